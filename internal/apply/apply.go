@@ -199,7 +199,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	}
 	r.backup = runBackup{
 		client: r.client, writer: w, unsaved: r.o.Unsaved, protected: r.protected,
-		saved: map[object.Ref]string{}, actions: map[object.Ref]backup.Action{}, contents: map[object.Ref]content{},
+		saved: map[object.Ref]string{}, actions: map[object.Ref]backup.Action{}, contents: map[object.Ref]kube.Content{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}
 	r.tell(Progress{Stage: BackingUp, Total: len(subjects)})

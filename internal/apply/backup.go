@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -33,7 +34,7 @@ type runBackup struct {
 	actions map[object.Ref]backup.Action
 	// contents are those of the objects to which something is written, in the version on
 	// which the plan rests.
-	contents map[object.Ref]content
+	contents map[object.Ref]kube.Content
 	// gone and changed are objects that are not what the plan rests on.
 	gone, changed map[object.Ref]bool
 }
@@ -106,6 +107,11 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 		b.mark(b.changed, s.ref)
 		return nil
 	}
+	if !s.written && s.action == backup.Deleted {
+		if err := b.protected(o); err != nil {
+			return &RefusedError{Why: report.RefOf(s.ref).ShortName() + strings.TrimPrefix(err.Error(), "it")}
+		}
+	}
 	if s.written {
 		b.compareWith(s.ref, raw)
 	}
@@ -141,7 +147,7 @@ func (b *runBackup) remember(ctx context.Context, ref object.Ref, version string
 
 // compareWith takes the bytes of the version on which the plan rests.
 func (b *runBackup) compareWith(ref object.Ref, raw []byte) {
-	c, err := contentOf(raw)
+	c, err := kube.ContentOf(raw)
 	if err != nil {
 		return // nothing is like it
 	}

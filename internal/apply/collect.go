@@ -40,6 +40,9 @@ func Collect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, 
 	if err := r.rehearseCanary(ctx); err != nil {
 		return nil, r.abandon(err)
 	}
+	if err := r.recheck(ctx); err != nil {
+		return r.finish(ctx, err)
+	}
 	c := &collecting{run: r, gate: newGate()}
 	end := c.collect(ctx)
 	return r.finish(ctx, end)

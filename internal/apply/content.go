@@ -1,10 +1,6 @@
 package apply
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,37 +9,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
-
-// content stands for all of an object but what the cluster itself writes while it
-// deletes: two versions with the same one are what the same person wanted.
-type content [sha256.Size]byte
-
-// written are the fields of metadata that do not belong to the content: who wrote last,
-// and what the collector and a DELETE change, which is compared field by field.
-var written = []string{
-	"resourceVersion", "managedFields", "generation", "ownerReferences", "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds",
-}
-
-// contentOf is the content of an object as the server sent it. Its status is not what
-// anybody asked for.
-func contentOf(raw []byte) (content, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var o map[string]any
-	if err := d.Decode(&o); err != nil {
-		return content{}, err
-	}
-	delete(o, "status")
-	metadata, ok := o["metadata"].(map[string]any)
-	if !ok {
-		return content{}, errors.New("it has no metadata")
-	}
-	for _, field := range written {
-		delete(metadata, field)
-	}
-	text, err := json.Marshal(o)
-	return sha256.Sum256(text), err
-}
 
 // ownedBy is an object as the server sent it, with other owners.
 func ownedBy(raw []byte, owners []object.OwnerReference) ([]byte, error) {

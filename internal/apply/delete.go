@@ -32,6 +32,9 @@ import (
 func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, t := range result.Plan.Seed.Targets {
+		if seen := r.seen(object.Ref(t)); seen != nil && stripped(seen, policy) {
+			r.plan(plan.Write{Object: object.Ref(t)})
+		}
 		r.plan(plan.Write{Object: object.Ref(t), Deletes: true, Removes: true})
 	}
 	if err := r.begin(ctx); err != nil {
@@ -39,6 +42,9 @@ func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 	}
 	if err := r.rehearseTargets(ctx, policy); err != nil {
 		return nil, r.abandon(err)
+	}
+	if err := r.recheck(ctx); err != nil {
+		return r.finish(ctx, err)
 	}
 	return r.conclude(ctx, r.deleteTargets(ctx, policy))
 }
@@ -48,6 +54,11 @@ func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 	api := &journalled{API: r.client, journal: r.journal, done: r.note}
 	leaving := r.leaving()
 	for _, p := range r.order {
+		if ref := p.write.Object; r.backup.changed[ref] {
+			return fmt.Errorf("%s has changed since the plan was made", ref)
+		}
+	}
+	for _, p := range r.order {
 		ref := p.write.Object
 		if err := ctx.Err(); err != nil {
 			return err
@@ -55,10 +66,11 @@ func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 		if r.backup.gone[ref] {
 			continue
 		}
-		if r.backup.changed[ref] {
-			return fmt.Errorf("%s has changed since the plan was made", ref)
+		do := r.deleteOne
+		if !p.write.Deletes {
+			do = r.strip
 		}
-		if err := r.deleteOne(context.WithoutCancel(ctx), api, p, policy, leaving); err != nil {
+		if err := do(context.WithoutCancel(ctx), api, p, policy, leaving); err != nil {
 			if p.last == nil {
 				p.leave(err)
 			}
@@ -91,7 +103,7 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 	ref := p.write.Object
 	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	now := seen
-	if pinned(seen, policy) == "" {
+	if stripped(seen, policy) { // our own patch has made another version
 		fresh, err := r.afresh(ctx, seen, leaving)
 		if fresh == nil {
 			return err
@@ -102,7 +114,7 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 		return err
 	}
 	for tries := takings + len(seen.Owners); ; tries-- {
-		err := api.Delete(ctx, ref, r.options(policy, now))
+		err := api.Delete(ctx, ref, deleteOptions(r.result, policy, now))
 		if _, broken := errors.AsType[*backup.JournalError](err); broken {
 			return err
 		}
@@ -141,7 +153,7 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 		return nil, err
 	}
 	why := unforeseen(seen, now, leaving)
-	if is, err := contentOf(raw); why == "" && (err != nil || is != r.backup.contents[seen.Ref]) {
+	if is, err := kube.ContentOf(raw); why == "" && (err != nil || is != r.backup.contents[seen.Ref]) {
 		why = "it was changed in the meantime"
 	}
 	if why != "" {
@@ -158,31 +170,49 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	return now, nil
 }
 
-// options are those of the DELETE of a target in a version of it.
-func (r *run) options(policy engine.Policy, o *object.Object) metav1.DeleteOptions {
-	return deleteOptions(r.result, policy, o)
+// strip takes the collector's finalizers off a target whose DELETE the server would refuse
+// because of them, in the version that was judged last.
+func (r *run) strip(ctx context.Context, api engine.API, p *planned, _ engine.Policy, leaving map[types.UID]bool) error {
+	ref := p.write.Object
+	for tries := takings; ; tries-- {
+		now, err := r.afresh(ctx, r.seen(ref), leaving)
+		if now == nil {
+			r.mu.Lock()
+			if p.last != nil && p.last.Outcome == backup.Refused {
+				p.last = nil // the reason is what has changed
+			}
+			r.mu.Unlock()
+			return err
+		}
+		patch := object.TakeFinalizers(now, []string{object.Orphan, object.Foreground})
+		if len(patch.TakeFinalizers) == 0 {
+			return nil
+		}
+		err = api.Patch(ctx, ref, patch)
+		if _, broken := errors.AsType[*backup.JournalError](err); err == nil || broken || tries == 0 || !tellsChange(err) {
+			return err
+		}
+	}
 }
 
 func deleteOptions(result *plan.Result, policy engine.Policy, o *object.Object) metav1.DeleteOptions {
-	options := engine.DeleteOptions(policy, o.UID, pinned(o, policy))
+	options := engine.DeleteOptions(policy, o.UID, o.ResourceVersion)
 	options.GracePeriodSeconds = result.Plan.Seed.GracePeriodSeconds
 	return options
 }
 
-// pinned is the resourceVersion that a DELETE names. An API server refuses every
-// version of an object whose only finalizers are those that the policy strips:
-// there the uid has to be enough.
+// stripped reports whether a DELETE strips all finalizers of an object, which are those of
+// the collector. An API server refuses such a DELETE for every resourceVersion, the right
+// one included, and without one it would delete whatever was written in between. So these
+// finalizers are taken off first, by a patch for one version, and the DELETE is for the
+// version that this makes.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete.
 // Rule: spec §2.6, S020.
-func pinned(o *object.Object, policy engine.Policy) string {
-	keeps := map[engine.Policy]string{engine.ForegroundPolicy: object.Foreground, engine.OrphanPolicy: object.Orphan}[policy]
-	strips := func(f string) bool { return f != keeps && (f == object.Foreground || f == object.Orphan) }
+func stripped(o *object.Object, policy engine.Policy) bool {
 	f := o.Finalizers()
-	if keeps == "" && len(f) > 0 && !slices.ContainsFunc(f, func(f string) bool { return !strips(f) }) {
-		return ""
-	}
-	return o.ResourceVersion
+	return policy == engine.Background && len(f) > 0 &&
+		!slices.ContainsFunc(f, func(f string) bool { return f != object.Foreground && f != object.Orphan })
 }
 
 // The times between two looks at a cascade.
@@ -201,7 +231,7 @@ func (r *run) conclude(ctx context.Context, end error) (*report.Run, error) {
 		end = errDone
 	}
 	out, err := r.finish(ctx, end)
-	if out != nil && out.State == report.Complete {
+	if out != nil && (out.State == report.Complete || out.State == report.Unseen) {
 		// What is not finished yet is no drift.
 		out.State, out.Differences, out.Summary.Differing, out.Summary.Compared = report.NotAwaited, []report.Difference{}, 0, 0
 	}
@@ -239,7 +269,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 	after := r.after()
 	last, moved, pause := "", r.o.Now(), firstLook
 	for {
-		now := look(ctx, r.client, awaited)
+		now := look(ctx, r.client, awaited, r.definition)
 		left, waiting := r.left(now, after)
 		shape := shapeOf(left, waiting)
 		if shape != last && ctx.Err() == nil {
@@ -254,6 +284,9 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 		case r.o.Now().Sub(moved) > r.o.patience():
 			if why := r.uncollected(ctx, r.due(left, r.o.Now().Sub(moved)), now); why != "" {
 				return report.NotCollected, why
+			}
+			if !slices.ContainsFunc(left, func(ref object.Ref) bool { return now[ref].err == nil }) {
+				return report.Unseen, r.unseen(now)
 			}
 		}
 		timer := time.NewTimer(pause)

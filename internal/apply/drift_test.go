@@ -88,26 +88,25 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestPinned names the version, except where a server refuses every one. (S020)
-func TestPinned(t *testing.T) {
-	both := []string{object.Orphan, object.Foreground}
+// TestStripped names the objects of which a server refuses a DELETE for any version. (S020)
+func TestStripped(t *testing.T) {
 	for _, x := range []struct {
 		finalizers []string
 		policy     engine.Policy
-		want       string
+		want       bool
 	}{
-		{nil, engine.Background, "7"},
-		{[]string{"example.com/lock"}, engine.Background, "7"},
-		{[]string{object.Orphan}, engine.Background, ""},
-		{[]string{object.Foreground}, engine.Background, ""},
-		{both, engine.Background, ""},
-		{[]string{object.Orphan, "example.com/lock"}, engine.Background, "7"},
-		{[]string{object.Orphan}, engine.OrphanPolicy, "7"},
-		{[]string{object.Orphan}, engine.ForegroundPolicy, "7"},
-		{[]string{object.Foreground}, engine.OrphanPolicy, "7"},
+		{nil, engine.Background, false},
+		{[]string{"example.com/lock"}, engine.Background, false},
+		{[]string{object.Orphan}, engine.Background, true},
+		{[]string{object.Foreground}, engine.Background, true},
+		{[]string{object.Orphan, object.Foreground}, engine.Background, true},
+		{[]string{object.Orphan, "example.com/lock"}, engine.Background, false},
+		{[]string{object.Orphan}, engine.OrphanPolicy, false},
+		{[]string{object.Orphan}, engine.ForegroundPolicy, false},
+		{[]string{object.Foreground}, engine.OrphanPolicy, false},
 	} {
-		if got := pinned(like(false, x.finalizers), x.policy); got != x.want {
-			t.Errorf("%v %s: pinned to %q, want %q", x.finalizers, x.policy, got, x.want)
+		if got := stripped(like(false, x.finalizers), x.policy); got != x.want {
+			t.Errorf("%v %s: %v, want %v", x.finalizers, x.policy, got, x.want)
 		}
 	}
 }

@@ -1,13 +1,16 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -19,7 +22,7 @@ const lastLook = time.Minute
 func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	looking, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer stop()
-	now := look(looking, r.client, r.watched())
+	now := look(looking, r.client, r.watched(), r.definition)
 	after := r.after()
 	out := r.report(now, after)
 	done := out.Summary.Confirmed+out.Summary.AlreadyDone == len(r.order)
@@ -35,8 +38,48 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	if out.State != report.Complete && out.State != report.Interrupted && out.Summary.Confirmed+out.Summary.Unknown == 0 {
 		out.State = report.NothingWritten
 	}
+	for i := range out.Writes {
+		if w := &out.Writes[i]; w.State == report.NotDone && w.Message == "" {
+			w.Message = "the run ended before it: " + cmp.Or(out.Message, cause.Error())
+		}
+	}
 	compare(out, r.expected, now, after)
+	if unseen := r.unseen(now); unseen != "" && out.State == report.Complete {
+		out.State, out.Message = report.Unseen, unseen
+	}
 	return out, r.backup.writer.Close(r.o.Now())
+}
+
+// unseen says which of the objects that go or change cannot be looked at; empty when all can.
+func (r *run) unseen(now map[object.Ref]sight) string {
+	var why error
+	n := 0
+	for _, ref := range r.awaited() {
+		if s := now[ref]; s.err != nil {
+			n++
+			why = cmp.Or(why, s.err)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("whether %d of the objects are as predicted is not known: %s", n, why)
+}
+
+// definition returns the CustomResourceDefinition that defines the kind of an object, if the
+// plan deletes it, and its instances before it. A definition of which a finalizer is taken
+// off may leave instances behind.
+func (r *run) definition(ref object.Ref) (object.Ref, bool) {
+	kind, err := r.snap.Resources.For(ref.APIVersion, ref.Kind)
+	if err != nil || r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
+		return object.Ref{}, false
+	}
+	for _, e := range r.expected {
+		if e.takes() && e.Object.Is(object.CRD) && e.Object.Name == kind.GroupResource().String() {
+			return object.Ref(e.Object), true
+		}
+	}
+	return object.Ref{}, false
 }
 
 // watched are the objects whose outcome is of interest: all that is predicted.
@@ -106,6 +149,8 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 		return report.Confirmed, "the request was not answered, and the object is gone"
 	case p.last != nil && p.last.Outcome == backup.Unknown && !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
 		return report.Confirmed, "the request was not answered, and the object is as it should be"
+	case now.gone() && p.write.Deletes && r.confirmed(plannedKey{ref: ref}):
+		return report.Confirmed, "it went with its last finalizer"
 	case now.gone():
 		return report.AlreadyDone, "somebody else was faster"
 	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
@@ -127,6 +172,12 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 	default:
 		return report.Refused, p.last.Err.Error()
 	}
+}
+
+// confirmed reports whether the server has carried a planned write out.
+func (r *run) confirmed(key plannedKey) bool {
+	p := r.byKey[key]
+	return p != nil && p.last != nil && p.last.Outcome == backup.Confirmed
 }
 
 // alike reports whether two objects have the same owners and finalizers.

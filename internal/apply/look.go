@@ -33,16 +33,21 @@ func (s sight) unserved() bool {
 	return path || kind
 }
 
+// definition returns the CustomResourceDefinition that defines the kind of an object, if the
+// plan has that it is deleted.
+type definition func(object.Ref) (object.Ref, bool)
+
 // lookout looks at objects of one moment.
 type lookout struct {
 	client *kube.Client
+	going  definition
 	// rediscover discovers once, when a kind seems not to be served any more.
 	rediscover func() (*kube.Discovery, error)
 }
 
 // look looks at objects afresh. Nothing that is written rests on what it says.
-func look(ctx context.Context, client *kube.Client, refs []object.Ref) map[object.Ref]sight {
-	l := lookout{client, sync.OnceValues(func() (*kube.Discovery, error) { return client.Discover(ctx) })}
+func look(ctx context.Context, client *kube.Client, refs []object.Ref, going definition) map[object.Ref]sight {
+	l := lookout{client, going, sync.OnceValues(func() (*kube.Discovery, error) { return client.Discover(ctx) })}
 	places := map[string][]object.Ref{}
 	var order []string
 	for _, ref := range refs {
@@ -83,7 +88,7 @@ func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
 	case err != nil:
 		return fill(found, sight{err: err})
 	case version == "":
-		return fill(found, sight{})
+		return fill(found, l.unserved(ctx, refs[0]))
 	case version == refs[0].APIVersion:
 		return found
 	}
@@ -92,6 +97,22 @@ func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
 		other[i].APIVersion = version
 	}
 	return l.asNamed(ctx, other)
+}
+
+// unserved is what is known of the objects of a kind that is not served in any version.
+// They are gone if they went with the definition of the kind, as the plan has it: a
+// definition that is deleted goes after its objects. Otherwise they may be in storage still,
+// behind a definition with `served: false` or an API service that was removed.
+func (l lookout) unserved(ctx context.Context, ref object.Ref) sight {
+	crd, ok := l.going(ref)
+	if !ok {
+		return sight{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, so that it may be in storage still"}}
+	}
+	o, err := l.client.Get(ctx, crd)
+	if s := seen(crd, o, err); s.o == nil {
+		return s
+	}
+	return sight{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, and " + crd.Name + " is still there"}}
 }
 
 func fill(all []sight, s sight) []sight {

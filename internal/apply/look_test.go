@@ -15,7 +15,7 @@ import (
 
 // TestLookAtUnserved looks at an object whose kind the server does not serve any
 // more as it did when the client discovered it. It is gone only if discovery is
-// whole and knows the kind in no version.
+// whole and knows the kind in no version, and the definition of the kind is gone as planned.
 func TestLookAtUnserved(t *testing.T) {
 	named := func(version string) object.Resource {
 		return object.Resource{
@@ -24,6 +24,10 @@ func TestLookAtUnserved(t *testing.T) {
 		}
 	}
 	config := object.Resource{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.Get | object.List}
+	crd := object.CRD.Resource()
+	crd.Verbs = config.Verbs
+	definition := object.CRD.Ref("", "widgets.example.com")
+	definition.UID = "crd"
 	widget := object.Ref{APIVersion: "example.com/v1beta1", Kind: "Widget", Namespace: "shop", Name: "w", UID: "w"}
 
 	for _, tt := range []struct {
@@ -33,8 +37,16 @@ func TestLookAtUnserved(t *testing.T) {
 		stale        []string
 		objects      []*object.Object
 		gone, known  bool
+		// going: the plan has that the definition of the kind goes.
+		going bool
 	}{
-		{name: "the kind is gone", served: []object.Resource{config}, said: []object.Resource{config}, gone: true, known: true},
+		{name: "the kind is not served any more", served: []object.Resource{config}, said: []object.Resource{config}},
+		{name: "its definition is gone, as planned", served: []object.Resource{config, crd}, said: []object.Resource{config, crd}, going: true, gone: true, known: true},
+		{
+			name: "its definition is still there", served: []object.Resource{config, crd}, said: []object.Resource{config, crd}, going: true,
+			objects: []*object.Object{{Ref: definition}},
+		},
+		{name: "its definition cannot be read", served: []object.Resource{config}, said: []object.Resource{config}, going: true},
 		{name: "its path fails, and discovery has it", served: []object.Resource{config}, said: []object.Resource{config, named("v1beta1")}},
 		{name: "its group cannot be discovered", served: []object.Resource{config}, said: []object.Resource{config, named("v1")}, stale: []string{"example.com/v1"}},
 		{
@@ -57,7 +69,7 @@ func TestLookAtUnserved(t *testing.T) {
 			}
 			now.Store(facade.New(tt.objects, resources(tt.served...), facade.Documents(tt.said, tt.stale...)))
 
-			s := look(t.Context(), client, []object.Ref{widget})[widget]
+			s := look(t.Context(), client, []object.Ref{widget}, func(object.Ref) (object.Ref, bool) { return definition, tt.going })[widget]
 			if s.gone() != tt.gone || (s.err == nil) != tt.known {
 				t.Errorf("gone: %v, want %v; error: %v", s.gone(), tt.gone, s.err)
 			}

@@ -14,7 +14,7 @@ type ProtectedError struct {
 }
 
 // Error says why.
-func (e *ProtectedError) Error() string { return "it is protected: " + string(e.Why) }
+func (e *ProtectedError) Error() string { return "it is protected now: " + string(e.Why) }
 
 // protected is a *ProtectedError when an object must be left alone. The plan was held
 // against the same policy; since then somebody may have protected it. What a finalizer

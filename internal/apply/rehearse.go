@@ -40,7 +40,10 @@ func (r *run) seen(ref object.Ref) *object.Object {
 // rehearseTargets rehearses the deletes of all targets.
 func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
 	for _, p := range r.order {
-		if err := r.rehearse(ctx, p.write.Object, r.options(policy, r.seen(p.write.Object))); err != nil {
+		if !p.write.Deletes {
+			continue
+		}
+		if err := r.rehearse(ctx, p.write.Object, deleteOptions(r.result, policy, r.seen(p.write.Object))); err != nil {
 			return err
 		}
 	}
@@ -51,7 +54,7 @@ func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
 func (r *run) rehearseCanary(ctx context.Context) error {
 	for _, p := range r.order {
 		if p.write.Deletes {
-			return r.rehearse(ctx, p.write.Object, r.options(engine.Background, r.seen(p.write.Object)))
+			return r.rehearse(ctx, p.write.Object, deleteOptions(r.result, engine.Background, r.seen(p.write.Object)))
 		}
 	}
 	return nil

@@ -34,6 +34,9 @@ func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.S
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.recheck(ctx); err != nil {
+		return r.finish(ctx, err)
+	}
 	t := &taking{run: r, names: result.Plan.Seed.Finalizers, allow: allow}
 	return r.conclude(ctx, t.all(ctx))
 }

@@ -86,6 +86,12 @@ func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Re
 	return places, leftOut
 }
 
+// Places returns the lists that make up a scope.
+func (d *Discovery) Places(s Scope) []Place {
+	places, _ := s.places(d.Resources)
+	return places
+}
+
 // selection is what is asked for of a resource.
 func (s Scope) selection(r object.Resource) Selection {
 	return Selection{Metadata: s.References && !r.Is(object.CRD)}

@@ -39,12 +39,12 @@ func RevisionBy(value string) uint32 {
 
 // ProtectionBy is what the annotation asks for; 0 for one that does not protect.
 //
-// For ProtectAnnotation every value protects but `false`: a misspelled `true`
-// must not cost the object. Helm compares without regard to case and to space
-// around the word.
+// For ProtectAnnotation every value protects but exactly `false`: a misspelled
+// word must not cost the object, and `False` or ` false` may be misspelled, too.
+// Helm compares without regard to case and to space around the word.
 func ProtectionBy(key, value string) Protection {
 	switch {
-	case key == ProtectAnnotation && !strings.EqualFold(strings.TrimSpace(value), "false"):
+	case key == ProtectAnnotation && value != "false":
 		return Protect
 	case key == ResourcePolicyAnnotation && strings.EqualFold(strings.TrimSpace(value), "keep"):
 		return HelmKeep

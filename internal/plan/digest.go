@@ -38,7 +38,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	along := snap.Along()
 	for i := range p.Consequences {
 		c := &p.Consequences[i]
-		if passing(c.Object) {
+		if Passing(c.Object) {
 			continue
 		}
 		if !outcome.StaysReleased(c.Reason) {
@@ -60,9 +60,9 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	return "sha256:" + h.sum()
 }
 
-// passing reports whether objects of the kind come and go by the minute, and hold nothing
+// Passing reports whether objects of the kind come and go by the minute, and hold nothing
 // that anybody would miss.
-func passing(r report.Ref) bool {
+func Passing(r report.Ref) bool {
 	switch object.GroupOf(r.APIVersion) {
 	case "", "events.k8s.io":
 		return r.Kind == "Event"

@@ -49,7 +49,7 @@ type Options struct {
 	// the surroundings. Where there are none either, nothing is known of anybody.
 	Controller ControllerOf
 	// Guards are what the digest names beside the plan: each flag that changes what is
-	// done, or that weakens a guard.
+	// done, or that weakens a guard, and of a cluster the content of each target.
 	Guards []string
 	// memory is what the collector knows from before; nil for one that has just started.
 	memory *memory

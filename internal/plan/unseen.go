@@ -147,6 +147,26 @@ func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) 
 	return gaps
 }
 
+// UnseenContent lists the gaps that leave open what else goes with a namespace or a
+// CustomResourceDefinition. Kinds that come and go by the minute are none.
+func UnseenContent(snap *snapshot.Snapshot, of report.Ref) []report.Gap {
+	var gaps []report.Gap
+	eachGap(snap, func(g report.Gap, r object.Resource, known bool) {
+		content := false
+		switch {
+		case of.Is(object.CRD):
+			content = known && r.GroupResource().String() == of.Name && !snap.Covers(r, "")
+		case of.Is(object.Namespace):
+			content = (g.Namespace == "" || g.Namespace == of.Name) &&
+				(!known || r.Namespaced && !snap.Covers(r, of.Name) && !Passing(report.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}))
+		}
+		if content {
+			gaps = append(gaps, g)
+		}
+	})
+	return gaps
+}
+
 func touched(g report.Gap, r object.Resource, known bool, touches func(namespace string) bool) bool {
 	clusterScoped := known && !r.Namespaced
 	return touches("") || !clusterScoped && (g.Namespace == "" || touches(g.Namespace))

@@ -32,6 +32,9 @@ const (
 	// UnseenObject: the plan deletes an object of which nobody can say whether an
 	// annotation protects it.
 	UnseenObject RefusalReason = "UnseenObject"
+	// UnseenContent: the plan deletes a namespace or a CRD, and some of what goes with it
+	// was not seen.
+	UnseenContent RefusalReason = "UnseenContent"
 )
 
 // Refusal says why a plan must not be carried out. It is an error.

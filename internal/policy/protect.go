@@ -53,6 +53,9 @@ func Kinds() []schema.GroupKind {
 // UnlockHelm is the name that unlocks what Helm is told to keep.
 const UnlockHelm = "helm"
 
+// UnlockUnseen is the name that unlocks what goes with a namespace or a CRD and was not seen.
+const UnlockUnseen = "unseen"
+
 // KindNames lists what unlocks the protected kinds.
 func KindNames() []string {
 	names := make([]string, len(kinds))

@@ -45,6 +45,9 @@ func obstacleText(o *report.Obstacle) string {
 	if o.Finalizer != "" {
 		return "finalizer " + o.Finalizer + " of " + who + ": " + o.Message
 	}
+	if o.Message != "" {
+		return "of what goes with " + who + " some was not seen, so that it may be protected, and has no copy: " + o.Message
+	}
 	switch reason.Code(o.Reason) {
 	case reason.ProtectedNamespace:
 		return who + is + "protected: a namespace that the cluster lives by, which nothing unlocks"

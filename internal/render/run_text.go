@@ -66,7 +66,7 @@ func runHeadline(s Style, r *report.Run) string {
 var stateWords = map[report.RunState]string{
 	report.Complete: "done", report.Partial: "partly done", report.NothingWritten: "nothing was written",
 	report.Interrupted: "interrupted", report.TimedOut: "timed out", report.NotCollected: "not collected",
-	report.NotAwaited: "accepted",
+	report.NotAwaited: "accepted", report.Unseen: "not known to be done",
 }
 
 var writeWords = map[report.WriteState]string{

@@ -19,6 +19,9 @@ const (
 	// NotCollected: the writes were sent, and nobody seems to collect in the
 	// cluster what follows from them.
 	NotCollected RunState = "NotCollected"
+	// Unseen: the writes were sent, and of some objects it cannot be seen what became of
+	// them: their kind is not served any more, or may not be read.
+	Unseen RunState = "Unseen"
 	// NotAwaited: the writes were sent, and nobody waited for what follows.
 	NotAwaited RunState = "NotAwaited"
 )

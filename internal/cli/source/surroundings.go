@@ -32,7 +32,25 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 	if o.Surroundings, err = w.Surroundings(ctx, reach); err != nil {
 		return nil, err
 	}
+	if w.Client != nil {
+		contents, err := w.Client.Contents(ctx, w.found(seed.Targets))
+		if err != nil {
+			return nil, err
+		}
+		o.Guards = append(slices.Clone(o.Guards), contents...)
+	}
 	return plan.Simulate(ctx, w.Snapshot, seed, o)
+}
+
+// found lists those of the objects that were seen, without those that change all the time.
+func (w World) found(refs []object.Ref) []*object.Object {
+	var list []*object.Object
+	for _, ref := range refs {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !plan.Passing(report.RefOf(o.Ref)) {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // Surroundings are what is known of those who act beside the collector: what a dump

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -95,6 +96,9 @@ func (w *Writing) Guards() []string {
 	if w.Policy.Helm {
 		list = append(list, "unlock="+policy.UnlockHelm)
 	}
+	if w.unseen {
+		list = append(list, "unlock="+policy.UnlockUnseen)
+	}
 	return append(list, w.unlocked...)
 }
 
@@ -109,8 +113,36 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 		}
 		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), report.Ref(r.Object))
 	}
+	if !w.unseen && world.Client != nil {
+		list = append(list, unseen(world, p)...)
+	}
 	if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
+	}
+	return list
+}
+
+// unseen are the obstacles that content is which was not seen, of namespaces and definitions
+// that go.
+func unseen(world source.World, p *report.Plan) []report.Obstacle {
+	var list []report.Obstacle
+	for r := range policy.Deletes(p.Consequences) {
+		var kinds []string
+		for _, g := range plan.UnseenContent(world.Snapshot, r) {
+			why, _, _ := strings.Cut(g.Why, ":")
+			name := schema.GroupVersionResource{Resource: g.Resource, Group: object.GroupOf(g.APIVersion)}.GroupResource().String()
+			if g.Resource == "" {
+				name = g.APIVersion
+			}
+			if kind := name + " (" + why + ")"; !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+		if len(kinds) > 0 {
+			list = Gather(list, report.Obstacle{
+				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: strings.Join(kinds, ", "),
+			}, r)
+		}
 	}
 	return list
 }

@@ -36,6 +36,7 @@ type Writing struct {
 	maxDeletes    int
 	unlock        []string
 	unlocked      []string // those that the command knows, for the digest
+	unseen        bool     // what was not seen may go, too
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
@@ -63,7 +64,7 @@ func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 // unlocks are the names of --unlock: all but those of kinds that hardly anybody deletes.
 func (w *Writing) unlocks() []string {
 	const usual = 5
-	return append(append(policy.KindNames()[:usual], policy.UnlockHelm, "…"), w.Unlocks...)
+	return append(append(policy.KindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, "…"), w.Unlocks...)
 }
 
 // Check reads the flags.
@@ -76,6 +77,8 @@ func (w *Writing) Check(c *cobra.Command) error {
 		switch name = strings.ToLower(name); {
 		case name == policy.UnlockHelm:
 			w.Policy.Helm = true
+		case name == policy.UnlockUnseen:
+			w.unseen = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
 		case !policy.IsKind(name):
@@ -87,7 +90,7 @@ func (w *Writing) Check(c *cobra.Command) error {
 	slices.Sort(w.unlocked)
 	w.unlocked = slices.Compact(w.unlocked)
 	if len(unknown) > 0 {
-		known := append(append(policy.KindNames(), policy.UnlockHelm), w.Unlocks...)
+		known := append(append(policy.KindNames(), policy.UnlockHelm, policy.UnlockUnseen), w.Unlocks...)
 		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(known, ", "))
 	}
 	var err error

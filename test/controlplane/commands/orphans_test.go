@@ -138,3 +138,62 @@ func TestDeletesArePinned(t *testing.T) {
 		t.Errorf("%d deletes, left %v", deletes, left)
 	}
 }
+
+// TestDeleteStripped deletes objects whose only finalizers are those of the collector. The
+// server refuses such a DELETE for every version, and one for any version would take
+// what others write in between along.
+func TestDeleteStripped(t *testing.T) {
+	const protect = `{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`
+	n := 0
+	for name, x := range map[string]struct {
+		point, change string
+		code          int
+		stays         bool
+	}{
+		"nothing":                      {"", "", 0, false},
+		"protected before the patch":   {"before-write-1", protect, 5, true},
+		"protected before the delete":  {"before-write-2", protect, 6, true},
+		"written to before the patch":  {"before-write-1", `{"data":{"key":"new"}}`, 5, true},
+		"written to before the delete": {"before-write-2", `{"data":{"key":"new"}}`, 6, true},
+		"held before the patch":        {"before-write-1", `{"metadata":{"finalizers":["orphan","example.com/lock"]}}`, 5, true},
+	} {
+		for _, finalizers := range []string{"orphan", "foregroundDeletion"} {
+			for _, deleting := range []bool{false, true} {
+				if x.point != "" && finalizers != "orphan" || deleting && (x.point == "before-write-2" || name == "held before the patch") {
+					continue // it goes with its last finalizer, and gets no other
+				}
+				t.Run(fmt.Sprint(name, finalizers, deleting), func(t *testing.T) {
+					n++
+					s := enterAs(t, fmt.Sprintf("stripped-%d", n))
+					s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: x, finalizers: [` + finalizers + `]}}`)
+					if deleting {
+						s.kubectl(nil, "delete", "configmap/x", "-n", s.namespace, "--cascade=foreground", "--wait=false")
+						s.kubectl(nil, "patch", "configmap/x", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":["foregroundDeletion"]}}`)
+					}
+					proxy := s.proxy(nil)
+					args := []string{"delete", "configmap/x", "-n", s.namespace, "-o", "json"}
+					confirm := s.confirmation(args...)
+					ctx := s.during(x.point, func() {
+						s.kubectl(nil, "patch", "configmap/x", "-n", s.namespace, "--type=merge", "-p", x.change)
+					})
+					a := s.gc(ctx, append(append(args, confirm), proxy.flags()...)...)
+					r := a.want(t, x.code).run(t)
+					for _, w := range proxy.writes() {
+						if w.method == http.MethodDelete && (!strings.Contains(w.body, `"resourceVersion":`) || !strings.Contains(w.body, `"uid":`)) {
+							t.Errorf("a DELETE for any version: %s", w.body)
+						}
+					}
+					if x.code == 0 && r.Summary.Confirmed != 2 {
+						t.Errorf("%+v", r)
+					}
+					if there := len(s.names("ConfigMap")) == 1; there != x.stays {
+						t.Errorf("it is there: %v, want %v\n%s%s", there, x.stays, a.stdout, a.stderr)
+					}
+					if x.stays {
+						s.kubectl(nil, "patch", "configmap/x", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+					}
+				})
+			}
+		}
+	}
+}

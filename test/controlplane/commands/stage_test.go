@@ -243,3 +243,14 @@ func (s *stage) until(what string, holds func() bool) {
 	s.t.Helper()
 	cluster.Until(s.t, what, holds)
 }
+
+// fill puts names and uids of the namespace into a text.
+func (s *stage) fill(text string) string {
+	s.t.Helper()
+	for word, name := range map[string]string{"OWNER": "owner", "OTHER": "other"} {
+		if strings.Contains(text, word) {
+			text = strings.ReplaceAll(text, word, s.uid(name))
+		}
+	}
+	return strings.ReplaceAll(text, "NAMESPACE", s.namespace)
+}

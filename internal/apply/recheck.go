@@ -1,0 +1,204 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// recheck reads the metadata of the account again, right before the first write, and
+// returns an error when the cluster would take something else by now than the plan says:
+// when an object got protected, has other finalizers or owners, or when the account would
+// be larger. What the cluster deletes because of our requests carries no precondition, so
+// this is the last moment at which such a change is noticed.
+//
+//	plan: cm/owner → cm/below        question open: cm/below is annotated        recheck: refused
+//
+// Objects of our own requests are left out, except for targets of a delete: each request is
+// judged by itself right before it is sent.
+func (r *run) recheck(ctx context.Context) error {
+	a := r.accounted()
+	places, err := a.places()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var changes []string
+	err = each(ctx, len(places), func(ctx context.Context, i int) error {
+		var found []*object.Object
+		_, err := r.client.List(ctx, places[i], kube.Selection{Metadata: true}, kube.Listing{
+			Object:  func(o *object.Object) error { found = append(found, o); return nil },
+			Restart: func() { found = found[:0] },
+		})
+		if err != nil {
+			return fmt.Errorf("what goes cannot be read again: %w", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, o := range found {
+			if change := a.change(o); change != "" {
+				changes = append(changes, change)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	const most = 5
+	slices.Sort(changes)
+	if n := len(changes); n > most {
+		changes = append(changes[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return errors.New("since the plan was made, " + strings.Join(changes, "; ") + ". Make the plan again")
+}
+
+// accounted is the account of a run, by what an object that is listed has to be compared
+// with.
+type accounted struct {
+	*run
+	// judged holds what is compared with the plan.
+	judged map[types.UID]*report.Consequence
+	// going are the objects that go; namespaces and definitions those among them that take
+	// their content along: a namespace by its name, the objects of a CRD by its name.
+	going                   map[types.UID]bool
+	namespaces, definitions map[string]bool
+	// near are the namespaces in which dependents of what goes can be. anywhere: something
+	// goes that has no namespace, so that its dependents can be in any.
+	near     map[string]bool
+	anywhere bool
+}
+
+func (r *run) accounted() *accounted {
+	a := &accounted{
+		run: r, judged: map[types.UID]*report.Consequence{}, going: map[types.UID]bool{},
+		namespaces: map[string]bool{}, definitions: map[string]bool{}, near: map[string]bool{},
+	}
+	ours := map[object.Ref]bool{}
+	if r.result.Plan.Seed.Verb != string(plan.Delete) {
+		for _, ref := range r.written() {
+			ours[ref] = true
+		}
+	}
+	all := r.result.Plan.Consequences
+	for i := range all {
+		c := &all[i]
+		ref := object.Ref(c.Object)
+		if !ours[ref] {
+			a.judged[ref.UID] = c
+		}
+		if c.Change != report.ChangeDeleted {
+			continue
+		}
+		a.going[ref.UID] = true
+		switch {
+		case c.Object.Is(object.Namespace):
+			a.namespaces[ref.Name], a.near[ref.Name] = true, true
+		case c.Object.Is(object.CRD):
+			a.definitions[ref.Name] = true
+		case ref.Namespace == "":
+			a.anywhere = true
+		case !ours[ref]:
+			a.near[ref.Namespace] = true
+		}
+	}
+	return a
+}
+
+// places are the lists that recheck reads, one for each kind and namespace: where an
+// account has something, and all kinds of the namespaces in which dependents of it can be.
+// Places that the plan did not see are left out.
+func (a *accounted) places() ([]kube.Place, error) {
+	type at struct{ apiVersion, name, namespace string }
+	wanted := map[at]kube.Place{}
+	add := func(r object.Resource, namespace string) {
+		if !r.Namespaced {
+			namespace = ""
+		}
+		if a.snap.Covers(r, namespace) {
+			wanted[at{r.APIVersion(), r.Name, namespace}] = kube.Place{Resource: r, Namespace: namespace}
+		}
+	}
+	for _, c := range a.judged {
+		r, err := a.client.Resource(c.Object.APIVersion, c.Object.Kind)
+		if err != nil {
+			return nil, fmt.Errorf("what goes cannot be read again: %w", err)
+		}
+		add(r, c.Object.Namespace)
+		if a.anywhere {
+			add(r, "")
+		}
+	}
+	known := a.client.Discovered()
+	if len(a.near) > 0 {
+		for _, p := range known.Places(kube.Scope{Namespaces: slices.Sorted(maps.Keys(a.near))}) {
+			if p.Resource.Namespaced {
+				add(p.Resource, p.Namespace)
+			}
+		}
+	}
+	for _, p := range known.Places(kube.Scope{}) {
+		if a.definitions[p.Resource.GroupResource().String()] {
+			add(p.Resource, "")
+		}
+	}
+	var list []kube.Place
+	for key, p := range wanted {
+		everywhere := key
+		everywhere.namespace = ""
+		if _, both := wanted[everywhere]; p.Namespace == "" || !both {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// change says how an object is not as the account has it; empty when it is.
+func (a *accounted) change(now *object.Object) string {
+	name := report.RefOf(now.Ref).ShortName()
+	seen := a.seen(now.Ref)
+	if seen != nil && seen.UID != now.UID {
+		seen = nil
+	}
+	if c := a.judged[now.UID]; c != nil && seen != nil {
+		if err := a.protected(now); err != nil && c.Change == report.ChangeDeleted {
+			return name + strings.TrimPrefix(err.Error(), "it")
+		}
+		if why := unforeseen(seen, now, nil); why != "" {
+			return name + strings.TrimPrefix(why, "it")
+		}
+		return ""
+	}
+	switch {
+	case plan.Passing(report.RefOf(now.Ref)):
+	case seen == nil && a.contains(now):
+		return name + " is new, and would go, too"
+	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool { return a.going[ref.UID] && !ownedBefore(seen, ref.UID) }):
+		return name + " belongs to what goes now"
+	}
+	return ""
+}
+
+// contains reports whether an object goes with a namespace or a definition.
+func (a *accounted) contains(o *object.Object) bool {
+	if a.namespaces[o.Namespace] {
+		return true
+	}
+	r, err := a.client.Resource(o.APIVersion, o.Kind)
+	return err == nil && a.definitions[r.GroupResource().String()]
+}
+
+func ownedBefore(seen *object.Object, owner types.UID) bool {
+	return seen != nil && slices.ContainsFunc(seen.Owners, func(ref object.OwnerReference) bool { return ref.UID == owner })
+}

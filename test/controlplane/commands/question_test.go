@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pondering is somebody at a terminal who is slow to answer: something happens while the
+// question is open.
+type pondering struct {
+	io.Reader
+	once    *sync.Once
+	happens func()
+}
+
+func (pondering) AtTerminal() bool { return true }
+
+// Read has it happen, and answers.
+func (p pondering) Read(b []byte) (int, error) {
+	p.once.Do(p.happens)
+	return p.Reader.Read(b)
+}
+
+// TestWhileTheQuestionIsOpen changes what goes with the target after the plan was shown
+// and before it is agreed to. It is another plan then, and nothing is written.
+func TestWhileTheQuestionIsOpen(t *testing.T) {
+	const owned = `metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: OWNER}]}}`
+	owner := []string{"configmap/owner"}
+	namespace := []string{"namespace/NAMESPACE", "--unlock=namespace"}
+	patch := func(patch string) func(*stage) {
+		return func(s *stage) {
+			s.kubectl(nil, "patch", "configmap/below", "-n", s.namespace, "--type=merge", "-p", s.fill(patch))
+		}
+	}
+	create := func(manifest string) func(*stage) { return func(s *stage) { s.create(s.fill(manifest)) } }
+	for name, x := range map[string]struct {
+		args   []string
+		change func(*stage)
+		says   string
+	}{
+		"protected":                 {owner, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
+		"protected by another word": {owner, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"False"}}}`), "cm/below is protected now"},
+		"protected, and no backup":  {[]string{"configmap/owner", "--no-backup"}, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
+		"Helm is to keep it":        {owner, patch(`{"metadata":{"annotations":{"helm.sh/resource-policy":"keep"}}}`), "cm/below is protected now"},
+		"held":                      {owner, patch(`{"metadata":{"finalizers":["example.com/lock"]}}`), "cm/below has finalizer example.com/lock now"},
+		"owned by another":          {owner, patch(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"OTHER"}]}}`), "cm/below is owned by"},
+		"orphaned":                  {owner, patch(`{"metadata":{"ownerReferences":null}}`), "cm/below is not owned by"},
+		"one more dependent":        {owner, create(`{apiVersion: v1, kind: ConfigMap, ` + owned), "cm/late"},
+		"one more, of another kind": {owner, create(`{apiVersion: v1, kind: Secret, ` + owned), "secret/late"},
+		"adopted": {owner, func(s *stage) {
+			s.kubectl(nil, "patch", "configmap/other", "-n", s.namespace, "--type=merge", "-p", s.fill(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"OWNER"}]}}`))
+		}, "cm/other"},
+		"orphan, one more dependent":      {[]string{"configmap/owner", "--cascade=orphan"}, create(`{apiVersion: v1, kind: ConfigMap, ` + owned), "cm/late"},
+		"content is protected":            {namespace, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
+		"content is held":                 {namespace, patch(`{"metadata":{"finalizers":["example.com/lock"]}}`), "cm/below has finalizer example.com/lock now"},
+		"more content":                    {namespace, create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: late}}`), "cm/late"},
+		"more content, of another kind":   {namespace, create(`{apiVersion: v1, kind: Secret, metadata: {name: late}}`), "secret/late"},
+		"the second target is protected":  {[]string{"configmap/other", "configmap/below"}, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
+		"the second target is written to": {[]string{"configmap/other", "configmap/below"}, patch(`{"data":{"key":"new"}}`), "has changed since the plan was made"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := enter(t)
+			s.configMap("below", "owner", s.configMap("owner", "", ""))
+			s.configMap("other", "", "")
+			var before map[string]string
+			var once sync.Once
+			person := pondering{s.said(), &once, func() { x.change(s); before = s.world() }}
+			args := []string{"delete", "-n", s.namespace, "--wait=false"}
+			for _, arg := range x.args {
+				args = append(args, s.fill(arg))
+			}
+			a := s.typed(s.ctx, person, args...)
+			if diff := cmp.Diff(before, s.world()); diff != "" {
+				t.Errorf("something was written:\n%s", diff)
+			}
+			a.want(t, 5, x.says, "nothing was written")
+		})
+	}
+}
+
+// TestDigestCoversTheContent writes to the target after its plan was shown: the digest of
+// that plan is not the one of the object as it is now. A status is no such write.
+func TestDigestCoversTheContent(t *testing.T) {
+	for name, x := range map[string]struct {
+		object, change string
+		more           []string
+		same           bool
+	}{
+		"data":              {`{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}`, `{"data":{"key":"new"}}`, nil, false},
+		"label":             {`{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}`, `{"metadata":{"labels":{"key":"new"}}}`, nil, false},
+		"annotation":        {`{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}`, `{"metadata":{"annotations":{"key":"new"}}}`, nil, false},
+		"Secret":            {`{apiVersion: v1, kind: Secret, metadata: {name: x}}`, `{"stringData":{"key":"new"}}`, nil, false},
+		"metadata of a Pod": {`{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {nodeName: none, automountServiceAccountToken: false, containers: [{name: a, image: a}]}}`, `{"metadata":{"labels":{"key":"new"}}}`, nil, false},
+		"status of a Pod":   {`{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {nodeName: none, automountServiceAccountToken: false, containers: [{name: a, image: a}]}}`, `{"status":{"message":"new"}}`, []string{"--subresource=status"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := enter(t)
+			s.kubectl(nil, "create", "serviceaccount", "default", "-n", s.namespace)
+			s.create(x.object)
+			_, kind, _ := strings.Cut(x.object, "kind: ")
+			kind, _, _ = strings.Cut(kind, ",")
+			args := []string{"delete", kind + "/x", "-n", s.namespace, "--wait=false"}
+			confirm := s.confirmation(args...)
+			s.kubectl(nil, append([]string{"patch", kind + "/x", "-n", s.namespace, "--type=merge", "-p", x.change}, x.more...)...)
+			before := s.world()
+			if x.same {
+				s.gc(s.ctx, append(args, confirm)...).want(t, 0)
+				return
+			}
+			s.gc(s.ctx, append(args, confirm)...).want(t, 5, "has the digest")
+			s.unchanged(before)
+		})
+	}
+}
