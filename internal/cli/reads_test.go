@@ -45,12 +45,13 @@ func TestExtraReads(t *testing.T) {
 		"a Deployment": {
 			"dry-run delete deployment/web -n shop",
 			"apps/v1 Deployment shop/web\napps/v1 ReplicaSet shop/rs owners=web\nv1 Pod shop/p owners=rs node=n1\nv1 Node n1\nv1 Namespace shop",
-			webhooks, // this server shows no pod's node
+			append([]string{"/apis/apps/v1/namespaces/shop/deployments/web"}, webhooks...), // the target's content, for the digest
 		},
 		"nothing that is garbage": {"collect -A --dry-run", "v1 ConfigMap shop/c\nv1 Namespace shop", nil},
 		"a namespace": {
 			"dry-run delete namespace/shop", "v1 Namespace shop phase=Active spec=kubernetes\nv1 ConfigMap shop/c",
 			append([]string{
+				"/api/v1/namespaces/shop",
 				"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/apiregistration.k8s.io/v1/apiservices",
 				"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager",
 			}, webhooks...),

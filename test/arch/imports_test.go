@@ -94,7 +94,7 @@ var libraries = map[string][]string{
 	"kube": {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire",
 		"github.com/klauspost/compress/gzip"},
 	"history/kept": {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-	"policy":       {"k8s.io/api/rbac"},
+	"policy":       {"k8s.io/api/admissionregistration", "k8s.io/api/rbac"},
 	"controller":   {"k8s.io/"},
 	"deleters":     {"golang.org/x/sync", "k8s.io/client-go/rest"},
 
@@ -103,7 +103,7 @@ var libraries = map[string][]string{
 	"cli/output":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath"},
 	"cli/source":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest"},
 	"cli/targets":    {"github.com/spf13", "k8s.io/cli-runtime"},
-	"cli/writing":    {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
+	"cli/writing":    {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl", "golang.org/x/sys"},
 	"cli/completion": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go"},
 	"cli":            {anything},
 }
