@@ -100,7 +100,7 @@ func TestOrphanTurnsIntoCascade(t *testing.T) {
 	p := document[report.Plan](t, s.want(s.gc(append(args, "--dry-run", "-o", "json")...), 0))
 	if !slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
 		// A collector that starts meanwhile may still come first.
-		return e.Object.Name == "below" && e.Outcome == report.Orphaned && len(e.Otherwise) == 1 && e.Otherwise[0].Outcome == report.Deleted
+		return e.Object.Name == "below" && e.Outcome == report.Deleted && len(e.Otherwise) == 1 && e.Otherwise[0].Outcome == report.Orphaned
 	}) {
 		t.Errorf("the plan: %+v", p.Effects)
 	}
