@@ -129,7 +129,7 @@ func TestCollectLeavesTheUnknown(t *testing.T) {
 		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"root","uid":"`+root+`","blockOwnerDeletion":true}]}}`)
 	s.kubectl(nil, "delete", "configmap", "root", "-n", s.namespace, "--cascade=foreground", "--wait=false")
 	before := s.world()
-	s.confirmed("collect", "-n", s.namespace, "-o", "wide").want(t, 0, "of which it is not known whether it goes")
+	s.confirmed("collect", "-n", s.namespace, "-o", "wide").want(t, 0, "whose outcome is unknown")
 	s.configMaps(append([]string{"root", "middle", "open"}, living...)...)
 	for _, name := range []string{"root", "middle", "open"} {
 		if was, is := before["ConfigMap/"+name], s.world()["ConfigMap/"+name]; was != is {
