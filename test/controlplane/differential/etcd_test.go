@@ -193,8 +193,9 @@ func (a *archive) agree(t *testing.T, question []string, ofCluster ...string) st
 
 // beside is what an answer has beside what was asked: where it comes from, how long ago
 // something was, and, in an explanation, who may remove the finalizers of other objects, of
-// which a cluster is not asked and a file is.
-var beside = regexp.MustCompile(`(?s)\n    "source": \{.*?\n    \}|"forSeconds": ?\d+|"state": ?"(Unknown|Gone)"`)
+// which a cluster is not asked and a file is. The digest of a plan for a cluster covers the
+// content of its targets.
+var beside = regexp.MustCompile(`(?s)\n    "source": \{.*?\n    \}|"forSeconds": ?\d+|"state": ?"(Unknown|Gone)"|"digest": ?"sha256:\w+"`)
 
 // whyUnknown is why something is not known, and the digest of a plan that says so.
 var whyUnknown = regexp.MustCompile(`,\s*"matters": ?true|(LeftOut: )?left out on request|(Encrypted: )?\d+ of its \d+ objects are encrypted in storage \(aescbc\)|"digest": "sha256:[0-9a-f]+"`)
