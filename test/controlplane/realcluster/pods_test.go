@@ -35,18 +35,3 @@ func TestNodeDeleted(t *testing.T) {
 	beside(t)
 	s.restsAs(s.nth("state", 1).outcome)
 }
-
-// The last node takes its pods along like any other: those of a DaemonSet, finished ones and static
-// ones too.
-//
-// Shows: S064
-func TestLastNodeDeleted(t *testing.T) {
-	controllers(t, collector)
-	s := begin(t, ofControllers+"s064_last_node_deleted.txt")
-	s.cluster(1)
-	fence(t)
-	s.do("delete n1")
-	s.sees("MODIFIED v1 Pod kube-system/static owners=[n1^] deleting=+30 grace=30 node=n1 phase=Running period=30 mirror")
-	beside(t)
-	s.restsAs(s.nth("state", 1).outcome)
-}
