@@ -152,7 +152,7 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 	case now.gone() && p.write.Deletes && r.confirmed(plannedKey{ref: ref}):
 		return report.Confirmed, "it went with its last finalizer"
 	case now.gone():
-		return report.AlreadyDone, "somebody else was faster"
+		return report.AlreadyDone, "it was already gone"
 	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
 		return report.AlreadyDone, "another client deleted it"
 	case !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):

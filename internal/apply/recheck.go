@@ -74,8 +74,8 @@ type accounted struct {
 	// their content along: a namespace by its name, the objects of a CRD by its name.
 	going                   map[types.UID]bool
 	namespaces, definitions map[string]bool
-	// near are the namespaces in which dependents of what goes can be. anywhere: something
-	// goes that has no namespace, so that its dependents can be in any.
+	// near are the namespaces that can have dependents of the account. anywhere: the account
+	// has a cluster-scoped object, whose dependents can be in any namespace.
 	near     map[string]bool
 	anywhere bool
 }
@@ -117,7 +117,7 @@ func (r *run) accounted() *accounted {
 }
 
 // places are the lists that recheck reads, one for each kind and namespace: where an
-// account has something, and all kinds of the namespaces in which dependents of it can be.
+// account has an object, and all kinds of the namespaces that can have dependents of it.
 // Places that the plan did not see are left out.
 func (a *accounted) places() ([]kube.Place, error) {
 	type at struct{ apiVersion, name, namespace string }

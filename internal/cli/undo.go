@@ -211,7 +211,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	return ended.State == report.Complete, u.verdict(ended)
 }
 
-const notRestored = "the undo is incomplete: something is gone whose content is not known"
+const notRestored = "the undo is incomplete: the content of some deleted objects is unknown"
 
 // incomplete is the exit of an undo that is known to lack something. People read that in what was printed.
 func (u *undoing) incomplete(code int, message string) error {

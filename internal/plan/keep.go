@@ -47,8 +47,8 @@ func (r *recorder) withheld(ref object.Ref, removes bool) error {
 
 // restsOnDependents withholds the removal of a finalizer of the collector from an owner that
 // the snapshot shows in the middle of its deletion, if its dependents may not all be in the
-// snapshot: that the owner is still there suggests that it waits for one. A finalizer that a
-// request has set comes off in a plan as usual, whose gaps say that more may go.
+// snapshot: that the owner still exists suggests that it waits for one. The removal of a
+// finalizer that a request has set is not withheld: there the plan's gaps say that more may go.
 func (r *recorder) restsOnDependents(ref object.Ref, p object.Patch) error {
 	if r.actor != outcome.ActorCollector || p.Finalizers == nil {
 		return nil

@@ -246,8 +246,8 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 }
 
 // run starts the collector as after a restart, lets it settle, applies the seed, and
-// then has those finalizers are removed whose controllers run. With random, what follows
-// the seed runs under another schedule.
+// then removes the finalizers whose controllers run. With random, everything after the seed
+// runs under another schedule.
 func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 	if err := s.atOnce(ctx, random); err != nil {
 		return err

@@ -79,7 +79,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 	return points
 }
 
-// laterWarning begins the list of what goes if finalizers are removed of which that is not
+// laterWarning begins the list of what goes if finalizers are removed whose removal is not
 // expected.
 func laterWarning(s Style, once []report.Release) string {
 	if len(once) == 0 {

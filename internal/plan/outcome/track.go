@@ -24,7 +24,7 @@ type Track struct {
 	orphanedBy *object.Object
 	Refused    error
 	// RemovedBy is the actor whose request removed the object, releasedBy the last
-	// one who took a finalizer off it before, and MarkedBy the one that began its deletion.
+	// actor that removed a finalizer from it before, and MarkedBy the one that began its deletion.
 	RemovedBy, releasedBy, MarkedBy Word
 
 	Changed Phases
