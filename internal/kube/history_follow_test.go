@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -80,14 +79,7 @@ func changesOf(p *history.Past) []string {
 func TestFollowPast(t *testing.T) {
 	s, c := serve(t)
 	s.serves(nil, configMaps)
-	var clock sync.Mutex
-	began := time.Now()
-	c.now = func() time.Time {
-		clock.Lock()
-		defer clock.Unlock()
-		began = began.Add(2 * quiet)
-		return began
-	}
+	c.now = quietClock()
 	c.wait = func(done <-chan struct{}, d time.Duration) { wallClock(done, min(d, 5*time.Millisecond)) }
 	g := &goingOn{frames: make(chan []byte), past: map[string][]byte{
 		"950":  event("DELETED", named("early"), "960"),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,14 @@ func listsOfPast(name string, last uint64) http.HandlerFunc {
 	}
 }
 
+// quietClock returns a clock that advances by twice the quiet period with each call, so that
+// every watch seems to be idle. Parallel readers may call it.
+func quietClock() func() time.Time {
+	began := time.Now()
+	var calls atomic.Int64
+	return func() time.Time { return began.Add(time.Duration(calls.Add(1)) * 2 * quiet) }
+}
+
 // TestPastOfWhatWasForgotten: where a watch does not reach back to the beginning, lists of the
 // storage tell what went before it, and it is said that they do not tell all.
 func TestPastOfWhatWasForgotten(t *testing.T) {
@@ -66,8 +75,7 @@ func TestPastOfWhatWasForgotten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, c := ready(t)
-			clock := time.Now()
-			c.now = func() time.Time { clock = clock.Add(2 * quiet); return clock }
+			c.now = quietClock()
 			s.on(shopConfigMaps+" watch", x.watches...)
 			s.on(shopConfigMaps, listsOfPast("a", 150))
 			if x.list != nil {
@@ -96,8 +104,7 @@ func TestPastWithoutTheLeases(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		t.Run(fmt.Sprint(own), func(t *testing.T) {
 			s, c := serve(t)
-			clock := time.Now()
-			c.now = func() time.Time { clock = clock.Add(2 * quiet); return clock }
+			c.now = quietClock()
 			s.serves(nil, configMaps)
 			s.on(leases, forbidden)
 			s.on(shopConfigMaps, forbidden)

@@ -52,7 +52,14 @@ onPage("what is small opens as a whole", "plan", {}, async (page) => {
   assert.ok((await written(page)).some((w) => w.text === "web" && w.size > 8.9));
 });
 
-onPage("Events are hidden until somebody asks", "hanging", { viewport: { width: 1440, height: 9000 } }, async (page) => {
+onPage("Events that go with a namespace are not in its picture", "hanging", {}, async (page) => {
+  const { boxes } = await data(page);
+  assert.equal(await text(page, "#quiet-words"), `Show ${boxes.quiet.length} generated`);
+  await page.check("#show-quiet");
+  assert.equal((await rows(page)).filter(isEvent).length, 0);
+});
+
+onPage("Events of a graph are hidden until somebody asks", "hanging-graph", { viewport: { width: 1440, height: 9000 } }, async (page) => {
   const { boxes } = await data(page);
   const all = boxes.name.length;
   const quiet = boxes.quiet.length;
@@ -83,7 +90,7 @@ onPage("Events are hidden until somebody asks", "hanging", { viewport: { width: 
   assert.equal(await page.locator("#show-quiet").isChecked(), true, "a link leads to what is hidden");
 });
 
-onPage("what is in the middle stays there when Events come and go", "hanging", {}, async (page) => {
+onPage("what is in the middle stays there when hidden objects come and go", "hanging", {}, async (page) => {
   const at = async () => (await written(page)).find((w) => w.text === "d3");
   const before = await at();
   for (const act of ["check", "uncheck"]) {
