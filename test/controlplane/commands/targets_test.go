@@ -135,7 +135,7 @@ func TestInterruptedUndoTellsOnce(t *testing.T) {
 			t.Errorf("%s is told %d times as a step, and perhaps again below:\n%s", name, n, account)
 		}
 	}
-	if strings.Count(a.stdout+a.stderr, "what was under way was finished") != 1 {
+	if strings.Count(a.stdout+a.stderr, "requests in progress were finished") != 1 {
 		t.Errorf("that it was interrupted is told more than once:\n%s%s", a.stdout, a.stderr)
 	}
 }

@@ -23,8 +23,9 @@ type carried struct {
 	done     report.Run
 }
 
-// lift are the flags without which a namespace is not deleted.
-const lift = "--unlock=namespace,pvc"
+// lift are the flags without which a namespace is not deleted: where an API is down, not all of its
+// content can be listed.
+const lift = "--unlock=namespace,pvc,unseen"
 
 // deleteWithKubectl sends the delete as a person would.
 func (w *foresight) deleteWithKubectl(ctx context.Context) error {
