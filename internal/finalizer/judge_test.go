@@ -123,6 +123,8 @@ func TestJudge(t *testing.T) {
 		want    string // reason and flag
 	}{
 		{name: "an operator's", o: of("v1", "ConfigMap", "shop", "a", "example.com/tidy"), take: "example.com/tidy"},
+		{name: "a managed control plane", o: of("infrastructure.cluster.x-k8s.io/v1beta1", "AzureManagedControlPlane", "shop", "a", "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io"),
+			take: "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", want: "LeaksOutside leak"},
 		{name: "somebody's", o: of("v1", "ConfigMap", "shop", "a", "lock"), take: "lock"},
 		{name: "not there", o: of("v1", "ConfigMap", "shop", "a", "x/y"), take: "x/z", want: "FinalizerNotThere"},
 		{name: "not being deleted", o: alive, take: "x/y", want: "NotBeingDeleted"},

@@ -36,6 +36,16 @@ var ofClouds = []Known{
 		"network interfaces of the node, and their addresses"},
 	{"vpcassociationpolicies.application-networking.k8s.aws/resources", Cloud, "VpcAssociationPolicy", "the AWS Gateway API controller", "when the association of the VPC is deleted",
 		"the association of the VPC with the service network"},
+	{"httproute.k8s.aws/resources", Cloud, "HTTPRoute", "the AWS Gateway API controller", "when the service in VPC Lattice is deleted",
+		"the service in VPC Lattice, with its listeners and target groups"},
+	{"grpcroute.k8s.aws/resources", Cloud, "GRPCRoute", "the AWS Gateway API controller", "when the service in VPC Lattice is deleted",
+		"the service in VPC Lattice, with its listeners and target groups"},
+	{"gateway.k8s.aws/resources", Cloud, "Gateway", "the AWS Gateway API controller", "when the VPC has left the service network",
+		"the association of the VPC with the service network"},
+	{"serviceexport.k8s.aws/resources", Cloud, "ServiceExport", "the AWS Gateway API controller", "when the target group in VPC Lattice is deleted",
+		"the target group in VPC Lattice"},
+	{"finalizers.appmesh.k8s.aws/*", Cloud, "Mesh, VirtualNode and other kinds of App Mesh", "the App Mesh controller", "when the external resource is deleted",
+		"the external resource in App Mesh"},
 
 	// Azure.
 	{"serviceoperator.azure.com/finalizer", Cloud, "kinds of Azure Service Operator", "Azure Service Operator", "when the external resource is deleted",

@@ -76,6 +76,10 @@ var ofMachines = []Known{
 		"the container, which keeps running"},
 	{"infrastructure.cluster.x-k8s.io/hetzner*", Cloud, "HetznerCluster, HetznerBareMetalMachine, HetznerBareMetalHost", "the Hetzner provider of Cluster API", "when network and load balancer are deleted, or the host is set free",
 		"the network and the load balancer of a cluster, or a host that stays taken"},
+	{"*.infrastructure.cluster.x-k8s.io", Cloud, "kinds of other providers of Cluster API, managed clusters included", "the infrastructure provider of Cluster API", "when the external resource is deleted",
+		"machines, networks or a whole managed cluster, which keep running"},
+	{"*.controlplane.cluster.x-k8s.io", Cloud, "control planes of other providers of Cluster API, managed ones included", "the control plane provider of Cluster API", "when the control plane is deleted",
+		"the machines of the control plane or a whole managed cluster, which keep running"},
 	{"infrastructure.cluster.x-k8s.io/hcloudmachine", Cloud, "HCloudMachine", "the Hetzner provider of Cluster API", "when the server is deleted",
 		"the server, which keeps running"},
 

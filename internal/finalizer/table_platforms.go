@@ -31,6 +31,8 @@ var ofPlatforms = []Known{
 		"the machines and the network of a whole cluster"},
 	{"hive.openshift.io/remotemachineset", Cloud, "MachinePool of Hive", "Hive", "when the MachineSets in the cluster are deleted",
 		"machines in another cluster"},
+	{"openshift.io/destroy-cluster", Cloud, "HostedCluster", "a person", "by hand, when the command that destroys the cluster has deleted its infrastructure",
+		"the network and the roles of a whole cluster in the cloud"},
 	{"hypershift.openshift.io/finalizer", Cloud, "HostedCluster, HostedControlPlane, NodePool", "HyperShift", "when machines and infrastructure are deleted",
 		"the machines and the network of a whole cluster"},
 	{"*.agent-install.openshift.io/ai-deprovision", Operator, "Agent, InfraEnv, AgentClusterInstall and other kinds of the assisted installer", "the assisted installer", "when it has forgotten the host or the cluster",
@@ -51,6 +53,8 @@ var ofPlatforms = []Known{
 		"ManifestWorks, and what they have applied"},
 	{"managedcluster-import-controller.open-cluster-management.io/cleanup", Cloud, "ManagedCluster", "the import controller of Open Cluster Management", "when the agent is removed from the managed cluster",
 		"the agent in the managed cluster, and its namespace here"},
+	{"*.open-cluster-management.io/*", Cloud, "other kinds of Open Cluster Management", "Open Cluster Management", "when what it has made is deleted, in managed clusters too",
+		"what it has made in managed clusters, or a whole cluster"},
 	{"open-cluster-management.io/managedclusterrole", Operator, "ManagedCluster", "Open Cluster Management", "when roles of the cluster are deleted",
 		"roles of a cluster that is no more"},
 

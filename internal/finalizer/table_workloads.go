@@ -34,6 +34,8 @@ var ofWorkloads = []Known{
 		"routes and certificates in the namespace of the gateway"},
 	{"*.eventing.knative.dev", Operator, "Broker, Trigger", "the broker of Knative Eventing", "when queues and subscriptions of it are deleted",
 		"topics, queues and subscriptions of the broker"},
+	{"*.messaging.knative.dev", Operator, "Subscription, Channel and other kinds of Knative Messaging", "Knative Eventing", "when its topics and subscriptions are deleted",
+		"topics and subscriptions of the channel"},
 	{"*.sources.knative.dev", Operator, "sources of Knative Eventing", "the source's controller", "when what sends the events is deleted",
 		"something that keeps sending events"},
 
