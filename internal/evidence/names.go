@@ -24,22 +24,44 @@ var ofManager = map[string]bool{
 // OfManager reports whether kube-controller-manager removes a finalizer.
 func OfManager(name string) bool { return ofManager[name] }
 
-// hosted reports whether a finalizer belongs to a controller that providers of
+// isHosted reports whether a finalizer belongs to a controller that providers of
 // clusters run where their customers see no pod of it.
-func hosted(name string) bool {
+func isHosted(name string) bool {
 	return slices.ContainsFunc([]string{
 		"service.kubernetes.io/", "external-attacher/", "external-provisioner.volume.kubernetes.io/", "snapshot.storage.kubernetes.io/",
-		"service.k8s.aws/", "ingress.k8s.aws/", "group.ingress.k8s.aws/", "elbv2.k8s.aws/", "networking.k8s.aws/", "vpcresources.k8s.aws/",
+		"networking.k8s.aws/", "vpcresources.k8s.aws/",
 		"karpenter.sh/", "karpenter.k8s.aws/", "eks.amazonaws.com/",
 		"networking.gke.io/", "gke.networking.io/", "cloud.google.com/", "kubernetes.azure.com/",
 	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// tool reports whether a writer is a tool by which people, or what applies their
-// manifests, write objects: that says nothing about who removes what they wrote.
-func tool(writer string) bool {
+// appliers are controllers that apply manifests which people wrote: a finalizer that one of
+// them wrote may be a person's.
+var appliers = []string{
+	"kustomize-controller", "helm-controller", "kapp-controller", "argocd-controller", "argocd-application-controller", "fleetagent", "fleet-agent",
+	"configsync", "olm", "addon-manager", "work-agent", "klusterlet-agent",
+}
+
+// controllerWords end the names of controllers, and of no tool.
+var controllerWords = []string{"-controller", "-operator", "-manager", "controller-manager"}
+
+// isEmbedded reports whether a finalizer belongs to a controller that runs in the server process
+// of a distribution of Kubernetes, where no pod shows it.
+func isEmbedded(name string) bool {
+	return strings.HasPrefix(name, "svccontroller.k3s.cattle.io/") || strings.HasPrefix(name, "wrangler.cattle.io/")
+}
+
+// isTool reports whether a writer is a tool by which people, or what applies their
+// manifests, write objects: that does not say what removes what they wrote.
+func isTool(writer string) bool {
 	lower := strings.ToLower(writer)
-	return writer == "" || slices.ContainsFunc([]string{
+	switch {
+	case writer == "" || slices.Contains(appliers, lower):
+		return true
+	case slices.ContainsFunc(controllerWords, func(word string) bool { return strings.HasSuffix(lower, word) }):
+		return false
+	}
+	return slices.ContainsFunc([]string{
 		"kubectl", "oc", "helm", "k9s", "lens", "freelens", "mozilla", "curl", "terraform", "pulumi", "kapp", "kustomize", "argocd", "flux",
 		"before-first-apply", "unknown", "ansible", "openapi-generator", "python", "go-http-client", "node-fetch", "okhttp",
 	}, func(name string) bool {
@@ -50,9 +72,9 @@ func tool(writer string) bool {
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// common reports whether many programs have the name, so that one of that name need
+// isCommon reports whether many programs have the name, so that one of that name need
 // not be the one that is meant.
-func common(program string) bool {
+func isCommon(program string) bool {
 	return slices.Contains([]string{"manager", "controller", "operator", "main", "server", "app", "controller-manager", "java", "node", "bash", "sh"},
 		strings.ToLower(program))
 }

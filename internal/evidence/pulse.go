@@ -94,7 +94,7 @@ func (s *search) owns(l Lease) bool {
 	about := func(word string) bool {
 		return strings.Contains(word, ".") && (l.Name == word || strings.HasSuffix(l.Name, "."+word) || strings.HasPrefix(l.Name, word))
 	}
-	return about(domain) || about(group) || s.program != "" && !common(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
+	return about(domain) || about(group) || s.program != "" && !isCommon(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
 }
 
 // Manager reports whether kube-controller-manager works, for which the object waits.

@@ -76,6 +76,7 @@ type search struct {
 	elsewhere bool
 
 	writers *mayWrite
+	may     *candidates
 	// program is how the one who wrote the finalizer calls itself; empty when that is
 	// not known, or says nothing about who removes it.
 	program string
@@ -103,8 +104,9 @@ func (s *search) verdict() report.ControllerVerdict {
 		return report.FinalizerControllerUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
+	s.may = s.candidatesOf()
 	s.sleepers()
-	if s.present() {
+	if s.suspects = s.may.connected; len(s.suspects) > 0 {
 		return s.pace()
 	}
 	return s.gone()
@@ -141,7 +143,7 @@ func (s *search) wrote() {
 				continue
 			}
 			found = true
-			if tool(w.Name) {
+			if isTool(w.Name) && !isCalled(s.controllers(), []string{w.Name}) {
 				s.found.Proof.Add(reason.WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
 				continue
 			}
@@ -154,9 +156,9 @@ func (s *search) wrote() {
 	}
 }
 
-// sleepers are the workloads that would run such a controller that removes it, and are scaled to 0.
+// sleepers are the workloads that would run the controller of the finalizer, and are scaled to 0.
 func (s *search) sleepers() {
-	for _, w := range s.candidates() {
+	for _, w := range s.may.workloads {
 		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
 			s.asleep = append(s.asleep, w)
 		}
@@ -165,40 +167,6 @@ func (s *search) sleepers() {
 		ref := report.RefOf(w.Ref)
 		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
 	}
-}
-
-// candidates are the workloads under accounts whose rights name the resource, and
-// those that call themselves as the writer did and may write the object.
-func (s *search) candidates() []*Workload {
-	list := s.writers.workloads
-	for _, w := range s.programs.workloads[strings.ToLower(s.program)] {
-		if a := (Account{w.Ref.Namespace, w.ServiceAccount}); !s.writers.accounts[a] && s.writers.may(a) {
-			list = append(slices.Clip(list), w)
-		}
-	}
-	return list
-}
-
-// called are the pods that call themselves as the writer did.
-func (s *search) called() []*Pod {
-	if s.program == "" {
-		return nil
-	}
-	return s.programs.pods[strings.ToLower(s.program)]
-}
-
-// present looks for pods under accounts whose rights name the resource, those first
-// that call themselves as the writer did.
-func (s *search) present() bool {
-	for _, p := range s.called() {
-		if s.writers.may(Account{p.Ref.Namespace, p.ServiceAccount}) {
-			s.suspects = append(s.suspects, p)
-		}
-	}
-	if len(s.suspects) == 0 {
-		s.suspects = s.writers.named
-	}
-	return len(s.suspects) > 0
 }
 
 // pace reports whether a controller that removes it that is there gets on.
@@ -215,7 +183,7 @@ func (s *search) pace() report.ControllerVerdict {
 		if n >= most {
 			continue
 		}
-		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.ShortName(), ref.Namespace, p.ServiceAccount)
+		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object: it %s", ref.ShortName(), ref.Namespace, p.ServiceAccount, s.may.why[p])
 		if ok {
 			s.found.Proof.Add(reason.FinalizerControllerRuns, &ref, "runs: "+who)
 		} else {
@@ -262,8 +230,11 @@ func (s *search) gone() report.ControllerVerdict {
 	if s.seen.Sight(ClusterRoles, "").Whole && !s.rights.told() {
 		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: another authorizer than RBAC may be in use")
 	}
-	if hosted(s.name) {
+	if isHosted(s.name) {
 		doubt(reason.RunsOutside, nil, "the cloud provider runs its controller, perhaps outside the cluster")
+	}
+	if isEmbedded(s.name) {
+		doubt(reason.RunsOutside, nil, "K3s and RKE2 run its controller in their server process, without a pod")
 	}
 	switch s.leases() {
 	case renewed:
@@ -271,6 +242,7 @@ func (s *search) gone() report.ControllerVerdict {
 	case expired, none:
 	}
 	if s.seen != nil {
+		s.strangers(doubt)
 		s.powers(doubt)
 		if s.idle(doubt) {
 			return report.FinalizerControllerSlow
@@ -285,7 +257,7 @@ func (s *search) gone() report.ControllerVerdict {
 	if !certain {
 		return report.FinalizerControllerUnknown
 	}
-	s.found.Proof.Add(reason.FinalizerControllerAbsent, nil, "no pod runs under a service account that may write the object")
+	s.found.Proof.Add(reason.FinalizerControllerAbsent, nil, s.absent())
 	return report.FinalizerControllerGone
 }
 
@@ -322,32 +294,71 @@ func (s *search) writtenByTool() bool {
 	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
 }
 
-// powers are the pods that may write everything: each of them may be the controller that removes it.
-func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
+// absent says what was looked for in vain.
+func (s *search) absent() string {
+	if len(s.may.strangers)+len(s.may.mighty) > 0 {
+		return "no pod that may write the object is its controller: all of them belong to other controllers"
+	}
+	return "no pod runs under a service account that may write the object"
+}
+
+// strangers are the pods that may write the object, while nothing connects them to the
+// finalizer. Each may be its controller, unless it is known to be another one.
+func (s *search) strangers(doubt func(reason.Code, *report.Ref, string)) {
 	const most = 3
-	for n, p := range s.writers.mighty {
-		if ref := report.RefOf(p.Ref); n < most {
-			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.ShortName(), ref.Namespace, p.ServiceAccount))
+	r, _ := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
+	told := 0
+	for _, p := range s.may.strangers {
+		if s.isOther(p) {
+			continue
 		}
+		if ref := report.RefOf(p.Ref); told < most {
+			doubt(reason.NotConnected, &ref, fmt.Sprintf("%s in namespace %s, as service account %s, may write %s, but nothing connects it to %s",
+				ref.ShortName(), ref.Namespace, p.ServiceAccount, plural(s.o, r), s.name))
+		}
+		told++
 	}
 }
 
-// idle looks for those who would be the controller that removes it and cannot be now: workloads whose
-// pods do not come up, and programs of the writer's name without the right.
+// powers are the pods that may write everything: each of them may be the controller of the
+// finalizer, unless it is known to be another one.
+func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
+	const most = 3
+	told := 0
+	for _, p := range s.may.mighty {
+		if s.isOther(p) {
+			continue
+		}
+		if ref := report.RefOf(p.Ref); told < most {
+			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write the objects of all API groups", ref.ShortName(), ref.Namespace, p.ServiceAccount))
+		}
+		told++
+	}
+}
+
+// idle looks for the controller where it cannot work: workloads whose pods do not come up, and
+// pods that are called like it and are not known to have the right.
 func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	slow := false
-	for _, w := range s.candidates() {
+	for _, w := range s.may.workloads {
 		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
 			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.ShortName(), ref.Namespace, w.Wanted))
 			slow = true
 		}
 	}
 	rightsRead, _, _ := s.seen.Whole(Roles, RoleBindings, ClusterRoles, ClusterBindings)
-	for _, p := range s.called() {
-		a := Account{p.Ref.Namespace, p.ServiceAccount}
-		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {
-			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, s.program, p.ServiceAccount))
-			s.found.Powerless = append(s.found.Powerless, a)
+	for _, p := range s.may.powerless {
+		program := s.program
+		if !s.wroteIt(p.Programs) {
+			program = s.found.Name
+		}
+		ref := report.RefOf(p.Ref)
+		switch {
+		case !rightsRead:
+			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))
+		default:
+			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, program, p.ServiceAccount))
+			s.found.Powerless = append(s.found.Powerless, Account{p.Ref.Namespace, p.ServiceAccount})
 			slow = true
 		}
 	}

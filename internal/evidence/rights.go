@@ -16,6 +16,8 @@ type rights struct {
 	// single tells that some rule is about single objects.
 	single func(object.Resource) bool
 	traced map[tracedFor]*mayWrite
+	// groups are the API groups whose objects an account looks after, see looksAfter.
+	groups map[Account]cared
 }
 
 // tracedFor is for what rights were traced; the name only where rules are about single
@@ -24,18 +26,17 @@ type tracedFor struct{ group, resource, namespace, name string }
 
 // writers are those who may write an object.
 type mayWrite struct {
-	// accounts have rights that name the resource; powerful ones may write everything
-	// of the group or the cluster.
+	// accounts have rights that name the API group of the resource; powerful ones have rights
+	// for all groups.
 	accounts, powerful map[Account]bool
 	// outside are the users and groups with such rights that are no service accounts.
 	outside []string
 	// everyone tells that all service accounts may.
 	everyone bool
 
-	// named and mighty are the pods at work under the accounts of the two kinds, and
-	// workloads those under accounts that have rights that name the resource.
-	named, mighty []*Pod
-	workloads     []*Workload
+	// pods are at work under accounts with the right, workloads have such accounts.
+	pods      []*Pod
+	workloads []*Workload
 }
 
 // may reports whether an account may write the object.
@@ -111,16 +112,12 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite
 func (w *mayWrite) atWork(seen *World) {
 	for n := range seen.Pods {
 		p := &seen.Pods[n]
-		switch a := (Account{p.Ref.Namespace, p.ServiceAccount}); {
-		case finished(p):
-		case w.accounts[a]:
-			w.named = append(w.named, p)
-		case w.powerful[a]:
-			w.mighty = append(w.mighty, p)
+		if !finished(p) && w.may(Account{p.Ref.Namespace, p.ServiceAccount}) {
+			w.pods = append(w.pods, p)
 		}
 	}
 	for n := range seen.Workloads {
-		if x := &seen.Workloads[n]; w.accounts[Account{x.Ref.Namespace, x.ServiceAccount}] {
+		if x := &seen.Workloads[n]; w.may(Account{x.Ref.Namespace, x.ServiceAccount}) {
 			w.workloads = append(w.workloads, x)
 		}
 	}
@@ -128,39 +125,83 @@ func (w *mayWrite) atWork(seen *World) {
 
 func finished(p *Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
-// programs are pods at work and workloads by the names that they may call themselves.
-type programs struct {
-	pods      map[string][]*Pod
-	workloads map[string][]*Workload
-}
-
-func newPrograms(seen *World) *programs {
-	p := &programs{pods: map[string][]*Pod{}, workloads: map[string][]*Workload{}}
-	if seen == nil {
-		return p
+// looksAfter are the API groups whose objects an account looks after, as its rules show that name
+// them.
+func (r *rights) looksAfter(a Account) cared {
+	if r.groups != nil {
+		return r.groups[a]
 	}
-	for n := range seen.Pods {
-		if pod := &seen.Pods[n]; !finished(pod) {
-			for _, name := range lowered(pod.Programs) {
-				p.pods[name] = append(p.pods[name], pod)
+	r.groups = map[Account]cared{}
+	if r.seen == nil {
+		return cared{}
+	}
+	for n := range r.seen.Bindings {
+		b := &r.seen.Bindings[n]
+		if isForPeople(b.RoleName) {
+			continue
+		}
+		c := caredBy(r.rulesOf(b))
+		for _, s := range b.Subjects {
+			if namespace, name, ok := accountOf(s, b.Ref.Namespace); ok && len(c.watched) > 0 {
+				account := Account{namespace, name}
+				have := r.groups[account]
+				r.groups[account] = cared{append(slices.Clip(have.controlled), c.controlled...), append(slices.Clip(have.watched), c.watched...)}
 			}
 		}
 	}
-	for n := range seen.Workloads {
-		for _, name := range lowered(seen.Workloads[n].Programs) {
-			p.workloads[name] = append(p.workloads[name], &seen.Workloads[n])
-		}
+	for a, c := range r.groups {
+		r.groups[a] = cared{unique(c.controlled), unique(c.watched)}
 	}
-	return p
+	return r.groups[a]
 }
 
-func lowered(names []string) []string {
-	low := make([]string, len(names))
-	for n, name := range names {
-		low[n] = strings.ToLower(name)
+// cared are API groups, sorted. Those of Kubernetes itself are left out.
+type cared struct {
+	// controlled are those of which the status or the finalizers of some kind may be written:
+	// only controllers need that.
+	controlled []string
+	// watched are those and the ones of which some kind may be watched and written.
+	watched []string
+}
+
+// caredBy are the API groups that rules name.
+func caredBy(rules []Rule) cared {
+	var c cared
+	for _, rule := range rules {
+		if !containsAny(rule.Verbs, "*", "update", "patch") {
+			continue
+		}
+		controls := slices.ContainsFunc(rule.Resources, func(x string) bool {
+			_, sub, _ := strings.Cut(x, "/")
+			return x == "*" || sub == "*" || sub == "finalizers" || sub == "status"
+		})
+		for _, group := range rule.Groups {
+			if !strings.Contains(group, ".") || !object.MayBeCustom(group) {
+				continue
+			}
+			if controls {
+				c.controlled = append(c.controlled, group)
+			}
+			if controls || containsAny(rule.Verbs, "*", "watch") {
+				c.watched = append(c.watched, group)
+			}
+		}
 	}
-	slices.Sort(low)
-	return slices.Compact(low)
+	return c
+}
+
+// isForPeople reports whether a role is one of those that are given to people and to what works in
+// their place: it says nothing about who looks after the objects.
+func isForPeople(role string) bool {
+	return slices.ContainsFunc([]string{"admin", "edit", "view", "editor", "viewer"}, func(word string) bool {
+		name := strings.TrimSuffix(role, "-role")
+		return name == word || strings.HasSuffix(name, "-"+word)
+	})
+}
+
+func unique(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // told reports whether RBAC says who may do what: an API server that uses it makes the
@@ -179,9 +220,9 @@ func (r *rights) rulesOf(b *Binding) []Rule {
 	return r.local[b.Ref.Namespace+"/"+b.RoleName]
 }
 
-// allows reports whether rules let somebody write an object, and whether one of them
-// names its resource. What is about a subresource counts: the status of some kinds
-// takes finalizers along.
+// allows reports whether rules allow to write an object, and whether one of them names its
+// API group: a rule for all resources of one group is about that group. What is about a
+// subresource counts: the status of some kinds takes finalizers along.
 //
 // Upstream: pkg/apis/rbac/v1/evaluation_helpers.go VerbMatches, APIGroupMatches, ResourceMatches.
 func allows(rules []Rule, resource object.Resource, name string) (named, powerful bool) {
@@ -192,12 +233,11 @@ func allows(rules []Rule, resource object.Resource, name string) (named, powerfu
 		}
 		for _, x := range rule.Resources {
 			kind, sub, _ := strings.Cut(x, "/")
-			switch {
-			case kind == resource.Name && slices.Contains(rule.Groups, resource.Group):
-				named = true
-			case kind == resource.Name, kind == "*" && (sub == "" || sub == "*" || sub == "finalizers" || sub == "status"):
-				powerful = true
+			if kind != resource.Name && (kind != "*" || sub != "" && sub != "*" && sub != "finalizers" && sub != "status") {
+				continue
 			}
+			named = named || slices.Contains(rule.Groups, resource.Group)
+			powerful = true
 		}
 	}
 	return named, powerful

@@ -137,11 +137,14 @@ type Definition struct {
 	// where it does not say.
 	Stored     []string
 	Conditions []Condition
+	// Packages are what it was installed with, sorted.
+	Packages []string
 }
 
 // definitionBody is what is read of a CustomResourceDefinition.
 type definitionBody struct {
-	Spec struct {
+	Metadata packaged `json:"metadata"`
+	Spec     struct {
 		Group string `json:"group"`
 		Names struct {
 			Plural string `json:"plural"`
@@ -170,7 +173,7 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
+	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions), Packages: d.Metadata.packages(b)}
 	for _, v := range d.Spec.Versions {
 		if v.Storage {
 			one.Storage = v.Name

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -24,6 +25,10 @@ type Surroundings struct {
 	mute     []*Definition
 	rights   *rights
 	programs *programs
+	// candidates are the pods and workloads that may remove a finalizer, by what decides that.
+	candidates map[question]*candidates
+	// recognized are the controllers of the table that pods belong to.
+	recognized map[*Pod]*finalizer.Controller
 }
 
 // New are the surroundings of a snapshot as the evidence shows them, which may be nil:
@@ -34,6 +39,7 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	s := &Surroundings{
 		snap: snap, seen: seen.Sorted(), now: now,
 		ready: map[string]Condition{}, shown: map[object.Ref]*Terminating{},
+		candidates: map[question]*candidates{}, recognized: map[*Pod]*finalizer.Controller{},
 	}
 	for _, o := range snap.Objects {
 		if o.Kind == object.Node.Resource().Kind && o.Group() == "" {

@@ -17,6 +17,10 @@ type Workload struct {
 	BeingDeleted  bool
 	// Programs are the names by which its containers may call themselves.
 	Programs []string
+	// Names are what it is called in its labels, sorted.
+	Names []string
+	// Packages are what it was installed with, sorted.
+	Packages []string
 }
 
 // Pod is a pod in the eyes of who looks for a controller.
@@ -35,6 +39,8 @@ type Pod struct {
 	// Mirror marks the mirror pod of a static pod.
 	Mirror   bool
 	Programs []string
+	// Names are what it is called in its labels, sorted.
+	Names []string
 }
 
 // Running reports whether its containers may be at work.
@@ -84,7 +90,8 @@ func (s *podSpec) programs() []string {
 
 // workloadBody is what is read of a Deployment, StatefulSet or DaemonSet.
 type workloadBody struct {
-	Spec struct {
+	Metadata packaged `json:"metadata"`
+	Spec     struct {
 		Replicas *int `json:"replicas"`
 		Template struct {
 			Spec podSpec `json:"spec"`
@@ -104,7 +111,7 @@ func (w *World) takeWorkload(b *body, raw []byte) error {
 	}
 	one := Workload{
 		Ref: b.ref(), ServiceAccount: d.Spec.Template.Spec.account(), BeingDeleted: b.Metadata.DeletionTimestamp != nil,
-		Wanted: 1, Ready: d.Status.ReadyReplicas, Programs: d.Spec.Template.Spec.programs(),
+		Wanted: 1, Ready: d.Status.ReadyReplicas, Programs: d.Spec.Template.Spec.programs(), Names: b.called(), Packages: d.Metadata.packages(b),
 	}
 	if d.Spec.Replicas != nil {
 		one.Wanted = *d.Spec.Replicas
@@ -140,7 +147,7 @@ func (w *World) takePod(b *body, raw []byte) error {
 	ready, _ := Find(conditions(d.Status.Conditions), "Ready")
 	p := Pod{
 		Ref: b.ref(), ServiceAccount: d.Spec.account(), Controller: b.controller(), Node: d.Spec.NodeName,
-		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(),
+		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(), Names: b.called(),
 	}
 	p.Mirror = d.Metadata.Annotations.Mirror != nil
 	for _, s := range append(d.Status.Init, d.Status.Containers...) {

@@ -52,20 +52,25 @@ func ClassIn(name string, served *object.Resources) Class {
 		return Unknown
 	}
 	for _, r := range served.All() {
-		if r.Custom && sameDomain(name, r.Group) {
+		if r.Custom && (IsOfGroup(name, r.Group) || IsAboveGroup(name, r.Group)) {
 			return Operator
 		}
 	}
 	return Unknown
 }
 
-// sameDomain reports whether a finalizer belongs to an API group: its part before the
-// slash, or all of it, is the group, or one is a domain above the other. Two words
-// at least have to agree, `io` alone says nothing.
-func sameDomain(name, group string) bool {
+// IsOfGroup reports whether the domain of a finalizer is an API group or below it, as that of
+// `finalizer.acme.io/cleanup` is below `acme.io`. The domain is the part before the slash, or
+// all of it. A group of one word says nothing.
+func IsOfGroup(name, group string) bool {
 	domain, _, _ := strings.Cut(name, "/")
-	if strings.Count(group, ".") == 0 || strings.Count(domain, ".") == 0 {
-		return false
-	}
-	return domain == group || strings.HasSuffix(domain, "."+group) || strings.HasSuffix(group, "."+domain)
+	return strings.Contains(group, ".") && (domain == group || strings.HasSuffix(domain, "."+group))
+}
+
+// IsAboveGroup reports whether the domain of a finalizer is above an API group, as that of
+// `strimzi.io/topic-operator` is above `kafka.strimzi.io`. A domain of one word, as `io`, says
+// nothing.
+func IsAboveGroup(name, group string) bool {
+	domain, _, _ := strings.Cut(name, "/")
+	return strings.Contains(domain, ".") && strings.HasSuffix(group, "."+domain)
 }

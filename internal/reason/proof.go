@@ -10,6 +10,8 @@ const (
 	FinalizerControllerNotReady Code = "FinalizerControllerNotReady"
 	FinalizerControllerMayNot   Code = "FinalizerControllerMayNot"
 	FinalizerControllerAbsent   Code = "FinalizerControllerAbsent"
+	FinalizerControllerSeen     Code = "FinalizerControllerSeen"
+	NotConnected                Code = "NotConnected"
 	ScaledToZero                Code = "ScaledToZero"
 	RunsWithAllRights           Code = "RunsWithAllRights"
 	MayFromOutside              Code = "MayFromOutside"
@@ -39,14 +41,16 @@ var Proof = &Family{
 		{Code: WrittenByTool, Long: "managedFields name an interactive tool as the writer of the finalizer: that does not show what removes it."},
 		{Code: WriterNotShown, Long: "managedFields of the object were not seen, or do not own the finalizer."},
 		{Code: RemovedBy, Long: "The table of finalizers says what removes it, and when."},
-		{Code: FinalizerControllerRuns, Long: "A pod runs under a service account that may write the object."},
+		{Code: FinalizerControllerRuns, Long: "A pod runs under a service account that may write the object, and is connected to the finalizer: by its name, by the API groups that it looks after, by what it was installed with, or because it wrote the finalizer."},
 		{Code: FinalizerControllerNotReady, Long: "Such a pod is there, and is not ready."},
 		{Code: FinalizerControllerMayNot, Long: "A program of that name runs, and its service account may not write the object."},
-		{Code: FinalizerControllerAbsent, Long: "No pod runs under a service account that may write the object."},
+		{Code: FinalizerControllerAbsent, Long: "No pod runs under a service account that may write the object, or all such pods belong to other controllers."},
+		{Code: FinalizerControllerSeen, Long: "A pod is called like the controller; whether its service account may write the object was not seen."},
+		{Code: NotConnected, Long: "A pod runs under a service account that may write the object, and nothing connects it to the finalizer: it may or may not be the controller that removes it."},
 		{Code: ScaledToZero, Long: "A workload under such an account is scaled to 0."},
-		{Code: RunsWithAllRights, Long: "A pod runs under a service account that may write everything, this object included: it may be the controller that removes it."},
+		{Code: RunsWithAllRights, Long: "A pod runs under a service account that may write the objects of all API groups, this object included: it may be the controller that removes it."},
 		{Code: MayFromOutside, Long: "A user or group may write the object: a program outside of the cluster may run as it."},
-		{Code: RunsOutside, Long: "Its controller belongs to the cloud provider and may run outside the cluster."},
+		{Code: RunsOutside, Long: "Its controller belongs to the cloud provider or the distribution, and may run without a pod in the cluster."},
 		{Code: RightsNotTold, Long: "The roles that an API server with RBAC makes are not there: permissions may be given in another way."},
 		{Code: LeaseRenewed, Long: "A lease of its controller was renewed in time."},
 		{Code: LeaseExpired, Long: "A lease of its controller has expired."},
