@@ -36,7 +36,6 @@ func writePages(t *testing.T, dir string) {
 	}
 	stuck := filepath.Join(dir, "hanging-dump.json")
 	writeNamespace(t, stuck, 250)
-	pages["hanging-graph"] = []string{"graph", "-n", "pic", "--from", stuck}
 	pages["hanging"] = []string{"dry-run", "delete", "namespace/pic", "--from", stuck}
 	pages["events"] = []string{"dry-run", "delete", "events", "--all", "-n", "pic", "--from", stuck}
 	fleet := filepath.Join(dir, "fleet-dump.json")
