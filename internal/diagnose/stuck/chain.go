@@ -119,13 +119,20 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if len(ends) > 0 {
 		return ends
 	}
-	if o.Is(object.CRD) && i.around.Overdue(o) && reason.Code(e.Reason) != reason.ContentNotCovered {
+	if o.Is(object.CRD) && i.around.Overdue(o) && (reason.Code(e.Reason) != reason.ContentNotCovered || servesNothing(o)) {
 		x := endAt(o, reason.CRDCleanupFails)
 		x.detail = e.Message
 		x.prove(reason.SimulationSays, nil, e.Message)
 		return []end{i.controllerBehind(o, x)}
 	}
 	return []end{i.notSeen(o, e)}
+}
+
+// servesNothing reports whether a CRD has versions, but serves none of them. Its instances can
+// be neither listed nor updated, so that their finalizers cannot be removed.
+func servesNothing(crd *object.Object) bool {
+	d := crd.Definition()
+	return d != nil && len(d.Versions) > 0 && !slices.ContainsFunc(d.Versions, func(v object.CRDVersion) bool { return v.Served })
 }
 
 // waitingFor is what an object waits for of which the end is not known.
