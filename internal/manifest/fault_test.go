@@ -52,6 +52,8 @@ func TestProblems(t *testing.T) {
 		{"lists in lists", strings.Repeat(`{"items":[`, 10) + strings.Repeat(`]}`, 10), "more than 8 lists are inside one another"},
 		{"deep JSON", `{"x":` + strings.Repeat("[", 20000), "nested deeper than 10000"},
 		{"YAML list without kind", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n", "line 1: a list does not say its kind: the input ends in the middle of a document"},
+		{"half a name in YAML", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a", "line 4: the input ends in the middle of a line of metadata; if it is whole, end it with a newline"},
+		{"half a uid in YAML", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: 1ac5b9a2-6bc9-49db-8a46-0698a2e9dc1", "line 5: the input ends in the middle of a line of metadata; if it is whole, end it with a newline"},
 		{"text behind a YAML document", "a: b\n... c\n", "there is text behind the end of a document"},
 		{"label key in YAML", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    1: x\n", `line 6: the key "1" of a label is not a string`},
 	} {

@@ -27,6 +27,7 @@ type item struct {
 	name, uid, version          span
 	more                        span // metadata.continue
 	account, accountUID, typed  span // of a Secret
+	link                        span // selfLink at the top, of a flattened list
 	created, deleted            int64
 	generation, grace           int64
 	owners                      []ownerSpans

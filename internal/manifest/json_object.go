@@ -81,6 +81,12 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 			err = flatField(l, it, outer, rd.specField)
 		case "Status":
 			err = flatField(l, it, outer, rd.statusField)
+		case "selfLink":
+			if outer == nil && l.token() == '"' {
+				err = l.string(it, &it.link, "selfLink")
+			} else {
+				err = l.skip()
+			}
 		default:
 			if flat || it.seen&hasFlatItems != 0 || outer == nil && string(l.key) == "continue" && l.token() == '"' {
 				err = l.metadataField(it, string(l.key))
@@ -116,6 +122,7 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 	if flat {
 		it.seen |= hasFlatItems
 		list.known = true
+		list.followLink(it)
 	}
 	err := list.items(l)
 	return list, err

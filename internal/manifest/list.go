@@ -19,7 +19,10 @@ type listing struct {
 	// array. Writers that sort keys put the items before the kind.
 	known            bool
 	apiVersion, kind string
-	count            int
+	// linked are the apiVersion and kind of the items of a flattened list, as its selfLink says.
+	linkedAPIVersion, linkedKind string
+
+	count int
 	// waiting are items that do not say their kind, until the list has said its.
 	waiting []waiting
 }
@@ -80,12 +83,23 @@ func (ls *listing) understand(it *item) {
 	ls.known = ls.kind != ""
 }
 
+// followLink takes the kind of the items of a flattened list from its selfLink, unless the name
+// of the file has said it: the output of kubectl cluster-info dump is one file.
+func (ls *listing) followLink(it *item) {
+	if o := &ls.rd.o; o.Kind == "" && o.Linked != nil && it.link != (span{}) {
+		ls.linkedAPIVersion, ls.linkedKind = o.Linked(string(it.bytes(it.link)))
+	}
+}
+
 // isListKind reports whether kind is that of a list: List, PodList and so on.
 func isListKind(kind []byte) bool { return strings.HasSuffix(string(kind), "List") }
 
 // itemKind is the apiVersion and kind of the items that do not say theirs.
 func (ls *listing) itemKind() (apiVersion, kind string) {
 	kind = strings.TrimSuffix(ls.kind, "List")
+	if kind == "" && ls.linkedKind != "" {
+		return ls.linkedAPIVersion, ls.linkedKind
+	}
 	if kind == "" || kind == partialKind {
 		return ls.rd.o.APIVersion, ls.rd.o.Kind
 	}
@@ -127,8 +141,12 @@ func (ls *listing) end(it *item) error {
 			return within(func() string { return ls.place(w.index) }, err)
 		}
 	}
+	apiVersion, kind := ls.apiVersion, ls.kind
+	if kind == "" && ls.linkedKind != "" {
+		apiVersion, kind = ls.linkedAPIVersion, ls.linkedKind+"List"
+	}
 	return ls.rd.handList(List{
-		Position: ls.rd.at(ls.line), APIVersion: ls.apiVersion, Kind: ls.kind,
+		Position: ls.rd.at(ls.line), APIVersion: apiVersion, Kind: kind,
 		Items: ls.count, Partial: it.more != span{} && len(it.bytes(it.more)) > 0,
 		Continue: string(it.bytes(it.more)), ResourceVersion: string(it.bytes(it.version)),
 	})

@@ -59,8 +59,9 @@ func (p *Problem) Unwrap() error { return p.Err }
 type List struct {
 	Position
 	// APIVersion and Kind of the list as written, such as "v1" and "PodList";
-	// both are empty for a bare JSON array, for a flattened list of kubectl 1.13
-	// and older, and for a JSON list that does not say its kind.
+	// both are empty for a bare JSON array and for a JSON list that does not say its
+	// kind, as the flattened lists of kubectl 1.13 and older, unless Options.Linked
+	// knows their selfLink.
 	APIVersion, Kind string
 	// Items is the number of items read.
 	Items int
@@ -109,6 +110,10 @@ type Options struct {
 	// what a file name or a path says. Empty: an item without them is a Problem
 	// unless its list says it.
 	APIVersion, Kind, Namespace string
+	// Linked returns the apiVersion and kind of the objects behind a path of the API, such as
+	// /api/v1/namespaces/shop/pods; both are empty for an unknown one. It is asked for the
+	// selfLink of flattened lists if Kind is empty. It may be nil.
+	Linked func(path string) (apiVersion, kind string)
 	// SkipText reads on after text that is not JSON, as `kubectl cluster-info
 	// dump` writes log lines between its documents.
 	SkipText bool

@@ -42,6 +42,40 @@ func TestDefinitionsOfBothVersions(t *testing.T) {
 		"apiextensions.k8s.io/v1beta1 CustomResourceDefinition gadgets.example.com uid=u-old definition={Group:example.com Kind:Gadget Plural:gadgets Singular:gadget ShortNames:[] Categories:[] Namespaced:false Versions:[{Name:v1alpha1 Served:true Storage:true}] Stored:[] Established:false Terminating:false}")
 }
 
+// TestLastLineWithoutNewline: a shell's $(…) removes the last newline. A line whose value can't go
+// on is whole all the same.
+func TestLastLineWithoutNewline(t *testing.T) {
+	const uid = "1ac5b9a2-6bc9-49db-8a46-0698a2e9dc19"
+	for last, want := range map[string]string{
+		"  name: a\n  uid: " + uid:         "v1 Pod a uid=" + uid,
+		"  uid: u\n  name: \"a\"":          "v1 Pod a uid=u",
+		"  uid: u\n  name: 'a'":            "v1 Pod a uid=u",
+		"  name: a\n  finalizers: []":      "v1 Pod a uid=",
+		"  uid: u\n  name: a\nspec: {}":    "v1 Pod a uid=u pod={  mirror=false}",
+		"  name: a\n  annotations: {}  ":   "v1 Pod a uid=",
+		"  name: a\n  resourceVersion: ''": "v1 Pod a uid=",
+	} {
+		wantLines(t, "apiVersion: v1\nkind: Pod\nmetadata:\n"+last, Options{}, want)
+	}
+	wantLines(t, "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\nkind: List\nmetadata:\n  resourceVersion: \"\"", Options{},
+		"v1 Pod a uid= in list", `list "v1" "List" 1 partial=false`)
+}
+
+// TestFlattenedListTakesItsKindFromItsLink: in the output of kubectl cluster-info dump 1.13 and
+// older nothing else says what the items are.
+func TestFlattenedListTakesItsKindFromItsLink(t *testing.T) {
+	const list = `{"selfLink":"/api/v1/nodes","resourceVersion":"7","Items":[{"name":"n1","uid":"1"}]}`
+	linked := func(path string) (string, string) {
+		if path != "/api/v1/nodes" {
+			return "", ""
+		}
+		return "v1", "Node"
+	}
+	wantLines(t, list, Options{Linked: linked}, "v1 Node n1 uid=1 in list", `list "v1" "NodeList" 1 partial=false`)
+	wantLines(t, list, Options{Linked: linked, APIVersion: "v1", Kind: "Pod"}, "v1 Pod n1 uid=1 in list", `list "" "" 1 partial=false`)
+	wantProblem(t, strings.Replace(list, "nodes", "unknown", 1), Options{Linked: linked}, "in: document 1: line 1: item 1 of an array: n1: kind is missing")
+}
+
 func TestArrayTakesItsKindFromTheOptions(t *testing.T) {
 	wantLines(t, fixture(t, "array.json"), Options{APIVersion: "v1", Kind: "Pod"},
 		web1+" in list",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -100,11 +101,16 @@ func (d *yamlDocument) fromMark() (more bool, err error) {
 	return more, d.rd.whole(text, d.line, !more)
 }
 
-// cutOff is the Problem of a text that starts at line, if it ends in the middle of a line of
-// metadata: half a name would be that of another object. Whoever writes YAML ends the last
-// line, and those who sort the keys have the uid last.
+// cutOff is the Problem of a text that starts at line, if its last line may be a part of a line
+// of metadata: half a name would be that of another object.
+//
+//	metadata:
+//	  name: web-12    without a newline: web-123 may be meant
+//	  uid: 5b4139a0-86b0-40d2-9e74-7dc65f06eb36    whole
+//
+// Programs that write YAML end the last line, but a shell's $(…) and editors remove that newline.
 func (rd *reading) cutOff(text []byte, line int) error {
-	if len(text) == 0 || text[len(text)-1] == '\n' {
+	if len(text) == 0 || text[len(text)-1] == '\n' || endsWhole(text[bytes.LastIndexByte(text, '\n')+1:]) {
 		return nil
 	}
 	inner, uid := len(text), false
@@ -121,11 +127,30 @@ func (rd *reading) cutOff(text []byte, line int) error {
 			continue
 		}
 		if inner < len(text) && string(l[n:]) == "metadata:" && !uid {
-			return rd.problem(line+bytes.Count(text, newline), "the input ends in the middle of a line of metadata", ErrTruncated)
+			return rd.problem(line+bytes.Count(text, newline), "the input ends in the middle of a line of metadata; if it is whole, end it with a newline", ErrTruncated)
 		}
 		inner, uid = n, false
 	}
 	return nil
+}
+
+var wholeUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// endsWhole reports whether a line of YAML can't be the beginning of a longer one: its value is
+// a quoted string or a flow collection that is closed, or a UUID.
+func endsWhole(line []byte) bool {
+	_, value, ok := bytes.Cut(bytes.TrimRight(line, " \r"), []byte(": "))
+	value = bytes.TrimSpace(value)
+	if !ok || len(value) < 2 {
+		return false
+	}
+	switch first, last := value[0], value[len(value)-1]; first {
+	case '"', '\'':
+		return last == first && bytes.IndexByte(value[1:], first) == len(value)-2
+	case '{', '[':
+		return string(value) == "{}" || string(value) == "[]"
+	}
+	return wholeUUID.Match(value)
 }
 
 // skipHead goes to the first line of the next document, past comments, blank

@@ -245,7 +245,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 
 // textOptions say how to read the text of a file.
 func textOptions(file string, l location, start []byte) manifest.Options {
-	o := manifest.Options{File: file, SkipText: isClusterInfoStream(start), Namespace: l.namespace}
+	o := manifest.Options{File: file, SkipText: isClusterInfoStream(start), Namespace: l.namespace, Linked: linkedKind}
 	if known, ok := builtinNames().resource(l); ok {
 		o.APIVersion, o.Kind = l.apiVersionOf(known), known.Kind
 		if !known.Namespaced {
@@ -253,6 +253,34 @@ func textOptions(file string, l location, start []byte) manifest.Options {
 		}
 	}
 	return o
+}
+
+// linkedKind returns the apiVersion and kind of a built-in resource from the path of its list.
+//
+//	/api/v1/nodes                                     v1, Node
+//	/apis/apps/v1/namespaces/kube-system/deployments  apps/v1, Deployment
+func linkedKind(path string) (apiVersion, kind string) {
+	l := location{grouped: true}
+	root, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch root {
+	case "api":
+	case "apis":
+		l.group, rest, _ = strings.Cut(rest, "/")
+	default:
+		return "", ""
+	}
+	l.version, rest, _ = strings.Cut(rest, "/")
+	if in, ok := strings.CutPrefix(rest, "namespaces/"); ok {
+		if _, plural, ok := strings.Cut(in, "/"); ok {
+			rest = plural
+		}
+	}
+	l.resource = rest
+	known, ok := builtinNames().resource(l)
+	if !ok {
+		return "", ""
+	}
+	return groupVersion(l.group, l.version), known.Kind
 }
 
 // at notes a time at which something was written.
