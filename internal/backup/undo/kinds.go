@@ -60,20 +60,21 @@ func phase(r object.Ref) int {
 	}
 }
 
-// fills reports whether an owner would make such a dependent by itself, and empty, if
-// it were there first. Then the dependent is made first, and gets the reference once the
-// owner is there. What the controller of a custom resource makes is not known.
+// fills reports whether an owner would make such a dependent by itself if it were there
+// first, and with other content. Then the dependent is made first, and gets the reference
+// once the owner is there. What the controller of a custom resource makes is not known: it
+// may be any of its dependents.
 //
 // Upstream: pkg/controller/statefulset/stateful_pod_control.go createPersistentVolumeClaims.
 // Upstream: pkg/controller/volume/ephemeral/controller.go handleVolume.
 // Upstream: pkg/controller/resourceclaim/controller.go handleClaim.
 func fills(owner, dependent object.Ref) bool {
-	switch dependent.Group() + "/" + dependent.Kind {
-	case "/PersistentVolumeClaim":
-		return !BuiltIn(owner.Group()) || owner.Is(object.StatefulSet) || owner.Is(object.Pod)
-	case "/Secret", "/ConfigMap", "/ServiceAccount":
-		return !BuiltIn(owner.Group())
-	case "resource.k8s.io/ResourceClaim":
+	switch {
+	case !BuiltIn(owner.Group()):
+		return true
+	case dependent.Is(object.PVC):
+		return owner.Is(object.StatefulSet) || owner.Is(object.Pod)
+	case dependent.Group() == "resource.k8s.io" && dependent.Kind == "ResourceClaim":
 		return owner.Is(object.Pod)
 	default:
 		return false

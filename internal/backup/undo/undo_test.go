@@ -441,8 +441,8 @@ func TestByItself(t *testing.T) {
 	)
 }
 
-// TestBeforeItsOwner: what the owner would make by itself, and empty, is made before it
-// and gets the reference afterwards.
+// TestBeforeItsOwner: what the owner would make by itself, with other content, is made before
+// it and gets the reference afterwards. An operator makes any of the dependents of its resource.
 func TestBeforeItsOwner(t *testing.T) {
 	set, cart := refOf("StatefulSet.apps db"), refOf("Cart.example.com c")
 	want(t, clusterOf(), []Saved{
@@ -454,13 +454,14 @@ func TestBeforeItsOwner(t *testing.T) {
 		"2 Create v1 PersistentVolumeClaim shop/none",
 		"3 Create v1 PersistentVolumeClaim shop/of-both",
 		"4 Create v1 Secret shop/of-c",
-		"5 Create apps/v1 StatefulSet shop/db",
-		"6 Restore v1 PersistentVolumeClaim shop/data-db-0 +db(new)",
-		"7 Create v1 ConfigMap shop/of-db +db(new)",
-		"8 Create example.com/v1 Cart shop/c",
-		"9 Restore v1 PersistentVolumeClaim shop/of-both +db(new) +c(new)",
-		"10 Restore v1 Secret shop/of-c +c(new)",
-		"11 Create v1 Service shop/of-c +c(new)",
+		"5 Create v1 Service shop/of-c",
+		"6 Create apps/v1 StatefulSet shop/db",
+		"7 Restore v1 PersistentVolumeClaim shop/data-db-0 +db(new)",
+		"8 Create v1 ConfigMap shop/of-db +db(new)",
+		"9 Create example.com/v1 Cart shop/c",
+		"10 Restore v1 PersistentVolumeClaim shop/of-both +db(new) +c(new)",
+		"11 Restore v1 Secret shop/of-c +c(new)",
+		"12 Restore v1 Service shop/of-c +c(new)",
 	)
 }
 
@@ -484,14 +485,15 @@ func TestKindIsGone(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"1 Create apiextensions.k8s.io/v1 CustomResourceDefinition carts.example.com",
 		"2 Create apiextensions.k8s.io/v1 CustomResourceDefinition lamps.example.com",
-		"3 Create example.com/v1 Lamp shop/l",
-		"4 Create example.com/v1 Cart shop/c +l(new)",
-		"5 Status example.com/v1 Cart shop/c",
+		"3 Create example.com/v1 Cart shop/c",
+		"4 Status example.com/v1 Cart shop/c",
+		"5 Create example.com/v1 Lamp shop/l",
+		"6 Restore example.com/v1 Cart shop/c +l(new)",
 		"CannotTell example.com/v1 Wheel shop/w ",
 	}, lines(Make(list, unserved))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	body, _, err := Make(list, unserved).Steps[2].Body(&Mapping{})
+	body, _, err := Make(list, unserved).Steps[4].Body(&Mapping{})
 	if err != nil || !strings.Contains(string(body), `"status":{"n":1}`) {
 		t.Errorf("the status that is a part of the object is not sent: %s %v", body, err)
 	}
