@@ -8,7 +8,7 @@ import (
 )
 
 // document is a plan on paper.
-func document(p *undo.Plan) *report.Undo {
+func document(p *undo.Plan, values shownValues) *report.Undo {
 	out := &report.Undo{
 		APIVersion: report.APIVersion, Kind: "Undo",
 		Steps: make([]report.UndoStep, len(p.Steps)), Skipped: make([]report.UndoSkip, len(p.Skipped)),
@@ -17,7 +17,7 @@ func document(p *undo.Plan) *report.Undo {
 		s := &p.Steps[i]
 		d := report.UndoStep{
 			N: s.N, Verb: string(s.Verb), Object: report.RefOf(s.Object), State: report.StepPlanned,
-			Stripped: s.Stripped, Dropped: dropped(s.Object, s.Dropped),
+			Stripped: s.Stripped, Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences),
 		}
 		for _, r := range s.References {
 			d.References = append(d.References, ownerOf(s.Object, r.OwnerReference))
@@ -30,7 +30,7 @@ func document(p *undo.Plan) *report.Undo {
 	for i := range p.Skipped {
 		s := &p.Skipped[i]
 		out.Skipped[i] = report.UndoSkip{
-			Object: report.RefOf(s.Object), Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Message: reason.UndoSkip.Short(s.Reason),
+			Object: report.RefOf(s.Object), Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences), Message: reason.UndoSkip.Short(s.Reason),
 		}
 		if s.Detail != "" {
 			out.Skipped[i].Message += ": " + s.Detail
@@ -71,13 +71,18 @@ func count(out *report.Undo) {
 			sum.Unknown++
 		case report.StepNotDone:
 			sum.NotDone++
+		case report.StepDiffers:
+			sum.Differs++
 		case report.StepPlanned:
 		}
 	}
 	for i := range out.Skipped {
 		sum.Dropped += len(out.Skipped[i].Dropped)
-		if out.Skipped[i].Reason == string(reason.Forgotten) {
+		switch reason.Code(out.Skipped[i].Reason) {
+		case reason.Forgotten:
 			sum.Forgotten++
+		case reason.Differs:
+			sum.Differs++
 		}
 	}
 	out.Summary = sum

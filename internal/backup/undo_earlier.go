@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -21,10 +22,8 @@ import (
 const (
 	// journals is the directory in a backup that holds the journals of undos.
 	journals = "undo"
-	// Annotation is on every object that an undo has made. It holds the UID that the
-	// object had before: whoever remembers that one can find the new one, and so can
-	// an undo that was killed before it got the answer.
-	Annotation = "kubectl-gc.io/restored-from"
+	// Annotation is on every object that an undo has made.
+	Annotation = undo.Annotation
 	// madeAs begins the message of a result that confirms a creation.
 	madeAs = "made with uid "
 	// thereAs begins that of a creation that was not needed: what was there is what was

@@ -11,18 +11,37 @@ import (
 )
 
 // inPlace is the object that somebody else has made at the place of one that was to be
-// made, if it counts as that, and why: nil if it does not.
+// made, if it counts as that, and why: nil if it does not. Differs are the fields in which it
+// is not what was to be made.
 //
 // Controllers are faster than an undo: as soon as a Deployment is there its ReplicaSet
 // is, and with a namespace its ServiceAccount.
-func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Object, why string) {
+func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Object, why string, differs []undo.Difference) {
 	raw, there, err := r.client.Raw(ctx, s.Object)
-	if err != nil {
-		return nil, "" // it has gone again, or nobody says whose it is
+	switch {
+	case err != nil:
+		return nil, "", nil // it has gone again, or nobody says whose it is
+	case r.byController(s, there):
+		return there, "its controller made it meanwhile", nil
+	case s.Fills():
+		there, why = r.fillIn(ctx, s, raw, there)
+		return there, why, nil
 	}
-	if r.byController(s, there) {
-		return there, "its controller made it meanwhile"
+	differs, err = s.Differs(raw)
+	switch {
+	case err != nil:
+		return nil, "", nil
+	case len(differs) > 0:
+		return nil, "it was created in the meantime, with other content", differs
+	case s.LacksOwner(&r.mapping, there):
+		return nil, "", nil
 	}
+	return there, "it was created in the meantime, with the same content", nil
+}
+
+// fillIn adds what an object lacks that a controller makes by itself. It returns nil if the object
+// has something else instead.
+func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *object.Object) (filled *object.Object, why string) {
 	for range attempts {
 		patch, other, err := s.Lacks(&r.mapping, raw)
 		switch {
@@ -30,8 +49,6 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 			return nil, ""
 		case patch == nil:
 			return there, "it was created in the meantime, with the same content"
-		case !s.Fills():
-			return nil, ""
 		}
 		place := s.Object
 		place.UID = there.UID
@@ -50,11 +67,12 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 
 // byController reports whether it was the object's own controller that was faster: the
 // undo has made its owner again, and what a controller makes of that has the name that
-// it had before. So it is with every ReplicaSet of a Deployment.
+// it had before. So it is with every ReplicaSet of a Deployment. What an operator makes may
+// have other content, such as a new password.
 func (r *running) byController(s *undo.Step, there *object.Object) bool {
 	return slices.ContainsFunc(s.References, func(ref undo.Reference) bool {
 		owner := r.mapping.Now(ref.UID)
-		return ref.Made && ref.Controller == object.True && owner != "" &&
+		return ref.Made && ref.Controller == object.True && owner != "" && undo.BuiltIn(object.GroupOf(ref.APIVersion)) &&
 			slices.ContainsFunc(there.Owners, func(o object.OwnerReference) bool { return o.UID == owner && o.Controller == object.True })
 	})
 }

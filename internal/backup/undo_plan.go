@@ -23,6 +23,7 @@ type Undo struct {
 	head   Head
 	path   string
 	plan   *undo.Plan
+	values shownValues
 	out    *report.Undo
 }
 
@@ -36,6 +37,12 @@ type UndoPlanOptions struct {
 	AssumeSameCluster bool
 	// JustSaved says that whoever plans has saved the backup itself, with the same client.
 	JustSaved bool
+	// Overwrite gives objects that exist again with other content the content that was saved.
+	Overwrite bool
+	// Finished makes work again that had ended: its controllers may do it once more.
+	Finished bool
+	// Values has the document say what differs, and not only which fields do.
+	Values bool
 	// Reading is asked about what is held of the backup and of its journals, Restoring
 	// about the bytes of its objects and what becomes of them. Nil allows everything.
 	Reading, Restoring Memory
@@ -72,7 +79,8 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	}
 	now := clusterOf(ctx, client, look)
 	now.Heirs = b.Head.Command == LostCommand // who deleted it may have made the owner again
-	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, now, again)}
+	now.Overwrite, now.Finished = o.Overwrite, o.Finished
+	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, now, again), values: shownValues(o.Values)}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -80,7 +88,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if err != nil {
 		return nil, err
 	}
-	u.out = document(u.plan)
+	u.out = document(u.plan, u.values)
 	u.out.SameCluster = proof
 	u.out.Bundle = dir
 	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version, Rules: release.MinorOf(id.Version).Nearest().String()}

@@ -47,6 +47,11 @@ type running struct {
 	defined map[string]*serving
 	// interrupted ends that wait with its own end.
 	interrupted context.Context
+	// differing are the objects that exist again with other content.
+	differing map[object.Ref]bool
+	// wrote are the objects that this run has made, or whose content it has overwritten, as they were
+	// then.
+	wrote map[object.Ref]*object.Object
 	// stop is why no further step is taken.
 	stop error
 }
@@ -65,7 +70,7 @@ func (u *Undo) Run(ctx context.Context, o UndoOptions) (*report.Undo, error) {
 		return nil, errors.Join(err, w.Close(o.Now()))
 	}
 	u.out.Journal = w.Path()
-	r := &running{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{}), defined: map[string]*serving{}, interrupted: ctx}
+	r := &running{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{}), defined: map[string]*serving{}, differing: map[object.Ref]bool{}, wrote: map[object.Ref]*object.Object{}, interrupted: ctx}
 	for i := range u.plan.Steps {
 		if r.stop == nil && ctx.Err() != nil {
 			r.stop = ctx.Err()
@@ -101,6 +106,8 @@ func (r *running) end(closing error) error {
 		out.State, out.Message = report.Partial, "nothing was made"
 	case sum.Failed+sum.Unknown > 0:
 		out.State, out.Message = report.Partial, "not everything was made; the same command tries the rest once more"
+	case sum.Differs > 0:
+		out.State = report.Partial // what differs is named
 	default:
 		out.State = report.Complete
 	}
@@ -109,6 +116,10 @@ func (r *running) end(closing error) error {
 
 // take takes one step.
 func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	if r.differing[s.Object] { // its references and status are those of another object
+		out.State = report.StepNotDone
+		return
+	}
 	r.ownersNow(ctx, s, out)
 	switch s.Verb {
 	case undo.Create:
@@ -117,7 +128,10 @@ func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		r.restore(ctx, s, out)
 	case undo.Status:
 		r.status(ctx, s, out)
+	case undo.Overwrite:
+		r.overwrite(ctx, s, out)
 	}
+	r.giveManagers(ctx, s, out)
 }
 
 // ownersNow drops the references to owners that were there when the undo was planned
@@ -153,18 +167,21 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 		r.mapping.Failed(s)
 		return
 	}
+	instead := ""
 	result, err := r.journalled(Intent{Object: s.Object, Verb: verbPost, Body: journalBody(s, body)}, func() (string, error) {
 		made, err := r.client.Create(ctx, s.Object, body, false)
 		if err == nil {
 			out.UID = made.UID
+			r.wrote[s.Object] = made
 			r.mapping.Made(s, made.UID)
 			return madeAs + string(made.UID), nil
 		}
 		if !apierrors.IsAlreadyExists(err) {
 			return "", err
 		}
-		there, why := r.inPlace(ctx, s)
+		there, why, differs := r.inPlace(ctx, s)
 		if there == nil {
+			instead, out.Differences = why, r.values.of(s.Object, differs)
 			return "", err
 		}
 		out.UID, out.Message = there.UID, why
@@ -177,7 +194,11 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 		return
 	}
 	out.Message = err.Error()
-	if apierrors.IsAlreadyExists(err) {
+	switch {
+	case len(out.Differences) > 0:
+		out.State, out.Message = report.StepDiffers, instead
+		r.differing[s.Object] = true
+	case apierrors.IsAlreadyExists(err):
 		out.State = report.StepTaken
 	}
 	if out.State == report.StepUnknown {

@@ -97,6 +97,44 @@ func TestControllerIsFaster(t *testing.T) {
 	}
 }
 
+// What somebody else has made with other content differs: it stays, what the backup has for it is
+// not written, and the undo is not complete. The same content counts as made.
+func TestSomebodyElseIsFaster(t *testing.T) {
+	for annotated, state := range map[bool]report.StepState{false: report.StepMade, true: report.StepDiffers} {
+		lost, below := one("v1", "ConfigMap", "lost"), one("v1", "ConfigMap", "below")
+		below.Owners = []object.OwnerReference{to(lost)}
+		s, client := testCluster(t)
+		u := planned(t, client, backup(t, map[*object.Object]Action{lost: Deleted, below: Deleted}))
+		faster := one("v1", "ConfigMap", "lost")
+		faster.UID, faster.ResourceVersion = "faster", ""
+		if annotated {
+			faster.Edit().Protection = object.Protect
+		}
+		o := clock
+		o.Between = func(step int) error {
+			if step != 1 {
+				return nil
+			}
+			return s.Change(func() error {
+				_, err := s.Sim.Create(t.Context(), faster)
+				return err
+			})
+		}
+		out, err := u.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		differs := state == report.StepDiffers
+		step := out.Steps[0]
+		if step.State != state || differs != (len(step.Differences) == 1 && step.Differences[0].Hidden && step.UID == "") || differs != (out.Summary.Differs == 1) {
+			t.Errorf("%+v", step)
+		}
+		if differs != (out.State == report.Partial) || differs != out.Incomplete() || differs == strings.Contains(s.stored[0], "faster") {
+			t.Errorf("%s, stored: %q", out.State, s.stored)
+		}
+	}
+}
+
 // What gets its references back may be written to before its step comes: it gets them all
 // the same, unless somebody has given it other owners.
 func TestWrittenMeanwhile(t *testing.T) {

@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,10 +180,7 @@ func statusPatch(s *undo.Step, live *object.Object) ([]byte, error) {
 }
 
 func hasStatus(raw []byte) (bool, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var content map[string]any
-	err := d.Decode(&content)
+	content, err := undo.ContentOf(raw)
 	return !undo.CanWrite(content), err
 }
 
@@ -203,12 +199,9 @@ func clusterOf(ctx context.Context, client *kube.Client, look lookup) undo.Clust
 				return undo.StatusInside
 			}
 		},
-		Written: func(ref object.Ref) (bool, error) {
+		Content: func(ref object.Ref) ([]byte, error) {
 			raw, _, err := client.Raw(ctx, ref)
-			if err != nil {
-				return false, err
-			}
-			return hasStatus(raw)
+			return raw, err
 		},
 	}
 }

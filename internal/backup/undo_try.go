@@ -102,6 +102,13 @@ func (t *trying) create(ctx context.Context, s *undo.Step) error {
 }
 
 func (t *trying) patch(ctx context.Context, s *undo.Step) error {
+	if s.Verb == undo.Overwrite {
+		body, _, err := s.OverwriteOf(s.Live(), s.Now())
+		if err != nil {
+			return err
+		}
+		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
+	}
 	patch, _, err := s.Patch(&t.mapping)
 	if err != nil {
 		return err

@@ -38,6 +38,9 @@ type undoing struct {
 	list        bool
 	skipRefused bool
 	assumeSame  bool
+	overwrite   bool
+	finished    bool
+	diff        bool
 }
 
 // assumeSameFlag is the flag that goes on where nothing shows the cluster of a backup.
@@ -63,10 +66,16 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 
 			What others are built on comes first, workloads last, and what refers to an owner
 			gets its new uid. A reference to an owner that is not there is left out and
-			reported: the garbage collector would delete the object. Nothing that is there is
-			overwritten; objects that are still there get back the references that they lost.
+			reported: the garbage collector would delete the object. Objects that are still
+			there get back the references that they lost.
+
+			Nothing that is there is overwritten. What somebody, or a controller, has made again
+			is compared with what was saved: if it differs, the undo is not complete and exits
+			with 6. --diff shows the difference, --overwrite restores what was saved.
+
 			What controllers make by themselves, such as the pods of a ReplicaSet, is left to
-			them.
+			them. What had run to its end, such as a Job, a Backup or a PipelineRun, is left out
+			unless --finished is given: it would run again.
 
 			The status of custom resources is restored, unless their controller has written one
 			since. That of the kinds of Kubernetes is worked out anew by its controllers.
@@ -98,6 +107,9 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Continue without the objects that the server would refuse.")
 	f.BoolVar(&u.assumeSame, assumeSameFlag, false, "Continue although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
+	f.BoolVar(&u.overwrite, "overwrite", false, "Restore the saved content of objects that exist again with other content.")
+	f.BoolVar(&u.finished, "finished", false, "Restore work that had ended, too: Jobs, pods, and custom resources such as a Backup or a PipelineRun. Their controllers may do it again.")
+	f.BoolVar(&u.diff, "diff", false, "Show what differs in objects that exist again. Values of Secrets are not shown.")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
 	u.namespaces.AddFlags(f, "With --since: this namespace and its content (default: that of the context).", "With --since: all namespaces.")
@@ -178,7 +190,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	}
 	if len(document.Steps) == 0 {
 		if document.Incomplete() {
-			return false, u.incomplete(exit.Incomplete, notRestored)
+			return false, u.incomplete(exit.Incomplete, lacking(document))
 		}
 		return true, nil
 	}
@@ -193,7 +205,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	}
 	if err := u.confirm.Ask(c, args, u.streams, asked(r.id, document)); err != nil {
 		if u.confirm.OnlyShows() && document.Incomplete() {
-			return false, u.incomplete(exit.Incomplete, notRestored)
+			return false, u.incomplete(exit.Incomplete, lacking(document))
 		}
 		return false, err
 	}
@@ -211,8 +223,6 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	return ended.State == report.Complete, u.verdict(ended)
 }
 
-const notRestored = "the undo is incomplete: the content of some deleted objects is unknown"
-
 // incomplete is the exit of an undo that is known to lack something. People read that in what was printed.
 func (u *undoing) incomplete(code int, message string) error {
 	if u.output.ForPeople() {
@@ -221,12 +231,20 @@ func (u *undoing) incomplete(code int, message string) error {
 	return &exit.Error{Code: code, Message: message}
 }
 
+// lacking says what an undo lacks that is not complete.
+func lacking(document *report.Undo) string {
+	if document.Unknown() {
+		return "the undo is incomplete: the content of some deleted objects is unknown"
+	}
+	return "the undo is incomplete: some objects exist again and differ from what was saved; --overwrite restores that"
+}
+
 // verdict is the exit of an undo that has ended.
 func (u *undoing) verdict(ended *report.Undo) error {
 	code, message := exit.Partial, cmp.Or(ended.Message, string(ended.State))
 	switch {
-	case ended.State == report.Complete && ended.Incomplete():
-		return u.incomplete(exit.Partial, notRestored)
+	case ended.State == report.Complete && ended.Incomplete(), ended.State == report.Partial && ended.Message == "":
+		return u.incomplete(exit.Partial, lacking(ended))
 	case ended.State == report.Complete:
 		return nil
 	}
@@ -252,7 +270,7 @@ func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*ba
 		return func(bytes int64, objects int) error { return memory.RoomFor(bytes, objects, each, limit) }
 	}
 	planned, err := backup.PlanUndo(c.Context(), client, r.id, r.path, backup.UndoPlanOptions{
-		AssumeSameCluster: u.assumeSame, JustSaved: r.justSaved, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
+		AssumeSameCluster: u.assumeSame, JustSaved: r.justSaved, Overwrite: u.overwrite, Finished: u.finished, Values: u.diff, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
 	})
 	return planned, source.LiftLimit(err)
 }

@@ -8,17 +8,21 @@ const (
 	// NamespaceTerminates: the object can be made once its namespace is gone, and made again.
 	NamespaceTerminates Code = "NamespaceTerminates"
 	TakenByAnother      Code = "TakenByAnother"
-	CannotTell          Code = "CannotTell"
-	NotSaved            Code = "NotSaved"
-	Forgotten           Code = "Forgotten"
-	WouldRunAgain       Code = "WouldRunAgain"
-	ControllerMakesIt   Code = "ControllerMakesIt"
-	HolderMakesIt       Code = "HolderMakesIt"
-	PastEvent           Code = "PastEvent"
-	ReferencesLost      Code = "ReferencesLost"
-	ListedTwice         Code = "ListedTwice"
-	ControllerMissing   Code = "ControllerMissing"
-	Unreadable          Code = "Unreadable"
+	// SameContent: somebody else has made the object again.
+	SameContent Code = "SameContent"
+	// Differs: somebody else has made the object again, with other content.
+	Differs           Code = "Differs"
+	CannotTell        Code = "CannotTell"
+	NotSaved          Code = "NotSaved"
+	Forgotten         Code = "Forgotten"
+	WouldRunAgain     Code = "WouldRunAgain"
+	ControllerMakesIt Code = "ControllerMakesIt"
+	HolderMakesIt     Code = "HolderMakesIt"
+	PastEvent         Code = "PastEvent"
+	ReferencesLost    Code = "ReferencesLost"
+	ListedTwice       Code = "ListedTwice"
+	ControllerMissing Code = "ControllerMissing"
+	Unreadable        Code = "Unreadable"
 )
 
 // UndoSkip are the reasons of an undo to leave an object alone.
@@ -31,10 +35,13 @@ var UndoSkip = &Family{
 		{Code: StillTerminating, Short: "it exists and is being deleted, which cannot be undone"},
 		{Code: NamespaceTerminates, Short: "its namespace is still Terminating, and nothing can be made in it"},
 		{Code: TakenByAnother, Short: "another object has its name"},
+		{Code: SameContent, Short: "it exists again, with the saved content"},
+		{Code: Differs, Short: "it exists again, and differs from what was saved"},
 		{Code: CannotTell, Short: "whether it exists is unknown"},
 		{Code: NotSaved, Short: "it is gone, and its content was not kept"},
 		{Code: Forgotten, Short: "it is gone, and its content is not known any more or cannot be read"},
-		// A Job or Pod that had run to its end, or a request for a certificate that was answered.
+		// A Job or Pod that had run to its end, a custom resource that had, such as a Backup or a
+		// PipelineRun, or a request for a certificate that was answered.
 		{Code: WouldRunAgain, Short: "it had run to its end, and would do its work again"},
 		{Code: ControllerMakesIt, Short: "a controller makes it by itself"},
 		// A lock or a sign of life: made again it would say that somebody holds it who may not be there.
@@ -86,9 +93,11 @@ const (
 	WasBeingDeleted       Code = "WasBeingDeleted"
 	FinalizersNotRestored Code = "FinalizersNotRestored"
 	StatusComputed        Code = "StatusComputed"
-	StartsOver            Code = "StartsOver"
-	FilledIn              Code = "FilledIn"
-	OwnerMadeAgain        Code = "OwnerMadeAgain"
+	// RunsAgain: a Job, a pod, or a custom resource that had ended, where --finished was given.
+	RunsAgain      Code = "RunsAgain"
+	StartsOver     Code = "StartsOver"
+	FilledIn       Code = "FilledIn"
+	OwnerMadeAgain Code = "OwnerMadeAgain"
 )
 
 // UndoNote are what people should know before an undo takes a step.
@@ -106,6 +115,7 @@ var UndoNote = &Family{
 		// Whom they were for has been told.
 		{Code: FinalizersNotRestored, Short: "finalizers that it has lost are not given back"},
 		{Code: StatusComputed, Short: "its status is not restored: controllers set it again"},
+		{Code: RunsAgain, Short: "it had run to its end: its controller may do the work again"},
 		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
 		// Unless something else is in the new one.
 		{Code: FilledIn, Short: "a controller makes this object by itself: what was in it is added to the new one"},

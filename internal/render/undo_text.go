@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.table(skippedFirst(s, u.Skipped))
 	}
+	w.differences(u)
 	// Of an undo that was interrupted each object is told once: what is not said here, the
 	// next one says.
 	interrupted := u.State == report.Interrupted
@@ -100,6 +102,9 @@ func undoNotes(s Style, u *report.Undo) []string {
 	for _, message := range order {
 		notes = append(notes, s.some(about[message], 3)+": "+s.text(message)+".")
 	}
+	if slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return x.Reason == string(reason.WouldRunAgain) && x.UID == "" }) {
+		notes = append(notes, "To restore what had run to its end, too: --finished.")
+	}
 	if u.SameCluster == report.ProofAssumed {
 		notes = append(notes, "Nothing shows that the backup is of this cluster: --assume-same-cluster was given.")
 	}
@@ -140,6 +145,9 @@ func undoHeadline(s Style, u *report.Undo) string {
 			}
 			return head + "nothing to do. " + nothingToUndo(s, u)
 		}
+		if sum.Planned == 0 && sum.Differs > 0 {
+			return head + "nothing is restored"
+		}
 		if sum.Planned == 0 {
 			return head + "nothing to do"
 		}
@@ -149,7 +157,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.NotDone, "not done"}, {sum.Skipped, "left as they are"}} {
+	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, agree(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - differingSkips(u), "left as they are"}} {
 		if p.n > 0 {
 			parts = append(parts, strconv.Itoa(p.n)+" "+p.word)
 		}
@@ -166,6 +174,9 @@ func undoLacks(s Style, u *report.Undo) []string {
 			were = "cannot be"
 		}
 		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(n+undoObjects(u), "object")+" "+were+" restored, since the server does not show any more what "+agree(n, "it", "they")+" held.")
+	}
+	if n := u.Summary.Differs; n > 0 {
+		lacks = append(lacks, plural(n, "object")+" "+agree(n, "exists", "exist")+" again and "+agree(n, "differs", "differ")+" from what was saved; --overwrite restores what was saved.")
 	}
 	if len(u.CutOff) > 0 {
 		lacks = append(lacks, s.some(u.CutOff, 2)+agree(len(u.CutOff), " was", " were")+" being deleted already when the history begins: what had gone by then is not known, and not restored.")

@@ -35,9 +35,12 @@ type Undo struct {
 	CutOff []Ref `json:"cutOff,omitempty"`
 }
 
-// Incomplete reports whether something is known to be gone that the undo does not restore, since its
-// content is not known.
-func (u *Undo) Incomplete() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) > 0 }
+// Incomplete reports whether something is known to be gone that the undo does not restore, or to be
+// there with other content than was saved.
+func (u *Undo) Incomplete() bool { return u.Unknown() || u.Summary.Differs > 0 }
+
+// Unknown reports whether the content of something that is gone is not known.
+func (u *Undo) Unknown() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) > 0 }
 
 // LaterUndo is what an undo cannot bring back yet: the objects of CRDs that are gone. The API
 // server shows them as they were once their CRDs are back.
@@ -96,6 +99,8 @@ type UndoSummary struct {
 	// Superseded is the number of statuses that were left as somebody has written them
 	// since.
 	Superseded int `json:"superseded,omitempty"`
+	// Differs is how many objects exist again with other content than was saved, which they keep.
+	Differs int `json:"differs,omitempty"`
 	// Forgotten is how many of the skipped objects are gone, and cannot be restored since their content
 	// is not known.
 	Forgotten int `json:"forgotten,omitempty"`
@@ -114,6 +119,8 @@ const (
 	StepMade StepState = "Made"
 	// StepRestored: the object has its references again, or its status.
 	StepRestored StepState = "Restored"
+	// StepDiffers: somebody else has made the object, with other content; it stays as it is.
+	StepDiffers StepState = "Differs"
 	// StepTaken: somebody else has made an object of that name; it stays as it is.
 	StepTaken StepState = "TakenMeanwhile"
 	// StepRefused: the server said no.
@@ -131,7 +138,7 @@ const (
 // UndoStep is one request of an undo.
 type UndoStep struct {
 	N int `json:"n"`
-	// Verb is Create, Restore (owner references) or Status.
+	// Verb is Create, Restore (owner references), Status or Overwrite.
 	Verb string `json:"verb"`
 	// Object is the object as it was, with its old uid; UID is the one it has now.
 	Object Ref       `json:"object"`
@@ -142,8 +149,23 @@ type UndoStep struct {
 	// Stripped are fields that are left out, Notes what a person should know.
 	Stripped []string   `json:"stripped,omitempty"`
 	Notes    []UndoNote `json:"notes,omitempty"`
-	State    StepState  `json:"state"`
-	Message  string     `json:"message,omitempty"`
+	// Differences are the fields that are overwritten; of a step that Differs those that are not as
+	// they were saved.
+	Differences []FieldDifference `json:"differences,omitempty"`
+	State       StepState         `json:"state"`
+	Message     string            `json:"message,omitempty"`
+}
+
+// FieldDifference is a field of an object that exists again whose value is not the saved one.
+type FieldDifference struct {
+	// Path is where the field is, such as spec.replicas or data["app.conf"].
+	Path string `json:"path"`
+	// Saved and Now are its values: text as it is, all else as JSON. One that is absent has no
+	// value, unless both are hidden.
+	Saved *string `json:"saved,omitempty"`
+	Now   *string `json:"now,omitempty"`
+	// Hidden says that the values are left out: they are those of a Secret, or --diff was not given.
+	Hidden bool `json:"hidden,omitempty"`
 }
 
 // DroppedReference is a reference that is not written again, and why.
@@ -169,5 +191,7 @@ type UndoSkip struct {
 	// UID is that of what has the coordinates now.
 	UID     types.UID          `json:"uid,omitempty"`
 	Dropped []DroppedReference `json:"dropped,omitempty"`
-	Message string             `json:"message"`
+	// Differences are the fields in which it is not as it was saved: Differs.
+	Differences []FieldDifference `json:"differences,omitempty"`
+	Message     string            `json:"message"`
 }

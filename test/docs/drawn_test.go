@@ -73,7 +73,7 @@ func TestRunAndUndo(t *testing.T) {
 		})
 	}
 	for _, state := range []report.StepState{
-		report.StepPlanned, report.StepMade, report.StepRestored, report.StepTaken, report.StepRefused, report.StepContended, report.StepUnknown, report.StepSuperseded, report.StepNotDone,
+		report.StepPlanned, report.StepMade, report.StepRestored, report.StepDiffers, report.StepTaken, report.StepRefused, report.StepContended, report.StepUnknown, report.StepSuperseded, report.StepNotDone,
 	} {
 		documents = append(documents, &report.Undo{
 			APIVersion: report.APIVersion, Kind: "Undo", Source: source, Bundle: "b", Journal: "j", SameCluster: report.ProofClusterUID, Digest: digest, State: report.Complete, Message: "m",

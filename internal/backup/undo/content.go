@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -42,6 +43,7 @@ func (n *node) decode() error {
 		n.content[key] = want // an item of a list says neither
 	}
 	n.owners = references(n.content)
+	n.managers, _ = at(n.content, "metadata", "managedFields").([]any)
 	return nil
 }
 
@@ -102,8 +104,45 @@ func condition(m map[string]any, names ...string) bool {
 	})
 }
 
-// ranToItsEnd reports whether the object is work that is done.
-func (n *node) ranToItsEnd() bool {
+// endings are the conditions of work that is done. Of those that are False, too, Unknown stands
+// for work that goes on.
+//
+// Tekton's runs have Succeeded, Kueue's Workloads Finished, Kubeflow's jobs Succeeded and Failed,
+// JobSets Completed and Failed.
+var endings = map[string][]string{
+	"Complete": {"True"}, "Completed": {"True"}, "Finished": {"True"}, "Failed": {"True"}, "Succeeded": {"True", "False"},
+}
+
+// endTimes are the fields of a status that say when work was done.
+//
+// Velero has completionTimestamp, Tekton and Kubeflow completionTime, Argo Workflows finishedAt,
+// Ray endTime, CloudNativePG stoppedAt, Percona's backups completed, Spark terminationTime.
+var endTimes = []string{
+	"completionTime", "completionTimestamp", "completedAt", "completed", "finishedAt", "finishTime", "finishTimestamp", "finishedTime",
+	"endTime", "endTimestamp", "endedAt", "stoppedAt", "terminationTime",
+}
+
+// hasEnded reports whether a custom resource is work that is done: its status has a condition that
+// says so, or the time of its end. A phase alone does not tell: Succeeded is how work ends, and how
+// an installation goes on.
+func (n *node) hasEnded() bool {
+	list, _ := at(n.content, "status", "conditions").([]any)
+	for _, entry := range list {
+		c, _ := entry.(map[string]any)
+		if slices.Contains(endings[text(c, "type")], text(c, "status")) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(endTimes, func(field string) bool {
+		_, err := time.Parse(time.RFC3339, textAt(n.content, "status", field))
+		return err == nil
+	})
+}
+
+// ranToItsEnd reports whether the object is work that is done, and that its controller would do once
+// more. Where the status of a custom resource is a part of the object, its controller sees that it
+// is done.
+func (n *node) ranToItsEnd(p *planning) bool {
 	switch {
 	case n.Object.Is(object.Job):
 		return condition(n.content, "Complete", "Failed")
@@ -112,7 +151,9 @@ func (n *node) ranToItsEnd() bool {
 	case n.Object.Is(object.Pod):
 		phase := textAt(n.content, "status", "phase")
 		return phase == "Succeeded" || phase == "Failed"
-	default:
+	case BuiltIn(n.Object.Group()):
 		return false
+	default:
+		return n.hasEnded() && p.statusAt(n) != StatusInside
 	}
 }

@@ -1,7 +1,6 @@
 package undo
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -40,17 +39,12 @@ func (s *Step) Lacks(m *Mapping, raw []byte) (patch []byte, other bool, err erro
 	if err != nil {
 		return nil, false, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var there map[string]any
-	if err := d.Decode(&there); err != nil {
+	there, err := ContentOf(raw)
+	if err != nil {
 		return nil, false, err
 	}
-	has := references(there)
-	for _, o := range owners {
-		if !slices.ContainsFunc(has, func(h object.OwnerReference) bool { return h.UID == o.UID }) {
-			return nil, true, nil
-		}
+	if lacksOwner(references(there), owners) {
+		return nil, true, nil
 	}
 	add := map[string]any{}
 	for field, value := range s.content {
@@ -71,6 +65,18 @@ func (s *Step) Lacks(m *Mapping, raw []byte) (patch []byte, other bool, err erro
 	add["metadata"] = metadata
 	patch, err = json.Marshal(add)
 	return patch, false, err
+}
+
+// LacksOwner reports whether an object lacks a reference that it would be made with.
+func (s *Step) LacksOwner(m *Mapping, there *object.Object) bool {
+	owners, _, err := m.resolve(s)
+	return err != nil || lacksOwner(there.Owners, owners)
+}
+
+func lacksOwner(has, owners []object.OwnerReference) bool {
+	return slices.ContainsFunc(owners, func(o object.OwnerReference) bool {
+		return !slices.ContainsFunc(has, func(h object.OwnerReference) bool { return h.UID == o.UID })
+	})
 }
 
 // lacksMetadata are the labels and annotations that are missing. Finalizers are not

@@ -82,7 +82,7 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 			return last, ""
 		}
 		return -1, reason.OwnerNotRestored
-	case reason.TakenByAnother:
+	case reason.TakenByAnother, reason.SameContent, reason.Differs:
 		return -1, reason.OwnerIsAnother
 	case reason.StillTerminating:
 		return -1, reason.OwnerBeingDeleted

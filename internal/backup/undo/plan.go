@@ -34,6 +34,8 @@ type node struct {
 	later []Reference
 	// status is what a step of its own gives back; nil for nothing.
 	status any
+	// managers are the managedFields.
+	managers []any
 	// before are the nodes that have to be made before this one.
 	before []edge
 }
@@ -44,8 +46,12 @@ type planning struct {
 	byUID map[types.UID][]int
 	// again are the new UIDs of what an earlier undo made, by the old ones.
 	again map[types.UID]types.UID
-	// places are those that are filled by the plan, with the nodes that do.
+	// places are those that are filled by the plan, or have been filled again since, with the
+	// latest nodes of them.
 	places map[place]int
+	// occupied are the places of saved objects that are there, under their own UID or one that an
+	// earlier undo gave them.
+	occupied map[place]bool
 	// terminating are the namespaces that were asked for: whether they are being deleted.
 	terminating map[string]bool
 	// first are the nodes that others may want to have before them.
@@ -68,7 +74,7 @@ func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, Cluster{Loo
 // objects got then, by their old ones: what is there under such a UID is not made a
 // second time, and references to it are written with that UID.
 func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
-	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]int{}, services: map[place]int{}, terminating: map[string]bool{}}
+	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]int{}, occupied: map[place]bool{}, services: map[place]int{}, terminating: map[string]bool{}}
 	for _, s := range saved {
 		p.nodes = append(p.nodes, node{Saved: s, skip: Skip{Object: s.Object}})
 	}
@@ -89,8 +95,11 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		if !slices.Contains(p.definitions, i) {
 			p.look(n)
 		}
-		if n.state == made {
+		switch {
+		case n.state == made, n.canCompare():
 			p.fill(i)
+		case n.state == alive:
+			p.occupied[placeOf(n.Object)] = true
 		}
 	}
 	for i := range p.nodes {
@@ -101,6 +110,8 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 			} else if p.leaving(n.Object.Namespace) {
 				n.leave(reason.NamespaceTerminates)
 			}
+		} else if n.canCompare() {
+			p.compare(i)
 		}
 		if n.state == made && n.rank() < lastRank {
 			p.first = append(p.first, i)
@@ -163,9 +174,13 @@ func (p *planning) look(n *node) {
 		n.state = made
 		return
 	case live != nil && live.UID != n.Object.UID:
-		n.content, n.owners = nil, nil
 		n.skip.Live = live.UID
 		n.leave(reason.TakenByAnother)
+		if n.Raw == nil || live.BeingDeleted() || n.decode() != nil {
+			n.content, n.owners = nil, nil
+			return
+		}
+		n.live = live
 		return
 	case live != nil && live.BeingDeleted():
 		n.skip.Live = live.UID
@@ -198,8 +213,52 @@ func (p *planning) look(n *node) {
 		}
 		return
 	}
-	if n.state == made && n.ranToItsEnd() {
+	if n.state == made && n.ranToItsEnd(p) {
+		n.step.Notes = append(n.step.Notes, reason.RunsAgain)
+		if !p.now.Finished {
+			n.leave(reason.WouldRunAgain)
+		}
+	}
+}
+
+// canCompare reports whether the object exists again and what was saved of it can be read.
+func (n *node) canCompare() bool { return n.skip.Reason == reason.TakenByAnother && n.live != nil }
+
+// compare decides about an object that exists again: somebody, or a controller, has made it
+// since. What differs from the saved object is changed only if that is asked for.
+func (p *planning) compare(i int) {
+	n := &p.nodes[i]
+	why := p.byItself(i)
+	switch {
+	case p.now.Content == nil, p.occupied[placeOf(n.Object)]: // a later version of it is there
+		return
+	case why != "":
+		n.leave(why)
+		return
+	case n.hasBuiltInController():
+		n.leave(reason.ControllerMakesIt)
+		return
+	case n.ranToItsEnd(p) && !p.now.Finished:
 		n.leave(reason.WouldRunAgain)
+		return
+	}
+	raw, err := p.now.Content(n.Object)
+	if err != nil {
+		n.skip.Detail = "it cannot be compared: " + err.Error()
+		return
+	}
+	s := Step{Verb: Overwrite, Object: n.Object, live: n.live, now: raw, content: intended(n.Object, n.content), managers: n.managers}
+	switch s.Differences, err = s.Differs(raw); {
+	case err != nil:
+		n.skip.Detail = "it cannot be compared: " + err.Error()
+	case len(s.Differences) == 0:
+		n.leave(reason.SameContent)
+	case p.now.Overwrite:
+		n.leave(reason.Differs) // for those that refer to it
+		n.step = s
+	default:
+		n.leave(reason.Differs)
+		n.skip.Differences = s.Differences
 	}
 }
 
@@ -222,7 +281,7 @@ func (p *planning) refer(i int) {
 	n := &p.nodes[i]
 	switch {
 	case n.state == made:
-		n.step = Step{Verb: Create, Object: n.Object, content: n.content}
+		n.step = Step{Verb: Create, Object: n.Object, content: n.content, Notes: n.step.Notes}
 		if n.isDefaultAccount() && n.hasContent() {
 			n.step.Notes = append(n.step.Notes, reason.FilledIn)
 		}
@@ -291,6 +350,9 @@ func (p *planning) plan(order []int) *Plan {
 	done := map[types.UID]bool{}
 	for _, i := range order {
 		n := &p.nodes[i]
+		if n.status == nil && len(n.later) == 0 {
+			n.step.managers = n.managers
+		}
 		add(n.step)
 		if n.status != nil {
 			add(n.statusStep())
@@ -322,6 +384,8 @@ func (p *planning) plan(order []int) *Plan {
 			if n.status != nil {
 				add(n.statusStep())
 			}
+		case n.step.Verb == Overwrite:
+			add(n.step)
 		case n.status != nil:
 			add(n.statusStep())
 		default:
@@ -348,14 +412,16 @@ func (p *planning) settleTwice() {
 }
 
 // relink is the step that gives the references for which a creation could not wait.
-func (n *node) relink() Step { return Step{Verb: Restore, Object: n.Object, References: n.later} }
+func (n *node) relink() Step {
+	return Step{Verb: Restore, Object: n.Object, References: n.later, managers: n.managers}
+}
 
 // Recognised reports whether something of what was saved is there under its own UID, or
 // under that which an earlier undo of this backup gave it: the cluster is the same then.
 func (p *Plan) Recognised() bool {
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.live != nil {
+		if s.live != nil && s.Verb != Overwrite {
 			return true
 		}
 		if slices.ContainsFunc(s.References, func(r Reference) bool { return !r.Made }) {

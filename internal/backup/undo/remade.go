@@ -82,6 +82,14 @@ func (p *planning) byItself(i int) reason.Code {
 	}
 }
 
+// hasBuiltInController reports whether the object that exists again belongs to a controller of
+// Kubernetes that makes such objects: its content is the word of that one.
+func (n *node) hasBuiltInController() bool {
+	owner, controlled := n.live.Controller()
+	kind := owner.APIVersion + " " + owner.Kind
+	return controlled && !n.Object.Is(object.PVC) && (slices.Contains(makers[n.Object.Kind], kind) || slices.Contains(versions[n.Object.Kind], kind))
+}
+
 // labelled reports whether a controller has marked the object as its own.
 func (p *planning) labelled(n *node) bool {
 	mark, ok := managedBy[n.Object.Group()+"/"+n.Object.Kind]

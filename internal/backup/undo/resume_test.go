@@ -209,7 +209,12 @@ func TestResumeGivesReferencesBack(t *testing.T) {
 		false: {"1 Status example.com/v1 Cart shop/c", "2 Restore v1 ConfigMap shop/below +c"},
 		true:  {"1 Restore v1 ConfigMap shop/below +c", "MadeBefore example.com/v1 Cart shop/c another"},
 	} {
-		now.Written = func(object.Ref) (bool, error) { return written, nil }
+		now.Content = func(object.Ref) ([]byte, error) {
+			if written {
+				return []byte(`{"status":{"items":3}}`), nil
+			}
+			return []byte(`{"status":{}}`), nil
+		}
 		if diff := cmp.Diff(want, lines(Resume(list, now, again))); diff != "" {
 			t.Errorf("written %v: -want +got:\n%s", written, diff)
 		}

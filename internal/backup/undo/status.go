@@ -88,17 +88,25 @@ func defines(d, n *node) bool {
 func (p *planning) statusLeft(i int) {
 	n := &p.nodes[i]
 	status, _ := n.content["status"].(map[string]any)
-	if len(status) == 0 || BuiltIn(n.Object.Group()) || p.now.Written == nil || p.statusAt(n) == StatusInside {
+	if len(status) == 0 || BuiltIn(n.Object.Group()) || p.now.Content == nil || p.statusAt(n) == StatusInside {
 		return
 	}
-	if written, err := p.now.Written(n.Object); err == nil && !written {
+	raw, err := p.now.Content(n.Object)
+	if err != nil {
+		return
+	}
+	if there, err := ContentOf(raw); err == nil && CanWrite(there) {
 		n.status = n.content["status"]
 	}
 }
 
 // statusStep is the step that gives a status back.
 func (n *node) statusStep() Step {
-	return Step{Verb: Status, Object: n.Object, live: n.live, status: n.status}
+	s := Step{Verb: Status, Object: n.Object, live: n.live, status: n.status}
+	if len(n.later) == 0 {
+		s.managers = n.managers
+	}
+	return s
 }
 
 // Status is what a Status step writes: the value of the field status.

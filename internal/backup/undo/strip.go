@@ -29,14 +29,27 @@ func (n *node) strip(p *planning) {
 	}
 	n.stripStatus(p)
 	n.stripFinalizers()
+	n.stripKind()
+	switch {
+	case n.Object.Is(object.PVC):
+		n.noteVolume(p)
+	case n.Object.Is(object.Service):
+		if n.dropAllocated() {
+			n.step.Notes = append(n.step.Notes, reason.AddressesDropped)
+		}
+	}
+}
+
+// stripKind takes out what a new object of this kind must not have.
+func (n *node) stripKind() {
 	switch {
 	case n.Object.Is(object.Pod):
 		n.drop("spec", "nodeName")            // the scheduler finds a node, which the old one may not be
 		n.drop("spec", "ephemeralContainers") // refused at creation
-	case n.Object.Is(object.Service):
-		n.stripService()
 	case n.Object.Is(object.PVC):
-		n.stripClaim(p)
+		for _, a := range bindingMarks {
+			n.drop("metadata", "annotations", a)
+		}
 	case n.Object.Is(object.PV):
 		// The volume stays reserved for the claim of that name, whatever its UID.
 		n.drop("spec", "claimRef", "uid")
@@ -80,11 +93,10 @@ func (n *node) stripFinalizers() {
 	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the garbage collector")
 }
 
-// stripService leaves out addresses and ports that were allocated: others may
+// dropAllocated leaves out addresses and ports that were allocated to a Service: others may
 // have them by now, and then the whole Service would be refused. A headless
-// Service says None, which is no address.
-func (n *node) stripService() {
-	dropped := false
+// Service says None, which is no address. It reports whether there were any.
+func (n *node) dropAllocated() (dropped bool) {
 	if textAt(n.content, "spec", "clusterIP") != "None" {
 		dropped = n.drop("spec", "clusterIP")
 		dropped = n.drop("spec", "clusterIPs") || dropped
@@ -100,26 +112,24 @@ func (n *node) stripService() {
 	if nodePorts {
 		n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
 	}
-	if dropped || nodePorts {
-		n.step.Notes = append(n.step.Notes, reason.AddressesDropped)
-	}
+	return dropped || nodePorts
 }
 
-// stripClaim leaves out the marks of a binding that is no more: with them and
-// without its volume a claim counts as lost. The name of the volume stays. A
-// claim without it would get an empty volume, and nothing would show it.
+// bindingMarks are the marks of a binding of a claim that is no more: with them and
+// without its volume a claim counts as lost.
 //
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go PersistentVolumeController.syncClaim.
-func (n *node) stripClaim(p *planning) {
-	for _, a := range []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"} {
-		n.drop("metadata", "annotations", a)
-	}
+var bindingMarks = []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"}
+
+// noteVolume says what is with the volume of a claim. Its name stays in the claim. A
+// claim without it would get an empty volume, and nothing would show it.
+func (n *node) noteVolume(p *planning) {
 	name := textAt(n.content, "spec", "volumeName")
 	if name == "" {
 		return
 	}
 	volume := object.PV.Ref("", name)
-	if _, made := p.places[placeOf(volume)]; made {
+	if i, filled := p.places[placeOf(volume)]; filled && p.nodes[i].state == made {
 		return
 	}
 	live, err := p.now.Lookup(volume)

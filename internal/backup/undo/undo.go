@@ -6,8 +6,9 @@
 // what was outside of the cluster, such as a disk or a load balancer; a deletion
 // that has begun; and the time between. (spec §20, W16, N32, N33)
 //
-// Two rules come before everything else. Nothing is overwritten: coordinates that
-// are taken stay as they are. And no reference is ever written to an owner that
+// Two rules come before everything else. Nothing is overwritten unless that is asked
+// for: coordinates that are taken stay as they are, and what differs there is
+// said. And no reference is ever written to an owner that
 // is not there, since the collector would take that for garbage and delete the
 // object that was just made.
 package undo
@@ -37,17 +38,28 @@ type Saved struct {
 // does not say the scope of the owner.
 type Lookup func(object.Ref) (*object.Object, error)
 
-// Cluster is what an undo asks of the cluster that there is now.
+// Annotation is on every object that an undo has made. It holds the UID that the
+// object had before: whoever remembers that one can find the new one, and so can
+// an undo that was killed before it got the answer.
+const Annotation = "kubectl-gc.io/restored-from"
+
+// Cluster is what an undo asks of the cluster that there is now, and how it was asked for
+// itself.
 type Cluster struct {
 	Lookup Lookup
 	// Status is where the status of a kind that is served is written. Nil: nobody can
 	// tell.
 	Status func(apiVersion, kind string) StatusAt
-	// Written reports whether the object at the coordinates has a status. Nil: nobody can
-	// tell, and none is given back to what an earlier undo made.
-	Written func(object.Ref) (bool, error)
+	// Content is the object at the coordinates as the server sends it. Nil: nobody can tell.
+	// Then no status is given back to what an earlier undo made, and what exists again is not
+	// compared with what was saved.
+	Content func(object.Ref) ([]byte, error)
 	// Heirs: what was made anew under the name of an owner counts as the owner.
 	Heirs bool
+	// Overwrite: what exists again with other content gets the saved content.
+	Overwrite bool
+	// Finished: work that had ended is made again, too.
+	Finished bool
 }
 
 // Plan is what an undo does and what it leaves.
@@ -72,6 +84,8 @@ const (
 	// Status: the status of an object that was made is given back, unless somebody has
 	// written one since.
 	Status Verb = "Status"
+	// Overwrite: an object that exists again gets the content that was saved.
+	Overwrite Verb = "Overwrite"
 )
 
 // Step is one request.
@@ -88,10 +102,16 @@ type Step struct {
 	// Stripped are the fields beyond those of every object that are left out.
 	Stripped []string
 	Notes    []reason.Code
+	// Differences are the fields that Overwrite changes.
+	Differences []Difference
 
-	content map[string]any // of Create
-	live    *object.Object // of Restore and Status, unless an earlier step makes the object
+	content map[string]any // of Create; of Overwrite what was intended
+	live    *object.Object // of Restore and Status, unless an earlier step makes the object; of Overwrite
+	now     []byte         // of Overwrite: the object that was compared
 	status  any            // of Status
+	// managers are the saved managedFields, in the last step of an object whose content an undo
+	// writes.
+	managers []any
 }
 
 // Reference is a reference that will be written.
@@ -118,6 +138,9 @@ type Skip struct {
 	Live types.UID
 	// Dropped are the references that cannot be given back: ReferencesLost.
 	Dropped []Dropped
-	// Detail is the error behind CannotTell and Unreadable, for people.
+	// Differences are the fields in which the object that has the coordinates is not as it was
+	// saved: Differs.
+	Differences []Difference
+	// Detail is the error behind CannotTell, Unreadable and TakenByAnother, for people.
 	Detail string
 }

@@ -57,7 +57,7 @@ func (s *scene) inNamespace(name string) objects {
 	s.Helper()
 	kinds := strings.Fields(s.kubectl("", "api-resources", "--namespaced", "--verbs=list,create", "-o", "name"))
 	all := objects{}
-	all.add(s, []byte(s.kubectl("", "get", strings.Join(kinds, ","), "-n", name, "-o", "json")))
+	all.add(s, []byte(s.kubectl("", "get", strings.Join(kinds, ","), "-n", name, "-o", "json", "--show-managed-fields")))
 	maps.Copy(all, s.named("namespaces", name))
 	return all
 }

@@ -1,0 +1,86 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// overwrite gives an object that exists again the content that was saved, as long as it differs
+// from that as it did when the undo was planned. A status that is written meanwhile is no
+// difference.
+func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	place := placeOf(s)
+	live, raw := s.Live(), s.Now()
+	for range attempts {
+		patch, other, err := s.OverwriteOf(live, raw)
+		switch {
+		case err != nil:
+			out.State, out.Message = report.StepRefused, err.Error()
+			return
+		case other || live.UID != place.UID || live.Protection() != s.Live().Protection():
+			out.State, out.Message = report.StepContended, ""
+			return
+		}
+		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
+		result, err := r.journalled(i, func() (string, error) {
+			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
+		})
+		out.State, out.Message = stateOf(result, report.StepRestored), ""
+		if err == nil {
+			out.UID = place.UID
+			r.wrote[s.Object] = live
+			return
+		}
+		out.Message = err.Error()
+		if result.Code != http.StatusConflict {
+			return
+		}
+		out.State = report.StepContended
+		if raw, live, err = r.client.Raw(ctx, s.Object); err != nil {
+			if apierrors.IsNotFound(err) {
+				out.Message = "it is gone again"
+			}
+			return
+		}
+	}
+}
+
+// shownValues says which values of differences a document has.
+type shownValues bool
+
+// of are differences on paper. The content of Secrets is never shown.
+func (shown shownValues) of(ref object.Ref, list []undo.Difference) []report.FieldDifference {
+	var all []report.FieldDifference
+	for _, d := range list {
+		f := report.FieldDifference{Path: d.Path}
+		if f.Hidden = !bool(shown) || ref.Is(object.Secret); !f.Hidden {
+			f.Saved, f.Now = valueText(d.Saved), valueText(d.Now)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// valueText is a value for people: text as it is, all else as JSON; nil for none.
+func valueText(value any) *string {
+	if value == nil {
+		return nil
+	}
+	text, is := value.(string)
+	if !is {
+		written, err := json.MarshalIndent(value, "", "  ")
+		if err != nil {
+			return nil
+		}
+		text = string(written)
+	}
+	return &text
+}

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// differingSkips counts the objects that an undo leaves because they differ.
+func differingSkips(u *report.Undo) int {
+	n := 0
+	for i := range u.Skipped {
+		if u.Skipped[i].Reason == string(reason.Differs) {
+			n++
+		}
+	}
+	return n
+}
+
+// differences says in which fields objects that exist again differ from what was saved, and how, if
+// the document has the values.
+func (w *writer) differences(u *report.Undo) {
+	headed := false
+	add := func(of report.Ref, list []report.FieldDifference) {
+		if len(list) == 0 {
+			return
+		}
+		if !headed {
+			w.line()
+			text := "What exists again and differs from what was saved (- now, + saved):"
+			if list[0].Hidden {
+				text = "What exists again and differs from what was saved (--diff shows how, but for Secrets):"
+			}
+			w.prose(text, 2)
+			headed = true
+		}
+		w.line()
+		if list[0].Hidden {
+			w.prose(w.style.where(of)+": "+hiddenPaths(w.style, list), 2)
+			return
+		}
+		w.line(w.style.where(of))
+		for i := range list {
+			w.difference(&list[i])
+		}
+	}
+	for i := range u.Skipped {
+		add(u.Skipped[i].Object, u.Skipped[i].Differences)
+	}
+	for i := range u.Steps {
+		add(u.Steps[i].Object, u.Steps[i].Differences)
+	}
+}
+
+// difference writes the lines of two values that differ, and the field that has them. Lines at the
+// start and at the end that both have are left out.
+func (w *writer) difference(d *report.FieldDifference) {
+	s := w.style
+	now, saved := valueLines(d.Now), valueLines(d.Saved)
+	for len(now) > 0 && len(saved) > 0 && now[0] == saved[0] {
+		now, saved = now[1:], saved[1:]
+	}
+	for len(now) > 0 && len(saved) > 0 && now[len(now)-1] == saved[len(saved)-1] {
+		now, saved = now[:len(now)-1], saved[:len(saved)-1]
+	}
+	w.line("  ", s.text(d.Path), ":")
+	for _, line := range now {
+		w.line("  ", s.paint(red, "- "+s.text(line)))
+	}
+	for _, line := range saved {
+		w.line("  ", s.paint(green, "+ "+s.text(line)))
+	}
+}
+
+// manyPaths is how many fields a first screen names of an object.
+const manyPaths = 5
+
+// hiddenPaths are the fields whose values are not shown.
+func hiddenPaths(s Style, list []report.FieldDifference) string {
+	var paths []string
+	for i := range list {
+		if i == manyPaths && !s.Wide {
+			return strings.Join(paths, ", ") + " and " + strconv.Itoa(len(list)-i) + " more"
+		}
+		paths = append(paths, s.text(list[i].Path))
+	}
+	return strings.Join(paths, ", ")
+}
+
+func valueLines(value *string) []string {
+	if value == nil {
+		return nil
+	}
+	return strings.Split(*value, "\n")
+}

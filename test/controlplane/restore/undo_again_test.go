@@ -1,0 +1,210 @@
+package restore
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const recreated = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: again}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: password, namespace: again}
+stringData: {password: hunter2}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: again, labels: {app: web}}
+data: {colour: red, size: "3"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: same, namespace: again}
+data: {a: b}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: again}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: lost, namespace: again}
+`
+
+// of are the objects of a namespace that were made by hand.
+func (s *scene) of(namespace string) objects {
+	s.Helper()
+	all := s.inNamespace(namespace)
+	maps.DeleteFunc(all, func(_ string, x *seen) bool {
+		return slices.Contains([]string{"Namespace", "ServiceAccount", "Event", "EndpointSlice", "Endpoints"}, x.Kind) || x.Name == "kube-root-ca.crt"
+	})
+	return all
+}
+
+// What somebody has made again is compared with what was saved: it differs or not, and is
+// overwritten only if that is asked for. Values of Secrets are shown nowhere.
+func TestExistsAgain(t *testing.T) {
+	s := enter(t)
+	s.create(recreated)
+	dir := s.bundle(s.of("again"), s.here())
+	for _, name := range []string{"secret/password", "configmap/settings", "configmap/same", "service/web", "configmap/lost"} {
+		s.kubectl("", "delete", name, "-n", "again")
+	}
+	s.kubectl("", "create", "secret", "generic", "password", "-n", "again", "--from-literal=password=other")
+	s.kubectl("", "create", "configmap", "settings", "-n", "again", "--from-literal=colour=blue", "--from-literal=more=x")
+	s.kubectl("", "create", "configmap", "same", "-n", "again", "--from-literal=a=b")
+	s.kubectl("", "create", "service", "clusterip", "web", "-n", "again", "--tcp=80")
+	s.kubectl("", "patch", "service/web", "-n", "again", "--type=json", "-p",
+		`[{"op":"remove","path":"/metadata/labels"},{"op":"replace","path":"/spec/selector","value":{"app":"web"}},{"op":"remove","path":"/spec/ports/0/name"}]`)
+
+	dry := s.gc("undo", dir, "--dry-run", "--diff")
+	for _, text := range []string{"1 object would be restored", "2 objects exist again and differ", "- blue", "+ red", `metadata.labels.app`, "- x", "secret/password in namespace again: data.password"} {
+		if !strings.Contains(dry.out, text) {
+			t.Errorf("no %q in\n%s", text, dry.out)
+		}
+	}
+	if strings.Contains(dry.out, "aHVudGVyMg") || dry.code != 4 {
+		t.Errorf("exit code %d\n%s", dry.code, dry.out)
+	}
+	found := digests.FindStringSubmatch(dry.errOut)
+	if found == nil {
+		t.Fatal(dry.errOut)
+	}
+	a := s.gc("undo", dir, "--confirm="+found[1])
+	if a.code != 6 || !strings.Contains(a.out, "1 made, 2 differ, 2 left as they are") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
+	}
+	if a := s.gc("undo", dir); a.code != 4 || !strings.Contains(a.out, "nothing is restored") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
+	}
+	s.says("nothing was overwritten", "configmap/settings -n again", "{.data.colour}", "blue")
+
+	u := s.undone(dir, "--overwrite", "--diff")
+	if u.Summary.Restored != 2 || u.Summary.Differs != 0 || u.State != report.Complete {
+		t.Errorf("%s %+v", u.State, u.Summary)
+	}
+	s.says("the saved content is there", "configmap/settings -n again", "{.data}{.metadata.labels}", `{"colour":"red","size":"3"}{"app":"web"}`)
+	s.says("the saved password is there", "secret/password -n again", "{.data.password}", "aHVudGVyMg==")
+	if again := s.again(dir); len(again.Steps) != 0 || again.Incomplete() {
+		t.Errorf("a further undo would do %+v", again.Steps)
+	}
+	s.kubectl("", "delete", "namespace/again", "--wait=false")
+}
+
+// operate is an operator: it makes a Secret of every Engine, with a password of its own, and a
+// ConfigMap, unless there is one. It ends with the test.
+func (s *scene) operate(namespace string) {
+	s.Helper()
+	ctx, stop := context.WithCancel(s.ctx)
+	ended := make(chan struct{})
+	s.Cleanup(func() { stop(); <-ended })
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			uid, err := s.plane.Kubectl(ctx, nil, "get", "engine/main", "-n", namespace, "-o", "jsonpath={.metadata.uid}", "--ignore-not-found")
+			if err != nil || len(uid) == 0 {
+				continue
+			}
+			for _, kind := range []string{"Secret", "ConfigMap"} {
+				_, _ = s.plane.Kubectl(ctx, []byte(`{apiVersion: v1, kind: `+kind+`, metadata: {name: of-main, namespace: `+namespace+`,
+  ownerReferences: [{apiVersion: undo.example.com/v1, kind: Engine, name: main, uid: `+string(uid)+`, controller: true}]}, data: {password: bmV3}}`), "create", "-f", "-")
+			}
+		}
+	}()
+}
+
+// The dependents of a custom resource are there before its operator sees it, with the saved
+// content; and what the operator has made again before the undo differs.
+func TestOperatorMakesItAgain(t *testing.T) {
+	s := enter(t)
+	s.define()
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: operated}}")
+	s.create(strings.ReplaceAll(engine, "NS", "operated"))
+	uid := s.kubectl("", "get", "engine/main", "-n", "operated", "-o", "jsonpath={.metadata.uid}")
+	for _, kind := range []string{"Secret", "ConfigMap"} {
+		s.create(`{apiVersion: v1, kind: ` + kind + `, metadata: {name: of-main, namespace: operated,
+  ownerReferences: [{apiVersion: undo.example.com/v1, kind: Engine, name: main, uid: ` + uid + `, controller: true}]}, data: {password: b2xk}}`)
+	}
+	before := s.of("operated")
+	dir := s.bundle(before, s.here())
+	s.collected("operated", "lamps")
+	s.kubectl("", "delete", "engine/main", "-n", "operated")
+	s.gone("/api/v1/namespaces/operated/secrets/of-main")
+	s.gone("/api/v1/namespaces/operated/configmaps/of-main")
+	s.operate("operated")
+	if u := s.undone(dir); u.Summary.Made != 3 || u.Summary.Restored != 2 || u.State != report.Complete {
+		t.Errorf("%s %+v", u.State, u.Summary)
+	}
+	owner := s.kubectl("", "get", "engine/main", "-n", "operated", "-o", "jsonpath={.metadata.uid}")
+	for _, name := range []string{"secret/of-main", "configmap/of-main"} {
+		s.says(name+" is as it was", name+" -n operated", "{.data.password} {.metadata.ownerReferences[*].uid}", "b2xk "+owner)
+	}
+
+	// One of them is deleted, and the operator is faster.
+	s.kubectl("", "delete", "secret/of-main", "-n", "operated")
+	s.says("the operator makes it again", "secret/of-main -n operated", "{.data.password}", "bmV3")
+	a := s.gc("undo", dir, "-o", "json")
+	var u report.Undo
+	if err := json.Unmarshal([]byte(a.out), &u); err != nil || a.code != 4 || u.Summary.Differs != 1 || !skipped(&u, "Secret", "of-main", "Differs") {
+		t.Errorf("exit code %d, %v\n%s%s", a.code, err, a.out, a.errOut)
+	}
+	if u := s.undone(dir, "--overwrite"); u.Summary.Restored != 1 {
+		t.Errorf("%s %+v", u.State, u.Summary)
+	}
+	s.says("it is as it was", "secret/of-main -n operated", "{.data.password}", "b2xk")
+	s.kubectl("", "delete", "namespace/operated", "--wait=false")
+}
+
+// The fields of what comes back belong to those that wrote them: the next server-side apply of
+// their managers does not conflict, and still takes away what it does not mention any more.
+func TestManagersComeBack(t *testing.T) {
+	s := enter(t)
+	s.define()
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: managed}}")
+	apply := func(manager, colour, rest string) error {
+		for _, manifest := range []string{
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: managed}, data: {colour: ` + colour + rest + `}}`,
+			`{apiVersion: undo.example.com/v1, kind: Engine, metadata: {name: main, namespace: managed}, spec: {colour: ` + colour + rest + `}}`,
+		} {
+			if _, err := s.plane.Kubectl(s.ctx, []byte(manifest), "apply", "--server-side", "--field-manager="+manager, "-f", "-"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	s.check(apply("app", "red", ", size: big"))
+	s.kubectl("", "patch", "engine/main", "-n", "managed", "--subresource=status", "--type=merge", "-p", `{"status":{"phase":"Runs"}}`)
+	uid := s.kubectl("", "get", "engine/main", "-n", "managed", "-o", "jsonpath={.metadata.uid}")
+	s.kubectl(`{apiVersion: v1, kind: ConfigMap, metadata: {name: below, namespace: managed,
+  ownerReferences: [{apiVersion: undo.example.com/v1, kind: Engine, name: main, uid: `+uid+`}]}, data: {a: b}}`, "apply", "--server-side", "--field-manager=app", "-f", "-")
+	dir := s.bundle(s.of("managed"), s.here())
+	s.kubectl("", "delete", "engine/main", "configmap/settings", "-n", "managed")
+	s.gone("/api/v1/namespaces/managed/configmaps/below")
+
+	if u := s.undone(dir); u.Summary.Made != 3 || u.Summary.Restored != 2 {
+		t.Errorf("%+v", u.Summary)
+	}
+	for _, name := range []string{"configmap/settings", "engine/main", "configmap/below"} {
+		managers := s.kubectl("", "get", name, "-n", "managed", "--show-managed-fields", "-o", "jsonpath={.metadata.managedFields[*].manager}")
+		if strings.Contains(managers, "kubectl-gc") || !strings.Contains(managers, "app") {
+			t.Errorf("%s is managed by %s", name, managers)
+		}
+	}
+	if err := apply("other", "green", ""); err == nil {
+		t.Error("another manager takes the fields without a conflict")
+	}
+	s.check(apply("app", "blue", ""))
+	s.says("the next apply has its effect", "configmap/settings -n managed", "{.data}", `{"colour":"blue"}`)
+	s.says("the next apply has its effect", "engine/main -n managed", "{.spec}{.status.phase}", `{"colour":"blue"}Runs`)
+	s.kubectl("", "delete", "namespace/managed", "--wait=false")
+}
