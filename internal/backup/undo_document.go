@@ -17,14 +17,12 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 		s := &p.Steps[i]
 		d := report.UndoStep{
 			N: s.N, Verb: string(s.Verb), Object: report.RefOf(s.Object), State: report.StepPlanned,
-			Stripped: s.Stripped, Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences),
+			Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences),
 		}
 		for _, r := range s.References {
 			d.References = append(d.References, ownerOf(s.Object, r.OwnerReference))
 		}
-		for _, n := range s.Notes {
-			d.Notes = append(d.Notes, report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)})
-		}
+		describe(s, &d)
 		out.Steps[i] = d
 	}
 	for i := range p.Skipped {
@@ -38,6 +36,30 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 	}
 	count(out)
 	return out
+}
+
+// describe says what a step leaves out, and what a person should know of it.
+func describe(s *undo.Step, d *report.UndoStep) {
+	d.Stripped, d.Notes = s.Stripped, nil
+	for _, n := range s.Notes {
+		note := report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)}
+		if volume, ok := s.Volume(); ok && isOfVolume(n) {
+			ref := report.RefOf(volume)
+			note.Volume = &ref
+			if n == reason.VolumeReleased {
+				release := report.Act{
+					Action: report.SendPatch, Target: ref,
+					Patch: `[{"op":"test","path":"/spec/claimRef/uid","value":"` + string(s.Object.UID) + `"},{"op":"remove","path":"/spec/claimRef/uid"}]`,
+				}.Remedy("lets the volume be bound to the new PVC")
+				note.Release = &release
+			}
+		}
+		d.Notes = append(d.Notes, note)
+	}
+}
+
+func isOfVolume(n reason.Code) bool {
+	return n == reason.VolumeGone || n == reason.VolumeReleased || n == reason.VolumeTaken || n == reason.VolumeUnknown
 }
 
 func dropped(of object.Ref, list []undo.Dropped) []report.DroppedReference {

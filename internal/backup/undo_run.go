@@ -153,16 +153,21 @@ func (r *running) ownersNow(ctx context.Context, s *undo.Step, out *report.UndoS
 func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	_, late, err := s.Body(&r.mapping)
 	out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
-	var body []byte
 	if err == nil {
-		body, err = bodyOf(s, &r.mapping)
+		err = r.awaitServed(ctx, s.Object)
 	}
 	if err != nil {
 		out.State, out.Message = report.StepRefused, err.Error()
 		r.mapping.Failed(s)
 		return
 	}
-	if err := r.awaitServed(ctx, s.Object); err != nil {
+	r.post(ctx, s, out)
+}
+
+// post makes the object of a step. A Service whose addresses are taken gets others.
+func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	body, err := bodyOf(s, &r.mapping)
+	if err != nil {
 		out.State, out.Message = report.StepRefused, err.Error()
 		r.mapping.Failed(s)
 		return
@@ -189,8 +194,13 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 		return thereAs + string(there.UID), nil
 	})
 	out.State = stateOf(result, report.StepMade)
-	if err == nil {
+	switch {
+	case err == nil:
 		r.define(s)
+		return
+	case r.stop == nil && s.DropAddresses(refusedFields(err)):
+		describe(s, out)
+		r.post(ctx, s, out)
 		return
 	}
 	out.Message = err.Error()

@@ -39,6 +39,7 @@ func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 			a.Verb = http.MethodPost
 		}
 		untried, err := t.try(ctx, s, made.before(s))
+		describe(s, &u.out.Steps[i])
 		if a.Untried = untried; err != nil {
 			a.Untried, a.Refused = "", err.Error()
 		}
@@ -95,6 +96,9 @@ func (t *trying) create(ctx context.Context, s *undo.Step) error {
 	if err == nil {
 		_, err = t.client.Create(ctx, s.Object, body, true)
 	}
+	if err != nil && s.DropAddresses(refusedFields(err)) {
+		return t.create(ctx, s)
+	}
 	if s.Fills() && apierrors.IsAlreadyExists(err) {
 		return nil // a controller has made it again, and it is added to
 	}
@@ -114,6 +118,19 @@ func (t *trying) patch(ctx context.Context, s *undo.Step) error {
 		return err
 	}
 	return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, patch.Body(), true)
+}
+
+// refusedFields are the fields that a server names in the refusal of an object.
+func refusedFields(err error) []string {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, cause := range status.Status().Details.Causes {
+		fields = append(fields, cause.Field)
+	}
+	return fields
 }
 
 // may asks for a right, once.

@@ -88,6 +88,7 @@ var UndoDrop = &Family{
 const (
 	AddressesDropped      Code = "AddressesDropped"
 	VolumeGone            Code = "VolumeGone"
+	VolumeTaken           Code = "VolumeTaken"
 	VolumeReleased        Code = "VolumeReleased"
 	TokenDropped          Code = "TokenDropped"
 	WasBeingDeleted       Code = "WasBeingDeleted"
@@ -105,10 +106,11 @@ var UndoNote = &Family{
 	Title: "Notes of an undo",
 	Found: "in `notes` of the steps of an undo",
 	Meanings: []Meaning{
-		{Code: AddressesDropped, Short: "the Service gets other addresses and node ports"},
+		{Code: AddressesDropped, Short: "others have its addresses or node ports by now: the Service gets new ones"},
 		// It is not given an empty one: nothing would show that the content is lost.
-		{Code: VolumeGone, Short: "the PVC waits for a volume that does not exist"},
-		{Code: VolumeReleased, Short: "the volume still belongs to the PVC that was deleted: the new one waits until spec.claimRef.uid of the volume is taken away by hand"},
+		{Code: VolumeGone, Short: "its volume does not exist any more"},
+		{Code: VolumeReleased, Short: "its volume still belongs to the PVC that was deleted, and has to be released"},
+		{Code: VolumeTaken, Short: "its volume belongs to another PVC by now"},
 		{Code: VolumeUnknown, Short: "whether its volume exists is unknown"},
 		{Code: TokenDropped, Short: "the token is generated again"},
 		{Code: WasBeingDeleted, Short: "it was being deleted when it was saved; the new one is not"},

@@ -35,6 +35,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	if u.Message != "" {
 		w.prose(s.text(u.Message), 2)
 	}
+	w.waitingClaims(u)
 	if len(u.Steps) > 0 {
 		w.line()
 		w.table(undoTable(s, u).first(manyUndoRows, s))
@@ -92,6 +93,9 @@ func undoNotes(s Style, u *report.Undo) []string {
 	about := map[string][]report.Ref{}
 	for _, step := range u.Steps {
 		for _, n := range step.Notes {
+			if n.Volume != nil {
+				continue // it stands above the steps
+			}
 			if about[n.Message] == nil {
 				order = append(order, n.Message)
 			}

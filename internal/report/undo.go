@@ -181,6 +181,10 @@ type UndoNote struct {
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// Volume is the one that a PVC waits for, and Release the command that lets it be bound, where a
+	// command can do that.
+	Volume  *Ref    `json:"volume,omitempty"`
+	Release *Remedy `json:"release,omitempty"`
 }
 
 // UndoSkip is an object that is left alone, and why.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -122,6 +122,9 @@ var endTimes = []string{
 	"endTime", "endTimestamp", "endedAt", "stoppedAt", "terminationTime",
 }
 
+// isTime matches the times of RFC 3339.
+var isTime = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}`)
+
 // hasEnded reports whether a custom resource is work that is done: its status has a condition that
 // says so, or the time of its end. A phase alone does not tell: Succeeded is how work ends, and how
 // an installation goes on.
@@ -133,10 +136,7 @@ func (n *node) hasEnded() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(endTimes, func(field string) bool {
-		_, err := time.Parse(time.RFC3339, textAt(n.content, "status", field))
-		return err == nil
-	})
+	return slices.ContainsFunc(endTimes, func(field string) bool { return isTime.MatchString(textAt(n.content, "status", field)) })
 }
 
 // ranToItsEnd reports whether the object is work that is done, and that its controller would do once

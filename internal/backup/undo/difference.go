@@ -56,7 +56,9 @@ func intended(ref object.Ref, content map[string]any) map[string]any {
 	n.stripKind()
 	switch {
 	case n.Object.Is(object.Service):
-		n.dropAllocated()
+		for _, field := range addresses {
+			n.dropAddress(field)
+		}
 	case n.Object.Is(object.ServiceAccount):
 		remove(n.content, "secrets") // of generated tokens
 	case n.Object.Is(object.Pod):

@@ -30,13 +30,8 @@ func (n *node) strip(p *planning) {
 	n.stripStatus(p)
 	n.stripFinalizers()
 	n.stripKind()
-	switch {
-	case n.Object.Is(object.PVC):
+	if n.Object.Is(object.PVC) {
 		n.noteVolume(p)
-	case n.Object.Is(object.Service):
-		if n.dropAllocated() {
-			n.step.Notes = append(n.step.Notes, reason.AddressesDropped)
-		}
 	}
 }
 
@@ -93,26 +88,55 @@ func (n *node) stripFinalizers() {
 	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the garbage collector")
 }
 
-// dropAllocated leaves out addresses and ports that were allocated to a Service: others may
-// have them by now, and then the whole Service would be refused. A headless
-// Service says None, which is no address. It reports whether there were any.
-func (n *node) dropAllocated() (dropped bool) {
-	if textAt(n.content, "spec", "clusterIP") != "None" {
-		dropped = n.drop("spec", "clusterIP")
-		dropped = n.drop("spec", "clusterIPs") || dropped
+// addresses are the fields of a Service that hold allocated addresses, as a server names them
+// that refuses one. Others may have them by now, and then the whole Service is refused.
+//
+// Upstream: pkg/registry/core/service/ipallocator/interfaces.go ErrAllocated.
+var addresses = []string{"spec.clusterIP", "spec.healthCheckNodePort", "spec.ports"}
+
+// DropAddresses leaves those addresses and ports of a Service out that the fields of a refusal name,
+// so that the server allocates others. It reports false if there are none of them.
+func (s *Step) DropAddresses(refused []string) bool {
+	if s.Verb != Create || !s.Object.Is(object.Service) {
+		return false
 	}
-	dropped = n.drop("spec", "healthCheckNodePort") || dropped
-	ports, _ := at(n.content, "spec", "ports").([]any)
-	nodePorts := false
-	for _, entry := range ports {
-		if port, ok := entry.(map[string]any); ok {
-			nodePorts = remove(port, "nodePort") || nodePorts
+	n := node{Saved: Saved{Object: s.Object}, content: s.content}
+	for _, field := range addresses {
+		if slices.ContainsFunc(refused, func(f string) bool { return strings.HasPrefix(f, field) }) {
+			n.dropAddress(field)
 		}
 	}
-	if nodePorts {
-		n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
+	if len(n.step.Stripped) == 0 {
+		return false
 	}
-	return dropped || nodePorts
+	s.Stripped = append(slices.Clip(s.Stripped), n.step.Stripped...)
+	s.note(reason.AddressesDropped)
+	return true
+}
+
+// dropAddress leaves out one of the fields of addresses. A headless Service says None, which is no
+// address.
+func (n *node) dropAddress(field string) {
+	switch field {
+	case "spec.clusterIP":
+		if textAt(n.content, "spec", "clusterIP") != "None" {
+			n.drop("spec", "clusterIP")
+			n.drop("spec", "clusterIPs")
+		}
+	case "spec.healthCheckNodePort":
+		n.drop("spec", "healthCheckNodePort")
+	case "spec.ports":
+		ports, _ := at(n.content, "spec", "ports").([]any)
+		had := false
+		for _, entry := range ports {
+			if port, ok := entry.(map[string]any); ok {
+				had = remove(port, "nodePort") || had
+			}
+		}
+		if had {
+			n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
+		}
+	}
 }
 
 // bindingMarks are the marks of a binding of a claim that is no more: with them and
@@ -135,11 +159,15 @@ func (n *node) noteVolume(p *planning) {
 	live, err := p.now.Lookup(volume)
 	switch {
 	case err != nil:
-		n.step.Notes = append(n.step.Notes, reason.VolumeUnknown)
+		n.step.note(reason.VolumeUnknown)
 	case live == nil:
-		n.step.Notes = append(n.step.Notes, reason.VolumeGone)
-	case live.Volume() == nil || live.Volume().ClaimUID != "":
-		n.step.Notes = append(n.step.Notes, reason.VolumeReleased)
+		n.step.note(reason.VolumeGone)
+	case live.Volume() == nil:
+		n.step.note(reason.VolumeUnknown)
+	case live.Volume().ClaimUID == n.Object.UID:
+		n.step.note(reason.VolumeReleased)
+	case live.Volume().ClaimUID != "":
+		n.step.note(reason.VolumeTaken)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -16,7 +17,7 @@ func TestStrip(t *testing.T) {
 		v := live("PersistentVolume disk")
 		v.Edit().Facts = &object.PVFacts{Phase: "Released"}
 		if uid != "" {
-			v.Volume().ClaimUID = "old"
+			v.Volume().ClaimUID = types.UID(uid)
 		}
 		return v
 	}
@@ -40,14 +41,15 @@ func TestStrip(t *testing.T) {
 		{"Pod p", `{"spec":{"nodeName":"n1","ephemeralContainers":[{}],"containers":[]},"status":{"phase":"Running"}}`, nil,
 			`"spec":{"containers":[]}`, " -status -spec.nodeName -spec.ephemeralContainers !StatusComputed"},
 		{"Service s", `{"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}}`, nil,
-			`"spec":{"ports":[{"port":80}]}`, " -spec.clusterIP -spec.clusterIPs -spec.healthCheckNodePort -spec.ports.nodePort !AddressesDropped"},
+			`"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}`, ""},
 		{"Service s", `{"spec":{"clusterIP":"None","clusterIPs":["None"],"ports":[{"port":80}]}}`, nil,
 			`"spec":{"clusterIP":"None","clusterIPs":["None"],"ports":[{"port":80}]}`, ""},
 		{"Service.example.com s", `{"spec":{"clusterIP":"10.0.0.1"}}`, nil, `"spec":{"clusterIP":"10.0.0.1"}`, ""},
 		{"PersistentVolumeClaim c", claim, nil, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeGone"},
-		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("old")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeReleased"},
+		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("u-c")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeReleased"},
+		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("u-other")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeTaken"},
 		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped},
-		{"PersistentVolumeClaim c", claim, []*object.Object{live("PersistentVolume disk")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeReleased"},
+		{"PersistentVolumeClaim c", claim, []*object.Object{live("PersistentVolume disk")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeUnknown"},
 		{"PersistentVolumeClaim c", `{"spec":{}}`, nil, `"spec":{}`, ""},
 		{"PersistentVolume v", `{"spec":{"claimRef":{"name":"c","namespace":"shop","resourceVersion":"1","uid":"u-c"}}}`, nil,
 			`"spec":{"claimRef":{"name":"c","namespace":"shop"}}`, " -spec.claimRef.uid -spec.claimRef.resourceVersion"},
@@ -117,5 +119,32 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 	body, _, err := p.Steps[0].Body(&Mapping{})
 	if err != nil || string(body) != `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cm","namespace":"shop"},`+numbers+`}` {
 		t.Errorf("%s, %v", body, err)
+	}
+}
+
+// TestDropAddresses: a Service keeps its addresses unless the server says that they are taken; then
+// those alone are left out.
+func TestDropAddresses(t *testing.T) {
+	const service = `{"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}}`
+	for _, c := range []struct{ refused, body, says string }{
+		{"spec.clusterIPs", `"spec":{"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}`, " -spec.clusterIP -spec.clusterIPs !AddressesDropped"},
+		{"spec.ports[0].nodePort", `"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"port":80}]}`, " -spec.ports.nodePort !AddressesDropped"},
+		{"spec.healthCheckNodePort", `"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"ports":[{"nodePort":30001,"port":80}]}`, " -spec.healthCheckNodePort !AddressesDropped"},
+		{"spec.selector", `"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}`, ""},
+	} {
+		s := &Make([]Saved{saved("Service s", service)}, clusterOf().lookup).Steps[0]
+		if got := s.DropAddresses([]string{c.refused}); got != (c.says != "") || s.DropAddresses([]string{c.refused}) {
+			t.Errorf("%s: %v", c.refused, got)
+		}
+		if says := joined(" -", s.Stripped) + joined(" !", s.Notes); says != c.says {
+			t.Errorf("%s: %s", c.refused, says)
+		}
+		body, _, err := s.Body(&Mapping{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(bodyOf(s.Object, c.body), string(body)); diff != "" {
+			t.Errorf("%s:\n%s", c.refused, diff)
+		}
 	}
 }

@@ -130,6 +130,12 @@ type Dropped struct {
 	Reason    reason.Code
 }
 
+// Volume is the volume that the claim of a step waits for; false if it names none.
+func (s *Step) Volume() (object.Ref, bool) {
+	name := textAt(s.content, "spec", "volumeName")
+	return object.PV.Ref("", name), s.Object.Is(object.PVC) && name != ""
+}
+
 // Skip is an object that is left alone.
 type Skip struct {
 	Object object.Ref

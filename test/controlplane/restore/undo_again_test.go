@@ -208,3 +208,43 @@ func TestManagersComeBack(t *testing.T) {
 	s.says("the next apply has its effect", "engine/main -n managed", "{.spec}{.status.phase}", `{"colour":"blue"}Runs`)
 	s.kubectl("", "delete", "namespace/managed", "--wait=false")
 }
+
+// A Service keeps its addresses, unless others have them by now.
+func TestAddressesAreTaken(t *testing.T) {
+	s := enter(t)
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: taken}}")
+	s.create("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: taken}, spec: {type: NodePort, selector: {app: web}, ports: [{port: 80, nodePort: 30123}]}}")
+	s.create("{apiVersion: v1, kind: Service, metadata: {name: free, namespace: taken}, spec: {type: NodePort, selector: {app: web}, ports: [{port: 80}]}}")
+	const addresses = "{.spec.clusterIP} {.spec.ports[0].nodePort}"
+	ip := s.kubectl("", "get", "service/web", "-n", "taken", "-o", "jsonpath={.spec.clusterIP}")
+	free := s.kubectl("", "get", "service/free", "-n", "taken", "-o", "jsonpath="+addresses)
+	dir := s.bundle(s.of("taken"), s.here())
+	s.kubectl("", "delete", "service/web", "service/free", "-n", "taken")
+	s.create("{apiVersion: v1, kind: Service, metadata: {name: other, namespace: taken}, spec: {type: NodePort, clusterIP: " + ip + ", ports: [{port: 80, nodePort: 30123}]}}")
+	u := s.undone(dir)
+	if u.Summary.Made != 2 || !noted(u, "web", "AddressesDropped") || noted(u, "free", "AddressesDropped") {
+		t.Errorf("%+v", u.Steps)
+	}
+	s.says("the addresses that are free are kept", "service/free -n taken", addresses, free)
+	s.kubectl("", "delete", "namespace/taken", "--wait=false")
+}
+
+// A custom resource that ran to its end is left out, unless it is asked for.
+func TestFinishedWorkIsLeftOut(t *testing.T) {
+	s := enter(t)
+	s.define()
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: finished}}")
+	s.create(strings.ReplaceAll(engine, "NS", "finished"))
+	s.kubectl("", "patch", "engine/main", "-n", "finished", "--subresource=status", "--type=merge", "-p", `{"status":{"completionTime":"2026-11-24T13:58:00Z"}}`)
+	dir := s.bundle(s.of("finished"), s.here())
+	s.kubectl("", "delete", "engine/main", "-n", "finished")
+	a := s.gc("undo", dir)
+	if a.code != 0 || !strings.Contains(a.out, "it had run to its end") || !strings.Contains(a.out, "--finished") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
+	}
+	if u := s.undone(dir, "--finished"); u.Summary.Made != 1 || u.Summary.Restored != 1 || !noted(u, "main", "RunsAgain") {
+		t.Errorf("%+v", u)
+	}
+	s.says("it has its status", "engine/main -n finished", "{.status.completionTime}", "2026-11-24T13:58:00Z")
+	s.kubectl("", "delete", "namespace/finished", "--wait=false")
+}
