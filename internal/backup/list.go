@@ -3,6 +3,7 @@ package backup
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
@@ -18,8 +20,14 @@ type Listed struct {
 	// Name is that of its directory, Path the whole of it.
 	Name, Path string
 	Head       Head
-	// Objects is how many it has entries of.
+	// Objects is how many it has entries of, and Main the one that says most about what was taken: a
+	// namespace, else a CRD, else the first.
 	Objects int
+	Main    object.Ref
+	// Undone is when the last undo of it began; zero if there was none. Partly tells that something
+	// was not made again that undos of it were to make.
+	Undone time.Time
+	Partly bool
 	// sealed is when it was finished.
 	sealed time.Time
 	// Unreadable says why nothing else is known; nil for a backup that was finished.
@@ -81,5 +89,54 @@ func (l *Listed) read() (err error) {
 	b := Backup{dir: dir}
 	entries, _, err := b.manifest(f, &holding{})
 	l.Head, l.Objects = b.Head, len(entries)
-	return errors.Join(err, f.Close())
+	for _, kind := range []object.Kind{object.CRD, object.Namespace} {
+		if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Object.Is(kind) }); i >= 0 {
+			l.Main = entries[i].Object
+		}
+	}
+	if l.Main.Name == "" && len(entries) > 0 {
+		l.Main = entries[0].Object
+	}
+	return errors.Join(err, f.Close(), l.readUndos())
+}
+
+// readUndos reads what became of the undos of a backup.
+func (l *Listed) readUndos() error {
+	earlier, err := undosOf(l.Path, nil)
+	if err != nil || len(earlier) == 0 {
+		return err
+	}
+	made := map[object.Ref]bool{}
+	for _, b := range earlier {
+		l.Undone = b.Head.Created
+		intents := map[int]object.Ref{}
+		for i := range b.Journal {
+			switch r := &b.Journal[i]; {
+			case r.Kind == Intended && r.Intent.Verb == verbPost:
+				intents[r.Seq] = r.Intent.Object
+				made[r.Intent.Object] = made[r.Intent.Object]
+			case r.Kind == Answered && r.Result.Outcome == Confirmed:
+				if ref, post := intents[r.Of]; post {
+					made[ref] = true
+				}
+			}
+		}
+	}
+	l.Partly = !earlier[len(earlier)-1].Ended
+	for _, is := range made {
+		l.Partly = l.Partly || !is
+	}
+	return nil
+}
+
+// Remove deletes a backup, and nothing that is none. The manifest goes first: what is left of a
+// removal that was interrupted is no backup that can be undone.
+func Remove(path string) error {
+	if !Is(path) {
+		return fmt.Errorf("%s is not a backup", path)
+	}
+	if err := os.Remove(filepath.Join(path, manifestName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(path)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // TestList: the newest comes first, what was not finished says so, and a directory that
@@ -48,6 +50,48 @@ func TestListWithinASecond(t *testing.T) {
 	}
 	list, err := List(dir)
 	if err != nil || len(list) != 3 || list[0].Name[17:] != "cccccccc" || list[1].Name[17:] != "aaaaaaaa" || list[2].Name[17:] != "bbbbbbbb" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestListSaysWhatAndDone: of a backup the list says what it has, and whether that was undone.
+func TestListSaysWhatAndDone(t *testing.T) {
+	space := &object.Object{Ref: object.Namespace.Ref("", "gone"), ResourceVersion: "1"}
+	space.UID = "u-gone"
+	s, client := testCluster(t)
+	dir := backup(t, map[*object.Object]Action{one("v1", "ConfigMap", "a"): Deleted, space: Deleted})
+	listed := func() Listed {
+		t.Helper()
+		list, err := List(filepath.Dir(dir))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		return list[0]
+	}
+	if l := listed(); l.Main != space.Ref || l.Objects != 2 || !l.Undone.IsZero() || l.Partly {
+		t.Errorf("%+v", l)
+	}
+	s.forbidden = []string{"create configmaps"}
+	if _, err := planned(t, client, dir).Run(t.Context(), clock); err != nil {
+		t.Fatal(err)
+	}
+	if l := listed(); !l.Undone.Equal(clock.Now()) || !l.Partly {
+		t.Errorf("%+v", l)
+	}
+	s.forbidden = nil
+	if _, err := planned(t, client, dir).Run(t.Context(), clock); err != nil {
+		t.Fatal(err)
+	}
+	if l := listed(); l.Undone.IsZero() || l.Partly {
+		t.Errorf("%+v", l)
+	}
+	if err := Remove(filepath.Dir(dir)); err == nil {
+		t.Error("a directory that is no backup is removed")
+	}
+	if err := Remove(dir); err != nil {
+		t.Error(err)
+	}
+	if list, err := List(filepath.Dir(dir)); len(list) != 0 || err != nil {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

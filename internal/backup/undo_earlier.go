@@ -34,6 +34,22 @@ const (
 // madeBefore are the UIDs of what earlier undos of the backup made, by the old ones.
 // Where a journal has no answer the object says itself whether it was made.
 func madeBefore(ctx context.Context, client *kube.Client, path string, memory Memory) (map[types.UID]types.UID, error) {
+	earlier, err := undosOf(path, memory)
+	if err != nil || len(earlier) == 0 {
+		return nil, err
+	}
+	again := map[types.UID]types.UID{}
+	for _, b := range earlier { // what was made last counts
+		if err := readEarlierJournal(ctx, client, b, again); err != nil {
+			return nil, err
+		}
+	}
+	return again, nil
+}
+
+// undosOf are the journals of the undos of a backup that have sent something, the earliest first,
+// without the bodies of what they sent.
+func undosOf(path string, memory Memory) ([]*Backup, error) {
 	at := filepath.Join(path, journals)
 	info, err := os.Lstat(at)
 	switch {
@@ -65,13 +81,7 @@ func madeBefore(ctx context.Context, client *kube.Client, path string, memory Me
 		earlier = append(earlier, b)
 	}
 	slices.SortStableFunc(earlier, func(a, b *Backup) int { return a.Head.Created.Compare(b.Head.Created) })
-	again := map[types.UID]types.UID{}
-	for _, b := range earlier { // what was made last counts
-		if err := readEarlierJournal(ctx, client, b, again); err != nil {
-			return nil, err
-		}
-	}
-	return again, nil
+	return earlier, nil
 }
 
 func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, again map[types.UID]types.UID) error {

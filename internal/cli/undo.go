@@ -36,6 +36,7 @@ type undoing struct {
 	confirm     writing.Confirm
 	backups     writing.BackupDir
 	list        bool
+	remove      bool
 	skipRefused bool
 	assumeSame  bool
 	overwrite   bool
@@ -49,7 +50,7 @@ const assumeSameFlag = "assume-same-cluster"
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	u := &undoing{lookBack: lookBack{streams: streams}, source: source.New(config)}
 	c := &cobra.Command{
-		Use:   "undo (NAME | PATH | latest | --list | --since DURATION [TYPE/NAME…])",
+		Use:   "undo (NAME | PATH | latest | --list | --remove NAME | --since DURATION [TYPE/NAME…])",
 		Short: "Bring back what was deleted, from a backup or without one",
 		Long: text(`
 			Restore what delete, collect or remove-finalizer took, from the backup that they
@@ -112,6 +113,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.diff, "diff", false, "Show what differs in objects that exist again. Values of Secrets are not shown.")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
+	f.BoolVar(&u.remove, "remove", false, "Delete the backup that is named, and restore nothing.")
 	u.namespaces.AddFlags(f, "With --since: this namespace and its content (default: that of the context).", "With --since: all namespaces.")
 	f.DurationVar(&u.since, "since", 0, "Bring back what was deleted since then, as 30s, 5m or 1h, from the history of the cluster.")
 	f.BoolVar(&u.lost, "lost", false, "Bring back what was deleted, as far back as the API server remembers.")
@@ -124,8 +126,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 
 func (u *undoing) run(c *cobra.Command, args []string) error {
 	switch past := u.ofPast(c); {
-	case past && (u.list || u.confirm.Digest != ""):
-		return usage.Errorf(c, "--confirm and --list are for backups. An undo without one makes one first, and prints the command that confirms it")
+	case past && (u.list || u.remove || u.confirm.Digest != ""):
+		return usage.Errorf(c, "--confirm, --list and --remove are for backups. An undo without one makes one first, and prints the command that confirms it")
 	case u.lost && (c.Flags().Changed("since") || u.sinceRevision > 0):
 		return usage.Errorf(c, "--lost goes back as far as is remembered: give either it or --since")
 	case past && len(args) == 1 && !strings.Contains(args[0], "/"):
@@ -134,12 +136,17 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		return u.bringBack(c, args)
 	case u.namespaces.One != "" || u.namespaces.All:
 		return usage.Errorf(c, "all that a backup holds comes back: -n and -A go with --since")
+	case u.list && u.remove:
+		return usage.Errorf(c, "give either --list or --remove")
 	case u.list && len(args) == 0:
 		return u.showList(c)
 	case u.list:
 		return usage.Errorf(c, "--list shows all backups: no %s beside it", args[0])
 	case len(args) != 1:
 		return usage.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are. Without one: --since=5m")
+	}
+	if u.remove {
+		return u.removeBackup(c, args[0])
 	}
 	client, err := u.source.Cluster.Connect(c)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,9 +79,6 @@ func ofCluster(b *backup.Listed, id kube.Identity) bool {
 
 // showList shows which backups there are. No cluster is asked.
 func (u *undoing) showList(c *cobra.Command) error {
-	if u.output.Format != "" && u.output.Format != "wide" {
-		return usage.Errorf(c, "undo --list is a table: no -o %s", u.output.Format)
-	}
 	dir, err := u.backups.Path()
 	if err != nil {
 		return err
@@ -89,17 +87,48 @@ func (u *undoing) showList(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && u.output.ForPeople() {
 		fmt.Fprintln(u.streams.ErrOut, "There are no backups in "+render.Escape(dir)+".")
 		return nil
 	}
-	list := make([]report.Backup, len(found))
+	list := &report.Backups{APIVersion: report.APIVersion, Kind: "Backups", Directory: dir, Backups: make([]report.Backup, len(found))}
 	for i := range found {
-		b := &found[i]
-		list[i] = report.Backup{Name: b.Name, Command: b.Head.Command, Objects: b.Objects, Server: b.Head.Cluster.Server}
-		if b.Unreadable != nil {
-			list[i].Unreadable = b.Unreadable.Error()
-		}
+		list.Backups[i] = backupOf(&found[i])
 	}
-	return u.output.Show(c, u.streams.Out, nil, output.As(render.BackupsText, list))
+	return u.output.Show(c, u.streams.Out, list, output.As(render.BackupsText, list))
+}
+
+// backupOf is a backup on paper.
+func backupOf(b *backup.Listed) report.Backup {
+	if b.Unreadable != nil {
+		return report.Backup{Name: b.Name, Unreadable: b.Unreadable.Error()}
+	}
+	r := report.Backup{
+		Name: b.Name, Created: b.Head.Created.UTC().Format(time.RFC3339), Command: b.Head.Command, Objects: b.Objects,
+		Server: b.Head.Cluster.Server, ClusterUID: string(b.Head.Cluster.UID), Partly: b.Partly,
+	}
+	if b.Main.Name != "" {
+		main := report.RefOf(b.Main)
+		r.Main = &main
+	}
+	if !b.Undone.IsZero() {
+		r.Undone = b.Undone.UTC().Format(time.RFC3339)
+	}
+	return r
+}
+
+// removeBackup deletes a backup that is named. No cluster is asked.
+func (u *undoing) removeBackup(c *cobra.Command, name string) error {
+	if name == latest {
+		return usage.Errorf(c, "--remove wants the name of a backup, and not %s: another one may be that by now", latest)
+	}
+	path, err := u.bundle(name, kube.Identity{})
+	if err != nil {
+		return err
+	}
+	if err := backup.Remove(path); err != nil {
+		return err
+	}
+	fmt.Fprintln(u.streams.ErrOut, "Removed backup "+render.Escape(path)+".")
+	return nil
 }

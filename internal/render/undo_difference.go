@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ func differingSkips(u *report.Undo) int {
 // differences says in which fields objects that exist again differ from what was saved, and how, if
 // the document has the values.
 func (w *writer) differences(u *report.Undo) {
+	has := func(list []report.FieldDifference) bool { return len(list) > 0 && !list[0].Hidden }
+	shown := slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return has(x.Differences) }) ||
+		slices.ContainsFunc(u.Steps, func(x report.UndoStep) bool { return has(x.Differences) })
 	headed := false
 	add := func(of report.Ref, list []report.FieldDifference) {
 		if len(list) == 0 {
@@ -30,7 +34,7 @@ func (w *writer) differences(u *report.Undo) {
 		if !headed {
 			w.line()
 			text := "What exists again and differs from what was saved (- now, + saved):"
-			if list[0].Hidden {
+			if !shown {
 				text = "What exists again and differs from what was saved (--diff shows how, but for Secrets):"
 			}
 			w.prose(text, 2)

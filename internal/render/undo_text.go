@@ -180,7 +180,7 @@ func undoLacks(s Style, u *report.Undo) []string {
 		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(n+undoObjects(u), "object")+" "+were+" restored, since the server does not show any more what "+agree(n, "it", "they")+" held.")
 	}
 	if n := u.Summary.Differs; n > 0 {
-		lacks = append(lacks, plural(n, "object")+" "+agree(n, "exists", "exist")+" again and "+agree(n, "differs", "differ")+" from what was saved; --overwrite restores what was saved.")
+		lacks = append(lacks, plural(n, "object")+" "+agree(n, "exists", "exist")+" again and "+agree(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
 	}
 	if len(u.CutOff) > 0 {
 		lacks = append(lacks, s.some(u.CutOff, 2)+agree(len(u.CutOff), " was", " were")+" being deleted already when the history begins: what had gone by then is not known, and not restored.")
@@ -215,13 +215,24 @@ func undoTable(s Style, u *report.Undo) *table {
 		if x.UID != "" && s.Wide {
 			text += " with uid " + s.text(string(x.UID))
 		}
-		if x.Message != "" {
-			text += ": " + s.text(x.Message)
-		}
 		if x.State == report.StepPlanned {
 			text = "pending"
 		}
 		t.add("", undoRow(several, strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)...)
+	}
+	// What a server says is long: where it does not fit beside all of the rows, it stands below its own.
+	widths := t.widths(s)
+	room := s.limit() - offset(widths, len(widths)-1)
+	for i := range u.Steps {
+		message := s.text(u.Steps[i].Message)
+		cells := t.rows[i].cells
+		switch result := &cells[len(cells)-1]; {
+		case message == "":
+		case s.limit() <= 0, width(*result+": "+message) <= room:
+			*result += ": " + message
+		default:
+			t.rows[i].addBelow(message, s.limit())
+		}
 	}
 	return t
 }

@@ -16,7 +16,7 @@ var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Exposure{}, &Risk{}, &Checkup{}, &Lost{}, &Version{})
+	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Exposure{}, &Risk{}, &Checkup{}, &Lost{}, &Version{}, &Backups{})
 	return s
 }
 
@@ -33,6 +33,12 @@ func (f typeFields) SetGroupVersionKind(gvk schema.GroupVersionKind) {
 func (f typeFields) GroupVersionKind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(*f.apiVersion, *f.kind)
 }
+
+// GetObjectKind gives printers the apiVersion and kind.
+func (b *Backups) GetObjectKind() schema.ObjectKind { return typeFields{&b.APIVersion, &b.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (b *Backups) DeepCopyObject() runtime.Object { return deepCopy(b) }
 
 // GetObjectKind gives printers the apiVersion and kind.
 func (p *Plan) GetObjectKind() schema.ObjectKind { return typeFields{&p.APIVersion, &p.Kind} }
