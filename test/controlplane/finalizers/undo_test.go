@@ -110,8 +110,8 @@ func TestUndoNeverOverwrites(t *testing.T) {
 	other := s.post(s.in("configmaps"), body{"metadata": body{"name": "of-web"}, "data": body{"mine": "yes"}})
 	spec := body{"selector": body{"matchLabels": body{"app": "web"}}, "template": template()}
 	set := s.post(s.apps("replicasets"), body{"metadata": body{"name": "web-1"}, "spec": spec})
-	done := document[report.Undo](t, s.want(s.confirmed("undo", bundle, "-o", "json"), 0))
-	if done.Summary.Made != 2 || done.Summary.Skipped != 2 || done.Summary.Dropped != 1 {
+	done := document[report.Undo](t, s.want(s.confirmed("undo", bundle, "-o", "json"), 6))
+	if done.Summary.Made != 2 || done.Summary.Skipped != 2 || done.Summary.Differs != 1 || done.Summary.Dropped != 1 {
 		t.Errorf("%+v", done.Summary)
 	}
 	if o := s.at(s.in("configmaps/of-web")); string(o.UID) != other || len(o.OwnerReferences) != 0 {

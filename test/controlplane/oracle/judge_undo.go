@@ -15,7 +15,8 @@ import (
 func (t *trial) judgeUndo() {
 	last := t.undoSaid[len(t.undoSaid)-1]
 	between := slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.when == atUndo })
-	if last.code != 0 && !t.held() && !between {
+	differs := t.undone != nil && t.undone.Summary.Differs > 0 && slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.do == replaces })
+	if last.code != 0 && !t.held() && !between && !differs {
 		t.violate(undoFailed, key{}, "exit code %d: %s", last.code, t.why(last))
 	}
 	if t.undone == nil || t.restored == nil {
