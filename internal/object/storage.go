@@ -12,6 +12,37 @@ var moved = map[schema.GroupResource]schema.GroupResource{
 	{Group: "extensions", Resource: "networkpolicies"}:     {Group: "networking.k8s.io", Resource: "networkpolicies"},
 	{Group: "extensions", Resource: "podsecuritypolicies"}: {Group: "policy", Resource: "podsecuritypolicies"},
 	{Group: "events.k8s.io", Resource: "events"}:           {Group: "", Resource: "events"},
+	// The aggregated API server of OpenShift reads and writes the objects of RBAC.
+	{Group: openshiftRBAC, Resource: "clusterrolebindings"}: {Group: rbac, Resource: "clusterrolebindings"},
+	{Group: openshiftRBAC, Resource: "clusterroles"}:        {Group: rbac, Resource: "clusterroles"},
+	{Group: openshiftRBAC, Resource: "rolebindings"}:        {Group: rbac, Resource: "rolebindings"},
+	{Group: openshiftRBAC, Resource: "roles"}:               {Group: rbac, Resource: "roles"},
+}
+
+const openshiftRBAC = "authorization.openshift.io"
+
+// projections maps a group-resource to the one whose objects it shows in another form: with
+// their uids, but other names or fields. Nothing is stored under it.
+var projections = map[schema.GroupResource]schema.GroupResource{
+	{Group: "image.openshift.io", Resource: "imagestreamimages"}: {Group: "image.openshift.io", Resource: "imagestreams"},
+	{Group: "image.openshift.io", Resource: "imagestreamtags"}:   {Group: "image.openshift.io", Resource: "imagestreams"},
+	{Group: "image.openshift.io", Resource: "imagetags"}:         {Group: "image.openshift.io", Resource: "imagestreams"},
+	{Group: "project.openshift.io", Resource: "projects"}:        {Group: "", Resource: "namespaces"},
+}
+
+// calico is the group of Calico's aggregated API server, which stores its objects as custom
+// resources of the group crd.projectcalico.org.
+const calico = "projectcalico.org"
+
+// ProjectionOf names the resource whose objects a group-resource of an aggregated API server
+// shows; ok is false for a resource with objects of its own. Calico can also declare its
+// resources by CRDs: those are no projections, which the caller has to check.
+func ProjectionOf(gr schema.GroupResource) (of schema.GroupResource, ok bool) {
+	if gr.Group == calico {
+		return schema.GroupResource{Group: "crd." + calico, Resource: gr.Resource}, true
+	}
+	of, ok = projections[gr]
+	return of, ok
 }
 
 // Storage names the storage behind a group-resource: the resource itself unless

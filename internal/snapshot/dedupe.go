@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -38,7 +40,7 @@ func (s *Snapshot) deduplicate() error {
 	}
 	clear(s.Objects[len(kept):])
 	s.Objects = kept
-	return s.reportDuplicateUIDs()
+	return nil
 }
 
 // mostAlike is how many objects may have the uid of another one. Each is doubtful by
@@ -159,10 +161,25 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
-// reportDuplicateUIDs finds different objects with the same uid. Both stay: which
-// of them the collector would see is not known. It sorts hashes instead of
-// filling a map, which for a million objects costs a tenth of the memory.
-func (s *Snapshot) reportDuplicateUIDs() error {
+// reportDuplicateUIDs finds different objects with the same uid. Both stay: which of them the
+// collector would see is not known.
+func (s *Snapshot) reportDuplicateUIDs(groups [][]*object.Object) error {
+	alike := 0
+	for _, group := range groups {
+		for _, second := range group[1:] {
+			if alike++; alike > mostAlike {
+				return fmt.Errorf("more than %d objects have the uid of another object, %q among them: that is no dump of one cluster", mostAlike, second.UID)
+			}
+			s.Problems = append(s.Problems, Problem{Kind: DuplicateUID, Object: second.Ref,
+				Message: fmt.Sprintf("%s has the uid %q of %s", printable(second.Ref), second.UID, printable(group[0].Ref))})
+		}
+	}
+	return nil
+}
+
+// sharedUIDs returns the objects of each uid that several have, in the order of the snapshot. It
+// sorts hashes instead of filling a map, which for a million objects costs a tenth of the memory.
+func (s *Snapshot) sharedUIDs() (groups [][]*object.Object) {
 	type hashed struct {
 		hash  uint64
 		index int32
@@ -182,26 +199,25 @@ func (s *Snapshot) reportDuplicateUIDs() error {
 			return int(a.index) - int(b.index)
 		}
 	})
-	alike := 0
 	for start := 0; start < len(all); {
 		end := start + 1
 		for end < len(all) && all[end].hash == all[start].hash {
 			end++
 		}
-		for i := start; i < end; i++ {
-			for j := start; j < i; j++ {
-				first, second := s.Objects[all[j].index], s.Objects[all[i].index]
-				if first.UID == second.UID {
-					if alike++; alike > mostAlike {
-						return fmt.Errorf("more than %d objects have the uid of another object, %q among them: that is no dump of one cluster", mostAlike, second.UID)
-					}
-					s.Problems = append(s.Problems, Problem{Kind: DuplicateUID, Object: second.Ref,
-						Message: fmt.Sprintf("%s has the uid %q of %s", printable(second.Ref), second.UID, printable(first.Ref))})
-					break
+		if end-start > 1 {
+			of := map[types.UID][]*object.Object{}
+			for _, h := range all[start:end] {
+				o := s.Objects[h.index]
+				of[o.UID] = append(of[o.UID], o)
+			}
+			for _, group := range of {
+				if len(group) > 1 {
+					groups = append(groups, group)
 				}
 			}
 		}
 		start = end
 	}
-	return nil
+	slices.SortFunc(groups, func(a, b []*object.Object) int { return compareObjects(a[0], b[0]) })
+	return groups
 }

@@ -120,6 +120,10 @@ func (s *Snapshot) settle() error {
 	if err := s.deduplicate(); err != nil {
 		return err
 	}
+	s.dropProjections()
+	if err := s.reportDuplicateUIDs(s.withoutProjections(s.sharedUIDs())); err != nil {
+		return err
+	}
 	s.number()
 	s.Gaps = s.gapsOf()
 	slices.SortFunc(s.Problems, compareProblems)

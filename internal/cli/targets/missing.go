@@ -25,6 +25,9 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 			names = append(names, o.Name)
 		}
 	}
+	if of, ok := object.ProjectionOf(r.GroupResource()); ok && !r.Verbs.Has(object.List) {
+		return fmt.Errorf("%s are views of %s, and what a delete of one changes there is unknown: name the %s instead", r.Name, of.String(), of.Resource)
+	}
 	where := ""
 	if r.Namespaced {
 		where = fmt.Sprintf(" in namespace %q", namespace)

@@ -1,0 +1,115 @@
+package snapshot
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// A projection is a resource of an aggregated API server that shows the objects of another
+// resource with their uids: an ImageStreamTag has the uid of its ImageStream. It is neither an
+// owner nor a dependent, and its part of a namespace goes with its source. Its objects are left
+// out of a snapshot. Its resource keeps the verb get alone, so that a list of it that was not
+// read is no gap.
+
+// dropProjections leaves out the objects of resources that are known to be projections.
+func (s *Snapshot) dropProjections() {
+	known := map[schema.GroupResource]bool{}
+	var stored storedKinds
+	for _, r := range s.Resources.All() {
+		of, ok := object.ProjectionOf(r.GroupResource())
+		if !ok {
+			continue
+		}
+		if source, ok := s.Resources.Preferred(of); !ok || !source.Served() {
+			continue
+		}
+		if stored == nil {
+			stored = s.storedKinds()
+		}
+		if !stored[schema.GroupKind{Group: r.Group, Kind: r.Kind}] {
+			known[r.GroupResource()] = true
+		}
+	}
+	s.drop(known)
+}
+
+// withoutProjections leaves out the objects of resources that show nothing but the objects of
+// another resource, as groups of objects with the same uid tell. It returns the other groups.
+func (s *Snapshot) withoutProjections(groups [][]*object.Object) [][]*object.Object {
+	if len(groups) == 0 {
+		return nil
+	}
+	stored, shown := s.storedKinds(), map[typeName]int{}
+	for _, group := range groups {
+		for _, o := range group {
+			if slices.ContainsFunc(group, func(source *object.Object) bool { return stored.shows(o, source) }) {
+				shown[typeName{o.APIVersion, o.Kind}]++
+			}
+		}
+	}
+	if len(shown) == 0 {
+		return groups
+	}
+	for _, o := range s.Objects {
+		if name := (typeName{o.APIVersion, o.Kind}); shown[name] > 0 {
+			shown[name]--
+		} else if _, ok := shown[name]; ok {
+			delete(shown, name) // it has an object of its own
+		}
+	}
+	found := map[schema.GroupResource]bool{}
+	for name := range shown {
+		found[s.canonicalOf(name).resource.GroupResource()] = true
+	}
+	s.drop(found)
+	for i, group := range groups {
+		groups[i] = slices.DeleteFunc(group, func(o *object.Object) bool {
+			_, ok := shown[typeName{o.APIVersion, o.Kind}]
+			return ok
+		})
+	}
+	return slices.DeleteFunc(groups, func(group []*object.Object) bool { return len(group) < 2 })
+}
+
+// storedKinds are the kinds that the API server is known to store itself, beside the built-in
+// ones: CRDs declare them.
+type storedKinds map[schema.GroupKind]bool
+
+func (s *Snapshot) storedKinds() storedKinds {
+	stored := storedKinds{}
+	for _, d := range definitionsOf(s.Objects) {
+		stored[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = true
+	}
+	return stored
+}
+
+func (stored storedKinds) has(o *object.Object) bool {
+	_, err := builtinResources().For(o.APIVersion, o.Kind)
+	return err == nil || stored[schema.GroupKind{Group: object.GroupOf(o.APIVersion), Kind: o.Kind}]
+}
+
+// shows reports whether o may be a projection of a source that has its uid.
+func (stored storedKinds) shows(o, source *object.Object) bool {
+	return o.Name == source.Name && o.Namespace == source.Namespace && stored.has(source) && !stored.has(o)
+}
+
+// drop leaves out the objects of some resources, and takes all verbs but get from these.
+func (s *Snapshot) drop(resources map[schema.GroupResource]bool) {
+	if len(resources) == 0 {
+		return
+	}
+	kept := &object.Resources{}
+	gone := map[typeName]bool{}
+	for _, r := range s.Resources.All() {
+		if resources[r.GroupResource()] {
+			r.Verbs &= object.Get
+			gone[typeName{r.APIVersion(), r.Kind}] = true
+		}
+		kept.Add(r)
+	}
+	s.Resources = kept
+	s.Objects = slices.DeleteFunc(s.Objects, func(o *object.Object) bool { return gone[typeName{o.APIVersion, o.Kind}] })
+}
