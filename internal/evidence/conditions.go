@@ -28,6 +28,8 @@ type condition struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Since   stamp  `json:"lastTransitionTime"`
+	// Heartbeat is there in the conditions of nodes.
+	Heartbeat stamp `json:"lastHeartbeatTime"`
 }
 
 func conditions(list []condition) []Condition {
@@ -88,6 +90,9 @@ func (w *World) takeTerminating(b *body, raw []byte) error {
 type Node struct {
 	Name  string
 	Ready Condition
+	// Heartbeat is when its kubelet reported the condition last, in seconds since 1970; 0 when
+	// not shown.
+	Heartbeat int64
 }
 
 func (w *World) takeNode(b *body, raw []byte) error {
@@ -95,7 +100,13 @@ func (w *World) takeNode(b *body, raw []byte) error {
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	ready, _ := Find(conditions(d.Status.Conditions), "Ready")
-	w.Nodes = append(w.Nodes, Node{b.Metadata.Name, ready})
+	n := Node{Name: b.Metadata.Name}
+	for _, c := range d.Status.Conditions {
+		if c.Type == "Ready" {
+			n.Ready, n.Heartbeat = conditions([]condition{c})[0], c.Heartbeat.seconds
+			break
+		}
+	}
+	w.Nodes = append(w.Nodes, n)
 	return nil
 }

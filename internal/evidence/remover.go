@@ -348,15 +348,15 @@ func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	}
 	rightsRead, _, _ := s.seen.Whole(Roles, RoleBindings, ClusterRoles, ClusterBindings)
 	for _, p := range s.may.powerless {
-		program := s.program
-		if !s.wroteIt(p.Programs) {
-			program = s.found.Name
+		wrote, program := s.wroteIt(p.Programs), s.found.Name
+		if wrote {
+			program = s.program
 		}
 		ref := report.RefOf(p.Ref)
 		switch {
 		case !rightsRead:
 			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))
-		default:
+		case wrote: // one that is only called like it may be another installation
 			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, program, p.ServiceAccount))
 			s.found.Powerless = append(s.found.Powerless, Account{p.Ref.Namespace, p.ServiceAccount})
 			slow = true

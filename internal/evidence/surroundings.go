@@ -15,8 +15,10 @@ type Surroundings struct {
 
 	// nodes tells that there is one: a world without any says nothing about nodes.
 	nodes bool
-	ready map[string]Condition
-	shown map[object.Ref]*Terminating
+	// nodesSeen and nodeLeases are found by the names of nodes.
+	nodesSeen  map[string]*Node
+	nodeLeases map[string]*Lease
+	shown      map[object.Ref]*Terminating
 
 	reach *reach
 	// deaf are the webhooks that no one answers for, and whose failure counts.
@@ -38,7 +40,7 @@ type Surroundings struct {
 func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	s := &Surroundings{
 		snap: snap, seen: seen.Sorted(), now: now,
-		ready: map[string]Condition{}, shown: map[object.Ref]*Terminating{},
+		nodesSeen: map[string]*Node{}, nodeLeases: map[string]*Lease{}, shown: map[object.Ref]*Terminating{},
 		candidates: map[question]*candidates{}, recognized: map[*Pod]*finalizer.Controller{},
 	}
 	for _, o := range snap.Objects {
@@ -56,8 +58,13 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 		t := &s.seen.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t
 	}
-	for _, n := range s.seen.Nodes {
-		s.ready[n.Name] = n.Ready
+	for n := range s.seen.Nodes {
+		s.nodesSeen[s.seen.Nodes[n].Name] = &s.seen.Nodes[n]
+	}
+	for n := range s.seen.Leases {
+		if l := &s.seen.Leases[n]; l.Namespace == "kube-node-lease" {
+			s.nodeLeases[l.Name] = l
+		}
 	}
 	return s
 }

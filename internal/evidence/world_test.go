@@ -51,7 +51,7 @@ func TestWhatIsKept(t *testing.T) {
 				Type: "NamespaceContentRemaining", Status: "True", Reason: "SomeResourcesRemain", Message: "some are left", Since: noon,
 			}},
 		}}},
-		"nodes": {w.Nodes, []evidence.Node{{"n1", evidence.Condition{Type: "Ready", Status: "Unknown", Reason: "NodeStatusUnknown"}}}},
+		"nodes": {w.Nodes, []evidence.Node{{Name: "n1", Ready: evidence.Condition{Type: "Ready", Status: "Unknown", Reason: "NodeStatusUnknown"}}}},
 		"pods": {w.Pods, []evidence.Pod{{
 			Ref: ref("v1", "Pod", "ops", "op-1"), ServiceAccount: "op", Controller: object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "ops", Name: "op", UID: "rs"},
 			Node: "n1", Phase: "Running", Waiting: "CrashLoopBackOff", Mirror: true, Programs: []string{"manager", "op", "widget-operator"},

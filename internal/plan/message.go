@@ -170,7 +170,7 @@ func blockedSentence(e *report.Effect) string {
 		}
 		return "waits for " + names(b.Dependents)
 	case reason.NodeNotReady:
-		return "waits for the kubelet of node " + b.Node + ", which is not ready"
+		return "waits for the kubelet of node " + b.Node + ", which does not report"
 	case reason.NodeGone:
 		return "its node " + b.Node + " does not exist"
 	case reason.InUse:
@@ -217,6 +217,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "goes only after " + names(e.BlockedBy.Dependents) + ", whose outcome is unknown"
 	case e.Reason == string(reason.DependentsNotCovered):
 		return "waits for its dependents, and not every kind that may have some was read"
+	case e.Reason == string(reason.HolderNotShown):
+		return "nothing is shown that holds it: its finalizers may have been cut out, or it is gone by now"
 	case e.Reason == string(reason.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
 	case e.Reason == string(reason.SharedUID) && m.byDependent(e):

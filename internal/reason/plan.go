@@ -19,6 +19,7 @@ const (
 	DependentsNotCovered   Code = "DependentsNotCovered"
 	OwnerUnknown           Code = "OwnerUnknown"
 	DeletionMissed         Code = "DeletionMissed"
+	HolderNotShown         Code = "HolderNotShown"
 	SharedUID              Code = "SharedUID"
 	MissingUID             Code = "MissingUID"
 	InUse                  Code = "InUse"
@@ -69,6 +70,7 @@ var Plan = &Family{
 		{Code: DependentsNotCovered, Short: "its dependents may not all be known", Long: "The garbage collector removes its finalizer once it has dealt with the dependents, and the snapshot does not show every kind that may have some."},
 		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner with an unknown outcome decides about the object."},
 		{Code: DeletionMissed, Short: "the garbage collector has missed the start of the deletion", Long: "The garbage collector has missed the start of this deletion and will not look again until it restarts."},
+		{Code: HolderNotShown, Short: "what holds it is not shown", Long: "The object is being deleted and has no finalizer, so that it would be gone: its finalizers may have been cut out of the dump, or it is gone by now."},
 		sharedUID,
 		{Code: MissingUID, Short: "it has no UID", Long: "The object has no uid in the snapshot, so that its dependents are unknown."},
 		{Code: InUse, Short: "it is still in use", Long: "A finalizer of Kubernetes protects the object: a pod on a node uses the PVC, a pod reserves the device, a PVC has the volume, or Services have addresses of the range."},

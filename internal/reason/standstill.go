@@ -15,7 +15,7 @@ const (
 
 // standstill is said of an object by a plan, and by stuck.
 var standstill = []Meaning{
-	{Code: NodeNotReady, Severity: Error, Short: "its node is not ready", Long: "The node of the pod is not ready: its kubelet does not end the pod."},
+	{Code: NodeNotReady, Severity: Error, Short: "its kubelet does not report", Long: "The kubelet of the pod's node does not report: Ready is Unknown, or its heartbeat has stopped. It does not end the pod."},
 	{Code: NodeGone, Severity: Error, Short: "its node is gone", Long: "The node of the pod does not exist: no kubelet ends the pod, and pod GC has not removed it."},
 	{Code: APIServiceUnavailable, Severity: Error, Short: "an aggregated API does not answer", Long: "An aggregated API does not answer: no namespace can be emptied as long as discovery fails."},
 	{Code: WebhookUnreachable, Severity: Error, Short: "a webhook has to admit it and does not answer", Long: "A webhook has to admit a request without which the object stays, and it does not answer."},

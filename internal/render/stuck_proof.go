@@ -13,9 +13,10 @@ import (
 var (
 	whoFrees    = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
 	whetherRuns = []reason.Code{
-		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.FinalizerControllerRuns,
-		reason.FinalizerControllerSeen, reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent, reason.ServiceAbsent, reason.NoEndpoints,
-		reason.NodeSays, reason.ConditionSays, reason.EventSays, reason.StaticPod, reason.RunsOutside, reason.RunsWithAllRights, reason.NotConnected,
+		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.ServiceAbsent, reason.NoEndpoints,
+		reason.ConditionSays, reason.FinalizerControllerRuns,
+		reason.FinalizerControllerSeen, reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent,
+		reason.NodeSays, reason.EventSays, reason.StaticPod, reason.RunsOutside, reason.RunsWithAllRights, reason.NotConnected,
 		reason.MayFromOutside, reason.RightsNotTold, reason.NotRead, reason.LeaseNotFound, reason.TakesLong,
 	}
 )

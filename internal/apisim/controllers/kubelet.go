@@ -14,7 +14,7 @@ const KubeletName = "kubelet"
 
 // KubeletAssumption is what the end of a pod on a node rests on: the snapshot
 // does not tell whether a node is ready. (spec §11.2, U6)
-const KubeletAssumption = "the node is ready and its kubelet stops the containers within the grace period"
+const KubeletAssumption = "the kubelet of its node works and stops the containers within the grace period"
 
 // Kubelet returns the kubelets of all nodes, as far as deletion goes: a pod that
 // is being deleted has its containers stopped, and then the kubelet deletes the

@@ -87,6 +87,8 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	var names []string
 	var ends []end
 	switch b := e.BlockedBy; {
+	case reason.Code(e.Reason) == reason.HolderNotShown:
+		return []end{i.notSeen(o, e)}
 	case b != nil && reason.Code(e.Reason).Late():
 		return i.late(o, e, b.Dependents)
 	case b != nil && len(i.users(o)) > 0:
@@ -164,8 +166,11 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
 	}
-	if reason.Code(x.Reason) == reason.DependentsNotCovered {
+	switch reason.Code(x.Reason) {
+	case reason.DependentsNotCovered:
 		e.detail = "its dependents may not all be known"
+	case reason.HolderNotShown:
+		e.detail = "it has no finalizers, which may have been cut out, or it is gone by now"
 	}
 	e.remedy(act(report.Explain, o), "says what was not seen of it", "")
 	return e

@@ -60,7 +60,7 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
 	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },
 	reason.NodeGone:               func(e *end) string { return "its node " + e.detail + " does not exist" },
-	reason.NodeNotReady:           func(e *end) string { return "its node " + e.detail + " is not ready" },
+	reason.NodeNotReady:           func(e *end) string { return "the kubelet of its node " + e.detail + " does not report" },
 	reason.PodNotFinished:         func(e *end) string { return "the kubelet of node " + e.detail + " has not ended it" },
 	reason.GracePeriod:            func(e *end) string { return "its grace period runs on node " + e.detail },
 	reason.EndNotSeen:             func(e *end) string { return "what it waits for was not seen" + behind(e.detail) },

@@ -73,19 +73,3 @@ func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition
 	e.proof = append(e.proof, held.proof...)
 	return e
 }
-
-// proveConditions adds what the object's controller says itself.
-func (i *inquiry) proveConditions(o *object.Object, e *end) {
-	t := i.around.Shown(o)
-	if t == nil || o.Is(object.Namespace) {
-		return // of a namespace the conditions say what fails, and False is good
-	}
-	const most = 2
-	told := 0
-	for _, c := range t.Conditions {
-		if c.Status == "False" && c.Message != "" && told < most {
-			e.prove(reason.ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
-			told++
-		}
-	}
-}

@@ -31,6 +31,9 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
 		out.MarkUnknown(reason.DependentsNotCovered)
 	}
+	if out.Reason == "" && len(o.Finalizers()) == 0 {
+		out.MarkUnknown(reason.HolderNotShown)
+	}
 	if out.Reason == "" {
 		out.Reason = string(reason.DeletionMissed)
 		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
