@@ -20,7 +20,7 @@ type failOn struct {
 	hasCount   bool
 }
 
-const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown is also what is blocked unless a controller runs of which that is not known), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
 
 // parse reads the conditions.
 func (f *failOn) parse() error {
@@ -78,6 +78,9 @@ func (f *failOn) match(p *report.Plan) []string {
 			continue
 		}
 		counts[e.Outcome]++
+		if len(e.MayHang()) > 0 { // blocked, as far as is known
+			counts[report.Unknown]++
+		}
 		if e.DependsOnTiming {
 			contested++
 		}

@@ -62,7 +62,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		parts = append(parts, plural(ending, "object")+verb+" on the way out already")
 	}
 	if n := counts[report.Blocked]; n > 0 {
-		parts = append(parts, s.paint(outcomeColour(report.Blocked), hangs(p, caused, n, len(parts) > 0)))
+		parts = append(parts, s.paint(outcomeColour(report.Blocked), hangs(s, p, caused, n, len(parts) > 0)))
 	}
 	for _, o := range []struct {
 		outcome report.Outcome
@@ -79,7 +79,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 
 // hangs says of how many objects that they do not go, and whether what was asked for is
 // among them.
-func hangs(p *report.Plan, caused []report.Effect, n int, after bool) string {
+func hangs(s Style, p *report.Plan, caused []report.Effect, n int, after bool) string {
 	if p.Seed.Verb == "collect" && !after {
 		verb := " are"
 		if n == 1 {
@@ -87,22 +87,68 @@ func hangs(p *report.Plan, caused []report.Effect, n int, after bool) string {
 		}
 		return "nothing would be deleted; " + plural(n, "object") + verb + " being deleted already and held: kubectl gc stuck"
 	}
-	targets, asked := 0, targetsOf(p)
-	for i := range caused {
-		if caused[i].Outcome == report.Blocked && asked[caused[i].Object] {
-			targets++
-		}
-	}
 	then := ""
 	if after {
 		then = " then"
 	}
-	switch {
-	case targets == 0:
-		return plural(n, "object") + " would" + then + " HANG"
-	case len(p.Seed.Targets) == 1:
-		return "it would" + then + " HANG"
-	default:
-		return strconv.Itoa(targets) + " of " + strconv.Itoa(len(p.Seed.Targets)) + " would" + then + " HANG"
+	open, undecided := openReleases(p, caused)
+	asked := targetsOf(p)
+	sure := 0
+	for i := range caused {
+		if caused[i].Outcome == report.Blocked && asked[caused[i].Object] {
+			sure++
+		}
 	}
+	sure -= undecided.targets
+	all := len(p.Seed.Targets)
+	switch {
+	case sure > 0 && all == 1:
+		return "it would" + then + " HANG"
+	case sure > 0:
+		return strconv.Itoa(sure) + " of " + strconv.Itoa(all) + " would" + then + " HANG"
+	case undecided.targets > 0 && all == 1:
+		return "it may" + then + " hang: " + openText(s, open)
+	case undecided.targets > 0:
+		return strconv.Itoa(undecided.targets) + " of " + strconv.Itoa(all) + " may" + then + " hang: " + openText(s, open)
+	case n > undecided.objects:
+		return plural(n, "object") + " would" + then + " HANG"
+	}
+	return plural(n, "object") + " may" + then + " hang: " + openText(s, open)
+}
+
+// openCounts are the objects of which it is not known whether they hang, and those of them that
+// were asked for.
+type openCounts struct{ objects, targets int }
+
+// openReleases are the finalizers that decide about objects of which it is not known whether
+// they hang.
+func openReleases(p *report.Plan, caused []report.Effect) (open []report.Release, n openCounts) {
+	asked := targetsOf(p)
+	for i := range caused {
+		releases := caused[i].MayHang()
+		if len(releases) == 0 {
+			continue
+		}
+		n.objects++
+		if asked[caused[i].Object] {
+			n.targets++
+		}
+		for _, r := range releases {
+			open = addFinalizer(open, r)
+		}
+	}
+	return open, n
+}
+
+// openText says which controllers are not known to run, or to be gone.
+func openText(s Style, open []report.Release) string {
+	first := open[0]
+	name := first.Controller
+	if name == "" {
+		name = "what removes " + first.Finalizer
+	}
+	if len(open) > 1 {
+		return "whether " + s.text(name) + " and " + strconv.Itoa(len(open)-1) + " more run is not known"
+	}
+	return "whether " + s.text(name) + " runs is not known"
 }

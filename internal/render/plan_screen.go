@@ -140,7 +140,7 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 	held.rootsFirst()
 	rest, hidden := restOf(p, caused)
 	list := []*part{
-		{label: "HANGS", items: held.items(s, at), most: 6},
+		{label: hangLabel(caused), items: held.items(s, at), most: 6},
 		{label: "UNKNOWN", items: unknown.items(s, at), most: 3},
 		{label: "DATA", items: dataCounts(s, p, caused), most: 3, noun: "kind"},
 		{label: "LATER", items: awaited(s, caused), most: 2},
@@ -153,6 +153,16 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 		w.part(x)
 	}
 	w.prose(hiddenText(hidden)+"Every object and why: -o wide.", 2)
+}
+
+// hangLabel is the word for what does not go: with a question mark if that is not known of any.
+func hangLabel(caused []report.Effect) string {
+	for i := range caused {
+		if caused[i].Outcome == report.Blocked && len(caused[i].MayHang()) == 0 {
+			return "HANGS"
+		}
+	}
+	return "HANGS?"
 }
 
 // part is one part of the first screen: a word, what there is to say, and in how many
@@ -277,17 +287,7 @@ func hanging(s Style, e *report.Effect, hung map[report.Ref]bool) string {
 	if reason.Code(e.Reason) == reason.ContentRemains {
 		return waitsForContent(s, e, hung)
 	}
-	text := why(s, *e)
-	var own []report.Release
-	for _, r := range e.Once {
-		if r.Object == e.Object && r.State == report.ControllerUnknown {
-			own = addFinalizer(own, r)
-		}
-	}
-	if len(own) == 0 || e.Reason == "InUse" {
-		return text
-	}
-	return text + "; " + stateText(own)
+	return why(s, *e)
 }
 
 // waitsForContent names of the content that holds a namespace or CRD what is not named as

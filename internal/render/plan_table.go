@@ -155,7 +155,22 @@ func why(s Style, e report.Effect) string {
 	if e.Message == "" {
 		return because(s, e)
 	}
-	return s.text(e.Message) + recreated(s, e)
+	return s.text(e.Message) + openController(s, e) + recreated(s, e)
+}
+
+// openController says of a finalizer of the object that it isn't known whether its controller
+// runs, if that decides whether the object goes.
+func openController(s Style, e report.Effect) string {
+	var own []report.Release
+	for _, r := range e.MayHang() {
+		if r.Object == e.Object {
+			own = addFinalizer(own, r)
+		}
+	}
+	if len(own) == 0 {
+		return ""
+	}
+	return "; " + stateText(own)
 }
 
 // because says why from the fields alone.
