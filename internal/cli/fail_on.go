@@ -20,7 +20,7 @@ type failOn struct {
 	hasCount   bool
 }
 
-const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown is also what is blocked unless a controller runs of which that is not known), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
 
 // parse reads the conditions.
 func (f *failOn) parse() error {
