@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -29,6 +31,8 @@ type Surroundings struct {
 	programs *programs
 	// candidates are the pods and workloads that may remove a finalizer, by what decides that.
 	candidates map[question]*candidates
+	// ofKind are the objects of the snapshot; nil until it is asked for.
+	ofKind map[schema.GroupKind][]*object.Object
 	// recognized are the controllers of the table that pods belong to.
 	recognized map[*Pod]*finalizer.Controller
 }

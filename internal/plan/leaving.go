@@ -31,6 +31,8 @@ func (l leaving) controllerOf(o *object.Object, finalizer string) (string, repor
 		name = j.Controller.ShortName()
 	}
 	switch {
+	case j.State == report.FinalizerControllerAlive && l.mayBeUsed(o, finalizer):
+		return name, report.ControllerGuards
 	case j.State == report.FinalizerControllerAlive && !l.allLeave(j.Working):
 		return name, report.ControllerRuns
 	case j.State == report.FinalizerControllerGone:
@@ -38,6 +40,13 @@ func (l leaving) controllerOf(o *object.Object, finalizer string) (string, repor
 	default:
 		return name, report.ControllerUnknown
 	}
+}
+
+// mayBeUsed reports whether a finalizer that protects an object in use may stay: its controller
+// removes it once nothing uses the object.
+func (l leaving) mayBeUsed(o *object.Object, finalizer string) bool {
+	use, protects := l.around.UseOf(o, finalizer)
+	return protects && (use.Unseen || len(l.judge.Staying(use.Users))+len(l.judge.Staying(use.Possible)) > 0)
 }
 
 // allLeave reports whether all of some pods are gone or on their way out, and nobody

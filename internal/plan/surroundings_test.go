@@ -27,7 +27,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // evidence in `unread` were not read; with `blind` none was. The resource of `unlisted`
 // could not be listed, with that answer, anywhere or `in` one namespace. The time is noon.
 func TestSurroundings(t *testing.T) {
-	for _, file := range []string{"testdata/surroundings", "testdata/late"} {
+	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use"} {
 		datadriven.RunTest(t, file, surrounded)
 	}
 }
@@ -49,6 +49,11 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 		fmt.Fprintf(&b, "%s %s %s: %s\n", e.Object.KubectlName(), e.Outcome, e.Reason, e.Message)
 		for _, a := range e.Assumptions {
 			fmt.Fprintf(&b, "  assumed: %s\n", a)
+		}
+		for _, r := range e.Once {
+			if r.State == report.ControllerGuards {
+				fmt.Fprintf(&b, "  guarded: %s, by %s\n", r.Finalizer, r.Controller)
+			}
 		}
 	}
 	return b.String()

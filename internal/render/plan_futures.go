@@ -49,6 +49,9 @@ func stateText(held []report.Release) string {
 		return "in use"
 	}
 	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
+		if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGuards }) {
+			return "whether it is in use is unknown"
+		}
 		return "whether its controller runs is unknown"
 	}
 	return "its controller is not running"

@@ -147,6 +147,9 @@ func openText(s Style, open []report.Release) string {
 	if name == "" {
 		name = "what removes " + first.Finalizer
 	}
+	if len(open) == 1 && first.State == report.ControllerGuards {
+		return "whether it is in use is not known"
+	}
 	if len(open) > 1 {
 		return "whether " + s.text(name) + " and " + strconv.Itoa(len(open)-1) + " more run is not known"
 	}

@@ -93,11 +93,14 @@ const (
 	ControllerRuns ControllerState = "Running"
 	// ControllerGone: everything was read that could show it, and it is not there.
 	ControllerGone ControllerState = "Gone"
+	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. It is not
+	// shown that nothing does.
+	ControllerGuards ControllerState = "Guards"
 	// ControllerUnknown: neither is shown.
 	ControllerUnknown ControllerState = "Unknown"
 )
 
 // ControllerStates lists the states.
 func ControllerStates() []ControllerState {
-	return []ControllerState{ControllerRuns, ControllerGone, ControllerUnknown}
+	return []ControllerState{ControllerRuns, ControllerGone, ControllerGuards, ControllerUnknown}
 }

@@ -1,6 +1,6 @@
 package report
 
-// MayHang are the releases of finalizers of which it isn't known whether anything removes them, if
+// MayHang are the finalizers for which it is unknown whether anything removes them, if
 // they alone decide whether a blocked object goes; empty if it is known that it stays.
 func (e *Effect) MayHang() []Release {
 	if e.Outcome != Blocked || e.Later != Deleted || e.Reason == "InUse" {
@@ -9,7 +9,7 @@ func (e *Effect) MayHang() []Release {
 	var open []Release
 	for _, r := range e.Once {
 		switch r.State {
-		case ControllerUnknown:
+		case ControllerUnknown, ControllerGuards:
 			open = append(open, r)
 		case ControllerGone:
 			return nil

@@ -61,8 +61,11 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 // freeConsumer ends the use of a claim or a volume.
 func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	user := e.others[0]
-	effect, cost := "ends the use; the finalizer is then removed automatically", "the pod stops; a controller that makes it anew gets stuck without the PVC"
-	if user.Is(object.PVC) {
+	effect, cost := "ends the use; the finalizer is then removed automatically", "the object that uses it, with all that it holds"
+	switch {
+	case user.Is(object.Pod):
+		cost = "the pod stops; a controller that makes it anew gets stuck without the PVC"
+	case user.Is(object.PVC):
 		cost = "the data of the PVC, with the reclaim policy Delete"
 	}
 	if p := i.at(object.Ref(user)); p != nil && p.Pod() != nil && p.Pod().Finished() {

@@ -23,6 +23,7 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	if len(out.Blocked.Finalizers) > 0 {
 		out.Reason = string(reason.FinalizerRemains)
 	}
+	j.blockedByUsers(out, o)
 	j.blockedByDependents(out, o)
 	j.blockedByControllers(out, o)
 	j.blockedByRefusal(out, o)
@@ -40,6 +41,27 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	}
 	if refused := out.Track.Refused; refused != nil && j.Takes {
 		out.Detail = "the API server refuses the request: " + refused.Error()
+	}
+}
+
+// blockedByUsers names what is known to use an object that finalizers of others protect.
+func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
+	if j.Neighbours == nil || j.Neighbours.Around == nil {
+		return
+	}
+	protect := 0
+	for _, name := range out.Blocked.Finalizers {
+		use, _ := j.Neighbours.Around.UseOf(o, name)
+		users := j.Staying(use.Users)
+		if len(users) > 0 {
+			protect++
+		}
+		for _, ref := range users {
+			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(ref))
+		}
+	}
+	if protect > 0 && protect == len(out.Blocked.Finalizers) {
+		out.Reason = string(reason.InUse)
 	}
 }
 

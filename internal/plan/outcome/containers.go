@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -66,4 +67,17 @@ func (j *Judge) Leaves(o *object.Object) bool {
 		return o.BeingDeleted()
 	}
 	return tr.Last == nil || tr.Last.BeingDeleted()
+}
+
+// Staying returns the objects that still exist: one that is being deleted uses others until it is
+// gone.
+func (j *Judge) Staying(refs []object.Ref) []object.Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(ref object.Ref) bool {
+		o := j.Snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		if o == nil {
+			return false
+		}
+		tr := j.Tracks.Known(o)
+		return tr != nil && tr.Last == nil
+	})
 }

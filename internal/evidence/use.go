@@ -1,0 +1,52 @@
+package evidence
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Use is what is known of the use of an object that a finalizer protects.
+type Use struct {
+	// Users are known to use it. Possible are objects of a kind that may use it.
+	Users, Possible []object.Ref
+	// Unseen is true if there may be more: what counts as use is unknown, or lists are missing.
+	Unseen bool
+}
+
+// UseOf returns what uses an object that a finalizer holds for as long as it is in use; false for
+// other finalizers, and for those of Kubernetes, whose controllers are simulated.
+func (s *Surroundings) UseOf(o *object.Object, name string) (Use, bool) {
+	usage, applies := finalizer.UsageOf(o, name, s.snap.Resources)
+	if !applies || OfManager(name) {
+		return Use{}, false
+	}
+	u := Use{Unseen: len(usage.Kinds) == 0}
+	for _, kind := range usage.Kinds {
+		for _, r := range s.snap.Resources.All() {
+			u.Unseen = u.Unseen || r.Group == kind.Group && r.Kind == kind.Kind && !s.snap.Covers(r, "")
+		}
+		for _, user := range s.objectsOf(kind) {
+			switch {
+			case usage.By == nil:
+				u.Possible = append(u.Possible, user.Ref)
+			case usage.By(o, user):
+				u.Users = append(u.Users, user.Ref)
+			}
+		}
+	}
+	return u, true
+}
+
+// objectsOf returns the objects of a kind.
+func (s *Surroundings) objectsOf(kind schema.GroupKind) []*object.Object {
+	if s.ofKind == nil {
+		s.ofKind = map[schema.GroupKind][]*object.Object{}
+		for _, o := range s.snap.Objects {
+			k := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
+			s.ofKind[k] = append(s.ofKind[k], o)
+		}
+	}
+	return s.ofKind[kind]
+}

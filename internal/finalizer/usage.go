@@ -1,0 +1,67 @@
+package finalizer
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Usage says what counts as use of an object that a finalizer holds for as long as it is in use.
+type Usage struct {
+	// Kinds are the kinds whose objects may use it. Empty: the kinds are unknown, or not served.
+	Kinds []schema.GroupKind
+	// By reports whether an object of these kinds uses o. It is nil if a field says so that a
+	// snapshot does not keep: whether o is in use is unknown while there is such an object.
+	By func(o, user *object.Object) bool
+}
+
+const (
+	cephGroup    = "ceph.rook.io"
+	gatewayGroup = "gateway.networking.k8s.io"
+	kueueGroup   = "kueue.x-k8s.io"
+)
+
+// UsageOf returns what counts as use of an object; false if the finalizer holds it for another
+// reason. kinds are the served ones.
+func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, bool) {
+	k, known := Of(name)
+	switch {
+	case !known:
+		return Usage{}, false
+	case name == "cephcluster."+cephGroup:
+		return Usage{Kinds: kindsOf(kinds, cephGroup, o.Kind), By: func(o, user *object.Object) bool { return user.Namespace == o.Namespace }}, true
+	case k.Class != Protection:
+		return Usage{}, false
+	}
+	switch name {
+	case "gateway-exists-finalizer." + gatewayGroup, "gateway.k8s.aws/gatewayclass":
+		return Usage{Kinds: kindsOf(kinds, gatewayGroup, "", "Gateway")}, true
+	case kueueGroup + "/resource-in-use":
+		return Usage{Kinds: kindsOf(kinds, kueueGroup, o.Kind, "ClusterQueue", "LocalQueue", "Workload", "Cohort")}, true
+	case "in-use.crossplane.io":
+		return Usage{Kinds: kindsOf(kinds, o.Group(), o.Kind, "ProviderConfigUsage", "ClusterProviderConfigUsage"), By: func(o, user *object.Object) bool {
+			config, _ := user.Labels.Lookup("crossplane.io/provider-config")
+			return config == o.Name
+		}}, true
+	}
+	return Usage{}, true
+}
+
+// kindsOf returns the served kinds of a group without one: those with the names, or all if there
+// are no names.
+func kindsOf(served *object.Resources, group, but string, names ...string) []schema.GroupKind {
+	var list []schema.GroupKind
+	for _, r := range served.All() {
+		if r.Group != group || r.Kind == but {
+			continue
+		}
+		named := len(names) == 0
+		for _, name := range names {
+			named = named || r.Kind == name
+		}
+		if named {
+			list = append(list, schema.GroupKind{Group: group, Kind: r.Kind})
+		}
+	}
+	return list
+}
