@@ -47,13 +47,16 @@ const (
 // it. It collects until the test ends; when the test has ended no goroutine of it is left. The API
 // server has to outlive it: stop that in a Cleanup from before Start.
 //
+// The test fails at once in a cluster that is in use: where kube-controller-manager or a kubelet
+// renews its lease (see WithClusterInUse). So does one with USE_EXISTING_CLUSTER=true of envtest.
+//
 // The test fails at once when the API server cannot be reached or is none, or when the
 // config may not list or watch everything. The config needs the rights of an administrator, as
 // that of envtest has. What cannot be read for another reason, as a kind whose conversion webhook
 // does not answer, is a remark in the log of the test.
 func Start(t T, config *rest.Config, options ...Option) *GC {
 	t.Helper()
-	o := deleters.Options{Command: "gctest", AskProtection: "gctest.WithClaimProtection()"}
+	o := deleters.Options{Command: "gctest", AskProtection: "gctest.WithClaimProtection()", AskInUse: "gctest.WithClusterInUse()"}
 	for _, option := range options {
 		option.apply(&o)
 	}

@@ -40,3 +40,10 @@ func WithPods(p Pods) Option {
 func WithClaimProtection() Option {
 	return option(func(o *deleters.Options) { o.Protection = true })
 }
+
+// WithClusterInUse starts the collector also in a cluster where kube-controller-manager or a kubelet
+// works. Without it Start fails the test there, since the collector ends pods whose kubelet still
+// stops their containers, and deletes what the cluster's own collector decides about.
+func WithClusterInUse() Option {
+	return option(func(o *deleters.Options) { o.InUse = true })
+}

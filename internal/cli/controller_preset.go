@@ -28,6 +28,7 @@ const (
 type presetFlags struct {
 	preset, pods string
 	protection   bool
+	inUse        bool
 }
 
 func (p *presetFlags) addFlags(f *pflag.FlagSet) {
@@ -35,16 +36,17 @@ func (p *presetFlags) addFlags(f *pflag.FlagSet) {
 		"envtest is all that deletes in a cluster, for tests against an API server that has none: it says ready, and answers /settled.", presetNone, presetEnvtest)
 	usage.AddChoice(f, &p.pods, "pods", podsAtOnce, "With --preset=envtest: when pods end that are deleted, for there is no kubelet.", podsAtOnce, podsAfter, podsNever)
 	f.BoolVar(&p.protection, "claim-protection", false, "With --preset=envtest: take the finalizers off that protect PVCs and PVs in use, when they are not.")
-	usage.Unlist(f, "pods", "claim-protection")
+	f.BoolVar(&p.inUse, "cluster-in-use", false, "With --preset=envtest: start also where kube-controller-manager or a kubelet works, and end pods that are not its own.")
+	usage.Unlist(f, "pods", "claim-protection", "cluster-in-use")
 }
 
 // beside are the flags that say something to a collector for tests.
-var besidePreset = map[string]bool{"preset": true, "pods": true, "claim-protection": true, "address": true, "v": true}
+var besidePreset = map[string]bool{"preset": true, "pods": true, "claim-protection": true, "cluster-in-use": true, "address": true, "v": true}
 
 // check refuses flags that the preset decides, or that need it.
 func (p *presetFlags) check(c *cobra.Command) (err error) {
 	if p.preset == presetNone {
-		for _, name := range []string{"pods", "claim-protection"} {
+		for _, name := range []string{"pods", "claim-protection", "cluster-in-use"} {
 			if c.Flags().Changed(name) {
 				return usage.Errorf(c, "--%s needs --preset=envtest", name)
 			}
@@ -74,7 +76,7 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	pods := map[string]deleters.Pods{podsAtOnce: deleters.AtOnce, podsAfter: deleters.AfterGracePeriod, podsNever: deleters.Never}
 	ctx, cancel := context.WithTimeout(c.Context(), startTimeout)
 	defer cancel()
-	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection, AskProtection: "--claim-protection"})
+	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection, AskProtection: "--claim-protection", InUse: k.preset.inUse, AskInUse: "--cluster-in-use"})
 	if err != nil {
 		return err
 	}

@@ -53,40 +53,40 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		Use:   "undo (NAME | PATH | latest | --list | --remove NAME | --since DURATION [TYPE/NAME…])",
 		Short: "Bring back what was deleted, from a backup or without one",
 		Long: text(`
-			Restore what delete, collect or remove-finalizer took, from the backup that they
-			made: its name or its path, or latest for the newest one of this cluster. --list
-			shows which there are.
+			Restore what delete, collect or remove-finalizer deleted, from the backup of that
+			run: its name, its path, or latest for the newest one of this cluster. --list shows
+			the backups.
 
-			With --since it needs no backup: it brings back what somebody deleted in the last
-			minutes, with any tool, as the API server remembers it. That is usually 5 to 10
-			minutes, so a backup of it is made first, before anything is shown or asked. lost
-			shows what there is. Secrets are among it, with their content. With --from it reads
-			a history or an etcd snapshot instead of the API server. If something is known to
-			be gone that it cannot bring back, its first line says how much, and it does not
-			exit with 0.
+			With --since no backup is needed: the API server still knows what was deleted in
+			the last minutes, with any tool (usually 5 to 10 minutes). A backup of it is made
+			before anything is shown or asked. It includes Secrets with their content. With
+			--from, a history or an etcd snapshot is read instead. If the content of some
+			deleted objects is unknown, the first line says how many, and the exit code is
+			not 0. kubectl gc lost shows the same without restoring anything.
 
-			What others are built on comes first, workloads last, and what refers to an owner
-			gets its new uid. A reference to an owner that is not there is left out and
-			reported: the garbage collector would delete the object. Objects that are still
-			there get back the references that they lost.
+			CRDs, namespaces and configuration are created first, workloads last. References to
+			an owner get its new uid. A reference to an owner that does not exist is left out
+			and reported, since the garbage collector would delete the object. Objects that
+			still exist get back the references that they lost.
 
-			Nothing that is there is overwritten. What somebody, or a controller, has made again
-			is compared with what was saved: if it differs, the undo is not complete and exits
-			with 6. --diff shows the difference, --overwrite restores what was saved.
+			Existing objects are not overwritten. An object that was created again since, by a
+			person or a controller, is compared with the saved one: if it differs, the undo is
+			incomplete (exit 6, or 4 if nothing was written). --diff shows the difference,
+			--overwrite restores the saved content.
 
-			What controllers make by themselves, such as the pods of a ReplicaSet, is left to
-			them. What had run to its end, such as a Job, a Backup or a PipelineRun, is left out
-			unless --finished is given: it would run again.
+			Objects that controllers create, such as the pods of a ReplicaSet, are left to them.
+			Work that had finished, such as a Job, a Backup or a PipelineRun, would run again:
+			it is left out unless --finished is given.
 
-			The status of custom resources is restored, unless their controller has written one
-			since. That of the kinds of Kubernetes is worked out anew by its controllers.
+			The status of custom resources is restored unless their controller has written one
+			since. Kubernetes' own controllers compute the status of built-in kinds.
 
-			The server tries every step before the first one is stored. What was made is
-			written down in the backup: an undo that was interrupted goes on where it stopped,
-			and one that is done has nothing left to do.
+			The server validates every step before the first one is stored. The backup records
+			what was created: an interrupted undo continues there, and a finished one has
+			nothing left to do.
 
-			What does not come back: the old uids, what was outside of the cluster, and of a
-			backup Secrets unless they were kept with --backup-secrets.`),
+			Not restored: the old uids, anything outside the cluster, and Secrets of a backup
+			made without --backup-secrets.`),
 		Example: templates.Examples(`
 			# Which backups are there?
 			kubectl gc undo --list

@@ -30,6 +30,10 @@ type Options struct {
 	Protection bool
 	// AskProtection is what a person adds to have Protection, for texts.
 	AskProtection string
+	// InUse starts also where kube-controller-manager or a kubelet works, and AskInUse is what a
+	// person adds for that, for texts.
+	InUse    bool
+	AskInUse string
 	// Command is who we are, in the User-Agent.
 	Command string
 }
@@ -92,6 +96,12 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 	if err != nil {
 		d.client.Close()
 		return nil, fmt.Errorf("%s: %w", id.Server, err)
+	}
+	if !o.InUse {
+		if err := d.alone(ctx); err != nil {
+			d.client.Close()
+			return nil, fmt.Errorf("%s: %w", id.Server, err)
+		}
 	}
 	d.version, d.emulated = id.Version, id.Emulated
 	d.store = newStore(d.client.Resource)
