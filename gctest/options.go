@@ -42,8 +42,8 @@ func WithClaimProtection() Option {
 }
 
 // WithClusterInUse starts the collector also in a cluster where kube-controller-manager or a kubelet
-// works. Without it Start fails the test there, since the collector ends pods whose kubelet still
-// stops their containers, and deletes what the cluster's own collector decides about.
+// works. Without it Start fails the test there: the collector would end pods before their kubelet
+// has stopped the containers, and compete with the cluster's own collector.
 func WithClusterInUse() Option {
 	return option(func(o *deleters.Options) { o.InUse = true })
 }

@@ -98,7 +98,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		return nil, fmt.Errorf("%s: %w", id.Server, err)
 	}
 	if !o.InUse {
-		if err := d.alone(ctx); err != nil {
+		if err := d.requireUnused(ctx); err != nil {
 			d.client.Close()
 			return nil, fmt.Errorf("%s: %w", id.Server, err)
 		}

@@ -28,10 +28,10 @@ func (e *InUseError) Error() string {
 		"here it would end pods of others in their grace period. Use an API server of its own, or add %s", e.Holder, e.Lease, e.Ago, e.Ask)
 }
 
-// alone returns an InUseError if kube-controller-manager or the kubelet of a node renews its
+// requireUnused returns an InUseError if kube-controller-manager or the kubelet of a node renews its
 // lease. The leases of nodes that a simulation such as kwok renews have another holder.
-func (d *Deleters) alone(ctx context.Context) error {
-	if err := d.expired(ctx, "kube-system", "kube-controller-manager", ""); err != nil {
+func (d *Deleters) requireUnused(ctx context.Context) error {
+	if err := d.requireExpired(ctx, "kube-system", "kube-controller-manager", ""); err != nil {
 		return err
 	}
 	var nodes []string
@@ -43,7 +43,7 @@ func (d *Deleters) alone(ctx context.Context) error {
 		return err
 	}
 	for _, name := range nodes {
-		if err := d.expired(ctx, "kube-node-lease", name, name); err != nil {
+		if err := d.requireExpired(ctx, "kube-node-lease", name, name); err != nil {
 			return err
 		}
 	}
@@ -61,8 +61,9 @@ func notTold(err error) bool {
 // a kubelet's, which are longer than the 15 s of kube-controller-manager.
 const mostSilence = 80 * time.Second
 
-// expired returns an InUseError if a lease is renewed, by one holder if that is not empty.
-func (d *Deleters) expired(ctx context.Context, namespace, name, holder string) error {
+// requireExpired returns an InUseError if a lease is renewed. If holder is not empty, a lease of
+// another holder does not count.
+func (d *Deleters) requireExpired(ctx context.Context, namespace, name, holder string) error {
 	l, err := d.client.Lease(ctx, namespace, name)
 	switch {
 	case err != nil && notTold(err):

@@ -40,6 +40,8 @@ func (f *finalizers) answer(o *object.Object, r report.Release) report.Release {
 	}
 	answer := r
 	answer.Controller, answer.State = f.ask(o, r.Finalizer)
-	f.answers[r] = answer
+	if answer.State != report.ControllerGuards { // that ends once nothing uses the object
+		f.answers[r] = answer
+	}
 	return answer
 }

@@ -44,8 +44,14 @@ func (s *Snapshot) withoutProjections(groups [][]*object.Object) [][]*object.Obj
 	}
 	stored, shown := s.storedKinds(), map[typeName]int{}
 	for _, group := range groups {
+		sources := map[[2]string]bool{}
 		for _, o := range group {
-			if slices.ContainsFunc(group, func(source *object.Object) bool { return stored.shows(o, source) }) {
+			if stored.has(o) {
+				sources[[2]string{o.Namespace, o.Name}] = true
+			}
+		}
+		for _, o := range group {
+			if sources[[2]string{o.Namespace, o.Name}] && !stored.has(o) {
 				shown[typeName{o.APIVersion, o.Kind}]++
 			}
 		}
@@ -89,11 +95,6 @@ func (s *Snapshot) storedKinds() storedKinds {
 func (stored storedKinds) has(o *object.Object) bool {
 	_, err := builtinResources().For(o.APIVersion, o.Kind)
 	return err == nil || stored[schema.GroupKind{Group: object.GroupOf(o.APIVersion), Kind: o.Kind}]
-}
-
-// shows reports whether o may be a projection of a source that has its uid.
-func (stored storedKinds) shows(o, source *object.Object) bool {
-	return o.Name == source.Name && o.Namespace == source.Namespace && stored.has(source) && !stored.has(o)
 }
 
 // drop leaves out the objects of some resources, and takes all verbs but get from these.

@@ -44,7 +44,8 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	}
 }
 
-// blockedByUsers names what is known to use an object that finalizers of others protect.
+// blockedByUsers names what is known to use an object that finalizers of others protect. A user
+// that is being deleted does not hold it for good: it is not named.
 func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	if j.Neighbours == nil || j.Neighbours.Around == nil {
 		return
@@ -52,7 +53,10 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	protect := 0
 	for _, name := range out.Blocked.Finalizers {
 		use, _ := j.Neighbours.Around.UseOf(o, name)
-		users := j.Staying(use.Users)
+		users := slices.DeleteFunc(slices.Clone(use.Users), func(ref object.Ref) bool {
+			user := j.Snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+			return user != nil && j.Leaves(user)
+		})
 		if len(users) > 0 {
 			protect++
 		}
