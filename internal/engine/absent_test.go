@@ -22,6 +22,7 @@ func coreResources() *object.Resources {
 		rs.Add(object.Resource{Version: "v1", Kind: kind, Name: name, Namespaced: true, Verbs: object.AllVerbs})
 	}
 	rs.Add(object.Resource{Version: "v1", Kind: "Node", Name: "nodes", Verbs: object.AllVerbs})
+	rs.Add(object.Resource{Version: "v1", Kind: "Namespace", Name: "namespaces", Verbs: object.AllVerbs})
 	return rs
 }
 

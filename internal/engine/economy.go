@@ -216,6 +216,9 @@ func (c *Collector) knownToWait(ref object.OwnerReference, namespace string) boo
 	if !ok || c.graph.Virtual(id) || !c.graph.Object(id).WaitingForDependents() {
 		return false
 	}
+	if c.rules == Strict && outlivesWaiting(c.graph.Object(id), &ref) {
+		return false
+	}
 	owner := c.graph.Identity(id)
 	return c.waits[owner] && named(ref, namespace, owner)
 }

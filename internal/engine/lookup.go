@@ -37,6 +37,9 @@ const (
 	Found
 	// FoundWaiting: a GET returned the owner, being deleted in the foreground.
 	FoundWaiting
+	// FoundHeld: the same, and the owner stays when it no longer waits, because
+	// something else holds it as well.
+	FoundHeld
 	// Remembered: the owner was found absent before.
 	Remembered
 	// Absent: a GET found nothing.
@@ -208,6 +211,8 @@ func classify(ctx context.Context, api Reader, rules Rules, a *Attempt, i int, o
 		o.Live, o.Evidence, o.Err = nil, evidenceOf(err), err
 	case o.Live.UID != ref.UID:
 		o.Class, o.Evidence = Dangling, OtherUID
+	case o.Live.WaitingForDependents() && rules == Strict && outlivesWaiting(o.Live, ref):
+		o.Class, o.Evidence = Existing, FoundHeld
 	case o.Live.WaitingForDependents():
 		o.Class, o.Evidence = Waiting, FoundWaiting
 	default:

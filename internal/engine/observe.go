@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -64,9 +66,21 @@ func (c *Collector) update(id graph.ID, e object.Event) {
 				c.graph.Unlink(id, owner)
 			}
 		}
+		if c.rules == Strict && len(change.Removed) > 0 && c.refersUnobserved(e.Object) {
+			c.toDelete.add(id)
+		}
 	}
 	c.shown(id)
 	c.transition(id, e)
+}
+
+// refersUnobserved reports whether an object refers to an owner that no watch shows where
+// the reference says.
+func (c *Collector) refersUnobserved(o *object.Object) bool {
+	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {
+		owner, known := c.graph.Find(ref.UID)
+		return !known || c.graph.Virtual(owner) || !named(ref, o.Namespace, c.graph.Identity(owner))
+	})
 }
 
 // transition reacts to a deletion that starts. Orphaning wins when both

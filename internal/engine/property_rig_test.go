@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -35,6 +36,9 @@ type rig struct {
 	// judge says what is wrong with deleting an object as it is now; that counts
 	// if the server then accepts the delete.
 	judge func(o *object.Object) string
+	// pending are the objects whose absence was seen and does not count yet; nil where it
+	// counts at once. proven are those for which it does; nil while time stands still.
+	pending, proven map[object.Ref]bool
 	// waited has the UIDs of the objects that were ever seen to wait for dependents.
 	waited map[types.UID]bool
 	// onPatch is told of a patch before it is passed on.
@@ -60,7 +64,26 @@ func (r *rig) Resource(apiVersion, kind string) (object.Resource, error) {
 }
 
 func (r *rig) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
-	return r.server.Get(ctx, ref)
+	o, err := r.server.Get(ctx, ref)
+	absent := apierrors.IsNotFound(err) || err == nil && o.UID != ref.UID
+	if !absent || r.pending == nil || r.proven[ref] {
+		return o, err
+	}
+	r.pending[ref] = true
+	return nil, &object.UncoveredError{Ref: ref, Why: "it was not absent for long enough"}
+}
+
+// passGracePeriods has every absence count that was seen so far.
+func (r *rig) passGracePeriods() bool {
+	if r.proven == nil || len(r.pending) == 0 {
+		return false
+	}
+	for ref := range r.pending {
+		r.proven[ref] = true
+		delete(r.pending, ref)
+	}
+	r.collector.Wake()
+	return true
 }
 
 func (r *rig) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
@@ -139,7 +162,7 @@ func (r *rig) restart() *rig {
 func (r *rig) follow() engine.Follow {
 	return engine.Follow{
 		Decided: func(engine.Decision) { r.attempts++ },
-		Idle:    r.kubelet,
+		Idle:    func() bool { return r.kubelet() || r.passGracePeriods() },
 	}
 }
 

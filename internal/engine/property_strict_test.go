@@ -84,3 +84,21 @@ func (r *rig) protected(o *object.Object) string {
 	}
 	return r.innocent(o)
 }
+
+// Liveness by strict rules, where absence counts only after a while: an object that loses
+// its last living owner during the grace period of another one is not forgotten.
+func TestPropertyStrictLiveness(t *testing.T) {
+	garbage, waited := 0, false
+	scenario.CheckUntil(t, func() bool { return garbage > 0 && waited }, func(t *rapid.T) {
+		w := scenario.DrawWorld(t, scenario.Wild&^(scenario.RepeatedUIDs|scenario.Unwatched))
+		r := newRig(t, w, engine.WithRules(engine.Strict))
+		r.strict, r.pending = true, map[object.Ref]bool{}
+		acts := scenario.DrawDeletes(t, w, scenario.Policies)
+		r.sync().drain().act(acts...).drain()
+		r.act(scenario.DrawMeddling(t, w, acts)).drain()
+		r.proven = map[object.Ref]bool{}
+		r.drain()
+		waited = waited || len(r.proven) > 0
+		garbage += r.lookedAfter()
+	})
+}

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // The differences between Strict and Upstream rules. Each one keeps an object
 // that upstream would delete, or a reference that it would remove, because its
@@ -24,6 +28,13 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 //  7. A cluster-scoped object that was never observed has no namespace, whoever refers
 //     to it: a namespaced owner of it cannot be resolved, and is not sought where its
 //     dependent is (lookup; Q5).
+//  8. An owner that waits for its dependents, and is not gone when it no longer does, keeps
+//     the dependents that do not block it: it may exist again before a DELETE of one of
+//     them arrives. Those that block it go, for it waits until they are gone (classify,
+//     knownToWait; Q24).
+//  9. An object that loses some of its owner references is judged again if no watch shows
+//     the owner of one that is left: as long as another owner existed, nothing was
+//     deferred until this one is proven absent (update).
 //
 // What strict rules keep carries the reason AbsenceNotProven, that of the last one
 // OwnerRefInvalidNamespace.
@@ -39,6 +50,17 @@ func (c *Collector) noteObserved(a *Attempt, i int, ref object.OwnerReference) {
 	default:
 		a.elsewhere.Add(i)
 	}
+}
+
+// outlivesWaiting reports whether an owner that waits may stop waiting while the reference
+// still names it, and exist then: another finalizer holds it, its grace period, or the
+// content of a namespace. None of these comes later: a server refuses new finalizers of
+// an object that is being deleted, and its grace period only gets shorter.
+func outlivesWaiting(owner *object.Object, ref *object.OwnerReference) bool {
+	other := func(finalizer string) bool { return finalizer != object.Foreground }
+	grace := owner.GracePeriod()
+	return !ref.Blocks() && (slices.ContainsFunc(owner.Finalizers(), other) ||
+		grace != nil && *grace > 0 || owner.Group() == object.Namespace.Group && owner.Kind == object.Namespace.Kind)
 }
 
 // named reports whether a reference of an object in a namespace names this owner.

@@ -74,3 +74,53 @@ func TestAnUnseenOwnerHasNoNamespaceToLookIn(t *testing.T) {
 		}
 	}
 }
+
+// An owner waits for its dependents and is held by something else as well. Upstream deletes
+// a dependent that does not block it when it is asked for before foregroundDeletion comes
+// off; by strict rules it stays, and one that blocks goes. (Q24)
+func TestAnOwnerThatOutlivesItsWaiting(t *testing.T) {
+	grace := int64(30)
+	waits := func(kind string, l object.Lifecycle) *object.Object {
+		l.DeletionTimestamp = 1
+		l.Finalizers = append(l.Finalizers, object.Foreground)
+		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: kind, Namespace: "n", Name: "owner", UID: "owner"}, Lifecycle: &l}
+	}
+	plain := waits("ConfigMap", object.Lifecycle{})
+	finalizer := waits("ConfigMap", object.Lifecycle{Finalizers: []string{"acme.io/lock"}})
+	pod := waits("Pod", object.Lifecycle{GracePeriod: &grace})
+	namespace := waits("Namespace", object.Lifecycle{Facts: &object.NamespaceFacts{Finalizers: []string{"kubernetes"}}})
+	namespace.Namespace = ""
+	for _, c := range []struct {
+		owner  *object.Object
+		blocks bool
+		rules  Rules
+		goes   bool
+	}{
+		{plain, false, Strict, true},
+		{finalizer, false, Strict, false}, {finalizer, true, Strict, true}, {finalizer, false, Upstream, true},
+		{pod, false, Strict, false}, {pod, true, Strict, true}, {pod, false, Upstream, true},
+		{namespace, false, Strict, false}, {namespace, false, Upstream, true},
+	} {
+		ref := object.OwnerReference{APIVersion: "v1", Kind: c.owner.Kind, Name: "owner", UID: "owner"}
+		if c.blocks {
+			ref.BlockOwnerDeletion = object.True
+		}
+		dependent := &object.Object{
+			Ref:    object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "dependent", UID: "dependent"},
+			Owners: []object.OwnerReference{ref},
+		}
+		api := apisim.New([]*object.Object{c.owner, dependent}, coreResources())
+		collector := New(WithRules(c.rules))
+		collector.Observe(object.Event{Type: object.Added, Object: c.owner})
+		collector.Observe(object.Event{Type: object.Added, Object: dependent})
+		id, _ := collector.graph.Find(dependent.UID)
+		d := collector.Decide(Lookup(context.Background(), api, c.rules, collector.about(DeleteWork, id)))
+		want := reason.ExistingOwner
+		if c.goes {
+			want = reason.WaitingOwner
+		}
+		if d.Reason != want {
+			t.Errorf("%s, held by %v, blocked: %t, %s rules: %s", c.owner.Kind, c.owner.Finalizers(), c.blocks, c.rules, d.Reason)
+		}
+	}
+}

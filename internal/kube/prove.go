@@ -110,6 +110,11 @@ func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 
 // ask asks the server, unless the proof of a moment ago holds.
 func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	// A cluster-scoped owner bears the namespace of its dependent until it is resolved: all
+	// of them ask for one object, and its grace period is one.
+	if r, err := p.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
+		ref.Namespace = ""
+	}
 	began := p.options.Now()
 	p.mu.Lock()
 	have, ok := p.proofs[ref]

@@ -143,6 +143,20 @@ func TestAbsentGracePeriod(t *testing.T) {
 	if err := look(); !unproven(err) {
 		t.Errorf("absent anew: %v", err)
 	}
+	at.pass(41 * time.Second)
+	if err := look(); !apierrors.IsNotFound(err) {
+		t.Errorf("after 41 s more: %v", err)
+	}
+	s.on("/api/v1/namespaces/n1", missing(namespaces, "n1"))
+	s.on("/api/v1/namespaces", listOf("9", ""))
+	for i, namespace := range []string{"", "shop", "pay"} {
+		ref := object.Namespace.Ref(namespace, "n1")
+		_, err := p.Get(context.Background(), ref)
+		if i == 0 && !unproven(err) || i > 0 && !apierrors.IsNotFound(err) {
+			t.Errorf("a cluster-scoped owner, asked for from namespace %q: %v", namespace, err)
+		}
+		at.pass(41 * time.Second)
+	}
 	seen := settings
 	seen.UID = "known"
 	if _, err := p.Get(context.Background(), seen); !apierrors.IsNotFound(err) {

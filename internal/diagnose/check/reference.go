@@ -20,7 +20,7 @@ import (
 // resolves, and no cluster-scoped object has a namespaced owner.
 func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 	switch f.Evidence {
-	case engine.Found, engine.FoundWaiting:
+	case engine.Found, engine.FoundWaiting, engine.FoundHeld:
 		c.exposed(o, f)
 	case engine.Absent, engine.NotServed, engine.OtherUID, engine.Remembered:
 		c.absent(o, f)

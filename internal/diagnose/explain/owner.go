@@ -65,6 +65,8 @@ func (q *question) evidenceText(o engine.OwnerFact) string {
 		return "exists with this uid"
 	case engine.FoundWaiting:
 		return "exists and is being deleted in the foreground"
+	case engine.FoundHeld:
+		return "exists; it is being deleted in the foreground, and something else holds it as well"
 	case engine.Remembered:
 		return "was found absent before"
 	case engine.Absent:
