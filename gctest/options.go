@@ -41,9 +41,11 @@ func WithClaimProtection() Option {
 	return option(func(o *deleters.Options) { o.Protection = true })
 }
 
-// WithClusterInUse starts the collector also in a cluster where kube-controller-manager or a kubelet
-// works. Without it Start fails the test there: the collector would end pods before their kubelet
-// has stopped the containers, and compete with the cluster's own collector.
+// WithClusterInUse starts also in a cluster where kube-controller-manager or a kubelet works, so
+// that one suite runs on both. Where kube-controller-manager renews its lease, nothing is written:
+// WaitSettled waits for what the cluster's own controllers do. Where only kubelets do, pods are left
+// to them. Without the option Start fails the test in such a cluster, and on an API server
+// without controllers it changes nothing.
 func WithClusterInUse() Option {
 	return option(func(o *deleters.Options) { o.InUse = true })
 }

@@ -36,7 +36,7 @@ func (p *presetFlags) addFlags(f *pflag.FlagSet) {
 		"envtest is all that deletes in a cluster, for tests against an API server that has none: it says ready, and answers /settled.", presetNone, presetEnvtest)
 	usage.AddChoice(f, &p.pods, "pods", podsAtOnce, "With --preset=envtest: when pods end that are deleted, for there is no kubelet.", podsAtOnce, podsAfter, podsNever)
 	f.BoolVar(&p.protection, "claim-protection", false, "With --preset=envtest: take the finalizers off that protect PVCs and PVs in use, when they are not.")
-	f.BoolVar(&p.inUse, "cluster-in-use", false, "With --preset=envtest: start also where kube-controller-manager or a kubelet works, and end pods that are not its own.")
+	f.BoolVar(&p.inUse, "cluster-in-use", false, "With --preset=envtest: start also where kube-controller-manager or a kubelet works, and leave to them what they do.")
 	usage.Unlist(f, "pods", "claim-protection", "cluster-in-use")
 }
 

@@ -30,8 +30,8 @@ type Options struct {
 	Protection bool
 	// AskProtection is what a person adds to have Protection, for texts.
 	AskProtection string
-	// InUse starts also where kube-controller-manager or a kubelet works, and AskInUse is what a
-	// person adds for that, for texts.
+	// InUse starts also where kube-controller-manager or a kubelet works, and leaves to them what
+	// they do. AskInUse is what a person adds for that, for texts.
 	InUse    bool
 	AskInUse string
 	// Command is who we are, in the User-Agent.
@@ -49,6 +49,7 @@ type Deleters struct {
 	options           Options
 	client            *kube.Client
 	version, emulated string
+	others            others
 	traffic           *traffic
 	store             *store
 	list              []controllers.Controller
@@ -97,11 +98,13 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		d.client.Close()
 		return nil, fmt.Errorf("%s: %w", id.Server, err)
 	}
-	if !o.InUse {
-		if err := d.requireUnused(ctx); err != nil {
-			d.client.Close()
-			return nil, fmt.Errorf("%s: %w", id.Server, err)
-		}
+	d.others, err = d.whoElse(ctx)
+	if inUse := d.others.inUse(); err == nil && inUse != nil && !o.InUse {
+		err = inUse
+	}
+	if err != nil {
+		d.client.Close()
+		return nil, fmt.Errorf("%s: %w", id.Server, err)
 	}
 	d.version, d.emulated = id.Version, id.Emulated
 	d.store = newStore(d.client.Resource)
@@ -129,24 +132,24 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 			d.feed = f
 			d.mu.Unlock()
 			d.employ(o)
-			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, asked: map[asked]struct{}{}}
+			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, asked: map[asked]struct{}{}, observes: d.others.manager != nil}
 			close(followed)
 			beside.Go(func() { d.act(w) })
 			beside.Go(d.followKinds)
 		},
-		Run: engine.RunOptions{Record: d.record, Observed: d.observed, Warn: func(engine.Warning) {}, Do: d.do, Grace: grace},
+		Run: engine.RunOptions{Record: d.record, Observed: d.observed, Warn: func(engine.Warning) {}, Do: d.do, Grace: grace, Before: d.others.before()},
 	})
 }
 
 // employ chooses the controllers, in the order in which they act in a plan.
 func (d *Deleters) employ(o Options) {
 	coverage := coverage{d}
-	if o.Protection {
+	if o.Protection || d.others.manager != nil {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
 	}
 	d.list = append(d.list, controllers.NamespaceController(coverage, release.Of(d.release())))
 	if o.Pods != Never {
-		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod}
+		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod, real: d.others.kubelet != nil}
 		d.list = append(d.list, d.pods)
 	}
 }

@@ -1,6 +1,7 @@
 package deleters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -24,30 +26,68 @@ type InUseError struct {
 
 // Error names the lease, and what to do.
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("the cluster is in use: %q renewed the lease %s %s ago. This collector is for API servers without controllers: "+
-		"here it would end pods of others in their grace period. Use an API server of its own, or add %s", e.Holder, e.Lease, e.Ago, e.Ask)
+	return fmt.Sprintf("the cluster is in use: %q renewed the lease %s %s ago. This collector is for API servers without controllers. "+
+		"Use an API server of its own, or add %s to wait for what this cluster's controllers and kubelets do", e.Holder, e.Lease, e.Ago, e.Ask)
 }
 
-// requireUnused returns an InUseError if kube-controller-manager or the kubelet of a node renews its
-// lease. The leases of nodes that a simulation such as kwok renews have another holder.
-func (d *Deleters) requireUnused(ctx context.Context) error {
-	if err := d.requireExpired(ctx, "kube-system", "kube-controller-manager", ""); err != nil {
-		return err
+// others are those who delete objects and end pods in a cluster that is in use. What they do is
+// waited for, and not done here.
+type others struct {
+	// manager is a kube-controller-manager, whose garbage collector and controllers do everything
+	// that is done here. kubelet is that of a node: it ends the pods there.
+	manager, kubelet *InUseError
+}
+
+// inUse is why the cluster is in use; nil if it is not.
+func (o others) inUse() *InUseError { return cmp.Or(o.manager, o.kubelet) }
+
+// errOthers is the answer to a request that is left to others.
+var errOthers = errors.New("kube-controller-manager has not done that yet, and this collector only observes")
+
+// errKubelet is the answer to a request that is left to a kubelet.
+var errKubelet = errors.New("its kubelet has not ended it yet")
+
+// before is asked before every write of the collector.
+func (o others) before() func(context.Context, engine.Request) error {
+	if o.manager == nil {
+		return nil
+	}
+	return func(context.Context, engine.Request) error { return errOthers }
+}
+
+// remarks say what is left to others.
+func (o others) remarks() []string {
+	switch {
+	case o.manager != nil:
+		return []string{fmt.Sprintf("%q runs kube-controller-manager: this collector only observes, and waits for what the cluster's controllers do", o.manager.Holder)}
+	case o.kubelet != nil:
+		return []string{fmt.Sprintf("%q is a kubelet: pods are left to the kubelets", o.kubelet.Holder)}
+	}
+	return nil
+}
+
+// whoElse finds out who else is at work: kube-controller-manager, or the kubelet of a node, that
+// renews its lease. The leases of nodes that a simulation such as kwok renews have another holder.
+func (d *Deleters) whoElse(ctx context.Context) (others, error) {
+	var o others
+	var err error
+	if o.manager, err = d.renewed(ctx, "kube-system", "kube-controller-manager", ""); err != nil {
+		return o, err
 	}
 	var nodes []string
-	_, err := d.client.List(ctx, kube.Place{Resource: object.Node.Resource()}, kube.Selection{Metadata: true}, kube.Listing{
+	_, err = d.client.List(ctx, kube.Place{Resource: object.Node.Resource()}, kube.Selection{Metadata: true}, kube.Listing{
 		Object:  func(o *object.Object) error { nodes = append(nodes, o.Name); return nil },
 		Restart: func() { nodes = nil },
 	})
 	if err != nil && !notTold(err) {
-		return err
+		return o, err
 	}
 	for _, name := range nodes {
-		if err := d.requireExpired(ctx, "kube-node-lease", name, name); err != nil {
-			return err
+		if o.kubelet, err = d.renewed(ctx, "kube-node-lease", name, name); err != nil || o.kubelet != nil {
+			return o, err
 		}
 	}
-	return nil
+	return o, nil
 }
 
 // notTold reports whether the server has no such object or kind, or refuses to show it. A config
@@ -61,24 +101,24 @@ func notTold(err error) bool {
 // a kubelet's, which are longer than the 15 s of kube-controller-manager.
 const mostSilence = 80 * time.Second
 
-// requireExpired returns an InUseError if a lease is renewed. If holder is not empty, a lease of
-// another holder does not count.
-func (d *Deleters) requireExpired(ctx context.Context, namespace, name, holder string) error {
+// renewed says who renews a lease; nil for nobody. If holder is not empty, a lease of another
+// holder does not count.
+func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) (*InUseError, error) {
 	l, err := d.client.Lease(ctx, namespace, name)
 	switch {
 	case err != nil && notTold(err):
-		return nil
+		return nil, nil
 	case err != nil:
-		return err
+		return nil, err
 	case l.Renewed.IsZero(), l.Holder == "", holder != "" && l.Holder != holder:
-		return nil
+		return nil, nil
 	}
 	read := l.Read
 	if read.IsZero() {
 		read = time.Now()
 	}
 	if ago := read.Sub(l.Renewed); ago < mostSilence {
-		return &InUseError{Lease: namespace + "/" + name, Holder: l.Holder, Ago: max(ago, 0).Truncate(time.Second), Ask: d.options.AskInUse}
+		return &InUseError{Lease: namespace + "/" + name, Holder: l.Holder, Ago: max(ago, 0).Truncate(time.Second), Ask: d.options.AskInUse}, nil
 	}
-	return nil
+	return nil, nil
 }

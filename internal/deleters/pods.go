@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -27,6 +28,8 @@ const (
 type kubelets struct {
 	controllers.Controller
 	graceful bool
+	// real: there are others than these, which end the pods.
+	real bool
 	// due is when the next pod ends; zero for none.
 	due time.Time
 }
@@ -65,6 +68,22 @@ func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Ob
 		list = append(list, pod)
 	}
 	return list
+}
+
+// Delete ends a pod, unless that is left to its kubelet.
+func (s shift) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	if s.kubelets.real {
+		return errKubelet
+	}
+	return s.World.Delete(ctx, ref, o)
+}
+
+// Update writes the phase of a pod, unless that is left to its kubelet.
+func (s shift) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if s.kubelets.real {
+		return nil, errKubelet
+	}
+	return s.World.Update(ctx, o)
 }
 
 // ends is when the grace period of a pod is over that is being deleted. The server leaves out the

@@ -8,7 +8,7 @@ import (
 )
 
 // Remarks are what a person should know at the start: that the rules were not measured for the
-// server's release, and what cannot be read. The error is that of a version that says nothing.
+// server's release, what is left to others, and what cannot be read. The error is that of a version that says nothing.
 func (d *Deleters) Remarks() (remarks []string, err error) {
 	of := d.release()
 	if of == 0 {
@@ -17,6 +17,7 @@ func (d *Deleters) Remarks() (remarks []string, err error) {
 	if of.Nearest() != of {
 		remarks = append(remarks, fmt.Sprintf("the API server is %s: the rules of the nearest release from %s to %s are followed", d.version, release.Oldest, release.Newest))
 	}
+	remarks = append(remarks, d.others.remarks()...)
 	for _, why := range d.unknown() {
 		remarks = append(remarks, "nothing settles until this is mended: "+plain(why))
 	}

@@ -78,7 +78,7 @@ func (d *Deleters) stays(o *object.Object) string {
 	holds := func(k object.Kind, finalizer string) bool { return o.Is(k) && o.HasFinalizer(finalizer) }
 	grace := o.GracePeriod()
 	switch {
-	case !d.options.Protection && (holds(object.PVC, claimProtection) || holds(object.PV, volumeProtection)):
+	case !d.options.Protection && d.others.manager == nil && (holds(object.PVC, claimProtection) || holds(object.PV, volumeProtection)):
 		finalizer := claimProtection
 		if o.Is(object.PV) {
 			finalizer = volumeProtection
@@ -88,6 +88,8 @@ func (d *Deleters) stays(o *object.Object) string {
 		return "the API server deletes its instances, and it goes when they have gone"
 	case !o.Is(object.Pod) || grace != nil && *grace == 0 && len(o.Finalizers()) > 0:
 		return ""
+	case d.others.inUse() != nil:
+		return "its kubelet has to end it"
 	case d.options.Pods == Never:
 		return "there is no kubelet: the test has to delete it with a grace period of 0"
 	case d.options.Pods == AfterGracePeriod:

@@ -42,6 +42,8 @@ type world struct {
 	store      *store
 	writes     uint64
 	asked      map[asked]struct{}
+	// observes: nothing is written.
+	observes bool
 }
 
 // asked is a request that was accepted, about one version of an object.
@@ -150,6 +152,9 @@ func (w *world) Writes() uint64 { return w.writes }
 
 // once sends a request about an object unless it was accepted for this very version.
 func (w *world) once(o *object.Object, what string, send func() error) error {
+	if w.observes {
+		return errOthers
+	}
 	key := asked{o.UID, o.ResourceVersion, what}
 	if _, done := w.asked[key]; done {
 		return nil
