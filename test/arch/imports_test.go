@@ -20,7 +20,8 @@ var mayImport = map[string][]string{
 	"audit":              {},
 	"index":              {},
 	"graph":              {"index"},
-	"evidence":           {"finalizer", "manifest", "report", "snapshot"},
+	"cel":                {},
+	"evidence":           {"cel", "finalizer", "manifest", "report", "snapshot"},
 	"apisim/controllers": {},
 	"apisim":             {"index"}, // never engine, graph, snapshot: a second opinion has to be independent
 	"snapshot":           {"etcd", "manifest"},

@@ -1,0 +1,14 @@
+// Package cel evaluates the part of CEL in which admission policies ask for the metadata of an
+// object, with values of which some are unknown.
+//
+// A result is known only if no value of the unknown parts could change it. Whatever the package
+// does not implement is unknown. For example, where the annotations of an object are unknown:
+//
+//	oldObject.metadata.name == "db"                          true or false
+//	has(oldObject.metadata.annotations)                      unknown
+//	has(oldObject.metadata.annotations) && false             false
+//	object.metadata.name == "db"                             an error on DELETE, where object is null
+//
+// The complete implementation, cel-go, would more than double what this program links: its
+// parser, its type checker and the messages of both.
+package cel

@@ -1,0 +1,194 @@
+package cel
+
+// Kind is the kind of a Value.
+type Kind uint8
+
+// The kinds of values.
+const (
+	// Unknown is the zero Kind: a value, or an error, of which nothing is known.
+	Unknown Kind = iota
+	// Failed is an error of the evaluation.
+	Failed
+	// Absent is a field that is known not to be set. It occurs in Fields alone.
+	Absent
+	Null
+	Bool
+	Int
+	String
+	List
+	Map
+	// Optional holds no value or one, in Items.
+	Optional
+)
+
+// Value is a value of an expression. The zero Value is unknown.
+type Value struct {
+	Kind  Kind
+	True  bool
+	Int   int64
+	Text  string
+	Items []Value
+	// Fields are the entries of a map. One that is missing is unknown if the map is Open, and
+	// otherwise not there.
+	Fields map[string]Value
+	Open   bool
+}
+
+var (
+	failed = Value{Kind: Failed}
+	none   = Value{Kind: Optional}
+)
+
+// Is returns the value of a bool.
+func Is(yes bool) Value { return Value{Kind: Bool, True: yes} }
+
+// Text returns the value of a string.
+func Text(s string) Value { return Value{Kind: String, Text: s} }
+
+// Set returns a map of strings, or a field that is absent if there are none: metadata has no
+// empty maps.
+func Set(entries map[string]string) Value {
+	if len(entries) == 0 {
+		return Value{Kind: Absent}
+	}
+	v := Value{Kind: Map, Fields: make(map[string]Value, len(entries))}
+	for key, text := range entries {
+		v.Fields[key] = Text(text)
+	}
+	return v
+}
+
+// Known returns a field with a text, which is absent if the text is empty.
+func Known(text string) Value {
+	if text == "" {
+		return Value{Kind: Absent}
+	}
+	return Text(text)
+}
+
+// is reports whether a value is that bool.
+func (v Value) is(yes bool) bool { return v.Kind == Bool && v.True == yes }
+
+// entry returns an entry of a map, of kind Absent if it is not there.
+func (v Value) entry(key string) Value {
+	if x, ok := v.Fields[key]; ok {
+		return x
+	}
+	if v.Open {
+		return Value{}
+	}
+	return Value{Kind: Absent}
+}
+
+// at returns an entry of a map, or what is behind an optional.
+func (v Value) at(key string) Value {
+	switch v.Kind {
+	case Unknown:
+		return Value{}
+	case Optional:
+		return v.mayBeAt(key)
+	case Map:
+		if x := v.entry(key); x.Kind != Absent {
+			return x
+		}
+	default:
+	}
+	return failed
+}
+
+// mayBeAt returns an entry of a map as an optional.
+func (v Value) mayBeAt(key string) Value {
+	if v.Kind == Optional {
+		if len(v.Items) == 0 {
+			return none
+		}
+		v = v.Items[0]
+	}
+	if v.Kind == Failed {
+		return failed
+	}
+	if v.Kind == Map {
+		switch x := v.entry(key); x.Kind {
+		case Absent:
+			return none
+		case Unknown:
+		default:
+			return Value{Kind: Optional, Items: []Value{x}}
+		}
+	}
+	return Value{}
+}
+
+// equal compares two values. Maps are not compared.
+func equal(a, b Value) Value {
+	switch {
+	case a.Kind == Failed || b.Kind == Failed:
+		return failed
+	case a.Kind == Unknown || b.Kind == Unknown || a.Kind == Optional || b.Kind == Optional:
+		return Value{}
+	case a.Kind != b.Kind:
+		return Is(false)
+	case a.Kind == Map:
+		return Value{}
+	case a.Kind == List:
+		return equalLists(a.Items, b.Items)
+	}
+	return Is(a.True == b.True && a.Int == b.Int && a.Text == b.Text)
+}
+
+func equalLists(a, b []Value) Value {
+	if len(a) != len(b) {
+		return Is(false)
+	}
+	all := Is(true)
+	for i := range a {
+		all = and(all, equal(a[i], b[i]))
+	}
+	return all
+}
+
+// and is the conjunction: false if either is, whatever the other one is.
+func and(a, b Value) Value { return decide(a, b, false) }
+
+// or is the disjunction: true if either is, whatever the other one is.
+func or(a, b Value) Value { return decide(a, b, true) }
+
+func decide(a, b Value, by bool) Value {
+	switch {
+	case a.is(by) || b.is(by):
+		return Is(by)
+	case a.Kind == Unknown || b.Kind == Unknown:
+		return Value{}
+	case a.Kind != Bool || b.Kind != Bool:
+		return failed
+	}
+	return Is(!by)
+}
+
+// contains reports whether a list has an element, or a map a key.
+func contains(in, x Value) Value {
+	switch {
+	case in.Kind == Failed || x.Kind == Failed:
+		return failed
+	case in.Kind == List:
+		found := Is(false)
+		for _, y := range in.Items {
+			found = or(found, equal(y, x))
+		}
+		return found
+	case in.Kind == Map && x.Kind == String:
+		return present(in, x.Text)
+	case in.Kind == Unknown || in.Kind == Optional || in.Kind == Map:
+		return Value{}
+	}
+	return failed
+}
+
+// present reports whether a map has a key.
+func present(in Value, key string) Value {
+	x, ok := in.Fields[key]
+	if !ok && in.Open {
+		return Value{}
+	}
+	return Is(ok && x.Kind != Absent)
+}
