@@ -36,7 +36,10 @@ func (a *asked) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // than matters for what it reaches.
 func TestExtraReads(t *testing.T) {
 	const admission = "/apis/admissionregistration.k8s.io/v1/"
-	webhooks := []string{admission + "mutatingwebhookconfigurations", admission + "validatingwebhookconfigurations"}
+	webhooks := []string{
+		admission + "mutatingwebhookconfigurations", admission + "validatingwebhookconfigurations",
+		admission + "validatingadmissionpolicies", admission + "validatingadmissionpolicybindings",
+	}
 	rs := scenario.Resources()
 	for name, c := range map[string]struct {
 		args, world string

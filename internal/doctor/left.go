@@ -182,17 +182,22 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
 }
 
-// refused reports whether a webhook that does not answer surely refuses a write to an
-// object, and says so.
+// refused reports whether a policy or a webhook that does not answer refuses a write to an
+// object, or may, and says so.
 func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if e.options.Surroundings == nil {
 		return false
 	}
 	r, refused := e.options.Surroundings.Refuses(evidence.Write{Operation: operation, Object: o})
-	if !refused || !r.Sure {
+	switch {
+	case !refused:
 		return false
+	case r.Sure:
+		e.add(reason.WriteRefused, o.Ref, message+", and the API server refuses: "+r.Text(), "")
+	default:
+		e.unseen = true
+		e.add(reason.WriteDoubtful, o.Ref, message+", and the API server may refuse: "+r.Text(), "")
 	}
-	e.add(reason.WriteRefused, o.Ref, message+", and the API server refuses: "+r.Text(), "")
 	return true
 }
 

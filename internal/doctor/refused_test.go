@@ -31,15 +31,62 @@ webhooks:
 - {name: guard.example.com, failurePolicy: Fail, clientConfig: {service: {namespace: ops, name: guard}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}
 `
 
-// TestRefusedWrites: what a webhook keeps the collector from is no sign that it does not
-// work; without knowing of the webhook it is.
-func TestRefusedWrites(t *testing.T) {
-	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(refusing), TreatMissingAsAbsent: true})
+// denying is the same garbage with a policy that asks for something.
+const denying = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: guard, uid: u-policy}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}
+  validations: [{expression: EXPRESSION, message: not this one}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: all, uid: u-binding}
+spec: {policyName: guard, validationActions: [Deny]}
+`
+
+// TestPolicies: what a policy keeps the collector from is no sign that it does not work either, and
+// what a policy may keep it from leaves that open.
+func TestPolicies(t *testing.T) {
+	const policy = "ValidatingAdmissionPolicy 'guard' with binding 'all' "
+	for expression, c := range map[string]struct {
+		verdict report.CollectorVerdict
+		want    string
+	}{
+		`oldObject.metadata.name != "left"`: {report.CollectorUnknown, "WriteRefused configmap/left: its owner cm/owner is absent, and the API server refuses: " + policy + "denied request: not this one"},
+		`oldObject.data.x == "y"`: {report.CollectorUnknown, "WriteDoubtful configmap/left: its owner cm/owner is absent, and the API server may refuse: " + policy +
+			`may refuse it: what decides could not be evaluated: oldObject.data.x == "y"`},
+		`true`: {report.CollectorNotWorking, "GarbageOld configmap/left: its owner cm/owner is absent, for at least 3 hours"},
+	} {
+		garbage, _, _ := strings.Cut(refusing, "---\napiVersion: admission")
+		snap, seen := worldOf(t, garbage+"---"+strings.Replace(denying, "EXPRESSION", "'"+expression+"'", 1))
+		o := doctor.Options{At: 1777636800, Patience: 300}
+		o.Surroundings = evidence.New(snap, seen, o.At)
+		checkup := examined(t, snap, o)
+		if got := told(checkup); checkup.Verdict != c.verdict || !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s: %s, %q", expression, checkup.Verdict, got)
+		}
+	}
+}
+
+func told(c *report.Checkup) []string {
+	var got []string
+	for _, f := range c.Findings {
+		got = append(got, f.Code+" "+f.Object.KubectlName()+": "+f.Message)
+	}
+	return got
+}
+
+// worldOf reads YAML as a snapshot of all there is, and as evidence.
+func worldOf(t *testing.T, text string) (*snapshot.Snapshot, *evidence.World) {
+	t.Helper()
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(text), TreatMissingAsAbsent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := &evidence.World{}
-	for doc := range strings.SplitSeq(refusing, "\n---\n") {
+	for doc := range strings.SplitSeq(text, "\n---\n") {
 		raw, err := yaml.YAMLToJSON([]byte(doc))
 		if err == nil {
 			err = seen.Add("", "", raw)
@@ -48,6 +95,13 @@ func TestRefusedWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return snap, seen
+}
+
+// TestRefusedWrites: what a webhook keeps the collector from is no sign that it does not
+// work; without knowing of the webhook it is.
+func TestRefusedWrites(t *testing.T) {
+	snap, seen := worldOf(t, refusing)
 	seen.Mark(evidence.Services, "", "")
 	o := doctor.Options{At: 1777636800, Patience: 300} // noon of the same day
 	if c := examined(t, snap, o); c.Verdict != report.CollectorNotWorking || c.Findings[0].Code != string(reason.GarbageOld) {
@@ -57,10 +111,7 @@ func TestRefusedWrites(t *testing.T) {
 	const want = "WriteRefused configmap/left: its owner cm/owner is absent, and the API server refuses: " +
 		"webhook guard.example.com has to admit it and does not answer: there is no service guard in namespace ops"
 	c := examined(t, snap, o)
-	var got []string
-	for _, f := range c.Findings {
-		got = append(got, f.Code+" "+f.Object.KubectlName()+": "+f.Message)
-	}
+	got := told(c)
 	if c.Verdict == report.CollectorNotWorking || !slices.Equal(got, []string{want}) {
 		t.Errorf("with it: %s, %q", c.Verdict, got)
 	}

@@ -31,6 +31,8 @@ const (
 	Definitions        Part = "customresourcedefinitions.apiextensions.k8s.io"
 	ValidatingWebhooks Part = "validatingwebhookconfigurations.admissionregistration.k8s.io"
 	MutatingWebhooks   Part = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
+	Policies           Part = "validatingadmissionpolicies.admissionregistration.k8s.io"
+	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
 // source is where a part is served, how its objects are taken in, and what of them is read
@@ -61,6 +63,8 @@ func sources() []source {
 		{part: Namespaces, resource: object.Namespace.Resource(), take: (*World).takeNamespace, reads: conditioned{}},
 		{part: Nodes, resource: object.Node.Resource(), take: (*World).takeNode, reads: conditioned{}},
 		{part: Pods, resource: object.Pod.Resource(), take: (*World).takePod, reads: podBody{}},
+		{part: Policies, resource: object.ValidatingAdmissionPolicy.Resource(), take: (*World).takePolicy, reads: policyBody{}},
+		{part: PolicyBindings, resource: object.ValidatingAdmissionPolicyBinding.Resource(), take: (*World).takePolicyBinding, reads: policyBindingBody{}},
 		{part: RoleBindings, resource: object.RoleBinding.Resource(), take: (*World).takeBinding, reads: bindingBody{}},
 		{part: Roles, resource: object.Role.Resource(), take: (*World).takeRole, reads: roleBody{}},
 		{part: Services, resource: object.Service.Resource(), take: (*World).takeService, reads: serviceBody{}},

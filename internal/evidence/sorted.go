@@ -22,6 +22,8 @@ func (w *World) Sorted() *World {
 	s.Workloads = byRef(w.Workloads, func(x *Workload) object.Ref { return x.Ref })
 	s.Roles = byRef(w.Roles, func(x *Role) object.Ref { return x.Ref })
 	s.Bindings = byRef(w.Bindings, func(x *Binding) object.Ref { return x.Ref })
+	s.Policies = byRef(w.Policies, func(x *Policy) object.Ref { return x.Ref })
+	s.PolicyBindings = byRef(w.PolicyBindings, func(x *PolicyBinding) object.Ref { return x.Ref })
 	s.Terminating = byRef(w.Terminating, func(x *Terminating) object.Ref { return x.Ref })
 	s.Nodes = byNames(w.Nodes, func(x *Node) []string { return []string{x.Name} })
 	s.Services = byNames(w.Services, func(x *Service) []string { return []string{x.Namespace, x.Name} })

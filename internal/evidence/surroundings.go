@@ -25,6 +25,8 @@ type Surroundings struct {
 	reach *reach
 	// deaf are the webhooks that no one answers for, and whose failure counts.
 	deaf []*Webhook
+	// guards are the admission policies that could refuse a write.
+	guards []guard
 	// mute are the definitions whose conversion webhook nobody answers for.
 	mute     []*Definition
 	rights   *rights
@@ -57,7 +59,7 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	if s.seen == nil {
 		return s
 	}
-	s.deaf, s.mute = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen)
+	s.deaf, s.mute, s.guards = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen), guardsOf(s.seen)
 	for n := range s.seen.Terminating {
 		t := &s.seen.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t
@@ -82,7 +84,7 @@ func (s *Surroundings) Evidence() *World { return s.seen }
 func (s *Surroundings) TellApart() bool {
 	w := s.seen
 	return w != nil && len(w.Namespaces)+len(w.Definitions)+len(w.Nodes)+len(w.Pods)+len(w.Services)+len(w.Backends)+len(w.Workloads)+
-		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Events)+len(w.Terminating) > 0
+		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Events)+len(w.Terminating) > 0
 }
 
 // Known is the reference that the snapshot has for an object: the evidence may have

@@ -39,22 +39,28 @@ type Webhook struct {
 // matchObject: an object without namespace is taken by every namespace selector, a namespace by its
 // own labels.
 func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
-	takes, sure = selected(&h.Objects, o)
-	if !takes && sure {
+	takes, sure = selects(&h.Namespaces, &h.Objects, o, namespace)
+	return takes, sure && !(takes && h.Conditional)
+}
+
+// selects is Selects of a pair of selectors.
+func selects(namespaces, objects *metav1.LabelSelector, o, namespace *object.Object) (takes, sure bool) {
+	takes, known := selected(objects, o)
+	if !takes && known {
 		return false, true
 	}
-	in, known := namespace, sure
+	in := namespace
 	switch {
 	case o.Is(object.Namespace):
 		in = o
 	case o.Namespace == "":
-		return takes, known && !h.Conditional
+		return takes, known
 	}
-	takes, sure = selected(&h.Namespaces, in)
+	takes, sure = selected(namespaces, in)
 	if !takes && sure {
 		return false, true
 	}
-	return takes, sure && known && !h.Conditional
+	return takes, sure && known
 }
 
 // selected reports whether a selector takes the labels of an object; not sure where it
@@ -78,6 +84,8 @@ type WebhookRule struct {
 	Resources  []string `json:"resources"`
 	// Scope is Cluster, Namespaced, or * or empty for both.
 	Scope string `json:"scope"`
+	// Names are the only objects that a rule of a policy is about; empty for all.
+	Names []string `json:"resourceNames"`
 }
 
 // webhooksBody is what is read of a configuration of webhooks.

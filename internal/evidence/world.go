@@ -26,7 +26,10 @@ type World struct {
 	Leases      []Lease
 	APIServices []APIService
 	Webhooks    []Webhook
-	Events      []Event
+	Policies    []Policy
+	// PolicyBindings are the bindings of Policies.
+	PolicyBindings []PolicyBinding
+	Events         []Event
 	// Terminating has one entry for each object, of whatever kind, that was added and is
 	// being deleted, or has finalizers that will matter when it is.
 	Terminating []Terminating

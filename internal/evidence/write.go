@@ -24,40 +24,53 @@ type Write struct {
 	// Subresource is the part of the object that it is about, as status; empty for the
 	// object itself.
 	Subresource string
+	// Unnamed tells that the request may not name the object: it goes with a collection.
+	Unnamed bool
 }
 
-// Refusal is why a write fails: an admission or a conversion webhook has to be asked,
-// and nobody answers.
+// Refusal is why a write fails: an admission policy denies it, or an admission or a
+// conversion webhook has to be asked and does not answer. One of Webhook, Definition and
+// Denial is set.
 type Refusal struct {
-	// Webhook has to admit it; nil when it is about a conversion.
+	// Webhook has to admit it.
 	Webhook *Webhook
-	// Definition is of the kind that has to be converted; nil when it is about admission.
+	// Denial is that of a policy.
+	Denial *Denial
+	// Definition is of the kind that has to be converted.
 	Definition *Definition
 	Why        Unreachable
-	// Sure tells that the webhook is asked for certain. What its selectors look at may
-	// not have been seen, or the version in which the object is stored.
+	// Sure tells that the webhook is asked for certain, or that the policy denies it. What
+	// its selectors or expressions look at may not have been seen, or the version in which
+	// the object is stored.
 	Sure bool
 }
 
-// Source is the object with the webhook in it: a configuration, or a definition.
+// Source is the object that refuses: a policy, or the configuration or definition with the
+// webhook.
 func (r Refusal) Source() report.Ref {
+	if r.Denial != nil {
+		return report.RefOf(r.Denial.Policy.Ref)
+	}
 	if r.Webhook != nil {
 		return report.Ref{APIVersion: r.Webhook.APIVersion, Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
 	}
 	return report.RefOf(r.Definition.Ref)
 }
 
-// Text says who does not answer, and why.
+// Text says what refuses, and why.
 func (r Refusal) Text() string {
+	if r.Denial != nil {
+		return r.Denial.Text()
+	}
 	if r.Webhook != nil {
 		return "webhook " + r.Webhook.Name + " has to admit it and does not answer: " + r.Why.Text()
 	}
 	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
 }
 
-// Admitted reports whether all webhooks of admission were seen.
+// Admitted reports whether all webhooks and policies of admission were seen.
 func (s *Surroundings) Admitted() bool {
-	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks)
+	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks, Policies, PolicyBindings)
 	return ok
 }
 
@@ -67,9 +80,9 @@ func (s *Surroundings) Converted() bool {
 	return ok
 }
 
-// Obstructed reports whether there is any webhook that could make a write fail.
+// Obstructed reports whether there is any webhook or policy that could make a write fail.
 func (s *Surroundings) Obstructed() bool {
-	return len(s.deaf)+len(s.mute) > 0
+	return len(s.deaf)+len(s.mute)+len(s.guards) > 0
 }
 
 // Refuses tells why a write fails, as far as that is known; what fails for certain
@@ -84,9 +97,16 @@ func (s *Surroundings) Refuses(w Write) (Refusal, bool) {
 	if sure {
 		return Refusal{Definition: d, Why: u, Sure: true}, true
 	}
+	denies, mayDeny := s.Denies(w)
+	if denies != nil {
+		return Refusal{Denial: denies, Sure: true}, true
+	}
 	for _, h := range perhaps {
 		u, _ := s.reach.broken(&h.Client)
 		return Refusal{Webhook: h, Why: u}, true
+	}
+	if mayDeny != nil {
+		return Refusal{Denial: mayDeny}, true
 	}
 	return Refusal{Definition: d, Why: u}, d != nil
 }

@@ -16,7 +16,7 @@ func (w *witness) scenes() []scene {
 		}
 		return scenes
 	}
-	scenes := all(evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Leases, evidence.Namespaces)
+	scenes := append(admission(), all(evidence.APIServices, evidence.Leases, evidence.Namespaces)...)
 	if w.any(mayBeConverted) {
 		scenes = append(scenes, all(evidence.Definitions)...)
 	}
@@ -27,6 +27,11 @@ func (w *witness) scenes() []scene {
 		return append(scenes, controllers()...)
 	}
 	return scenes
+}
+
+// admission are the parts that could refuse a request.
+func admission() []scene {
+	return []scene{{part: evidence.ValidatingWebhooks}, {part: evidence.MutatingWebhooks}, {part: evidence.Policies}, {part: evidence.PolicyBindings}}
 }
 
 // controllers are the parts in which whoever removes a finalizer may be, without leases.

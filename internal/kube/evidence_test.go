@@ -154,7 +154,7 @@ func (s *scripted) listed() []string {
 
 // Only what can matter is read.
 func TestEvidenceIsLittle(t *testing.T) {
-	always := []evidence.Part{evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Leases, evidence.Namespaces}
+	always := []evidence.Part{evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Policies, evidence.PolicyBindings, evidence.Leases, evidence.Namespaces}
 	actors := []evidence.Part{evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
 		evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings}
 	alive := terminating(configMaps, "shop", "alive")

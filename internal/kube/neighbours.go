@@ -37,7 +37,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 			tasks = append(tasks, func() { w.part(ctx, s) })
 		}
 	}
-	read(scene{part: evidence.ValidatingWebhooks}, scene{part: evidence.MutatingWebhooks})
+	read(admission()...)
 	if slices.ContainsFunc(r.Written, contains) {
 		read(scene{part: evidence.APIServices})
 	}

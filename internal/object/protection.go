@@ -23,6 +23,11 @@ const (
 	ResourcePolicyAnnotation = "helm.sh/resource-policy"
 )
 
+// ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an object
+// that is not protected. oldObject is what a DELETE is about.
+const ProtectExpression = `oldObject == null || !has(oldObject.metadata.annotations) || ` +
+	`!("` + ProtectAnnotation + `" in oldObject.metadata.annotations) || oldObject.metadata.annotations["` + ProtectAnnotation + `"] == "false"`
+
 // RevisionAnnotation holds the revision of a Deployment and of its ReplicaSets.
 //
 // Upstream: pkg/controller/deployment/util/deployment_util.go RevisionAnnotation.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// newServer makes a simulated API server. That webhooks are asked costs time with every
-// write, so that they are only where one is known not to answer.
+// newServer makes a simulated API server. That webhooks and policies are asked costs time with
+// every write, so that they are only where one is known that does not answer or may deny.
 func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	options := []apisim.Option{apisim.WithCoverage(r.snap), apisim.WithRules(r.snap.Version().Rules())}
 	if r.beside.Obstructed() {
@@ -28,7 +29,7 @@ func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	return s
 }
 
-// admit refuses a write that needs a webhook which does not answer.
+// admit refuses a write that a policy denies, or that needs a webhook which does not answer.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go validatingDispatcher.Dispatch:
 // a call that fails is an internal error, unless its failure is ignored.
@@ -38,14 +39,31 @@ func (r *recorder) admit(verb object.Verbs, ref object.Ref) error {
 		return nil
 	}
 	r.beside.Refused[r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = why
+	if why.Denial != nil {
+		return r.forbidden(ref, why)
+	}
 	return internalError(why)
 }
 
-// refuses tells of a write of the actor at work whether it needs such a webhook.
+// forbidden is what the API server answers where a policy denies.
+//
+// Upstream: apiserver/pkg/admission/errors.go NewForbidden.
+func (r *recorder) forbidden(ref object.Ref, why evidence.Refusal) error {
+	gr := schema.GroupResource{Group: ref.Group(), Resource: ref.Kind}
+	if known, err := r.snap.Resources.For(ref.APIVersion, ref.Kind); err == nil {
+		gr = known.GroupResource()
+	}
+	return apierrors.NewForbidden(gr, ref.Name, errors.New(why.Text()))
+}
+
+// refuses reports whether a write of the actor at work needs such a webhook, or is denied. The
+// namespace controller deletes collections.
+//
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteCollection.
 func (r *recorder) refuses(verb object.Verbs, ref object.Ref) (evidence.Refusal, bool) {
 	w := evidence.Write{Operation: evidence.Update, Object: r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
 	if verb == object.Delete {
-		w.Operation = evidence.Remove
+		w.Operation, w.Unnamed = evidence.Remove, r.actor == controllers.NamespaceName
 	}
 	if r.beside.Around == nil || w.Object == nil || verb == object.Create {
 		return evidence.Refusal{}, false

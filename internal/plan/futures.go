@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -65,6 +66,10 @@ type futures struct {
 	// our requests; late is who was late until then.
 	healed bool
 	late   *outcome.Late
+	// refused are the writes that were refused until then.
+	refused map[object.Ref]evidence.Refusal
+	// recovery says when that is, after "once".
+	recovery string
 }
 
 // over reports whether a step belongs to the future that the plan does not expect.
@@ -125,6 +130,11 @@ func (s *simulation) endsByHealing(tr *outcome.Track) bool {
 	return s.futures.healed && tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.AfterOthers) == 0 && !s.cause.reaches(tr.First)
 }
 
+// refusals are why a write fails that may succeed later.
+var refusals = []reason.Code{
+	reason.WebhookUnreachable, reason.ConversionFails, reason.WebhookUnknown, reason.PolicyDenies, reason.PolicyUnknown, reason.RequestRefused,
+}
+
 // waitForSurroundings reports whether something stays that may go when nodes, APIs and
 // webhooks answer again.
 func waitForSurroundings(all *outcome.Outcomes) bool {
@@ -133,7 +143,7 @@ func waitForSurroundings(all *outcome.Outcomes) bool {
 		case report.Blocked:
 			return true
 		case report.Kept, report.Unknown:
-			if why.Late() || why == reason.WebhookUnreachable || why == reason.ConversionFails || why == reason.WebhookUnknown || why == reason.RequestRefused {
+			if why.Late() || slices.Contains(refusals, why) {
 				return true
 			}
 		case report.Deleted, report.Orphaned, report.Pruned:
@@ -144,7 +154,8 @@ func waitForSurroundings(all *outcome.Outcomes) bool {
 
 // heal has everybody answer from now on.
 func (s *simulation) heal() {
-	s.futures.healed, s.futures.late = true, s.neighbours.Late
+	s.futures.healed, s.futures.late, s.futures.recovery = true, s.neighbours.Late, s.neighbours.Recovery()
+	s.futures.refused = maps.Clone(s.neighbours.Refused)
 	s.neighbours.Around, s.neighbours.Late = nil, nil
 	clear(s.neighbours.Refused)
 	clear(s.recorder.refused)

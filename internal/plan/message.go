@@ -122,7 +122,7 @@ func keptSentence(e *report.Effect) string {
 		return "stays, and its data is erased: its PVC " + names(e.Because) + " goes, and its reclaim policy is Recycle"
 	case e.Reason == string(reason.CollectorNotWorking):
 		return "stays: kube-controller-manager does not run, and the garbage collector with it"
-	case e.Reason == string(reason.WebhookUnreachable), e.Reason == string(reason.ConversionFails):
+	case e.Reason == string(reason.WebhookUnreachable), e.Reason == string(reason.ConversionFails), e.Reason == string(reason.PolicyDenies):
 		return "stays: the API server refuses to change or delete it"
 	case e.Reason == string(reason.Protected):
 		return "garbage, and protected: it stays"
@@ -164,7 +164,7 @@ func blockedSentence(e *report.Effect) string {
 		return "stays until the API server can name all resources, or the API that it cannot is removed"
 	case reason.APIServiceUnavailable:
 		return "stays until every aggregated API answers, or the one that does not is removed"
-	case reason.WebhookUnreachable, reason.ConversionFails:
+	case reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies:
 		if len(b.Dependents) == 0 {
 			return "stays: the API server refuses what would let it go"
 		}
@@ -235,6 +235,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "what becomes of it without its PVC " + names(e.Because) + " is not known"
 	case e.Reason == string(reason.WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
+	case e.Reason == string(reason.PolicyUnknown):
+		return "whether an admission policy denies what would let it go is not known"
 	case e.Reason == string(reason.TokenUnknown):
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(reason.NodeUnknown):

@@ -68,7 +68,9 @@ func (o *once) onlyRunning() *once {
 
 // text says to an effect which finalizers have to come off first, and that their
 // controllers do not run where that is so.
-func (o *once) text(e *report.Effect) string {
+//
+// What is refused now is not held by a finalizer: recovery says when that ends.
+func (o *once) text(e *report.Effect, recovery string) string {
 	if o == nil {
 		o = &once{gone: true}
 	}
@@ -80,8 +82,12 @@ func (o *once) text(e *report.Effect) string {
 	switch {
 	case e.Later == "":
 		return text
+	case o.others == 0 && e.Outcome == report.Kept && e.Later == report.Deleted:
+		return text + "; is deleted once " + recovery
+	case o.others == 0 && e.Outcome == report.Kept && e.Later == report.Orphaned:
+		return text + "; is orphaned once " + recovery
 	case o.others == 0 && e.Outcome == report.Kept:
-		return text + "; is deleted once the unreachable API recovers"
+		return text + "; changes once " + recovery
 	case o.others == 0:
 		return text
 	case e.Outcome == report.Blocked:

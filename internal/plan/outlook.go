@@ -28,6 +28,10 @@ func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes)
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(out.Track.First.Ref), Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
+		if r, refused := s.futures.refused[out.Track.First.Ref]; refused && r.Sure {
+			e.Reason = string(outcome.RefusedReason(r))
+			e.Message = keptSentence(&e) + ": " + r.Text()
+		}
 		if before := s.futures.untouched.At(s.tracks.Key(out.Track.First)); before != nil {
 			e = s.effects(before)[0]
 			e.AlreadyHappening = false
@@ -38,7 +42,7 @@ func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes)
 			e = s.effects(out)[0]
 			once := h.expected.of(out.Track.First)
 			e.Once = once.all()
-			e.Message += once.text(&e)
+			e.Message += once.text(&e, s.futures.recovery)
 			more = append(more, e)
 			continue
 		}
@@ -138,5 +142,5 @@ func (s *simulation) addFutures(e *report.Effect, tr *outcome.Track, h bothHolds
 		once = once.onlyRunning()
 	}
 	e.Once = once.all()
-	e.Message += once.text(e)
+	e.Message += once.text(e, s.futures.recovery)
 }

@@ -27,7 +27,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // evidence in `unread` were not read; with `blind` none was. The resource of `unlisted`
 // could not be listed, with that answer, anywhere or `in` one namespace. The time is noon.
 func TestSurroundings(t *testing.T) {
-	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use"} {
+	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use", "testdata/admission"} {
 		datadriven.RunTest(t, file, surrounded)
 	}
 }
@@ -95,8 +95,10 @@ func seenWorld(t *testing.T, d *datadriven.TestData) (*snapshot.Snapshot, *evide
 		return snap, nil
 	}
 	var unread []string
-	if d.HasArg("unread") {
-		d.ScanArgs(t, "unread", &unread)
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "unread" {
+			unread = append(unread, arg.Vals...)
+		}
 	}
 	seen := &evidence.World{}
 	for doc := range strings.SplitSeq(d.Input, "\n---\n") {

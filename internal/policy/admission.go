@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-
 	admission "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,7 +24,6 @@ const Protect = "protect"
 // Upstream: apiserver/pkg/admission/plugin/policy/generic/plugin.go Plugin.Dispatch.
 func AdmissionPolicy() []runtime.Object {
 	const name = "protect.kubectl-gc.io"
-	value := fmt.Sprintf("oldObject.metadata.annotations[%q]", object.ProtectAnnotation)
 	fail, all := admission.Fail, admission.AllScopes
 	forbidden := metav1.StatusReasonForbidden
 	meta := metav1.ObjectMeta{Name: name}
@@ -44,10 +41,9 @@ func AdmissionPolicy() []runtime.Object {
 					},
 				}}},
 				Validations: []admission.Validation{{
-					Expression: fmt.Sprintf("oldObject == null || !has(oldObject.metadata.annotations) || !(%q in oldObject.metadata.annotations) || %s == \"false\"",
-						object.ProtectAnnotation, value),
-					Message: "protected by its annotation " + object.ProtectAnnotation + ": remove the annotation first",
-					Reason:  &forbidden,
+					Expression: object.ProtectExpression,
+					Message:    "protected by its annotation " + object.ProtectAnnotation + ": remove the annotation first",
+					Reason:     &forbidden,
 				}},
 			},
 		},

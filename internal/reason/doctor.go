@@ -10,6 +10,7 @@ const (
 	OrphanStuck             Code = "OrphanStuck"
 	CollectorMissedDeletion Code = "CollectorMissedDeletion"
 	WriteRefused            Code = "WriteRefused"
+	WriteDoubtful           Code = "WriteDoubtful"
 	KindUnlisted            Code = "KindUnlisted"
 	GroupUndiscovered       Code = "GroupUndiscovered"
 	KindUnwatched           Code = "KindUnwatched"
@@ -35,7 +36,8 @@ var Doctor = &Family{
 		{Code: ForegroundWaits, Severity: Warning, Long: "A foreground deletion waits only for the garbage collector; since when, and whether its requests are refused, is unknown."},
 		{Code: OrphanStuck, Severity: Error, Long: "The finalizer orphan is still there, for longer than the garbage collector needs: it does not work, or a dependent cannot be patched."},
 		{Code: CollectorMissedDeletion, Severity: Warning, Long: "The object has both finalizers of the garbage collector, which then does only half of the work until it restarts."},
-		{Code: WriteRefused, Severity: Warning, Long: "A webhook has to be asked before the garbage collector can do its part, and does not answer: what is left is not the fault of the garbage collector."},
+		{Code: WriteRefused, Severity: Warning, Long: "An admission policy denies the part of the garbage collector, or a webhook has to be asked before and does not answer: what is left is not the fault of the garbage collector."},
+		{Code: WriteDoubtful, Severity: Warning, Long: "An admission policy or a webhook may be in the way of the garbage collector, and whether it is could not be evaluated: what is left says nothing about the garbage collector."},
 		{Code: KindUnlisted, Severity: Error, Long: "The kind is served and cannot be listed. Before Kubernetes 1.32 a collector that starts now collects nothing at all; since then it is blind for this kind."},
 		{Code: GroupUndiscovered, Severity: Warning, Long: "The API is registered and does not say what it serves. A collector that starts now is blind for its kinds, and no namespace can be deleted."},
 		{Code: KindUnwatched, Severity: Info, Long: "The kind lacks one of the verbs delete, list and watch: the garbage collector never collects its objects, and no foreground deletion waits for them."},

@@ -27,6 +27,7 @@ const (
 	EventSays                   Code = "EventSays"
 	NoEndpoints                 Code = "NoEndpoints"
 	ServiceAbsent               Code = "ServiceAbsent"
+	PolicySays                  Code = "PolicySays"
 	SimulationSays              Code = "SimulationSays"
 	NodeSays                    Code = "NodeSays"
 	StaticPod                   Code = "StaticPod"
@@ -62,6 +63,7 @@ var Proof = &Family{
 		{Code: EventSays, Long: "A warning event about the object."},
 		{Code: NoEndpoints, Long: "The service has no endpoint that is ready."},
 		{Code: ServiceAbsent, Long: "The service does not exist."},
+		{Code: PolicySays, Long: "What an admission policy makes of the request, with its binding, or what of it could not be evaluated."},
 		{Code: SimulationSays, Long: "What the simulated collector makes of the object."},
 		{Code: NodeSays, Long: "What is known of the node."},
 		{Code: StaticPod, Long: "The pod mirrors a static pod: its kubelet makes it anew."},

@@ -6,6 +6,8 @@ const (
 	NodeGone               Code = "NodeGone"
 	APIServiceUnavailable  Code = "APIServiceUnavailable"
 	WebhookUnreachable     Code = "WebhookUnreachable"
+	PolicyDenies           Code = "PolicyDenies"
+	PolicyUnknown          Code = "PolicyUnknown"
 	CollectorNotWorking    Code = "CollectorNotWorking"
 	ControllerNotWorking   Code = "ControllerNotWorking"
 	CRDCleanupFails        Code = "CRDCleanupFails"
@@ -19,6 +21,8 @@ var standstill = []Meaning{
 	{Code: NodeGone, Severity: Error, Short: "its node is gone", Long: "The node of the pod does not exist: no kubelet ends the pod, and pod GC has not removed it."},
 	{Code: APIServiceUnavailable, Severity: Error, Short: "an aggregated API does not answer", Long: "An aggregated API does not answer: no namespace can be emptied as long as discovery fails."},
 	{Code: WebhookUnreachable, Severity: Error, Short: "a webhook has to admit it and does not answer", Long: "A webhook has to admit a request without which the object stays, and it does not answer."},
+	{Code: PolicyDenies, Severity: Error, Short: "an admission policy denies it", Long: "A ValidatingAdmissionPolicy denies a request without which the object stays."},
+	{Code: PolicyUnknown, Severity: Warning, Short: "it is not known whether an admission policy denies it", Long: "A ValidatingAdmissionPolicy applies, or may apply, to a request without which the object stays, and what decides could not be evaluated: its expression asks for more than a snapshot has, or what it selects was not seen."},
 	{Code: CollectorNotWorking, Severity: Error, Short: "the garbage collector has not done its part for minutes", Long: "Only the garbage collector holds the object, and has not done its part for minutes."},
 	{Code: ControllerNotWorking, Severity: Error, Short: "a controller has not done its part for minutes", Long: "Only a controller of Kubernetes holds the object, and has not done its part for minutes."},
 	{Code: CRDCleanupFails, Severity: Error, Short: "its instances cannot be deleted", Long: "The API server says that it cannot delete the instances of the CRD, or has not for minutes."},

@@ -16,7 +16,8 @@ var checkupTitles = map[reason.Code]string{
 	reason.ForegroundWaits:         "Foreground deletion that waits only for the garbage collector",
 	reason.OrphanStuck:             "Orphaning that makes no progress",
 	reason.CollectorMissedDeletion: "Both finalizers of the garbage collector: it does half of the work until it restarts",
-	reason.WriteRefused:            "A webhook that does not answer is in the way of the garbage collector",
+	reason.WriteRefused:            "A policy, or a webhook that does not answer, is in the way of the garbage collector",
+	reason.WriteDoubtful:           "A policy or webhook may be in the way of the garbage collector",
 	reason.KindUnlisted:            "A kind that is served cannot be listed",
 	reason.GroupUndiscovered:       "An API is registered and does not answer",
 	reason.LeaseExpired:            "kube-controller-manager does not renew its lease",
@@ -36,11 +37,11 @@ type inspection struct {
 	looked func(*report.Checkup) bool
 }
 
-// inspections are all of them. What a webhook refuses may be any of the first three.
+// inspections are all of them. What a policy or webhook refuses may be any of the first three.
 var inspections = []inspection{
-	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused}, always},
-	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused}, timed},
-	{"no orphaning without progress", []reason.Code{reason.OrphanStuck, reason.WriteRefused}, timed},
+	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused, reason.WriteDoubtful}, always},
+	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused, reason.WriteDoubtful}, timed},
+	{"no orphaning without progress", []reason.Code{reason.OrphanStuck, reason.WriteRefused, reason.WriteDoubtful}, timed},
 	{"no deletion that was missed", []reason.Code{reason.CollectorMissedDeletion}, timed},
 	{"every kind can be listed", []reason.Code{reason.KindUnlisted}, discovered},
 	{"every API answers", []reason.Code{reason.GroupUndiscovered}, discovered},

@@ -2,8 +2,10 @@ package render
 
 import (
 	"io"
+	"slices"
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -66,7 +68,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		refs []report.Ref
 		text string
 	}{
-		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, once)}, {unknown, "**Not known what becomes of:** "},
+		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Not known what becomes of:** "},
 		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "},
 	} {
 		if len(w.refs) > 0 {
@@ -81,7 +83,10 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 
 // laterWarning begins the list of what goes if finalizers are removed whose removal is not
 // expected.
-func laterWarning(s Style, once []report.Release) string {
+func laterWarning(s Style, p *report.Plan, once []report.Release) string {
+	if len(once) == 0 && slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Reason == string(reason.PolicyDenies) }) {
+		return "**Deleted once the admission policy allows it:** "
+	}
 	if len(once) == 0 {
 		return "**Deleted once the unreachable API recovers:** "
 	}

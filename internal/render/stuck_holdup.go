@@ -54,7 +54,7 @@ func keyOf(f *report.Finding) holdupKey {
 	case reason.UnderWay, reason.GracePeriod, reason.FinalizerControllerAlive:
 		k.apiVersion, k.kind = "", "" // of what needs nobody a number is enough
 	case reason.StillInUse, reason.LiveDependentBlocks, reason.EndNotSeen, reason.WaitingCycle, reason.OrphaningStuck:
-	case reason.WebhookUnreachable, reason.APIServiceUnavailable:
+	case reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
 		k.apiVersion, k.kind, k.what = "", "", lastLink(f).Name
 	default:
 		k.what = whyHeld(f)
@@ -93,7 +93,7 @@ func heldBack(f *report.Finding) report.Ref {
 		return f.Object
 	}
 	switch reason.Code(f.Code) {
-	case reason.StillInUse, reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.APIServiceUnavailable:
+	case reason.StillInUse, reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
 		return f.Chain[max(last-1, 0)].Ref
 	default:
 		return f.Chain[last].Ref

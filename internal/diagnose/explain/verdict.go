@@ -185,6 +185,7 @@ func (q *question) deletedVerdict(e *report.Explanation, effect report.Effect) {
 // notHeld are the reasons of objects that something else holds than their finalizers.
 var notHeld = []reason.Code{
 	reason.ContentRemains, reason.DiscoveryFails, reason.APIServiceUnavailable, reason.WebhookUnreachable, reason.ConversionFails, reason.WebhookUnknown,
+	reason.PolicyDenies, reason.PolicyUnknown,
 }
 
 // protected reports whether nothing but a finalizer of Kubernetes holds the object,

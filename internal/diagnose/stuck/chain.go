@@ -72,7 +72,7 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 		return i.leftAlone(o, e, names)
 	case reason.ContentRemains, reason.DiscoveryFails, reason.APIServiceUnavailable:
 		return i.contained(o, e, names, dependents)
-	case reason.WebhookUnreachable, reason.ConversionFails:
+	case reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies:
 		return i.refusedWrites(o, e, names, dependents)
 	default:
 		ends := i.foreign(o, names)
@@ -89,6 +89,10 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	switch b := e.BlockedBy; {
 	case reason.Code(e.Reason) == reason.HolderNotShown:
 		return []end{i.notSeen(o, e)}
+	case b != nil && (reason.Code(e.Reason) == reason.PolicyUnknown || slices.ContainsFunc(b.Dependents, i.mayBeRefused)):
+		if ends := i.refusedWrites(o, e, b.Finalizers, b.Dependents); len(ends) > 0 {
+			return ends
+		}
 	case b != nil && reason.Code(e.Reason).Late():
 		return i.late(o, e, b.Dependents)
 	case b != nil && len(i.users(o)) > 0:

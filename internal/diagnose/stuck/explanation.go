@@ -30,7 +30,12 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 
 // undecided reports whether a finding depends on something that could not be read.
 func undecided(f *report.Finding) bool {
-	return reason.Code(f.Code) == reason.EndNotSeen || reason.Code(f.Code) == reason.FinalizerControllerUnknown
+	switch reason.Code(f.Code) {
+	case reason.EndNotSeen, reason.FinalizerControllerUnknown, reason.PolicyUnknown:
+		return true
+	default:
+		return false
+	}
 }
 
 // judged gives a finalizer of the explained object its verdict.

@@ -1,6 +1,8 @@
 package stuck
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -48,10 +50,19 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	return e
 }
 
+// refusals are why the API server does not carry out what would let an object go.
+var refusals = []reason.Code{reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies, reason.PolicyUnknown}
+
 // hindered reports whether the collector would delete an object, and may not.
 func (i *inquiry) hindered(o *object.Object) bool {
 	e := i.effects[o.Ref]
-	return e != nil && (e.Reason == string(reason.WebhookUnreachable) || e.Reason == string(reason.ConversionFails))
+	return e != nil && slices.Contains(refusals, reason.Code(e.Reason))
+}
+
+// mayBeRefused reports whether it is not known whether a policy denies the delete of an object.
+func (i *inquiry) mayBeRefused(ref report.Ref) bool {
+	e := i.effects[object.Ref(ref)]
+	return e != nil && e.Reason == string(reason.PolicyUnknown)
 }
 
 func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {

@@ -56,6 +56,8 @@ var sentences = map[reason.Code]func(*end) string{
 	},
 	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
 	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " must be called, and does not answer" },
+	reason.PolicyDenies:           func(e *end) string { return e.detail },
+	reason.PolicyUnknown:          func(e *end) string { return e.detail },
 	reason.NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
 	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
 	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },

@@ -79,14 +79,14 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	return ends
 }
 
-// refusedWrites is about an object that stays because a webhook does not answer which
-// has to be asked before it, or what it waits for, can go.
+// refusedWrites is about an object that stays because a policy denies, or a webhook that does
+// not answer has to be asked, before it, or what it waits for, can go.
 func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []string, others []report.Ref) []end {
 	var ends []end
 	for _, ref := range others {
 		if d := i.at(object.Ref(ref)); d != nil && !d.BeingDeleted() {
 			if x, ok := i.refusal(d, evidence.Remove); ok {
-				ends = merge(ends, x.behind(o, e.Reason))
+				ends = merge(ends, x.behind(o, waitingFor(o, e)))
 			}
 		}
 	}
@@ -106,10 +106,12 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 }
 
 // refusal is the end of an object to which a webhook that does not answer refuses a
-// write for certain.
+// write for certain, or a policy does or may.
 func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
-	r, refused := i.around.Refuses(evidence.Write{Operation: operation, Object: o})
+	r, refused := i.around.Refuses(evidence.Write{Operation: operation, Object: o, Unnamed: i.goesWithNamespace(o)})
 	switch {
+	case refused && r.Denial != nil:
+		return i.policyEnd(o, r.Denial), true
 	case !refused || !r.Sure:
 		return end{}, false
 	case r.Webhook == nil:
@@ -118,6 +120,33 @@ func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 	e := i.admissionEnd(o, r.Webhook, r.Why)
 	e.chain[0].Waits = string(reason.WebhookUnreachable)
 	return e, true
+}
+
+// goesWithNamespace reports whether the namespace controller deletes an object, which it does by
+// collections.
+func (i *inquiry) goesWithNamespace(o *object.Object) bool {
+	ns := i.snap.FindKind(object.Namespace, "", o.Namespace)
+	return ns != nil && ns.BeingDeleted()
+}
+
+// policyEnd is about an admission policy that denies a request, or may.
+func (i *inquiry) policyEnd(o *object.Object, d *evidence.Denial) end {
+	e := endAt(o, reason.PolicyUnknown)
+	if d.Open == evidence.Decided {
+		e.code = reason.PolicyDenies
+		if denies, mayDeny := i.around.Denies(evidence.Write{Operation: evidence.Update, Object: o}); denies == nil && mayDeny == nil {
+			e.remedy(act(report.Edit, o), "changes what the policy asks for, so that it admits the request", "")
+		}
+	}
+	e.at = report.RefOf(d.Policy.Ref)
+	e.chain[0].Waits = string(e.code)
+	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(e.code)})
+	e.detail = d.Text()
+	binding := report.RefOf(d.Binding.Ref)
+	e.prove(reason.PolicySays, &binding, d.Text())
+	e.remedy(report.Act{Action: report.Describe, Target: e.at}, "shows what the policy asks for", "")
+	e.remedy(report.Act{Action: report.Unregister, Target: binding}, "takes the policy out of force", "nothing that it denies is denied until it is bound again")
+	return e
 }
 
 // conversionEnd is about a webhook that converts custom resources.

@@ -30,6 +30,17 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	if d, why := i.around.Conversion(o); d != nil {
 		return i.unconverted(o, e, d, why)
 	}
+	denies, mayDeny := i.around.Denies(evidence.Write{Operation: evidence.Update, Object: o})
+	if denies != nil {
+		return i.behindFinalizer(i.policyEnd(o, denies), e)
+	}
+	if mayDeny != nil {
+		binding := report.RefOf(mayDeny.Binding.Ref)
+		e.prove(reason.PolicySays, &binding, mayDeny.Text())
+		if e.verdict == report.FinalizerControllerAlive {
+			e.verdict = report.FinalizerControllerUnknown
+		}
+	}
 	for _, h := range perhaps {
 		if u, broken := i.around.Broken(&h.Client); broken {
 			e.prove(u.Reason, &u.Service, unansweredText(h, u))
@@ -59,7 +70,11 @@ func codeOf(v report.ControllerVerdict) reason.Code {
 // refusedBy is about a finalizer that nobody can take off before a webhook answers.
 func (i *inquiry) refusedBy(o *object.Object, held end, h *evidence.Webhook) end {
 	u, _ := i.around.Broken(&h.Client)
-	e := i.admissionEnd(o, h, u)
+	return i.behindFinalizer(i.admissionEnd(o, h, u), held)
+}
+
+// behindFinalizer is an end that keeps a finalizer from being removed, whatever its controller does.
+func (i *inquiry) behindFinalizer(e, held end) end {
 	e.finalizer, e.verdict = held.finalizer, held.verdict
 	e.chain[0].Waits = string(codeOf(held.verdict))
 	e.proof = append(e.proof, held.proof...)
@@ -67,9 +82,5 @@ func (i *inquiry) refusedBy(o *object.Object, held end, h *evidence.Webhook) end
 }
 
 func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition, why evidence.Unreachable) end {
-	e := i.conversionEnd(o, d, why)
-	e.finalizer, e.verdict = held.finalizer, held.verdict
-	e.chain[0].Waits = string(codeOf(held.verdict))
-	e.proof = append(e.proof, held.proof...)
-	return e
+	return i.behindFinalizer(i.conversionEnd(o, d, why), held)
 }

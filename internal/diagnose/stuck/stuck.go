@@ -110,7 +110,7 @@ func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
 				d.Unseen.Above(i.snap, o)
 			}
 		}
-	case reason.FinalizerControllerUnknown:
+	case reason.FinalizerControllerUnknown, reason.PolicyUnknown:
 		d.Unseen.Doubt()
 	case reason.EndNotSeen:
 		last := e.chain[len(e.chain)-1].Ref

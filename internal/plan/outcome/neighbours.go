@@ -149,5 +149,23 @@ func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	return assumption
 }
 
-// Obstructed reports whether webhooks are known that do not answer.
+// Recovery says when the API server carries out what it refuses now, after "once".
+func (n *Neighbours) Recovery() string {
+	policies := 0
+	for _, r := range n.Refused {
+		if r.Denial != nil {
+			policies++
+		}
+	}
+	switch {
+	case policies == 0:
+		return "the unreachable API recovers"
+	case policies == len(n.Refused) && n.Late == nil:
+		return "the admission policy allows it"
+	default:
+		return "the unreachable API recovers and the admission policy allows it"
+	}
+}
+
+// Obstructed reports whether webhooks are known that do not answer, or policies that may deny.
 func (n *Neighbours) Obstructed() bool { return n.Around != nil && n.Around.Obstructed() }

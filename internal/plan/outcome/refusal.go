@@ -10,9 +10,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// refusedReason is the reason of a write that was refused.
-func refusedReason(r evidence.Refusal) reason.Code {
+// RefusedReason is the reason of a write that was refused.
+func RefusedReason(r evidence.Refusal) reason.Code {
 	switch {
+	case r.Denial != nil && r.Sure:
+		return reason.PolicyDenies
+	case r.Denial != nil:
+		return reason.PolicyUnknown
 	case !r.Sure:
 		return reason.WebhookUnknown
 	case r.Webhook == nil:
@@ -32,21 +36,28 @@ func (j *Judge) refusedWrite(out *Outcome) bool {
 		}
 		return err != nil
 	}
-	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(refusedReason(r)), j.owners(d, d.dangling, d.waiting), r.Text()
+	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(RefusedReason(r)), j.owners(d, d.dangling, d.waiting), r.Text()
 	if !r.Sure {
-		out.MarkUnknown(reason.WebhookUnknown)
+		out.MarkUnknown(RefusedReason(r))
 	}
 	return true
 }
 
-// blockedByRefusal names the webhook that keeps an object, or what is in it, from
+// blockedByRefusal names the webhook or policy that keeps an object, or what is in it, from
 // going. Who else holds the object has been said.
 func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	r, refused := j.Neighbours.Refused[o.Ref]
 	switch reason.Code(out.Reason) {
 	case reason.OrphaningFails:
-		if x, ok := j.refusedOf(out.Blocked.Dependents); ok {
+		x, ok := j.refusedOf(out.Blocked.Dependents)
+		if !ok && len(out.Blocked.Dependents) == 0 && refused { // what is refused is to let go of the object itself
+			break
+		}
+		if ok {
 			out.Detail = x.Text()
+		}
+		if ok && !x.Sure {
+			out.MarkUnknown(RefusedReason(x))
 		}
 		return
 	case reason.ContentRemains, "":
@@ -73,9 +84,9 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	if !refused {
 		return
 	}
-	out.Reason, out.Detail = string(refusedReason(r)), r.Text()
+	out.Reason, out.Detail = string(RefusedReason(r)), r.Text()
 	if !r.Sure {
-		out.MarkUnknown(reason.WebhookUnknown)
+		out.MarkUnknown(RefusedReason(r))
 	}
 }
 

@@ -146,7 +146,8 @@ func (j *Judge) judgeRefused(out *Outcome) {
 	}
 	out.Result, out.Reason, out.Detail = report.Kept, string(reason.RequestRefused), tr.Refused.Error()
 	if r, ok := j.Neighbours.Refused[tr.First.Ref]; ok && !r.Sure {
-		out.MarkUnknown(reason.WebhookUnknown)
+		out.Detail = r.Text()
+		out.MarkUnknown(RefusedReason(r))
 	}
 }
 

@@ -1,0 +1,167 @@
+package evidence
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cel"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Policy is a ValidatingAdmissionPolicy. Without a binding it does nothing.
+//
+// A MutatingAdmissionPolicy is not read: it never sees a DELETE.
+//
+// Upstream: apiserver/pkg/admission/plugin/policy/mutating/plugin.go NewPlugin.
+type Policy struct {
+	Ref object.Ref
+	// Ignored tells that an expression that fails, or a binding that is not configured, admits
+	// the request.
+	Ignored     bool
+	Constraints Constraints
+	// ParamKind is the kind of the objects that its expressions may read; empty for none.
+	ParamKind object.Ref
+	// Conditions all have to be true for the policy to apply.
+	Conditions []Expression
+	Variables  []Expression
+	// Validations have to be true, and Annotations must not fail, for a request to be admitted.
+	Validations []Validation
+	Annotations []Expression
+}
+
+// Expression is a CEL expression, and what its policy calls it.
+type Expression struct {
+	Name, Text string
+	cel.Expression
+}
+
+// Validation is an expression, and what the API server says where it is false.
+type Validation struct {
+	Expression
+	Message string
+	// Words is the expression of a message that is preferred to Message; nil for none.
+	Words *cel.Expression
+}
+
+// PolicyBinding applies a policy.
+type PolicyBinding struct {
+	Ref object.Ref
+	// Policy is the name of the policy.
+	Policy string
+	// Denies tells that a validation that is false refuses the request, and does not only warn
+	// or write into the audit log.
+	Denies bool
+	// Constraints limit what it applies to beside those of the policy.
+	Constraints Constraints
+	// Param says which objects the expressions read; nil for none.
+	Param *ParamRef
+}
+
+// ParamRef names an object, or selects several.
+type ParamRef struct {
+	Name      string                `json:"name"`
+	Namespace string                `json:"namespace"`
+	Selector  *metav1.LabelSelector `json:"selector"`
+	// NotFound is Allow or Deny.
+	NotFound string `json:"parameterNotFoundAction"`
+}
+
+// Constraints say which requests a policy, or a binding, is about.
+type Constraints struct {
+	// Rules are those of webhooks; none cover all requests.
+	Rules    []WebhookRule `json:"resourceRules"`
+	Excluded []WebhookRule `json:"excludeResourceRules"`
+	// MatchPolicy is Exact, or Equivalent where it is empty.
+	MatchPolicy string               `json:"matchPolicy"`
+	Namespaces  metav1.LabelSelector `json:"namespaceSelector"`
+	Objects     metav1.LabelSelector `json:"objectSelector"`
+}
+
+// expressionBody is a match condition or a variable.
+type expressionBody struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
+}
+
+// policyBody is what is read of a ValidatingAdmissionPolicy.
+type policyBody struct {
+	Spec struct {
+		FailurePolicy string `json:"failurePolicy"`
+		ParamKind     struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+		} `json:"paramKind"`
+		Constraints Constraints      `json:"matchConstraints"`
+		Conditions  []expressionBody `json:"matchConditions"`
+		Variables   []expressionBody `json:"variables"`
+		Validations []struct {
+			Expression        string `json:"expression"`
+			Message           string `json:"message"`
+			MessageExpression string `json:"messageExpression"`
+		} `json:"validations"`
+		Annotations []struct {
+			Key        string `json:"key"`
+			Expression string `json:"valueExpression"`
+		} `json:"auditAnnotations"`
+	} `json:"spec"`
+}
+
+// policyBindingBody is what is read of a ValidatingAdmissionPolicyBinding.
+type policyBindingBody struct {
+	Spec struct {
+		Policy      string      `json:"policyName"`
+		Actions     []string    `json:"validationActions"`
+		Constraints Constraints `json:"matchResources"`
+		Param       *ParamRef   `json:"paramRef"`
+	} `json:"spec"`
+}
+
+func (w *World) takePolicy(b *body, raw []byte) error {
+	var d policyBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	p := Policy{Ref: b.ref(), Ignored: d.Spec.FailurePolicy == "Ignore", Constraints: d.Spec.Constraints,
+		ParamKind:  object.Ref{APIVersion: d.Spec.ParamKind.APIVersion, Kind: d.Spec.ParamKind.Kind},
+		Conditions: expressionsOf(d.Spec.Conditions), Variables: expressionsOf(d.Spec.Variables),
+	}
+	for _, v := range d.Spec.Validations {
+		one := Validation{Expression: expressionOf("", v.Expression), Message: strings.TrimSpace(v.Message)}
+		if v.MessageExpression != "" {
+			words := cel.Parse(v.MessageExpression)
+			one.Words = &words
+		}
+		p.Validations = append(p.Validations, one)
+	}
+	for _, a := range d.Spec.Annotations {
+		p.Annotations = append(p.Annotations, expressionOf(a.Key, a.Expression))
+	}
+	w.Policies = append(w.Policies, p)
+	return nil
+}
+
+func expressionsOf(list []expressionBody) []Expression {
+	var expressions []Expression
+	for _, e := range list {
+		expressions = append(expressions, expressionOf(e.Name, e.Expression))
+	}
+	return expressions
+}
+
+func expressionOf(name, text string) Expression {
+	return Expression{Name: name, Text: strings.TrimSpace(text), Expression: cel.Parse(text)}
+}
+
+func (w *World) takePolicyBinding(b *body, raw []byte) error {
+	var d policyBindingBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	p := PolicyBinding{Ref: b.ref(), Policy: d.Spec.Policy, Constraints: d.Spec.Constraints, Param: d.Spec.Param}
+	for _, action := range d.Spec.Actions {
+		p.Denies = p.Denies || action == "Deny"
+	}
+	w.PolicyBindings = append(w.PolicyBindings, p)
+	return nil
+}
