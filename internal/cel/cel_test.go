@@ -23,7 +23,7 @@ func names() map[string]cel.Value {
 func TestEvaluate(t *testing.T) {
 	for result, expressions := range map[string][]string{
 		"true": {
-			`true`, `!false`, `oldObject.metadata.name == "db"`, `oldObject.metadata['name'] == 'db'`, `"tier" in oldObject.metadata.labels`,
+			`true`, `!false`, `!!true`, `!!"tier" in oldObject.metadata.labels`, `oldObject.metadata.name == "db"`, `oldObject.metadata['name'] == 'db'`, `"tier" in oldObject.metadata.labels`,
 			`has(oldObject.metadata.finalizers)`, `!has(oldObject.metadata.namespace)`, `object == null`, `oldObject != null`,
 			`oldObject.metadata.name in ["a", "db"]`, `oldObject.metadata.name.startsWith("d") && oldObject.metadata.name.endsWith("b")`,
 			`oldObject.metadata.name.matches("^d.$")`, `size(oldObject.metadata.labels) == 2`, `oldObject.metadata.labels.exists(k, k == "tier")`,
@@ -37,14 +37,15 @@ func TestEvaluate(t *testing.T) {
 		"false": {
 			`false`, `!true`, `oldObject.metadata.name != "db"`, `has(oldObject.metadata.namespace)`, `oldObject.spec.x == 1 && false`,
 			`false && object.spec.x == 1`, `object.spec.x == 1 && false`, `"none" in oldObject.metadata.labels`, `[1].exists(x, x > 1)`, `"1" == 1`,
-			`oldObject == null`, `has(plain.labels)`, `plain.?labels.hasValue()`, `[1, 2] == [2, 1]`, `"é".size() == 2`, `"b" < "a"`,
+			`oldObject == null`, `has(object.metadata)`, `has(plain.labels)`, `plain.?labels.hasValue()`, `[1, 2] == [2, 1]`, `"é".size() == 2`, `"b" < "a"`,
 		},
 		"failed": {
-			`object.metadata.name == "db"`, `has(object.metadata)`, `oldObject.metadata.namespace == ""`, `oldObject.metadata.labels.none == "x"`,
+			`object.metadata.name == "db"`, `oldObject.metadata.namespace == ""`, `oldObject.metadata.labels.none == "x"`,
 			`oldObject.metadata.labels["none"] == "x"`, `object.x || false`, `false || object.x`, `[1][1] == 1`, `plain.labels.x == "y"`,
 			`!"text"`, `object.x ? true : true`, `[object.x].size() == 1`, `plain.labels.all(x, true)`, `"x" in object`, `"a".matches("(")`,
 		},
 		"unknown": {
+			`object.x in []`, `[oldObject.x] == []`, `{"a": oldObject.x}.a == 1`, `[oldObject.x].size() == 1`,
 			`oldObject.spec.x == 1`, `oldObject.metadata.annotations["x"] == "y"`, `has(oldObject.metadata.annotations)`, `oldObject.spec.x == 1 || false`,
 			`oldObject.spec.x == 1 || object.x`, `oldObject.metadata.finalizers.exists(x, x == "a")`, `request.userInfo.username == "x"`,
 			`authorizer.group("").resource("pods").check("delete").allowed()`, `1 + 1 == 2`, `1.5 > 1.0`, `b"a" == b"a"`, `10u > 1u`, `duration("1s") > duration("0s")`,

@@ -107,6 +107,7 @@ func (r *run) conditional(n *node) Value {
 	return failed
 }
 
+// list returns a list. One with an element that is unknown may be an error.
 func (r *run) list(items []*node) Value {
 	v := Value{Kind: List}
 	for _, n := range items {
@@ -114,7 +115,18 @@ func (r *run) list(items []*node) Value {
 		if x.Kind == Failed {
 			return failed
 		}
+		if x.Kind == Unknown {
+			v.Kind = Unknown
+		}
 		v.Items = append(v.Items, x)
+	}
+	return whole(v)
+}
+
+// whole returns a value without what it has of an unknown one.
+func whole(v Value) Value {
+	if v.Kind == Unknown {
+		return Value{}
 	}
 	return v
 }
@@ -126,12 +138,12 @@ func (r *run) entries(args []*node) Value {
 		if key.Kind == Failed || x.Kind == Failed {
 			return failed
 		}
-		if key.Kind != String {
-			return Value{}
+		if key.Kind != String || x.Kind == Unknown {
+			v.Kind = Unknown
 		}
 		v.Fields[key.Text] = x
 	}
-	return v
+	return whole(v)
 }
 
 // at returns an element of a list or an entry of a map.
@@ -157,14 +169,14 @@ func at(in, key Value, optional bool) Value {
 // related is an operator between two values.
 func related(by string, a, b Value) Value {
 	switch {
+	case by == "in":
+		return contains(b, a)
 	case a.Kind == Failed || b.Kind == Failed:
 		return failed
 	case by == "==":
 		return equal(a, b)
 	case by == "!=":
 		return negated(equal(a, b))
-	case by == "in":
-		return contains(b, a)
 	case by == "+":
 		return sum(a, b)
 	case a.Kind == Int && b.Kind == Int:
@@ -208,13 +220,15 @@ func (r *run) call(n *node) Value {
 	return Value{}
 }
 
-// has reports whether a field is set.
+// has reports whether a field is set. Null has none.
 func (r *run) has(field *node) Value {
 	switch in := r.value(field.args[0]); in.Kind {
 	case Unknown, Optional:
 		return Value{}
 	case Map:
 		return present(in, field.name)
+	case Null:
+		return Is(false)
 	default:
 		return failed
 	}

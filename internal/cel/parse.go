@@ -183,6 +183,9 @@ func (p *parser) unary() *node {
 		return p.fail()
 	}
 	if _, ok := p.take("!"); ok {
+		if _, twice := p.take("!"); twice { // which is nothing, whatever follows
+			return p.unary()
+		}
 		return &node{op: not, args: []*node{p.unary()}}
 	}
 	if _, ok := p.take("-"); ok {

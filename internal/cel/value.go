@@ -165,9 +165,12 @@ func decide(a, b Value, by bool) Value {
 	return Is(!by)
 }
 
-// contains reports whether a list has an element, or a map a key.
+// contains reports whether a list has an element, or a map a key. A literal list that is empty has
+// none, whatever the element is, an error included.
 func contains(in, x Value) Value {
 	switch {
+	case in.Kind == List && len(in.Items) == 0 && (x.Kind == Failed || x.Kind == Unknown):
+		return Value{}
 	case in.Kind == Failed || x.Kind == Failed:
 		return failed
 	case in.Kind == List:
