@@ -112,7 +112,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if err := l.check(c, &options); err != nil {
 		return err
 	}
-	l.from.Evidence = true
+	l.from.Evidence, l.from.Written = true, l.to != ""
 	w, err := l.from.Read(c, l.streams, nil)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if l.to != "" {
-		if err := writeSnapshot(w.With(result.After()), l.to, snapshot.Gzip); err != nil {
+		if err := writeSnapshot(w.WithSnapshot(w.With(result.After())), l.to, snapshot.Gzip); err != nil {
 			return err
 		}
 	}

@@ -26,9 +26,11 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 		Short: "Write what deletion needs of a cluster or a dump to one small file",
 		Long: text(`
 			Write what deletion needs of a cluster or a dump in our own format: identities,
-			owner references, finalizers and deletion times; no spec, no status, no Secret's
-			data. What was not seen is written down as well, so that every answer from the
-			file is the answer that the cluster or the dump gives.
+			owner references, finalizers and deletion times, and what tells whether
+			controllers, nodes and webhooks work: conditions, leases, rights, webhooks, the names of
+			programs, and warnings about what is being deleted. No other spec or status and no
+			data of Secrets or ConfigMaps is in it. What was not seen is written down as well,
+			so that every answer from the file is the answer that the dump gives.
 
 			With --history the file holds what the API server remembers of the last minutes
 			instead, for lost and undo --from: every deletion, and whatever was deleted as it was
@@ -50,6 +52,7 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			if past.wanted {
 				return past.save(c, to)
 			}
+			from.Written = true
 			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err
@@ -58,7 +61,7 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			if to == "-" {
 				return w.Write(streams.Out, compression)
 			}
-			if err := writeSnapshot(w.Snapshot, to, compression); err != nil {
+			if err := writeSnapshot(w, to, compression); err != nil {
 				return err
 			}
 			info, err := os.Stat(to)
@@ -87,7 +90,7 @@ func compressionNamed(name, to string) snapshot.Compression {
 }
 
 // writeSnapshot writes a snapshot so that the file is whole or not there at all.
-func writeSnapshot(snap *snapshot.Snapshot, name string, compression snapshot.Compression) (err error) {
+func writeSnapshot(w source.World, name string, compression snapshot.Compression) (err error) {
 	partial := name + ".partial"
 	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -98,7 +101,7 @@ func writeSnapshot(snap *snapshot.Snapshot, name string, compression snapshot.Co
 			_ = os.Remove(partial)
 		}
 	}()
-	if err := snap.Write(f, compression); err != nil {
+	if err := w.Write(f, compression); err != nil {
 		_ = f.Close()
 		return fmt.Errorf("%s: %w", name, err)
 	}

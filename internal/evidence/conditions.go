@@ -4,9 +4,12 @@ import "encoding/json"
 
 // Condition is a condition of a status.
 type Condition struct {
-	Type, Status, Reason, Message string
+	Type    string `json:"type"`
+	Status  string `json:"status,omitzero"`
+	Reason  string `json:"reason,omitzero"`
+	Message string `json:"message,omitzero"`
 	// Since is the last transition, in seconds since 1970; 0 when not shown.
-	Since int64
+	Since int64 `json:"since,omitzero"`
 }
 
 // True reports whether the condition holds.
@@ -46,12 +49,12 @@ type conditioned struct {
 	} `json:"status"`
 }
 
-func (w *World) takeNamespace(b *body, raw []byte) error {
+func (s *Shown) takeNamespace(b *body, raw []byte) error {
 	var d conditioned
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	w.Namespaces = append(w.Namespaces, Conditioned{b.ref(), conditions(d.Status.Conditions)})
+	s.Namespaces = append(s.Namespaces, Conditioned{b.ref(), conditions(d.Status.Conditions)})
 	return nil
 }
 
@@ -71,7 +74,7 @@ type statusBody struct {
 
 // takeTerminating keeps what every object shows that is being deleted. A custom
 // resource may have a status of any form: what is not one of the usual is left out.
-func (w *World) takeTerminating(b *body, raw []byte) error {
+func (s *Shown) takeTerminating(b *body, raw []byte) error {
 	var held heldBody
 	if err := decode(raw, &held); err != nil {
 		return err
@@ -82,20 +85,20 @@ func (w *World) takeTerminating(b *body, raw []byte) error {
 	if decode(raw, &d) == nil && decode(d.Status.Conditions, &list) == nil {
 		t.Conditions = conditions(list)
 	}
-	w.Terminating = append(w.Terminating, t)
+	s.Terminating = append(s.Terminating, t)
 	return nil
 }
 
 // Node is a machine of the cluster.
 type Node struct {
-	Name  string
-	Ready Condition
+	Name  string    `json:"name"`
+	Ready Condition `json:"ready,omitzero"`
 	// Heartbeat is when its kubelet reported the condition last, in seconds since 1970; 0 when
 	// not shown.
-	Heartbeat int64
+	Heartbeat int64 `json:"heartbeat,omitzero"`
 }
 
-func (w *World) takeNode(b *body, raw []byte) error {
+func (s *Shown) takeNode(b *body, raw []byte) error {
 	var d conditioned
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -107,6 +110,6 @@ func (w *World) takeNode(b *body, raw []byte) error {
 			break
 		}
 	}
-	w.Nodes = append(w.Nodes, n)
+	s.Nodes = append(s.Nodes, n)
 	return nil
 }

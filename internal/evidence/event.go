@@ -8,12 +8,13 @@ import (
 
 // Event is what somebody has said about an object.
 type Event struct {
-	About        object.Ref
-	Warning      bool
-	Reason, Note string
-	From         string
+	About   object.Ref `json:"about"`
+	Warning bool       `json:"warning,omitzero"`
+	Reason  string     `json:"reason,omitzero"`
+	Note    string     `json:"note,omitzero"`
+	From    string     `json:"from,omitzero"`
 	// Last is when it was said last, in seconds since 1970; 0 when not shown.
-	Last int64
+	Last int64 `json:"last,omitzero"`
 }
 
 type involved struct {
@@ -49,7 +50,7 @@ type eventBody struct {
 }
 
 // takeEvent reads events of both API groups.
-func (w *World) takeEvent(_ *body, raw []byte) error {
+func (s *Shown) takeEvent(_ *body, raw []byte) error {
 	var d eventBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -69,6 +70,6 @@ func (w *World) takeEvent(_ *body, raw []byte) error {
 			e.Last = at.seconds
 		}
 	}
-	w.Events = append(w.Events, e)
+	s.Events = append(s.Events, e)
 	return nil
 }

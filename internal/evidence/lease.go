@@ -3,11 +3,13 @@ package evidence
 // Lease is the lock by which the copies of a controller agree on who works, or by
 // which a node says that it lives.
 type Lease struct {
-	Namespace, Name string
-	Holder          string
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Holder    string `json:"holder,omitzero"`
 	// Renewed is when the holder showed itself last, in seconds since 1970; 0 when not
 	// shown. The lease ends Duration seconds later.
-	Renewed, Duration int64
+	Renewed  int64 `json:"renewed,omitzero"`
+	Duration int64 `json:"duration,omitzero"`
 }
 
 // leaseBody is what is read of a Lease.
@@ -19,11 +21,11 @@ type leaseBody struct {
 	} `json:"spec"`
 }
 
-func (w *World) takeLease(b *body, raw []byte) error {
+func (s *Shown) takeLease(b *body, raw []byte) error {
 	var d leaseBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	w.Leases = append(w.Leases, Lease{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Holder, d.Spec.Renewed.seconds, d.Spec.Duration})
+	s.Leases = append(s.Leases, Lease{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Holder, d.Spec.Renewed.seconds, d.Spec.Duration})
 	return nil
 }

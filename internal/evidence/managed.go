@@ -8,14 +8,14 @@ import (
 // Writer is an entry of managedFields that owns a finalizer: who put it there.
 type Writer struct {
 	// Name is how the client calls itself: by default the name of its program.
-	Name string
+	Name string `json:"name,omitzero"`
 	// Operation is Apply or Update.
-	Operation   string
-	Subresource string
+	Operation   string `json:"operation,omitzero"`
+	Subresource string `json:"subresource,omitzero"`
 	// Time is when it wrote last, in seconds since 1970; 0 when not shown.
-	Time int64
+	Time int64 `json:"time,omitzero"`
 	// Finalizers are those that it owns, sorted.
-	Finalizers []string
+	Finalizers []string `json:"finalizers,omitempty"`
 }
 
 type managed struct {

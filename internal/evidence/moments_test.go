@@ -21,7 +21,7 @@ func TestMoments(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := evidence.Webhook{Kind: "ValidatingWebhookConfiguration", Configuration: "h", Client: evidence.Client{Service: &evidence.ServiceRef{Namespace: "shop", Name: "hook"}}}
-		seen := &evidence.World{Webhooks: []evidence.Webhook{h}}
+		seen := &evidence.World{Shown: evidence.Shown{Webhooks: []evidence.Webhook{h}}}
 		seen.Mark(evidence.Services, "", "")
 		around := evidence.New(snap, seen, 0)
 		if _, broken := around.Broken(&h.Client); broken != absent {

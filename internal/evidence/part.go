@@ -40,7 +40,7 @@ const (
 type source struct {
 	part     Part
 	resource object.Resource
-	take     func(*World, *body, []byte) error
+	take     func(*Shown, *body, []byte) error
 	reads    any
 	// fields are what is read of an object, held of one that is being deleted or has finalizers.
 	fields, held *manifest.Fields
@@ -49,27 +49,27 @@ type source struct {
 // sources are the parts in the order of their names.
 func sources() []source {
 	return []source{
-		{part: APIServices, resource: object.APIService.Resource(), take: (*World).takeAPIService, reads: apiServiceBody{}},
-		{part: ClusterBindings, resource: object.ClusterRoleBinding.Resource(), take: (*World).takeBinding, reads: bindingBody{}},
-		{part: ClusterRoles, resource: object.ClusterRole.Resource(), take: (*World).takeRole, reads: roleBody{}},
-		{part: Definitions, resource: object.CRD.Resource(), take: (*World).takeDefinition, reads: definitionBody{}},
-		{part: DaemonSets, resource: object.DaemonSet.Resource(), take: (*World).takeWorkload, reads: workloadBody{}},
-		{part: Deployments, resource: object.Deployment.Resource(), take: (*World).takeWorkload, reads: workloadBody{}},
-		{part: Endpoints, resource: object.Endpoints.Resource(), take: (*World).takeEndpoints, reads: endpointsBody{}},
-		{part: Slices, resource: object.EndpointSlice.Resource(), take: (*World).takeSlice, reads: sliceBody{}},
-		{part: Events, resource: object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, take: (*World).takeEvent, reads: eventBody{}},
-		{part: Leases, resource: object.Lease.Resource(), take: (*World).takeLease, reads: leaseBody{}},
-		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*World).takeWebhooks, reads: webhooksBody{}},
-		{part: Namespaces, resource: object.Namespace.Resource(), take: (*World).takeNamespace, reads: conditioned{}},
-		{part: Nodes, resource: object.Node.Resource(), take: (*World).takeNode, reads: conditioned{}},
-		{part: Pods, resource: object.Pod.Resource(), take: (*World).takePod, reads: podBody{}},
-		{part: Policies, resource: object.ValidatingAdmissionPolicy.Resource(), take: (*World).takePolicy, reads: policyBody{}},
-		{part: PolicyBindings, resource: object.ValidatingAdmissionPolicyBinding.Resource(), take: (*World).takePolicyBinding, reads: policyBindingBody{}},
-		{part: RoleBindings, resource: object.RoleBinding.Resource(), take: (*World).takeBinding, reads: bindingBody{}},
-		{part: Roles, resource: object.Role.Resource(), take: (*World).takeRole, reads: roleBody{}},
-		{part: Services, resource: object.Service.Resource(), take: (*World).takeService, reads: serviceBody{}},
-		{part: StatefulSets, resource: object.StatefulSet.Resource(), take: (*World).takeWorkload, reads: workloadBody{}},
-		{part: ValidatingWebhooks, resource: object.ValidatingWebhookConfiguration.Resource(), take: (*World).takeWebhooks, reads: webhooksBody{}},
+		{part: APIServices, resource: object.APIService.Resource(), take: (*Shown).takeAPIService, reads: apiServiceBody{}},
+		{part: ClusterBindings, resource: object.ClusterRoleBinding.Resource(), take: (*Shown).takeBinding, reads: bindingBody{}},
+		{part: ClusterRoles, resource: object.ClusterRole.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
+		{part: Definitions, resource: object.CRD.Resource(), take: (*Shown).takeDefinition, reads: definitionBody{}},
+		{part: DaemonSets, resource: object.DaemonSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
+		{part: Deployments, resource: object.Deployment.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
+		{part: Endpoints, resource: object.Endpoints.Resource(), take: (*Shown).takeEndpoints, reads: endpointsBody{}},
+		{part: Slices, resource: object.EndpointSlice.Resource(), take: (*Shown).takeSlice, reads: sliceBody{}},
+		{part: Events, resource: object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, take: (*Shown).takeEvent, reads: eventBody{}},
+		{part: Leases, resource: object.Lease.Resource(), take: (*Shown).takeLease, reads: leaseBody{}},
+		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
+		{part: Namespaces, resource: object.Namespace.Resource(), take: (*Shown).takeNamespace, reads: conditioned{}},
+		{part: Nodes, resource: object.Node.Resource(), take: (*Shown).takeNode, reads: conditioned{}},
+		{part: Pods, resource: object.Pod.Resource(), take: (*Shown).takePod, reads: podBody{}},
+		{part: Policies, resource: object.ValidatingAdmissionPolicy.Resource(), take: (*Shown).takePolicy, reads: policyBody{}},
+		{part: PolicyBindings, resource: object.ValidatingAdmissionPolicyBinding.Resource(), take: (*Shown).takePolicyBinding, reads: policyBindingBody{}},
+		{part: RoleBindings, resource: object.RoleBinding.Resource(), take: (*Shown).takeBinding, reads: bindingBody{}},
+		{part: Roles, resource: object.Role.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
+		{part: Services, resource: object.Service.Resource(), take: (*Shown).takeService, reads: serviceBody{}},
+		{part: StatefulSets, resource: object.StatefulSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
+		{part: ValidatingWebhooks, resource: object.ValidatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
 	}
 }
 

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"encoding/json"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,19 +16,19 @@ import (
 //
 // Upstream: apiserver/pkg/admission/plugin/policy/mutating/plugin.go NewPlugin.
 type Policy struct {
-	Ref object.Ref
+	Ref object.Ref `json:"-"`
 	// Ignored tells that an expression that fails, or a binding that is not configured, admits
 	// the request.
-	Ignored     bool
-	Constraints Constraints
+	Ignored     bool        `json:"ignored,omitzero"`
+	Constraints Constraints `json:"constraints,omitzero"`
 	// ParamKind is the kind of the objects that its expressions may read; empty for none.
-	ParamKind object.Ref
+	ParamKind object.Ref `json:"paramKind,omitzero"`
 	// Conditions all have to be true for the policy to apply.
-	Conditions []Expression
-	Variables  []Expression
+	Conditions []Expression `json:"conditions,omitempty"`
+	Variables  []Expression `json:"variables,omitempty"`
 	// Validations have to be true, and Annotations must not fail, for a request to be admitted.
-	Validations []Validation
-	Annotations []Expression
+	Validations []Validation `json:"validations,omitempty"`
+	Annotations []Expression `json:"annotations,omitempty"`
 }
 
 // Expression is a CEL expression, and what its policy calls it.
@@ -36,26 +37,59 @@ type Expression struct {
 	cel.Expression
 }
 
+// MarshalJSON writes the expression as text.
+func (e Expression) MarshalJSON() ([]byte, error) {
+	return json.Marshal(expressionBody{e.Name, e.Text})
+}
+
+// UnmarshalJSON parses the expression again.
+func (e *Expression) UnmarshalJSON(text []byte) error {
+	var b expressionBody
+	err := json.Unmarshal(text, &b)
+	*e = expressionOf(b.Name, b.Expression)
+	return err
+}
+
 // Validation is an expression, and what the API server says where it is false.
 type Validation struct {
 	Expression
 	Message string
 	// Words is the expression of a message that is preferred to Message; nil for none.
-	Words *cel.Expression
+	Words *Expression
+}
+
+// validationLine is a Validation as it stands in a file.
+type validationLine struct {
+	Expression Expression  `json:"expression"`
+	Message    string      `json:"message,omitzero"`
+	Words      *Expression `json:"words,omitzero"`
+}
+
+// MarshalJSON writes the expressions as text.
+func (v Validation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(validationLine{v.Expression, v.Message, v.Words})
+}
+
+// UnmarshalJSON parses the expressions again.
+func (v *Validation) UnmarshalJSON(text []byte) error {
+	var l validationLine
+	err := json.Unmarshal(text, &l)
+	*v = Validation{l.Expression, l.Message, l.Words}
+	return err
 }
 
 // PolicyBinding applies a policy.
 type PolicyBinding struct {
-	Ref object.Ref
+	Ref object.Ref `json:"-"`
 	// Policy is the name of the policy.
-	Policy string
+	Policy string `json:"policy"`
 	// Denies tells that a validation that is false refuses the request, and does not only warn
 	// or write into the audit log.
-	Denies bool
+	Denies bool `json:"denies,omitzero"`
 	// Constraints limit what it applies to beside those of the policy.
-	Constraints Constraints
+	Constraints Constraints `json:"constraints,omitzero"`
 	// Param says which objects the expressions read; nil for none.
-	Param *ParamRef
+	Param *ParamRef `json:"param,omitzero"`
 }
 
 // ParamRef names an object, or selects several.
@@ -80,7 +114,7 @@ type Constraints struct {
 
 // expressionBody is a match condition or a variable.
 type expressionBody struct {
-	Name       string `json:"name"`
+	Name       string `json:"name,omitzero"`
 	Expression string `json:"expression"`
 }
 
@@ -117,7 +151,7 @@ type policyBindingBody struct {
 	} `json:"spec"`
 }
 
-func (w *World) takePolicy(b *body, raw []byte) error {
+func (s *Shown) takePolicy(b *body, raw []byte) error {
 	var d policyBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -129,7 +163,7 @@ func (w *World) takePolicy(b *body, raw []byte) error {
 	for _, v := range d.Spec.Validations {
 		one := Validation{Expression: expressionOf("", v.Expression), Message: strings.TrimSpace(v.Message)}
 		if v.MessageExpression != "" {
-			words := cel.Parse(v.MessageExpression)
+			words := expressionOf("", v.MessageExpression)
 			one.Words = &words
 		}
 		p.Validations = append(p.Validations, one)
@@ -137,7 +171,7 @@ func (w *World) takePolicy(b *body, raw []byte) error {
 	for _, a := range d.Spec.Annotations {
 		p.Annotations = append(p.Annotations, expressionOf(a.Key, a.Expression))
 	}
-	w.Policies = append(w.Policies, p)
+	s.Policies = append(s.Policies, p)
 	return nil
 }
 
@@ -153,7 +187,7 @@ func expressionOf(name, text string) Expression {
 	return Expression{Name: name, Text: strings.TrimSpace(text), Expression: cel.Parse(text)}
 }
 
-func (w *World) takePolicyBinding(b *body, raw []byte) error {
+func (s *Shown) takePolicyBinding(b *body, raw []byte) error {
 	var d policyBindingBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -162,6 +196,6 @@ func (w *World) takePolicyBinding(b *body, raw []byte) error {
 	for _, action := range d.Spec.Actions {
 		p.Denies = p.Denies || action == "Deny"
 	}
-	w.PolicyBindings = append(w.PolicyBindings, p)
+	s.PolicyBindings = append(s.PolicyBindings, p)
 	return nil
 }

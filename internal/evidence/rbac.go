@@ -4,8 +4,8 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 // Role is a Role or a ClusterRole.
 type Role struct {
-	Ref   object.Ref
-	Rules []Rule
+	Ref   object.Ref `json:"-"`
+	Rules []Rule     `json:"rules,omitempty"`
 }
 
 // Rule grants verbs on resources. Rules on paths that are no resources are left out.
@@ -14,21 +14,22 @@ type Rule struct {
 	Groups    []string `json:"apiGroups"`
 	Resources []string `json:"resources"`
 	// Names are the only objects that it is about; empty for all.
-	Names []string `json:"resourceNames"`
+	Names []string `json:"resourceNames,omitempty"`
 }
 
 // Binding is a RoleBinding or a ClusterRoleBinding.
 type Binding struct {
-	Ref object.Ref
+	Ref object.Ref `json:"-"`
 	// RoleKind is Role or ClusterRole; a Role is in the namespace of the binding.
-	RoleKind, RoleName string
-	Subjects           []Subject
+	RoleKind string    `json:"roleKind"`
+	RoleName string    `json:"roleName"`
+	Subjects []Subject `json:"subjects,omitempty"`
 }
 
 // Subject is to whom a role is given: a ServiceAccount, a User or a Group.
 type Subject struct {
 	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
+	Namespace string `json:"namespace,omitzero"`
 	Name      string `json:"name"`
 }
 
@@ -37,7 +38,7 @@ type roleBody struct {
 	Rules []Rule `json:"rules"`
 }
 
-func (w *World) takeRole(b *body, raw []byte) error {
+func (s *Shown) takeRole(b *body, raw []byte) error {
 	var d roleBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (w *World) takeRole(b *body, raw []byte) error {
 			r.Rules = append(r.Rules, rule)
 		}
 	}
-	w.Roles = append(w.Roles, r)
+	s.Roles = append(s.Roles, r)
 	return nil
 }
 
@@ -61,11 +62,11 @@ type bindingBody struct {
 	Subjects []Subject `json:"subjects"`
 }
 
-func (w *World) takeBinding(b *body, raw []byte) error {
+func (s *Shown) takeBinding(b *body, raw []byte) error {
 	var d bindingBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	w.Bindings = append(w.Bindings, Binding{Ref: b.ref(), RoleKind: d.RoleRef.Kind, RoleName: d.RoleRef.Name, Subjects: d.Subjects})
+	s.Bindings = append(s.Bindings, Binding{Ref: b.ref(), RoleKind: d.RoleRef.Kind, RoleName: d.RoleRef.Name, Subjects: d.Subjects})
 	return nil
 }

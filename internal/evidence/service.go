@@ -6,18 +6,20 @@ import (
 
 // Service is a Service of the cluster.
 type Service struct {
-	Namespace, Name string
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
 	// External tells that its type is ExternalName: it has no endpoints here.
-	External bool
+	External bool `json:"external,omitzero"`
 }
 
 // Backend is an EndpointSlice or an Endpoints object of a service.
 type Backend struct {
-	Namespace, Service string
+	Namespace string `json:"namespace"`
+	Service   string `json:"service,omitzero"`
 	// Ready counts the endpoints that take requests.
-	Ready int
+	Ready int `json:"ready,omitzero"`
 	// Legacy tells that it is an Endpoints object.
-	Legacy bool
+	Legacy bool `json:"legacy,omitzero"`
 }
 
 // ServiceRef is the service that an API server calls.
@@ -28,10 +30,12 @@ type ServiceRef struct {
 
 // APIService says who serves a group and version.
 type APIService struct {
-	Name, Group, Version string
+	Name    string `json:"name"`
+	Group   string `json:"group,omitzero"`
+	Version string `json:"version,omitzero"`
 	// Service is nil when the API server serves it itself.
-	Service   *ServiceRef
-	Available Condition
+	Service   *ServiceRef `json:"service,omitzero"`
+	Available Condition   `json:"available,omitzero"`
 }
 
 // serviceBody is what is read of a Service.
@@ -41,12 +45,12 @@ type serviceBody struct {
 	} `json:"spec"`
 }
 
-func (w *World) takeService(b *body, raw []byte) error {
+func (s *Shown) takeService(b *body, raw []byte) error {
 	var d serviceBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	w.Services = append(w.Services, Service{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Type == "ExternalName"})
+	s.Services = append(s.Services, Service{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Type == "ExternalName"})
 	return nil
 }
 
@@ -57,7 +61,7 @@ type endpointsBody struct {
 	} `json:"subsets"`
 }
 
-func (w *World) takeEndpoints(b *body, raw []byte) error {
+func (s *Shown) takeEndpoints(b *body, raw []byte) error {
 	var d endpointsBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -66,7 +70,7 @@ func (w *World) takeEndpoints(b *body, raw []byte) error {
 	for _, s := range d.Subsets {
 		e.Ready += len(s.Addresses)
 	}
-	w.Backends = append(w.Backends, e)
+	s.Backends = append(s.Backends, e)
 	return nil
 }
 
@@ -84,7 +88,7 @@ type sliceBody struct {
 // ready.
 //
 // Upstream: api/discovery/v1/types.go EndpointConditions.
-func (w *World) takeSlice(b *body, raw []byte) error {
+func (s *Shown) takeSlice(b *body, raw []byte) error {
 	var d sliceBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -95,7 +99,7 @@ func (w *World) takeSlice(b *body, raw []byte) error {
 			e.Ready++
 		}
 	}
-	w.Backends = append(w.Backends, e)
+	s.Backends = append(s.Backends, e)
 	return nil
 }
 
@@ -111,34 +115,35 @@ type apiServiceBody struct {
 	} `json:"status"`
 }
 
-func (w *World) takeAPIService(b *body, raw []byte) error {
+func (s *Shown) takeAPIService(b *body, raw []byte) error {
 	var d apiServiceBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
 	available, _ := Find(conditions(d.Status.Conditions), "Available")
-	w.APIServices = append(w.APIServices, APIService{b.Metadata.Name, d.Spec.Group, d.Spec.Version, d.Spec.Service, available})
+	s.APIServices = append(s.APIServices, APIService{b.Metadata.Name, d.Spec.Group, d.Spec.Version, d.Spec.Service, available})
 	return nil
 }
 
 // Definition is what a CustomResourceDefinition shows beside what a snapshot keeps.
 type Definition struct {
-	Ref object.Ref
+	Ref object.Ref `json:"-"`
 	// Group and Plural name its resource.
-	Group, Plural string
+	Group  string `json:"group"`
+	Plural string `json:"plural"`
 	// Conversion is the webhook that converts its versions; nil without one.
-	Conversion *Client
+	Conversion *Client `json:"conversion,omitzero"`
 	// Versions counts its versions: with one, nothing is ever converted.
-	Versions int
+	Versions int `json:"versions,omitzero"`
 	// Storage is the version in which instances are stored when they are written; empty
 	// where that is not shown.
-	Storage string
+	Storage string `json:"storage,omitzero"`
 	// Stored are the versions in which instances may be stored, from the status; empty
 	// where it does not say.
-	Stored     []string
-	Conditions []Condition
+	Stored     []string    `json:"stored,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
 	// Packages are what it was installed with, sorted.
-	Packages []string
+	Packages []string `json:"packages,omitempty"`
 }
 
 // definitionBody is what is read of a CustomResourceDefinition.
@@ -168,7 +173,7 @@ type definitionBody struct {
 	} `json:"status"`
 }
 
-func (w *World) takeDefinition(b *body, raw []byte) error {
+func (s *Shown) takeDefinition(b *body, raw []byte) error {
 	var d definitionBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -184,6 +189,6 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 			one.Conversion = c.Client
 		}
 	}
-	w.Definitions = append(w.Definitions, one)
+	s.Definitions = append(s.Definitions, one)
 	return nil
 }

@@ -8,26 +8,29 @@ import (
 
 // Client is whom an API server calls: a service of the cluster, or a URL.
 type Client struct {
-	Service *ServiceRef `json:"service"`
-	URL     string      `json:"url"`
+	Service *ServiceRef `json:"service,omitzero"`
+	URL     string      `json:"url,omitzero"`
 }
 
 // Webhook is one webhook of a validating or mutating configuration.
 type Webhook struct {
 	// Configuration is the object that it stands in, with its APIVersion and Kind.
-	APIVersion, Kind, Configuration string
-	Name                            string
-	Client                          Client
+	APIVersion    string `json:"apiVersion"`
+	Kind          string `json:"kind"`
+	Configuration string `json:"configuration"`
+	Name          string `json:"name"`
+	Client        Client `json:"client"`
 	// Ignored tells that a failure to call it is ignored.
-	Ignored bool
-	Rules   []WebhookRule
+	Ignored bool          `json:"ignored,omitzero"`
+	Rules   []WebhookRule `json:"rules,omitempty"`
 	// Namespaces and Objects are the selectors; empty ones take all.
-	Namespaces, Objects metav1.LabelSelector
+	Namespaces metav1.LabelSelector `json:"namespaceSelector,omitzero"`
+	Objects    metav1.LabelSelector `json:"objectSelector,omitzero"`
 	// Exact tells that only requests of the very versions of its rules count, and not
 	// those of other versions of the resource.
-	Exact bool
+	Exact bool `json:"exact,omitzero"`
 	// Conditional tells that conditions decide, too, which nobody evaluates here.
-	Conditional bool
+	Conditional bool `json:"conditional,omitzero"`
 }
 
 // Selects reports whether the selectors take an object in a namespace, which is nil
@@ -102,13 +105,13 @@ type webhooksBody struct {
 	} `json:"webhooks"`
 }
 
-func (w *World) takeWebhooks(b *body, raw []byte) error {
+func (s *Shown) takeWebhooks(b *body, raw []byte) error {
 	var d webhooksBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
 	for _, h := range d.Webhooks {
-		w.Webhooks = append(w.Webhooks, Webhook{
+		s.Webhooks = append(s.Webhooks, Webhook{
 			APIVersion: b.APIVersion, Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
 			Ignored: h.FailurePolicy == "Ignore", Exact: h.MatchPolicy == "Exact",
 			Namespaces: h.Namespaces, Objects: h.Objects, Conditional: len(h.Conditions) > 0,

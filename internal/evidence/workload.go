@@ -10,37 +10,38 @@ import (
 
 // Workload is a Deployment, StatefulSet or DaemonSet.
 type Workload struct {
-	Ref            object.Ref
-	ServiceAccount string
+	Ref            object.Ref `json:"-"`
+	ServiceAccount string     `json:"account,omitzero"`
 	// Wanted and Ready count pods.
-	Wanted, Ready int
-	BeingDeleted  bool
+	Wanted       int  `json:"wanted,omitzero"`
+	Ready        int  `json:"ready,omitzero"`
+	BeingDeleted bool `json:"beingDeleted,omitzero"`
 	// Programs are the names by which its containers may call themselves.
-	Programs []string
+	Programs []string `json:"programs,omitempty"`
 	// Names are what it is called in its labels, sorted.
-	Names []string
+	Names []string `json:"names,omitempty"`
 	// Packages are what it was installed with, sorted.
-	Packages []string
+	Packages []string `json:"packages,omitempty"`
 }
 
 // Pod is a pod in the eyes of who looks for a controller.
 type Pod struct {
-	Ref            object.Ref
-	ServiceAccount string
+	Ref            object.Ref `json:"-"`
+	ServiceAccount string     `json:"account,omitzero"`
 	// Controller is the owner that made it; empty without one.
-	Controller object.Ref
-	Node       string
-	Phase      string
-	Ready      bool
+	Controller object.Ref `json:"controller,omitzero"`
+	Node       string     `json:"node,omitzero"`
+	Phase      string     `json:"phase,omitzero"`
+	Ready      bool       `json:"ready,omitzero"`
 	// Waiting is why a container does not run, as CrashLoopBackOff; empty when none
 	// waits.
-	Waiting      string
-	BeingDeleted bool
+	Waiting      string `json:"waiting,omitzero"`
+	BeingDeleted bool   `json:"beingDeleted,omitzero"`
 	// Mirror marks the mirror pod of a static pod.
-	Mirror   bool
-	Programs []string
+	Mirror   bool     `json:"mirror,omitzero"`
+	Programs []string `json:"programs,omitempty"`
 	// Names are what it is called in its labels, sorted.
-	Names []string
+	Names []string `json:"names,omitempty"`
 }
 
 // Running reports whether its containers may be at work.
@@ -104,7 +105,7 @@ type workloadBody struct {
 	} `json:"status"`
 }
 
-func (w *World) takeWorkload(b *body, raw []byte) error {
+func (s *Shown) takeWorkload(b *body, raw []byte) error {
 	var d workloadBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (w *World) takeWorkload(b *body, raw []byte) error {
 	if b.Kind == "DaemonSet" {
 		one.Wanted, one.Ready = d.Status.Desired, d.Status.NumberReady
 	}
-	w.Workloads = append(w.Workloads, one)
+	s.Workloads = append(s.Workloads, one)
 	return nil
 }
 
@@ -139,7 +140,7 @@ type podBody struct {
 	} `json:"status"`
 }
 
-func (w *World) takePod(b *body, raw []byte) error {
+func (s *Shown) takePod(b *body, raw []byte) error {
 	var d podBody
 	if err := decode(raw, &d); err != nil {
 		return err
@@ -155,7 +156,7 @@ func (w *World) takePod(b *body, raw []byte) error {
 			p.Waiting = s.State.Waiting.Reason
 		}
 	}
-	w.Pods = append(w.Pods, p)
+	s.Pods = append(s.Pods, p)
 	return nil
 }
 

@@ -114,6 +114,9 @@ func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
 	if !goes || e.Outcome == report.Orphaned {
 		u.Above(s.snap, o)
 	}
+	if goes && o.Pod() != nil && s.snap.Conditionless() {
+		u.Of(s.snap, object.Node.Resource(), "") // a kubelet that does not report ends no pod
+	}
 	if e.BlockedBy != nil {
 		for _, ref := range e.BlockedBy.Dependents {
 			if d := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); d != nil {

@@ -42,7 +42,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := s.Write(io.Discard, c); err != nil {
+				if err := s.Write(io.Discard, c, Evidence{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -55,7 +55,7 @@ func BenchmarkReadBack(b *testing.B) {
 	s := benchSnapshot(b, benchObjects)
 	for name, c := range map[string]Compression{"plain": Uncompressed, "gzip": Gzip, "zstd": Zstd} {
 		var stored bytes.Buffer
-		if err := s.Write(&stored, c); err != nil {
+		if err := s.Write(&stored, c, Evidence{}); err != nil {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) {
@@ -74,7 +74,7 @@ func BenchmarkReadBack(b *testing.B) {
 // BenchmarkReadBackMemory reports what one object costs for as long as it is kept.
 func BenchmarkReadBackMemory(b *testing.B) {
 	var stored bytes.Buffer
-	if err := benchSnapshot(b, benchObjects).Write(&stored, Uncompressed); err != nil {
+	if err := benchSnapshot(b, benchObjects).Write(&stored, Uncompressed, Evidence{}); err != nil {
 		b.Fatal(err)
 	}
 	builtinResources() // which are made once

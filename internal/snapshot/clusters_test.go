@@ -83,7 +83,7 @@ func TestClusters(t *testing.T) {
 func storedAndBack(t *testing.T, s *Snapshot) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Write(&b, Zstd); err != nil {
+	if err := s.Write(&b, Zstd, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	back, err := readBytes(b.Bytes(), Options{})

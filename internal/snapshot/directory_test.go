@@ -116,7 +116,7 @@ func readWith(t *rapid.T, o Options, path string, workers int) (all []any, err e
 		t.Errorf("%d objects were counted of %d", r.memory.objects, len(r.objects)+r.readBack)
 	}
 	var lines strings.Builder
-	if err := s.Write(&lines, Uncompressed); err != nil {
+	if err := s.Write(&lines, Uncompressed, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	return []any{lines.String(), s.Problems, s.Gaps, s.Source}, nil
@@ -156,7 +156,7 @@ func TestNestedDirectories(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := s.Write(&b, Uncompressed); err != nil {
+		if err := s.Write(&b, Uncompressed, Evidence{}); err != nil {
 			t.Fatal(err)
 		}
 		if first == nil {

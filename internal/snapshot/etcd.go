@@ -193,6 +193,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 		coverage: &Coverage{},
 	}
 	if s.renewed > 0 {
+		snap.latest = s.renewed
 		snap.Source.TakenAt = time.Unix(s.renewed, 0).UTC().Format(time.RFC3339)
 	}
 	snap.Source.VersionBounds = boundsOf(s.kubelets, localVersions(s.services))

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -294,8 +295,9 @@ func (r *reader) taken() int64 {
 func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if s := r.onlyStored(); s != nil {
 		s.Source.TakenAt = cmp.Or(r.options.TakenAt, s.Source.TakenAt)
+		s.latest = max(s.latest, Source{TakenAt: r.options.TakenAt}.Seconds())
 		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // which is one moment
-			s.doubt(s.Source.Seconds())
+			s.doubt(cmp.Or(s.latest, s.Source.Seconds()))
 			s.findOwners()
 		}
 		return s, r.options.Vouched.vouchFor(s)
@@ -346,11 +348,12 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if at := r.taken(); r.source.TakenAt == "" && at > 0 {
 		r.source.TakenAt = time.Unix(at, 0).UTC().Format(time.RFC3339)
 	}
-	s := &Snapshot{Objects: r.objects, Resources: resources, Source: r.source, Problems: r.problems, coverage: coverage}
+	s := &Snapshot{Objects: r.objects, Resources: resources, Source: r.source, Problems: r.problems, coverage: coverage, latest: r.moment}
+	s.conditionless = slices.ContainsFunc(r.stored, (*Snapshot).Conditionless)
 	if err := s.settle(); err != nil {
 		return nil, err
 	}
-	s.doubt(r.moment)
+	s.doubt(s.latest)
 	s.findOwners()
 	return s, nil
 }

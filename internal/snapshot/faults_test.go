@@ -178,7 +178,7 @@ func TestN19TwoClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stored bytes.Buffer
-	if err := s.Write(&stored, Zstd); err != nil {
+	if err := s.Write(&stored, Zstd, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	three := writeFile(t, filepath.Join(dir, "three"), stored.Bytes())

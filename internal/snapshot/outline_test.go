@@ -23,7 +23,7 @@ func TestOutlineIsTheSnapshot(t *testing.T) {
 		path := filepath.Join(dir, "snapshot")
 		c := rapid.SampledFrom([]Compression{Uncompressed, Gzip, Zstd}).Draw(t, "compression")
 		var file bytes.Buffer
-		if err := s.Write(&file, c); err != nil {
+		if err := s.Write(&file, c, Evidence{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {

@@ -76,7 +76,7 @@ func FuzzPlainWriter(f *testing.F) {
 			}
 			s.Objects = append(s.Objects, o)
 		}
-		if err := s.Write(io.Discard, Zstd); err != nil && (isUTF8(one) && isUTF8(other)) {
+		if err := s.Write(io.Discard, Zstd, Evidence{}); err != nil && (isUTF8(one) && isUTF8(other)) {
 			t.Fatal(err)
 		}
 	})
@@ -91,11 +91,11 @@ func TestWriteSaysWhatFailed(t *testing.T) {
 		s.Objects = append(s.Objects, &object.Object{Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web", UID: "57ef11b8-e4b0-4c06-9084-63f44d6d90a5"}})
 	}
 	var whole bytes.Buffer
-	if err := s.Write(&whole, Uncompressed); err != nil {
+	if err := s.Write(&whole, Uncompressed, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, after := range []int{0, 1, pieceSize + 1, 3 * pieceSize, whole.Len() - 1} {
-		if err := s.Write(&fullDisk{left: after}, Uncompressed); !errors.Is(err, errFull) {
+		if err := s.Write(&fullDisk{left: after}, Uncompressed, Evidence{}); !errors.Is(err, errFull) {
 			t.Errorf("after %d of %d bytes: %v", after, whole.Len(), err)
 		}
 	}

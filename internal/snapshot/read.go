@@ -38,6 +38,9 @@ type Options struct {
 	// has no texts.
 	Wants func(o *object.Object) *manifest.Fields
 	Raw   func(o *object.Object, text []byte) error
+	// Evidence, if it is not nil, is given each line of evidence in a snapshot that this program
+	// wrote; the line is good until it returns.
+	Evidence func(line []byte) error
 	// Memory, if it is not nil, is called as inputs are read, and before much memory is
 	// taken, with how many bytes that is, with the number of objects that were read so
 	// far, and with the limits. Its error, which is an ErrLimit, ends the reading.
@@ -70,7 +73,7 @@ func (r *reader) readAll(paths []string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.missingIsAbsent = r.options.TreatMissingAsAbsent
+	s.missingIsAbsent = s.missingIsAbsent || r.options.TreatMissingAsAbsent
 	return s, nil
 }
 
@@ -120,7 +123,7 @@ func newReader(o Options) (*reader, error) {
 	}
 	r := &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostFiles)}
 	r.memory = &memory{room: o.Memory, limits: limits}
-	if o.Raw != nil || o.Wants != nil { // which are told about objects in the order of the files
+	if o.Raw != nil || o.Wants != nil || o.Evidence != nil { // which are told about objects in the order of the files
 		r.workers = 1
 	}
 	return r, nil
@@ -185,7 +188,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		return err
 	}
 	if isStored(start) {
-		s, err := readStored(r.lines(content), r.intern)
+		s, err := readStored(r.lines(content), r.intern, r.options.Evidence)
 		if err != nil {
 			return err
 		}

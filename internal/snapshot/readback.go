@@ -22,13 +22,20 @@ var errFormat = errors.New("not a whole snapshot")
 func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
 
 // readStored reads a snapshot in our own format, and checks that it is whole.
-func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error) {
+// Each line of evidence is handed to evidence, which may be nil.
+func readStored(lines *lineReader, intern *manifest.Interner, evidence func(line []byte) error) (*Snapshot, error) {
 	header, err := readHeader(lines)
 	if err != nil {
 		return nil, err
 	}
 	s := header.snapshot()
+	if header.Format < firstWithEvidence {
+		s.lacksEvidence()
+	}
 	if s.Objects, err = readStoredObjects(lines, header, intern); err != nil {
+		return nil, err
+	}
+	if err := readEvidence(lines, header, evidence); err != nil {
 		return nil, err
 	}
 	if err := checkTrailer(lines, len(s.Objects)); err != nil {
@@ -37,8 +44,22 @@ func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error)
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
 		return nil, fmt.Errorf("%w: its objects are not sorted", errFormat)
 	}
+	if header.Format < firstWithEvidence {
+		s.listGaps()
+	}
 	s.number()
 	return s, nil
+}
+
+// lacksEvidence takes the coverage of the kinds whose state decides about deletions of other
+// objects: a file of a version that did not keep it says that they exist, and no more. A list of
+// them that is read beside it covers them again.
+func (s *Snapshot) lacksEvidence() {
+	s.conditionless = true
+	for _, k := range []object.Kind{object.Node, object.APIService, object.ValidatingWebhookConfiguration, object.MutatingWebhookConfiguration,
+		object.ValidatingAdmissionPolicy, object.ValidatingAdmissionPolicyBinding} {
+		delete(s.coverage.places, object.Storage(k.GroupResource()))
+	}
 }
 
 func readHeader(lines *lineReader) (*storedHeader, error) {
@@ -55,22 +76,23 @@ func readHeader(lines *lineReader) (*storedHeader, error) {
 	if err := json.Unmarshal(line, &version); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", errFormat, err)
 	}
-	if version.Format != formatVersion {
+	if version.Format < 1 || version.Format > formatVersion {
 		return nil, fmt.Errorf("%w that this version can read: it has format %d, and this is format %d", errFormat, version.Format, formatVersion)
 	}
 	header := &storedHeader{}
 	if err := json.Unmarshal(line, header); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", errFormat, err)
 	}
-	if header.Objects < 0 {
-		return nil, fmt.Errorf("%w: header: %d objects", errFormat, header.Objects)
+	if header.Objects < 0 || header.Evidence < 0 {
+		return nil, fmt.Errorf("%w: header: %d objects, %d lines of evidence", errFormat, header.Objects, header.Evidence)
 	}
 	lines.take()
 	return header, nil
 }
 
 func (h *storedHeader) snapshot() *Snapshot {
-	s := &Snapshot{Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage)}
+	s := &Snapshot{Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage), missingIsAbsent: h.MissingIsAbsent}
+	s.latest = h.Source.Moment
 	for _, r := range h.Resources {
 		s.Resources.Add(r.resource())
 	}
@@ -113,6 +135,26 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 		objects = append(objects, o)
 	}
 	return objects, nil
+}
+
+// readEvidence hands over the lines of evidence.
+func readEvidence(lines *lineReader, header *storedHeader, evidence func(line []byte) error) error {
+	for range header.Evidence {
+		line, err := lines.read()
+		if err == nil {
+			err = lines.check()
+		}
+		if err != nil {
+			return err
+		}
+		if evidence != nil {
+			if err := evidence(line); err != nil {
+				return fmt.Errorf("%w: line %d: %w", errFormat, lines.number, err)
+			}
+		}
+		lines.take()
+	}
+	return nil
 }
 
 // wholeObject is the object of a line, however it is written.

@@ -34,6 +34,11 @@ type Snapshot struct {
 
 	coverage        *Coverage
 	missingIsAbsent bool
+	// conditionless is true for a file of a version that kept no conditions: see Conditionless.
+	conditionless bool
+	// latest is a time at which the cluster was still running, in seconds since 1970, as something
+	// that is written all the time tells; 0 if nothing does.
+	latest int64
 	// doubts are why it is not known whether an owner exists, by uid: see doubt.
 	doubts map[types.UID]string
 	// owners are the objects that references mean, by uid: see findOwners.
@@ -66,7 +71,7 @@ type Source struct {
 	// that the kinds it serves are known and not assumed.
 	Discovered bool
 	// Revision is the one of an etcd snapshot that was read; 0 for every other source, and
-	// for several. It is not written to files.
+	// for several.
 	Revision int64
 	// Ignored counts the files that hold no objects: logs, tables, foreign formats.
 	Ignored int
@@ -158,6 +163,13 @@ func (s *Snapshot) Covers(r object.Resource, namespace string) bool {
 	}
 	return s.coverage.covers(r.GroupResource(), namespace)
 }
+
+// Conditionless reports whether the snapshot was read from a file of a version that kept no
+// conditions: whether a node that is in it is ready, nothing can tell.
+func (s *Snapshot) Conditionless() bool { return s.conditionless }
+
+// MissingIsAbsent reports whether the user vouches that what the snapshot does not have is absent.
+func (s *Snapshot) MissingIsAbsent() bool { return s.missingIsAbsent }
 
 // Why says why the snapshot does not cover the resource in the namespace; empty
 // when it does.

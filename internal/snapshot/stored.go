@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +27,7 @@ func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object
 	}
 	coverage.merge(s.coverage)
 	r.problems = append(r.problems, s.Problems...)
-	r.at(s.Source.Seconds())
+	r.at(cmp.Or(s.latest, s.Source.Seconds()))
 	r.source.Ignored += s.Source.Ignored
 	r.source.Discovered = r.source.Discovered || s.Source.Discovered
 	r.source.KubernetesVersion = newer(r.source.KubernetesVersion, s.Source.KubernetesVersion)

@@ -8,20 +8,29 @@ import (
 
 // formatVersion is the version of our own format. It grows when an older reader
 // would misunderstand a newer file; additions that it may ignore do not count.
-const formatVersion = 1
+//
+// Since version 2 lines of evidence follow the objects.
+const (
+	formatVersion     = 2
+	firstWithEvidence = 2
+)
 
 // formatMark is how every file of our own format starts.
 const formatMark = `{"kubectlGCSnapshot":`
 
 type storedHeader struct {
-	Format    int              `json:"kubectlGCSnapshot"`
-	Objects   int              `json:"objects"`
-	Source    storedSource     `json:"source"`
-	Types     [][2]string      `json:"types"`
-	Coverage  storedCoverage   `json:"coverage"`
-	Gaps      []storedGap      `json:"gaps"`
-	Problems  []storedProblem  `json:"problems"`
-	Resources []storedResource `json:"resources"`
+	Format  int `json:"kubectlGCSnapshot"`
+	Objects int `json:"objects"`
+	// Evidence is how many lines of evidence follow the objects.
+	Evidence int `json:"evidence,omitzero"`
+	// MissingIsAbsent is what the user vouched for when the snapshot was made.
+	MissingIsAbsent bool             `json:"missingIsAbsent,omitzero"`
+	Source          storedSource     `json:"source"`
+	Types           [][2]string      `json:"types"`
+	Coverage        storedCoverage   `json:"coverage"`
+	Gaps            []storedGap      `json:"gaps"`
+	Problems        []storedProblem  `json:"problems"`
+	Resources       []storedResource `json:"resources"`
 }
 
 type storedSource struct {
@@ -35,13 +44,16 @@ type storedSource struct {
 	ClusterUID types.UID         `json:"clusterUID,omitzero"`
 	Discovered bool              `json:"discovered,omitzero"`
 	Ignored    int               `json:"ignored,omitzero"`
+	// Moment and Revision are missing from older files.
+	Moment   int64 `json:"moment,omitzero"`
+	Revision int64 `json:"revision,omitzero"`
 }
 
 func storedSourceOf(s Source) storedSource {
 	return storedSource{
 		Files: s.Files, KubernetesVersion: s.KubernetesVersion, TakenAt: s.TakenAt, ClusterUID: s.ClusterUID,
 		Discovered: s.Discovered, Ignored: s.Ignored,
-		Least: s.VersionBounds.Least, Most: s.VersionBounds.Most, From: s.VersionBounds.From,
+		Revision: s.Revision, Least: s.VersionBounds.Least, Most: s.VersionBounds.Most, From: s.VersionBounds.From,
 	}
 }
 
@@ -49,7 +61,7 @@ func (s storedSource) source() Source {
 	return Source{
 		Files: s.Files, KubernetesVersion: s.KubernetesVersion, TakenAt: s.TakenAt, ClusterUID: s.ClusterUID,
 		Discovered: s.Discovered, Ignored: s.Ignored,
-		VersionBounds: Version{Least: s.Least, Most: s.Most, From: s.From},
+		Revision: s.Revision, VersionBounds: Version{Least: s.Least, Most: s.Most, From: s.From},
 	}
 }
 

@@ -36,7 +36,7 @@ func storedOfAnyLength(t *testing.T) (*Snapshot, []byte) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := s.Write(&b, Uncompressed); err != nil {
+	if err := s.Write(&b, Uncompressed, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	return s, b.Bytes()

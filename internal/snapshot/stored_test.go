@@ -153,7 +153,7 @@ func TestStoredRoundTrip(t *testing.T) {
 		s := genSnapshot(t)
 		c := rapid.SampledFrom([]Compression{Uncompressed, Gzip, Zstd}).Draw(t, "compression")
 		var b, again bytes.Buffer
-		if err := s.Write(&b, c); err != nil {
+		if err := s.Write(&b, c, Evidence{}); err != nil {
 			t.Fatal(err)
 		}
 		back, err := readBytes(bytes.Clone(b.Bytes()), Options{})
@@ -163,7 +163,7 @@ func TestStoredRoundTrip(t *testing.T) {
 		if d := diff(s, back); d != "" {
 			t.Fatalf("-written +read:\n%s", d)
 		}
-		if err := back.Write(&again, c); err != nil {
+		if err := back.Write(&again, c, Evidence{}); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(b.Bytes(), again.Bytes()) {
@@ -179,7 +179,7 @@ func storedExample(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := s.Write(&b, Uncompressed); err != nil {
+	if err := s.Write(&b, Uncompressed, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -203,7 +203,7 @@ func TestStoredDamage(t *testing.T) {
 		"changed header":  {bytes.Replace(whole, []byte(`"places"`), []byte(`"Places"`), 1), "hash"},
 		"lost object":     {bytes.Replace(whole, lines[1], nil, 1), "not a whole snapshot"},
 		"something after": {append(bytes.Clone(whole), '{'), "follows its last line"},
-		"newer format":    {bytes.Replace(whole, []byte(formatMark+"1"), []byte(formatMark+"2"), 1), "has format 2"},
+		"newer format":    {bytes.Replace(whole, []byte(formatMark+"2"), []byte(formatMark+"3"), 1), "has format 3"},
 		"wrong type":      {bytes.Replace(whole, []byte(`{"t":0`), []byte(`{"t":7`), 1), "type 7"},
 		"negative count":  {bytes.Replace(whole, []byte(`"objects":1`), []byte(`"objects":-1`), 1), "-1 objects"},
 	}

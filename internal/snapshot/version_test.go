@@ -92,7 +92,7 @@ func TestVersionOfDumps(t *testing.T) {
 				t.Errorf("%s, not %s", got, tt.want)
 			}
 			var b bytes.Buffer
-			if err := s.Write(&b, Gzip); err != nil {
+			if err := s.Write(&b, Gzip, Evidence{}); err != nil {
 				t.Fatal(err)
 			}
 			again, err := readBytes(b.Bytes(), Options{})

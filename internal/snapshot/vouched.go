@@ -63,8 +63,13 @@ func (v Vouched) vouchFor(s *Snapshot) error {
 	if err := v.vouch(s.coverage, s.Resources, s.Objects); err != nil {
 		return err
 	}
+	s.listGaps()
+	return nil
+}
+
+// listGaps makes the gaps anew after the coverage has changed.
+func (s *Snapshot) listGaps() {
 	undiscovered := slices.DeleteFunc(s.Gaps, func(g Gap) bool { return g.Resource != EveryResource })
 	s.Gaps = slices.Concat(undiscovered, s.gapsOf())
 	sortGaps(s.Gaps)
-	return nil
 }

@@ -36,7 +36,7 @@ func TestVouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stored bytes.Buffer
-	if err := plain.Write(&stored, Zstd); err != nil {
+	if err := plain.Write(&stored, Zstd, Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range tests {

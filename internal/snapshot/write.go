@@ -23,16 +23,26 @@ const (
 	Zstd
 )
 
+// Evidence is what a file holds beside a snapshot: what objects showed of those that act beside the
+// collector. This package does not read it.
+type Evidence struct {
+	// Lines is how many lines there are.
+	Lines int
+	// Line returns one of them, from 0: JSON without a line break.
+	Line func(n int) ([]byte, error)
+}
+
 // Write writes the snapshot in our own format: JSON lines, of which the first is
 // a header with everything but the objects, and the last one a trailer with the
-// hash of all lines before it.
+// hash of all lines before it. The lines of the objects come after the header, those of the
+// evidence after them.
 // ReadFiles reads it back; that it is whole is checked then.
-func (s *Snapshot) Write(w io.Writer, c Compression) error {
+func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
 	packed, err := compressor(w, c)
 	if err != nil {
 		return err
 	}
-	err = s.writeLines(packed)
+	err = s.writeLines(packed, e)
 	if closed := packed.Close(); err == nil { // whatever happened: some is packed beside
 		err = closed
 	}
@@ -129,17 +139,18 @@ func (l *lineWriter) close() error {
 	return l.err
 }
 
-func (s *Snapshot) writeLines(w io.Writer) error {
+func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
 	lines := newLineWriter(w)
-	err := s.addLines(lines)
+	err := s.addLines(lines, e)
 	if failed := lines.close(); err == nil {
 		err = failed
 	}
 	return err
 }
 
-func (s *Snapshot) addLines(lines *lineWriter) error {
+func (s *Snapshot) addLines(lines *lineWriter, e Evidence) error {
 	header, types := s.header()
+	header.Evidence = e.Lines
 	p := newPlainWriter(types)
 	first, err := p.encode(header)
 	if err == nil {
@@ -152,6 +163,15 @@ func (s *Snapshot) addLines(lines *lineWriter) error {
 		longer, err := p.append(lines.pending, o)
 		if err == nil {
 			err = lines.added(longer)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for n := range e.Lines {
+		line, err := e.Line(n)
+		if err == nil {
+			err = lines.added(append(append(lines.pending, line...), '\n'))
 		}
 		if err != nil {
 			return err
@@ -171,9 +191,10 @@ func (s *Snapshot) addLines(lines *lineWriter) error {
 // header is everything but the objects; types numbers their apiVersions and kinds.
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
-		Format: formatVersion, Objects: len(s.Objects), Source: storedSourceOf(s.Source),
+		Format: formatVersion, Objects: len(s.Objects), MissingIsAbsent: s.missingIsAbsent, Source: storedSourceOf(s.Source),
 		Resources: storedResourcesOf(s.Resources), Coverage: storedCoverageOf(s.coverage),
 	}
+	h.Source.Moment = s.latest
 	for _, g := range s.Gaps {
 		h.Gaps = append(h.Gaps, storedGap(g))
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
+// Manifest is an object as JSON: its kind and its metadata, without labels.
+func Manifest(o *object.Object) ([]byte, error) { return manifestOf(o, false) }
+
 // manifestOf is an object as JSON: all that the simulated server knows of it.
 func manifestOf(o *object.Object, partial bool) ([]byte, error) {
 	m := metav1.ObjectMeta{

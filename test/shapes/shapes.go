@@ -92,5 +92,5 @@ func (c *Cluster) Save(file string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(snap.Write(f, snapshot.Zstd), f.Close())
+	return errors.Join(snap.Write(f, snapshot.Zstd, snapshot.Evidence{}), f.Close())
 }

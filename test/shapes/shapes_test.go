@@ -16,7 +16,7 @@ func written(t *testing.T, s shapes.Shape, seed uint64) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := snap.Write(&b, snapshot.Uncompressed); err != nil {
+	if err := snap.Write(&b, snapshot.Uncompressed, snapshot.Evidence{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -19,6 +19,9 @@ type bodies struct {
 	world evidence.World
 	// had are the objects of each part whose bodies were seen.
 	had map[evidence.Part]map[place]bool
+	// records are what was added, in order, where a snapshot is to be written with them.
+	records []*evidence.Record
+	keep    bool
 }
 
 // place is a namespace and a name.
@@ -38,19 +41,46 @@ func (b *bodies) wants(o *object.Object) *manifest.Fields {
 // incomplete, which is all that follows from it.
 func (b *bodies) add(o *object.Object, text []byte) error {
 	if len(text) == 0 {
-		b.miss(o)
+		b.take(evidence.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
 		return nil
 	}
-	if err := b.world.Add(o.APIVersion, o.Kind, text); err != nil {
-		return nil //nolint:nilerr // the part says so itself
-	}
-	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok {
-		if b.had[part] == nil {
-			b.had[part] = map[place]bool{}
-		}
-		b.had[part][place{o.Namespace, o.Name}] = true
+	r, err := evidence.Read(o.APIVersion, o.Kind, text)
+	b.take(r)
+	if err == nil {
+		b.see(o.APIVersion, o.Kind, place{o.Namespace, o.Name})
 	}
 	return nil
+}
+
+// line takes in what a snapshot of ours has kept of the body of an object.
+func (b *bodies) line(text []byte) error {
+	r, err := evidence.ParseLine(text)
+	if err != nil {
+		return err
+	}
+	b.take(r)
+	if r.Unread == "" {
+		b.see(r.APIVersion, r.Kind, place{r.Namespace, r.Name})
+	}
+	return nil
+}
+
+func (b *bodies) take(r *evidence.Record) {
+	b.world.Take(r)
+	if b.keep {
+		b.records = append(b.records, r)
+	}
+}
+
+func (b *bodies) see(apiVersion, kind string, at place) {
+	part, ok := evidence.PartOf(apiVersion, kind)
+	if !ok {
+		return
+	}
+	if b.had[part] == nil {
+		b.had[part] = map[place]bool{}
+	}
+	b.had[part][at] = true
 }
 
 // seen is the evidence of a dump; nil where none was taken.
@@ -59,17 +89,6 @@ func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
 		return nil
 	}
 	return b.evidence(snap)
-}
-
-// miss says that the body of an object could not be had.
-func (b *bodies) miss(o *object.Object) {
-	const why = "the dump holds an object that is too large, or of a form that cannot be read in part"
-	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok {
-		b.world.Mark(part, o.Namespace, why)
-	}
-	if o.BeingDeleted() {
-		b.world.Unread(o.Ref, why)
-	}
 }
 
 const bodiesMissing = "the dump lists objects without their spec and status"
@@ -113,7 +132,7 @@ func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]b
 	lacking := map[evidence.Part]map[string]bool{}
 	for same := range snap.ByKind() {
 		part, ok := evidence.PartOf(same[0].APIVersion, same[0].Kind)
-		if !ok {
+		if !ok || part == evidence.Events { // nothing rests on all Events
 			continue
 		}
 		in := lacking[part]

@@ -42,8 +42,9 @@ type Source struct {
 	// Single tells that the question is about the targets: of a cluster of which we may
 	// not read everything, their namespace is read.
 	Single bool
-	// Evidence says that more of a dump is taken than a snapshot.
-	Evidence bool
+	// Evidence says that more of a dump is taken than a snapshot. Written says that it is taken to
+	// be written to a file.
+	Evidence, Written bool
 }
 
 // World is what a command looks at.
@@ -156,9 +157,10 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 		Limits: s.limits.limits(), Memory: memory.Room,
 	}
 	var b *bodies
-	if s.Evidence {
+	if s.Evidence || s.Written {
 		b = newBodies()
-		o.Wants, o.Raw = b.wants, b.add
+		b.keep = s.Written
+		o.Wants, o.Raw, o.Evidence = b.wants, b.add, b.line
 	}
 	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
 	return progress.UnlessInterrupted(c.Context(), func() (World, error) {
@@ -232,7 +234,7 @@ func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
 		}
 		fmt.Fprintln(errOut, "warning: "+render.Escape(p.Message))
 	}
-	if s.missingAbsent && len(snap.Gaps) > 0 {
+	if snap.MissingIsAbsent() && len(snap.Gaps) > 0 {
 		fmt.Fprintln(errOut, "warning: what the dump does not contain is taken for absent; where that is wrong, so is the answer")
 	}
 	if len(snap.Objects) == 0 {

@@ -25,7 +25,7 @@ func file(b *testing.B) (*shapes.Cluster, string) {
 		b.Fatal(err)
 	}
 	var buffer bytes.Buffer
-	if err := snap.Write(&buffer, snapshot.Zstd); err != nil {
+	if err := snap.Write(&buffer, snapshot.Zstd, snapshot.Evidence{}); err != nil {
 		b.Fatal(err)
 	}
 	path := filepath.Join(b.TempDir(), "cluster.zst")
