@@ -28,8 +28,8 @@ var clusters = []struct {
 	// The four are longhorn.io Nodes; the dump lists core nodes only.
 	{"sonobuoy-v1.24-OneKE", 921, 107, 1, 0, 4},
 	{"sonobuoy-v1.25-triliovault-for-kubernetes", 936, 255, 1, 0, 0},
-	// The ReplicaSets of the namespace were asked for and left no file: there are none.
-	{"sonobuoy-v1.26-replicated", 309, 25, 2, 1, 0},
+	// The ReplicaSets of the namespace were asked for and left no file.
+	{"sonobuoy-v1.26-replicated", 309, 25, 2, 0, 1},
 	{"sonobuoy-v1.27-civo", 361, 22, 0, 0, 0},
 	{"support-bundle-longhorn", 214, 71, 0, 0, 27},
 	{"troubleshoot-baseline-2025", 375, 21, 0, 0, 0},

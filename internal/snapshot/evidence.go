@@ -79,7 +79,7 @@ func (j *judge) list(s *sighting) {
 		return
 	case taken:
 		if why := s.common.selected(); why != "" {
-			j.doubted = append(j.doubted, doubted{s.shown, why})
+			j.doubted = append(j.doubted, doubted{s.shown, why + "; if it was not"})
 			return
 		}
 	case whole:
@@ -136,7 +136,7 @@ type doubted struct {
 func (j *judge) doubt(d doubted) {
 	for _, at := range d.shown {
 		if r, ok := j.resource(at.typeName); ok && r.Namespaced == (at.namespace != "") && !j.coverage.covers(r.GroupResource(), at.namespace) {
-			j.coverage.Fail(r.GroupResource(), at.namespace, reason.Partial, fmt.Sprintf("%s; if it was not, add --complete=%s", d.why, r.GroupResource()))
+			j.coverage.Fail(r.GroupResource(), at.namespace, reason.Partial, fmt.Sprintf("%s, add --complete=%s", d.why, r.GroupResource()))
 		}
 	}
 }

@@ -6,8 +6,7 @@ import "strings"
 // `resources/ns/<namespace>/<file>`, where a file is
 // `<group>_<version>_<plural>.json`, or `Pods.json` in old releases, whose items
 // say neither kind nor apiVersion; the oldest have `resources/non-ns` for the cluster.
-// A list without items gets no file at all: what a missing file means
-// meta/query-time.json says (see sonobuoyRun).
+// A list without items gets no file: see sonobuoyRun.
 func locateSonobuoy(dirs []string, base string) (location, bool) {
 	n := len(dirs)
 	root := func(below int) string { return rootName(strings.Join(dirs[:n-below], "/")) }

@@ -15,7 +15,8 @@ import (
 
 // sonobuoyRun is what one run of sonobuoy says of itself. It lists each kind in each
 // namespace by itself, writes no file for an empty list, and logs what it asked in
-// meta/query-time.json: so a question that succeeded and left no file found nothing.
+// meta/query-time.json. A question that succeeded and left no file found nothing, or its file was
+// left out before the dump was passed on: nothing tells these apart, so that it is a gap.
 //
 // As in queries.go and queryrecorder.go of github.com/vmware-tanzu/sonobuoy/pkg/discovery.
 type sonobuoyRun struct {
@@ -107,7 +108,7 @@ func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
 }
 
 // run judges a run of sonobuoy, whose files have been judged as lists: with a selector
-// none of them is whole, and without one what left no file is empty. groups are those
+// none of them is whole. What was asked for and left no file is doubted. groups are those
 // that the server serves.
 func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 	if run.selector != "" {
@@ -138,9 +139,6 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 			groupsFound[s.resource][object.Storage(r.GroupResource())] = true
 		}
 	}
-	if slices.Contains(run.asked, question{definitionsResource.Resource, ""}) {
-		j.coverage.Add(definitionsResource, "")
-	}
 	inPlace, known := run.inPlace(), j.knowsGroups(groups)
 	for _, q := range run.asked {
 		plural := strings.ToLower(q.resource)
@@ -148,8 +146,16 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 			continue
 		}
 		if gr, ok := j.asked(q, groupsFound[plural], known && !ambiguous(plural, groups)); ok {
-			j.coverage.Add(gr, q.namespace)
+			j.leftNoFile(gr, q.namespace)
 		}
+	}
+}
+
+// leftNoFile says that a list was asked for of which there is no file.
+func (j *judge) leftNoFile(gr schema.GroupResource, namespace string) {
+	if r, ok := j.resources.Preferred(gr); ok {
+		at := spot{typeName{r.APIVersion(), r.Kind}, namespace}
+		j.doubted = append(j.doubted, doubted{[]spot{at}, "sonobuoy asked for it and there is no file: it found none, or the file was left out; if none was left out"})
 	}
 }
 
