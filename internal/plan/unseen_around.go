@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -13,6 +14,7 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 	if o.Namespace != "" && !apisim.Immortal(o.Namespace) {
 		u.one(snap, object.Namespace, "", o.Namespace)
 	}
+	mirrored, isMirror := controllers.Mirrors(o)
 	switch {
 	case o.Pod() != nil && o.Pod().NodeName != "":
 		u.one(snap, object.Node, "", o.Pod().NodeName)
@@ -22,13 +24,13 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 		u.one(snap, object.PVC, o.Volume().ClaimNamespace, o.Volume().ClaimName)
 	case o.Is(object.Endpoints):
 		u.one(snap, object.Service, o.Namespace, o.Name)
-	case o.Is(object.EndpointSlice):
-		u.one(snap, object.Endpoints, o.Namespace, o.Labels.Get("kubernetes.io/service-name"))
+	case isMirror: // other slices have no Endpoints
+		u.one(snap, object.Endpoints, o.Namespace, mirrored)
 	case o.IPAddress() != nil:
 		u.one(snap, object.Service, o.IPAddress().Namespace, o.IPAddress().Name)
 	case o.Is(object.IPAddress):
 		u.Of(snap, object.Service.Resource(), "")
-	case o.Is(object.APIService):
+	case controllers.Registered(o): // no CRD takes another APIService along
 		u.Of(snap, object.CRD.Resource(), "")
 	}
 }
@@ -68,4 +70,27 @@ func (u *Unseen) one(snap *snapshot.Snapshot, kind object.Kind, namespace, name 
 	if name != "" && snap.FindKind(kind, namespace, name) == nil {
 		u.Of(snap, kind.Resource(), namespace)
 	}
+}
+
+// Follows reports whether an object may go with others to which it does not refer as its
+// owners, beside its namespace and its node.
+func Follows(o *object.Object) bool {
+	_, isMirror := controllers.Mirrors(o)
+	return o.Volume() != nil || o.Token() != nil || isMirror || o.Is(object.Endpoints) || o.Is(object.IPAddress) || controllers.Registered(o)
+}
+
+// LeaderOf is the object with which one goes that follows just one, in the same namespace: a
+// Service its Endpoints, Endpoints a slice that mirrors them, a ServiceAccount its token. It is
+// nil for others, and if it was not seen.
+func LeaderOf(snap *snapshot.Snapshot, o *object.Object) *object.Object {
+	mirrored, isMirror := controllers.Mirrors(o)
+	switch {
+	case o.Is(object.Endpoints):
+		return snap.FindKind(object.Service, o.Namespace, o.Name)
+	case isMirror:
+		return snap.FindKind(object.Endpoints, o.Namespace, mirrored)
+	case o.Token() != nil:
+		return snap.FindKind(object.ServiceAccount, o.Namespace, o.Token().Account)
+	}
+	return nil
 }

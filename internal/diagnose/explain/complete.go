@@ -87,7 +87,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 		return
 	case len(o.Owners) > 0 && container(o.Ref):
 		u.Everywhere()
-	case follows(o):
+	case plan.Follows(o) && !goesAtOnce(plan.LeaderOf(q.snap, o)):
 		u.In(o.Namespace)
 	}
 	if object.MayBeCustom(o.Group()) {
@@ -99,9 +99,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 // container reports whether an object goes only after its content.
 func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(object.CRD) }
 
-// follows reports whether an object goes with others to which it does not refer as its
-// owners, beside what it is in.
-func follows(o *object.Object) bool {
-	return o.Volume() != nil || o.Token() != nil ||
-		slices.ContainsFunc([]object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.APIService}, o.Is)
+// goesAtOnce reports whether an object was seen, and its delete waits for nothing.
+func goesAtOnce(o *object.Object) bool {
+	return o != nil && !o.BeingDeleted() && len(o.Finalizers()) == 0
 }
