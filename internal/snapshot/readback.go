@@ -29,7 +29,7 @@ func readStored(lines *lineReader, intern *manifest.Interner, evidence func(line
 		return nil, err
 	}
 	s := header.snapshot()
-	if header.Format < firstWithEvidence {
+	if header.lacksEvidence() {
 		s.lacksEvidence()
 	}
 	if s.Objects, err = readStoredObjects(lines, header, intern); err != nil {
@@ -44,16 +44,19 @@ func readStored(lines *lineReader, intern *manifest.Interner, evidence func(line
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
 		return nil, fmt.Errorf("%w: its objects are not sorted", errFormat)
 	}
-	if header.Format < firstWithEvidence {
+	if header.lacksEvidence() {
 		s.listGaps()
 	}
 	s.number()
 	return s, nil
 }
 
+// lacksEvidence reports whether a file says nothing about the state of its objects.
+func (h *storedHeader) lacksEvidence() bool { return h.Format < firstWithEvidence || h.EvidenceUnread }
+
 // lacksEvidence takes the coverage of the kinds whose state decides about deletions of other
-// objects: a file of a version that did not keep it says that they exist, and no more. A list of
-// them that is read beside it covers them again.
+// objects: a file that did not keep it says that they exist, and no more. A list of them that is
+// read beside it covers them again.
 func (s *Snapshot) lacksEvidence() {
 	s.conditionless = true
 	for _, k := range []object.Kind{object.Node, object.APIService, object.ValidatingWebhookConfiguration, object.MutatingWebhookConfiguration,

@@ -34,7 +34,7 @@ type Snapshot struct {
 
 	coverage        *Coverage
 	missingIsAbsent bool
-	// conditionless is true for a file of a version that kept no conditions: see Conditionless.
+	// conditionless is true for a file in which no conditions were kept: see Conditionless.
 	conditionless bool
 	// latest is a time at which the cluster was still running, in seconds since 1970, as something
 	// that is written all the time tells; 0 if nothing does.
@@ -164,8 +164,8 @@ func (s *Snapshot) Covers(r object.Resource, namespace string) bool {
 	return s.coverage.covers(r.GroupResource(), namespace)
 }
 
-// Conditionless reports whether the snapshot was read from a file of a version that kept no
-// conditions: whether a node that is in it is ready, nothing can tell.
+// Conditionless reports whether the snapshot was read from a file in which no conditions were
+// kept, as an earlier version and one of a live cluster: whether a node that is in it is ready, nothing can tell.
 func (s *Snapshot) Conditionless() bool { return s.conditionless }
 
 // MissingIsAbsent reports whether the user vouches that what the snapshot does not have is absent.

@@ -56,6 +56,28 @@ func sealed(lines string, objects int) []byte {
 	return fmt.Appendf(nil, "%s{\"end\":%d,\"sha256\":\"%x\"}\n", lines, objects, sha256.Sum256([]byte(lines)))
 }
 
+// TestEvidenceUnread: a snapshot that was made without evidence has gaps where that decides, and so
+// has one that is made of its file.
+func TestEvidenceUnread(t *testing.T) {
+	s, err := New([]*object.Object{{Ref: object.Ref{APIVersion: "v1", Kind: "Node", Name: "n", UID: "u"}}}, nil, nil, Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.coverage.Add(object.Node.GroupResource(), "")
+	for _, e := range []Evidence{{Unread: true}, {}} {
+		var file bytes.Buffer
+		if err := s.Write(&file, Gzip, e); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = readBytes(file.Bytes(), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if !s.Conditionless() || s.Covers(object.Node.Resource(), "") {
+			t.Errorf("conditionless %v, covers nodes %v", s.Conditionless(), s.Covers(object.Node.Resource(), ""))
+		}
+	}
+}
+
 // TestOlderFormat: what a file of the first version of the format did not keep is a gap.
 func TestOlderFormat(t *testing.T) {
 	s, err := readBytes(sealed(old, 2), Options{})

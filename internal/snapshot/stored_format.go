@@ -23,6 +23,8 @@ type storedHeader struct {
 	Objects int `json:"objects"`
 	// Evidence is how many lines of evidence follow the objects.
 	Evidence int `json:"evidence,omitzero"`
+	// EvidenceUnread is true if none was read when the snapshot was made.
+	EvidenceUnread bool `json:"evidenceUnread,omitzero"`
 	// MissingIsAbsent is what the user vouched for when the snapshot was made.
 	MissingIsAbsent bool             `json:"missingIsAbsent,omitzero"`
 	Source          storedSource     `json:"source"`

@@ -26,6 +26,8 @@ const (
 // Evidence is what a file holds beside a snapshot: what objects showed of those that act beside the
 // collector. This package does not read it.
 type Evidence struct {
+	// Unread tells that no evidence was read, so that its absence says nothing.
+	Unread bool
 	// Lines is how many lines there are.
 	Lines int
 	// Line returns one of them, from 0: JSON without a line break.
@@ -150,7 +152,7 @@ func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
 
 func (s *Snapshot) addLines(lines *lineWriter, e Evidence) error {
 	header, types := s.header()
-	header.Evidence = e.Lines
+	header.Evidence, header.EvidenceUnread = e.Lines, e.Unread || s.conditionless
 	p := newPlainWriter(types)
 	first, err := p.encode(header)
 	if err == nil {

@@ -17,7 +17,7 @@ func (w World) WithSnapshot(snap *snapshot.Snapshot) World {
 // command answers from the file as it does from this world.
 func (w World) Write(out io.Writer, c snapshot.Compression) error {
 	kept := w.bodies.about(w.Snapshot)
-	return w.Snapshot.Write(out, c, snapshot.Evidence{Lines: len(kept), Line: func(n int) ([]byte, error) { return kept[n].Line() }})
+	return w.Snapshot.Write(out, c, snapshot.Evidence{Unread: w.bodies == nil, Lines: len(kept), Line: func(n int) ([]byte, error) { return kept[n].Line() }})
 }
 
 // about are the records about the objects of a snapshot. Of Events only warnings about what is being
