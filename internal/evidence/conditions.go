@@ -69,6 +69,7 @@ type heldBody struct {
 type statusBody struct {
 	Status struct {
 		Conditions json.RawMessage `json:"conditions"`
+		NodeRef    json.RawMessage `json:"nodeRef"`
 	} `json:"status"`
 }
 
@@ -84,6 +85,12 @@ func (s *Shown) takeTerminating(b *body, raw []byte) error {
 	var list []condition
 	if decode(raw, &d) == nil && decode(d.Status.Conditions, &list) == nil {
 		t.Conditions = conditions(list)
+	}
+	var node struct {
+		Name string `json:"name"`
+	}
+	if decode(d.Status.NodeRef, &node) == nil {
+		t.Node = node.Name
 	}
 	s.Terminating = append(s.Terminating, t)
 	return nil

@@ -32,6 +32,8 @@ const (
 	ValidatingWebhooks Part = "validatingwebhookconfigurations.admissionregistration.k8s.io"
 	MutatingWebhooks   Part = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
 	Policies           Part = "validatingadmissionpolicies.admissionregistration.k8s.io"
+	Attachments        Part = "volumeattachments.storage.k8s.io"
+	Budgets            Part = "poddisruptionbudgets.policy"
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
@@ -62,6 +64,7 @@ func sources() []source {
 		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
 		{part: Namespaces, resource: object.Namespace.Resource(), take: (*Shown).takeNamespace, reads: conditioned{}},
 		{part: Nodes, resource: object.Node.Resource(), take: (*Shown).takeNode, reads: conditioned{}},
+		{part: Budgets, resource: object.PodDisruptionBudget.Resource(), take: (*Shown).takeBudget, reads: budgetBody{}},
 		{part: Pods, resource: object.Pod.Resource(), take: (*Shown).takePod, reads: podBody{}},
 		{part: Policies, resource: object.ValidatingAdmissionPolicy.Resource(), take: (*Shown).takePolicy, reads: policyBody{}},
 		{part: PolicyBindings, resource: object.ValidatingAdmissionPolicyBinding.Resource(), take: (*Shown).takePolicyBinding, reads: policyBindingBody{}},
@@ -69,6 +72,7 @@ func sources() []source {
 		{part: Roles, resource: object.Role.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
 		{part: Services, resource: object.Service.Resource(), take: (*Shown).takeService, reads: serviceBody{}},
 		{part: StatefulSets, resource: object.StatefulSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
+		{part: Attachments, resource: object.VolumeAttachment.Resource(), take: (*Shown).takeAttachment, reads: attachmentBody{}},
 		{part: ValidatingWebhooks, resource: object.ValidatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
 	}
 }

@@ -51,6 +51,8 @@ type Shown struct {
 	Policies    []Policy      `json:"policies,omitempty"`
 	// PolicyBindings are the bindings of Policies.
 	PolicyBindings []PolicyBinding `json:"policyBindings,omitempty"`
+	Attachments    []Attachment    `json:"attachments,omitempty"`
+	Budgets        []Budget        `json:"budgets,omitempty"`
 	Events         []Event         `json:"events,omitempty"`
 	// Terminating has one entry for each object, of whatever kind, that is being deleted, or has
 	// finalizers that will matter when it is.
@@ -74,6 +76,8 @@ type Terminating struct {
 	// Unread is why the object could not be read whole; its writers and conditions
 	// are not known then.
 	Unread string `json:"unread,omitzero"`
+	// Node is the node that status.nodeRef names, as a Machine has it; empty for others.
+	Node string `json:"node,omitzero"`
 }
 
 // Read reads what one object shows, given as JSON. The kind is needed where the JSON does not say
@@ -159,6 +163,12 @@ func (s *Shown) belongTo(ref object.Ref) {
 	for i := range s.PolicyBindings {
 		s.PolicyBindings[i].Ref = ref
 	}
+	for i := range s.Attachments {
+		s.Attachments[i].Ref = ref
+	}
+	for i := range s.Budgets {
+		s.Budgets[i].Ref = ref
+	}
 	for i := range s.Terminating {
 		s.Terminating[i].Ref = ref
 	}
@@ -180,6 +190,8 @@ func (s *Shown) add(more *Shown) {
 	s.Webhooks = append(s.Webhooks, more.Webhooks...)
 	s.Policies = append(s.Policies, more.Policies...)
 	s.PolicyBindings = append(s.PolicyBindings, more.PolicyBindings...)
+	s.Attachments = append(s.Attachments, more.Attachments...)
+	s.Budgets = append(s.Budgets, more.Budgets...)
 	s.Events = append(s.Events, more.Events...)
 	s.Terminating = append(s.Terminating, more.Terminating...)
 }

@@ -84,7 +84,7 @@ func (s *Surroundings) Evidence() *World { return s.seen }
 func (s *Surroundings) TellApart() bool {
 	w := s.seen
 	return w != nil && len(w.Namespaces)+len(w.Definitions)+len(w.Nodes)+len(w.Pods)+len(w.Services)+len(w.Backends)+len(w.Workloads)+
-		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Events)+len(w.Terminating) > 0
+		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Attachments)+len(w.Budgets)+len(w.Events)+len(w.Terminating) > 0
 }
 
 // Known is the reference that the snapshot has for an object: the evidence may have

@@ -23,6 +23,12 @@ func (w *witness) scenes() []scene {
 	if w.any(func(o *object.Object) bool { return o.Is(object.Pod) }) {
 		scenes = append(scenes, all(evidence.Nodes)...)
 	}
+	if w.any(usesVolumes) {
+		scenes = append(scenes, all(evidence.Attachments)...)
+	}
+	if w.any(mayBeDrained) {
+		scenes = append(scenes, all(evidence.Budgets)...)
+	}
 	if w.any(waitsForSomebody) {
 		return append(scenes, controllers()...)
 	}
@@ -50,6 +56,17 @@ func controllers() []scene {
 // kubelet, as pods do all day.
 func waitsForSomebody(o *object.Object) bool {
 	return len(o.Finalizers()) > 0 || o.Is(object.Namespace)
+}
+
+// usesVolumes reports whether an object may wait for a volume to be detached.
+func usesVolumes(o *object.Object) bool {
+	pod := o.Pod()
+	return o.Is(object.PV) || o.Is(object.PVC) || o.Is(object.VolumeAttachment) || o.Is(object.Node) || pod != nil && len(pod.Claims) > 0
+}
+
+// mayBeDrained reports whether a node may be drained before an object goes.
+func mayBeDrained(o *object.Object) bool {
+	return o.Is(object.Node) || o.Kind == "Machine" && o.Group() == "cluster.x-k8s.io"
 }
 
 // nearby is how many namespaces are looked at one by one where all of them are refused.

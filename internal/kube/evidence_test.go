@@ -171,6 +171,8 @@ func TestEvidenceIsLittle(t *testing.T) {
 		"the garbage collector's": {[]*object.Object{terminating(configMaps, "shop", "a", "orphan")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
 		"a pod":                   {[]*object.Object{terminating(pods, "shop", "a")}, append(always, evidence.Nodes), "shop"},
 		"a pod's finalizer":       {[]*object.Object{terminating(pods, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Nodes}), "shop"},
+		"a volume":                {[]*object.Object{terminating(object.PV.Resource(), "", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Attachments}), "default"},
+		"a node":                  {[]*object.Object{terminating(object.Node.Resource(), "", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Attachments, evidence.Budgets}), "default"},
 		"a custom resource":       {[]*object.Object{terminating(widgets, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
 		"a namespace":             {[]*object.Object{terminating(namespaces, "", "shop")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "default"},
 	} {

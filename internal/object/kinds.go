@@ -64,6 +64,7 @@ var (
 	ServiceCIDR               = clusterScoped("networking.k8s.io", "ServiceCIDR", "servicecidrs")
 	ResourceClaim             = namespaced("resource.k8s.io", "ResourceClaim", "resourceclaims")
 	ResourceSlice             = clusterScoped("resource.k8s.io", "ResourceSlice", "resourceslices")
+	PodDisruptionBudget       = namespaced("policy", "PodDisruptionBudget", "poddisruptionbudgets")
 	PriorityClass             = clusterScoped("scheduling.k8s.io", "PriorityClass", "priorityclasses")
 	CSINode                   = clusterScoped("storage.k8s.io", "CSINode", "csinodes")
 	StorageClass              = clusterScoped("storage.k8s.io", "StorageClass", "storageclasses")

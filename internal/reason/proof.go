@@ -27,6 +27,8 @@ const (
 	EventSays                   Code = "EventSays"
 	NoEndpoints                 Code = "NoEndpoints"
 	ServiceAbsent               Code = "ServiceAbsent"
+	AttachmentSays              Code = "AttachmentSays"
+	BudgetSays                  Code = "BudgetSays"
 	PolicySays                  Code = "PolicySays"
 	SimulationSays              Code = "SimulationSays"
 	NodeSays                    Code = "NodeSays"
@@ -63,6 +65,8 @@ var Proof = &Family{
 		{Code: EventSays, Long: "A warning event about the object."},
 		{Code: NoEndpoints, Long: "The service has no endpoint that is ready."},
 		{Code: ServiceAbsent, Long: "The service does not exist."},
+		{Code: AttachmentSays, Long: "A VolumeAttachment of the volume, of the volume of the claim or pod, or of the node: whether it is attached, and what failed last."},
+		{Code: BudgetSays, Long: "A PodDisruptionBudget allows no eviction of a pod on the node that is drained."},
 		{Code: PolicySays, Long: "What an admission policy makes of the request, with its binding, or what of it could not be evaluated."},
 		{Code: SimulationSays, Long: "What the simulated collector makes of the object."},
 		{Code: NodeSays, Long: "What is known of the node."},

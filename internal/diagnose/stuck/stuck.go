@@ -238,6 +238,9 @@ type about struct{ kind, namespace, name string }
 
 // finding is the document's form of one end that an object waits for.
 func (i *inquiry) finding(o *object.Object, e end) report.Finding {
+	e.proof, e.remedies = slices.Clone(e.proof), slices.Clone(e.remedies)
+	i.proveAttachments(&e)
+	i.proveEvictions(&e)
 	f := report.Finding{
 		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: report.RefOf(o.Ref),
 		Message: e.message(), Chain: e.chain, More: e.more,

@@ -1,0 +1,90 @@
+package evidence
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Budget is a PodDisruptionBudget.
+type Budget struct {
+	Ref object.Ref `json:"-"`
+	// Selector selects its pods; nil selects none.
+	Selector *metav1.LabelSelector `json:"selector,omitzero"`
+	// Allowed is the number of pods that may be evicted now; nil where its status was not seen.
+	Allowed *int `json:"allowed,omitzero"`
+}
+
+// budgetBody is what is read of a PodDisruptionBudget.
+type budgetBody struct {
+	Spec struct {
+		Selector *metav1.LabelSelector `json:"selector"`
+	} `json:"spec"`
+	Status struct {
+		Allowed *int `json:"disruptionsAllowed"`
+	} `json:"status"`
+}
+
+func (s *Shown) takeBudget(b *body, raw []byte) error {
+	var d budgetBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: d.Status.Allowed})
+	return nil
+}
+
+// Eviction is a pod that a drain waits for.
+type Eviction struct {
+	// Budget allows no eviction of Pod.
+	Budget *Budget
+	Pod    *object.Object
+}
+
+// Evictions returns, for each budget that allows no disruption, the first pod on a node that it keeps
+// from being evicted.
+//
+// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
+func (s *Surroundings) Evictions(node string) []Eviction {
+	if s.seen == nil || node == "" {
+		return nil
+	}
+	var list []Eviction
+	for n := range s.seen.Budgets {
+		b := &s.seen.Budgets[n]
+		if b.Allowed == nil || *b.Allowed > 0 || b.Selector == nil {
+			continue
+		}
+		match, err := metav1.LabelSelectorAsSelector(b.Selector)
+		if err != nil {
+			continue
+		}
+		for _, pod := range s.snap.In(object.Pod.GroupResource(), b.Ref.Namespace) {
+			if f := pod.Pod(); f != nil && f.NodeName == node && !f.Finished() && !f.Mirror && !pod.BeingDeleted() && match.Matches(pod.Labels) {
+				list = append(list, Eviction{b, pod})
+				break
+			}
+		}
+	}
+	return list
+}
+
+// DrainedNode returns the node that is drained before an object goes: a Node itself, or the node of a
+// Machine of Cluster API whose conditions say that it is being drained; empty for any other object.
+func (s *Surroundings) DrainedNode(o *object.Object) string {
+	if o.Is(object.Node) && o.BeingDeleted() {
+		return o.Name
+	}
+	t := s.Shown(o)
+	if t == nil || o.Kind != "Machine" || o.Group() != "cluster.x-k8s.io" {
+		return ""
+	}
+	for _, c := range t.Conditions {
+		if strings.Contains(strings.ToLower(c.Type+" "+c.Reason+" "+c.Message), "drain") {
+			return t.Node
+		}
+	}
+	return ""
+}
