@@ -188,7 +188,7 @@ func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if e.options.Surroundings == nil {
 		return false
 	}
-	r, refused := e.options.Surroundings.Refuses(evidence.Write{Operation: operation, Object: o})
+	r, refused := e.options.Surroundings.Refuses(evidence.Write{Operation: operation, Object: o, First: true})
 	switch {
 	case !refused:
 		return false

@@ -34,6 +34,9 @@ const (
 	Policies           Part = "validatingadmissionpolicies.admissionregistration.k8s.io"
 	Attachments        Part = "volumeattachments.storage.k8s.io"
 	Budgets            Part = "poddisruptionbudgets.policy"
+	LegacyUsages       Part = "usages.apiextensions.crossplane.io"
+	Usages             Part = "usages.protection.crossplane.io"
+	ClusterUsages      Part = "clusterusages.protection.crossplane.io"
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
@@ -72,6 +75,9 @@ func sources() []source {
 		{part: Roles, resource: object.Role.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
 		{part: Services, resource: object.Service.Resource(), take: (*Shown).takeService, reads: serviceBody{}},
 		{part: StatefulSets, resource: object.StatefulSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
+		{part: LegacyUsages, resource: legacyUsage, take: (*Shown).takeUsage, reads: usageBody{}},
+		{part: Usages, resource: usage, take: (*Shown).takeUsage, reads: usageBody{}},
+		{part: ClusterUsages, resource: clusterUsage, take: (*Shown).takeUsage, reads: usageBody{}},
 		{part: Attachments, resource: object.VolumeAttachment.Resource(), take: (*Shown).takeAttachment, reads: attachmentBody{}},
 		{part: ValidatingWebhooks, resource: object.ValidatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
 	}

@@ -10,9 +10,11 @@ import (
 
 // Denial is a policy that refuses a write, or of which it is not known whether it does.
 type Denial struct {
-	Policy  *Policy
-	Binding *PolicyBinding
-	// Message is what the API server says where it surely refuses.
+	// By is the policy, and Binding its binding. Without one By is the Usage that says that the
+	// object is in use, or the object itself where a label protects it.
+	By, Binding object.Ref
+	// Message is what the API server says where a policy surely refuses; without a binding, all
+	// there is to say.
 	Message string
 	// Open is what is not known.
 	Open Openness
@@ -31,11 +33,16 @@ const (
 	// SelectorOpen: the labels of a namespace, or the name in the request, were not seen.
 	SelectorOpen
 	ParamsOpen
+	// GuardOpen: whether a webhook refuses what a label protects was not seen.
+	GuardOpen
 )
 
 // Text says what a denial is, in the words of the API server where it surely refuses.
 func (d *Denial) Text() string {
-	is := "ValidatingAdmissionPolicy '" + d.Policy.Ref.Name + "' with binding '" + d.Binding.Ref.Name + "'"
+	is := "ValidatingAdmissionPolicy '" + d.By.Name + "' with binding '" + d.Binding.Name + "'"
+	if d.Binding.Name == "" {
+		return d.Message
+	}
 	switch d.Open {
 	case Decided:
 		return is + " denied request: " + d.Message
@@ -76,12 +83,18 @@ func guardsOf(seen *World) []guard {
 // Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Surroundings) Denies(w Write) (surely, perhaps *Denial) {
-	if len(s.guards) == 0 || w.Object.Group() == "admissionregistration.k8s.io" {
+	if len(s.guards) == 0 && !s.marked || w.Object.Group() == "admissionregistration.k8s.io" {
 		return nil, nil
 	}
 	r, err := s.snap.Resources.For(w.Object.APIVersion, w.Object.Kind)
 	if err != nil {
 		return nil, nil
+	}
+	if d := s.guarded(w, r); d != nil {
+		if d.Open == Decided {
+			return d, nil
+		}
+		perhaps = d
 	}
 	for _, g := range s.guards {
 		switch d := s.judge(g, w, r); {
@@ -113,11 +126,11 @@ func (s *Surroundings) judge(g guard, w Write, r object.Resource) *Denial {
 }
 
 func (g guard) open(why Openness, expression string) *Denial {
-	return &Denial{Policy: g.policy, Binding: g.binding, Open: why, Expression: expression}
+	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Open: why, Expression: expression}
 }
 
 func (g guard) deny(message string) *Denial {
-	return &Denial{Policy: g.policy, Binding: g.binding, Message: message}
+	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Message: message}
 }
 
 // decide is judge for a write to which the policy applies.

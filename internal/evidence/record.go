@@ -53,6 +53,7 @@ type Shown struct {
 	PolicyBindings []PolicyBinding `json:"policyBindings,omitempty"`
 	Attachments    []Attachment    `json:"attachments,omitempty"`
 	Budgets        []Budget        `json:"budgets,omitempty"`
+	Usages         []InUse         `json:"usages,omitempty"`
 	Events         []Event         `json:"events,omitempty"`
 	// Terminating has one entry for each object, of whatever kind, that is being deleted, or has
 	// finalizers that will matter when it is.
@@ -169,6 +170,9 @@ func (s *Shown) belongTo(ref object.Ref) {
 	for i := range s.Budgets {
 		s.Budgets[i].Ref = ref
 	}
+	for i := range s.Usages {
+		s.Usages[i].Ref = ref
+	}
 	for i := range s.Terminating {
 		s.Terminating[i].Ref = ref
 	}
@@ -192,6 +196,7 @@ func (s *Shown) add(more *Shown) {
 	s.PolicyBindings = append(s.PolicyBindings, more.PolicyBindings...)
 	s.Attachments = append(s.Attachments, more.Attachments...)
 	s.Budgets = append(s.Budgets, more.Budgets...)
+	s.Usages = append(s.Usages, more.Usages...)
 	s.Events = append(s.Events, more.Events...)
 	s.Terminating = append(s.Terminating, more.Terminating...)
 }

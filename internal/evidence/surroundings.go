@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
@@ -27,6 +29,8 @@ type Surroundings struct {
 	deaf []*Webhook
 	// guards are the admission policies that could refuse a write.
 	guards []guard
+	// marked tells that an object has a label by which webhooks refuse its delete.
+	marked bool
 	// mute are the definitions whose conversion webhook nobody answers for.
 	mute     []*Definition
 	rights   *rights
@@ -60,6 +64,7 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 		return s
 	}
 	s.deaf, s.mute, s.guards = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen), guardsOf(s.seen)
+	s.marked = slices.ContainsFunc(snap.Objects, marked)
 	for n := range s.seen.Terminating {
 		t := &s.seen.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t
@@ -84,7 +89,7 @@ func (s *Surroundings) Evidence() *World { return s.seen }
 func (s *Surroundings) TellApart() bool {
 	w := s.seen
 	return w != nil && len(w.Namespaces)+len(w.Definitions)+len(w.Nodes)+len(w.Pods)+len(w.Services)+len(w.Backends)+len(w.Workloads)+
-		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Attachments)+len(w.Budgets)+len(w.Events)+len(w.Terminating) > 0
+		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Attachments)+len(w.Budgets)+len(w.Usages)+len(w.Events)+len(w.Terminating) > 0
 }
 
 // Known is the reference that the snapshot has for an object: the evidence may have

@@ -26,6 +26,8 @@ type Write struct {
 	Subresource string
 	// Unnamed tells that the request may not name the object: it goes with a collection.
 	Unnamed bool
+	// First tells that nothing has been written since the snapshot.
+	First bool
 }
 
 // Refusal is why a write fails: an admission policy denies it, or an admission or a
@@ -49,7 +51,7 @@ type Refusal struct {
 // webhook.
 func (r Refusal) Source() report.Ref {
 	if r.Denial != nil {
-		return report.RefOf(r.Denial.Policy.Ref)
+		return report.RefOf(r.Denial.By)
 	}
 	if r.Webhook != nil {
 		return report.Ref{APIVersion: r.Webhook.APIVersion, Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
@@ -80,9 +82,9 @@ func (s *Surroundings) Converted() bool {
 	return ok
 }
 
-// Obstructed reports whether there is any webhook or policy that could make a write fail.
+// Obstructed reports whether there is any webhook, policy or label that could make a write fail.
 func (s *Surroundings) Obstructed() bool {
-	return len(s.deaf)+len(s.mute)+len(s.guards) > 0
+	return len(s.deaf)+len(s.mute)+len(s.guards) > 0 || s.marked
 }
 
 // Refuses tells why a write fails, as far as that is known; what fails for certain

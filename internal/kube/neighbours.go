@@ -38,6 +38,9 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 		}
 	}
 	read(admission()...)
+	if slices.ContainsFunc(r.Written, evidence.InUseByLabel) {
+		read(scene{part: evidence.LegacyUsages}, scene{part: evidence.Usages}, scene{part: evidence.ClusterUsages})
+	}
 	if slices.ContainsFunc(r.Written, contains) {
 		read(scene{part: evidence.APIServices})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
 
 // newServer makes a simulated API server. That webhooks and policies are asked costs time with
@@ -65,6 +66,7 @@ func (r *recorder) refuses(verb object.Verbs, ref object.Ref) (evidence.Refusal,
 	if verb == object.Delete {
 		w.Operation, w.Unnamed = evidence.Remove, r.actor == controllers.NamespaceName
 	}
+	w.First = r.actor == outcome.ActorUser
 	if r.beside.Around == nil || w.Object == nil || verb == object.Create {
 		return evidence.Refusal{}, false
 	}

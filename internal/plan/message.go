@@ -236,7 +236,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
 	case e.Reason == string(reason.PolicyUnknown):
-		return "whether an admission policy denies what would let it go is not known"
+		return "whether a policy or webhook refuses what would let it go is not known"
 	case e.Reason == string(reason.TokenUnknown):
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(reason.NodeUnknown):

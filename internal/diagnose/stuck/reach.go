@@ -108,7 +108,7 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 // refusal is the end of an object to which a webhook that does not answer refuses a
 // write for certain, or a policy does or may.
 func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
-	r, refused := i.around.Refuses(evidence.Write{Operation: operation, Object: o, Unnamed: i.goesWithNamespace(o)})
+	r, refused := i.around.Refuses(evidence.Write{Operation: operation, Object: o, Unnamed: i.goesWithNamespace(o), First: true})
 	switch {
 	case refused && r.Denial != nil:
 		return i.policyEnd(o, r.Denial), true
@@ -138,11 +138,18 @@ func (i *inquiry) policyEnd(o *object.Object, d *evidence.Denial) end {
 			e.remedy(act(report.Edit, o), "changes what the policy asks for, so that it admits the request", "")
 		}
 	}
-	e.at = report.RefOf(d.Policy.Ref)
+	e.at = report.RefOf(i.around.Known(d.By))
 	e.chain[0].Waits = string(e.code)
-	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(e.code)})
+	if e.at != report.RefOf(o.Ref) {
+		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(e.code)})
+	}
 	e.detail = d.Text()
-	binding := report.RefOf(d.Binding.Ref)
+	if d.Binding.Name == "" {
+		e.prove(reason.PolicySays, &e.at, d.Text())
+		e.remedy(report.Act{Action: report.Describe, Target: e.at}, "shows what protects the object", "")
+		return e
+	}
+	binding := report.RefOf(d.Binding)
 	e.prove(reason.PolicySays, &binding, d.Text())
 	e.remedy(report.Act{Action: report.Describe, Target: e.at}, "shows what the policy asks for", "")
 	e.remedy(report.Act{Action: report.Unregister, Target: binding}, "takes the policy out of force", "nothing that it denies is denied until it is bound again")

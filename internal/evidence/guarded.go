@@ -1,0 +1,199 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// The labels by which objects ask a webhook that answers to refuse their delete. What other webhooks
+// refuse is not known.
+const (
+	// inUseLabel is set by Crossplane on what a Usage names.
+	inUseLabel = "crossplane.io/in-use"
+	// protectionLabel is read by OpenKruise.
+	protectionLabel = "policy.kruise.io/delete-protection"
+)
+
+// The kinds of Crossplane that name what is in use.
+var (
+	legacyUsage  = object.Resource{Group: "apiextensions.crossplane.io", Version: "v1beta1", Name: "usages", Kind: "Usage"}
+	usage        = object.Resource{Group: "protection.crossplane.io", Version: "v1beta1", Name: "usages", Kind: "Usage", Namespaced: true}
+	clusterUsage = object.Resource{Group: "protection.crossplane.io", Version: "v1beta1", Name: "clusterusages", Kind: "ClusterUsage"}
+)
+
+// InUse is a Usage or ClusterUsage of Crossplane.
+type InUse struct {
+	Ref object.Ref `json:"-"`
+	// Of is the object that is in use, without a version. Its name is empty as long as Crossplane
+	// has not found it by its labels.
+	Of object.Ref `json:"of"`
+	// Reason is what the author of it has written; By is what uses the object, empty for nothing.
+	Reason string `json:"reason,omitzero"`
+	By     string `json:"by,omitzero"`
+}
+
+// usageBody is what is read of a Usage.
+type usageBody struct {
+	Spec struct {
+		Of     usedBody  `json:"of"`
+		By     *usedBody `json:"by"`
+		Reason string    `json:"reason"`
+	} `json:"spec"`
+}
+
+type usedBody struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Resource   struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"resourceRef"`
+}
+
+func (s *Shown) takeUsage(b *body, raw []byte) error {
+	var d usageBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	of := d.Spec.Of
+	u := InUse{Ref: b.ref(), Reason: d.Spec.Reason, Of: object.Ref{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: b.Metadata.Namespace, Name: of.Resource.Name}}
+	if of.Resource.Namespace != "" {
+		u.Of.Namespace = of.Resource.Namespace
+	}
+	if by := d.Spec.By; by != nil {
+		u.By = report.Ref{APIVersion: by.APIVersion, Kind: by.Kind, Name: by.Resource.Name}.ShortName()
+	}
+	s.Usages = append(s.Usages, u)
+	return nil
+}
+
+// says names a Usage with its reason.
+func (u *InUse) says() string {
+	text := report.RefOf(u.Ref).ShortName() + " of Crossplane says that it is in use"
+	if u.By != "" {
+		text += " by " + u.By
+	}
+	if u.Reason != "" {
+		text += ": " + Clip(u.Reason)
+	}
+	return text
+}
+
+// names reports whether a Usage names an object.
+func (u *InUse) names(o *object.Object) bool {
+	return object.GroupOf(u.Of.APIVersion) == o.Group() && u.Of.Kind == o.Kind && u.Of.Name == o.Name && u.Of.Namespace == o.Namespace
+}
+
+// marked reports whether an object has a label by which it asks that it is not deleted.
+func marked(o *object.Object) bool {
+	return strings.Contains(string(o.Labels), inUseLabel) || strings.Contains(string(o.Labels), protectionLabel)
+}
+
+// InUseByLabel reports whether Crossplane has marked an object as in use.
+func InUseByLabel(o *object.Object) bool {
+	value, _ := o.Labels.Lookup(inUseLabel)
+	return value == "true"
+}
+
+// guarded returns what refuses to delete an object that asks for it by a label, or may; nil if nothing
+// does.
+func (s *Surroundings) guarded(w Write, r object.Resource) *Denial {
+	if w.Operation != Remove || w.Subresource != "" || !marked(w.Object) {
+		return nil
+	}
+	if InUseByLabel(w.Object) {
+		if d := s.usedBy(w, r); d != nil {
+			return d
+		}
+	}
+	if value, ok := w.Object.Labels.Lookup(protectionLabel); ok && (value == "Always" || value == "Cascading") {
+		return s.protectedBy(value, w, r)
+	}
+	return nil
+}
+
+// usedBy is guarded for what Crossplane has marked as in use.
+func (s *Surroundings) usedBy(w Write, r object.Resource) *Denial {
+	hook, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool { return strings.HasPrefix(h.Name, "nousages.") })
+	if !asked {
+		return nil
+	}
+	for n := range s.seen.Usages {
+		u := &s.seen.Usages[n]
+		if !u.names(w.Object) {
+			continue
+		}
+		d := &Denial{By: u.Ref, Message: u.says(), Open: GuardOpen}
+		if sure && (w.First || s.lasts(u)) {
+			d.Open, d.Message = Decided, d.Message+"; webhook "+hook.Name+" refuses to delete it"
+		}
+		return d
+	}
+	unresolved := slices.ContainsFunc(s.seen.Usages, func(u InUse) bool { return u.Of.Name == "" && u.Of.Kind == w.Object.Kind })
+	if !unresolved && s.usagesSeen() {
+		return nil
+	}
+	return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "the label " + inUseLabel + " says that a Usage of Crossplane names it, and that was not seen"}
+}
+
+// lasts reports whether a Usage stays whatever is deleted beside it.
+func (s *Surroundings) lasts(u *InUse) bool {
+	ref := s.Known(u.Ref)
+	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	return o != nil && len(o.Owners) == 0 && !o.BeingDeleted() && o.Namespace == ""
+}
+
+// usagesSeen reports whether the snapshot has all Usages of each kind that is served.
+func (s *Surroundings) usagesSeen() bool {
+	if !s.snap.KnowsAllKinds() {
+		return false
+	}
+	for _, part := range []Part{LegacyUsages, Usages, ClusterUsages} {
+		for _, r := range s.snap.Resources.All() {
+			if r.GroupResource() == ResourceOf(part).GroupResource() && !s.snap.Covers(r, "") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// protectedBy is guarded for what OpenKruise protects. Under Cascading it refuses as long as something
+// depends on the object: pods of a namespace or workload, instances of a CRD.
+func (s *Surroundings) protectedBy(value string, w Write, r object.Resource) *Denial {
+	hook, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool {
+		return h.Client.Service != nil && strings.HasPrefix(h.Client.Service.Name, "kruise-webhook")
+	})
+	if !asked {
+		return nil
+	}
+	d := &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "OpenKruise protects it by the label " + protectionLabel + "=" + value}
+	switch {
+	case value == "Cascading":
+		d.Message += ": it is refused as long as something depends on it"
+	case sure:
+		d.Open, d.Message = Decided, d.Message+": webhook "+hook.Name+" refuses to delete it"
+	}
+	return d
+}
+
+// webhookOf returns a webhook that is asked about a write. It reports whether one is asked, as is
+// possible where not all webhooks were seen, and whether that is certain.
+func (s *Surroundings) webhookOf(w Write, r object.Resource, is func(*Webhook) bool) (found *Webhook, asked, sure bool) {
+	for n := range s.seen.Webhooks {
+		h := &s.seen.Webhooks[n]
+		if !is(h) || !s.asks(h, w, r) {
+			continue
+		}
+		takes, certain := h.Selects(w.Object, s.namespaceOf(w.Object))
+		if takes && certain {
+			return h, true, true
+		}
+		asked = asked || takes
+	}
+	whole, _, _ := s.seen.Whole(ValidatingWebhooks)
+	return nil, asked || !whole, false
+}
