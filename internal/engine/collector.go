@@ -16,7 +16,9 @@ type Collector struct {
 	graph    *graph.Graph
 	toDelete queue
 	toOrphan queue
-	absent   *absentOwners
+	// orphanAfter is how many objects to delete had been queued when an owner to orphan was.
+	orphanAfter map[graph.ID]uint64
+	absent      *absentOwners
 	// vanished are identities that a request showed to be gone. They are taken
 	// into the graph by the next call of Next: a watch event that the driver
 	// observes before comes first, as with upstream's queue of graph changes.
@@ -78,7 +80,7 @@ func WithCapacity(n int) Option { return func(c *Collector) { c.graph = graph.Wi
 
 // New returns a collector that has seen nothing, as after a restart.
 func New(opts ...Option) *Collector {
-	c := &Collector{graph: graph.New(), absent: newAbsentOwners(absentCapacity), alternates: map[graph.ID]bool{}}
+	c := &Collector{graph: graph.New(), absent: newAbsentOwners(absentCapacity), alternates: map[graph.ID]bool{}, orphanAfter: map[graph.ID]uint64{}}
 	for _, o := range opts {
 		o(c)
 	}
@@ -146,6 +148,7 @@ func (c *Collector) free(id graph.ID) {
 		delete(c.toDelete.failures, id)
 		delete(c.toOrphan.failures, id)
 		delete(c.alternates, id)
+		delete(c.orphanAfter, id)
 		delete(c.sent, id)
 		delete(c.tries, id)
 		c.graph.Free(id)

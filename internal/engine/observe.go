@@ -88,7 +88,7 @@ func (c *Collector) refersUnobserved(o *object.Object) bool {
 func (c *Collector) transition(id graph.ID, e object.Event) {
 	switch {
 	case starts(e, object.Orphan):
-		c.toOrphan.add(id)
+		c.queueOrphan(id)
 	case starts(e, object.Foreground):
 		c.graph.MarkWaiting(id)
 		c.queueDependents(id)

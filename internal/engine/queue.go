@@ -39,6 +39,8 @@ type queue struct {
 	items []graph.ID
 	head  int
 	marks []mark // by ID
+	// added and taken count what was ever queued and handed out.
+	added, taken uint64
 	// later lists the deferred nodes in their order, and some that were woken one
 	// by one: sleeping of them still wait.
 	later    []graph.ID
@@ -63,6 +65,7 @@ func (q *queue) add(id graph.ID) {
 	default:
 		*m |= queued
 		q.items = append(q.items, id)
+		q.added++
 	}
 }
 
@@ -73,6 +76,7 @@ func (q *queue) take(i int) graph.ID {
 	id := q.items[q.head+i]
 	copy(q.items[q.head+1:q.head+i+1], q.items[q.head:q.head+i])
 	q.head++
+	q.taken++
 	if q.head == len(q.items) {
 		q.items, q.head = q.items[:0], 0
 	} else if q.head > 4096 && q.head > len(q.items)/2 {

@@ -84,24 +84,26 @@ func compared(result *plan.Result, now []*object.Object) (differ int, unsaid []s
 	for _, e := range result.Plan.Effects {
 		contested[object.Ref(e.Object).String()] = e.DependsOnTiming || e.Outcome == report.Unknown
 	}
-	was, expected := stateOf(now), stateOf(listed(result.After()))
+	after := listed(result.After())
+	return len(otherThan(now, after, nil)), otherThan(now, after, contested)
+}
+
+// otherThan names the objects that are not as expected, without those of which that may be.
+func otherThan(now, expected []*object.Object, maybe map[string]bool) (list []string) {
+	was, want := stateOf(now), stateOf(expected)
 	names := map[string]bool{}
 	for name := range was {
 		names[name] = true
 	}
-	for name := range expected {
+	for name := range want {
 		names[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if was[name] == expected[name] {
-			continue
-		}
-		differ++
-		if !contested[name] {
-			unsaid = append(unsaid, name)
+		if was[name] != want[name] && !maybe[name] {
+			list = append(list, name)
 		}
 	}
-	return differ, unsaid
+	return list
 }
 
 // seedOf is the acts as what a dry run is asked for, if it can be.

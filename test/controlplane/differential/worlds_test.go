@@ -43,8 +43,17 @@ func TestWorlds(t *testing.T) {
 		for _, c := range courts {
 			start := time.Now()
 			var worst []*trial
+			var open []*misjudged
 			err := c.batch(t.Context(), stories, func(tr *trial) {
 				tally.add(c.cell, tr)
+				if c.cell == "D" && tr.verdict != wrong {
+					m, err := tr.misjudge(t.Context(), c.on)
+					if err != nil {
+						t.Error(err)
+					} else if m != nil {
+						open = append(open, m)
+					}
+				}
 				switch tr.verdict {
 				case wrong:
 					t.Errorf("cell %s: %s", c.cell, tr.report())
@@ -61,6 +70,16 @@ func TestWorlds(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("cell %s, worlds %d to %d in %s", c.cell, first, first+len(stories)-1, time.Since(start).Round(time.Millisecond))
+			if c.cell == "D" {
+				reports, err := c.constant(t.Context(), open)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range reports {
+					t.Error(r)
+				}
+				t.Logf("%d phases ended otherwise than a dry run says and were repeated; %d always do", len(open), len(reports))
+			}
 			for _, tr := range worst {
 				if *small > 0 {
 					smallest, err := c.shrink(t.Context(), tr, *small)
