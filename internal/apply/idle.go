@@ -75,8 +75,7 @@ type lease struct {
 // controllerManager reports whether a kube-controller-manager is known to be alive.
 // One that does not elect a leader cannot be told from none.
 func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
-	ref := object.Lease.Ref("kube-system", "kube-controller-manager")
-	raw, _, err := r.client.Raw(ctx, ref)
+	raw, _, err := r.client.Raw(ctx, object.ManagerLease)
 	switch _, unknown := errors.AsType[*object.UnknownKindError](err); {
 	case apierrors.IsNotFound(err) || unknown:
 		return false, "there is no Lease of a kube-controller-manager"

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -206,7 +207,7 @@ func (d *doctorCommand) stdins() int {
 // leaseOf reads the lease of kube-controller-manager. That it cannot be read is an
 // answer, too.
 func leaseOf(ctx context.Context, client *kube.Client) *doctor.Lease {
-	l, err := client.Lease(ctx, doctor.ManagerLease.Namespace, doctor.ManagerLease.Name)
+	l, err := client.Lease(ctx, object.ManagerLease.Namespace, object.ManagerLease.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &doctor.Lease{State: doctor.LeaseNotThere}
@@ -223,7 +224,7 @@ func leaseOf(ctx context.Context, client *kube.Client) *doctor.Lease {
 // managersOf reads the command lines of the controller managers that run in pods.
 // Where there are none, or where they may not be seen, that says nothing.
 func managersOf(ctx context.Context, client *kube.Client) []doctor.Process {
-	lines, err := client.CommandLines(ctx, doctor.ManagerLease.Namespace, "component=kube-controller-manager")
+	lines, err := client.CommandLines(ctx, object.ManagerLease.Namespace, "component=kube-controller-manager")
 	if err != nil {
 		return nil
 	}

@@ -48,7 +48,10 @@ func TestExtraReads(t *testing.T) {
 		"a Deployment": {
 			"dry-run delete deployment/web -n shop",
 			"apps/v1 Deployment shop/web\napps/v1 ReplicaSet shop/rs owners=web\nv1 Pod shop/p owners=rs node=n1\nv1 Node n1\nv1 Namespace shop",
-			append([]string{"/apis/apps/v1/namespaces/shop/deployments/web"}, webhooks...), // the target's content, for the digest
+			append([]string{
+				"/apis/apps/v1/namespaces/shop/deployments/web", // the target's content, for the digest
+				"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager",
+			}, webhooks...),
 		},
 		"nothing that is garbage": {"collect -A --dry-run", "v1 ConfigMap shop/c\nv1 Namespace shop", nil},
 		"a namespace": {

@@ -244,10 +244,10 @@ func TestExamine(t *testing.T) {
 			options: doctor.Options{Lease: &doctor.Lease{Holder: "master-1", Renewed: now - 75, Read: now, Duration: 15}},
 			want:    []string{"NoProblemFound"},
 		},
-		"there is no lease, as in managed clusters": {
+		"there is no lease": {
 			things:  []thing{{name: "a"}},
 			options: doctor.Options{Lease: &doctor.Lease{State: doctor.LeaseNotThere}},
-			want:    []string{"NoProblemFound", "LeaseAbsent lease.coordination.k8s.io/kube-controller-manager: there is none"},
+			want:    []string{"Unknown", "LeaseAbsent lease.coordination.k8s.io/kube-controller-manager: there is none"},
 		},
 		"the lease may not be read": {
 			things:  []thing{{name: "a"}},

@@ -32,9 +32,6 @@ type Lease struct {
 	Why string
 }
 
-// ManagerLease is where the lease stands.
-var ManagerLease = object.Lease.Ref("kube-system", "kube-controller-manager")
-
 // expired is for how long nobody renews the lease. Clocks differ: a lease counts as
 // given up a minute after its end.
 func (l *Lease) expired() (int64, bool) {
@@ -48,15 +45,19 @@ func (e *examiner) lease() {
 	if l == nil {
 		return
 	}
+	// Who answers is running, whatever a lease says.
+	answers := e.options.Graph != nil && e.options.Graph.Live
 	switch l.State {
 	case LeaseNotThere:
-		e.add(reason.LeaseAbsent, ManagerLease, "there is none", "")
+		if answers {
+			return
+		}
+		e.add(reason.LeaseAbsent, object.ManagerLease, "there is none", "")
 	case LeaseNotRead:
-		e.add(reason.LeaseUnread, ManagerLease, "it could not be read", l.Why)
+		e.add(reason.LeaseUnread, object.ManagerLease, "it could not be read", l.Why)
 	case LeaseRead:
-		// Who answers is running, whatever a lease from other days says.
-		if ago, expired := l.expired(); expired && (e.options.Graph == nil || !e.options.Graph.Live) {
-			e.add(reason.LeaseExpired, ManagerLease, "it has not been renewed for "+span(ago), "the last holder was "+l.Holder)
+		if ago, expired := l.expired(); expired && !answers {
+			e.add(reason.LeaseExpired, object.ManagerLease, "it has not been renewed for "+span(ago), "the last holder was "+l.Holder)
 		}
 	}
 }

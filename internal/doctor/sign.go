@@ -40,7 +40,7 @@ var signs = map[reason.Code]struct {
 	reason.GroupUndiscovered:       {repairAPI, doubt},
 	reason.KindUnwatched:           {"", remark},
 	reason.LeaseExpired:            {"start kube-controller-manager, and see that it reaches the API server", against},
-	reason.LeaseAbsent:             {"", remark},
+	reason.LeaseAbsent:             {"give the graph of the collector with --graph, which proves that it runs", doubt},
 	reason.LeaseUnread:             {"`kubectl gc rbac --for doctor` prints the permissions that are needed", remark},
 	reason.CollectorSwitchedOff:    {"take --enable-garbage-collector=false away, and garbagecollector back into --controllers", against},
 	reason.GraphKindUnknown:        {"see that the kind can be listed and watched, then " + restart, against},

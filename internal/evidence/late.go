@@ -26,6 +26,9 @@ const (
 	Kubelet
 )
 
+// inManager reports whether a doer runs in kube-controller-manager.
+func (d Doer) inManager() bool { return d == Collector || d == NamespaceController || d == Manager }
+
 // Lateness is the judgement on a doer that could have ended a deletion long ago.
 type Lateness struct {
 	// Reason says who is late, or why what is done does not succeed.
@@ -42,12 +45,14 @@ type Lateness struct {
 
 // Late judges a doer whose turn it is to go on with the deletion of an object: nothing
 // else holds that up. It is not late, as far as is known, before Patience is over, and
-// where the time is not known. That the last try has failed counts at once.
+// where the time is not known. That the last try has failed, or that kube-controller-manager is
+// gone, in which it runs, counts at once.
 func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 	if l, fails := s.Fails(o); fails && (by == NamespaceController || by == CRDController) {
 		return l, true
 	}
-	if !s.Overdue(o) || by == NamespaceController && s.Retries(o) {
+	stopped := by.inManager() && o.BeingDeleted() && s.ManagerStands() == report.FinalizerControllerGone
+	if !s.Overdue(o) && !stopped || by == NamespaceController && s.Retries(o) {
 		return Lateness{}, false
 	}
 	l := Lateness{}

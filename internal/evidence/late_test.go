@@ -69,8 +69,11 @@ func TestLate(t *testing.T) {
 		"collector, gone, not all read": {
 			since: tooLate, by: evidence.Collector, beside: []string{over}, unread: evidence.Pods, want: "CollectorNotWorking",
 		},
-		"collector, in time":       {since: latest, by: evidence.Collector, beside: []string{over}},
-		"collector, at once":       {since: justNow, by: evidence.Collector, beside: []string{over}},
+		"collector, in time":       {since: latest, by: evidence.Collector},
+		"collector, runs, in time": {since: latest, by: evidence.Collector, beside: []string{runs}},
+		"collector, gone, at once": {since: justNow, by: evidence.Collector, beside: []string{over}, want: "CollectorNotWorking proven"},
+		"namespace, gone, at once": {since: justNow, kind: "Namespace", by: evidence.NamespaceController, beside: []string{over}, want: "ControllerNotWorking proven"},
+		"kubelet, no manager, yet": {since: latest, by: evidence.Kubelet, beside: []string{over}},
 		"collector, timeless":      {since: atTen, by: evidence.Collector, beside: []string{over}, timeless: true},
 		"controller, unknown":      {since: tooLate, by: evidence.Manager, want: "ControllerNotWorking"},
 		"controller, runs":         {since: tooLate, by: evidence.Manager, beside: []string{runs}, want: "ControllerNotWorking"},

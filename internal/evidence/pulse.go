@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -109,13 +110,34 @@ func (s *Surroundings) ManagerRuns() bool {
 	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.FinalizerControllerAlive
 }
 
+// ManagerStands is what the lease of kube-controller-manager says at the time of the question: Alive,
+// Gone, or Unknown if there is none: a server has said so, or a dump has the other leases of its
+// namespace. It is empty where that was not seen.
+func (s *Surroundings) ManagerStands() report.ControllerVerdict {
+	state := s.managerVerdict(&object.Object{}, &Proofs{})
+	if state == report.FinalizerControllerUnknown && !s.managerless() {
+		return ""
+	}
+	return state
+}
+
+// managerless reports whether the lease of kube-controller-manager is known not to be there. That a
+// dump has no leases at all says more of the dump: every API server has one.
+func (s *Surroundings) managerless() bool {
+	if s.seen == nil || s.seen.managerless {
+		return s.seen != nil
+	}
+	beside := func(l Lease) bool { return l.Namespace == object.ManagerLease.Namespace }
+	return s.seen.Sight(Leases, object.ManagerLease.Namespace).Whole && slices.ContainsFunc(s.seen.Leases, beside)
+}
+
 // managerVerdict reports whether kube-controller-manager works, in which the collector
 // and the other controllers of Kubernetes run. Its lease is the proof.
 func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.ControllerVerdict {
-	const name = "kube-controller-manager"
+	name := object.ManagerLease.Name
 	if s.seen != nil {
 		for _, l := range s.seen.Leases {
-			if l.Namespace != "kube-system" || l.Name != name {
+			if l.Namespace != object.ManagerLease.Namespace || l.Name != name {
 				continue
 			}
 			about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
@@ -142,7 +164,7 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Co
 			}
 		}
 	}
-	if sight := s.seen.Sight(Leases, "kube-system"); !sight.Whole {
+	if sight := s.seen.Sight(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerless() {
 		proof.Add(reason.NotRead, nil, "leases in kube-system: "+sight.Why)
 	} else {
 		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")

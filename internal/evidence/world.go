@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/json"
 
@@ -17,6 +19,16 @@ type World struct {
 	// broken has of each part the first namespace, by its name, in which it was not read whole.
 	broken map[Part]string
 	added  map[identity]bool
+	// managerless: the lease of kube-controller-manager was asked for, and there is none.
+	managerless bool
+}
+
+// Missed says that a server was asked for an object, and had none that was not added.
+func (w *World) Missed(ref object.Ref) {
+	is := func(l Lease) bool { return l.Namespace == ref.Namespace && l.Name == ref.Name }
+	if ref == object.ManagerLease && !slices.ContainsFunc(w.Leases, is) {
+		w.managerless = true
+	}
 }
 
 // identity tells apart what was added.

@@ -102,6 +102,9 @@ const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
 func (w *witness) part(ctx context.Context, s scene) {
 	err := w.gather(ctx, s)
 	w.mark(s, err)
+	if s.part == evidence.Leases && err == nil {
+		w.missed(object.ManagerLease)
+	}
 	switch {
 	case s.namespace != "" || !apierrors.IsForbidden(err):
 	case s.part == evidence.Namespaces:
@@ -117,6 +120,13 @@ func (w *witness) part(ctx context.Context, s scene) {
 			}
 		}
 	}
+}
+
+// missed says that a server has no such object, if none was read.
+func (w *witness) missed(ref object.Ref) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.world.Missed(ref)
 }
 
 // gather reads a part.

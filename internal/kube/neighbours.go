@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -65,9 +67,9 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 		for _, some := range w.groups() {
 			tasks = append(tasks, w.whole(ctx, some)...)
 		}
-	case slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || o.BeingDeleted() }):
+	case slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || o.BeingDeleted() || len(r.Written) > 1 }):
 		tasks = append(tasks, func() {
-			w.single(ctx, object.Lease.Ref("kube-system", "kube-controller-manager"))
+			w.single(ctx, object.ManagerLease)
 		})
 	}
 	besides(tasks)
@@ -125,9 +127,12 @@ func mayAsk(h *evidence.Webhook, objects []*object.Object) bool {
 	return false
 }
 
-// single reads one object. Of one that cannot be read nothing is known.
+// single reads one object, or that there is none. Of one that cannot be read nothing is known.
 func (w *witness) single(ctx context.Context, ref object.Ref) {
 	raw, _, err := w.client.Raw(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		w.missed(ref)
+	}
 	if err != nil {
 		return
 	}

@@ -71,6 +71,10 @@ var (
 	VolumeAttachment          = clusterScoped("storage.k8s.io", "VolumeAttachment", "volumeattachments")
 )
 
+// ManagerLease is the lease of kube-controller-manager: who holds it runs the controllers of
+// Kubernetes.
+var ManagerLease = Lease.Ref("kube-system", "kube-controller-manager")
+
 func namespaced(group, kind, plural string) Kind {
 	k := clusterScoped(group, kind, plural)
 	k.Namespaced = true

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -53,11 +54,12 @@ func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
 		return nil, nil
 	}
 	var old []*object.Object
+	stopped := around.ManagerStands() == report.FinalizerControllerGone
 	for _, o := range s.snap.Objects {
 		if !o.BeingDeleted() {
 			continue
 		}
-		if _, fails := around.Fails(o); fails || around.Overdue(o) {
+		if _, fails := around.Fails(o); fails || stopped || around.Overdue(o) {
 			old = append(old, o)
 		}
 	}

@@ -74,6 +74,7 @@ func (o *once) text(e *report.Effect, recovery string) string {
 	if o == nil {
 		o = &once{gone: true}
 	}
+	recovery = cmp.Or(recoveryFrom(reason.Code(e.Reason)), recovery)
 	others := func() string { return releaseText(e.Object, o.list[o.firstOther], o.others) }
 	text := ""
 	if e.AtOnce != "" && o.running > 0 {
@@ -104,6 +105,23 @@ func (o *once) text(e *report.Effect, recovery string) string {
 		return text
 	}
 	return text + "; its controller is not running"
+}
+
+// recoveryFrom is what has to work again before an object goes that stays for a reason; empty where
+// several may have to.
+func recoveryFrom(why reason.Code) string {
+	switch why {
+	case reason.CollectorNotWorking, reason.DeletionMissed:
+		return "the garbage collector works again"
+	case reason.ControllerNotWorking:
+		return "kube-controller-manager works again"
+	case reason.PodNotFinished, reason.NodeNotReady:
+		return "the kubelet of its node works again"
+	case reason.WebhookUnreachable:
+		return "the webhook answers"
+	default:
+		return ""
+	}
 }
 
 // releaseText names who takes which finalizer off what: the first of several.

@@ -56,9 +56,27 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	}
 	p.Summary = summarise(p.Effects)
 	storage{snap: s.snap, collects: s.seed.Verb == Collect}.addTo(p)
+	p.Manager = s.manager(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
 	return p, nil
+}
+
+// manager is what the lease of kube-controller-manager says, if that matters for something that is
+// said to go or change.
+func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
+	if s.neighbours.Around == nil || s.seed.Verb == Collect {
+		return "" // a collection is our own work
+	}
+	needed := slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
+		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned
+		return changes && !e.AlreadyHappening && (e.Object.Kind == object.Namespace.Kind || !slices.Contains(p.Seed.Targets, e.Object))
+	})
+	stands := s.neighbours.Around.ManagerStands()
+	if !needed || stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
+		return ""
+	}
+	return stands
 }
 
 // sorted lists outcomes in object.Compare order. The objects of a snapshot have that order

@@ -42,7 +42,7 @@ var Doctor = &Family{
 		{Code: GroupUndiscovered, Severity: Warning, Long: "The API is registered and does not say what it serves. A collector that starts now is blind for its kinds, and no namespace can be deleted."},
 		{Code: KindUnwatched, Severity: Info, Long: "The kind lacks one of the verbs delete, list and watch: the garbage collector never collects its objects, and no foreground deletion waits for them."},
 		{Code: LeaseExpired, Severity: Error, Long: "The lease of kube-controller-manager has expired and is not renewed: no controller of Kubernetes is running, unless leader election was switched off since."},
-		{Code: LeaseAbsent, Severity: Info, Long: "There is no lease of kube-controller-manager: it runs elsewhere, as in many managed clusters, or without leader election, or never ran."},
+		{Code: LeaseAbsent, Severity: Warning, Long: "There is no lease of kube-controller-manager: it runs without leader election, or elsewhere, or not at all."},
 		{Code: LeaseUnread, Severity: Info, Long: "The lease of kube-controller-manager could not be read."},
 		{Code: CollectorSwitchedOff, Severity: Error, Long: "The command line of kube-controller-manager switches the garbage collector off."},
 		{Code: GraphKindUnknown, Severity: Error, Long: "The garbage collector has seen no object of this kind: it is blind for it, and neither collects its objects nor waits for them."},

@@ -18,6 +18,7 @@ const (
 	GracePeriod                Code = "GracePeriod"
 	EndNotSeen                 Code = "EndNotSeen"
 	UnderWay                   Code = "UnderWay"
+	ManagerNotSeen             Code = "ManagerNotSeen"
 )
 
 // Stuck are the codes of stuck. An error does not go away by itself.
@@ -38,6 +39,7 @@ var Stuck = &Family{
 		{Code: KindNotServed, Severity: Error, Long: "The kind of the object is not served: no request reaches it, not even one that removes a finalizer."},
 		{Code: GracePeriod, Severity: Info, Long: "The grace period of the pod runs."},
 		{Code: EndNotSeen, Severity: Warning, Long: "What the object waits for was not seen."},
+		{Code: ManagerNotSeen, Severity: Warning, Long: "Only controllers of kube-controller-manager hold the object, and whether it runs is not known: everything was read that could show its lease, and there is none."},
 		{Code: UnderWay, Severity: Info, Long: "Nothing holds the object that does not go by itself."},
 	}, standstill),
 }

@@ -20,6 +20,7 @@ var checkupTitles = map[reason.Code]string{
 	reason.WriteDoubtful:           "A policy or webhook may be in the way of the garbage collector",
 	reason.KindUnlisted:            "A kind that is served cannot be listed",
 	reason.GroupUndiscovered:       "An API is registered and does not answer",
+	reason.LeaseAbsent:             "kube-controller-manager has no lease",
 	reason.LeaseExpired:            "kube-controller-manager does not renew its lease",
 	reason.CollectorSwitchedOff:    "The garbage collector is switched off",
 	reason.GraphKindUnknown:        "The garbage collector does not see a kind",

@@ -24,6 +24,12 @@ func planNotes(s Style, p *report.Plan) []string {
 			notes = append(notes, "Assumed: "+s.text(a)+".")
 		}
 	}
+	switch p.Manager {
+	case report.FinalizerControllerGone:
+		notes = append(notes, s.paint(red, "kube-controller-manager does not run:")+" its lease has expired. Only what the request itself deletes goes before it runs again.")
+	case report.FinalizerControllerUnknown:
+		notes = append(notes, s.paint(yellow, "Whether kube-controller-manager runs is not known:")+" it has no lease. Without it only what the request itself deletes goes.")
+	}
 	notes = append(notes, planUnseen(p).notes(s)...)
 	if p.Digest != "" && s.all() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))

@@ -88,7 +88,7 @@ func laterWarning(s Style, p *report.Plan, once []report.Release) string {
 		return "**Deleted once the admission policy allows it:** "
 	}
 	if len(once) == 0 {
-		return "**Deleted once the unreachable API recovers:** "
+		return "**Deleted once what does not answer works again:** "
 	}
 	return "**Goes when " + finalizerNames(s, once) + " is removed** (" + stateText(once) + ")**:** "
 }

@@ -53,6 +53,11 @@ type Plan struct {
 	// Stuck lists attempts that are repeated forever without effect.
 	Stuck []Stuck `json:"stuck,omitempty"`
 	Gaps  []Gap   `json:"gaps"`
+	// Manager is what its lease says of kube-controller-manager, without which only what a request
+	// of ours deletes goes: that it does not run (Gone), or that everything was read that could
+	// show the lease and there is none (Unknown). It is empty where it runs, where that was
+	// not read, and where the plan needs none of its controllers.
+	Manager ControllerVerdict `json:"manager,omitempty"`
 	// Explored is the number of runs tried beside the reference one.
 	Explored int `json:"explored,omitempty"`
 	// Exploration says whether other runs were tried; nil when nobody asked.

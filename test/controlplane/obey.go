@@ -109,7 +109,7 @@ func (p *plane) command(ctx context.Context, line string) error {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
 	case "controllers":
-		return p.controllers(rest)
+		return p.controllers(ctx, rest)
 	case "store":
 		key, manifest, _ := strings.Cut(rest, " ")
 		return p.store(ctx, key, []byte(manifest))
@@ -127,15 +127,18 @@ func (p *plane) command(ctx context.Context, line string) error {
 }
 
 // controllers replaces the controller manager. Without names there is none.
-func (p *plane) controllers(names string) error {
+func (p *plane) controllers(ctx context.Context, names string) error {
 	if p.manager != nil {
 		p.manager.stop()
 		p.manager = nil
+		if err := p.giveUp(ctx); err != nil {
+			return err
+		}
 	}
 	if names == "" {
 		return nil
 	}
-	return p.startManager(names)
+	return p.startManager(ctx, names)
 }
 
 // managerEnded is closed when the controller manager ends by itself; it never is

@@ -16,6 +16,7 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
@@ -141,8 +142,9 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 }
 
 // startManager starts a controller manager. What it says of its start it says in its
-// log: whoever relies on a controller waits for what it does.
-func (p *plane) startManager(controllers string) (err error) {
+// log: whoever relies on a controller waits for what it does. It takes no part in the election of a
+// leader, which would keep its successor waiting: the lease that it would hold is put there for it.
+func (p *plane) startManager(ctx context.Context, controllers string) (err error) {
 	known := append(manager.KnownControllers(), "*")
 	for name := range strings.SplitSeq(controllers, ",") {
 		if !slices.Contains(known, name) {
@@ -166,9 +168,39 @@ func (p *plane) startManager(controllers string) (err error) {
 		args = append(args, "--cert-dir="+filepath.Join(p.dir, "manager-certificates"),
 			"--authorization-always-allow-paths=/debug/controllers/*")
 	}
-	p.manager, err = startChild(p.dir, "kube-controller-manager", args...)
-	return err
+	if p.manager, err = startChild(p.dir, "kube-controller-manager", args...); err != nil {
+		return err
+	}
+	return p.lead(ctx)
 }
+
+// lead puts the lease of the controller manager there, unless a test has its own.
+func (p *plane) lead(ctx context.Context) error {
+	have, err := p.storage.Get(ctx, root+leaseKey)
+	if err != nil || have.Count > 0 {
+		return err
+	}
+	now := time.Now().UTC()
+	p.leads = true
+	return p.store(ctx, leaseKey, fmt.Appendf(nil, lease, uuid.NewUUID(), now.Format(time.RFC3339), now.Format("2006-01-02T15:04:05.000000Z")))
+}
+
+// giveUp takes that lease away.
+func (p *plane) giveUp(ctx context.Context) error {
+	if !p.leads {
+		return nil
+	}
+	p.leads = false
+	return p.wipe(ctx, leaseKey)
+}
+
+// leaseKey is where the lease of a controller manager is stored, and lease what says that one works
+// for as long as a test may take.
+const (
+	leaseKey = "leases/kube-system/kube-controller-manager"
+	lease    = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"kube-controller-manager","namespace":"kube-system","uid":%q,"creationTimestamp":%q},
+		"spec":{"holderIdentity":"control-plane_1","leaseDurationSeconds":86400,"renewTime":%q}}`
+)
 
 // debugURL is where the controllers say something about themselves; empty when
 // they do not.

@@ -23,7 +23,9 @@ type plane struct {
 	storage *clientv3.Client // of etcd, within this process
 	server  *child
 	manager *child
-	access  access
+	// leads: the lease of the controller manager is ours.
+	leads  bool
+	access access
 	// reserved are sockets that keep ports.
 	reserved []int
 	// port is where the API server serves.
@@ -74,7 +76,7 @@ func up(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.startManager(controllers); err != nil {
+	if err := p.startManager(ctx, controllers); err != nil {
 		return err
 	}
 	fmt.Printf("export KUBECONFIG=%s\n", p.access.kubeconfig)

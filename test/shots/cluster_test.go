@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
@@ -51,6 +52,16 @@ func cluster(t *testing.T, dump, context string) {
 			if err := json.NewEncoder(w).Encode(map[string]any{
 				"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
 				"status": map[string]any{"userInfo": map[string]any{"username": "ann"}},
+			}); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/leases/kube-controller-manager") {
+			w.Header().Set("Content-Type", "application/json")
+			if err := json.NewEncoder(w).Encode(map[string]any{
+				"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "kube-controller-manager", "namespace": "kube-system"},
+				"spec": map[string]any{"holderIdentity": "control-plane-1", "leaseDurationSeconds": 15, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")},
 			}); err != nil {
 				t.Error(err)
 			}

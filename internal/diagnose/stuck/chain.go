@@ -307,10 +307,10 @@ func waitsForKubelet(o *object.Object) bool {
 }
 
 // moving adds the ends of those that an object waits for now, but for what is under
-// way.
+// way, and is so for the object as well.
 func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []object.Ref) []end {
 	for _, e := range i.follow(o, waits, refsOf(others), func(report.Ref) (end, bool) { return end{}, false }) {
-		if e.code != reason.UnderWay {
+		if e.code != reason.UnderWay && e.code != reason.ManagerNotSeen {
 			ends = merge(ends, e)
 		}
 	}

@@ -95,7 +95,7 @@ func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, reason.DeletionForgotten)
 	i.proveSimulation(o, &e)
 	e.verdict = i.manager(o, &e)
-	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the garbage collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	i.restart(&e, "restarts the garbage collector, which then looks at everything anew")
 	i.redelete(o, &e, "ends the waiting; what it owns is collected afterwards")
 	return e
 }
@@ -212,6 +212,12 @@ func (i *inquiry) definition(o *object.Object) []end {
 	return nil
 }
 
+// needsManager reports whether only a controller in kube-controller-manager lets an object go that
+// waits for nothing else.
+func needsManager(o *object.Object) bool {
+	return o.Is(object.Namespace) || o.HandlesDependents() || slices.ContainsFunc(o.Finalizers(), evidence.OfManager)
+}
+
 // underWay is about an object that nothing holds but those who need no one else.
 func (i *inquiry) underWay(o *object.Object) []end {
 	if !o.BeingDeleted() {
@@ -224,6 +230,11 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	}
 	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
+	}
+	if needsManager(o) && i.around.ManagerStands() == report.FinalizerControllerUnknown {
+		e.code = reason.ManagerNotSeen
+		e.verdict = i.manager(o, &e)
+		e.chain[0].Waits = string(e.code)
 	}
 	i.await(o, &e, "waits for it")
 	return []end{e}

@@ -1,6 +1,10 @@
 package stuck
 
 import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -49,7 +53,7 @@ func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 		e.code = reason.ControllerNotWorking
 		e.verdict = i.manager(o, &e)
 		e.detail = controllerOf(o)
-		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+		i.restart(&e, "restarts the controllers of Kubernetes, which then look at everything anew")
 	}
 	e.chain[0].Waits = string(e.code)
 	return e
@@ -82,13 +86,28 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 	if e.verdict == report.FinalizerControllerAlive || e.verdict == report.FinalizerControllerSlow {
 		e.code = reason.DeletionForgotten
 	}
-	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the garbage collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	i.restart(&e, "restarts the garbage collector, which then looks at everything anew")
 	if o.HasFinalizer(object.Foreground) {
 		i.redelete(o, &e, "ends the waiting without the garbage collector; what it owns stays until one works")
 	}
 	e.chain[0].Waits = string(e.code)
 	return e
 }
+
+// restart adds how kube-controller-manager is restarted, unless all pods were read that could be it
+// and none is: a provider runs it, or it is no pod.
+func (i *inquiry) restart(e *end, effect string) {
+	is := func(p evidence.Pod) bool {
+		return p.Ref.Namespace == metav1.NamespaceSystem && (slices.Contains(p.Programs, manager) || slices.Contains(p.Names, manager))
+	}
+	if i.seen != nil && i.seen.Sight(evidence.Pods, metav1.NamespaceSystem).Whole && !slices.ContainsFunc(i.seen.Pods, is) {
+		return
+	}
+	e.remedy(report.Act{Action: report.RestartControllers}, effect, "a pause of all controllers of Kubernetes for some seconds")
+}
+
+// manager is what the program and its pods are called.
+const manager = "kube-controller-manager"
 
 // manager adds whether kube-controller-manager works.
 func (i *inquiry) manager(o *object.Object, e *end) report.ControllerVerdict {

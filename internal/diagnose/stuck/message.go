@@ -50,9 +50,12 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.DeletionForgotten: func(*end) string {
 		return "the garbage collector has missed this deletion, and looks again only after a restart"
 	},
-	reason.CollectorNotWorking: func(*end) string { return "only the garbage collector holds it, and has not done its part for minutes" },
+	reason.CollectorNotWorking: func(e *end) string { return "only the garbage collector holds it, and " + standsStill(e) },
 	reason.ControllerNotWorking: func(e *end) string {
-		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and has not done its part for minutes"
+		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and " + standsStill(e)
+	},
+	reason.ManagerNotSeen: func(*end) string {
+		return "under way if kube-controller-manager runs, which is not known: it has no lease"
 	},
 	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
 	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " must be called, and does not answer" },
@@ -67,6 +70,14 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.GracePeriod:            func(e *end) string { return "its grace period runs on node " + e.detail },
 	reason.EndNotSeen:             func(e *end) string { return "what it waits for was not seen" + behind(e.detail) },
 	reason.UnderWay:               func(e *end) string { return "under way" + behind(e.detail) },
+}
+
+// standsStill says of a controller of Kubernetes why nothing has come of a deletion.
+func standsStill(e *end) string {
+	if e.verdict == report.FinalizerControllerGone {
+		return "kube-controller-manager does not run"
+	}
+	return "has not done its part for minutes"
 }
 
 func behind(detail string) string {

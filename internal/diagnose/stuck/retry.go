@@ -35,7 +35,7 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 		i.await(o, &e, "waits for it")
 	case report.FinalizerControllerGone:
 		e.code, e.detail = reason.ControllerNotWorking, "the namespace controller"
-		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+		i.restart(&e, "restarts the controllers of Kubernetes, which then look at everything anew")
 	case report.FinalizerControllerUnknown:
 		e.code = reason.EndNotSeen
 		e.detail = "discovery works again, and the namespace controller tries again within " + retryText + " if it runs"

@@ -86,7 +86,8 @@ func (s *stage) lease(namespace, name, holder string) {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() {
-		if err := leases.Delete(context.WithoutCancel(s.Context()), name, metav1.DeleteOptions{}); err != nil {
+		// A controller manager that was started and stopped has taken it along.
+		if err := leases.Delete(context.WithoutCancel(s.Context()), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			s.Error(err)
 		}
 	})
