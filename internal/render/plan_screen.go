@@ -278,7 +278,7 @@ func (w *writer) beside(p *report.Plan, before []report.Effect) {
 		w.prose(plural(len(before), "other object")+verb+" garbage or being deleted already, without this request: -o wide.", 2)
 	}
 	if n := len(p.Stuck); n > 0 {
-		w.prose("The garbage collector tries "+plural(n, "request")+" again and again, without effect; the first: "+w.style.text(p.Stuck[0].Message)+".", 2)
+		w.prose("The garbage collector tries "+plural(n, "request")+" again and again, without effect; the first: "+stuckText(w.style, &p.Stuck[0])+".", 2)
 	}
 }
 

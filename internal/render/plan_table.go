@@ -221,6 +221,14 @@ func holds(s Style, by report.BlockedBy) string {
 	return "held by " + strings.Join(parts, "; ")
 }
 
+// stuckText is why an attempt of the garbage collector has no effect.
+func stuckText(s Style, x *report.Stuck) string {
+	if x.Message != "" {
+		return s.text(x.Message)
+	}
+	return because(s, report.Effect{Reason: x.Reason, Because: x.Because})
+}
+
 func stuckTable(s Style, stuck []report.Stuck) *table {
 	_, several := namespaces(stuck, func(x *report.Stuck) report.Ref { return x.Object })
 	t := &table{headers: []string{"OBJECT", "WHY"}}
@@ -228,11 +236,7 @@ func stuckTable(s Style, stuck []report.Stuck) *table {
 		t.headers = []string{"NAMESPACE", "OBJECT", "WHY"}
 	}
 	for _, x := range stuck {
-		text := s.text(x.Message)
-		if text == "" {
-			text = because(s, report.Effect{Reason: x.Reason, Because: x.Because})
-		}
-		row := []string{s.name(x.Object), text}
+		row := []string{s.name(x.Object), stuckText(s, &x)}
 		if several {
 			row = slices.Insert(row, 0, s.text(x.Object.Namespace))
 		}

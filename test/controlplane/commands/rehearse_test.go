@@ -90,6 +90,21 @@ func TestServerDryRun(t *testing.T) {
 			s.until("the policy is gone", func() bool { return s.tryDelete("alive") == nil })
 		}()
 		s.until("the policy is in force", func() bool { return s.tryDelete("alive") != nil })
+		// What a policy denies the collector is known before anything is tried.
+		for line := range commands {
+			if !strings.HasPrefix(line, "collect ") {
+				continue
+			}
+			p := s.proxy(nil)
+			a := s.gc(s.ctx, slices.Concat(strings.Fields(line), []string{"--dry-run=server"}, p.flags())...)
+			if said := strings.Join(strings.Fields(a.stdout+a.stderr), " "); !strings.Contains(said, "not in this namespace") || strings.Contains(said, "--confirm=sha256:") {
+				t.Errorf("%s: the policy is not said, or a command to paste is:\n%s", line, said)
+			}
+			if tried, written := p.rehearsed(), p.writes(); len(tried)+len(written) > 0 {
+				t.Errorf("%s: tried %+v, written %+v", line, tried, written)
+			}
+			delete(commands, line)
+		}
 		try(t, 1, "not in this namespace")
 	})
 }
