@@ -30,8 +30,11 @@ type lexer struct {
 	buf    []byte
 	// buf[pos:end] has not been read yet.
 	pos, end int
-	// mark is the first byte that must stay in the buffer; -1 for none.
-	mark int
+	// mark is the first byte that must stay in the buffer; -1 for none. whole is the first byte of an
+	// object whose text is wanted; -1 for none. If mayLose, that need not stay where it gets too long:
+	// wholeLost tells that it has not.
+	mark, whole        int
+	mayLose, wholeLost bool
 	// ended tells that source has nothing more; failed is why, unless io.EOF.
 	ended  bool
 	failed error
@@ -53,12 +56,13 @@ type lexer struct {
 type lineMark struct{ offset, line int }
 
 func newLexer(rd *reading, source io.Reader) *lexer {
-	return &lexer{rd: rd, source: source, buf: make([]byte, firstBuffer), mark: -1, line: 1}
+	return &lexer{rd: rd, source: source, buf: make([]byte, firstBuffer), mark: -1, whole: -1, line: 1}
 }
 
 // over makes the lexer read text, which starts at line.
 func (l *lexer) over(text []byte, line int, marks []lineMark) {
 	l.buf, l.pos, l.end, l.mark = text, 0, len(text), -1
+	l.whole, l.wholeLost = -1, false
 	l.ended, l.failed, l.line, l.counted = true, nil, line, 0
 	l.open, l.marks, l.held = l.open[:0], marks, 0
 }
@@ -69,19 +73,12 @@ func (l *lexer) fill() bool {
 	if l.ended {
 		return false
 	}
-	keep := l.pos
-	if l.mark >= 0 {
-		keep = l.mark
+	moved := l.compact()
+	if l.end == len(l.buf) && l.whole >= 0 && l.mayLose && len(l.buf) >= l.most() {
+		l.whole, l.wholeLost = -1, true
+		moved = l.compact()
 	}
-	if keep > 0 {
-		l.count(keep)
-		copy(l.buf, l.buf[keep:l.end])
-		l.pos, l.end, l.counted = l.pos-keep, l.end-keep, l.counted-keep
-		if l.mark >= 0 {
-			l.mark = 0
-		}
-	}
-	if l.end == len(l.buf) || keep > 0 && len(l.buf) < bufferSize {
+	if l.end == len(l.buf) || moved && len(l.buf) < bufferSize {
 		if err := l.widen(); err != nil {
 			l.ended, l.failed = true, err
 			return false
@@ -110,7 +107,7 @@ func (l *lexer) fill() bool {
 
 // widen makes the buffer larger, for what has to stay in it.
 func (l *lexer) widen() error {
-	most := max(l.rd.limits.ValueBytes, bufferSize)
+	most := l.most()
 	size := min(2*len(l.buf), most)
 	if size <= len(l.buf) {
 		return aboveLimit(most, "one value or line")
@@ -124,6 +121,32 @@ func (l *lexer) widen() error {
 	copy(wide, l.buf[:l.end])
 	l.buf = wide
 	return nil
+}
+
+// most is how long the buffer may be.
+func (l *lexer) most() int { return max(l.rd.limits.ValueBytes, bufferSize) }
+
+// compact moves what must stay to the beginning of the buffer, and reports whether that made room.
+func (l *lexer) compact() bool {
+	keep := l.pos
+	for _, stays := range []int{l.mark, l.whole} {
+		if stays >= 0 {
+			keep = min(keep, stays)
+		}
+	}
+	if keep == 0 {
+		return false
+	}
+	l.count(keep)
+	copy(l.buf, l.buf[keep:l.end])
+	l.pos, l.end, l.counted = l.pos-keep, l.end-keep, l.counted-keep
+	if l.mark >= 0 {
+		l.mark -= keep
+	}
+	if l.whole >= 0 {
+		l.whole -= keep
+	}
+	return true
 }
 
 // count moves the line count forward to offset.

@@ -112,7 +112,7 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 	}
 	rd.recognised = true
 	if rd.h.Raw != nil {
-		l.mark = -1 // the text of a list is not kept, that of its items is
+		l.whole, l.wholeLost = -1, false // the text of a list is not kept, that of its items is
 	}
 	list = &listing{rd: rd, line: it.line, flat: flat}
 	if outer != nil {

@@ -61,8 +61,10 @@ func (rd *reading) shows(o *object.Object) error {
 
 // objectAndText reads the object or list at the current position, and hands over its
 // text.
+//
+// Where only parts of it are wanted, the text of an object above the limit for one value is none.
 func (rd *reading) objectAndText(l *lexer, it *item, ls *listing) error {
-	l.mark = l.pos
+	l.whole, l.wholeLost, l.mayLose = l.pos, false, rd.h.Wants != nil
 	before := ls.waitingItems()
 	if err := rd.object(l, it, ls); err != nil {
 		return err
@@ -70,12 +72,15 @@ func (rd *reading) objectAndText(l *lexer, it *item, ls *listing) error {
 	return rd.captured(l, ls, before)
 }
 
-// captured hands over the text of the object that l has read, from its mark on. A
+// captured hands over the text of the object that l has read, from where that begins. A
 // list has none: its items had theirs.
 func (rd *reading) captured(l *lexer, ls *listing, before int) error {
-	from := l.mark
-	l.mark = -1
-	if from < 0 {
+	from, lost := l.whole, l.wholeLost
+	l.whole, l.wholeLost = -1, false
+	switch {
+	case lost:
+		return rd.giveText(nil)
+	case from < 0:
 		rd.shown = nil
 		return nil
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -255,4 +257,41 @@ func FuzzTexts(f *testing.F) {
 		sameRead(t, input, Options{})
 		sameTexts(t, input)
 	})
+}
+
+// TestRawOfLargeObject: an object above the limit for one value has no text where only parts of objects
+// are wanted, and what comes behind it has one. Who wants whole objects is told of the limit.
+func TestRawOfLargeObject(t *testing.T) {
+	long := strings.Repeat("x", 600<<10)
+	pod := func(name, rest string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `"},"spec":{"nodeName":"n"` + rest + `}}`
+	}
+	for _, input := range []string{
+		pod("large", `,"x":"`+long+`"`) + pod("small", ""),
+		`{"apiVersion":"v1","kind":"List","items":[` + pod("large", `,"x":"`+long+`"`) + "," + pod("small", "") + `]}`,
+		`{"items":[{"metadata":{"name":"large"},"spec":{"nodeName":"n","x":"` + long + `"}},{"metadata":{"name":"small"},"spec":{"nodeName":"n"}}],"apiVersion":"v1","kind":"PodList"}`,
+	} {
+		var got []string
+		h := Handler{
+			Object: func(*object.Object, bool, Position) error { return nil },
+			Raw: func(o *object.Object, text []byte) error {
+				got = append(got, fmt.Sprintf("%s %t", o.Name, len(text) > 0))
+				return nil
+			},
+			Wants: func(*object.Object) *Fields {
+				return FieldsOf(struct {
+					Spec struct {
+						NodeName string `json:"nodeName"`
+					} `json:"spec"`
+				}{})
+			},
+		}
+		if err := Read(strings.NewReader(input), Options{File: "in", Limits: small}, h); err != nil || strings.Join(got, ", ") != "large false, small true" {
+			t.Errorf("%.40s…: %q, %v", input, got, err)
+		}
+		h.Wants = nil
+		if err := Read(strings.NewReader(input), Options{File: "in", Limits: small}, h); !errors.Is(err, ErrLimit) {
+			t.Errorf("%.40s…, whole: %v", input, err)
+		}
+	}
 }

@@ -148,7 +148,7 @@ func (rd *reading) documentJSON(l *lexer) error {
 		return err
 	}
 	rd.document--
-	l.mark = -1
+	l.mark, l.whole = -1, -1
 	l.skipLine()
 	return rd.skipText(l)
 }
