@@ -153,6 +153,8 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 		return report.Confirmed, "it went with its last finalizer"
 	case now.gone():
 		return report.AlreadyDone, "it was already gone"
+	case p.last != nil && p.last.Outcome == backup.Refused && backup.ResultOf(p.last.Err).Code != 409:
+		return report.Refused, p.last.Err.Error()
 	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
 		return report.AlreadyDone, "another client deleted it"
 	case !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
