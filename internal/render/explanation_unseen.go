@@ -28,7 +28,7 @@ func explanationUnseen(s Style, e *report.Explanation) []string {
 	}
 	text := "Whether " + strings.Join(open, ", and whether ") + " is not known: "
 	if e.Source.Type == "cluster" {
-		return []string{text + strings.Join(lists, " and ") + " could not be read; kubectl gc rbac prints the permissions."}
+		return []string{text + strings.Join(lists, " and ") + " could not be read" + whyUnread(s, matter)}
 	}
 	return []string{text + "the dump has no " + strings.Join(lists, " and no ") + ".", toGather(s, kindsOf(matter))}
 }

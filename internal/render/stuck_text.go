@@ -28,7 +28,7 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 	w.prose(stuckSummary(s, d), 2)
 	// Which controller was not seen is said of each cause.
 	known := d.Complete || len(d.Findings) > 0 && !slices.ContainsFunc(d.Gaps, func(g report.Gap) bool { return g.Matters }) && !s.Wide
-	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, d.Source, known, d.Gaps)) })
+	notes := linesOf(s, func(x *writer) { writeNotes(x, stuckUnseen(s, d, known)) })
 	switch {
 	case len(d.Findings) == 0:
 	case s.Wide:
@@ -280,4 +280,13 @@ func agree(n int, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// stuckUnseen says what was not seen. Where the namespace controller says what is left, that is what a person
+// looks at first, and its command is shown with the object.
+func stuckUnseen(s Style, d *report.Diagnosis, known bool) []string {
+	shown := func(f report.Finding) bool {
+		return slices.ContainsFunc(f.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds && r.Target.Namespace != "" })
+	}
+	return missing{source: d.Source, complete: known, gaps: d.Gaps, told: slices.ContainsFunc(d.Findings, shown)}.notes(s)
 }

@@ -94,12 +94,27 @@ func (u missing) open(s Style, gaps []report.Gap) []string {
 		most--
 	}
 	if u.source.Type == "cluster" {
-		return []string{strings.TrimSuffix(text, ".") + "; kubectl gc rbac prints the permissions."}
+		return []string{strings.TrimSuffix(text, ".") + whyUnread(s, gaps)}
 	}
 	if u.told {
 		return []string{text}
 	}
 	return []string{text, toGather(s, kinds[:most])}
+}
+
+// whyUnread ends the sentence about what a server did not show: with more permissions it can be seen, or
+// where these are not what was lacking, with what the server said of the first.
+func whyUnread(s Style, gaps []report.Gap) string {
+	forbidden := func(g report.Gap) bool { return strings.HasPrefix(g.Why, string(reason.Forbidden)+":") }
+	if slices.ContainsFunc(gaps, forbidden) {
+		return "; kubectl gc rbac prints the permissions."
+	}
+	for _, g := range gaps {
+		if _, why, found := strings.Cut(g.Why, ": "); found && !strings.HasPrefix(g.Why, string(reason.LeftOut)+":") {
+			return ": " + s.text(strings.TrimSuffix(why, ".")) + "."
+		}
+	}
+	return "."
 }
 
 // toGather is the command that reads kinds for a dump. A list does not show of which kinds there

@@ -35,7 +35,10 @@ func (a Act) arguments() string {
 	case ShowDefinitions:
 		return "get crd"
 	case ShowKinds:
-		return "get " + ShellWord(a.Kinds) + " -A -o json"
+		if a.Target.Namespace == "" {
+			namespace = " -A"
+		}
+		return "get " + ShellWord(a.Kinds) + namespace + " -o json"
 	case AwaitEnd:
 		return "wait --for=delete " + word + " --timeout=" + strconv.Itoa(a.Minutes) + "m"
 	case ScaleUp:

@@ -68,7 +68,8 @@ const (
 	ShowRights Action = "ShowRights"
 	// ShowBackends shows what is behind the services of the namespace of the target.
 	ShowBackends Action = "ShowBackends"
-	// ShowDefinitions lists the definitions, and ShowKinds all objects of the kinds.
+	// ShowDefinitions lists the definitions, and ShowKinds all objects of the kinds, or those in
+	// the namespace of the target.
 	ShowDefinitions Action = "ShowDefinitions"
 	ShowKinds       Action = "ShowKinds"
 	// AwaitEnd waits until an object has gone.

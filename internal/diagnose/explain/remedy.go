@@ -35,7 +35,11 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 	case report.Undecidable:
 		if types := q.missingTypes(e); types != "" {
 			show := report.Act{Action: report.ShowKinds, Kinds: types}
-			return []report.Remedy{show.Remedy("shows what the snapshot lacks; give it with another --from")}, nil
+			effect := "shows what the snapshot lacks; give it with another --from"
+			if q.snap.Source.Server != "" {
+				effect = "shows what could not be read here"
+			}
+			return []report.Remedy{show.Remedy(effect)}, nil
 		}
 	default:
 	}

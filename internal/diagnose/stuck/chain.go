@@ -2,6 +2,7 @@ package stuck
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -175,6 +176,12 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 		e.detail = "its dependents may not all be known"
 	case reason.HolderNotShown:
 		e.detail = "it has no finalizers, which may have been cut out, or it is gone by now"
+	}
+	if resources := i.around.Remaining(o.Name); o.Is(object.Namespace) && len(resources) > 0 {
+		e.detail = "the namespace controller has last found " + strings.Join(resources, ", ")
+		show := report.Act{Action: report.ShowKinds, Kinds: strings.Join(resources, ","), Target: report.Ref{Namespace: o.Name}}
+		e.remedy(show, "shows what is left in it, with the finalizers that hold it", "")
+		return e
 	}
 	e.remedy(act(report.Explain, o), "says what was not seen of it", "")
 	return e

@@ -183,7 +183,17 @@ func (i *inquiry) failing(o *object.Object, code reason.Code, c evidence.Conditi
 	e := endAt(o, code)
 	e.detail = evidence.Clip(c.Message)
 	e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
-	e.remedy(act(report.ShowConditions, o), "shows what fails: repair that, the deletion is tried again by itself", "")
+	for _, name := range evidence.UnansweredAPIs(c.Message) {
+		api := report.Act{Action: report.Describe, Target: report.RefOf(object.APIService.Ref("", name))}
+		e.remedy(api, "shows why the API does not answer: repair or remove it, the deletion is tried again by itself", "")
+	}
+	if name := evidence.CalledWebhook(c.Message); name != "" {
+		show := report.Act{Action: report.ShowKinds, Kinds: "validatingwebhookconfigurations,mutatingwebhookconfigurations"}
+		e.remedy(show, "shows which of them has the webhook "+name+": repair what it calls or remove it, the deletion is tried again by itself", "")
+	}
+	if len(e.remedies) == 0 {
+		e.remedy(act(report.ShowConditions, o), "shows what fails: repair that, the deletion is tried again by itself", "")
+	}
 	return e
 }
 
