@@ -76,7 +76,7 @@ func (s *stage) play(ctx context.Context) error {
 	do("apply", "definition.yaml")
 	kubectl("wait", "--for=condition=Established", "customresourcedefinition/databases.example.com")
 	// The collector learns at its start which kinds there are, and later only now and then.
-	step(func(context.Context) error { return s.Controllers(append([]string{collector}, others...)...) })
+	step(func(context.Context) error { return s.employ(append([]string{collector}, others...)...) })
 	do("create", "nodes.yaml")
 	step(s.startNodes)
 	appears("default/serviceaccounts/default", "default/configmaps/kube-root-ca.crt")
@@ -137,7 +137,7 @@ func (s *stage) play(ctx context.Context) error {
 	dump("", "", "payments")        // or nobody would know later whose uid the dependents mention
 	chapter("2026-03-04T16:00:00Z") // a delete, and no collector
 	kubectl("create", "configmap", "incident-17", "-n", "payments")
-	step(func(context.Context) error { return s.Controllers(others...) })
+	step(func(context.Context) error { return s.employ(others...) })
 	kubectl("delete", "database", "orders", "-n", "payments", "--wait=false")
 	release("database/orders")
 	step(s.settle)
@@ -262,4 +262,12 @@ func (s *stage) local() (local, error) {
 // until waits for something to come true.
 func until(ctx context.Context, what string, holds func() (bool, error)) error {
 	return cluster.Await(ctx, what, func(context.Context) (bool, error) { return holds() })
+}
+
+// employ has controllers work. The lease that tests have is taken away: it says that it holds for a day.
+func (s *stage) employ(names ...string) error {
+	if err := s.Controllers(names...); err != nil {
+		return err
+	}
+	return s.Wipe("leases/kube-system/kube-controller-manager")
 }
