@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,15 +9,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// uncollected says that nobody seems to collect in the cluster; empty when that
-// cannot be said. It is asked when nothing has moved for a while: something has to
-// be left for a collector to do, nothing may have gone in this run that only a collector
-// takes, and the controller manager, in which it runs, must not be known to be alive.
+// uncollected explains why no garbage collector seems to run; it is empty if one may run. Call it
+// when nothing has moved for a while. It needs three things: work is left for a collector, this
+// run has seen none of a collector's work, and kube-controller-manager is not known to be alive.
 func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object.Ref]sight) string {
 	waits := func(ref object.Ref) bool {
 		o := now[ref].o
@@ -35,13 +34,12 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 }
 
 // podGCTakes is how long pod GC may take after a node has gone: it looks every 20 seconds, and
-// waits for 40 in which the node may come back.
+// gives the node 40 seconds to come back.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod, quarantineTime.
 const podGCTakes = 75 * time.Second
 
-// due returns those of the objects that are left that should have moved when nothing has moved for
-// so long: those that pod GC deletes take their time.
+// due returns the objects that should have moved by now. Those that pod GC deletes have longer.
 func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
 	if quiet > podGCTakes {
 		return left
@@ -51,7 +49,7 @@ func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
 	})
 }
 
-// collected reports whether something has gone that nobody but a collector takes.
+// collected reports whether an object has gone that only a garbage collector deletes.
 func (r *run) collected(now map[object.Ref]sight) bool {
 	written := map[report.Ref]bool{}
 	for _, w := range r.order {
@@ -63,31 +61,24 @@ func (r *run) collected(now map[object.Ref]sight) bool {
 	})
 }
 
-// lease is what of the controller manager's Lease says whether it is alive.
-type lease struct {
-	Spec struct {
-		HolderIdentity       string    `json:"holderIdentity"`
-		LeaseDurationSeconds int       `json:"leaseDurationSeconds"`
-		RenewTime            time.Time `json:"renewTime"`
-	} `json:"spec"`
-}
-
 // controllerManager reports whether a kube-controller-manager is known to be alive.
 // One that does not elect a leader cannot be told from none.
 func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
-	raw, _, err := r.client.Raw(ctx, object.ManagerLease)
-	switch _, unknown := errors.AsType[*object.UnknownKindError](err); {
-	case apierrors.IsNotFound(err) || unknown:
+	l, err := r.client.Lease(ctx, object.ManagerLease.Namespace, object.ManagerLease.Name)
+	switch _, unserved := errors.AsType[*kube.UnservedPathError](err); {
+	case apierrors.IsNotFound(err) || unserved:
 		return false, "there is no Lease of a kube-controller-manager"
 	case err != nil:
 		return false, "the Lease of the kube-controller-manager cannot be read"
-	}
-	var l lease
-	if err := json.Unmarshal(raw, &l); err != nil || l.Spec.RenewTime.IsZero() || l.Spec.HolderIdentity == "" {
+	case l.Renewed.IsZero() || l.Holder == "":
 		return false, "the Lease of kube-controller-manager has no holder"
 	}
-	if age := r.o.Now().Sub(l.Spec.RenewTime); age > 4*time.Duration(l.Spec.LeaseDurationSeconds)*time.Second {
-		return false, fmt.Sprintf("the Lease of the kube-controller-manager was renewed last %s ago", age.Round(time.Second))
+	read := l.Read
+	if read.IsZero() {
+		read = r.o.Now()
+	}
+	if object.PulseOf(l.Holder, l.Renewed.Unix(), int64(l.Duration/time.Second), read.Unix(), 0) != object.PulseBeats {
+		return false, fmt.Sprintf("the Lease of the kube-controller-manager was renewed last %s ago", read.Sub(l.Renewed).Round(time.Second))
 	}
 	return true, ""
 }

@@ -97,10 +97,6 @@ func notTold(err error) bool {
 	return unserved || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 }
 
-// mostSilence is how long a holder that works leaves a lease without renewing it: twice the 40 s of
-// a kubelet's, which are longer than the 15 s of kube-controller-manager.
-const mostSilence = 80 * time.Second
-
 // renewed says who renews a lease; nil for nobody. If holder is not empty, a lease of another
 // holder does not count.
 func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) (*InUseError, error) {
@@ -110,15 +106,16 @@ func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) 
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case l.Renewed.IsZero(), l.Holder == "", holder != "" && l.Holder != holder:
+	case holder != "" && l.Holder != holder, l.Renewed.IsZero():
 		return nil, nil
 	}
 	read := l.Read
 	if read.IsZero() {
 		read = time.Now()
 	}
-	if ago := read.Sub(l.Renewed); ago < mostSilence {
-		return &InUseError{Lease: namespace + "/" + name, Holder: l.Holder, Ago: max(ago, 0).Truncate(time.Second), Ask: d.options.AskInUse}, nil
+	if object.PulseOf(l.Holder, l.Renewed.Unix(), int64(l.Duration/time.Second), read.Unix(), 0) != object.PulseBeats {
+		return nil, nil
 	}
-	return nil, nil
+	ago := max(read.Sub(l.Renewed), 0).Truncate(time.Second)
+	return &InUseError{Lease: namespace + "/" + name, Holder: l.Holder, Ago: ago, Ask: d.options.AskInUse}, nil
 }

@@ -32,12 +32,12 @@ type Lease struct {
 	Why string
 }
 
-// expired is for how long nobody renews the lease. Clocks differ: a lease counts as
-// given up a minute after its end.
-func (l *Lease) expired() (int64, bool) {
-	const clocks = 60
-	late := l.Read - l.Renewed - l.Duration
-	return l.Read - l.Renewed, l.State == LeaseRead && l.Renewed != 0 && late > clocks
+// pulse is what it says of its holder.
+func (l *Lease) pulse() object.Pulse {
+	if l.State != LeaseRead {
+		return object.PulseUnclear
+	}
+	return object.PulseOf(l.Holder, l.Renewed, l.Duration, l.Read, 0)
 }
 
 func (e *examiner) lease() {
@@ -56,8 +56,8 @@ func (e *examiner) lease() {
 	case LeaseNotRead:
 		e.add(reason.LeaseUnread, object.ManagerLease, "it could not be read", l.Why)
 	case LeaseRead:
-		if ago, expired := l.expired(); expired && !answers {
-			e.add(reason.LeaseExpired, object.ManagerLease, "it has not been renewed for "+span(ago), "the last holder was "+l.Holder)
+		if l.pulse() == object.PulseStopped && !answers {
+			e.add(reason.LeaseExpired, object.ManagerLease, "it has not been renewed for "+span(l.Read-l.Renewed), "the last holder was "+l.Holder)
 		}
 	}
 }

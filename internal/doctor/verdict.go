@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -39,10 +40,8 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 	if e.agrees() {
 		note(reason.GraphAgrees)
 	}
-	if l := e.options.Lease; l != nil && l.State == LeaseRead {
-		if _, expired := l.expired(); !expired {
-			note(reason.LeaseRenewed)
-		}
+	if l := e.options.Lease; l != nil && l.pulse() == object.PulseBeats {
+		note(reason.LeaseRenewed)
 	}
 	switch {
 	case heaviest == against:

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -76,48 +74,62 @@ func (s *Shown) takeAttachment(b *body, raw []byte) error {
 	return nil
 }
 
+// attachments are found by what they attach.
+type attachments struct {
+	byName, byNode, byVolume map[string][]*Attachment
+	byClaim                  map[[2]string][]*Attachment
+}
+
+// attachmentsOf indexes the attachments of a world, those that fail first.
+func (s *Surroundings) attachmentsOf(seen *World) *attachments {
+	x := &attachments{map[string][]*Attachment{}, map[string][]*Attachment{}, map[string][]*Attachment{}, map[[2]string][]*Attachment{}}
+	for _, failing := range []bool{true, false} {
+		for n := range seen.Attachments {
+			a := &seen.Attachments[n]
+			if a.Node == "" || (a.DetachError+a.AttachError != "") != failing {
+				continue
+			}
+			x.byName[a.Ref.Name] = append(x.byName[a.Ref.Name], a)
+			x.byNode[a.Node] = append(x.byNode[a.Node], a)
+			x.byVolume[a.Volume] = append(x.byVolume[a.Volume], a)
+			if pv := s.snap.FindKind(object.PV, "", a.Volume); pv != nil && pv.Volume() != nil {
+				claim := [2]string{pv.Volume().ClaimNamespace, pv.Volume().ClaimName}
+				x.byClaim[claim] = append(x.byClaim[claim], a)
+			}
+		}
+	}
+	return x
+}
+
 // AttachmentsOf returns the attachments that an object has to do with: of a volume, of the volume of a
 // claim, of the volumes that a pod uses on its node, and of a node; of an attachment itself. Those that
 // fail come first.
-func (s *Surroundings) AttachmentsOf(o *object.Object) []Attachment {
-	if s.seen == nil || len(s.seen.Attachments) == 0 {
+func (s *Surroundings) AttachmentsOf(o *object.Object) []*Attachment {
+	if s.attached == nil {
 		return nil
 	}
-	list := slices.DeleteFunc(slices.Clone(s.seen.Attachments), func(a Attachment) bool { return a.Node == "" || !s.attaches(&a, o) })
-	slices.SortStableFunc(list, func(a, b Attachment) int { return cmp.Compare(failures(&b), failures(&a)) })
-	return list
-}
-
-func failures(a *Attachment) int {
-	if a.DetachError+a.AttachError != "" {
-		return 1
-	}
-	return 0
-}
-
-func (s *Surroundings) attaches(a *Attachment, o *object.Object) bool {
 	switch {
 	case o.Is(object.VolumeAttachment):
-		return a.Ref.Name == o.Name
+		return s.attached.byName[o.Name]
 	case o.Is(object.Node):
-		return a.Node == o.Name
+		return s.attached.byNode[o.Name]
 	case o.Is(object.PV):
-		return a.Volume == o.Name
+		return s.attached.byVolume[o.Name]
 	case o.Is(object.PVC):
-		return s.claimed(a.Volume, o.Namespace, o.Name, o.UID)
+		return slices.DeleteFunc(slices.Clone(s.attached.byClaim[[2]string{o.Namespace, o.Name}]), func(a *Attachment) bool {
+			of := s.snap.FindKind(object.PV, "", a.Volume).Volume().ClaimUID
+			return of != "" && o.UID != "" && of != o.UID
+		})
 	}
-	pod := o.Pod()
-	return pod != nil && a.Node == pod.NodeName && slices.ContainsFunc(pod.Claims, func(c object.Claim) bool {
-		return s.claimed(a.Volume, o.Namespace, c.Name, "")
-	})
-}
-
-// claimed reports whether a volume belongs to a claim; uid is empty where it is not known.
-func (s *Surroundings) claimed(volume, namespace, name string, uid types.UID) bool {
-	pv := s.snap.FindKind(object.PV, "", volume)
-	if pv == nil || pv.Volume() == nil {
-		return false
+	var list []*Attachment
+	if pod := o.Pod(); pod != nil {
+		for _, c := range pod.Claims {
+			for _, a := range s.attached.byClaim[[2]string{o.Namespace, c.Name}] {
+				if a.Node == pod.NodeName {
+					list = append(list, a)
+				}
+			}
+		}
 	}
-	v := pv.Volume()
-	return v.ClaimNamespace == namespace && v.ClaimName == name && (uid == "" || v.ClaimUID == "" || v.ClaimUID == uid)
+	return list
 }

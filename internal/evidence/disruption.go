@@ -48,10 +48,18 @@ type Eviction struct {
 //
 // Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
 func (s *Surroundings) Evictions(node string) []Eviction {
-	if s.seen == nil || node == "" {
+	if s.seen == nil || node == "" || len(s.seen.Budgets) == 0 {
 		return nil
 	}
-	var list []Eviction
+	if s.evictions == nil {
+		s.evictions = s.allEvictions()
+	}
+	return s.evictions[node]
+}
+
+// allEvictions are the evictions of all nodes.
+func (s *Surroundings) allEvictions() map[string][]Eviction {
+	found := map[string][]Eviction{}
 	for n := range s.seen.Budgets {
 		b := &s.seen.Budgets[n]
 		if b.Allowed == nil || *b.Allowed > 0 || b.Selector == nil {
@@ -61,14 +69,17 @@ func (s *Surroundings) Evictions(node string) []Eviction {
 		if err != nil {
 			continue
 		}
+		first := map[string]bool{}
 		for _, pod := range s.snap.In(object.Pod.GroupResource(), b.Ref.Namespace) {
-			if f := pod.Pod(); f != nil && f.NodeName == node && !f.Finished() && !f.Mirror && !pod.BeingDeleted() && match.Matches(pod.Labels) {
-				list = append(list, Eviction{b, pod})
-				break
+			f := pod.Pod()
+			if f == nil || f.NodeName == "" || first[f.NodeName] || f.Finished() || f.Mirror || pod.BeingDeleted() || !match.Matches(pod.Labels) {
+				continue
 			}
+			first[f.NodeName] = true
+			found[f.NodeName] = append(found[f.NodeName], Eviction{b, pod})
 		}
 	}
-	return list
+	return found
 }
 
 // DrainedNode returns the node that is drained before an object goes: a Node itself, or the node of a

@@ -55,7 +55,7 @@ func (s *Surroundings) Node(name string) (NodeState, Condition) {
 // stopped reports whether the kubelet of a node has stopped to report, and when it did so last.
 func (s *Surroundings) stopped(n *Node) (last int64, stopped bool) {
 	if l := s.nodeLeases[n.Name]; l != nil && l.Renewed != 0 {
-		return l.Renewed, s.now != 0 && s.now-l.Renewed-l.Duration > surelyExpired
+		return l.Renewed, s.pulseOf(l) == object.PulseStopped
 	}
 	return n.Heartbeat, s.now != 0 && n.Heartbeat != 0 && s.now-n.Heartbeat > silence
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -10,39 +9,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// pulse is what a lease says of its holder.
-type pulse int
-
-const (
-	none pulse = iota
-	renewed
-	expired
-)
-
-// The slack in seconds around the end of a lease: clocks differ, and dumps take a
-// while. Between the two nothing is said.
-const (
-	surelyRenewed = 60
-	surelyExpired = 300
-)
+// dumpTakes is for how many seconds before its time a dump may have read a lease.
+const dumpTakes = 240
 
 // pulseOf is what a lease says at the time of the question.
-func (s *Surroundings) pulseOf(l Lease) pulse {
-	over := s.now - l.Renewed - l.Duration
-	switch {
-	case s.now == 0 || l.Renewed == 0:
-		return none
-	case over > surelyExpired:
-		return expired
-	case over < surelyRenewed && l.Holder != "":
-		return renewed
+func (s *Surroundings) pulseOf(l *Lease) object.Pulse {
+	late := int64(dumpTakes)
+	if s.seen.Live {
+		late = 0
 	}
-	return none
+	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, late)
 }
 
-func leaseText(l Lease, p pulse) string {
+func leaseText(l *Lease, p object.Pulse) string {
 	verb := "was renewed"
-	if p == expired {
+	if p == object.PulseStopped {
 		verb = "has expired: it was renewed last"
 	}
 	return fmt.Sprintf("lease %s in namespace %s, held by %q, %s%s", l.Name, l.Namespace, l.Holder, verb, stampText(l.Renewed))
@@ -50,33 +31,34 @@ func leaseText(l Lease, p pulse) string {
 
 // leases looks for the lease of the controller that removes it: held by one of the suspects, or named
 // like the program, the API group of the object, or the domain of the finalizer.
-func (s *search) leases() pulse {
+func (s *search) leases() object.Pulse {
 	if s.seen == nil {
-		return none
+		return object.PulseUnclear
 	}
-	found := none
-	for _, l := range s.seen.Leases {
+	found := object.PulseUnclear
+	for n := range s.seen.Leases {
+		l := &s.seen.Leases[n]
 		if !s.owns(l) {
 			continue
 		}
 		p := s.pulseOf(l)
 		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
 		switch p {
-		case renewed:
+		case object.PulseBeats:
 			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
-			found = renewed
-		case expired:
+			found = object.PulseBeats
+		case object.PulseStopped:
 			s.found.Proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
-			if found == none {
-				found = expired
+			if found == object.PulseUnclear {
+				found = object.PulseStopped
 			}
-		case none:
+		case object.PulseUnclear:
 		}
 	}
 	return found
 }
 
-func (s *search) owns(l Lease) bool {
+func (s *search) owns(l *Lease) bool {
 	if l.Namespace == "kube-node-lease" {
 		return false
 	}
@@ -114,57 +96,45 @@ func (s *Surroundings) ManagerRuns() bool {
 // Gone, or Unknown if there is none: a server has said so, or a dump has the other leases of its
 // namespace. It is empty where that was not seen.
 func (s *Surroundings) ManagerStands() report.ControllerVerdict {
-	state := s.managerVerdict(&object.Object{}, &Proofs{})
-	if state == report.FinalizerControllerUnknown && !s.managerless() {
-		return ""
+	if s.stands == nil {
+		state := s.managerVerdict(&object.Object{}, &Proofs{})
+		if state == report.FinalizerControllerUnknown && !s.managerless {
+			state = ""
+		}
+		s.stands = &state
 	}
-	return state
-}
-
-// managerless reports whether the lease of kube-controller-manager is known not to be there. That a
-// dump has no leases at all says more of the dump: every API server has one.
-func (s *Surroundings) managerless() bool {
-	if s.seen == nil || s.seen.managerless {
-		return s.seen != nil
-	}
-	beside := func(l Lease) bool { return l.Namespace == object.ManagerLease.Namespace }
-	return s.seen.Sight(Leases, object.ManagerLease.Namespace).Whole && slices.ContainsFunc(s.seen.Leases, beside)
+	return *s.stands
 }
 
 // managerVerdict reports whether kube-controller-manager works, in which the collector
 // and the other controllers of Kubernetes run. Its lease is the proof.
 func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.ControllerVerdict {
 	name := object.ManagerLease.Name
-	if s.seen != nil {
-		for _, l := range s.seen.Leases {
-			if l.Namespace != object.ManagerLease.Namespace || l.Name != name {
-				continue
+	if l := s.managerLease; l != nil {
+		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
+		switch p := s.pulseOf(l); p {
+		case object.PulseBeats:
+			proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
+			if s.Age(o) > long {
+				return report.FinalizerControllerSlow
 			}
-			about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
-			switch p := s.pulseOf(l); p {
-			case renewed:
-				proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
-				if s.Age(o) > long {
-					return report.FinalizerControllerSlow
-				}
-				return report.FinalizerControllerAlive
-			case expired:
-				proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
-				unread := s.unread()
-				for _, text := range unread {
-					proof.Add(reason.NotRead, nil, text)
-				}
-				if len(unread) > 0 {
-					return report.FinalizerControllerUnknown
-				}
-				return report.FinalizerControllerGone
-			case none:
-				proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
+			return report.FinalizerControllerAlive
+		case object.PulseStopped:
+			proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
+			unread := s.unread()
+			for _, text := range unread {
+				proof.Add(reason.NotRead, nil, text)
+			}
+			if len(unread) > 0 {
 				return report.FinalizerControllerUnknown
 			}
+			return report.FinalizerControllerGone
+		case object.PulseUnclear:
+			proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
+			return report.FinalizerControllerUnknown
 		}
 	}
-	if sight := s.seen.Sight(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerless() {
+	if sight := s.seen.Sight(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerless {
 		proof.Add(reason.NotRead, nil, "leases in kube-system: "+sight.Why)
 	} else {
 		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")

@@ -190,7 +190,7 @@ func (s *search) pace() report.ControllerVerdict {
 			s.found.Proof.Add(reason.FinalizerControllerNotReady, &ref, "not ready"+because(p)+": "+who)
 		}
 	}
-	slow := !healthy || s.leases() == expired
+	slow := !healthy || s.leases() == object.PulseStopped
 	if s.Age(s.o) > long {
 		slow = true
 		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
@@ -237,9 +237,9 @@ func (s *search) gone() report.ControllerVerdict {
 		doubt(reason.RunsOutside, nil, "K3s and RKE2 run its controller in their server process, without a pod")
 	}
 	switch s.leases() {
-	case renewed:
+	case object.PulseBeats:
 		certain = false
-	case expired, none:
+	case object.PulseStopped, object.PulseUnclear:
 	}
 	if s.seen != nil {
 		s.strangers(doubt)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -23,6 +24,15 @@ type Surroundings struct {
 	nodesSeen  map[string]*Node
 	nodeLeases map[string]*Lease
 	shown      map[object.Ref]*Terminating
+	// managerLease is that of kube-controller-manager; nil if it was not seen. managerless tells that
+	// there is none: that a dump has no leases at all says more of the dump, for every API server
+	// has one. stands is what ManagerStands has found.
+	managerLease *Lease
+	managerless  bool
+	stands       *report.ControllerVerdict
+	// attached is nil if nothing is; evictions are those of nodes, nil until they are asked for.
+	attached  *attachments
+	evictions map[string][]Eviction
 
 	reach *reach
 	// deaf are the webhooks that no one answers for, and whose failure counts.
@@ -64,6 +74,9 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 		return s
 	}
 	s.deaf, s.mute, s.guards = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen), guardsOf(s.seen)
+	if len(s.seen.Attachments) > 0 {
+		s.attached = s.attachmentsOf(s.seen)
+	}
 	s.marked = slices.ContainsFunc(snap.Objects, marked)
 	for n := range s.seen.Terminating {
 		t := &s.seen.Terminating[n]
@@ -72,11 +85,18 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	for n := range s.seen.Nodes {
 		s.nodesSeen[s.seen.Nodes[n].Name] = &s.seen.Nodes[n]
 	}
+	beside := false
 	for n := range s.seen.Leases {
-		if l := &s.seen.Leases[n]; l.Namespace == "kube-node-lease" {
+		switch l := &s.seen.Leases[n]; {
+		case l.Namespace == "kube-node-lease":
 			s.nodeLeases[l.Name] = l
+		case l.Namespace == object.ManagerLease.Namespace && l.Name == object.ManagerLease.Name:
+			s.managerLease = l
+		case l.Namespace == object.ManagerLease.Namespace:
+			beside = true
 		}
 	}
+	s.managerless = s.managerLease == nil && (s.seen.managerless || beside && s.seen.Sight(Leases, object.ManagerLease.Namespace).Whole)
 	return s
 }
 

@@ -15,6 +15,9 @@ import (
 type World struct {
 	Shown
 
+	// Live tells that a server was asked right before the question.
+	Live bool
+
 	sights map[Part]map[string]Sight
 	// broken has of each part the first namespace, by its name, in which it was not read whole.
 	broken map[Part]string

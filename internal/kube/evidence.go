@@ -27,6 +27,7 @@ const alike = 20
 // marked in the world, with the reason. It fails only with the context.
 func (c *Client) Evidence(ctx context.Context, about []*object.Object) (*evidence.World, error) {
 	w := &witness{client: c, about: deleting(about)}
+	w.world.Live = true
 	if len(w.about) == 0 {
 		return &w.world, ctx.Err()
 	}

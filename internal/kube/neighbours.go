@@ -30,6 +30,7 @@ const few = 5
 // context.
 func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, error) {
 	w := &witness{client: c, about: r.Held}
+	w.world.Live = true
 	if len(r.Written) == 0 {
 		return &w.world, ctx.Err()
 	}

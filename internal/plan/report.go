@@ -68,15 +68,22 @@ func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
 	if s.neighbours.Around == nil || s.seed.Verb == Collect {
 		return "" // a collection is our own work
 	}
-	needed := slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
-		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned
-		return changes && !e.AlreadyHappening && (e.Object.Kind == object.Namespace.Kind || !slices.Contains(p.Seed.Targets, e.Object))
-	})
 	stands := s.neighbours.Around.ManagerStands()
-	if !needed || stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
+	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
 		return ""
 	}
-	return stands
+	targets := map[report.Ref]bool{}
+	for _, ref := range p.Seed.Targets {
+		targets[ref] = true
+	}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned
+		if changes && !e.AlreadyHappening && (e.Object.Is(object.Namespace) || !targets[e.Object]) {
+			return stands
+		}
+	}
+	return ""
 }
 
 // sorted lists outcomes in object.Compare order. The objects of a snapshot have that order

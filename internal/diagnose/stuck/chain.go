@@ -177,11 +177,13 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	case reason.HolderNotShown:
 		e.detail = "it has no finalizers, which may have been cut out, or it is gone by now"
 	}
-	if resources := i.around.Remaining(o.Name); o.Is(object.Namespace) && len(resources) > 0 {
-		e.detail = "the namespace controller has last found " + strings.Join(resources, ", ")
-		show := report.Act{Action: report.ShowKinds, Kinds: strings.Join(resources, ","), Target: report.Ref{Namespace: o.Name}}
-		e.remedy(show, "shows what is left in it, with the finalizers that hold it", "")
-		return e
+	if o.Is(object.Namespace) {
+		if resources := i.around.Remaining(o.Name); len(resources) > 0 {
+			e.detail = "the namespace controller has last found " + strings.Join(resources, ", ")
+			show := report.Act{Action: report.ShowKinds, Kinds: strings.Join(resources, ","), Target: report.Ref{Namespace: o.Name}}
+			e.remedy(show, "shows what is left in it, with the finalizers that hold it", "")
+			return e
+		}
 	}
 	e.remedy(act(report.Explain, o), "says what was not seen of it", "")
 	return e

@@ -1,9 +1,8 @@
 package stuck
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"

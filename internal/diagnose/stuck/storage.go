@@ -28,7 +28,7 @@ func (i *inquiry) proveAttachments(e *end) {
 			}
 			said[a.Ref.Name] = true
 			ref := report.RefOf(i.around.Known(a.Ref))
-			e.prove(reason.AttachmentSays, &ref, ref.ShortName()+" "+i.attachmentText(&a))
+			e.prove(reason.AttachmentSays, &ref, ref.ShortName()+" "+i.attachmentText(a))
 			if failed {
 				e.remedy(report.Act{Action: report.Describe, Target: ref}, "shows what the CSI driver says about it", "")
 			}
