@@ -43,17 +43,17 @@ const (
 	explainTimeout = 10 * time.Second
 )
 
-// Start starts a garbage collector and returns when it knows everything that is there and watches
-// it. It collects until the test ends; when the test has ended no goroutine of it is left. The API
-// server has to outlive it: stop that in a Cleanup from before Start.
+// Start starts a garbage collector and returns once it has listed and watches every object. It
+// collects until the test ends, and leaves no goroutine behind. The API server has to outlive it:
+// stop the server in a Cleanup that is registered before Start.
 //
-// The test fails at once in a cluster that is in use: where kube-controller-manager or a kubelet
-// renews its lease (see WithClusterInUse). So does one with USE_EXISTING_CLUSTER=true of envtest.
+// The test fails at once in a cluster that is in use, that is, where kube-controller-manager or a
+// kubelet renews its lease (see WithClusterInUse). envtest's USE_EXISTING_CLUSTER=true leads there.
 //
-// The test fails at once when the API server cannot be reached or is none, or when the
-// config may not list or watch everything. The config needs the rights of an administrator, as
-// that of envtest has. What cannot be read for another reason, as a kind whose conversion webhook
-// does not answer, is a remark in the log of the test.
+// The test also fails at once if the API server cannot be reached, or if the config may not list
+// or watch everything. The config needs the rights of an administrator, which envtest's has. A kind
+// that cannot be read for another reason, for example because its conversion webhook does not
+// answer, is a remark in the log of the test.
 func Start(t T, config *rest.Config, options ...Option) *GC {
 	t.Helper()
 	o := deleters.Options{Command: "gctest", AskProtection: "gctest.WithClaimProtection()", AskInUse: "gctest.WithClusterInUse()"}
@@ -83,8 +83,7 @@ func Start(t T, config *rest.Config, options ...Option) *GC {
 	return gc
 }
 
-// stop ends the collector. What was wrong with it the test is told here, and not from the
-// goroutines that have found out.
+// stop ends the collector, and tells the test what went wrong. Other goroutines must not do that.
 func (gc *GC) stop(t T) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -101,8 +100,8 @@ func (gc *GC) stop(t T) {
 
 // WaitSettled returns when nothing is left to do: everything that was written to the API server
 // before the call was seen, what follows from it was done, and what that has brought about, too.
-// Objects that wait for somebody else, such as for a finalizer that a controller of the test has
-// to take off, are left to do for nobody here and do not hold it up.
+// It does not wait for what others have to do: a finalizer that a controller of the test removes
+// does not hold it up.
 //
 // It returns an error when the context ends, or after 30 seconds if that has no deadline, which
 // says what was left to do, and names each object that is being deleted with the finalizers that
@@ -158,7 +157,7 @@ func refOf(o Object) object.Ref {
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind,
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(),
 	}
-	if u, ok := o.(*unstructured.Unstructured); ok { // whose apiVersion may be none that can be parsed
+	if u, ok := o.(*unstructured.Unstructured); ok { // its apiVersion may be malformed
 		ref.APIVersion, ref.Kind = u.GetAPIVersion(), u.GetKind()
 	}
 	return ref

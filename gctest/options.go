@@ -9,8 +9,8 @@ type option func(*deleters.Options)
 
 func (o option) apply(d *deleters.Options) { o(d) }
 
-// Pods says what becomes of a pod with a node that is deleted: there is no kubelet that would
-// stop its containers. A pod without a node is deleted by the API server at once.
+// Pods says how a pod that is bound to a node ends after its deletion, for no kubelet stops its
+// containers. A pod without a node is deleted by the API server at once.
 type Pods uint8
 
 // The ends of pods.

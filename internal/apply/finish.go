@@ -67,8 +67,8 @@ func (r *run) unseen(now map[object.Ref]sight) string {
 }
 
 // definition returns the CustomResourceDefinition that defines the kind of an object, if the
-// plan deletes it, and its instances before it. A definition of which a finalizer is taken
-// off may leave instances behind.
+// plan deletes it, and its instances before it. A definition that goes because a finalizer is
+// removed may leave instances behind.
 func (r *run) definition(ref object.Ref) (object.Ref, bool) {
 	kind, err := r.snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil || r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
@@ -82,7 +82,7 @@ func (r *run) definition(ref object.Ref) (object.Ref, bool) {
 	return object.Ref{}, false
 }
 
-// watched are the objects whose outcome is of interest: all that is predicted.
+// watched are the objects with a predicted outcome.
 func (r *run) watched() []object.Ref {
 	var refs []object.Ref
 	have := map[object.Ref]bool{}

@@ -1,5 +1,5 @@
-// Package cel evaluates the part of CEL in which admission policies ask for the metadata of an
-// object, with values of which some are unknown.
+// Package cel evaluates CEL expressions about the metadata of an object, as admission policies have
+// them. Some values may be unknown.
 //
 // A result is known only if no value of the unknown parts could change it. Whatever the package
 // does not implement is unknown. For example, where the annotations of an object are unknown:

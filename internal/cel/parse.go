@@ -51,8 +51,8 @@ const (
 	deepest = 200
 )
 
-// Parse reads an expression. One that has more than this package knows is read as one whose value
-// is unknown.
+// Parse reads an expression. The value of an expression that this package does not support is
+// unknown.
 func Parse(text string) Expression {
 	if len(text) > longest {
 		return Expression{&node{op: other}}

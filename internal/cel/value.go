@@ -5,7 +5,7 @@ type Kind uint8
 
 // The kinds of values.
 const (
-	// Unknown is the zero Kind: a value, or an error, of which nothing is known.
+	// Unknown is the zero Kind. It may stand for any value, or for an error.
 	Unknown Kind = iota
 	// Failed is an error of the evaluation.
 	Failed

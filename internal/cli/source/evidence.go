@@ -17,7 +17,7 @@ import (
 // snapshot in one go.
 type bodies struct {
 	world evidence.World
-	// had are the objects of each part whose bodies were seen.
+	// had are the objects, by part, that were read whole.
 	had map[evidence.Part]map[place]bool
 	// records are what was added, in order, where a snapshot is to be written with them.
 	records []*evidence.Record
@@ -158,9 +158,8 @@ func plain(why string) string {
 	return cmp.Or(why, evidence.NotRead)
 }
 
-// Evidence is what was seen beside the snapshot of who holds up what is being deleted:
-// of a cluster everything that is, first of all those that were asked for, for of many
-// only some are looked at one by one. What those wait for may be anywhere.
+// Evidence is what tells who holds up the objects that are being deleted. Of a live cluster, only some
+// of many objects are read one by one, the asked ones first.
 func (w World) Evidence(ctx context.Context, asked []object.Ref) (*evidence.World, error) {
 	if w.Client == nil {
 		return w.bodies.evidence(w.Snapshot), nil

@@ -1,5 +1,5 @@
-// Package source is where the state of a cluster comes from: a dump or the cluster itself,
-// how much of it is read, and what is known beside the snapshot.
+// Package source reads the state of a cluster from a dump or from the cluster itself: a snapshot, and
+// evidence of what else acts there.
 package source
 
 import (
@@ -39,8 +39,8 @@ type Source struct {
 	Cluster Cluster
 	// About are the namespaces that the question is about; empty for all of them.
 	About []string
-	// Single tells that the question is about the targets: of a cluster of which we may
-	// not read everything, their namespace is read.
+	// Single tells that the question is about the targets alone. If the user may not read a whole
+	// cluster, only their namespace is read.
 	Single bool
 	// Evidence says that more of a dump is taken than a snapshot. Written says that it is taken to
 	// be written to a file.
@@ -56,11 +56,11 @@ type World struct {
 	bodies *bodies
 }
 
-// IsCluster reports whether the world is a whole cluster, live or as it was stored, and no
-// dump of what somebody thought to matter.
+// IsCluster reports whether the world is a whole cluster, live or from etcd. A dump may be a part
+// of one.
 func (w World) IsCluster() bool { return w.Client != nil || w.Source.Revision != 0 }
 
-// New is a source with the flags that say which cluster is meant.
+// New returns a source with the flags that choose a cluster.
 func New(config *genericclioptions.ConfigFlags) Source {
 	return Source{Cluster: Cluster{Config: config}}
 }
