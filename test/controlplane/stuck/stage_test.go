@@ -117,11 +117,11 @@ func (s *stage) fence(name string) {
 	})
 }
 
-// alive renews the leases of those who run: of the controller manager, and of the
-// operators of a situation.
+// alive renews the leases of what runs: of the node that is well, of the controller manager, and
+// of the operators of a situation.
 func (s *stage) alive(one *situation, managed bool) {
 	s.Helper()
-	var paths []string
+	paths := []string{collection("coordination.k8s.io/v1", "Lease", "kube-node-lease") + "/worker"}
 	if managed {
 		paths = append(paths, collection("coordination.k8s.io/v1", "Lease", "kube-system")+"/kube-controller-manager")
 	}

@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -90,8 +92,12 @@ func (s *stage) written(file, text string) {
 		}
 		return
 	}
-	if have, err := os.ReadFile(file); err != nil || string(have) != text {
-		s.Errorf("%s is not what was answered (%v); write it with -update", file, err)
+	have, err := os.ReadFile(file)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(have), "\n"), strings.Split(text, "\n")); d != "" {
+		s.Errorf("%s is not what was answered; write it with -update:\n%s", file, d)
 	}
 }
 
