@@ -12,7 +12,9 @@ type entry struct {
 	key key
 	// goes: it is deleted. Otherwise it is changed.
 	goes bool
-	text string
+	// expected: the plan expects that it goes.
+	expected bool
+	text     string
 }
 
 type account map[key]*entry
@@ -33,7 +35,7 @@ func accountOf(raw []byte) (account, error) {
 	}
 	a := account{}
 	for _, c := range document.Consequences {
-		a.add(c.Object, entry{goes: c.Change == report.ChangeDeleted, text: fmt.Sprintf("%s %s %s %s", c.Change, c.When, c.Certainty, c.Reason)})
+		a.add(c.Object, entry{goes: c.Change == report.ChangeDeleted, expected: c.Outcome == report.Deleted && c.Certainty == report.Sure, text: fmt.Sprintf("%s %s %s %s", c.Change, c.When, c.Certainty, c.Reason)})
 	}
 	return a, nil
 }

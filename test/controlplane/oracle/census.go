@@ -31,6 +31,7 @@ func (c *census) add(t *trial) {
 	c.count("rights", string(s.rights))
 	c.count("answer", string(s.answer))
 	c.count("fault", string(s.fault))
+	c.count("a policy guards some objects", fmt.Sprint(slices.ContainsFunc(s.things, func(t thing) bool { return t.labels[guarded] != "" })))
 	c.count("finalizers are removed in the end", fmt.Sprint(t.freed))
 	policy := s.command.value("--cascade")
 	if verb == "delete" && policy == "" {

@@ -15,6 +15,7 @@ const (
 	protect   = "kubectl-gc.io/protect"
 	helmKeeps = "helm.sh/resource-policy"
 	runs      = "oracle/operator" // the label of what an operator looks after
+	guarded   = "oracle/guarded"  // the label of what an admission policy does not let be deleted
 	pick      = "oracle/pick"
 )
 
@@ -39,7 +40,42 @@ func draw(seed uint64) *story {
 		d.meddling()
 	}
 	d.released = d.one(2)
+	d.surroundings()
 	return &d.story
+}
+
+// takenWith lists what may go with the targets of the command: what they own, and what is in them.
+func (d *drawer) takenWith() []string {
+	var names []string
+	for _, t := range d.things {
+		of := func(name string) bool {
+			return t.namespace == name || slices.ContainsFunc(t.owners, func(o owner) bool { return o.name == name })
+		}
+		if t.kind != "Namespace" && slices.ContainsFunc(d.command.targets, of) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// surroundings draws what else may be in the way: policies that deny, an operator that makes
+// again what has gone, a kind that goes.
+func (d *drawer) surroundings() {
+	if d.one(4) {
+		for range 1 + d.IntN(2) {
+			if t := &d.things[d.IntN(len(d.things))]; t.kind != "Namespace" || d.one(3) {
+				t.labels[guarded] = "yes"
+			}
+		}
+	}
+	if all := d.takenWith(); len(all) > 0 && d.one(3) {
+		d.steps = append([]step{{when: beforeRun, do: renews, object: all[d.IntN(len(all))]}}, d.steps...)
+	}
+	if d.fault == noFault && d.one(10) {
+		if d.fault = unserved; d.story.unserved() == nil {
+			d.fault = noFault
+		}
+	}
 }
 
 // choose draws by weight.
@@ -70,10 +106,10 @@ func (d *drawer) world() {
 	for range most {
 		d.add(namespaces[d.IntN(len(namespaces))])
 	}
-	guarded := d.one(3)
+	withProtected := d.one(3)
 	for i := range d.things {
 		d.owned(i)
-		d.marked(i, guarded)
+		d.marked(i, withProtected)
 	}
 }
 
@@ -163,9 +199,9 @@ func (d *drawer) owned(i int) {
 	}
 }
 
-// marked draws labels, annotations and whether the object is being deleted. Guarded
-// worlds have protected objects.
-func (d *drawer) marked(i int, guarded bool) {
+// marked draws labels, annotations and whether the object is being deleted, and in some worlds
+// protected objects.
+func (d *drawer) marked(i int, withProtected bool) {
 	t := &d.things[i]
 	if t.labels == nil {
 		t.labels, t.annotations = map[string]string{}, map[string]string{}
@@ -174,7 +210,7 @@ func (d *drawer) marked(i int, guarded bool) {
 		t.labels[pick] = "yes"
 	}
 	n := d.IntN(12)
-	if !guarded {
+	if !withProtected {
 		n = max(n, 2)
 	}
 	switch n {

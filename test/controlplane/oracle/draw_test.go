@@ -46,6 +46,7 @@ func TestEverythingIsDrawn(t *testing.T) {
 		}
 		for _, x := range s.things {
 			seen[x.kind]++
+			seen[guarded] += len(x.labels[guarded])
 			seen["deleting"] += len(slices.DeleteFunc([]bool{x.deleting}, func(is bool) bool { return !is }))
 			for _, o := range x.owners {
 				seen[fmt.Sprintf("ghost=%t", o.ghost)]++
@@ -57,8 +58,8 @@ func TestEverythingIsDrawn(t *testing.T) {
 		string(everybody), string(noCollector), string(nobody),
 		string(everything), string(ownNamespace), string(readOnly), string(someKinds), string(impersonated),
 		string(rightDigest), string(wrongDigest), string(nobodyThere), string(saidYes), string(saidNo), string(saidWrong), string(hungUp),
-		string(interrupted), string(killed), string(answerLost), string(serverLost), string(beforeRun), string(atQuestion), string(atRehearsal), string(atWrite), string(afterRun), string(atUndo),
-		string(protects), string(annotates), string(holds), string(releases), string(deletes), string(adds), string(replaces),
+		string(interrupted), string(killed), string(answerLost), string(serverLost), string(unserved), string(beforeRun), string(atQuestion), string(atRehearsal), string(atWrite), string(afterRun), string(atUndo),
+		string(protects), string(annotates), string(holds), string(releases), string(deletes), string(adds), string(replaces), string(renews), guarded,
 		"--max-deletes=0", "--no-backup", "--backup-secrets", "--wait", "--wait=false", "--unlock=leak", "--unlock=gc", "--unlock=in-use", "--unlock=content",
 	} {
 		if seen["--cascade="+what] == 0 && seen[what] < 5 {

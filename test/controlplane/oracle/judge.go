@@ -34,6 +34,7 @@ const (
 	unshown        rule = "in the account, and not shown"
 	misreported    rule = "the report is not what was written"
 	crashed        rule = "the program did not end as it should"
+	calledGone     rule = "the run says that all is as predicted, and it is still there"
 	drifted        rule = "not as predicted, although nobody meddled"
 	moved          rule = "the plan was another one a moment later, although nobody meddled"
 	driftedFar     rule = "calls what happens elsewhere not as predicted"
@@ -174,7 +175,21 @@ func (t *trial) judge() {
 	}
 	t.judgeChanges(a, copied)
 	t.judgeAccount(a, copied)
+	t.judgeGone(a)
 	t.blindfold(a, copied)
+}
+
+// judgeGone judges a run that has waited, and says that everything went that was to go.
+func (t *trial) judgeGone(a account) {
+	if t.ran.code != 0 || t.freed || t.story.command.has("--wait=false") || t.story.command.verb != "delete" {
+		return
+	}
+	for _, k := range keysOf(t.before) {
+		e, now := a[k], t.after[k]
+		if e != nil && e.expected && now != nil && now.GetUID() == t.before[k].GetUID() && !t.meddledWith(k) {
+			t.violate(calledGone, k, "the account says %s", e.text)
+		}
+	}
 }
 
 // blindfold fails where this judge is blind: without any one of the changes in the
@@ -439,8 +454,9 @@ func (t *trial) meddled() bool {
 // becomes of it then is not the doing of the run alone, and a plan is about a moment.
 func (t *trial) meddledWith(k key) bool {
 	for _, d := range t.deeds {
-		// What is annotated on a Deployment its controller writes on what it has made, too.
-		further := d.do.cascades() || d.key.kind == "Deployment"
+		// What is annotated on a Deployment its controller writes on what it has made, too, and
+		// controllers adopt what fits one that is made again.
+		further := d.do.cascades() || d.key.kind == "Deployment" || d.do == renews && slices.Contains([]string{"ReplicaSet", "StatefulSet"}, d.key.kind)
 		if d.code == 0 && (d.key == k || further && t.tied()[t.thingOf(d.key)] == t.tied()[t.thingOf(k)]) {
 			return true
 		}

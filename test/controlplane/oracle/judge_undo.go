@@ -15,7 +15,7 @@ import (
 func (t *trial) judgeUndo() {
 	last := t.undoSaid[len(t.undoSaid)-1]
 	between := slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.when == atUndo })
-	differs := t.undone != nil && t.undone.Summary.Differs > 0 && slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.do == replaces })
+	differs := t.undone != nil && t.undone.Summary.Differs > 0 && slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.do == replaces || d.do == renews })
 	if last.code != 0 && !t.held() && !between && !differs {
 		t.violate(undoFailed, key{}, "exit code %d: %s", last.code, t.why(last))
 	}
@@ -104,7 +104,7 @@ func (t *trial) why(last said) string {
 // judgeSpared looks whether the undo has left alone what was there.
 func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 	for _, d := range t.deeds {
-		if d.do != replaces || d.code != 0 {
+		if d.do != replaces && d.do != renews || d.code != 0 {
 			continue
 		}
 		if now := t.restored[d.key]; now == nil || now.GetAnnotations()[theirs] == "" || now.GetAnnotations()[restoredFrom] != "" {

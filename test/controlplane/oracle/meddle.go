@@ -37,33 +37,61 @@ func (t *trial) happens(ctx context.Context, at moment) {
 	}
 	meddling.Unlock()
 	for _, d := range due {
-		began := time.Now()
-		code, err := t.perform(ctx, t.ours, d.step)
-		if err != nil {
-			t.fail(err)
+		if d.do == renews {
+			t.operators.Go(func() { t.carryOut(ctx, d) })
+			continue
 		}
-		meddling.Lock()
-		d.began, d.ended, d.code = began, time.Now(), code
-		meddling.Unlock()
+		t.carryOut(ctx, d)
 	}
 }
 
-// repeat has everything that others did happen at the twin's, when they are through.
+func (t *trial) carryOut(ctx context.Context, d *deedDone) {
+	began := time.Now()
+	code, err := t.perform(ctx, t.ours, d.step)
+	if err != nil {
+		t.fail(err)
+	}
+	meddling.Lock()
+	defer meddling.Unlock()
+	d.began, d.ended, d.code = began, time.Now(), code
+}
+
+// repeat has everything that others did happen at the twin's, when they are through. Operators
+// are not: nothing of what they look after goes there.
 func (t *trial) repeat(ctx context.Context) error {
 	err := cluster.Await(ctx, "others are through", func(context.Context) (bool, error) {
 		meddling.Lock()
 		defer meddling.Unlock()
-		return !slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.ended.IsZero() }), nil
+		return !slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.ended.IsZero() && d.do != renews }), nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, d := range t.deeds {
+		if d.do == renews {
+			continue
+		}
 		if _, err := t.perform(ctx, t.twin, d.step); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// goes waits until an object has gone, and reports whether it has before the operators end.
+func (t *trial) goes(ctx context.Context, k key) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for t.mirror.get(k) != nil {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-t.rested:
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
 }
 
 // key is where a thing of the story is at a place.
@@ -102,7 +130,10 @@ func (t *trial) perform(ctx context.Context, at place, s step) (code int, err er
 		err = patch(fields{"finalizers": left})
 	case deletes:
 		_, err = t.send(ctx, http.MethodDelete, path, fields{"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"})
-	case replaces:
+	case renews, replaces:
+		if s.do == renews && !t.goes(ctx, k) {
+			return http.StatusNotFound, nil
+		}
 		content := at.content(t.story, of)
 		content["apiVersion"], content["kind"] = kindNamed(of.kind).apiVersion, of.kind
 		content["metadata"] = fields{"name": k.name, "annotations": fields{theirs: "yes"}}

@@ -73,6 +73,9 @@ func (s *stage) furnish(ctx context.Context) error {
 			}
 		}
 	}
+	if err := s.police(ctx); err != nil {
+		return err
+	}
 	var err error
 	if s.records, err = follow(ctx, s.AuditLog(), s.fail); err != nil {
 		return err
@@ -233,6 +236,10 @@ func (s *stage) strike(ctx context.Context, all []*trial) error {
 		prefixes = append(prefixes, "serviceaccounts/"+accounts+"/"+t.user())
 		if t.link != nil {
 			t.link.close()
+		}
+		if t.gate != nil {
+			t.gate.CloseClientConnections()
+			t.gate.Close()
 		}
 		if err := os.RemoveAll(t.dir); err != nil {
 			return err

@@ -126,6 +126,7 @@ const (
 	killed      fault = "killed at the first write"
 	answerLost  fault = "the answer to the first write is lost"
 	serverLost  fault = "the server is lost at the first write"
+	unserved    fault = "a kind is no longer served from the first write on"
 )
 
 // ofLink reports whether it is the way to the server that fails.
@@ -160,10 +161,26 @@ const (
 	deletes   deed = "deletes"
 	adds      deed = "creates a dependent"
 	replaces  deed = "makes another one of its name"
+	// renews is what an operator does: what has gone is there again at once.
+	renews deed = "makes it again when it has gone"
 )
 
 // cascades reports whether more than the object itself may be changed by it.
-func (d deed) cascades() bool { return d != protects && d != annotates }
+func (d deed) cascades() bool { return d != protects && d != annotates && d != renews }
+
+// unserved is the kind that is no longer served in a story with that fault, the first custom
+// one of its world; nil for none.
+func (s *story) unserved() *kind {
+	if s.fault != unserved {
+		return nil
+	}
+	for _, t := range s.things {
+		if k := kindNamed(t.kind); k.resource().Group == group {
+			return &k
+		}
+	}
+	return nil
+}
 
 func (s *story) thing(name string) *thing {
 	for i := range s.things {

@@ -26,21 +26,25 @@ type trial struct {
 	ours, twin place
 	dir        string // of the program
 	link       *link  // to the server, where it fails
+	gate       *gate  // to the server, where a kind is no longer served
 
 	// What there was when the plan was made, and what there was at the end, here and at
 	// the twin's.
 	before, after, would map[key]*unstructured.Unstructured
 	twinBefore           map[key]*unstructured.Unstructured
 
-	plan    *report.Plan
-	raw     []byte // the plan as it was printed
-	shown   said   // the dry run
-	again   string // what was other in a second one
-	ran     said
-	result  *report.Run
-	writes  []*write
-	deeds   []*deedDone
-	bundles []string
+	plan   *report.Plan
+	raw    []byte // the plan as it was printed
+	shown  said   // the dry run
+	again  string // what was other in a second one
+	ran    said
+	result *report.Run
+	writes []*write
+	deeds  []*deedDone
+	// operators work until the worlds have come to rest after the run.
+	operators sync.WaitGroup
+	rested    chan struct{}
+	bundles   []string
 	// freed tells that finalizers came off in the end.
 	freed bool
 
@@ -67,6 +71,7 @@ var digests = regexp.MustCompile(`--confirm=(sha256:[0-9a-f]{64})`)
 
 // run carries the story out, and judges it.
 func (t *trial) run(ctx context.Context) error {
+	t.rested = make(chan struct{})
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
@@ -100,6 +105,8 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.look(ctx, dwell); err != nil {
 		return err
 	}
+	close(t.rested)
+	t.operators.Wait()
 	t.judge()
 	if len(t.wrong) > 0 {
 		// What has not settled is no violation: it is looked at once more, later.
@@ -242,6 +249,8 @@ func (t *trial) act(ctx context.Context) (err error) {
 			p.signal(syscall.SIGKILL)
 		case answerLost, serverLost:
 			cut.Do(func() { t.link.cut(t.story.fault == serverLost) })
+		case unserved:
+			cut.Do(t.gate.shut)
 		case noFault:
 		}
 	})
@@ -255,6 +264,9 @@ func (t *trial) act(ctx context.Context) (err error) {
 	}
 	if t.link != nil {
 		t.link.mend()
+	}
+	if t.gate != nil {
+		t.gate.reopen()
 	}
 	t.happens(ctx, afterRun)
 	t.records.tell(t.user(), nil)

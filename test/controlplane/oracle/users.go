@@ -117,7 +117,16 @@ func (s *stage) equip(ctx context.Context, t *trial) error {
 	if t.story.rights == impersonated {
 		as = ", as: somebody, as-groups: [\"system:masters\"]"
 	}
-	server := s.URL
+	server, authority := s.URL, s.CA
+	if k := t.story.unserved(); k != nil {
+		if t.gate, err = gated(s.URL, s.Client(), k.plural); err != nil {
+			return err
+		}
+		server, authority = t.gate.URL, filepath.Join(t.dir, "authority")
+		if err := os.WriteFile(authority, t.gate.authority(), 0o600); err != nil {
+			return err
+		}
+	}
 	if t.story.fault.ofLink() {
 		if t.link, err = connect(s.URL); err != nil {
 			return err
@@ -128,7 +137,7 @@ func (s *stage) equip(ctx context.Context, t *trial) error {
 clusters: [{name: c, cluster: {server: %q, certificate-authority: %q}}],
 users: [{name: u, user: {token: %q%s}}],
 contexts: [{name: theirs, context: {cluster: c, user: u}}]}
-`, server, s.CA, answer.Status.Token, as), 0o600)
+`, server, authority, answer.Status.Token, as), 0o600)
 }
 
 func sentinelName(user string) string { return user + "-has-ended" }
