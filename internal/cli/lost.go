@@ -20,7 +20,6 @@ type losing struct {
 	lookBack
 	source          source.Source
 	output          output.Output
-	watch           bool
 	requireComplete bool
 }
 
@@ -45,8 +44,7 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			gone, too.
 
 			Without arguments it looks at the namespace of your context, or at all of a
-			file; -A means all. An object that is named need not exist any more. --watch goes on, and
-			remembers what the API server forgets meanwhile.
+			file; -A means all. An object that is named need not exist any more.
 
 			Nothing is written. Only metadata is read.`),
 		Example: templates.Examples(`
@@ -63,10 +61,7 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			ssh control-plane cat /var/log/kubernetes/audit.log | kubectl gc lost -n shop --audit-log=-
 
 			# A page of what went when, to look at or to send
-			kubectl gc lost -A -o html > lost.html
-
-			# Tell me of every delete from now on, and remember it
-			kubectl gc lost -A --watch`),
+			kubectl gc lost -A -o html > lost.html`),
 		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
 	}
 	f := c.Flags()
@@ -74,7 +69,6 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	k.output.AddSortFlag(f)
 	k.lookBack.addFlags(f)
 	k.audit.addFlag(f)
-	f.BoolVarP(&k.watch, "watch", "w", false, "Keep looking, and tell of each delete as it becomes known, until you interrupt it.")
 	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something could not be read, or less is remembered than was asked for.")
 	k.source.AddRecordFlags(f)
 	usage.Unlist(f, "require-complete")
@@ -88,16 +82,6 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 	}
 	if err := k.check(c, args); err != nil {
 		return err
-	}
-	switch {
-	case k.watch && !k.source.Live():
-		return usage.Errorf(c, "--watch is about a cluster: a file does not change")
-	case k.watch && k.output.Format == "html":
-		return usage.Errorf(c, "--watch keeps running, and a page does not change: omit one of them")
-	case k.watch && len(k.audit.names) > 0:
-		return usage.Errorf(c, "--watch keeps running, and an audit log ends: omit one of them")
-	case k.watch:
-		return k.watchOn(c, &named)
 	}
 	if err := k.audit.open(c, k.streams.In); err != nil {
 		return err

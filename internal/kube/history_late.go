@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -314,4 +315,10 @@ func endsOf(changes []history.Change) map[schema.GroupResource][]uint64 {
 		ends[gr] = append(ends[gr], c.Before())
 	}
 	return ends
+}
+
+// revisionOf is the revision of the write that has left an object so.
+func revisionOf(o *object.Object) (uint64, bool) {
+	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
+	return n, err == nil
 }

@@ -30,6 +30,11 @@ type pastReader struct {
 	events map[pastPlace][]uint64
 }
 
+// pastPlace is where an object is, whatever its version and uid.
+type pastPlace struct{ group, kind, namespace, name string }
+
+func pastPlaceOf(r object.Ref) pastPlace { return pastPlace{r.Group(), r.Kind, r.Namespace, r.Name} }
+
 const mostBytes = 256 << 20
 
 func newPastReader(c *Client, from, to uint64) *pastReader {

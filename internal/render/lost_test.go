@@ -18,18 +18,15 @@ import (
 )
 
 // TestLost runs testdata/lost: an account is made up with its story as the command, asked with
-// the arguments, and shown as the goldens are. "news" shows what the story has that the one
-// before it has not.
+// the arguments, and shown as the goldens are.
 func TestLost(t *testing.T) {
 	datadriven.Walk(t, "testdata/lost", func(t *testing.T, path string) {
-		var doc, before *report.Lost
+		var doc *report.Lost
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "story":
-				doc, before = lost.Document(storyOf(t, d.Input), questionOf(t, d)), doc
+				doc = lost.Document(storyOf(t, d.Input), questionOf(t, d))
 				return ""
-			case "news":
-				return newsOf(t, Style{Wide: d.HasArg("wide"), Width: 100}, before, doc)
 			}
 			if d.Cmd == "print" {
 				return printed(t, d.CmdArgs[0].Key+joined(d.CmdArgs[0].Vals), doc)
@@ -37,19 +34,6 @@ func TestLost(t *testing.T) {
 			return shown(t, d, doc)
 		})
 	})
-}
-
-func newsOf(t *testing.T, s Style, before, now *report.Lost) string {
-	t.Helper()
-	news := lost.News(before, now, 0)
-	if news == nil {
-		return "none\n"
-	}
-	var b strings.Builder
-	if err := LostNews(&b, s, news); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {

@@ -27,9 +27,6 @@ type Question struct {
 	// remembers it; empty for the cluster itself.
 	Undo bool
 	File string
-	// UndoAfter is up to when what went is not brought back, since nobody remembers it; 0 for what
-	// the account has.
-	UndoAfter uint64
 }
 
 // Document is what the account says about what is asked.

@@ -46,7 +46,7 @@ func Older(a *history.Account, q Question) *report.OlderLosses {
 	older, d := &report.OlderLosses{}, Document(a, q)
 	for i := range d.Losses {
 		l := &d.Losses[i]
-		if !wanted[l.Object.UID] || !comesBack(d, l, 0) {
+		if !wanted[l.Object.UID] || !comesBack(d, l) {
 			continue
 		}
 		if older.Objects++; l.Began.Revision >= older.At.Revision {

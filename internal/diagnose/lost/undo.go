@@ -22,10 +22,10 @@ func (d *document) addUndo() {
 	first, found := int64(0), false
 	var where []string
 	asked := map[int]bool{} // the requests that took any of it
-	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l, d.q.UndoAfter) })
+	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l) })
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if wanted := comesBack(d.out, l, d.q.UndoAfter) || later && waits(d.out, l, d.q.UndoAfter); !wanted {
+		if wanted := comesBack(d.out, l) || later && waits(d.out, l); !wanted {
 			continue
 		}
 		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
@@ -89,65 +89,20 @@ func (d *document) bringBack(first int64) report.Act {
 	return report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
 }
 
-// comesBack reports whether an undo would bring back a loss, if it began after a revision.
-func comesBack(of *report.Lost, l *report.Loss, after uint64) bool {
-	return missing(l, after) && !slices.Contains(of.Terminating, spaceOf(l.Object))
+// comesBack reports whether an undo would bring back a loss.
+func comesBack(of *report.Lost, l *report.Loss) bool {
+	return missing(l) && !slices.Contains(of.Terminating, spaceOf(l.Object))
 }
 
 // waits reports whether an undo would do so once the namespace of the loss is gone.
-func waits(of *report.Lost, l *report.Loss, after uint64) bool {
-	return missing(l, after) && slices.Contains(of.Terminating, spaceOf(l.Object))
+func waits(of *report.Lost, l *report.Loss) bool {
+	return missing(l) && slices.Contains(of.Terminating, spaceOf(l.Object))
 }
 
-// missing reports whether a loss that began after a revision is one that somebody may want back.
-func missing(l *report.Loss, after uint64) bool {
+// missing reports whether a loss is one that somebody may want back.
+func missing(l *report.Loss) bool {
 	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
-	return l.Began.Revision > int64(after) && !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
-}
-
-// undoOfNews is the command that brings back what is told in news, and no more than that if it
-// was one request for one object. It is that of everything where the time of something is not known.
-func undoOfNews(news *report.Lost, after uint64) []report.Remedy {
-	asked := map[int][]report.Ref{}
-	for i := range news.Requests {
-		asked[news.Requests[i].N] = news.Requests[i].Objects
-	}
-	var roots []report.Ref
-	first := news.To.Time
-	for i := range news.Losses {
-		l := &news.Losses[i]
-		if !comesBack(news, l, after) {
-			continue
-		}
-		if l.Began.Time == "" || news.Remedies[0].Revision != 0 {
-			return news.Remedies
-		}
-		first = min(first, l.Began.Time)
-		if of := asked[l.Request]; len(of) > 0 {
-			roots = append(roots, of...)
-		} else {
-			roots = append(roots, l.Object)
-		}
-	}
-	began, err := time.Parse(time.RFC3339, first)
-	to, wrong := time.Parse(time.RFC3339, news.To.Time)
-	if len(roots) == 0 || err != nil || wrong != nil {
-		return nil
-	}
-	act := report.Act{Action: report.BringBack, Minutes: minutes(int64(to.Sub(began) / time.Second))}
-	crd := func(r report.Ref) bool { return r.Is(object.CRD) && news.Namespace != "" }
-	switch roots = sorted(roots); {
-	case slices.ContainsFunc(roots, crd): // it comes with what it defined in the namespace
-		roots = slices.DeleteFunc(roots, crd)
-		if !slices.ContainsFunc(roots, func(r report.Ref) bool { return spaceOf(r) != news.Namespace }) {
-			act.Target.Namespace = news.Namespace
-		}
-	case !slices.ContainsFunc(roots, func(r report.Ref) bool { return r != roots[0] }) && !roots[0].Is(object.Namespace):
-		act.Target = roots[0]
-	case !slices.ContainsFunc(roots, func(r report.Ref) bool { return spaceOf(r) != spaceOf(roots[0]) }):
-		act.Target.Namespace = spaceOf(roots[0])
-	}
-	return []report.Remedy{act.Remedy("brings it back")}
+	return !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
 }
 
 // addUndoOf adds the command that brings back an object that is named: what it went with, if
@@ -169,7 +124,7 @@ func (d *document) addUndoOf(named object.Ref) {
 	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 || l.Again != "" {
 		return
 	}
-	later := waits(d.out, l, 0)
+	later := waits(d.out, l)
 	for range d.out.Losses {
 		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted || l.By.Is(object.CRD) && !d.isGone(*l.By) {
 			break
