@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// factKind is what is kept of the spec and status of a kind: what the reader of JSON
-// reads, and what goes on to it of YAML, follow from the fields. What its annotations say
-// is read with the metadata.
+// factKind is what is kept of the spec, of the status and of the fields beside them of a kind:
+// what the reader of JSON reads, and what goes on to it of YAML, follow from the fields. What
+// its annotations say is read with the metadata.
 type factKind struct {
 	kind   object.Kind
 	fields []factField
@@ -20,12 +20,13 @@ type factKind struct {
 	// call; nil where each has its own.
 	alike func(f *facts) []byte
 
-	spec, status section
+	// beside has the fields that are neither in spec nor in status.
+	spec, status, beside section
 }
 
-// factField is one field of a spec or status.
+// factField is one field.
 type factField struct {
-	// path is where it is: spec.nodeName. No two kinds have different fields in one place.
+	// path is where it is: spec.nodeName, or secrets for one beside spec and status. No two kinds have different fields in one place.
 	path string
 	// flat is how the name of its Go field begins in lower case, where that is another one.
 	flat string
@@ -35,7 +36,7 @@ type factField struct {
 
 // factKinds are the kinds of whose spec and status something is kept.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
-	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, leaseMoment, nodeFacts)
+	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, leaseMoment, nodeFacts)
 
 // sharedText is a string that many objects have in common.
 func sharedText(path string, at func(*facts) *string) factField {
@@ -52,7 +53,7 @@ func texts(path string, at func(*facts) *[]string) factField {
 	}}
 }
 
-// section is a spec or a status.
+// section is a spec, a status, or the fields beside them, which has no name.
 type section struct {
 	name   string
 	fields []sectionField
@@ -69,7 +70,7 @@ type sectionField struct {
 func prepared(kinds ...*factKind) map[string]*factKind {
 	byName := map[string]*factKind{}
 	for _, k := range kinds {
-		k.spec, k.status = newSection("spec", k.fields), newSection("status", k.fields)
+		k.spec, k.status, k.beside = newSection("spec", k.fields), newSection("status", k.fields), newSection("", k.fields)
 		byName[k.kind.Kind] = k
 	}
 	return byName
@@ -78,7 +79,11 @@ func prepared(kinds ...*factKind) map[string]*factKind {
 func newSection(name string, all []factField) section {
 	s := section{name: name, keep: keepFields(nil)}
 	for i, f := range all {
-		if field, ok := strings.CutPrefix(f.path, name+"."); ok {
+		in, field, nested := strings.Cut(f.path, ".")
+		if !nested {
+			in, field = "", f.path
+		}
+		if in == name {
 			s.fields = append(s.fields, sectionField{f, field, 1 << i})
 			s.keep.fields[field] = f.keep
 			if f.flat != "" {
@@ -89,7 +94,7 @@ func newSection(name string, all []factField) section {
 	return s
 }
 
-// keepSection is what is kept of a spec or status for any of the kinds.
+// keepSection is what is kept of a section for any of the kinds.
 func keepSection(of func(*factKind) *section) *keep {
 	all := keepFields(nil)
 	for _, k := range factKinds {
@@ -134,18 +139,28 @@ func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error)
 		if flat {
 			lowerFirst(l.key)
 		}
-		f := s.field(l.key)
-		if f == nil {
-			err = l.skip()
-			continue
-		}
-		if it.factsSeen&f.bit != 0 {
-			return there, l.wrong("%s is there twice", f.path)
-		}
-		it.factsSeen |= f.bit
-		err = f.read(l, it, f.path, flat)
+		err = l.fieldOf(it, s, flat)
 	}
 	return there, err
+}
+
+// fieldOf reads the value of the key that was read, if it is kept.
+func (l *lexer) fieldOf(it *item, s *section, flat bool) error {
+	f := s.field(l.key)
+	if f == nil {
+		return l.skip()
+	}
+	if it.factsSeen&f.bit != 0 {
+		return l.wrong("%s is there twice", f.path)
+	}
+	it.factsSeen |= f.bit
+	return f.read(l, it, f.path, flat)
+}
+
+// beside reads what was kept of the fields beside spec and status of a kind.
+func (l *lexer) beside(it *item, k *factKind) error {
+	_, err := l.section(it, &k.beside, false)
+	return err
 }
 
 // spec reads what is kept of the spec of a kind.

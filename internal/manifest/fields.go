@@ -67,7 +67,24 @@ func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
 	return l.status(it, kind, outer != nil && outer.flat)
 }
 
-// factsNow is the kind whose facts to read from spec or status. known is false
+// besideField reads or keeps a field beside spec and status, if it may matter.
+func (rd *reading) besideField(l *lexer, it *item, outer *listing) error {
+	keeps := keepBeside.fields[string(l.key)]
+	if keeps == nil {
+		return l.skip()
+	}
+	kind, known := rd.factsNow(it, outer)
+	switch {
+	case !known:
+		return it.beside.member(l, keeps)
+	case kind == nil:
+		return l.skip()
+	default:
+		return l.fieldOf(it, &kind.beside, false)
+	}
+}
+
+// factsNow is the kind whose facts to read from spec, status and beside them. known is false
 // while a later field may still say otherwise.
 func (rd *reading) factsNow(it *item, outer *listing) (kind *factKind, known bool) {
 	if it.seen&(hasAPIVersion|hasKind) != hasAPIVersion|hasKind {
@@ -115,7 +132,7 @@ func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) error 
 	if it.factsRead && it.factsOf != kind {
 		return rd.problem(it.line, fmt.Sprintf("%sthe kind comes after spec or status and is not that of the list", understood(o)), nil)
 	}
-	if kind == nil || it.seen&(hasSpec|hasStatus) == 0 {
+	if kind == nil || !it.hasFacts() {
 		return nil
 	}
 	if it.hasKept() {
@@ -125,8 +142,7 @@ func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) error 
 	return nil
 }
 
-// keptFacts adds to o the facts that follow from the spec and status that were kept, as
-// those of kind. The item is a copy: nothing of it changes.
+// keptFacts adds to o the facts that follow from what was kept, as those of kind. The item is a copy: nothing of it changes.
 func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Object) error {
 	rd.kept.rd = rd
 	it.text = append([]byte(nil), it.text...)
@@ -139,6 +155,12 @@ func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Objec
 	if !it.status.empty() {
 		rd.kept.over(it.status.json, 0, it.status.marks)
 		if err := rd.kept.status(&it, kind, flat); err != nil {
+			return err
+		}
+	}
+	if !it.beside.empty() {
+		rd.kept.over(append(it.beside.json, '}'), 0, it.beside.marks)
+		if err := rd.kept.beside(&it, kind); err != nil {
 			return err
 		}
 	}

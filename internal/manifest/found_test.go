@@ -123,6 +123,12 @@ func describe(o *object.Object) string {
 	if x := o.StatefulSet(); x != nil {
 		show("templates", fmt.Sprint(x.ClaimTemplates), true)
 	}
+	if a := o.ServiceAccount(); a != nil {
+		show("secrets", fmt.Sprint(a.Secrets), true)
+	}
+	if r := o.ClusterRole(); r != nil {
+		show("role", fmt.Sprintf("%d of %q", len(r.Rules), r.Aggregates), true)
+	}
 	if x := o.Token(); x != nil {
 		show("token", fmt.Sprintf("%+v", *x), true)
 	}

@@ -36,13 +36,13 @@ type item struct {
 	protection                  object.Protection
 	revision                    uint32
 
-	// factsOf is what was read of spec and status. While the kind is not known, of these
+	// factsOf is what was read of spec, status and beside them. While the kind is not known, of these
 	// is kept what any of the kinds would need.
-	factsOf      *factKind
-	factsRead    bool
-	factsSeen    uint32
-	facts        facts
-	spec, status keptText
+	factsOf              *factKind
+	factsRead            bool
+	factsSeen            uint32
+	facts                facts
+	spec, status, beside keptText
 }
 
 // facts are what spec, status and annotations say of the kinds that matter.
@@ -56,6 +56,8 @@ type facts struct {
 	cidr       object.ServiceCIDRFacts
 	address    object.IPAddressFacts
 	set        object.StatefulSetFacts
+	account    object.ServiceAccountFacts
+	role       object.ClusterRoleFacts
 	// specified tells that there was a spec, stated that there was a status.
 	specified, stated bool
 	// moment is when the object was last written, in seconds since 1970; 0 if it does not
@@ -113,12 +115,17 @@ func (it *item) reset(line int) {
 	*it = item{
 		line: line,
 		text: it.text[:0], owners: it.owners[:0], labels: it.labels[:0], finalizers: it.finalizers[:0],
-		facts: facts{key: it.facts.key}, spec: it.spec.again(), status: it.status.again(),
+		facts: facts{key: it.facts.key}, spec: it.spec.again(), status: it.status.again(), beside: it.beside.again(),
 	}
 }
 
-// hasKept reports whether there is a spec or status whose kind was not known.
-func (it *item) hasKept() bool { return !it.spec.empty() || !it.status.empty() }
+// hasKept reports whether something was kept because the kind was not known.
+func (it *item) hasKept() bool { return !it.spec.empty() || !it.status.empty() || !it.beside.empty() }
+
+// hasFacts reports whether something was read or kept from which facts may follow.
+func (it *item) hasFacts() bool {
+	return it.seen&(hasSpec|hasStatus) != 0 || it.factsSeen != 0 || !it.beside.empty()
+}
 
 func (it *item) bytes(s span) []byte { return it.text[s.from:s.to] }
 

@@ -91,7 +91,7 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 			if flat || it.seen&hasFlatItems != 0 || outer == nil && string(l.key) == "continue" && l.token() == '"' {
 				err = l.metadataField(it, string(l.key))
 			} else {
-				err = l.skip()
+				err = rd.besideField(l, it, outer)
 			}
 		}
 	}

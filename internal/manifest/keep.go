@@ -1,6 +1,10 @@
 package manifest
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"maps"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // keep says what of a YAML document goes on to the reader of JSON.
 type keep struct {
@@ -51,16 +55,23 @@ var keepMetadata = keepFields(map[string]*keep{
 // keepEntries keeps that there are entries, and nothing of them.
 var keepEntries = &keep{each: keepFields(nil)}
 
-// keepSpec and keepStatus are what is kept for any of the kinds that matter.
+// keepSpec, keepStatus and keepBeside are what is kept for any of the kinds that matter.
 var (
 	keepSpec   = keepSection(func(k *factKind) *section { return &k.spec })
 	keepStatus = keepSection(func(k *factKind) *section { return &k.status })
+	keepBeside = keepSection(func(k *factKind) *section { return &k.beside })
 )
 
 // keepObject is what is kept of an object or list.
-var keepObject = withItems(keepFields(map[string]*keep{
+var keepObject = withItems(keepFields(withBeside(map[string]*keep{
 	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
-}, "apiVersion", "kind", "type", "lastTimestamp", "eventTime"))
+}), "apiVersion", "kind", "type", "lastTimestamp", "eventTime"))
+
+// withBeside adds what is kept beside spec and status.
+func withBeside(fields map[string]*keep) map[string]*keep {
+	maps.Copy(fields, keepBeside.fields)
+	return fields
+}
 
 // keepItems is what is kept of the items of a list.
 var keepItems = keepObject.fields["items"]

@@ -1,7 +1,8 @@
 package manifest
 
-// keptText is what is kept of a spec or status whose kind is not known yet: the JSON of
-// the fields that any of the kinds that matter has a use for, and their lines.
+// keptText is what is kept of a spec or status whose kind is not known yet, or of the fields
+// beside them: the JSON of the fields that any of the kinds that matter has a use for, and
+// their lines.
 type keptText struct {
 	json  []byte
 	marks []lineMark
@@ -22,6 +23,20 @@ func (k *keptText) copied() keptText {
 
 func (k *keptText) mark(l *lexer) {
 	k.marks = append(k.marks, lineMark{len(k.json), l.here()})
+}
+
+// member appends a member to an object that is not closed: the key that was read, and what is
+// kept of its value.
+func (k *keptText) member(l *lexer, keeps *keep) error {
+	if k.empty() {
+		k.mark(l)
+	}
+	sep := byte(',')
+	if k.empty() {
+		sep = '{'
+	}
+	k.json = append(appendJSON(append(k.json, sep), l.key), ':')
+	return k.value(l, keeps, false)
 }
 
 // value appends what is kept of the value at the current position.

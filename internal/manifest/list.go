@@ -34,7 +34,7 @@ type waiting struct {
 	index int
 	// text is that of the whole item, if texts are wanted.
 	text []byte
-	// rest is what else was read of it, if it has a spec or status.
+	// rest is what else was kept of it; nil for nothing.
 	rest *waitingRest
 	// token is what it says of its account if it is a Secret.
 	token *object.Token
@@ -42,7 +42,7 @@ type waiting struct {
 
 // waitingRest is what the facts of an object follow from once its kind is known.
 type waitingRest struct {
-	spec, status            keptText
+	spec, status, beside    keptText
 	seen                    field
 	provisioner, migratedTo string
 }
@@ -52,7 +52,7 @@ func (ls *listing) wait(o *object.Object, it *item) {
 	w := waiting{o: o, line: it.line, index: ls.count, token: it.token()}
 	if it.hasKept() {
 		v := &it.facts.volume
-		w.rest = &waitingRest{it.spec.copied(), it.status.copied(), it.seen, v.Provisioner, v.MigratedTo}
+		w.rest = &waitingRest{it.spec.copied(), it.status.copied(), it.beside.copied(), it.seen, v.Provisioner, v.MigratedTo}
 	}
 	ls.rd.waiting++
 	ls.waiting = append(ls.waiting, w)
@@ -60,7 +60,7 @@ func (ls *listing) wait(o *object.Object, it *item) {
 
 // item is what waits as it was when it was read, as far as facts follow from it.
 func (r *waitingRest) item() item {
-	it := item{spec: r.spec, status: r.status, seen: r.seen}
+	it := item{spec: r.spec, status: r.status, beside: r.beside, seen: r.seen}
 	it.facts.volume.Provisioner, it.facts.volume.MigratedTo = r.provisioner, r.migratedTo
 	return it
 }

@@ -140,6 +140,11 @@ func narrow(k **factKind, key string, all *keep, rest []byte) *keep {
 		return (*k).spec.keep
 	case key == "status" && *k != nil:
 		return (*k).status.keep
+	case *k != nil && keepBeside.fields[key] != nil:
+		if f := (*k).beside.field([]byte(key)); f != nil {
+			return f.keep
+		}
+		return nil
 	}
 	return all
 }

@@ -12,16 +12,18 @@ type Facts interface {
 
 // StoredFacts are the facts of an object as a file has them: one of them, or none.
 type StoredFacts struct {
-	Pod           *PodFacts           `json:"pod,omitzero"`
-	Namespace     *NamespaceFacts     `json:"ns,omitzero"`
-	CRD           *CRDFacts           `json:"crd,omitzero"`
-	Job           *JobFacts           `json:"job,omitzero"`
-	PV            *PVFacts            `json:"pv,omitzero"`
-	ResourceClaim *ResourceClaimFacts `json:"rc,omitzero"`
-	ServiceCIDR   *ServiceCIDRFacts   `json:"cidr,omitzero"`
-	IPAddress     *IPAddressFacts     `json:"ip,omitzero"`
-	Token         *Token              `json:"token,omitzero"`
-	StatefulSet   *StatefulSetFacts   `json:"sts,omitzero"`
+	Pod            *PodFacts            `json:"pod,omitzero"`
+	Namespace      *NamespaceFacts      `json:"ns,omitzero"`
+	CRD            *CRDFacts            `json:"crd,omitzero"`
+	Job            *JobFacts            `json:"job,omitzero"`
+	PV             *PVFacts             `json:"pv,omitzero"`
+	ResourceClaim  *ResourceClaimFacts  `json:"rc,omitzero"`
+	ServiceCIDR    *ServiceCIDRFacts    `json:"cidr,omitzero"`
+	IPAddress      *IPAddressFacts      `json:"ip,omitzero"`
+	Token          *Token               `json:"token,omitzero"`
+	StatefulSet    *StatefulSetFacts    `json:"sts,omitzero"`
+	ServiceAccount *ServiceAccountFacts `json:"sa,omitzero"`
+	ClusterRole    *ClusterRoleFacts    `json:"role,omitzero"`
 }
 
 // StoredFactsOf are the facts of an object as a file has them.
@@ -56,6 +58,10 @@ func (s *StoredFacts) Facts() Facts {
 		return s.Token
 	case s.StatefulSet != nil:
 		return s.StatefulSet
+	case s.ServiceAccount != nil:
+		return s.ServiceAccount
+	case s.ClusterRole != nil:
+		return s.ClusterRole
 	}
 	return nil
 }

@@ -130,6 +130,8 @@ func TestEqualSeesEveryFact(t *testing.T) {
 			&IPAddressFacts{}, &IPAddressFacts{Name: "web"},
 			&Token{Account: "ci"}, &Token{Account: "ci", Sure: true},
 			&StatefulSetFacts{}, &StatefulSetFacts{ClaimTemplates: []string{"data"}},
+			&ServiceAccountFacts{}, &ServiceAccountFacts{Secrets: []string{"ci-token"}},
+			&ClusterRoleFacts{}, &ClusterRoleFacts{Rules: []string{"a"}}, &ClusterRoleFacts{Aggregates: []string{"a"}},
 		}
 	}
 	for i, a := range all() {

@@ -69,6 +69,11 @@ func (a account) counts(e *report.Effect, tr *outcome.Track) bool {
 	switch {
 	case tr.Target:
 		return true
+	case a.seed.Verb == Collect && isRewritten(e):
+		return !e.AlreadyHappening && slices.ContainsFunc(e.Because, func(ref report.Ref) bool {
+			cause := a.judge.Tracks.Meant(object.Ref(ref))
+			return cause != nil && a.cause.caused(cause)
+		})
 	case a.seed.Verb == Collect && e.DependsOnTiming && a.left[tr.First.Ref] == nil:
 		return true // nothing else was tried than what this collection can come to
 	case a.seed.Verb == Collect && tr.Changed != 0:
@@ -86,7 +91,7 @@ func changeOf(e *report.Effect, out *outcome.Outcome) (report.Change, bool) {
 	switch {
 	case mayGo(out):
 		return report.ChangeDeleted, true
-	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.Refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
+	case e.Outcome == report.Unknown, e.Reason == string(reason.RulesUnknown), e.Later == report.Unknown, tr.Refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
 		return report.ChangeDeleted, true
 	case goes(e.Outcome), goes(e.AtOnce), goes(e.Later):
 		if tr.First.BeingDeleted() && !tr.Target {
@@ -116,6 +121,9 @@ func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, stri
 	case early == 0 && (tr.Changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""
 	}
+	if controller, ok := outcome.Rewriter(e.Reason); ok {
+		return report.ControllerActs, controller
+	}
 	actor := a.words.Text(tr.RemovedBy)
 	switch {
 	case e.Outcome == report.Blocked && a.words.Text(tr.MarkedBy) == PodGC:
@@ -127,6 +135,13 @@ func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, stri
 	default:
 		return report.ControllerActs, actor
 	}
+}
+
+// isRewritten reports whether an object stays and a controller changes it, because another one
+// goes.
+func isRewritten(e *report.Effect) bool {
+	_, rewritten := outcome.Rewriter(e.Reason)
+	return rewritten
 }
 
 func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {

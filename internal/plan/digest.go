@@ -41,7 +41,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 		if Passing(c.Object) {
 			continue
 		}
-		if !outcome.StaysReleased(c.Reason) {
+		if !outcome.LeadsToNothing(c.Reason) {
 			touched[c.Object.Namespace] = true
 		}
 		h.consequence(c)

@@ -116,6 +116,12 @@ func keptSentence(e *report.Effect) string {
 		return "loses the finalizer and stays, for it is not being deleted"
 	case e.Reason == string(reason.VolumeRetained):
 		return "stays with its data: its PVC " + names(e.Because) + " goes, and its reclaim policy is Retain"
+	case e.Reason == string(reason.TokenReferenceRemoved):
+		return "stays; the tokens controller removes " + names(e.Because) + " from its secrets"
+	case e.Reason == string(reason.RulesAggregated):
+		return "stays; its rules are aggregated again without " + names(e.Because)
+	case e.Reason == string(reason.RulesUnknown):
+		return "stays; its rules are aggregated again without " + names(e.Because) + ", and ClusterRoles that were not seen may allow the same"
 	case e.Reason == string(reason.PVCLeft):
 		return "stays with its data: StatefulSets leave their PVCs, and " + names(e.Because) + " goes"
 	case e.Reason == string(reason.VolumeRecycled):

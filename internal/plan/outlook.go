@@ -18,7 +18,12 @@ func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes)
 	h := s.bothHolds(all)
 	for i := range effects {
 		e := &effects[i]
-		if out := s.judge.Of(all, object.Ref(e.Object)); out != nil {
+		out := s.judge.Of(all, object.Ref(e.Object))
+		switch {
+		case out == nil:
+		case isRewritten(e) && s.judge.Of(s.futures.first, object.Ref(e.Object)) == nil:
+			s.rewrittenAfter(e, out, h.first, outcome.AfterRelease)
+		default:
 			s.addFutures(e, out.Track, h)
 		}
 	}
@@ -38,6 +43,12 @@ func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes)
 		}
 		s.addFutures(&e, out.Track, h)
 		// It stays, but not as it was.
+		if _, rewritten := outcome.Rewriter(out.Reason); rewritten {
+			e = s.effects(out)[0]
+			s.rewrittenAfter(&e, out, h.expected, outcome.InLaterFuture)
+			more = append(more, e)
+			continue
+		}
 		if e.Later == "" && outcome.VolumeReleased(out.Track) && !s.judge.ClaimUnknown(all, out) {
 			e = s.effects(out)[0]
 			once := h.expected.of(out.Track.First)
@@ -60,6 +71,19 @@ func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes)
 		slices.SortFunc(effects, func(a, b report.Effect) int { return object.Compare(object.Ref(a.Object), object.Ref(b.Object)) })
 	}
 	return effects
+}
+
+// rewrittenAfter says of an object that a controller rewrites that it does so only in a later
+// phase, when finalizers have come off the object that goes.
+func (s *simulation) rewrittenAfter(e *report.Effect, out *outcome.Outcome, before holds, phase outcome.Phases) {
+	out.Track.Changed = phase
+	for _, ref := range out.Because {
+		if once := before.at(ref); once != nil {
+			e.Once = once.all()
+			e.Message += " when " + releaseText(e.Object, e.Once[0], len(e.Once))
+			return
+		}
+	}
 }
 
 // withUnknown is what takes an object along in the end, where it is not known whether that

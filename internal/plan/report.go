@@ -18,6 +18,7 @@ import (
 func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report.Plan, error) {
 	s.cause.exonerate(all)
 	s.cause.claim(all)
+	s.judge.AddRewritten(all)
 	in := s.near()
 	if s.options.OnlyNear && s.seed.Verb != Collect {
 		in = in.only(s.seed.Targets, all)
@@ -78,7 +79,7 @@ func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
 	}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned
+		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned || isRewritten(e)
 		if changes && !e.AlreadyHappening && (e.Object.Is(object.Namespace) || !targets[e.Object]) {
 			return stands
 		}

@@ -84,7 +84,7 @@ func (s *simulation) touched(p *report.Plan) map[string]bool {
 		switch e := &p.Effects[i]; {
 		case e.Reason == string(reason.RequestRefused):
 			refused[e.Object] = true
-		case !outcome.StaysReleased(e.Reason):
+		case !outcome.LeadsToNothing(e.Reason):
 			namespaces[e.Object.Namespace] = true
 		}
 	}
@@ -102,7 +102,7 @@ func (s *simulation) touched(p *report.Plan) map[string]bool {
 // restsOn says what could change an effect, or follow from it, that was not seen.
 func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
 	switch {
-	case e.Reason == string(reason.RequestRefused), outcome.StaysReleased(e.Reason):
+	case e.Reason == string(reason.RequestRefused), outcome.LeadsToNothing(e.Reason):
 		return
 	case slices.Contains(e.Assumptions, outcome.Nowhere):
 		u.Everywhere()

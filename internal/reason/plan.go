@@ -42,6 +42,9 @@ const (
 	TokenUnknown           Code = "TokenUnknown"
 	NodeUnknown            Code = "NodeUnknown"
 	PVCLeft                Code = "PVCLeft"
+	TokenReferenceRemoved  Code = "TokenReferenceRemoved"
+	RulesAggregated        Code = "RulesAggregated"
+	RulesUnknown           Code = "RulesUnknown"
 	NamespaceOrderUnknown  Code = "NamespaceOrderUnknown"
 	OwnerMisnamed          Code = "OwnerMisnamed"
 	UpdateUnknown          Code = "UpdateUnknown"
@@ -93,5 +96,8 @@ var Plan = &Family{
 		{Code: TokenUnknown, Short: "it may be the token of a ServiceAccount that goes", Long: "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
 		{Code: NodeUnknown, Short: "whether its node goes is not known", Long: "Whether the node that the pod is bound to goes is not known. If it does, pod GC deletes the pod."},
 		{Code: PVCLeft, Short: "its StatefulSet goes and leaves it", Long: "The StatefulSet that created the PVC goes. StatefulSets leave their PVCs: it stays with its data until it is deleted by hand."},
+		{Code: TokenReferenceRemoved, Short: "a token that it names goes", Long: "The ServiceAccount names a token that goes in its `secrets`: the tokens controller takes the name out. The account stays."},
+		{Code: RulesAggregated, Short: "a ClusterRole that it aggregates goes", Long: "The `aggregationRule` of the ClusterRole selects one that goes: the ClusterRole aggregation controller writes its rules anew, without those of the other. It stays."},
+		{Code: RulesUnknown, Short: "a ClusterRole that it aggregates goes, and others may allow the same", Long: "The `aggregationRule` of the ClusterRole selects one that goes. Not all ClusterRoles were seen, so that another one may allow the same: whether rules go is not known. It stays."},
 	}, standstill),
 }

@@ -34,7 +34,8 @@ type Change string
 const (
 	// ChangeDeleted: the object goes, or is marked for deletion, which nobody takes back.
 	ChangeDeleted Change = "Deleted"
-	// ChangeEdited: the object stays, with other owner references or finalizers.
+	// ChangeEdited: the object stays, with other owner references or finalizers, or as a
+	// controller rewrites it.
 	ChangeEdited Change = "Changed"
 )
 

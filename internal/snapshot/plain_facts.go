@@ -88,6 +88,10 @@ func (p *plainObjects) facts(l *plainLine) (facts object.Facts, unlike bool) {
 		return p.token(l), true
 	case l.member(`"sts":`):
 		return p.statefulSet(l), false
+	case l.member(`"sa":`):
+		return p.account(l), true
+	case l.member(`"role":`):
+		return p.clusterRole(l), true
 	}
 	return nil, false
 }
@@ -266,6 +270,29 @@ func (p *plainObjects) statefulSet(l *plainLine) *object.StatefulSetFacts {
 	l.enter('{')
 	if l.member(`"claims":`) {
 		f.ClaimTemplates = p.strings(l)
+	}
+	l.leave('}')
+	return f
+}
+
+func (p *plainObjects) account(l *plainLine) *object.ServiceAccountFacts {
+	f := &object.ServiceAccountFacts{}
+	l.enter('{')
+	if l.member(`"secrets":`) {
+		f.Secrets = p.strings(l)
+	}
+	l.leave('}')
+	return f
+}
+
+func (p *plainObjects) clusterRole(l *plainLine) *object.ClusterRoleFacts {
+	f := &object.ClusterRoleFacts{}
+	l.enter('{')
+	if l.member(`"rules":`) {
+		f.Rules = p.strings(l)
+	}
+	if l.member(`"of":`) {
+		f.Aggregates = p.strings(l)
 	}
 	l.leave('}')
 	return f

@@ -92,6 +92,8 @@ func TestPlainIsUsual(t *testing.T) {
 		&object.IPAddressFacts{Group: "g", Resource: "services", Namespace: "shop", Name: "web"},
 		&object.Token{Account: "default", AccountUID: "1", Sure: true},
 		&object.StatefulSetFacts{ClaimTemplates: []string{"data", "log"}},
+		&object.ServiceAccountFacts{Secrets: []string{"ci-token", "ci-pull"}},
+		&object.ClusterRoleFacts{Rules: []string{"0123", "4567"}, Aggregates: []string{"a=b", "c"}},
 	} {
 		o := usual(facts)
 		line := lineOf(t, o, 0)

@@ -47,7 +47,7 @@ func genObject(t *rapid.T) *object.Object {
 		r.GracePeriod = grace.Draw(t, "grace")
 		r.Protection = object.Protection(rapid.IntRange(0, 3).Draw(t, "protection"))
 		r.Revision = rapid.Uint32Range(0, 3).Draw(t, "revision")
-		switch rapid.IntRange(0, 10).Draw(t, "facts") {
+		switch rapid.IntRange(0, 12).Draw(t, "facts") {
 		case 1:
 			p := &object.PodFacts{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
 				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror"),
@@ -83,6 +83,10 @@ func genObject(t *rapid.T) *object.Object {
 				Sure: rapid.Bool().Draw(t, "sure")}
 		case 10:
 			r.Facts = &object.StatefulSetFacts{ClaimTemplates: rapid.SliceOfN(word, 0, 2).Draw(t, "templates")}
+		case 11:
+			r.Facts = &object.ServiceAccountFacts{Secrets: rapid.SliceOfN(word, 0, 2).Draw(t, "secrets")}
+		case 12:
+			r.Facts = &object.ClusterRoleFacts{Rules: rapid.SliceOfN(word, 0, 2).Draw(t, "rules"), Aggregates: rapid.SliceOfN(word, 0, 2).Draw(t, "of")}
 		case 7:
 			r.Facts = &object.ServiceCIDRFacts{CIDRs: rapid.SliceOfN(word, 0, 2).Draw(t, "cidrs")}
 		}

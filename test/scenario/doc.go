@@ -34,6 +34,9 @@
 //	of=shop/web         facts of an IPAddress: the Service that has it
 //	cidrs=10.9.0.0/24   facts of a ServiceCIDR
 //	templates=data,log  facts of a StatefulSet: for which volumes it makes claims
+//	secrets=a,b         facts of a ServiceAccount: the Secrets that it names
+//	rules=r1,r2         facts of a ClusterRole: its rules, each by a word
+//	aggregates=a,b      facts of a ClusterRole: labels by which it takes the rules of others
 //	token=ci:u          facts of a Secret that is a token: its ServiceAccount by name and
 //	                    UID, which may be missing; token?=ci:u where the type of the
 //	                    Secret was not seen

@@ -85,6 +85,9 @@ var attributes = []attribute{
 		return nil
 	}, func(a *object.IPAddressFacts) []string { return []string{"of=" + a.Namespace + "/" + a.Name} }),
 	texts(object.StatefulSet, "templates", func(s *object.StatefulSetFacts) *[]string { return &s.ClaimTemplates }),
+	texts(object.ServiceAccount, "secrets", func(a *object.ServiceAccountFacts) *[]string { return &a.Secrets }),
+	texts(object.ClusterRole, "rules", func(r *object.ClusterRoleFacts) *[]string { return &r.Rules }),
+	texts(object.ClusterRole, "aggregates", func(r *object.ClusterRoleFacts) *[]string { return &r.Aggregates }),
 	token("token", true),
 	token("token?", false),
 	texts(object.ServiceCIDR, "cidrs", func(c *object.ServiceCIDRFacts) *[]string { return &c.CIDRs }),

@@ -26,7 +26,8 @@ const TokensAssumption = "the tokens controller runs, as it does unless it is sw
 // time. A nil coverage stands for a world that is complete.
 //
 // Left out is what the controller writes into tokens, and that it takes the name of a
-// token that has gone out of the list in its account: nothing goes or stays because of it.
+// token that has gone out of the list in its account: nothing goes or stays because of it, and
+// a plan follows it from what goes.
 //
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go syncServiceAccount, syncSecret.
 // Rule: spec §7.1, S246–S248.

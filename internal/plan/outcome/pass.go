@@ -35,6 +35,8 @@ var passes = []pass{
 		(*Judge).addKeptByBlocked},
 	{"left behind", "after it is settled which StatefulSets go, for it names the claims that they leave; only those that nothing else is known of",
 		(*Judge).addLeft},
+	{"rewritten", "after it is settled what goes, for it names what a controller changes because of that",
+		(*Judge).AddRewritten},
 	{"elsewhere", "last, for what is not asked for may have decided about what is",
 		(*Judge).leaveOutElsewhere},
 }

@@ -16,10 +16,11 @@ func VolumeReleased(tr *Track) bool {
 	return first != nil && first.Bound() && tr.Last != nil && tr.Last.Volume() != nil && !tr.Last.Volume().Bound()
 }
 
-// StaysReleased reports whether the reason is one of volumes that stay: though they are
-// cluster-scoped, nothing goes because of them.
-func StaysReleased(code string) bool {
-	return code == string(reason.VolumeRetained) || code == string(reason.VolumeRecycled)
+// LeadsToNothing reports whether the reason is one of volumes that stay, or of what a controller
+// rewrites: though it may be cluster-scoped, nothing goes because of it.
+func LeadsToNothing(code string) bool {
+	_, rewritten := Rewriter(code)
+	return rewritten || code == string(reason.VolumeRetained) || code == string(reason.VolumeRecycled)
 }
 
 // judgeReleased is a volume that stays when its claim has gone.

@@ -1,0 +1,105 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// besideSpec are objects that say beside spec and status what the delete of others changes in
+// them, with their fields in several orders.
+const besideSpec = `{"apiVersion":"v1","kind":"List","items":[
+{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"ci"},"secrets":[{"name":"ci-token"},{"kind":"Secret","name":"ci-pull"},{}],"imagePullSecrets":[{"name":"x"}]},
+{"secrets":[{"name":"late"}],"metadata":{"name":"late"},"kind":"ServiceAccount","apiVersion":"v1"},
+{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"none"}},
+{"apiVersion":"example.com/v1","kind":"ServiceAccount","metadata":{"name":"other"},"secrets":{"a":1},"rules":7},
+{"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"to":"all"}},{"matchExpressions":[{"key":"to","operator":"In","values":["b","a"]}]}]},
+ "apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"all"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]},
+{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"same","labels":{"to":"all"}},"rules":[{"resources":["pods"],"apiGroups":[""],"resourceNames":[],"verbs":["get"]},{"nonResourceURLs":["/x"],"verbs":["get"]}]},
+{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"none"},"rules":null},
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"rules"},"rules":{"a":[1]},"secrets":"x"}
+]}`
+
+// TestBesideSpec: what stands beside spec and status is read from JSON and from YAML, whatever
+// the order of the fields, and of no other kind.
+func TestBesideSpec(t *testing.T) {
+	text, err := yaml.JSONToYAML([]byte(besideSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{besideSpec, string(text)} {
+		f, err := find(text, Options{})
+		if err != nil || len(f.Objects) != 8 {
+			t.Fatalf("%v, %v", f.lines(), err)
+		}
+		facts := map[string]object.Facts{}
+		for _, o := range f.Objects {
+			facts[o.Kind+" "+o.Name] = o.Facts()
+		}
+		for _, name := range []string{"ServiceAccount none", "ServiceAccount other", "ClusterRole none"} {
+			if facts[name] != nil {
+				t.Errorf("%s has facts: %+v", name, facts[name])
+			}
+		}
+		ci, _ := facts["ServiceAccount ci"].(*object.ServiceAccountFacts)
+		late, _ := facts["ServiceAccount late"].(*object.ServiceAccountFacts)
+		if ci == nil || late == nil || !slices.Equal(ci.Secrets, []string{"ci-token", "ci-pull"}) || !slices.Equal(late.Secrets, []string{"late"}) {
+			t.Errorf("secrets %+v, %+v", ci, late)
+		}
+		all, _ := facts["ClusterRole all"].(*object.ClusterRoleFacts)
+		same, _ := facts["ClusterRole same"].(*object.ClusterRoleFacts)
+		if all == nil || same == nil || len(all.Rules) != 1 || len(same.Rules) != 2 || all.Rules[0] != same.Rules[0] || same.Rules[0] == same.Rules[1] {
+			t.Fatalf("rules %+v, %+v", all, same)
+		}
+		if !slices.Equal(all.Aggregates, []string{"to=all", "to in (a,b)"}) || len(same.Aggregates) != 0 {
+			t.Errorf("aggregates %q, %q", all.Aggregates, same.Aggregates)
+		}
+	}
+}
+
+// TestBesideSpecFaults: what nobody can mean is a Problem.
+func TestBesideSpecFaults(t *testing.T) {
+	account := func(rest string) string {
+		return `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"},` + rest + `}`
+	}
+	role := func(rest string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"a"},` + rest + `}`
+	}
+	for input, want := range map[string]string{
+		account(`"secrets":{}`):                        "secrets is a mapping; it must be a list",
+		account(`"secrets":["a"]`):                     "an entry of secrets is a string; it must be a mapping",
+		account(`"secrets":[{"name":"a","name":"b"}]`): "an entry of secrets has name twice",
+		account(`"secrets":[],"secrets":[]`):           "secrets is there twice",
+		role(`"rules":{}`):                             "rules is not a list of rules",
+		role(`"rules":[{"verbs":"get"}]`):              "rules is not a list of rules",
+		role(`"rules":[],"rules":[]`):                  "rules is there twice",
+		role(`"aggregationRule":[]`):                   "aggregationRule is not a mapping with label selectors",
+		role(`"aggregationRule":{"clusterRoleSelectors":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}`): `aggregationRule: "Near" is not a valid label selector operator`,
+	} {
+		if _, err := find(input, Options{}); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s\n\tgot %v\n\twant %s", input, err, want)
+		}
+	}
+}
+
+// TestBesideSpecOfDocuments: documents of YAML that are no list are read in the same way.
+func TestBesideSpecOfDocuments(t *testing.T) {
+	wantLines(t, `apiVersion: example.com/v1
+kind: Alerts
+metadata: {name: a}
+rules:
+- {alert: x}
+secrets: none
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: ci}
+secrets:
+- name: ci-token
+  kind: Secret
+`, Options{}, "example.com/v1 Alerts a uid=", "v1 ServiceAccount ci uid= secrets=[ci-token]")
+}
