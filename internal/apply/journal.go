@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,7 +50,9 @@ func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*objec
 	return &Journal{writer: w, look: look, now: now}
 }
 
-// Do writes the intent down, sends, and writes down what became of it. The outcome
+// Do writes the intent down, sends, and writes down what became of it. A request that the
+// client has repeated by itself is one intent: if its object is gone, or as the request makes it,
+// that is its doing. The outcome
 // is Unknown only when nothing that the server says afterwards proves that the
 // request was carried out: that its object is gone, or that done holds for it, which
 // may be nil. Err is the answer of send, or a *backup.JournalError.
@@ -67,6 +70,9 @@ func (j *Journal) Do(ctx context.Context, i backup.Intent, done func(*object.Obj
 	r := backup.ResultOf(err)
 	if r.Outcome == backup.Unknown {
 		r.Outcome = j.settle(ctx, i.Object, done)
+		if r.Outcome == backup.Unknown && r.Code != 0 && r.Code < http.StatusInternalServerError {
+			r.Outcome = backup.Refused // every attempt was answered, and none was carried out
+		}
 	}
 	r.Time = j.now()
 	j.at("before-journal-result", n)

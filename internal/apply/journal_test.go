@@ -103,6 +103,41 @@ func TestJournalSettles(t *testing.T) {
 	}
 }
 
+// TestJournalOfRepeated: a delete that the client has repeated is one intent. That its object is
+// gone, or being deleted, is its own doing; if it is there as before, the server has refused it.
+func TestJournalOfRepeated(t *testing.T) {
+	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
+	deleting := &object.Object{Ref: ref}
+	deleting.Edit().DeletionTimestamp = 1
+	gone, conflict := apierrors.NewNotFound(pods, "web"), apierrors.NewConflict(pods, "web", errors.New("other"))
+	for name, x := range map[string]struct {
+		answer error
+		o      *object.Object
+		err    error
+		want   backup.Outcome
+	}{
+		"gone":          {gone, nil, gone, backup.Confirmed},
+		"being deleted": {conflict, deleting, nil, backup.Confirmed},
+		"untouched":     {conflict, &object.Object{Ref: ref}, nil, backup.Refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sealedBundle(t, ref)
+			api := &answering{err: &kube.RepeatedError{Err: x.answer}}
+			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
+			version := "7"
+			err := Journalled(api, NewJournal(w, look, func() time.Time { return time.Unix(1, 0) })).
+				Delete(t.Context(), ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}})
+			if (err == nil) != (x.want == backup.Confirmed) {
+				t.Errorf("got %v, want %s", err, x.want)
+			}
+			journal := closed(t, w)
+			if len(journal) != 4 || journal[1].Kind != backup.Intended || journal[2].Result.Outcome != x.want {
+				t.Errorf("the journal has %+v, want one intent that is %s", journal, x.want)
+			}
+		})
+	}
+}
+
 // TestJournalFirst sends nothing that could not be written down.
 func TestJournalFirst(t *testing.T) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}

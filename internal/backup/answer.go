@@ -24,7 +24,8 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // ResultOf classifies the answer to a write, without the time. A server that
 // answers that it did nothing, and a request that never left this machine, are
 // refusals; silence, an answer that nobody understands, and a failure of the
-// server itself say nothing of what was done.
+// server itself say nothing of what was done. Nor does the answer to a request that was sent
+// again: the first one may have been carried out, and have made that the answer.
 func ResultOf(err error) Result {
 	if err == nil {
 		return Result{Outcome: Confirmed}
@@ -36,7 +37,7 @@ func ResultOf(err error) Result {
 	switch {
 	case errors.As(err, &status):
 		r.Code = int(status.Status().Code)
-		if r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError {
+		if r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError && !mayFollowOurs(err, r.Code) {
 			r.Outcome = Refused
 		}
 	case errors.As(err, &unserved):
@@ -45,6 +46,23 @@ func ResultOf(err error) Result {
 		r.Outcome = Refused
 	}
 	return r
+}
+
+// mayFollowOurs reports whether an answer may be about what an earlier attempt of the same
+// request has done: the object is gone, or is not the version any more that it was for.
+func mayFollowOurs(err error, code int) bool {
+	switch code {
+	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
+		return Repeated(err)
+	default:
+		return false
+	}
+}
+
+// Repeated reports whether an answer is the last of several to the same request.
+func Repeated(err error) bool {
+	_, repeated := errors.AsType[*kube.RepeatedError](err)
+	return repeated
 }
 
 // neverSent reports whether no request could even be made.

@@ -81,7 +81,7 @@ func (u *Undo) Run(ctx context.Context, o UndoOptions) (*report.Undo, error) {
 			}
 		}
 		if r.stop != nil {
-			u.out.Steps[i].State = report.StepNotDone
+			u.out.Steps[i].State, u.out.Steps[i].Message = report.StepNotDone, "the run ended before it"
 			continue
 		}
 		// What was begun is finished: an undo that is interrupted knows what it made.
@@ -117,7 +117,7 @@ func (r *running) end(closing error) error {
 // take takes one step.
 func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	if r.differing[s.Object] { // its references and status are those of another object
-		out.State = report.StepNotDone
+		out.State, out.Message = report.StepNotDone, "another object has its name and differs from what was saved"
 		return
 	}
 	r.ownersNow(ctx, s, out)

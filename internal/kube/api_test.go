@@ -293,3 +293,24 @@ func testPause(t *testing.T, refuse http.HandlerFunc, want []string) {
 		t.Errorf("waited %q, want %q", order, want)
 	}
 }
+
+// TestRepeatedWrite: the last answer to a write that was sent more than once says so, whatever it
+// is; the only one does not.
+func TestRepeatedWrite(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers  []http.HandlerFunc
+		repeated bool
+	}{
+		"repeated":  {[]http.HandlerFunc{refuse(429, metav1.StatusReasonTooManyRequests, after(7)), refuse(409, metav1.StatusReasonConflict)}, true},
+		"sent once": {[]http.HandlerFunc{refuse(409, metav1.StatusReasonConflict)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := ready(t)
+			s.on(settingsPath, c.answers...)
+			err := client.Delete(context.Background(), settings, metav1.DeleteOptions{})
+			if _, repeated := errors.AsType[*RepeatedError](err); repeated != c.repeated || !apierrors.IsConflict(err) {
+				t.Errorf("%T %v", err, err)
+			}
+		})
+	}
+}

@@ -76,14 +76,36 @@ const (
 //
 // Upstream: client-go/rest/with_retry.go IsNextRetry, checkWait: repeats writes on 5xx, too.
 func (c *Client) send(ctx context.Context, r request) (*answer, error) {
+	a, tries, err := c.tries(ctx, r)
+	if err != nil && tries > 1 && !r.reads() {
+		err = &RepeatedError{Err: err}
+	}
+	return a, err
+}
+
+// RepeatedError is the answer to a write that was sent more than once, because the server or
+// something before it had answered 429 Too Many Requests. That should say that nothing was
+// done, but a proxy may answer it for a request that it has passed on: then a later answer such
+// as 404 is about the object that the first request has deleted.
+type RepeatedError struct{ Err error }
+
+// Error is the last answer.
+func (e *RepeatedError) Error() string { return e.Err.Error() }
+
+// Unwrap is the last answer.
+func (e *RepeatedError) Unwrap() error { return e.Err }
+
+// tries is send, and says how often the request was sent.
+func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
 		if err := c.hold(ctx); err != nil {
-			return nil, err
+			return nil, sent, err
 		}
+		sent++
 		response, err := c.once(ctx, r) //nolint:bodyclose // failure closes it, and so does who has the answer
 		if err != nil {
-			return nil, err
+			return nil, sent, err
 		}
 		if !r.reads() {
 			c.warnings.take(response.Header)
@@ -92,17 +114,17 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 			r.alive()
 		}
 		if response.StatusCode >= 200 && response.StatusCode < 300 {
-			return answerOf(response), nil
+			return answerOf(response), sent, nil
 		}
 		err = failure(r, response)
 		after, again := retryAfter(r, response)
 		switch {
 		case !again || try == patience:
-			return nil, err
+			return nil, sent, err
 		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
 			c.pause.extend(c.now().Add(after)) // for everybody: see hold
 		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > c.unreadyFor(err):
-			return nil, err
+			return nil, sent, err
 		default:
 			if c.unready > 0 && response.StatusCode == http.StatusTooManyRequests {
 				after, try = min(after, c.unready), try-1 // the time is the limit
@@ -111,7 +133,7 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 			c.wait(ctx.Done(), after)
 		}
 		if ctx.Err() != nil {
-			return nil, errors.Join(ctx.Err(), err)
+			return nil, sent, errors.Join(ctx.Err(), err)
 		}
 	}
 }

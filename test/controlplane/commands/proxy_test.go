@@ -31,6 +31,9 @@ type proxy struct {
 	// that its answer is lost; cut, whether it breaks before the server is asked. Nil
 	// for never.
 	lose, cut func(exchanged) bool
+	// busy reports whether the answer is 429, as a proxy may give it that has passed the request
+	// on, or not, if cut reports so, too. Nil for never.
+	busy func(exchanged) bool
 
 	mu  sync.Mutex
 	all []exchanged
@@ -81,6 +84,11 @@ func (s *stage) proxy(lose func(exchanged) bool) *proxy {
 		p.mu.Lock()
 		p.all = append(p.all, x)
 		p.mu.Unlock()
+		if p.busy != nil && p.busy(x) {
+			w.Header().Set("Retry-After", "0")
+			http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+			return
+		}
 		if x.code == 0 || p.lose != nil && p.lose(x) {
 			if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
 				_ = c.Close()
