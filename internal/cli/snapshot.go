@@ -30,9 +30,9 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			controllers, nodes and webhooks work: conditions, leases, rights, webhooks, the names of
 			programs, and warnings about what is being deleted. No other spec or status and no
 			data of Secrets or ConfigMaps is in it. What was not seen is written down as well,
-			so that every answer from the file is the answer that the dump gives. Of a live
-			cluster it does not keep whether controllers, nodes and webhooks work: an answer
-			that rests on that is unknown.
+			so that every answer from the file is the answer that the dump gives, or that the
+			cluster gave at that moment. Only what explain says of Events and what doctor asks
+			the controllers themselves is not in it.
 
 			With --history the file holds what the API server remembers of the last minutes
 			instead, for lost and undo --from: every deletion, and whatever was deleted as it was

@@ -20,8 +20,44 @@ type Record struct {
 	Name       string    `json:"name"`
 	UID        types.UID `json:"uid,omitzero"`
 	Shown
-	// Unread is why the object could not be read whole; empty if it was.
+	// Unread is why the object could not be read whole; empty if it was. See also Whole.
 	Unread string `json:"unread,omitzero"`
+	// Whole tells that a server has listed all objects of the kind in the namespace; an empty one
+	// stands for all of them. The record has no name then, and neither has one that says in Unread
+	// why they could not be listed.
+	Whole bool `json:"whole,omitzero"`
+	// Absent tells that a server has no such object.
+	Absent bool `json:"absent,omitzero"`
+}
+
+// Part returns the part about which a record says how far a server has listed it; false for a record
+// of an object.
+func (r *Record) Part() (Part, bool) {
+	if r.Name != "" {
+		return "", false
+	}
+	return PartOf(r.APIVersion, r.Kind)
+}
+
+// Reading is the record of how far a server has listed a part: why is what Mark takes.
+func Reading(p Part, namespace, why string) *Record {
+	r := ResourceOf(p)
+	return &Record{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace, Whole: why == "", Unread: why}
+}
+
+// Absent is the record of an object that a server does not have.
+func Absent(ref object.Ref) *Record {
+	r := recordOf(ref)
+	r.Absent = true
+	return r
+}
+
+// Unreadable is the record of an object that waits for somebody, or will when it is deleted, and could
+// not be read whole. Its part may have been listed all the same.
+func Unreadable(ref object.Ref, why string) *Record {
+	r := recordOf(ref)
+	r.Terminating = []Terminating{{Ref: ref, Unread: why}}
+	return r
 }
 
 // Ref returns the reference to the object.

@@ -15,7 +15,7 @@ import (
 type World struct {
 	Shown
 
-	// Live tells that a server was asked right before the question.
+	// Live tells that a server was asked at the time of the question, or right after it.
 	Live bool
 
 	sights map[Part]map[string]Sight
@@ -53,11 +53,15 @@ func (w *World) Add(apiVersion, kind string, raw []byte) error {
 
 // Take takes in what one object shows. Of several records of one object the first counts.
 func (w *World) Take(r *Record) {
+	if r.Absent {
+		w.Missed(r.Ref())
+		return
+	}
 	if r.Name != "" && !w.first(r) {
 		return
 	}
 	w.Shown.add(&r.Shown)
-	if part, ok := PartOf(r.APIVersion, r.Kind); ok && r.Unread != "" {
+	if part, ok := PartOf(r.APIVersion, r.Kind); ok && (r.Unread != "" || r.Whole) {
 		w.Mark(part, r.Namespace, r.Unread)
 	}
 }

@@ -31,15 +31,27 @@ func (c *Client) Evidence(ctx context.Context, about []*object.Object) (*evidenc
 	if len(w.about) == 0 {
 		return &w.world, ctx.Err()
 	}
+	if err := w.look(ctx, w.scenes()); err != nil {
+		return nil, err
+	}
+	return w.world.Sorted(), nil
+}
+
+// look reads scenes, the objects, what was said about those that are being deleted, and the services
+// that the API server calls.
+func (w *witness) look(ctx context.Context, scenes []scene) error {
 	var tasks []func()
-	for _, s := range w.scenes() {
+	for _, s := range scenes {
 		tasks = append(tasks, func() { w.part(ctx, s) })
 	}
+	listed := func(p evidence.Part) bool { // of pods those are left out that have ended
+		return p != evidence.Pods && slices.Contains(scenes, scene{part: p})
+	}
 	for _, some := range w.groups() {
-		for _, o := range some[:min(alike, len(some))] {
+		for _, o := range deleting(some[:min(alike, len(some))]) {
 			tasks = append(tasks, func() { w.events(ctx, o) })
 		}
-		if part, ok := evidence.PartOf(some[0].APIVersion, some[0].Kind); !ok || !w.listed(part) {
+		if part, ok := evidence.PartOf(some[0].APIVersion, some[0].Kind); !ok || !listed(part) {
 			tasks = append(tasks, w.whole(ctx, some)...)
 		}
 	}
@@ -49,10 +61,7 @@ func (c *Client) Evidence(ctx context.Context, about []*object.Object) (*evidenc
 		tasks = append(tasks, func() { w.part(ctx, s) })
 	}
 	besides(tasks)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return w.world.Sorted(), nil
+	return ctx.Err()
 }
 
 func deleting(all []*object.Object) []*object.Object {
@@ -85,8 +94,22 @@ func atMost(n int, tasks []func()) {
 type witness struct {
 	client *Client
 	about  []*object.Object
-	mu     sync.Mutex // of the world
+	mu     sync.Mutex // of what follows
 	world  evidence.World
+	// keep tells that records are wanted: of the objects that were read, and besides of what could
+	// not be read, and how far the parts were. Both are in the order in which they came.
+	keep             bool
+	records, remarks []*evidence.Record
+}
+
+// add takes in one object. The lock is held.
+func (w *witness) add(apiVersion, kind string, raw []byte) error {
+	r, err := evidence.Read(apiVersion, kind, raw)
+	w.world.Take(r)
+	if w.keep {
+		w.records = append(w.records, r)
+	}
+	return err
 }
 
 // scene is a part of the evidence in one namespace or, with an empty one, everywhere.
@@ -128,6 +151,9 @@ func (w *witness) missed(ref object.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.world.Missed(ref)
+	if w.keep {
+		w.remarks = append(w.remarks, evidence.Absent(ref))
+	}
 }
 
 // gather reads a part.
@@ -141,7 +167,7 @@ func (w *witness) gather(ctx context.Context, s scene) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		// What cannot be read of one object, the world remembers for its part.
-		_ = w.world.Add(at.Resource.APIVersion(), at.Resource.Kind, raw)
+		_ = w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 		return nil
 	})
 }
@@ -154,6 +180,9 @@ func (w *witness) mark(s scene, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.world.Mark(s.part, s.namespace, why)
+	if w.keep {
+		w.remarks = append(w.remarks, evidence.Reading(s.part, s.namespace, why))
+	}
 }
 
 // whole are the requests that read objects of one kind whole.
@@ -196,7 +225,7 @@ func (w *witness) kind(ctx context.Context, some []*object.Object) {
 			delete(wanted, m.UID)
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return w.world.Add(o.APIVersion, o.Kind, raw)
+			return w.add(o.APIVersion, o.Kind, raw)
 		})
 	}
 	if err == nil {
@@ -212,7 +241,15 @@ func (w *witness) kind(ctx context.Context, some []*object.Object) {
 func (w *witness) unread(o *object.Object, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.cannotRead(o, why)
+}
+
+// cannotRead remembers why an object could not be read. The lock is held.
+func (w *witness) cannotRead(o *object.Object, why string) {
 	w.world.Unread(o.Ref, why)
+	if w.keep {
+		w.remarks = append(w.remarks, evidence.Unreadable(o.Ref, why))
+	}
 }
 
 // object reads one object whole. One that is gone by now is no evidence.
@@ -224,10 +261,10 @@ func (w *witness) object(ctx context.Context, o *object.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil {
-		err = w.world.Add(o.APIVersion, o.Kind, raw)
+		err = w.add(o.APIVersion, o.Kind, raw)
 	}
 	if err != nil {
-		w.world.Unread(o.Ref, err.Error())
+		w.cannotRead(o, err.Error())
 	}
 }
 
@@ -275,7 +312,7 @@ func (w *witness) events(ctx context.Context, o *object.Object) {
 	err := w.client.bodies(ctx, at, Selection{Fields: "involvedObject.uid=" + string(o.UID)}, func(raw []byte) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return w.world.Add(at.Resource.APIVersion(), at.Resource.Kind, raw)
+		return w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 	})
 	if err != nil {
 		w.mark(scene{evidence.Events, at.Namespace}, fmt.Errorf("events about %s: %w", subject{resource: object.Resource{Name: o.Kind}, namespace: o.Namespace, name: o.Name}, err))

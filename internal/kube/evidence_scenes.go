@@ -89,12 +89,6 @@ func (w *witness) namespaces() []string {
 
 func (w *witness) any(is func(*object.Object) bool) bool { return slices.ContainsFunc(w.about, is) }
 
-// listed reports whether all objects of a part are read anyway. Of pods those are left
-// out that have ended.
-func (w *witness) listed(p evidence.Part) bool {
-	return p != evidence.Pods && slices.Contains(w.scenes(), scene{part: p})
-}
-
 // mayBeConverted reports whether definitions of custom resources may matter: for what
 // is one, or has one below it.
 func mayBeConverted(o *object.Object) bool {

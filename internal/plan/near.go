@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // near is what a request has to do with.
@@ -46,4 +49,12 @@ func (n near) concerns(out *outcome.Outcome) bool {
 	default:
 		return !out.AlreadyHappening || out.Anyway || n.namespaces[o.Namespace]
 	}
+}
+
+// attempts leaves out attempts that are about namespaces which the request has nothing to do with.
+func (n near) attempts(all []report.Stuck) []report.Stuck {
+	if n.collects || n.namespaces == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(s report.Stuck) bool { return s.Object.Namespace != "" && !n.namespaces[s.Object.Namespace] })
 }

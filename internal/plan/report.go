@@ -29,7 +29,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
 		Effects: s.effects(slices.DeleteFunc(s.sorted(all), func(out *outcome.Outcome) bool { return !in.concerns(out) })...),
-		Stuck:   s.stuck(),
+		Stuck:   in.attempts(s.stuck()),
 		Gaps:    []report.Gap{},
 	}
 	if e := s.exploration; e != nil {

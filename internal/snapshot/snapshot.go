@@ -165,7 +165,7 @@ func (s *Snapshot) Covers(r object.Resource, namespace string) bool {
 }
 
 // Conditionless reports whether the snapshot was read from a file in which no conditions were
-// kept, as an earlier version and one of a live cluster: whether a node that is in it is ready, nothing can tell.
+// kept, as one of an earlier version: whether a node that is in it is ready, nothing can tell.
 func (s *Snapshot) Conditionless() bool { return s.conditionless }
 
 // MissingIsAbsent reports whether the user vouches that what the snapshot does not have is absent.

@@ -22,12 +22,24 @@ type bodies struct {
 	// records are what was added, in order, where a snapshot is to be written with them.
 	records []*evidence.Record
 	keep    bool
+	// told are the parts about which records say how far a server has listed them. They were read
+	// for the snapshot, and not with it.
+	told map[evidence.Part]bool
+	// later are the objects with a record that are not in the snapshot of a cluster: see noteLater.
+	later map[identity]bool
 }
+
+// identity finds an object whose group may be another one in another place.
+type identity struct{ kind, namespace, name string }
+
+func identityOf(ref object.Ref) identity { return identity{ref.Kind, ref.Namespace, ref.Name} }
 
 // place is a namespace and a name.
 type place struct{ namespace, name string }
 
-func newBodies() *bodies { return &bodies{had: map[evidence.Part]map[place]bool{}} }
+func newBodies() *bodies {
+	return &bodies{had: map[evidence.Part]map[place]bool{}, told: map[evidence.Part]bool{}}
+}
 
 // wants is what says anything of the body of an object. A second copy says nothing.
 func (b *bodies) wants(o *object.Object) *manifest.Fields {
@@ -59,7 +71,9 @@ func (b *bodies) line(text []byte) error {
 		return err
 	}
 	b.take(r)
-	if r.Unread == "" {
+	if part, ok := r.Part(); ok {
+		b.told[part], b.world.Live = true, true
+	} else if r.Unread == "" {
 		b.see(r.APIVersion, r.Kind, place{r.Namespace, r.Name})
 	}
 	return nil
@@ -93,12 +107,15 @@ func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
 
 const bodiesMissing = "the dump lists objects without their spec and status"
 
-// evidence says how far each part was read: as far as the snapshot covers it, and
-// shows the bodies of all that it holds.
+// evidence says how far each part was read: as far as a server has listed it, and else as far as the
+// snapshot covers it, and shows the bodies of all that it holds.
 func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
 	lacking := b.lacking(snap)
 	namespaces := sync.OnceValue(func() map[string]bool { return namespacesOf(snap) })
 	for _, part := range evidence.Parts() {
+		if b.told[part] {
+			continue
+		}
 		r := evidence.ResourceOf(part)
 		for ns := range lacking[part] {
 			b.world.Mark(part, ns, bodiesMissing)

@@ -52,13 +52,16 @@ type World struct {
 	*snapshot.Snapshot
 	// Client is the cluster that the snapshot shows; nil for a dump.
 	Client *kube.Client
-	// bodies are the evidence in a dump, where it was taken.
+	// bodies are the evidence in a dump, where it was taken, and that of a cluster whose snapshot is to
+	// be written.
 	bodies *bodies
 }
 
-// IsCluster reports whether the world is a whole cluster, live or from etcd. A dump may be a part
-// of one.
-func (w World) IsCluster() bool { return w.Client != nil || w.Source.Revision != 0 }
+// IsCluster reports whether the world is a whole cluster: live, from etcd, or from a snapshot of a
+// live one that was read with its evidence. A dump may be a part of one.
+func (w World) IsCluster() bool {
+	return w.Client != nil || w.Source.Revision != 0 || w.bodies != nil && len(w.bodies.told) > 0
+}
 
 // New returns a source with the flags that choose a cluster.
 func New(config *genericclioptions.ConfigFlags) Source {
@@ -168,6 +171,9 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 		if err == nil && s.At != "" {
 			err = s.notBefore(snap)
 		}
+		if err == nil && s.Written && len(b.told) > 0 {
+			b.noteLater(snap)
+		}
 		return World{Snapshot: snap, bodies: b}, LiftLimit(s.unknownType(err))
 	})
 }
@@ -203,7 +209,11 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 	if err == nil {
 		err = s.unread(c, snap)
 	}
-	return World{Snapshot: snap, Client: client}, err
+	w := World{Snapshot: snap, Client: client}
+	if err == nil && s.Written {
+		w.bodies, err = s.evidenceOf(c, client, snap, errOut)
+	}
+	return w, err
 }
 
 // Open connects to the cluster and tells the namespaces which one it means.

@@ -3,7 +3,12 @@ package source
 import (
 	"io"
 
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -20,16 +25,15 @@ func (w World) Write(out io.Writer, c snapshot.Compression) error {
 	return w.Snapshot.Write(out, c, snapshot.Evidence{Unread: w.bodies == nil, Lines: len(kept), Line: func(n int) ([]byte, error) { return kept[n].Line() }})
 }
 
-// about are the records about the objects of a snapshot. Of Events only warnings about what is being
-// deleted are among them: nothing else of them is looked at.
+// about are the records about the objects of a snapshot, and about objects that came after it. Of
+// Events only warnings about what is being deleted are among them: nothing else of them is looked at.
 func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
 	if b == nil {
 		return nil
 	}
-	type identity struct{ kind, namespace, name string } // the group may have been another one in the dump
 	beingDeleted, known := map[identity]bool{}, map[identity]bool{}
 	for _, o := range snap.Objects {
-		id := identity{o.Kind, o.Namespace, o.Name}
+		id := identityOf(o.Ref)
 		known[id] = true
 		if o.BeingDeleted() {
 			beingDeleted[id] = true
@@ -37,15 +41,48 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
 	}
 	kept := make([]*evidence.Record, 0, len(b.records))
 	for _, r := range b.records {
+		id := identityOf(r.Ref())
 		switch {
 		case len(r.Events) > 0 && len(r.Terminating) == 0:
-			e := &r.Events[0]
-			if e.Warning && beingDeleted[identity{e.About.Kind, e.About.Namespace, e.About.Name}] {
+			if e := &r.Events[0]; e.Warning && beingDeleted[identityOf(e.About)] {
 				kept = append(kept, r)
 			}
-		case known[identity{r.Kind, r.Namespace, r.Name}], r.Unread != "":
+		case known[id], b.later[id], r.Name == "", r.Unread != "", r.Absent:
 			kept = append(kept, r)
 		}
 	}
 	return kept
+}
+
+// evidenceOf reads what a snapshot of a cluster needs beside its objects, to be written with it.
+func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapshot.Snapshot, errOut io.Writer) (*bodies, error) {
+	defer progress.Begin(c, errOut, "reading what else acts in the cluster").End()
+	var waiting []*object.Object
+	for _, o := range snap.Objects {
+		if o.BeingDeleted() || heldByOthers(o) {
+			waiting = append(waiting, o)
+		}
+	}
+	b := &bodies{}
+	var err error
+	if b.records, err = client.Records(c.Context(), waiting); err != nil {
+		return nil, err
+	}
+	b.noteLater(snap)
+	return b, nil
+}
+
+// noteLater remembers which objects with a record came after the lists of a snapshot, or are of a
+// namespace that it leaves out. They are evidence all the same.
+func (b *bodies) noteLater(snap *snapshot.Snapshot) {
+	known := make(map[identity]bool, len(snap.Objects))
+	for _, o := range snap.Objects {
+		known[identityOf(o.Ref)] = true
+	}
+	b.later = map[identity]bool{}
+	for _, r := range b.records {
+		if id := identityOf(r.Ref()); !known[id] {
+			b.later[id] = true
+		}
+	}
 }

@@ -51,6 +51,7 @@ func TestSituations(t *testing.T) {
 		s.ask(one, true)
 	}
 	s.askAll(usual)
+	s.saved(usual)
 	phase("asked")
 	for _, one := range append(quiet, usual...) {
 		s.cameAbout(one)

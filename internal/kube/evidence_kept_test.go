@@ -1,0 +1,74 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// TestRecords: what is read for a snapshot and written as lines is the evidence that is read for an
+// answer, whether a list is whole, refused or broken off, and has no data.
+func TestRecords(t *testing.T) {
+	s, c := serve(t)
+	servesEvidence(s)
+	s.on(pathOf(evidence.Roles, ""), refuse(403, metav1.StatusReasonForbidden))
+	s.on(pathOf(evidence.DaemonSets, ""), answer200(jsonType, []byte(`{"kind":"DaemonSetList","apiVersion":"apps/v1","items":[`)))
+	s.on(pathOf(evidence.Deployments, ""), whole(evidence.ResourceOf(evidence.Deployments), "", manifestOf{
+		"metadata": manifestOf{"namespace": "ops", "name": "op"},
+		"spec": manifestOf{"template": manifestOf{"spec": manifestOf{"serviceAccountName": "op", "containers": []any{
+			manifestOf{"name": "op", "image": "registry/op:1", "env": []any{manifestOf{"name": "PASSWORD", "value": "hidden"}}}}}}},
+	}))
+	s.on(pathOf(evidence.ValidatingWebhooks, ""), whole(evidence.ResourceOf(evidence.ValidatingWebhooks), "", manifestOf{
+		"metadata": manifestOf{"name": "hooks"}, "webhooks": []any{manifestOf{"name": "h", "clientConfig": manifestOf{"caBundle": "hidden", "service": manifestOf{"namespace": "ops", "name": "hook"}}}},
+	}))
+	meta := manifestOf{"namespace": "shop", "name": "a", "uid": "uid-a", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+	s.on("/apis/example.com/v1/namespaces/shop/widgets/a", answerJSON(manifestOf{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta,
+		"spec": manifestOf{"password": "hidden"}, "status": manifestOf{"conditions": []any{manifestOf{"type": "Ready", "status": "False", "message": "it waits"}}}}))
+	s.on("/apis/example.com/v1/namespaces/shop/widgets/refused", refuse(403, metav1.StatusReasonForbidden))
+	s.on("/api/v1/namespaces/shop/configmaps/a", answerJSON(manifestOf{"apiVersion": metaVersion, "kind": partialKind, "metadata": meta}))
+	about := []*object.Object{
+		terminating(widgets, "shop", "a", "example.com/x"), terminating(widgets, "shop", "refused", "example.com/x"),
+		terminating(configMaps, "shop", "a", "example.com/x"), terminating(pods, "shop", "p", "example.com/x"), terminating(namespaces, "", "shop"),
+	}
+	want, err := c.Evidence(t.Context(), about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := c.Records(t.Context(), about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got evidence.World
+	for _, r := range records {
+		line, err := r.Line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(line), "hidden") {
+			t.Errorf("data is in %s", line)
+		}
+		again, err := evidence.ParseLine(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Take(again)
+	}
+	if diff := cmp.Diff(want.Shown, got.Sorted().Shown); diff != "" {
+		t.Errorf("-read +kept\n%s", diff)
+	}
+	if len(want.Workloads) != 1 || len(want.Terminating) < 3 {
+		t.Errorf("%d workloads, %d objects", len(want.Workloads), len(want.Terminating))
+	}
+	for _, part := range evidence.Parts() {
+		for _, ns := range []string{"", "shop", "ops"} {
+			if w, g := want.Sight(part, ns), got.Sight(part, ns); w != g && w.Why != evidence.NotRead {
+				t.Errorf("%s in %q: read %+v, kept %+v", part, ns, w, g)
+			}
+		}
+	}
+}
