@@ -70,6 +70,7 @@ type statusBody struct {
 	Status struct {
 		Conditions json.RawMessage `json:"conditions"`
 		NodeRef    json.RawMessage `json:"nodeRef"`
+		Users      json.RawMessage `json:"users"`
 	} `json:"status"`
 }
 
@@ -91,6 +92,10 @@ func (s *Shown) takeTerminating(b *body, raw []byte) error {
 	}
 	if decode(d.Status.NodeRef, &node) == nil {
 		t.Node = node.Name
+	}
+	var users int
+	if decode(d.Status.Users, &users) == nil {
+		t.Users = users
 	}
 	s.Terminating = append(s.Terminating, t)
 	return nil

@@ -8,14 +8,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// The labels by which objects ask a webhook that answers to refuse their delete. What other webhooks
-// refuse is not known.
-const (
-	// inUseLabel is set by Crossplane on what a Usage names.
-	inUseLabel = "crossplane.io/in-use"
-	// protectionLabel is read by OpenKruise.
-	protectionLabel = "policy.kruise.io/delete-protection"
-)
+// inUseLabel is set by Crossplane on what a Usage names. Its webhook is asked about the delete of what has
+// the label. By it and protectionLabel objects ask a webhook that answers to refuse their delete; what
+// other webhooks refuse is not known.
+//
+// Upstream: crossplane/crossplane internal/controller/protection/usage/reconciler.go Reconciler.Reconcile,
+// cluster/webhookconfigurations/usage.yaml.
+const inUseLabel = "crossplane.io/in-use"
 
 // The kinds of Crossplane that name what is in use.
 var (
@@ -82,9 +81,13 @@ func (u *InUse) says() string {
 	return text
 }
 
-// names reports whether a Usage names an object.
+// names reports whether a Usage names an object. One without a namespace of its own names the objects of
+// all namespaces.
+//
+// Upstream: crossplane/crossplane internal/protection/usage/finder.go Finder.FindUsageOf.
 func (u *InUse) names(o *object.Object) bool {
-	return object.GroupOf(u.Of.APIVersion) == o.Group() && u.Of.Kind == o.Kind && u.Of.Name == o.Name && u.Of.Namespace == o.Namespace
+	return object.GroupOf(u.Of.APIVersion) == o.Group() && u.Of.Kind == o.Kind && u.Of.Name == o.Name &&
+		(u.Ref.Namespace == "" || u.Of.Namespace == o.Namespace)
 }
 
 // marked reports whether an object has a label by which it asks that it is not deleted.
@@ -115,7 +118,10 @@ func (s *Surroundings) guarded(w Write, r object.Resource) *Denial {
 	return nil
 }
 
-// usedBy is guarded for what Crossplane has marked as in use.
+// usedBy is guarded for what Crossplane has marked as in use. A Usage that is being deleted counts, and so
+// does the delete of what is being deleted already.
+//
+// Upstream: crossplane/crossplane internal/webhook/protection/usage/handler.go Handler.Handle.
 func (s *Surroundings) usedBy(w Write, r object.Resource) *Denial {
 	hook, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool { return strings.HasPrefix(h.Name, "nousages.") })
 	if !asked {
@@ -159,25 +165,6 @@ func (s *Surroundings) usagesSeen() bool {
 		}
 	}
 	return true
-}
-
-// protectedBy is guarded for what OpenKruise protects. Under Cascading it refuses as long as something
-// depends on the object: pods of a namespace or workload, instances of a CRD.
-func (s *Surroundings) protectedBy(value string, w Write, r object.Resource) *Denial {
-	hook, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool {
-		return h.Client.Service != nil && strings.HasPrefix(h.Client.Service.Name, "kruise-webhook")
-	})
-	if !asked {
-		return nil
-	}
-	d := &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "OpenKruise protects it by the label " + protectionLabel + "=" + value}
-	switch {
-	case value == "Cascading":
-		d.Message += ": it is refused as long as something depends on it"
-	case sure:
-		d.Open, d.Message = Decided, d.Message+": webhook "+hook.Name+" refuses to delete it"
-	}
-	return d
 }
 
 // webhookOf returns a webhook that is asked about a write. It reports whether one is asked, as is

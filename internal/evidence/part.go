@@ -37,6 +37,8 @@ const (
 	LegacyUsages       Part = "usages.apiextensions.crossplane.io"
 	Usages             Part = "usages.protection.crossplane.io"
 	ClusterUsages      Part = "clusterusages.protection.crossplane.io"
+	Gateways           Part = "gateways.gateway.networking.k8s.io"
+	ClusterQueues      Part = "clusterqueues.kueue.x-k8s.io"
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
@@ -56,6 +58,7 @@ func sources() []source {
 	return []source{
 		{part: APIServices, resource: object.APIService.Resource(), take: (*Shown).takeAPIService, reads: apiServiceBody{}},
 		{part: ClusterBindings, resource: object.ClusterRoleBinding.Resource(), take: (*Shown).takeBinding, reads: bindingBody{}},
+		{part: ClusterQueues, resource: clusterQueue, take: (*Shown).takeQueue, reads: queueBody{}},
 		{part: ClusterRoles, resource: object.ClusterRole.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
 		{part: Definitions, resource: object.CRD.Resource(), take: (*Shown).takeDefinition, reads: definitionBody{}},
 		{part: DaemonSets, resource: object.DaemonSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
@@ -63,6 +66,7 @@ func sources() []source {
 		{part: Endpoints, resource: object.Endpoints.Resource(), take: (*Shown).takeEndpoints, reads: endpointsBody{}},
 		{part: Slices, resource: object.EndpointSlice.Resource(), take: (*Shown).takeSlice, reads: sliceBody{}},
 		{part: Events, resource: object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, take: (*Shown).takeEvent, reads: eventBody{}},
+		{part: Gateways, resource: gateway, take: (*Shown).takeGateway, reads: gatewayBody{}},
 		{part: Leases, resource: object.Lease.Resource(), take: (*Shown).takeLease, reads: leaseBody{}},
 		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
 		{part: Namespaces, resource: object.Namespace.Resource(), take: (*Shown).takeNamespace, reads: conditioned{}},

@@ -192,7 +192,8 @@ func (s *Shown) takePolicyBinding(b *body, raw []byte) error {
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	p := PolicyBinding{Ref: b.ref(), Policy: d.Spec.Policy, Constraints: d.Spec.Constraints, Param: d.Spec.Param}
+	// In v1.26 a binding had no actions, and denied.
+	p := PolicyBinding{Ref: b.ref(), Policy: d.Spec.Policy, Constraints: d.Spec.Constraints, Param: d.Spec.Param, Denies: len(d.Spec.Actions) == 0}
 	for _, action := range d.Spec.Actions {
 		p.Denies = p.Denies || action == "Deny"
 	}

@@ -90,6 +90,7 @@ type Shown struct {
 	Attachments    []Attachment    `json:"attachments,omitempty"`
 	Budgets        []Budget        `json:"budgets,omitempty"`
 	Usages         []InUse         `json:"usages,omitempty"`
+	Consumers      []Consumer      `json:"consumers,omitempty"`
 	Events         []Event         `json:"events,omitempty"`
 	// Terminating has one entry for each object, of whatever kind, that is being deleted, or has
 	// finalizers that will matter when it is.
@@ -113,6 +114,9 @@ type Terminating struct {
 	// Unread is why the object could not be read whole; its writers and conditions
 	// are not known then.
 	Unread string `json:"unread,omitzero"`
+	// Users is how many objects use it by its own account, as a ProviderConfig counts in
+	// status.users; 0 where it does not.
+	Users int `json:"users,omitzero"`
 	// Node is the node that status.nodeRef names, as a Machine has it; empty for others.
 	Node string `json:"node,omitzero"`
 }
@@ -209,6 +213,9 @@ func (s *Shown) belongTo(ref object.Ref) {
 	for i := range s.Usages {
 		s.Usages[i].Ref = ref
 	}
+	for i := range s.Consumers {
+		s.Consumers[i].Ref = ref
+	}
 	for i := range s.Terminating {
 		s.Terminating[i].Ref = ref
 	}
@@ -233,6 +240,7 @@ func (s *Shown) add(more *Shown) {
 	s.Attachments = append(s.Attachments, more.Attachments...)
 	s.Budgets = append(s.Budgets, more.Budgets...)
 	s.Usages = append(s.Usages, more.Usages...)
+	s.Consumers = append(s.Consumers, more.Consumers...)
 	s.Events = append(s.Events, more.Events...)
 	s.Terminating = append(s.Terminating, more.Terminating...)
 }

@@ -26,6 +26,7 @@ func (w *World) Sorted() *World {
 	s.PolicyBindings = byRef(w.PolicyBindings, func(x *PolicyBinding) object.Ref { return x.Ref })
 	s.Attachments = byRef(w.Attachments, func(x *Attachment) object.Ref { return x.Ref })
 	s.Usages = byRef(w.Usages, func(x *InUse) object.Ref { return x.Ref })
+	s.Consumers = byRef(w.Consumers, func(x *Consumer) object.Ref { return x.Ref })
 	s.Budgets = byRef(w.Budgets, func(x *Budget) object.Ref { return x.Ref })
 	s.Terminating = byRef(w.Terminating, func(x *Terminating) object.Ref { return x.Ref })
 	s.Nodes = byNames(w.Nodes, func(x *Node) []string { return []string{x.Name} })

@@ -24,6 +24,7 @@ type Surroundings struct {
 	nodesSeen  map[string]*Node
 	nodeLeases map[string]*Lease
 	shown      map[object.Ref]*Terminating
+	consumers  map[object.Ref]*Consumer
 	// managerLease is that of kube-controller-manager; nil if it was not seen. managerless tells that
 	// there is none: that a dump has no leases at all says more of the dump, for every API server
 	// has one. stands is what ManagerStands has found.
@@ -74,6 +75,7 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 		return s
 	}
 	s.deaf, s.mute, s.guards = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen), guardsOf(s.seen)
+	s.consumers = s.consumersOf(s.seen)
 	if len(s.seen.Attachments) > 0 {
 		s.attached = s.attachmentsOf(s.seen)
 	}
@@ -109,7 +111,7 @@ func (s *Surroundings) Evidence() *World { return s.seen }
 func (s *Surroundings) TellApart() bool {
 	w := s.seen
 	return w != nil && len(w.Namespaces)+len(w.Definitions)+len(w.Nodes)+len(w.Pods)+len(w.Services)+len(w.Backends)+len(w.Workloads)+
-		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Attachments)+len(w.Budgets)+len(w.Usages)+len(w.Events)+len(w.Terminating) > 0
+		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Attachments)+len(w.Budgets)+len(w.Usages)+len(w.Consumers)+len(w.Events)+len(w.Terminating) > 0
 }
 
 // Known is the reference that the snapshot has for an object: the evidence may have

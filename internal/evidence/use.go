@@ -11,6 +11,8 @@ import (
 type Use struct {
 	// Users are known to use it. Possible are objects of a kind that may use it.
 	Users, Possible []object.Ref
+	// Counted is how many objects use it by its own account, where they were not all seen.
+	Counted int
 	// Unseen is true if there may be more: what counts as use is unknown, or lists are missing.
 	Unseen bool
 }
@@ -28,13 +30,17 @@ func (s *Surroundings) UseOf(o *object.Object, name string) (Use, bool) {
 			u.Unseen = u.Unseen || r.Group == kind.Group && r.Kind == kind.Kind && !s.snap.Covers(r, "")
 		}
 		for _, user := range s.objectsOf(kind) {
+			uses, known := s.uses(user, o)
 			switch {
-			case usage.By == nil:
-				u.Possible = append(u.Possible, user.Ref)
-			case usage.By(o, user):
+			case known && uses, usage.By != nil && usage.By(o, user):
 				u.Users = append(u.Users, user.Ref)
+			case !known && usage.By == nil:
+				u.Possible = append(u.Possible, user.Ref)
 			}
 		}
+	}
+	if shown := s.Shown(o); shown != nil && u.Unseen {
+		u.Counted = max(0, shown.Users-len(u.Users))
 	}
 	return u, true
 }

@@ -10,8 +10,8 @@ import (
 type Usage struct {
 	// Kinds are the kinds whose objects may use it. Empty: the kinds are unknown, or not served.
 	Kinds []schema.GroupKind
-	// By reports whether an object of these kinds uses o. It is nil if a field says so that a
-	// snapshot does not keep: whether o is in use is unknown while there is such an object.
+	// By reports whether an object of these kinds uses o. It is nil if a field says so: whether o is
+	// in use is unknown while there is such an object of which evidence does not say what it names.
 	By func(o, user *object.Object) bool
 }
 
@@ -34,10 +34,17 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 		return Usage{}, false
 	}
 	switch name {
+	// Upstream: kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go GatewayClassFinalizerGatewaysExist.
 	case "gateway-exists-finalizer." + gatewayGroup, "gateway.k8s.aws/gatewayclass":
 		return Usage{Kinds: kindsOf(kinds, gatewayGroup, "", "Gateway")}, true
 	case kueueGroup + "/resource-in-use":
+		// Upstream: kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go
+		// ResourceFlavorReconciler.Reconcile.
+		if o.Kind == "ResourceFlavor" {
+			return Usage{Kinds: kindsOf(kinds, kueueGroup, "", "ClusterQueue")}, true
+		}
 		return Usage{Kinds: kindsOf(kinds, kueueGroup, o.Kind, "ClusterQueue", "LocalQueue", "Workload", "Cohort")}, true
+	// Upstream: crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go Reconciler.Reconcile.
 	case "in-use.crossplane.io":
 		return Usage{Kinds: kindsOf(kinds, o.Group(), o.Kind, "ProviderConfigUsage", "ClusterProviderConfigUsage"), By: func(o, user *object.Object) bool {
 			config, _ := user.Labels.Lookup("crossplane.io/provider-config")

@@ -23,10 +23,11 @@ const alike = 20
 
 // Evidence reads what tells who holds up objects that are being deleted: whole
 // objects of few kinds, and only those that can matter for what these objects wait
-// for. Nothing is read for objects that are not being deleted. What cannot be read is
-// marked in the world, with the reason. It fails only with the context.
-func (c *Client) Evidence(ctx context.Context, about []*object.Object) (*evidence.World, error) {
-	w := &witness{client: c, about: deleting(about)}
+// for. Nothing is read for objects that are not being deleted. all are the objects of the cluster, among
+// which are those that go with them. What cannot be read is marked in the world, with the reason. It fails
+// only with the context.
+func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*evidence.World, error) {
+	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, evidence.InUseByLabel)}
 	w.world.Live = true
 	if len(w.about) == 0 {
 		return &w.world, ctx.Err()
@@ -94,8 +95,10 @@ func atMost(n int, tasks []func()) {
 type witness struct {
 	client *Client
 	about  []*object.Object
-	mu     sync.Mutex // of what follows
-	world  evidence.World
+	// used tells that Crossplane has marked an object as in use.
+	used  bool
+	mu    sync.Mutex // of what follows
+	world evidence.World
 	// keep tells that records are wanted: of the objects that were read, and besides of what could
 	// not be read, and how far the parts were. Both are in the order in which they came.
 	keep             bool
@@ -158,7 +161,7 @@ func (w *witness) missed(ref object.Ref) {
 
 // gather reads a part.
 func (w *witness) gather(ctx context.Context, s scene) error {
-	at := Place{evidence.ResourceOf(s.part), s.namespace}
+	at := Place{w.client.resourceOf(s.part), s.namespace}
 	var by Selection
 	if s.part == evidence.Pods {
 		by.Fields = unfinished
@@ -170,6 +173,23 @@ func (w *witness) gather(ctx context.Context, s scene) error {
 		_ = w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 		return nil
 	})
+}
+
+// resourceOf returns the resource of a part in the version that evidence reads best, or in the preferred
+// version of a server that does not serve that one: admission policies were v1alpha1 and v1beta1 before.
+func (c *Client) resourceOf(p evidence.Part) object.Resource {
+	best := evidence.ResourceOf(p)
+	d := c.discovery.Load()
+	if d == nil {
+		return best
+	}
+	preferred, ok := d.Resources.Preferred(best.GroupResource())
+	if !ok || slices.ContainsFunc(d.Resources.All(), func(r object.Resource) bool {
+		return r.GroupResource() == best.GroupResource() && r.Version == best.Version
+	}) {
+		return best
+	}
+	return preferred
 }
 
 func (w *witness) mark(s scene, err error) {

@@ -14,7 +14,7 @@ import (
 // What cannot be read is among them, with the reason. It fails only with the context.
 func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*evidence.Record, error) {
 	w := &witness{client: c, about: about, keep: true}
-	scenes := everyScene()
+	scenes := append(everyScene(), w.consumers()...)
 	if w.any(waitsForSomebody) {
 		scenes = append(scenes, controllers()...)
 	}
@@ -31,10 +31,10 @@ func compareRecords(a, b *evidence.Record) int { return object.Compare(a.Ref(), 
 
 // everyScene are the parts that may matter for any question, without those in which controllers are.
 func everyScene() []scene {
-	scenes := admission()
+	scenes := append(admission(), usages()...)
 	for _, p := range []evidence.Part{
 		evidence.APIServices, evidence.Leases, evidence.Namespaces, evidence.Definitions, evidence.Nodes, evidence.Attachments,
-		evidence.Budgets, evidence.LegacyUsages, evidence.Usages, evidence.ClusterUsages,
+		evidence.Budgets,
 	} {
 		scenes = append(scenes, scene{part: p})
 	}

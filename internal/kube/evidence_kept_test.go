@@ -35,7 +35,7 @@ func TestRecords(t *testing.T) {
 		terminating(widgets, "shop", "a", "example.com/x"), terminating(widgets, "shop", "refused", "example.com/x"),
 		terminating(configMaps, "shop", "a", "example.com/x"), terminating(pods, "shop", "p", "example.com/x"), terminating(namespaces, "", "shop"),
 	}
-	want, err := c.Evidence(t.Context(), about)
+	want, err := c.Evidence(t.Context(), about, about)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +68,52 @@ func TestRecords(t *testing.T) {
 		for _, ns := range []string{"", "shop", "ops"} {
 			if w, g := want.Sight(part, ns), got.Sight(part, ns); w != g && w.Why != evidence.NotRead {
 				t.Errorf("%s in %q: read %+v, kept %+v", part, ns, w, g)
+			}
+		}
+	}
+}
+
+// TestEvidenceInOlderVersions: admission policies are read where the server has v1beta1 or v1alpha1 alone.
+// A binding of v1.26 has no actions, and denies.
+func TestEvidenceInOlderVersions(t *testing.T) {
+	for _, version := range []string{"v1beta1", "v1alpha1"} {
+		s, c := serve(t)
+		policies, bindings := evidence.ResourceOf(evidence.Policies), evidence.ResourceOf(evidence.PolicyBindings)
+		policies.Version, bindings.Version = version, version
+		s.serves(nil, policies, bindings)
+		servesEvidence(s)
+		if _, err := c.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.on("/"+strings.Join(Place{Resource: policies}.path(), "/"), whole(policies, "", manifestOf{"metadata": manifestOf{"name": "p"}, "spec": manifestOf{
+			"validations": []any{manifestOf{"expression": `request.userInfo.username == "ann"`}}}}))
+		s.on("/"+strings.Join(Place{Resource: bindings}.path(), "/"), whole(bindings, "", manifestOf{"metadata": manifestOf{"name": "b"}, "spec": manifestOf{"policyName": "p"}}))
+		o := terminating(widgets, "shop", "a", "example.com/x")
+		w, err := c.Evidence(t.Context(), []*object.Object{o}, []*object.Object{o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.Policies) != 1 || len(w.PolicyBindings) != 1 || !w.PolicyBindings[0].Denies || !w.Sight(evidence.Policies, "").Whole {
+			t.Errorf("%s: %+v, %+v", version, w.Policies, w.PolicyBindings)
+		}
+	}
+}
+
+// TestEvidenceOfUsages: Usages of Crossplane are read if it has marked an object of the cluster, which need
+// not be deleted yet.
+func TestEvidenceOfUsages(t *testing.T) {
+	for value, want := range map[string]int{"true": 1, "false": 0} {
+		s, c := serve(t)
+		servesEvidence(s)
+		used := &object.Object{Ref: object.Ref{APIVersion: "example.com/v1", Kind: "Widget", Namespace: "shop", Name: "used", UID: "uid-used"}}
+		used.Labels = object.LabelsOf(map[string]string{"crossplane.io/in-use": value})
+		o := terminating(namespaces, "", "shop")
+		if _, err := c.Evidence(t.Context(), []*object.Object{o}, []*object.Object{o, used}); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []evidence.Part{evidence.Usages, evidence.ClusterUsages, evidence.LegacyUsages} {
+			if n := len(s.requests(pathOf(part, ""))); n != want {
+				t.Errorf("%s: %s was asked for %d times", value, part, n)
 			}
 		}
 	}

@@ -29,6 +29,10 @@ func (w *witness) scenes() []scene {
 	if w.any(mayBeDrained) {
 		scenes = append(scenes, all(evidence.Budgets)...)
 	}
+	scenes = append(scenes, w.consumers()...)
+	if w.used {
+		scenes = append(scenes, usages()...)
+	}
 	if w.any(waitsForSomebody) {
 		return append(scenes, controllers()...)
 	}
@@ -38,6 +42,23 @@ func (w *witness) scenes() []scene {
 // admission are the parts that could refuse a request.
 func admission() []scene {
 	return []scene{{part: evidence.ValidatingWebhooks}, {part: evidence.MutatingWebhooks}, {part: evidence.Policies}, {part: evidence.PolicyBindings}}
+}
+
+// consumers are the parts that say by name what uses an object that a finalizer protects.
+func (w *witness) consumers() []scene {
+	var scenes []scene
+	if w.any(func(o *object.Object) bool { return o.Kind == "GatewayClass" }) {
+		scenes = append(scenes, scene{part: evidence.Gateways})
+	}
+	if w.any(func(o *object.Object) bool { return o.Kind == "ResourceFlavor" }) {
+		scenes = append(scenes, scene{part: evidence.ClusterQueues})
+	}
+	return scenes
+}
+
+// usages are the parts that say what is in use in the eyes of Crossplane.
+func usages() []scene {
+	return []scene{{part: evidence.LegacyUsages}, {part: evidence.Usages}, {part: evidence.ClusterUsages}}
 }
 
 // controllers are the parts in which whoever removes a finalizer may be, without leases.

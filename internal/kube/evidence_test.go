@@ -134,7 +134,7 @@ func gather(t *testing.T, c *Client, about ...*object.Object) *evidence.World {
 	if _, err := c.Discover(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Evidence(context.Background(), about)
+	w, err := c.Evidence(context.Background(), about, about)
 	if err != nil {
 		t.Fatal(err)
 	}

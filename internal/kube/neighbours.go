@@ -42,7 +42,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	}
 	read(admission()...)
 	if slices.ContainsFunc(r.Written, evidence.InUseByLabel) {
-		read(scene{part: evidence.LegacyUsages}, scene{part: evidence.Usages}, scene{part: evidence.ClusterUsages})
+		read(usages()...)
 	}
 	if slices.ContainsFunc(r.Written, contains) {
 		read(scene{part: evidence.APIServices})
@@ -64,6 +64,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	switch {
 	case len(r.Held) > 0:
 		read(controllers()...)
+		read(w.consumers()...)
 		read(scene{part: evidence.Leases})
 		for _, some := range w.groups() {
 			tasks = append(tasks, w.whole(ctx, some)...)

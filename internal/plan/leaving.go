@@ -46,7 +46,7 @@ func (l leaving) controllerOf(o *object.Object, finalizer string) (string, repor
 // removes it once nothing uses the object.
 func (l leaving) mayBeUsed(o *object.Object, finalizer string) bool {
 	use, protects := l.around.UseOf(o, finalizer)
-	return protects && (use.Unseen || len(l.judge.Staying(use.Users))+len(l.judge.Staying(use.Possible)) > 0)
+	return protects && (use.Unseen || use.Counted > 0 || len(l.judge.Staying(use.Users))+len(l.judge.Staying(use.Possible)) > 0)
 }
 
 // allLeave reports whether all of some pods are gone or on their way out, and nobody

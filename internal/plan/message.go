@@ -180,6 +180,9 @@ func blockedSentence(e *report.Effect) string {
 	case reason.NodeGone:
 		return "its node " + b.Node + " does not exist"
 	case reason.InUse:
+		if len(b.Dependents) == 0 {
+			return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": its status says that it is in use"
+		}
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
 	case reason.LeftAlone:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ")

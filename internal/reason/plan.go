@@ -76,7 +76,7 @@ var Plan = &Family{
 		{Code: HolderNotShown, Short: "what holds it is not shown", Long: "The object is being deleted and has no finalizer, so that it would be gone: its finalizers may have been cut out of the dump, or it is gone by now."},
 		sharedUID,
 		{Code: MissingUID, Short: "it has no UID", Long: "The object has no uid in the snapshot, so that its dependents are unknown."},
-		{Code: InUse, Short: "it is still in use", Long: "A finalizer of Kubernetes protects the object: a pod on a node uses the PVC, a pod reserves the device, a PVC has the volume, or Services have addresses of the range."},
+		{Code: InUse, Short: "it is still in use", Long: "A finalizer protects the object: a pod on a node uses the PVC, a pod reserves the device, a PVC has the volume, Services have addresses of the range, a Gateway names the class, a ClusterQueue the flavor, or a ProviderConfigUsage the ProviderConfig."},
 		{Code: ProtectionUnknown, Short: "what uses it is unknown", Long: "The snapshot does not show whether a finalizer of Kubernetes stays: what uses the PVC or the volume, or what manages the Job."},
 		{Code: LeftAlone, Short: "no controller of Kubernetes removes the finalizer", Long: "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
 		{Code: Released, Short: "a finalizer that protects it has served", Long: "A controller of Kubernetes removes the finalizer that protects or counts the object."},

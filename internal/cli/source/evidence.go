@@ -191,5 +191,5 @@ func (w World) Evidence(ctx context.Context, asked []object.Ref) (*evidence.Worl
 			others = append(others, o)
 		}
 	}
-	return w.Client.Evidence(ctx, append(first, others...))
+	return w.Client.Evidence(ctx, append(first, others...), w.Objects)
 }

@@ -57,7 +57,7 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 			user := j.Snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 			return user != nil && j.Leaves(user)
 		})
-		if len(users) > 0 {
+		if len(users) > 0 || use.Counted > 0 {
 			protect++
 		}
 		for _, ref := range users {

@@ -26,7 +26,7 @@ func (s *stage) saved(all []*situation) {
 			continue
 		}
 		questions = append(questions, "stuck "+strings.Join(one.Ask, " ")+" -n "+one.Name)
-		if i%4 == 0 { // each reads the whole cluster
+		if i%8 == 0 { // each reads the whole cluster
 			questions = append(questions, "dry-run delete namespace/"+one.Name, "dry-run delete "+one.Ask[0]+" -n "+one.Name)
 		}
 	}

@@ -1,0 +1,86 @@
+package evidence
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// The kinds whose objects name, in a field, what a finalizer protects for them.
+var (
+	gateway      = object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true}
+	clusterQueue = object.Resource{Group: "kueue.x-k8s.io", Version: "v1beta1", Name: "clusterqueues", Kind: "ClusterQueue"}
+)
+
+// Consumer is an object that uses cluster-scoped objects by their names: a Gateway its class, a
+// ClusterQueue its flavors.
+type Consumer struct {
+	Ref object.Ref `json:"-"`
+	// Kind is that of what it uses, in its own API group. Uses are the names, sorted.
+	Kind string   `json:"kind"`
+	Uses []string `json:"uses,omitempty"`
+}
+
+// gatewayBody is what is read of a Gateway.
+type gatewayBody struct {
+	Spec struct {
+		Class string `json:"gatewayClassName"`
+	} `json:"spec"`
+}
+
+func (s *Shown) takeGateway(b *body, raw []byte) error {
+	var d gatewayBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	if d.Spec.Class != "" { // it has to be there: without it the Gateway was not read whole
+		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: "GatewayClass", Uses: []string{d.Spec.Class}})
+	}
+	return nil
+}
+
+// queueBody is what is read of a ClusterQueue.
+type queueBody struct {
+	Spec struct {
+		Groups []struct {
+			Flavors []struct {
+				Name string `json:"name"`
+			} `json:"flavors"`
+		} `json:"resourceGroups"`
+	} `json:"spec"`
+}
+
+func (s *Shown) takeQueue(b *body, raw []byte) error {
+	var d queueBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	c := Consumer{Ref: b.ref(), Kind: "ResourceFlavor"}
+	for _, g := range d.Spec.Groups {
+		for _, f := range g.Flavors {
+			c.Uses = append(c.Uses, f.Name)
+		}
+	}
+	slices.Sort(c.Uses)
+	c.Uses = slices.Compact(c.Uses)
+	s.Consumers = append(s.Consumers, c)
+	return nil
+}
+
+// consumersOf are the consumers by their references in the snapshot.
+func (s *Surroundings) consumersOf(seen *World) map[object.Ref]*Consumer {
+	found := make(map[object.Ref]*Consumer, len(seen.Consumers))
+	for n := range seen.Consumers {
+		found[s.Known(seen.Consumers[n].Ref)] = &seen.Consumers[n]
+	}
+	return found
+}
+
+// uses reports whether an object uses another one, and whether that is known.
+func (s *Surroundings) uses(user, o *object.Object) (yes, known bool) {
+	c := s.consumers[user.Ref]
+	if c == nil || c.Kind != o.Kind || user.Group() != o.Group() {
+		return false, false
+	}
+	return slices.Contains(c.Uses, o.Name), true
+}

@@ -1,0 +1,147 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// protectionLabel is the label by which OpenKruise refuses to delete an object. Under the value Always
+// it refuses that until the label is removed, under Cascading as long as something depends on the object.
+//
+// Upstream: openkruise/kruise apis/policy/v1alpha1/resources_deletion_protection.go.
+const protectionLabel = "policy.kruise.io/delete-protection"
+
+// dependence is what OpenKruise looks at under Cascading.
+type dependence uint8
+
+const (
+	// onNothing: Cascading does not protect an object of the kind.
+	onNothing dependence = iota
+	onReplicas
+	onContent
+	onInstances
+)
+
+// protectedKinds are the kinds that OpenKruise protects. It ignores the label of others.
+//
+// Upstream: openkruise/kruise pkg/webhook/util/deletionprotection/deletion_protection.go, and the
+// handlers in pkg/webhook that call it.
+var protectedKinds = map[schema.GroupKind]dependence{
+	{Group: "", Kind: "Namespace"}: onContent, {Group: "", Kind: "Service"}: onNothing,
+	{Group: "networking.k8s.io", Kind: "Ingress"}: onNothing, {Group: "extensions", Kind: "Ingress"}: onNothing,
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: onInstances,
+	{Group: "apps", Kind: "Deployment"}:                               onReplicas, {Group: "apps", Kind: "ReplicaSet"}: onReplicas, {Group: "apps", Kind: "StatefulSet"}: onReplicas,
+	{Group: "apps.kruise.io", Kind: "CloneSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "StatefulSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "UnitedDeployment"}: onReplicas,
+}
+
+// protectedBy is guarded for what OpenKruise protects. It admits what is being deleted already. That it
+// refuses for certain, only the webhooks tell that it has if the feature ResourcesDeletionProtection is on:
+// the others are asked all the same, and admit everything if it is off.
+//
+// Upstream: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go; pkg/features/kruise_features.go:
+// off by default since v1.8.
+func (s *Surroundings) protectedBy(value string, w Write, r object.Resource) *Denial {
+	on, protects := protectedKinds[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+	cascading := value == "Cascading"
+	if !protects || w.Object.BeingDeleted() || cascading && on == onNothing {
+		return nil
+	}
+	hook, asked, sure := s.webhookOf(w, r, ofKruise)
+	if !asked {
+		return nil
+	}
+	enabled := slices.ContainsFunc(s.seen.Webhooks, func(h Webhook) bool {
+		return ofKruise(&h) && (h.Name == "vservice.kb.io" || h.Name == "vingress.kb.io")
+	})
+	d := &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "OpenKruise protects it by the label " + protectionLabel + "=" + value}
+	if cascading {
+		depends, known := s.depended(on, w)
+		if known && !depends {
+			return nil
+		}
+		d.Message += ": it is refused as long as something depends on it"
+		sure = sure && known
+	}
+	switch {
+	case sure && enabled:
+		d.Open, d.Message = Decided, d.Message+": webhook "+hook.Name+" refuses to delete it"
+	case !enabled:
+		d.Message += ", if its feature ResourcesDeletionProtection is on"
+	}
+	return d
+}
+
+func ofKruise(h *Webhook) bool {
+	return h.Client.Service != nil && strings.HasPrefix(h.Client.Service.Name, "kruise-webhook")
+}
+
+// depended reports whether something depends on an object in the eyes of OpenKruise, and whether that
+// is known.
+func (s *Surroundings) depended(on dependence, w Write) (depends, known bool) {
+	switch on {
+	case onReplicas:
+		return s.hasReplicas(w.Object)
+	case onInstances:
+		return s.hasInstances(w)
+	case onContent:
+		return s.hasContent(w)
+	default:
+		return false, true
+	}
+}
+
+// hasReplicas reports whether a workload wants pods.
+//
+// Upstream: openkruise/kruise deletion_protection.go ValidateWorkloadDeletion.
+func (s *Surroundings) hasReplicas(o *object.Object) (yes, known bool) {
+	for n := range s.seen.Workloads {
+		if d := &s.seen.Workloads[n]; d.Ref.Kind == o.Kind && d.Ref.Namespace == o.Namespace && d.Ref.Name == o.Name && object.GroupOf(d.Ref.APIVersion) == o.Group() {
+			return d.Wanted > 0, true
+		}
+	}
+	return false, false
+}
+
+// hasInstances reports whether a definition has instances that are not being deleted. Without any, it
+// depends on another feature whether the delete is admitted.
+//
+// Upstream: openkruise/kruise deletion_protection.go ValidateCRDDeletion.
+func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
+	d := w.Object.Definition()
+	if d == nil || !w.First {
+		return false, false
+	}
+	yes = slices.ContainsFunc(s.objectsOf(schema.GroupKind{Group: d.Group, Kind: d.Kind}), func(o *object.Object) bool { return !o.BeingDeleted() })
+	return yes, yes
+}
+
+// hasContent reports whether a namespace has pods that are at work. Bound PVCs count as well, and
+// whether a PVC is bound is not known.
+//
+// Upstream: openkruise/kruise deletion_protection.go ValidateNamespaceDeletion.
+func (s *Surroundings) hasContent(w Write) (yes, known bool) {
+	if !w.First {
+		return false, false
+	}
+	in := func(k object.Kind, is func(*object.Object) bool) bool {
+		return slices.ContainsFunc(s.objectsOf(schema.GroupKind{Kind: k.Kind}), func(o *object.Object) bool {
+			return o.Namespace == w.Object.Name && !o.BeingDeleted() && is(o)
+		})
+	}
+	atWork := func(o *object.Object) bool {
+		p := o.Pod()
+		return p != nil && p.Phase != "" && p.Phase != "Succeeded" && p.Phase != "Failed"
+	}
+	if in(object.Pod, atWork) {
+		return true, true
+	}
+	any := func(*object.Object) bool { return true }
+	ended := func(o *object.Object) bool { p := o.Pod(); return p == nil || p.Phase == "" }
+	known = !in(object.Pod, ended) && !in(object.PVC, any) &&
+		s.snap.Covers(object.Pod.Resource(), w.Object.Name) && s.snap.Covers(object.PVC.Resource(), w.Object.Name)
+	return false, known
+}
