@@ -193,7 +193,7 @@ func (r *reading) allow(rules []rbac.PolicyRule, without, verb string) {
 
 func (r *reading) evidence() *evidence.World {
 	r.Helper()
-	w, err := r.user.Evidence(r.ctx, r.about)
+	w, err := r.user.Evidence(r.ctx, r.about, r.about)
 	if err != nil {
 		r.Fatal(err)
 	}

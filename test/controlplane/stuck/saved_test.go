@@ -2,7 +2,6 @@ package stuck
 
 import (
 	"encoding/json"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -49,11 +48,6 @@ func (s *stage) renew(all []*situation) {
 	s.Helper()
 	for _, one := range all {
 		s.alive(one, true)
-	}
-	shared := &situation{Name: "default"}
-	path := collection("coordination.k8s.io/v1", "Lease", "kube-node-lease") + "/worker"
-	if _, err := send(s.ctx, http.MethodPatch, path, "application/merge-patch+json", shared.fill(body{"spec": body{"renewTime": "$now"}})); err != nil {
-		s.Fatal(err)
 	}
 }
 
