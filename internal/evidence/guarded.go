@@ -12,7 +12,7 @@ import (
 // the label. By it and protectionLabel objects ask a webhook that answers to refuse their delete; what
 // other webhooks refuse is not known.
 //
-// Upstream: crossplane/crossplane internal/controller/protection/usage/reconciler.go Reconciler.Reconcile,
+// Source: crossplane/crossplane internal/controller/protection/usage/reconciler.go Reconciler.Reconcile,
 // cluster/webhookconfigurations/usage.yaml.
 const inUseLabel = "crossplane.io/in-use"
 
@@ -84,7 +84,7 @@ func (u *InUse) says() string {
 // names reports whether a Usage names an object. One without a namespace of its own names the objects of
 // all namespaces.
 //
-// Upstream: crossplane/crossplane internal/protection/usage/finder.go Finder.FindUsageOf.
+// Source: crossplane/crossplane internal/protection/usage/finder.go Finder.FindUsageOf.
 func (u *InUse) names(o *object.Object) bool {
 	return object.GroupOf(u.Of.APIVersion) == o.Group() && u.Of.Kind == o.Kind && u.Of.Name == o.Name &&
 		(u.Ref.Namespace == "" || u.Of.Namespace == o.Namespace)
@@ -121,7 +121,7 @@ func (s *Surroundings) guarded(w Write, r object.Resource) *Denial {
 // usedBy is guarded for what Crossplane has marked as in use. A Usage that is being deleted counts, and so
 // does the delete of what is being deleted already.
 //
-// Upstream: crossplane/crossplane internal/webhook/protection/usage/handler.go Handler.Handle.
+// Source: crossplane/crossplane internal/webhook/protection/usage/handler.go Handler.Handle.
 func (s *Surroundings) usedBy(w Write, r object.Resource) *Denial {
 	hook, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool { return strings.HasPrefix(h.Name, "nousages.") })
 	if !asked {

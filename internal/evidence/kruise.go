@@ -12,7 +12,7 @@ import (
 // protectionLabel is the label by which OpenKruise refuses to delete an object. Under the value Always
 // it refuses that until the label is removed, under Cascading as long as something depends on the object.
 //
-// Upstream: openkruise/kruise apis/policy/v1alpha1/resources_deletion_protection.go.
+// Source: openkruise/kruise apis/policy/v1alpha1/resources_deletion_protection.go.
 const protectionLabel = "policy.kruise.io/delete-protection"
 
 // dependence is what OpenKruise looks at under Cascading.
@@ -28,7 +28,7 @@ const (
 
 // protectedKinds are the kinds that OpenKruise protects. It ignores the label of others.
 //
-// Upstream: openkruise/kruise pkg/webhook/util/deletionprotection/deletion_protection.go, and the
+// Source: openkruise/kruise pkg/webhook/util/deletionprotection/deletion_protection.go, and the
 // handlers in pkg/webhook that call it.
 var protectedKinds = map[schema.GroupKind]dependence{
 	{Group: "", Kind: "Namespace"}: onContent, {Group: "", Kind: "Service"}: onNothing,
@@ -42,7 +42,7 @@ var protectedKinds = map[schema.GroupKind]dependence{
 // refuses for certain, only the webhooks tell that it has if the feature ResourcesDeletionProtection is on:
 // the others are asked all the same, and admit everything if it is off.
 //
-// Upstream: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go; pkg/features/kruise_features.go:
+// Source: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go; pkg/features/kruise_features.go:
 // off by default since v1.8.
 func (s *Surroundings) protectedBy(value string, w Write, r object.Resource) *Denial {
 	on, protects := protectedKinds[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
@@ -96,7 +96,7 @@ func (s *Surroundings) depended(on dependence, w Write) (depends, known bool) {
 
 // hasReplicas reports whether a workload wants pods.
 //
-// Upstream: openkruise/kruise deletion_protection.go ValidateWorkloadDeletion.
+// Source: openkruise/kruise deletion_protection.go ValidateWorkloadDeletion.
 func (s *Surroundings) hasReplicas(o *object.Object) (yes, known bool) {
 	for n := range s.seen.Workloads {
 		if d := &s.seen.Workloads[n]; d.Ref.Kind == o.Kind && d.Ref.Namespace == o.Namespace && d.Ref.Name == o.Name && object.GroupOf(d.Ref.APIVersion) == o.Group() {
@@ -109,7 +109,7 @@ func (s *Surroundings) hasReplicas(o *object.Object) (yes, known bool) {
 // hasInstances reports whether a definition has instances that are not being deleted. Without any, it
 // depends on another feature whether the delete is admitted.
 //
-// Upstream: openkruise/kruise deletion_protection.go ValidateCRDDeletion.
+// Source: openkruise/kruise deletion_protection.go ValidateCRDDeletion.
 func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
 	d := w.Object.Definition()
 	if d == nil || !w.First {
@@ -122,7 +122,7 @@ func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
 // hasContent reports whether a namespace has pods that are at work. Bound PVCs count as well, and
 // whether a PVC is bound is not known.
 //
-// Upstream: openkruise/kruise deletion_protection.go ValidateNamespaceDeletion.
+// Source: openkruise/kruise deletion_protection.go ValidateNamespaceDeletion.
 func (s *Surroundings) hasContent(w Write) (yes, known bool) {
 	if !w.First {
 		return false, false

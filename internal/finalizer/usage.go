@@ -34,17 +34,17 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 		return Usage{}, false
 	}
 	switch name {
-	// Upstream: kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go GatewayClassFinalizerGatewaysExist.
+	// Source: kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go GatewayClassFinalizerGatewaysExist.
 	case "gateway-exists-finalizer." + gatewayGroup, "gateway.k8s.aws/gatewayclass":
 		return Usage{Kinds: kindsOf(kinds, gatewayGroup, "", "Gateway")}, true
 	case kueueGroup + "/resource-in-use":
-		// Upstream: kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go
+		// Source: kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go
 		// ResourceFlavorReconciler.Reconcile.
 		if o.Kind == "ResourceFlavor" {
 			return Usage{Kinds: kindsOf(kinds, kueueGroup, "", "ClusterQueue")}, true
 		}
 		return Usage{Kinds: kindsOf(kinds, kueueGroup, o.Kind, "ClusterQueue", "LocalQueue", "Workload", "Cohort")}, true
-	// Upstream: crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go Reconciler.Reconcile.
+	// Source: crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go Reconciler.Reconcile.
 	case "in-use.crossplane.io":
 		return Usage{Kinds: kindsOf(kinds, o.Group(), o.Kind, "ProviderConfigUsage", "ClusterProviderConfigUsage"), By: func(o, user *object.Object) bool {
 			config, _ := user.Labels.Lookup("crossplane.io/provider-config")
