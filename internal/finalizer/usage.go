@@ -48,7 +48,8 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	case "in-use.crossplane.io":
 		return Usage{Kinds: kindsOf(kinds, o.Group(), o.Kind, "ProviderConfigUsage", "ClusterProviderConfigUsage"), By: func(o, user *object.Object) bool {
 			config, _ := user.Labels.Lookup("crossplane.io/provider-config")
-			return config == o.Name
+			_, controlled := user.Controller() // the provider deletes a usage without one, and does not count it
+			return config == o.Name && controlled
 		}}, true
 	}
 	return Usage{}, true
