@@ -2,8 +2,11 @@ package backup
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,6 +65,32 @@ func List(dir string) ([]Listed, error) {
 		return cmp.Or(strings.Compare(second(b.Name), second(a.Name)), b.sealed.Compare(a.sealed))
 	})
 	return list, nil
+}
+
+// Describe is a backup as a list shows it.
+func Describe(path string) Listed {
+	l := Listed{Name: filepath.Base(path), Path: path}
+	l.Unreadable = l.read()
+	return l
+}
+
+// Digest identifies a backup by its name and manifest, for those who have looked at it and say
+// that it may go. One that was never finished has no manifest.
+func Digest(path string) (string, error) {
+	dir, err := private.Enter(path)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", filepath.Base(path))
+	f, err := dir.Open(manifestName)
+	if err == nil {
+		_, err = io.Copy(h, f)
+		err = errors.Join(err, f.Close())
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), errors.Join(err, dir.Close())
 }
 
 // second is the time at the start of a name.

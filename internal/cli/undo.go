@@ -113,7 +113,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.diff, "diff", false, "Show what differs in objects that exist again. Values of Secrets are not shown.")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
-	f.BoolVar(&u.remove, "remove", false, "Delete the backup that is named, and restore nothing.")
+	f.BoolVar(&u.remove, "remove", false, "Delete the backup that is named, after asking, and restore nothing.")
 	u.namespaces.AddFlags(f, "With --since: this namespace and its content (default: that of the context).", "With --since: all namespaces.")
 	f.DurationVar(&u.since, "since", 0, "Bring back what was deleted since then, as 30s, 5m or 1h, from the history of the cluster.")
 	f.BoolVar(&u.lost, "lost", false, "Bring back what was deleted, as far back as the API server remembers.")

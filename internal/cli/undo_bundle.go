@@ -117,7 +117,8 @@ func backupOf(b *backup.Listed) report.Backup {
 	return r
 }
 
-// removeBackup deletes a backup that is named. No cluster is asked.
+// removeBackup deletes a backup that is named, after a yes to that: what it holds cannot be
+// brought back afterwards. No cluster is asked.
 func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	if name == latest {
 		return usage.Errorf(c, "--remove wants the name of a backup, and not %s: another one may be that by now", latest)
@@ -126,9 +127,40 @@ func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if !backup.Is(path) {
+		return fmt.Errorf("%s is not a backup", path)
+	}
+	digest, err := backup.Digest(path)
+	if err != nil {
+		return err
+	}
+	listed := backup.Describe(path)
+	q := report.Confirmation{Verb: "remove backup", Backup: listed.Name, Notes: []string{heldBy(&listed)}, Digest: digest}
+	if u.confirm.OnlyShows() {
+		fmt.Fprintln(u.streams.ErrOut, render.Escape(q.Notes[0]))
+	}
+	if err := u.confirm.Ask(c, []string{name}, u.streams, q); err != nil {
+		return err
+	}
 	if err := backup.Remove(path); err != nil {
 		return err
 	}
 	fmt.Fprintln(u.streams.ErrOut, "Removed backup "+render.Escape(path)+".")
 	return nil
+}
+
+// heldBy says what goes with a backup.
+func heldBy(b *backup.Listed) string {
+	switch {
+	case errors.Is(b.Unreadable, backup.ErrUnsealed):
+		return "It was never finished, and nothing was deleted on the strength of it."
+	case b.Unreadable != nil:
+		return "It cannot be read: " + b.Unreadable.Error()
+	case b.Undone.IsZero():
+		return fmt.Sprintf("It holds %d objects of a %s and was never undone: without it they cannot be brought back.", b.Objects, b.Head.Command)
+	case b.Partly:
+		return fmt.Sprintf("It holds %d objects of a %s, and its undo is not complete: without it the rest cannot be brought back.", b.Objects, b.Head.Command)
+	default:
+		return fmt.Sprintf("It holds %d objects of a %s and was undone.", b.Objects, b.Head.Command)
+	}
 }

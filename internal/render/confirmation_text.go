@@ -15,12 +15,11 @@ const manyData = 20
 // user, what becomes of how many objects, and the data among them.
 func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	w.prose(s.text(c.Verb)+" in "+s.paint(bold, s.text(c.Name())), 2)
-	if c.Context != "" {
-		w.prose("server:  "+s.text(c.Server), 2)
+	if c.Backup != "" {
+		w.prose(s.text(c.Verb)+" "+s.paint(bold, s.text(c.Backup)), 2)
+	} else {
+		w.confirmedWhere(c)
 	}
-	w.prose("cluster: "+orUntold(s.text(string(c.ClusterUID))), 2)
-	w.prose("user:    "+orUntold(s.text(c.User)), 2)
 	if len(c.Counts) > 0 {
 		w.line()
 		w.table(confirmationCounts(s, c.Counts))
@@ -43,10 +42,24 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	return w.done()
 }
 
+// confirmedWhere says in which cluster, and as whom.
+func (w *writer) confirmedWhere(c *report.Confirmation) {
+	s := w.style
+	w.prose(s.text(c.Verb)+" in "+s.paint(bold, s.text(c.Name())), 2)
+	if c.Context != "" {
+		w.prose("server:  "+s.text(c.Server), 2)
+	}
+	w.prose("cluster: "+orUntold(s.text(string(c.ClusterUID))), 2)
+	w.prose("user:    "+orUntold(s.text(c.User)), 2)
+}
+
 // ConfirmationPrompt is the sentence that asks: what is typed, and what that does.
 func ConfirmationPrompt(s Style, c *report.Confirmation) string {
 	what := "context"
-	if c.Context == "" {
+	switch {
+	case c.Backup != "":
+		what = "backup"
+	case c.Context == "":
 		what = "server"
 	}
 	return "Type the name of the " + what + " (" + s.text(c.Name()) + ") to " + deed(s, c) + ":"
@@ -55,6 +68,8 @@ func ConfirmationPrompt(s Style, c *report.Confirmation) string {
 // deed is what a yes does, with the data that goes.
 func deed(s Style, c *report.Confirmation) string {
 	switch {
+	case c.Backup != "":
+		return "remove it"
 	case c.Restores > 0:
 		return "restore " + plural(c.Restores, "object")
 	case c.Deletes == 0 && c.Removes > 0:

@@ -32,6 +32,9 @@ type Confirmation struct {
 	Data []Ref
 	// Notes are further sentences, each of which a person should have read.
 	Notes []string
+	// Backup is the name of a backup that is removed, for which no cluster is asked; empty for
+	// everything else.
+	Backup string
 	// Digest identifies the plan.
 	Digest string
 }
@@ -83,8 +86,11 @@ func (c *Confirmation) DataKinds() []KindCount {
 }
 
 // Name is what a person types to say which cluster is meant: the context of the
-// kubeconfig, or the server where there is none.
+// kubeconfig, or the server where there is none. A backup is named by itself.
 func (c *Confirmation) Name() string {
+	if c.Backup != "" {
+		return c.Backup
+	}
 	if c.Context != "" {
 		return c.Context
 	}
