@@ -19,15 +19,19 @@ import (
 // Upstream: apimachinery/pkg/util/managedfields/internal/fieldmanager.go FieldManager.Update.
 func (r *running) giveManagers(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	live := r.wrote[s.Object]
+	if left := s.ManagersLeft(); live == nil && left != nil {
+		live = left
+	}
 	if live == nil || r.stop != nil {
 		return
 	}
+	uid := live.UID
 	var there []byte // all that is there is of the creation
 	known := s.Verb == undo.Create
 	for range attempts {
 		if !known {
 			var err error
-			if there, live, err = r.client.Raw(ctx, s.Object); err != nil || live.UID != r.wrote[s.Object].UID {
+			if there, live, err = r.client.Raw(ctx, s.Object); err != nil || live.UID != uid {
 				return // it has gone again, and another one may have come
 			}
 		}

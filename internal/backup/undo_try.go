@@ -106,12 +106,24 @@ func (t *trying) create(ctx context.Context, s *undo.Step) error {
 }
 
 func (t *trying) patch(ctx context.Context, s *undo.Step) error {
-	if s.Verb == undo.Overwrite {
+	switch s.Verb {
+	case undo.Manage:
+		there, live, err := t.client.Raw(ctx, s.Object)
+		if err != nil {
+			return err
+		}
+		body, err := s.Managers(&t.mapping, live, there)
+		if err != nil {
+			return err
+		}
+		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
+	case undo.Overwrite:
 		body, _, err := s.OverwriteOf(s.Live(), s.Now())
 		if err != nil {
 			return err
 		}
 		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
+	case undo.Create, undo.Restore, undo.Status:
 	}
 	patch, _, err := s.Patch(&t.mapping)
 	if err != nil {

@@ -3,6 +3,7 @@ package undo
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -60,6 +61,58 @@ func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []
 		}
 		return key
 	}), err
+}
+
+// managersLeft reports whether an earlier undo has made the object and was ended before its
+// fields belonged to those again that they belonged to: some are this program's, which the last
+// request of an undo leaves with none.
+func (p *planning) managersLeft(n *node) bool {
+	if len(n.managers) == 0 || p.now.Content == nil || slices.ContainsFunc(n.managers, isOurs) {
+		return false // what was this program's when it was saved stays so
+	}
+	raw, err := p.now.Content(n.Object)
+	if err != nil {
+		return false
+	}
+	content, err := ContentOf(raw)
+	if err != nil || textAt(content, "metadata", "uid") != string(n.live.UID) {
+		return false
+	}
+	list, _ := at(content, "metadata", "managedFields").([]any)
+	return slices.ContainsFunc(list, isOurs)
+}
+
+// isOurs reports whether an entry of managedFields is of this program.
+func isOurs(entry any) bool {
+	fields, ok := entry.(map[string]any)
+	return ok && text(fields, "manager") == Manager
+}
+
+// manage plans to give the fields back that an earlier undo has left with this program: with the
+// last step that the object has, or in one of its own.
+func (p *planning) manage(i int) {
+	n := &p.nodes[i]
+	switch {
+	case !p.managersLeft(n):
+		n.managers = nil
+	case n.status != nil:
+		n.left = true
+	default:
+		n.left = true
+		if n.step.Verb == "" {
+			n.step.Verb, n.step.Object, n.step.live = Manage, n.Object, n.live
+		}
+		n.step.managers, n.step.left = n.managers, true
+	}
+}
+
+// ManagersLeft is the object whose fields an earlier undo has left with this program; nil for
+// none.
+func (s *Step) ManagersLeft() *object.Object {
+	if !s.left {
+		return nil
+	}
+	return s.live
 }
 
 // managerOf is what tells managers apart.

@@ -1,9 +1,13 @@
 package undo
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // TestManagers: fields belong again to the managers that were saved, but for what others have
@@ -49,6 +53,64 @@ func TestManagers(t *testing.T) {
 		patch, err := s.Managers(&m, another(s.Object.Kind+" "+s.Object.Name), there)
 		if got := string(s.Verb) + " " + s.Object.Kind + " " + s.Object.Name; err != nil || got != verb.step || string(patch) != verb.want {
 			t.Errorf("%d: %s, %v\n%s\nwant %s\n%s", i, got, err, patch, verb.step, verb.want)
+		}
+	}
+}
+
+// TestManagersLeft: what an earlier undo has made, and not given back to its managers because it was
+// killed, a later one gives back; with the step that the object has anyway, or in one of its own.
+func TestManagersLeft(t *testing.T) {
+	const ours, app = `{"manager":"kubectl-gc"}`, `{"manager":"app"}`
+	managed := `{"metadata":{"managedFields":[` + app + `]},"status":{"n":1}}`
+	owner := ownerOf(refOf("Cart.example.com owner"))
+	list := []Saved{
+		saved("Cart.example.com owner", managed), saved("Cart.example.com status", managed), saved("Cart.example.com done", managed),
+		saved("ConfigMap left", managed), saved("ConfigMap done", managed), saved("ConfigMap below", managed, owner),
+		saved("ConfigMap unmanaged", ""), saved("ConfigMap ours", `{"metadata":{"managedFields":[`+ours+`]}}`),
+	}
+	again := map[types.UID]types.UID{}
+	c := clusterOf()
+	for _, s := range list {
+		o := another(s.Object.Kind + "." + s.Object.Group() + " " + s.Object.Name)
+		if s.Object.Group() == "" {
+			o = another(s.Object.Kind + " " + s.Object.Name)
+		}
+		c.objects[placeOf(o.Ref)] = o
+		again[s.Object.UID] = "another"
+	}
+	content := func(r object.Ref) ([]byte, error) {
+		managers, status := ours, `{"n":1}`
+		switch r.Name {
+		case "done":
+			managers = app
+		case "status":
+			status = "{}"
+		}
+		return []byte(`{"metadata":{"uid":"another","managedFields":[` + managers + `]},"status":` + status + `}`), nil
+	}
+	p := Resume(list, Cluster{Lookup: c.lookup, Content: content}, again)
+	want := []string{
+		"1 Manage example.com/v1 Cart shop/owner", "2 Status example.com/v1 Cart shop/status",
+		"3 Restore v1 ConfigMap shop/below +owner", "4 Manage v1 ConfigMap shop/left",
+	}
+	var got []string
+	for _, line := range lines(p) {
+		if line[0] >= '0' && line[0] <= '9' {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("-want +got:\n%s", diff)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		there, err := content(s.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		patch, err := s.Managers(&Mapping{}, another(s.Object.Kind+" "+s.Object.Name), there)
+		if err != nil || s.ManagersLeft() == nil || !strings.Contains(string(patch), `"managedFields":[{"manager":"app"}]`) {
+			t.Errorf("%s %s: %s, %v", s.Verb, s.Object, patch, err)
 		}
 	}
 }

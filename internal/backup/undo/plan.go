@@ -36,6 +36,8 @@ type node struct {
 	status any
 	// managers are the managedFields.
 	managers []any
+	// left tells that an earlier undo has left the fields of the object with this program.
+	left bool
 	// before are the nodes that have to be made before this one.
 	before []edge
 }
@@ -292,6 +294,7 @@ func (p *planning) refer(i int) {
 		p.giveBack(i)
 		if n.skip.Reason == reason.MadeBefore {
 			p.statusLeft(i)
+			p.manage(i)
 		}
 	}
 }
@@ -384,7 +387,7 @@ func (p *planning) plan(order []int) *Plan {
 			if n.status != nil {
 				add(n.statusStep())
 			}
-		case n.step.Verb == Overwrite:
+		case n.step.Verb == Overwrite, n.step.Verb == Manage:
 			add(n.step)
 		case n.status != nil:
 			add(n.statusStep())

@@ -102,7 +102,7 @@ func (p *planning) statusLeft(i int) {
 
 // statusStep is the step that gives a status back.
 func (n *node) statusStep() Step {
-	s := Step{Verb: Status, Object: n.Object, live: n.live, status: n.status}
+	s := Step{Verb: Status, Object: n.Object, live: n.live, status: n.status, left: n.left}
 	if len(n.later) == 0 {
 		s.managers = n.managers
 	}

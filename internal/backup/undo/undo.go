@@ -86,6 +86,9 @@ const (
 	Status Verb = "Status"
 	// Overwrite: an object that exists again gets the content that was saved.
 	Overwrite Verb = "Overwrite"
+	// Manage: the fields of an object that an earlier undo made, and did not come to the end with,
+	// are given back to those that they belonged to.
+	Manage Verb = "Manage"
 )
 
 // Step is one request.
@@ -110,8 +113,9 @@ type Step struct {
 	now     []byte         // of Overwrite: the object that was compared
 	status  any            // of Status
 	// managers are the saved managedFields, in the last step of an object whose content an undo
-	// writes.
+	// writes. Left tells that an earlier undo has written it.
 	managers []any
+	left     bool
 }
 
 // Reference is a reference that will be written.

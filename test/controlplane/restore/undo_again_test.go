@@ -194,6 +194,12 @@ func TestManagersComeBack(t *testing.T) {
 	if u := s.undone(dir); u.Summary.Made != 3 || u.Summary.Restored != 2 {
 		t.Errorf("%+v", u.Summary)
 	}
+	// One that was killed behind the creation has left all fields with this program.
+	s.kubectl("", "patch", "configmap/settings", "-n", "managed", "--type=merge", "-p", `{"metadata":{"managedFields":[
+  {"manager":"kubectl-gc","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:colour":{},"f:size":{}}}}]}}`)
+	if u := s.undone(dir); len(u.Steps) != 1 || u.Steps[0].Verb != "Manage" || u.Summary.Restored != 1 || u.State != report.Complete {
+		t.Errorf("%s %+v", u.State, u.Steps)
+	}
 	for _, name := range []string{"configmap/settings", "engine/main", "configmap/below"} {
 		managers := s.kubectl("", "get", name, "-n", "managed", "--show-managed-fields", "-o", "jsonpath={.metadata.managedFields[*].manager}")
 		if strings.Contains(managers, "kubectl-gc") || !strings.Contains(managers, "app") {
