@@ -50,7 +50,7 @@ func TestWhatMayBeRemembered(t *testing.T) {
 			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a,example.org/v1:Unknown:x:x\n" +
 				"v1 Secret n/c owners=a",
 			targets: "a", policy: engine.Background,
-			contested: []string{"b Unknown or Deleted memory"},
+			contested: []string{"b Kept or Deleted memory"},
 		},
 		{
 			name:    "nothing to remember",

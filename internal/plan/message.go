@@ -12,11 +12,7 @@ import (
 )
 
 // messenger writes one sentence about each effect.
-type messenger struct {
-	// allKinds: a kind that does not map is not served, rather than not known.
-	allKinds bool
-	tracks   *outcome.Tracks
-}
+type messenger struct{ tracks *outcome.Tracks }
 
 func (m messenger) message(e *report.Effect, detail string) string {
 	text := m.sentence(e)
@@ -134,6 +130,8 @@ func keptSentence(e *report.Effect) string {
 		return "garbage, and protected: it stays"
 	case e.Reason == string(reason.NotAskedFor):
 		return "garbage, and not in the namespaces that were asked for: it stays"
+	case e.Reason == "UnknownOwnerKind":
+		return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
 	case e.Reason == "AbsenceNotProven":
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
 	case e.Reason == "OwnerRefInvalidNamespace":
@@ -216,8 +214,6 @@ func holders(finalizers []string) string {
 
 func (m messenger) unknownSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == "UnknownOwnerKind" && m.allKinds:
-		return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
 	case e.Reason == string(reason.LookupFailed):

@@ -40,10 +40,10 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		if effect.Reason != "" { // a plan passes over one of two objects that share a uid
 			e.Reason, e.Message = effect.Reason, e.Message+"; it "+effect.Message
 		}
-	case effect.Outcome == report.Unknown && effect.Reason == reason.UnknownOwnerKind.String() && q.keptForever():
-		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and tries again forever"
 	case effect.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
+	case q.decision.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
+		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and tries again forever"
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
 		e.Verdict = report.Undecidable
 		e.Message = q.undecidableMessage()
@@ -51,11 +51,6 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		e.Verdict = report.Live
 		e.Message = q.liveMessage(effect)
 	}
-}
-
-// keptForever reports whether an owner is of a kind that is known not to be served.
-func (q *question) keptForever() bool {
-	return q.decision.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds()
 }
 
 // unserved names the owner of a kind that is not served.

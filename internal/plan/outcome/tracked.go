@@ -254,13 +254,13 @@ func (j *Judge) judgeConsidered(out *Outcome) {
 	}
 	out.Result, out.Reason = report.Kept, d.Reason.String()
 	out.Because = j.owners(d, d.solid)
-	if d.undecided() {
+	if d.undecided() && !j.keptForever(d) {
 		out.Result = report.Unknown
 	}
 	unresolved := d.Unresolved()
 	switch {
 	case unresolved == nil:
-	case out.Result == report.Kept && !d.solid.Empty():
+	case out.Result == report.Kept && !d.solid.Empty() && !j.keptForever(d):
 		out.Assumptions = append(out.Assumptions,
 			"the reference to "+report.RefOf(unresolved.Ref).ShortName()+", of which nothing is known, stays")
 	default:
@@ -269,6 +269,12 @@ func (j *Judge) judgeConsidered(out *Outcome) {
 			out.Detail = detailOf(d.Err())
 		}
 	}
+}
+
+// keptForever reports whether an owner is of a kind that is known not to be served. The garbage
+// collector decides nothing about the object, whatever becomes of its owners. (Q4)
+func (j *Judge) keptForever(d judgement) bool {
+	return d.Reason == reason.UnknownOwnerKind && j.Snap.KnowsAllKinds()
 }
 
 // owners are the references of a judged object that are in one of the sets.
