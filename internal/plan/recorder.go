@@ -138,7 +138,7 @@ func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, er
 	if why := r.snap.Doubt(ref.UID); why != "" && (apierrors.IsNotFound(err) || err == nil && ref.UID != o.UID) {
 		return nil, &object.UncoveredError{Ref: ref, Why: why}
 	}
-	if err == nil && ref.UID != o.UID && ref.UID != "" && outcome.MadeUp(o.UID) {
+	if err == nil && ref.UID != o.UID && outcome.MadeUp(o.UID) {
 		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
 	}
 	return o, err

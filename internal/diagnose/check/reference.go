@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // reference turns what the engine found out about one owner reference into a
@@ -58,11 +57,6 @@ func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 	}
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
 		c.elsewhere(o, f, c.collector.Graph().Identity(id))
-		return
-	}
-	if f.Evidence == engine.OtherUID && strings.HasPrefix(string(f.Live.UID), snapshot.MissingUID) {
-		c.unknown(o)
-		c.add(reason.OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", "the object of that name has no uid in the snapshot")
 		return
 	}
 	if f.Evidence == engine.OtherUID {

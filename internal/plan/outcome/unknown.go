@@ -27,6 +27,7 @@ func (j *Judge) markAmbiguous(all *Outcomes) {
 		switch {
 		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d report.Ref) bool { return !shared[d.UID] }):
 			out.MarkUnknown(reason.SharedUID)
+		case tr.First.BeingDeleted(): // whatever owns it
 		case out.Result == report.Deleted && len(j.containers(tr.First)) > 0: // it goes with its namespace, whatever owns it
 		case out.Result != report.Kept && nameless && tr.refersTo(func(o object.OwnerReference) bool { return j.nameless(o, tr.First.Namespace) }):
 			out.MarkUnknown(reason.MissingUID)
