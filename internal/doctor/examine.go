@@ -27,7 +27,8 @@ type Options struct {
 	EarlierAt int64
 	// Graph is what the collector believes; nil if nobody asked.
 	Graph *Belief
-	// Lease is that of kube-controller-manager; nil where it was not looked for.
+	// Lease is that of kube-controller-manager; nil where no server was asked for it. It is then
+	// the one that Surroundings show.
 	Lease *Lease
 	// Manager is the command lines of the controller managers whose pods were seen; empty
 	// for none.
@@ -38,6 +39,9 @@ type Options struct {
 
 // Examine judges whether the collector of the cluster works that the snapshot shows.
 func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Checkup, error) {
+	if o.Lease == nil {
+		o.Lease = leaseIn(o.Surroundings, o.At)
+	}
 	e := &examiner{options: o, now: newSight(snap)}
 	if o.Earlier != nil {
 		if err := e.lookBack(); err != nil {

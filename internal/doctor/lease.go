@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // LeaseState says what came of looking for a lease.
@@ -28,6 +30,8 @@ type Lease struct {
 	Renewed, Read int64
 	// Duration is for how many seconds it holds.
 	Duration int64
+	// Slack is for how many seconds before Read it may have been read, as in a dump.
+	Slack int64
 	// Why is why it was not read.
 	Why string
 }
@@ -37,7 +41,22 @@ func (l *Lease) pulse() object.Pulse {
 	if l.State != LeaseRead {
 		return object.PulseUnclear
 	}
-	return object.PulseOf(l.Holder, l.Renewed, l.Duration, l.Read, 0)
+	return object.PulseOf(l.Holder, l.Renewed, l.Duration, l.Read, l.Slack)
+}
+
+// leaseIn is the lease that a dump shows; nil if the dump does not tell.
+func leaseIn(around *evidence.Surroundings, at int64) *Lease {
+	if around == nil {
+		return nil
+	}
+	seen, slack := around.ManagerLease()
+	switch {
+	case seen != nil:
+		return &Lease{Holder: seen.Holder, Renewed: seen.Renewed, Read: at, Duration: seen.Duration, Slack: slack}
+	case around.ManagerStands() == report.FinalizerControllerUnknown:
+		return &Lease{State: LeaseNotThere}
+	}
+	return nil
 }
 
 func (e *examiner) lease() {

@@ -14,11 +14,24 @@ const dumpTakes = 240
 
 // pulseOf is what a lease says at the time of the question.
 func (s *Surroundings) pulseOf(l *Lease) object.Pulse {
-	late := int64(dumpTakes)
+	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
+}
+
+// slack is for how many seconds before the time of the question a lease may have been read.
+func (s *Surroundings) slack() int64 {
 	if s.seen.Live {
-		late = 0
+		return 0
 	}
-	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, late)
+	return dumpTakes
+}
+
+// ManagerLease is the lease of kube-controller-manager, nil if it was not seen, and for how many
+// seconds before the time of the question it may have been read.
+func (s *Surroundings) ManagerLease() (l *Lease, slack int64) {
+	if s.managerLease == nil {
+		return nil, 0
+	}
+	return s.managerLease, s.slack()
 }
 
 func leaseText(l *Lease, p object.Pulse) string {
