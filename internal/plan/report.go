@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
@@ -66,10 +67,13 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 // manager is what the lease of kube-controller-manager says, if that matters for something that is
 // said to go or change.
 func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
-	if s.neighbours.Around == nil || s.seed.Verb == Collect {
-		return "" // a collection is our own work
+	around := s.options.Surroundings // the neighbours have none left in the last future
+	if around == nil {
+		return ""
 	}
-	stands := s.neighbours.Around.ManagerStands()
+	// Our own collector needs no other, but a namespace goes only with its controller.
+	ours := s.seed.Verb == Collect && s.options.Rules == engine.Strict
+	stands := around.ManagerStands()
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
 		return ""
 	}
@@ -80,7 +84,7 @@ func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned || isRewritten(e)
-		if changes && !e.AlreadyHappening && (e.Object.Is(object.Namespace) || !targets[e.Object]) {
+		if changes && (e.Object.Is(object.Namespace) || !ours && !targets[e.Object]) {
 			return stands
 		}
 	}

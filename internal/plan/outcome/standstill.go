@@ -49,6 +49,7 @@ func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 			return
 		}
 	case "", reason.FinalizerRemains, reason.GracePeriodRuns, reason.OrphaningFails:
+	case reason.ContentNotCovered: // the word of the controller that has failed says more
 	default:
 		return
 	}
