@@ -89,9 +89,13 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	return e
 }
 
-// forgotten is about a deletion whose start the collector has missed.
+// forgotten is about a deletion whose start the collector has missed, or may have: only the time speaks
+// for that if the simulation can't tell.
 func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, reason.DeletionForgotten)
+	if x := i.effects[o.Ref]; x != nil && x.Outcome == report.Unknown {
+		e.detail = "has not done its part for minutes: it may have missed this deletion, and looks again only after a restart"
+	}
 	i.proveSimulation(o, &e)
 	e.verdict = i.manager(o, &e)
 	i.restart(&e, "restarts the garbage collector, which then looks at everything anew")

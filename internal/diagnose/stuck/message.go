@@ -47,8 +47,8 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.OrphaningStuck: func(e *end) string {
 		return "it cannot be orphaned: a dependent cannot be changed (" + places(e.others) + ")"
 	},
-	reason.DeletionForgotten: func(*end) string {
-		return "the garbage collector has missed this deletion, and looks again only after a restart"
+	reason.DeletionForgotten: func(e *end) string {
+		return "the garbage collector " + cmp.Or(e.detail, "has missed this deletion, and looks again only after a restart")
 	},
 	reason.CollectorNotWorking: func(e *end) string { return "only the garbage collector holds it, and " + standsStill(e) },
 	reason.ControllerNotWorking: func(e *end) string {
