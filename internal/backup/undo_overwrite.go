@@ -20,7 +20,7 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 	place := placeOf(s)
 	live, raw := s.Live(), s.Now()
 	for range attempts {
-		patch, other, err := s.OverwriteOf(live, raw)
+		patch, other, err := s.OverwriteOf(&r.mapping, live, raw)
 		switch {
 		case err != nil:
 			out.State, out.Message = report.StepRefused, err.Error()

@@ -118,7 +118,7 @@ func (t *trying) patch(ctx context.Context, s *undo.Step) error {
 		}
 		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
 	case undo.Overwrite:
-		body, _, err := s.OverwriteOf(s.Live(), s.Now())
+		body, _, err := s.OverwriteOf(&t.mapping, s.Live(), s.Now())
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,7 @@ var ignored = []string{
 const tokenVolume = "kube-api-access-"
 
 // intended is a copy of what people and controllers wish in an object: without its status,
-// its finalizers, which belong to controllers, its references, which an undo gives apart, and
-// what the server or a controller of Kubernetes sets by itself. Of two objects of one name
+// its finalizers and references, of which only those count that it lacks, and what the server or a controller of Kubernetes sets by itself. Of two objects of one name
 // these are compared.
 func intended(ref object.Ref, content map[string]any) map[string]any {
 	n := node{Saved: Saved{Object: ref}, content: runtime.DeepCopyJSON(content)}
@@ -178,13 +177,13 @@ func (s *Step) Differs(raw []byte) ([]Difference, error) {
 
 // OverwriteOf is what an Overwrite step sends to an object as it is now: a merge patch under its
 // UID and resourceVersion. Other tells that the object differs in other ways than were planned.
-func (s *Step) OverwriteOf(live *object.Object, raw []byte) (patch []byte, other bool, err error) {
+func (s *Step) OverwriteOf(m *Mapping, live *object.Object, raw []byte) (patch []byte, other bool, err error) {
 	now, err := ContentOf(raw)
 	if err != nil {
 		return nil, false, err
 	}
 	is := intended(s.Object, now)
-	if !reflect.DeepEqual(differences("", s.content, is), s.Differences) {
+	if d := differences("", s.content, is); len(d)+len(ofContent(s.Differences)) > 0 && !reflect.DeepEqual(d, ofContent(s.Differences)) {
 		return nil, true, nil
 	}
 	content := overwriting(s.content, is)
@@ -192,6 +191,9 @@ func (s *Step) OverwriteOf(live *object.Object, raw []byte) (patch []byte, other
 	if metadata == nil {
 		metadata = map[string]any{}
 		content["metadata"] = metadata
+	}
+	if err := s.lacking(m, live, metadata); err != nil {
+		return nil, false, err
 	}
 	metadata["uid"], metadata["resourceVersion"] = live.UID, live.ResourceVersion
 	patch, err = json.Marshal(content)

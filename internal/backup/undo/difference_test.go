@@ -58,7 +58,7 @@ func TestDifferences(t *testing.T) {
 			continue
 		}
 		live := another(c.name)
-		patch, other, err := s.OverwriteOf(live, now.Raw)
+		patch, other, err := s.OverwriteOf(&Mapping{}, live, now.Raw)
 		want := strings.TrimSuffix(c.patch, "}") + `,"metadata":{"resourceVersion":"40","uid":"another"}}`
 		if strings.HasPrefix(c.patch, `{"metadata":{`) {
 			want = strings.TrimSuffix(c.patch, "}}") + `,"resourceVersion":"40","uid":"another"}}`
@@ -66,7 +66,7 @@ func TestDifferences(t *testing.T) {
 		if err != nil || other || !sameJSON(t, string(patch), want) {
 			t.Errorf("%s: %s, %v %v\nwant %s", c.name, patch, other, err, want)
 		}
-		if _, other, _ := s.OverwriteOf(live, n.Raw); !other {
+		if _, other, _ := s.OverwriteOf(&Mapping{}, live, n.Raw); !other {
 			t.Errorf("%s: what does not differ as it was seen is overwritten", c.name)
 		}
 	}
@@ -151,5 +151,57 @@ func TestExistsAgain(t *testing.T) {
 	p = Resume(list[1:2], now, nil)
 	if len(p.Steps) != 1 || p.Recognised() {
 		t.Errorf("%v", lines(p))
+	}
+}
+
+// TestLacksWhatHolds: an object that exists again with the same content, and without an owner or a
+// finalizer that it had, differs; and gets these if that is asked for, beside those that it has. What
+// it has more, and a reference to an owner that is not there, is no difference.
+func TestLacksWhatHolds(t *testing.T) {
+	owner, gone, comes := ownerOf(refOf("ConfigMap owner")), ownerOf(refOf("ConfigMap gone")), ownerOf(refOf("ConfigMap comes"))
+	held := `{"metadata":{"finalizers":["x.io/f","foregroundDeletion"]},"data":{"a":"b"}}`
+	same := another("ConfigMap same", owner)
+	same.Edit().Finalizers = []string{"x.io/f", "y.io/more"}
+	bare := another("ConfigMap bare", ownerOf(refOf("ConfigMap other")))
+	bare.Edit().Finalizers = []string{"y.io/more"}
+	c := clusterOf(live("ConfigMap owner"), same, bare, another("ConfigMap child"))
+	list := []Saved{
+		saved("ConfigMap same", held, owner, gone), saved("ConfigMap bare", held, owner), saved("ConfigMap child", `{"data":{"a":"b"}}`, comes), saved("ConfigMap comes", ""),
+	}
+	now := Cluster{Lookup: c.lookup, Content: func(object.Ref) ([]byte, error) { return []byte(`{"data":{"a":"b"}}`), nil }}
+	p := Resume(list, now, nil)
+	if diff := cmp.Diff([]string{
+		"1 Create v1 ConfigMap shop/comes", "Differs v1 ConfigMap shop/bare another", "Differs v1 ConfigMap shop/child another", "SameContent v1 ConfigMap shop/same another",
+	}, lines(p)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	paths := func(list []Difference) string {
+		var all []string
+		for _, d := range list {
+			all = append(all, d.Path+"="+valueOf(d.Saved)+">"+valueOf(d.Now))
+		}
+		return strings.Join(all, " ")
+	}
+	if got, want := paths(p.Skipped[0].Differences), `metadata.finalizers=["x.io/f","foregroundDeletion"]>["y.io/more"] metadata.ownerReferences=["ConfigMap/owner"]>["ConfigMap/other"]`; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	now.Overwrite = true
+	p = Resume(list, now, nil)
+	if diff := cmp.Diff([]string{
+		"1 Create v1 ConfigMap shop/comes", "2 Overwrite v1 ConfigMap shop/bare +owner", "3 Overwrite v1 ConfigMap shop/child +comes(new)", "SameContent v1 ConfigMap shop/same another",
+	}, lines(p)); diff != "" {
+		t.Fatalf("-want +got:\n%s", diff)
+	}
+	var m Mapping
+	m.Made(&p.Steps[0], "new")
+	for i, want := range []string{
+		`{"metadata":{"finalizers":["y.io/more","x.io/f"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"u-other"},{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"u-owner"}],"resourceVersion":"40","uid":"another"}}`,
+		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"comes","uid":"new"}],"resourceVersion":"40","uid":"another"}}`,
+	} {
+		s := &p.Steps[i+1]
+		patch, other, err := s.OverwriteOf(&m, s.Live(), s.Now())
+		if err != nil || other || !sameJSON(t, string(patch), want) {
+			t.Errorf("%s %v %v\nwant %s", patch, other, err, want)
+		}
 	}
 }

@@ -38,6 +38,8 @@ type node struct {
 	managers []any
 	// left tells that an earlier undo has left the fields of the object with this program.
 	left bool
+	// compared is the step that would give the saved content to the object that exists again.
+	compared Step
 	// before are the nodes that have to be made before this one.
 	before []edge
 }
@@ -253,14 +255,26 @@ func (p *planning) compare(i int) {
 	switch s.Differences, err = s.Differs(raw); {
 	case err != nil:
 		n.skip.Detail = "it cannot be compared: " + err.Error()
-	case len(s.Differences) == 0:
+	default:
+		s.lackFinalizers(texts(n.content, "metadata", "finalizers"))
+		n.compared = s
+		p.differs(n, s.Differences)
+	}
+}
+
+// differs decides about an object that exists again by what differs in it. Those that refer to it
+// are told, too.
+func (p *planning) differs(n *node, list []Difference) {
+	n.compared.Differences = list
+	switch {
+	case len(list) == 0:
 		n.leave(reason.SameContent)
 	case p.now.Overwrite:
-		n.leave(reason.Differs) // for those that refer to it
-		n.step = s
+		n.leave(reason.Differs)
+		n.step = n.compared
 	default:
 		n.leave(reason.Differs)
-		n.skip.Differences = s.Differences
+		n.skip.Differences = list
 	}
 }
 
@@ -290,6 +304,8 @@ func (p *planning) refer(i int) {
 		p.keep(i, n.owners)
 		n.strip(p)
 		p.wants(i)
+	case n.compared.Verb == Overwrite:
+		p.compareOwners(i)
 	case n.state == alive && n.content != nil:
 		p.giveBack(i)
 		if n.skip.Reason == reason.MadeBefore {

@@ -116,6 +116,8 @@ type Step struct {
 	// writes. Left tells that an earlier undo has written it.
 	managers []any
 	left     bool
+	// finalizers are those that the object of Overwrite lacks.
+	finalizers []string
 }
 
 // Reference is a reference that will be written.

@@ -112,8 +112,8 @@ func going(name string) *object.Object {
 	return o
 }
 
-func another(name string) *object.Object {
-	o := live(name)
+func another(name string, owners ...object.OwnerReference) *object.Object {
+	o := live(name, owners...)
 	o.UID = "another"
 	return o
 }
