@@ -20,6 +20,8 @@ const (
 	HolderMakesIt     Code = "HolderMakesIt"
 	PastEvent         Code = "PastEvent"
 	ReferencesLost    Code = "ReferencesLost"
+	RulesComeBack     Code = "RulesComeBack"
+	SecretsLost       Code = "SecretsLost"
 	ListedTwice       Code = "ListedTwice"
 	ControllerMissing Code = "ControllerMissing"
 	Unreadable        Code = "Unreadable"
@@ -48,6 +50,9 @@ var UndoSkip = &Family{
 		{Code: HolderMakesIt, Short: "its holder makes it anew"},
 		{Code: PastEvent, Short: "Events are records of the past"},
 		{Code: ReferencesLost, Short: "it is there, and none of the references that it lost can be given back"},
+		{Code: RulesComeBack, Short: "it is there, and the ClusterRole aggregation controller gives it the rules of those that it aggregates"},
+		// The tokens controller takes names out, and adds none.
+		{Code: SecretsLost, Short: "it is there, and its secrets lack what no controller adds again"},
 		{Code: ControllerMissing, Short: "its controller does not exist and is not restored: nothing would manage it"},
 		{Code: ListedTwice, Short: "a later version of it comes back"},
 		{Code: Unreadable, Short: "its copy cannot be read"},

@@ -346,6 +346,8 @@ func (p *planning) giveBack(i int) {
 		if n.skip.Reason == reason.StillAlive {
 			n.skip.Reason = reason.ReferencesLost
 		}
+	case n.Changed && n.skip.Reason == reason.StillAlive:
+		p.rewritten(n)
 	}
 }
 

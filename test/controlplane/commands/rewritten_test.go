@@ -40,7 +40,7 @@ func changedIn(t *testing.T, p *report.Plan) (name, reason, controller string) {
 }
 
 // TestTokenLeavesItsAccount: the ServiceAccount of a token that is deleted is in the plan and in
-// the backup, and it loses the name of the token.
+// the backup, it loses the name of the token, and an undo says so.
 func TestTokenLeavesItsAccount(t *testing.T) {
 	s := enter(t, collector, tokens)
 	s.create(`
@@ -63,6 +63,7 @@ type: kubernetes.io/service-account-token
 	s.confirmed("delete", "secret/ci-token", "-n", s.namespace).want(s.t, 0)
 	names := func() []string { return strings.Fields(s.says("serviceaccount/ci", "{.secrets[*].name}")) }
 	s.until("the account does not name it any more", func() bool { return slices.Equal(names(), []string{"pull"}) })
+	s.gc(s.ctx, "undo", "latest", "--dry-run", "-o", "json").want(t, 0, `"SecretsLost"`, "again: ci-token")
 }
 
 // TestRoleLeavesItsAggregate: the ClusterRole that aggregates one which is deleted is in the plan,
@@ -100,5 +101,9 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
 		}
 		s.confirmed("delete", target).want(s.t, 0)
 		s.until("the rules are those that are left", func() bool { return slices.Equal(resources(), role.left) })
+		if role.changes != "" {
+			s.confirmed("undo", "latest", "-o", "json").want(t, 0, `"RulesComeBack"`)
+			s.until("the rules come back", func() bool { return len(resources()) == 2 })
+		}
 	}
 }
