@@ -108,14 +108,24 @@ type Node struct {
 	// Heartbeat is when its kubelet reported the condition last, in seconds since 1970; 0 when
 	// not shown.
 	Heartbeat int64 `json:"heartbeat,omitzero"`
+	// Cordoned tells that no new pod is scheduled on it, as before a drain.
+	Cordoned bool `json:"cordoned,omitzero"`
+}
+
+// nodeBody is what is read of a Node.
+type nodeBody struct {
+	conditioned
+	Spec struct {
+		Unschedulable bool `json:"unschedulable"`
+	} `json:"spec"`
 }
 
 func (s *Shown) takeNode(b *body, raw []byte) error {
-	var d conditioned
+	var d nodeBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	n := Node{Name: b.Metadata.Name}
+	n := Node{Name: b.Metadata.Name, Cordoned: d.Spec.Unschedulable}
 	for _, c := range d.Status.Conditions {
 		if c.Type == "Ready" {
 			n.Ready, n.Heartbeat = conditions([]condition{c})[0], c.Heartbeat.seconds

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // Budget is a PodDisruptionBudget.
@@ -80,6 +81,18 @@ func (s *Surroundings) allEvictions() map[string][]Eviction {
 		}
 	}
 	return found
+}
+
+// Text says what a drain of a node waits for.
+func (x *Eviction) Text(known object.Ref) string {
+	ref := report.RefOf(known)
+	return ref.ShortName() + " in namespace " + ref.Namespace + " allows no eviction of " + report.RefOf(x.Pod.Ref).ShortName() + ": a drain of node " + x.Pod.Pod().NodeName + " waits for it"
+}
+
+// Cordoned reports whether a node was seen on which no new pod is scheduled.
+func (s *Surroundings) Cordoned(node string) bool {
+	n := s.nodesSeen[node]
+	return n != nil && n.Cordoned
 }
 
 // DrainedNode returns the node that is drained before an object goes: a Node itself, or the node of a

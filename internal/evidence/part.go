@@ -70,7 +70,7 @@ func sources() []source {
 		{part: Leases, resource: object.Lease.Resource(), take: (*Shown).takeLease, reads: leaseBody{}},
 		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
 		{part: Namespaces, resource: object.Namespace.Resource(), take: (*Shown).takeNamespace, reads: conditioned{}},
-		{part: Nodes, resource: object.Node.Resource(), take: (*Shown).takeNode, reads: conditioned{}},
+		{part: Nodes, resource: object.Node.Resource(), take: (*Shown).takeNode, reads: nodeBody{}},
 		{part: Budgets, resource: object.PodDisruptionBudget.Resource(), take: (*Shown).takeBudget, reads: budgetBody{}},
 		{part: Pods, resource: object.Pod.Resource(), take: (*Shown).takePod, reads: podBody{}},
 		{part: Policies, resource: object.ValidatingAdmissionPolicy.Resource(), take: (*Shown).takePolicy, reads: policyBody{}},

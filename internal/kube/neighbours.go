@@ -44,6 +44,9 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	if slices.ContainsFunc(r.Written, evidence.InUseByLabel) {
 		read(usages()...)
 	}
+	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return o.Is(object.Node) }) {
+		read(scene{part: evidence.Budgets}) // a drain waits for them
+	}
 	if slices.ContainsFunc(r.Written, contains) {
 		read(scene{part: evidence.APIServices})
 	}
@@ -89,11 +92,13 @@ func contains(o *object.Object) bool {
 	return o.Is(object.Namespace) || o.Definition() != nil
 }
 
-// nodesOf are the nodes of the pods among the objects, sorted.
+// nodesOf are the nodes among the objects, and those of the pods among them, sorted.
 func nodesOf(objects []*object.Object) []string {
 	var names []string
 	for _, o := range objects {
-		if pod := o.Pod(); pod != nil && pod.NodeName != "" {
+		if o.Is(object.Node) {
+			names = append(names, o.Name)
+		} else if pod := o.Pod(); pod != nil && pod.NodeName != "" {
 			names = append(names, pod.NodeName)
 		}
 	}

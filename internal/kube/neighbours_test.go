@@ -14,9 +14,11 @@ import (
 // of a namespace what its controller says: they tell who is late.
 func TestNeighboursOfWhatGoes(t *testing.T) {
 	claims := object.Resource{Version: "v1", Name: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true}
-	const shop = "/api/v1/namespaces/shop"
+	const shop, node, budgets = "/api/v1/namespaces/shop", "/api/v1/nodes/n1", "/apis/policy/v1/poddisruptionbudgets"
 	live := terminating(claims, "shop", "data")
 	live.Edit().DeletionTimestamp = 0
+	nodeThatLives := terminating(object.Node.Resource(), "", "n1")
+	nodeThatLives.Edit().DeletionTimestamp = 0
 	for name, c := range map[string]struct {
 		written *object.Object
 		read    []string
@@ -24,9 +26,10 @@ func TestNeighboursOfWhatGoes(t *testing.T) {
 		"a PVC that lives":    {live, nil},
 		"a PVC that goes":     {terminating(claims, "shop", "data"), []string{leasePath}},
 		"a namespace, and so": {terminating(namespaces, "", "shop"), []string{leasePath, shop}},
+		"a node that lives":   {nodeThatLives, []string{node, budgets}},
 	} {
 		s, client := serve(t)
-		s.serves(nil, evidence.ResourceOf(evidence.Leases), evidence.ResourceOf(evidence.Namespaces))
+		s.serves(nil, evidence.ResourceOf(evidence.Leases), evidence.ResourceOf(evidence.Namespaces), evidence.ResourceOf(evidence.Nodes), evidence.ResourceOf(evidence.Budgets))
 		servesEvidence(s)
 		if _, err := client.Discover(t.Context()); err != nil {
 			t.Fatal(err)
@@ -41,8 +44,11 @@ func TestNeighboursOfWhatGoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{leasePath, shop} {
-			asked := slices.ContainsFunc(s.requests(path), func(r string) bool { return strings.TrimPrefix(r, "GET ") == path })
+		for _, path := range []string{leasePath, shop, node, budgets} {
+			asked := slices.ContainsFunc(s.requests(path), func(r string) bool {
+				asked, _, _ := strings.Cut(strings.TrimPrefix(r, "GET "), "?")
+				return asked == path
+			})
 			if want := slices.Contains(c.read, path); asked != want {
 				t.Errorf("%s: asked for %s: %v, want %v", name, path, asked, want)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -32,6 +33,8 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 		}
 	case report.Garbage:
 		return q.keepGarbage(e), nil
+	case report.Live:
+		return q.lookAtBudgets(), nil
 	case report.Undecidable:
 		if types := q.missingTypes(e); types != "" {
 			show := report.Act{Action: report.ShowKinds, Kinds: types}
@@ -73,6 +76,24 @@ func (q *question) lookAtUsers() []report.Remedy {
 	for _, r := range q.users[:min(3, len(q.users))] {
 		ask := report.Act{Action: report.Explain, Target: r}
 		remedies = append(remedies, ask.Remedy("shows what would delete it: the finalizer is removed when it is gone"))
+	}
+	return remedies
+}
+
+// drains are what a drain of the target waits for, if that is a node that is cordoned.
+func (q *question) drains() []evidence.Eviction {
+	if q.around == nil || !q.target.Is(object.Node) || !q.around.Cordoned(q.target.Name) {
+		return nil
+	}
+	return q.around.Evictions(q.target.Name)
+}
+
+// lookAtBudgets leads to the budgets that a drain of the target waits for.
+func (q *question) lookAtBudgets() []report.Remedy {
+	var remedies []report.Remedy
+	for _, x := range q.drains() {
+		show := report.Act{Action: report.Describe, Target: report.RefOf(q.around.Known(x.Budget.Ref))}
+		remedies = append(remedies, show.Remedy("shows which pods it counts, and which of them are not ready: "+report.RefOf(x.Pod.Ref).ShortName()+" can't be evicted"))
 	}
 	return remedies
 }

@@ -66,6 +66,10 @@ func (q *question) unserved() string {
 // liveMessage says what keeps the object.
 func (q *question) liveMessage(effect report.Effect) string {
 	solid := q.ownersOf(engine.Existing)
+	if drain := q.drains(); len(drain) > 0 {
+		known := q.around.Known(drain[0].Budget.Ref)
+		return "it is cordoned, and " + drain[0].Text(known)
+	}
 	switch {
 	case q.decision.Reason == reason.NoOwners:
 		return "it has no owner references, so the garbage collector never touches it"

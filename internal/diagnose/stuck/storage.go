@@ -54,8 +54,9 @@ func (i *inquiry) proveEvictions(e *end) {
 		}
 		node := i.around.DrainedNode(o)
 		for _, x := range i.around.Evictions(node) {
-			ref := report.RefOf(i.around.Known(x.Budget.Ref))
-			e.prove(reason.BudgetSays, &ref, ref.ShortName()+" in namespace "+ref.Namespace+" allows no eviction of "+report.RefOf(x.Pod.Ref).ShortName()+": a drain of node "+node+" waits for it")
+			known := i.around.Known(x.Budget.Ref)
+			ref := report.RefOf(known)
+			e.prove(reason.BudgetSays, &ref, x.Text(known))
 			e.remedy(report.Act{Action: report.Describe, Target: ref}, "shows which pods it counts, and which of them are not ready", "")
 		}
 	}
