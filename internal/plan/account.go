@@ -91,7 +91,7 @@ func changeOf(e *report.Effect, out *outcome.Outcome) (report.Change, bool) {
 	switch {
 	case mayGo(out):
 		return report.ChangeDeleted, true
-	case e.Outcome == report.Unknown, e.Reason == string(reason.RulesUnknown), e.Later == report.Unknown, tr.Refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
+	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.Refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
 		return report.ChangeDeleted, true
 	case goes(e.Outcome), goes(e.AtOnce), goes(e.Later):
 		if tr.First.BeingDeleted() && !tr.Target {
@@ -146,7 +146,7 @@ func isRewritten(e *report.Effect) bool {
 
 func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 	switch {
-	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept:
+	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept, e.Reason == string(reason.RulesUnknown):
 		return report.Undecided
 	case e.DependsOnTiming, e.Reason == string(reason.RequestRefused):
 		return report.Possible

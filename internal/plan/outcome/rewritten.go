@@ -123,9 +123,9 @@ type aggregation struct {
 //
 // Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go syncClusterRole.
 func (j *Judge) addAggregated(all *Outcomes, gone []*Outcome) {
-	why := reason.RulesAggregated
+	why, loses := reason.RulesAggregated, "loses"
 	if !j.Snap.Covers(object.ClusterRole.Resource(), "") {
-		why = reason.RulesUnknown
+		why, loses = reason.RulesUnknown, "may lose"
 	}
 	a := aggregation{selectors: map[*object.Object][]labels.Selector{}}
 	for _, o := range j.Snap.In(object.ClusterRole.GroupResource(), "") {
@@ -161,7 +161,7 @@ func (j *Judge) addAggregated(all *Outcomes, gone []*Outcome) {
 			}
 			causes[o] = by
 			slices.SortFunc(because, object.Compare)
-			j.rewrite(all, o, why, by, because, lost(was, is))
+			j.rewrite(all, o, why, by, because, lost(was, is, loses))
 		}
 	}
 }
@@ -219,8 +219,8 @@ func (a *aggregation) selects(of, o *object.Object) bool {
 	return slices.ContainsFunc(a.selectors[of], func(s labels.Selector) bool { return s.Matches(o.Labels) })
 }
 
-// lost says how many rules go.
-func lost(was, is []string) string {
+// lost says how many rules go; loses is the verb for it.
+func lost(was, is []string, loses string) string {
 	n := 0
 	for _, r := range was {
 		if !slices.Contains(is, r) {
@@ -230,5 +230,5 @@ func lost(was, is []string) string {
 	if n == 0 {
 		return "its rules stay, in another order"
 	}
-	return fmt.Sprintf("it loses %d of its %d rules", n, len(was))
+	return fmt.Sprintf("it %s %d of its %d rules", loses, n, len(was))
 }
