@@ -95,7 +95,7 @@ items:
 		stuck int
 	}{
 		{keep, "shop/garbage Deleted", 0},
-		{nil, "other/garbage Deleted, other/stuck Blocked, shop/garbage Deleted", 1},
+		{nil, "other/garbage Deleted, other/stuck Blocked, other/unknown Unknown, shop/garbage Deleted", 1},
 	} {
 		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict, Keep: tt.keep})
 		if err != nil {

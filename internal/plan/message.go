@@ -12,7 +12,11 @@ import (
 )
 
 // messenger writes one sentence about each effect.
-type messenger struct{ tracks *outcome.Tracks }
+type messenger struct {
+	// allKinds: a kind that does not map is not served, rather than not known.
+	allKinds bool
+	tracks   *outcome.Tracks
+}
 
 func (m messenger) message(e *report.Effect, detail string) string {
 	text := m.sentence(e)
@@ -131,7 +135,7 @@ func keptSentence(e *report.Effect) string {
 	case e.Reason == string(reason.NotAskedFor):
 		return "garbage, and not in the namespaces that were asked for: it stays"
 	case e.Reason == "UnknownOwnerKind":
-		return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
+		return notServed(e)
 	case e.Reason == "AbsenceNotProven":
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
 	case e.Reason == "OwnerRefInvalidNamespace":
@@ -212,8 +216,14 @@ func holders(finalizers []string) string {
 	return text
 }
 
+func notServed(e *report.Effect) string {
+	return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
+}
+
 func (m messenger) unknownSentence(e *report.Effect) string {
 	switch {
+	case e.Reason == "UnknownOwnerKind" && m.allKinds:
+		return notServed(e)
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
 	case e.Reason == string(reason.LookupFailed):

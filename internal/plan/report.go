@@ -110,7 +110,7 @@ func (s *simulation) sorted(all *outcome.Outcomes) []*outcome.Outcome {
 // effects are what becomes of objects, in the order of these outcomes.
 func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 	end := &outlook{simulation: s}
-	m := messenger{tracks: s.tracks}
+	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
 	var sibling *report.Effect
 	for i, out := range sorted {

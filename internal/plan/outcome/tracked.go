@@ -272,9 +272,11 @@ func (j *Judge) judgeConsidered(out *Outcome) {
 }
 
 // keptForever reports whether an owner is of a kind that is known not to be served. The garbage
-// collector decides nothing about the object, whatever becomes of its owners. (Q4)
+// collector decides nothing about the object, whatever becomes of its owners. (Q4) Our own
+// leaves that undecided: it begins no deletion that would wait for the object for good.
 func (j *Judge) keptForever(d judgement) bool {
-	return d.Reason == reason.UnknownOwnerKind && j.Snap.KnowsAllKinds()
+	ours := j.Collects && j.Rules == engine.Strict
+	return d.Reason == reason.UnknownOwnerKind && j.Snap.KnowsAllKinds() && !ours
 }
 
 // owners are the references of a judged object that are in one of the sets.
