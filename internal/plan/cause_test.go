@@ -111,14 +111,7 @@ func TestOnlyNearAndTheFutures(t *testing.T) {
 // planOf is the plan of a delete of the ConfigMap a of a world.
 func planOf(t *testing.T, world string, o plan.Options) *plan.Result {
 	t.Helper()
-	objects, err := scenario.ParseWorld(world, scenario.Names{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap := listedWorld(t, world)
 	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, "a")), o)
 	if err != nil {
 		t.Fatal(err)

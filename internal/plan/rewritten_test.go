@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -80,7 +81,7 @@ func TestRewrittenAccount(t *testing.T) {
 		{"garbage beside the request", token + " owners=v1:ConfigMap:gone:g\nv1 ConfigMap s/c", "c", "ConfigMap c: Sure Deleted AtOnce, Deleted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			snap := rewrittenWorld(t, test.world)
+			snap := listedWorld(t, test.world)
 			result, err := plan.Simulate(t.Context(), snap, deleting(test.target)(snap), plan.Options{Controller: runs(map[string]string{"x/runs": "operator"})})
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +95,7 @@ func TestRewrittenAccount(t *testing.T) {
 
 // TestRewrittenByCollection: a token that a collection deletes changes its account.
 func TestRewrittenByCollection(t *testing.T) {
-	snap := rewrittenWorld(t, token+" owners=v1:ConfigMap:gone:g")
+	snap := listedWorld(t, token+" owners=v1:ConfigMap:gone:g")
 	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict})
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +103,23 @@ func TestRewrittenByCollection(t *testing.T) {
 	want := "Secret t: Sure Deleted AtOnce, Deleted\nServiceAccount ci: Sure Changed ControllerActs, Kept by serviceaccount-token-controller"
 	if diff := gocmp.Diff(want, accountText(result.Plan)); diff != "" {
 		t.Errorf("account (-want +got):\n%s", diff)
+	}
+}
+
+// TestRewrittenCycle: aggregates that select each other keep a rule when its source is deleted, because
+// each still has it from the others.
+func TestRewrittenCycle(t *testing.T) {
+	world := role + "x labels=to=all rules=a"
+	for i := range 3 {
+		world += fmt.Sprintf("\n%so%d labels=to=all aggregates=to=all rules=a", role, i)
+	}
+	snap := listedWorld(t, world)
+	result, err := plan.Simulate(t.Context(), snap, deleting("x")(snap), plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(result.Plan.Effects); n != 1 {
+		t.Errorf("%d effects:\n%s", n, accountText(result.Plan))
 	}
 }
 
@@ -118,7 +136,8 @@ func TestRewrittenUnknown(t *testing.T) {
 	}
 }
 
-func rewrittenWorld(t *testing.T, world string) *snapshot.Snapshot {
+// listedWorld is the snapshot of a world of which all kinds were listed.
+func listedWorld(t *testing.T, world string) *snapshot.Snapshot {
 	t.Helper()
 	objects, err := scenario.ParseWorld(world, scenario.Names{})
 	if err != nil {

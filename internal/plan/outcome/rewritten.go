@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -18,25 +16,25 @@ const AggregationName = "clusterrole-aggregation-controller"
 
 const aggregationAssumption = "the ClusterRole aggregation controller runs"
 
-// rewriters are the controllers that change an object because another one has gone, by the
-// reason of the object that changes, with what has to hold for them to do so.
+// rewriters has the controller that changes an object because another one was deleted, and the
+// assumption that this rests on, by the reason of the changed object.
 var rewriters = map[reason.Code]struct{ controller, assumption string }{
 	reason.TokenReferenceRemoved: {controllers.TokensName, controllers.TokensAssumption},
 	reason.RulesAggregated:       {AggregationName, aggregationAssumption},
 	reason.RulesUnknown:          {AggregationName, aggregationAssumption},
 }
 
-// Rewriter is the controller that changes an object which stays, by the reason of its effect;
-// false for any other reason.
+// Rewriter returns the controller that changes an object which stays, by the reason of its effect. It
+// returns false for any other reason.
 func Rewriter(code string) (controller string, ok bool) {
 	by, ok := rewriters[reason.Code(code)]
 	return by.controller, ok
 }
 
-// AddRewritten adds the objects that stay, and that a controller changes because others go: the
-// ServiceAccount of a token, and a ClusterRole that aggregates another one. Neither decides what
-// is deleted, so that it is not simulated. What was added before is judged again: whether the
-// others go may depend on timing by now, or happen anyway.
+// AddRewritten adds the objects that stay and that a controller changes because others are deleted:
+// the ServiceAccount of a token, and a ClusterRole that aggregates another one. These changes cause no
+// deletion, so they are not simulated. A second call replaces what the first one added, because by
+// then the others may depend on timing or be deleted without the request.
 func (j *Judge) AddRewritten(all *Outcomes) {
 	var tokens, roles []*Outcome
 	for _, out := range all.All() {
@@ -63,9 +61,9 @@ func (j *Judge) AddRewritten(all *Outcomes) {
 	}
 }
 
-// accountNaming is the ServiceAccount that names a token in its secrets, and from which the
-// tokens controller takes that name when the token has gone. It is nil where the snapshot does
-// not show that the Secret is a token, or that the account names it.
+// accountNaming returns the ServiceAccount that lists a token in its secrets. The tokens controller
+// removes the entry when the token is deleted. It returns nil if the snapshot does not show that the
+// Secret is a token, or that the account lists it.
 //
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go syncSecret, removeSecretReference.
 func (j *Judge) accountNaming(secret *object.Object) *object.Object {
@@ -80,8 +78,8 @@ func (j *Judge) accountNaming(secret *object.Object) *object.Object {
 	return account
 }
 
-// rewrite gives an object that stays the outcome that a controller changes it. One of which more
-// than that is said keeps its own.
+// rewrite sets the outcome of an object that stays and that a controller changes. An object that the
+// run deletes, changes or targets itself keeps its outcome.
 func (j *Judge) rewrite(all *Outcomes, o *object.Object, why reason.Code, causes []*Outcome, because []object.Ref, detail string) {
 	if out := j.OfObject(all, o); out != nil && out.Reason != string(why) {
 		if out.Result != report.Kept || out.Track.Changed != 0 || out.Track.Target {
@@ -109,117 +107,137 @@ func refsOf(list []*Outcome) []object.Ref {
 	return refs
 }
 
-// aggregation is what the ClusterRoles that aggregate others come to.
+// aggregation computes the rules of ClusterRoles that aggregate others. With admin aggregating edit,
+// and edit aggregating view, rules of view reach edit in the first round and admin in the second.
 type aggregation struct {
-	// roles are all that are there, by name, aggregates those of them that have the rules of others.
-	roles, aggregates []*object.Object
-	selectors         map[*object.Object][]labels.Selector
-	rules             map[*object.Object][]string
+	// aggregates are the ClusterRoles with an aggregationRule, by name. selected are the ClusterRoles
+	// that each of them selects: by selector, and then by name.
+	aggregates []*object.Object
+	selected   map[*object.Object][]*object.Object
 }
 
-// addAggregated adds the ClusterRoles that get other rules because some go. Where not all
-// ClusterRoles were seen, another one may allow the same. Where only their metadata was seen,
-// nothing is known of rules, and nothing is said.
-//
-// Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go syncClusterRole.
-func (j *Judge) addAggregated(all *Outcomes, gone []*Outcome) {
-	why, loses := reason.RulesAggregated, "loses"
-	if !j.Snap.Covers(object.ClusterRole.Resource(), "") {
-		why, loses = reason.RulesUnknown, "may lose"
-	}
-	a := aggregation{selectors: map[*object.Object][]labels.Selector{}}
-	for _, o := range j.Snap.In(object.ClusterRole.GroupResource(), "") {
-		a.roles = append(a.roles, o)
-		if facts := o.ClusterRole(); facts != nil && len(facts.Aggregates) > 0 {
-			selectors, ok := facts.Selectors()
-			if !ok {
-				return
-			}
-			a.aggregates, a.selectors[o] = append(a.aggregates, o), selectors
+// newAggregation returns false if a selector cannot be read.
+func newAggregation(roles []*object.Object) (*aggregation, bool) {
+	a := &aggregation{selected: map[*object.Object][]*object.Object{}}
+	for _, o := range roles {
+		facts := o.ClusterRole()
+		if facts == nil || len(facts.Aggregates) == 0 {
+			continue
 		}
-	}
-	a.settle()
-	before := a.rules
-	causes := map[*object.Object][]*Outcome{}
-	for _, out := range gone {
-		causes[out.Track.First] = []*Outcome{out}
-	}
-	a.roles = slices.DeleteFunc(slices.Clone(a.roles), func(o *object.Object) bool { return causes[o] != nil })
-	a.settle()
-	for range a.aggregates { // a → b → c: what c comes to is because of a
-		for _, o := range a.aggregates {
-			was, is := before[o], a.rules[o]
-			if slices.Equal(was, is) || j.resultOf(all, o) == report.Deleted {
-				continue
-			}
-			var because []object.Ref
-			var by []*Outcome
-			for other, outs := range causes {
-				if other != o && a.selects(o, other) {
-					because, by = append(because, other.Ref), append(by, outs...)
+		selectors, ok := facts.Selectors()
+		if !ok {
+			return nil, false
+		}
+		a.aggregates = append(a.aggregates, o)
+		for _, s := range selectors {
+			for _, r := range roles {
+				if r != o && s.Matches(r.Labels) {
+					a.selected[o] = append(a.selected[o], r)
 				}
 			}
-			causes[o] = by
-			slices.SortFunc(because, object.Compare)
-			j.rewrite(all, o, why, by, because, lost(was, is, loses))
 		}
 	}
+	return a, true
 }
 
-// resultOf is what becomes of an object; empty if it has no outcome.
-func (j *Judge) resultOf(all *Outcomes, o *object.Object) report.Outcome {
-	if out := j.OfObject(all, o); out != nil {
-		return out.Result
+// rulesWithout returns the rules of the aggregates after these ClusterRoles are gone.
+func (a *aggregation) rulesWithout(gone map[*object.Object]*Outcome) map[*object.Object][]string {
+	rules := map[*object.Object][]string{}
+	for _, o := range a.aggregates {
+		rules[o] = o.ClusterRole().Rules
 	}
-	return ""
-}
-
-// settle gives the aggregates the rules of those that they select, until nothing changes: an
-// aggregate may select another one.
-func (a *aggregation) settle() {
-	a.rules = map[*object.Object][]string{}
-	for _, o := range a.roles {
-		if facts := o.ClusterRole(); facts != nil {
-			a.rules[o] = facts.Rules
-		}
-	}
-	for range a.aggregates {
+	for range a.aggregates { // the longest chain has as many members
 		changed := false
 		for _, o := range a.aggregates {
-			if next := a.gather(o); !slices.Equal(next, a.rules[o]) {
-				a.rules[o], changed = next, true
+			if next := a.gather(o, rules, gone); !slices.Equal(next, rules[o]) {
+				rules[o], changed = next, true
 			}
 		}
 		if !changed {
-			return
-		}
-	}
-}
-
-// gather lists the rules of the ClusterRoles that an aggregate selects, each once: by selector,
-// and then by name.
-func (a *aggregation) gather(of *object.Object) []string {
-	var rules []string
-	for _, s := range a.selectors[of] {
-		for _, o := range a.roles {
-			if o.Name == of.Name || !s.Matches(o.Labels) {
-				continue
-			}
-			for _, r := range a.rules[o] {
-				if !slices.Contains(rules, r) {
-					rules = append(rules, r)
-				}
-			}
+			break
 		}
 	}
 	return rules
 }
 
-func (a *aggregation) selects(of, o *object.Object) bool {
-	return slices.ContainsFunc(a.selectors[of], func(s labels.Selector) bool { return s.Matches(o.Labels) })
+// gather lists the rules of the ClusterRoles that an aggregate selects, each once.
+func (a *aggregation) gather(of *object.Object, rules map[*object.Object][]string, gone map[*object.Object]*Outcome) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, o := range a.selected[of] {
+		if gone[o] != nil || o.ClusterRole() == nil {
+			continue
+		}
+		from, aggregates := rules[o]
+		if !aggregates {
+			from = o.ClusterRole().Rules
+		}
+		for _, r := range from {
+			if !seen[r] {
+				seen[r] = true
+				list = append(list, r)
+			}
+		}
+	}
+	return list
 }
 
-// lost says how many rules go; loses is the verb for it.
+// addAggregated adds the ClusterRoles whose rules change because others are deleted. If not all
+// ClusterRoles were seen, an unseen one may allow the same. If only metadata was seen, the rules are
+// unknown, and nothing is added.
+//
+// Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go syncClusterRole.
+func (j *Judge) addAggregated(all *Outcomes, deleted []*Outcome) {
+	why, loses := reason.RulesAggregated, "loses"
+	if !j.Snap.Covers(object.ClusterRole.Resource(), "") {
+		why, loses = reason.RulesUnknown, "may lose"
+	}
+	a, ok := newAggregation(j.Snap.In(object.ClusterRole.GroupResource(), ""))
+	if !ok {
+		return
+	}
+	gone := map[*object.Object]*Outcome{}
+	for _, out := range deleted {
+		gone[out.Track.First] = out
+	}
+	before, after := a.rulesWithout(nil), a.rulesWithout(gone)
+	changes := func(o *object.Object) bool { return gone[o] == nil && !slices.Equal(before[o], after[o]) }
+	for _, o := range a.aggregates {
+		if !changes(o) {
+			continue
+		}
+		var because []object.Ref
+		for _, other := range a.selected[o] {
+			if gone[other] != nil || changes(other) {
+				because = append(because, other.Ref)
+			}
+		}
+		slices.SortFunc(because, object.Compare)
+		j.rewrite(all, o, why, a.causes(o, gone, changes), slices.Compact(because), lost(before[o], after[o], loses))
+	}
+}
+
+// causes lists the deleted ClusterRoles that an aggregate selects, itself or through others that change.
+func (a *aggregation) causes(of *object.Object, gone map[*object.Object]*Outcome, changes func(*object.Object) bool) []*Outcome {
+	var found []*Outcome
+	seen := map[*object.Object]bool{of: true}
+	for next := []*object.Object{of}; len(next) > 0; next = next[1:] {
+		for _, o := range a.selected[next[0]] {
+			if seen[o] {
+				continue
+			}
+			seen[o] = true
+			if out := gone[o]; out != nil {
+				found = append(found, out)
+			} else if changes(o) {
+				next = append(next, o)
+			}
+		}
+	}
+	return found
+}
+
+// lost says how many rules are lost. loses is the verb: "loses" or "may lose".
 func lost(was, is []string, loses string) string {
 	n := 0
 	for _, r := range was {
