@@ -26,7 +26,8 @@ type factKind struct {
 
 // factField is one field.
 type factField struct {
-	// path is where it is: spec.nodeName, or secrets for one beside spec and status. No two kinds have different fields in one place.
+	// path is spec.nodeName, or secrets for a field outside of spec and status. Kinds that share a path
+	// share the field.
 	path string
 	// flat is how the name of its Go field begins in lower case, where that is another one.
 	flat string

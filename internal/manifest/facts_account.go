@@ -17,21 +17,14 @@ var accountFacts = &factKind{
 
 // accountSecrets reads the names of the Secrets that a ServiceAccount refers to.
 func (l *lexer) accountSecrets(it *item, path string, flat bool) error {
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
+	return l.entries(path, func() error {
+		if err := l.charge(entryBytes); err != nil {
+			return err
 		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of "+path, "a mapping")
-		}
-		var name span
-		if err = l.charge(entryBytes); err == nil {
-			name, err = l.named(it, "name", "an entry of "+path, flat)
-		}
+		name, err := l.named(it, "name", "an entry of "+path, flat)
 		if text := it.bytes(name); err == nil && len(text) > 0 {
 			it.facts.account.Secrets = append(it.facts.account.Secrets, string(text))
 		}
-	}
-	return err
+		return err
+	})
 }

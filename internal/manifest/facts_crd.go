@@ -56,21 +56,15 @@ func (l *lexer) definitionNames(it *item, path string, _ bool) error {
 
 func (l *lexer) definitionVersions(it *item, path string, _ bool) error {
 	d := &it.facts.definition
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of "+path, "a mapping")
+	return l.entries(path, func() error {
+		if err := l.charge(entryBytes); err != nil {
+			return err
 		}
 		var v object.CRDVersion
-		if err = l.charge(entryBytes); err == nil {
-			err = l.definitionVersion(&v)
-		}
+		err := l.definitionVersion(&v)
 		d.Versions = append(d.Versions, v)
-	}
-	return err
+		return err
+	})
 }
 
 func (l *lexer) definitionVersion(v *object.CRDVersion) error {

@@ -21,21 +21,15 @@ var resourceClaimFacts = &factKind{
 
 // reservations reads who uses a ResourceClaim.
 func (l *lexer) reservations(it *item, path string, _ bool) error {
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of "+path, "a mapping")
+	return l.entries(path, func() error {
+		if err := l.charge(2 * entryBytes); err != nil {
+			return err
 		}
 		var r object.Reservation
-		if err = l.charge(2 * entryBytes); err == nil {
-			err = l.reservation(&r)
-		}
+		err := l.reservation(&r)
 		it.facts.claim.Reserved = append(it.facts.claim.Reserved, r)
-	}
-	return err
+		return err
+	})
 }
 
 func (l *lexer) reservation(r *object.Reservation) error {

@@ -28,16 +28,9 @@ var conditions = factField{
 // Upstream: pkg/controller/job/util/utils.go FinishedCondition.
 func (l *lexer) conditions(it *item, path string, _ bool) error {
 	it.facts.conditioned = true
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of "+path, "a mapping")
-		}
-		var kind, status string
-		if kind, status, err = l.condition(it); err != nil {
+	return l.entries(path, func() error {
+		kind, status, err := l.condition(it)
+		if err != nil {
 			return err
 		}
 		switch kind {
@@ -48,8 +41,8 @@ func (l *lexer) conditions(it *item, path string, _ bool) error {
 		case "Complete", "Failed":
 			it.facts.job.Finished = it.facts.job.Finished || status == "True"
 		}
-	}
-	return err
+		return nil
+	})
 }
 
 func (l *lexer) condition(it *item) (kind, status string, err error) {

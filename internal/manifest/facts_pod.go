@@ -37,19 +37,12 @@ var podFacts = &factKind{
 // podVolumes reads which claims the volumes of a pod use.
 func (l *lexer) podVolumes(it *item, path string, flat bool) error {
 	it.facts.pod.VolumesKnown = true
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
+	return l.entries(path, func() error {
+		if err := l.charge(entryBytes); err != nil {
+			return err
 		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of "+path, "a mapping")
-		}
-		if err = l.charge(entryBytes); err == nil {
-			err = l.podVolume(it, flat)
-		}
-	}
-	return err
+		return l.podVolume(it, flat)
+	})
 }
 
 // podVolume reads one volume. The claim of an ephemeral one has the name of the

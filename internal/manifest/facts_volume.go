@@ -62,17 +62,7 @@ var statefulSetFacts = &factKind{
 }
 
 func (l *lexer) claimTemplates(it *item, path string, flat bool) error {
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of "+path, "a mapping")
-		}
-		err = l.claimTemplate(it, flat)
-	}
-	return err
+	return l.entries(path, func() error { return l.claimTemplate(it, flat) })
 }
 
 // claimTemplate reads the name of one template.

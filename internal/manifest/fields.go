@@ -142,7 +142,8 @@ func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) error 
 	return nil
 }
 
-// keptFacts adds to o the facts that follow from what was kept, as those of kind. The item is a copy: nothing of it changes.
+// keptFacts adds to o the facts of a kind that follow from the kept text. The item is a copy and stays
+// as it is.
 func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Object) error {
 	rd.kept.rd = rd
 	it.text = append([]byte(nil), it.text...)

@@ -69,6 +69,22 @@ func (l *lexer) element(first bool) (bool, error) {
 	return true, nil
 }
 
+// entries reads the array at the current position, whose elements are mappings; null is an empty array.
+// read is called at the start of each mapping and reads it. path names the array in errors.
+func (l *lexer) entries(path string, read func() error) error {
+	in, err := l.array(path)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '{' {
+			return l.mistyped("an entry of "+path, "a mapping")
+		}
+		err = read()
+	}
+	return err
+}
+
 // skip passes over the value at the current position.
 func (l *lexer) skip() error {
 	outside := len(l.open)
