@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,34 +24,66 @@ func TestCommandsAgreeOnCases(t *testing.T) {
 	if err != nil || len(dumps) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
-	more, err := filepath.Glob("testdata/agree/*.yaml")
-	if err != nil || len(more) == 0 {
-		t.Fatalf("no dumps: %v", err)
+	read := func(name, dump string) {
+		t.Run(name, func(t *testing.T) {
+			if !agree(t, dump) {
+				t.Fatal("collect does not read it")
+			}
+		})
 	}
-	dumps = append(dumps, more...)
-	for _, dump := range more {
-		t.Run("whole "+dump, func(t *testing.T) { agree(t, wholeOf(t, dump)) })
+	for _, dump := range committedClusters(t) {
+		read("whole "+filepath.Base(dump), wholeOf(t, dump))
+		dumps = append(dumps, dump)
 	}
+	for _, dump := range dumps {
+		read(filepath.Base(dump), dump)
+	}
+	var outside []string
 	for _, pattern := range []string{"*/*", "*.tar.gz"} {
 		more, err := filepath.Glob("../../../shared/data/cases/" + pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		dumps = append(dumps, more...)
+		outside = append(outside, more...)
 	}
-	for _, dump := range dumps {
-		t.Run(strings.TrimPrefix(dump, "../../"), func(t *testing.T) { agree(t, dump) })
+	for _, dump := range outside { // some are refused, or hold no objects
+		t.Run(strings.TrimPrefix(dump, "../../../"), func(t *testing.T) { agree(t, dump) })
 	}
+}
+
+// committedClusters lists the dumps of testdata/agree. deletions.yaml is added twice: with a
+// kube-controller-manager that no longer renews its lease, and with a lease of kube-scheduler instead.
+func committedClusters(t *testing.T) []string {
+	t.Helper()
+	const deletions, renewed, name = "testdata/agree/deletions.yaml", `leaseDurationSeconds: 15, renewTime: "2026-05-01T12`, "name: kube-controller-manager"
+	text, err := os.ReadFile(deletions)
+	if err != nil || bytes.Count(text, []byte(renewed)) != 1 || bytes.Count(text, []byte(name)) != 1 {
+		t.Fatalf("%s has no lease to change: %v", deletions, err)
+	}
+	dumps := []string{deletions, "testdata/agree/references.yaml"}
+	dir := t.TempDir()
+	for file, change := range map[string]*strings.Replacer{
+		"manager-stopped.yaml": strings.NewReplacer(renewed, strings.Replace(renewed, "T12", "T10", 1)),
+		"no-manager.yaml":      strings.NewReplacer(name, "name: kube-scheduler"),
+	} {
+		file = filepath.Join(dir, file)
+		if err := os.WriteFile(file, []byte(change.Replace(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		dumps = append(dumps, file)
+	}
+	return dumps
 }
 
 // mostDeletes is how many deletes of one dump are planned, beside those that explain names.
 const mostDeletes = 6
 
-// agree asks every command about one dump, and compares the answers.
-func agree(t *testing.T, dump string) {
+// agree asks every command about one dump, and compares the answers. It returns false if collect
+// does not read the dump.
+func agree(t *testing.T, dump string) bool {
 	a := commandAnswers{dump: dump, explained: map[report.Ref]*report.Explanation{}, deletes: map[report.Ref]*report.Plan{}}
 	if !documentOf(t, &a.collect, "collect", "--rules=upstream", "--from", dump) {
-		return // not a dump of objects, or one that is refused
+		return false
 	}
 	for command, document := range map[string]any{"stuck": &a.stuck, "check": &a.check, "doctor": &a.doctor} {
 		if !documentOf(t, document, command, "--from", dump) {
@@ -80,6 +113,7 @@ func agree(t *testing.T, dump string) {
 	for _, text := range slices.Compact(slices.Sorted(slices.Values(a.contradictions()))) {
 		t.Error(text)
 	}
+	return true
 }
 
 // commandAnswers are those of all commands about one dump. An object that several have the name of is not
