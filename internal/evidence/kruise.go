@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// protectionLabel is the label by which OpenKruise refuses to delete an object. Under the value Always
-// it refuses that until the label is removed, under Cascading as long as something depends on the object.
+// protectionLabel is the label of objects that OpenKruise protects. With the value Always it refuses
+// every delete, and with Cascading those of objects that something depends on.
 //
 // Source: openkruise/kruise apis/policy/v1alpha1/resources_deletion_protection.go.
 const protectionLabel = "policy.kruise.io/delete-protection"
@@ -79,7 +79,7 @@ func ofKruise(h *Webhook) bool {
 	return h.Client.Service != nil && strings.HasPrefix(h.Client.Service.Name, "kruise-webhook")
 }
 
-// depended reports whether something depends on an object in the eyes of OpenKruise, and whether that
+// depended reports whether something depends on an object by the rules of OpenKruise, and whether that
 // is known.
 func (s *Surroundings) depended(on dependence, w Write) (depends, known bool) {
 	switch on {
@@ -98,16 +98,19 @@ func (s *Surroundings) depended(on dependence, w Write) (depends, known bool) {
 //
 // Source: openkruise/kruise deletion_protection.go ValidateWorkloadDeletion.
 func (s *Surroundings) hasReplicas(o *object.Object) (yes, known bool) {
-	for n := range s.seen.Workloads {
-		if d := &s.seen.Workloads[n]; d.Ref.Kind == o.Kind && d.Ref.Namespace == o.Namespace && d.Ref.Name == o.Name && object.GroupOf(d.Ref.APIVersion) == o.Group() {
-			return d.Wanted > 0, true
+	if s.wanted == nil {
+		s.wanted = map[object.Ref]int{}
+		for n := range s.seen.Workloads {
+			w := &s.seen.Workloads[n]
+			s.wanted[s.Known(w.Ref)] = w.Wanted
 		}
 	}
-	return false, false
+	wanted, known := s.wanted[s.Known(o.Ref)]
+	return wanted > 0, known
 }
 
-// hasInstances reports whether a definition has instances that are not being deleted. Without any, it
-// depends on another feature whether the delete is admitted.
+// hasInstances reports whether a CRD has instances that are not being deleted. Without one the answer is
+// unknown: another feature of OpenKruise may refuse the delete.
 //
 // Source: openkruise/kruise deletion_protection.go ValidateCRDDeletion.
 func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
@@ -119,8 +122,8 @@ func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
 	return yes, yes
 }
 
-// hasContent reports whether a namespace has pods that are at work. Bound PVCs count as well, and
-// whether a PVC is bound is not known.
+// hasContent reports whether a namespace has unfinished pods. A bound PVC counts as well, but whether a
+// PVC is bound is unknown.
 //
 // Source: openkruise/kruise deletion_protection.go ValidateNamespaceDeletion.
 func (s *Surroundings) hasContent(w Write) (yes, known bool) {
@@ -128,9 +131,7 @@ func (s *Surroundings) hasContent(w Write) (yes, known bool) {
 		return false, false
 	}
 	in := func(k object.Kind, is func(*object.Object) bool) bool {
-		return slices.ContainsFunc(s.objectsOf(schema.GroupKind{Kind: k.Kind}), func(o *object.Object) bool {
-			return o.Namespace == w.Object.Name && !o.BeingDeleted() && is(o)
-		})
+		return slices.ContainsFunc(s.snap.In(k.GroupResource(), w.Object.Name), func(o *object.Object) bool { return !o.BeingDeleted() && is(o) })
 	}
 	atWork := func(o *object.Object) bool {
 		p := o.Pod()
@@ -139,9 +140,9 @@ func (s *Surroundings) hasContent(w Write) (yes, known bool) {
 	if in(object.Pod, atWork) {
 		return true, true
 	}
-	any := func(*object.Object) bool { return true }
+	every := func(*object.Object) bool { return true }
 	ended := func(o *object.Object) bool { p := o.Pod(); return p == nil || p.Phase == "" }
-	known = !in(object.Pod, ended) && !in(object.PVC, any) &&
+	known = !in(object.Pod, ended) && !in(object.PVC, every) &&
 		s.snap.Covers(object.Pod.Resource(), w.Object.Name) && s.snap.Covers(object.PVC.Resource(), w.Object.Name)
 	return false, known
 }

@@ -25,6 +25,8 @@ type Surroundings struct {
 	nodeLeases map[string]*Lease
 	shown      map[object.Ref]*Terminating
 	consumers  map[object.Ref]*Consumer
+	// wanted is how many pods a workload wants; nil until it is asked for.
+	wanted map[object.Ref]int
 	// managerLease is that of kube-controller-manager; nil if it was not seen. managerless tells that
 	// there is none: that a dump has no leases at all says more of the dump, for every API server
 	// has one. stands is what ManagerStands has found.
