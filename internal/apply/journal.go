@@ -50,9 +50,9 @@ func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*objec
 	return &Journal{writer: w, look: look, now: now}
 }
 
-// Do writes the intent down, sends, and writes down what became of it. A request that the
-// client has repeated by itself is one intent: if its object is gone, or as the request makes it,
-// that is its doing. The outcome
+// Do writes the intent down, sends, and writes down what became of it. A request that the client
+// repeats is one intent: if its object is gone, or is as the request makes it, the request was carried
+// out. The outcome
 // is Unknown only when nothing that the server says afterwards proves that the
 // request was carried out: that its object is gone, or that done holds for it, which
 // may be nil. Err is the answer of send, or a *backup.JournalError.

@@ -24,8 +24,8 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // ResultOf classifies the answer to a write, without the time. A server that
 // answers that it did nothing, and a request that never left this machine, are
 // refusals; silence, an answer that nobody understands, and a failure of the
-// server itself say nothing of what was done. Nor does the answer to a request that was sent
-// again: the first one may have been carried out, and have made that the answer.
+// server itself say nothing of what was done. Neither does the answer to a request that was sent
+// again: the first attempt may have been carried out, and the answer may be its result.
 func ResultOf(err error) Result {
 	if err == nil {
 		return Result{Outcome: Confirmed}
@@ -48,8 +48,8 @@ func ResultOf(err error) Result {
 	return r
 }
 
-// mayFollowOurs reports whether an answer may be about what an earlier attempt of the same
-// request has done: the object is gone, or is not the version any more that it was for.
+// mayFollowOurs reports whether an answer may be the result of an earlier attempt of the same request,
+// which has deleted or changed the object.
 func mayFollowOurs(err error, code int) bool {
 	switch code {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:

@@ -74,8 +74,8 @@ func Describe(path string) Listed {
 	return l
 }
 
-// Digest identifies a backup by its name and manifest, for those who have looked at it and say
-// that it may go. One that was never finished has no manifest.
+// Digest identifies a backup by its name and manifest, to confirm its removal. A backup that was never
+// finished has no manifest.
 func Digest(path string) (string, error) {
 	dir, err := private.Enter(path)
 	if err != nil {

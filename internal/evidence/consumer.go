@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// The kinds whose objects name, in a field, what a finalizer protects for them.
+// The kinds whose spec names objects that a finalizer protects while they are used.
 var (
 	gateway      = object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true}
 	clusterQueue = object.Resource{Group: "kueue.x-k8s.io", Version: "v1beta1", Name: "clusterqueues", Kind: "ClusterQueue"}
@@ -16,7 +16,7 @@ var (
 // ClusterQueue its flavors.
 type Consumer struct {
 	Ref object.Ref `json:"-"`
-	// Kind is that of what it uses, in its own API group. Uses are the names, sorted.
+	// Kind is the kind of the used objects, in the API group of the user. Uses are their names, sorted.
 	Kind string   `json:"kind"`
 	Uses []string `json:"uses,omitempty"`
 }
@@ -33,7 +33,7 @@ func (s *Shown) takeGateway(b *body, raw []byte) error {
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	if d.Spec.Class != "" { // it has to be there: without it the Gateway was not read whole
+	if d.Spec.Class != "" { // the field is required: if it is missing, only metadata was read
 		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: "GatewayClass", Uses: []string{d.Spec.Class}})
 	}
 	return nil
@@ -67,7 +67,7 @@ func (s *Shown) takeQueue(b *body, raw []byte) error {
 	return nil
 }
 
-// consumersOf are the consumers by their references in the snapshot.
+// consumersOf indexes the consumers by their references in the snapshot.
 func (s *Surroundings) consumersOf(seen *World) map[object.Ref]*Consumer {
 	found := make(map[object.Ref]*Consumer, len(seen.Consumers))
 	for n := range seen.Consumers {

@@ -22,9 +22,8 @@ type Record struct {
 	Shown
 	// Unread is why the object could not be read whole; empty if it was. See also Whole.
 	Unread string `json:"unread,omitzero"`
-	// Whole tells that a server has listed all objects of the kind in the namespace; an empty one
-	// stands for all of them. The record has no name then, and neither has one that says in Unread
-	// why they could not be listed.
+	// Whole is true in a record without a name if a server has listed all objects of the kind in the
+	// namespace, or in all namespaces if it is empty. Otherwise Unread says why the list failed.
 	Whole bool `json:"whole,omitzero"`
 	// Absent tells that a server has no such object.
 	Absent bool `json:"absent,omitzero"`

@@ -23,9 +23,9 @@ const alike = 20
 
 // Evidence reads what tells who holds up objects that are being deleted: whole
 // objects of few kinds, and only those that can matter for what these objects wait
-// for. Nothing is read for objects that are not being deleted. all are the objects of the cluster, among
-// which are those that go with them. What cannot be read is marked in the world, with the reason. It fails
-// only with the context.
+// for. Nothing is read for objects that are not being deleted. all are the objects of the cluster,
+// including the dependents of about. Failed reads are marked in the world, with the reason. Evidence
+// fails only if the context ends.
 func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*evidence.World, error) {
 	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, evidence.InUseByLabel)}
 	w.world.Live = true
@@ -45,7 +45,7 @@ func (w *witness) look(ctx context.Context, scenes []scene) error {
 	for _, s := range scenes {
 		tasks = append(tasks, func() { w.part(ctx, s) })
 	}
-	listed := func(p evidence.Part) bool { // of pods those are left out that have ended
+	listed := func(p evidence.Part) bool { // the list of pods leaves out finished ones
 		return p != evidence.Pods && slices.Contains(scenes, scene{part: p})
 	}
 	for _, some := range w.groups() {
@@ -99,8 +99,8 @@ type witness struct {
 	used  bool
 	mu    sync.Mutex // of what follows
 	world evidence.World
-	// keep tells that records are wanted: of the objects that were read, and besides of what could
-	// not be read, and how far the parts were. Both are in the order in which they came.
+	// keep collects records of the objects that were read, and remarks about failed reads and how far
+	// each part was listed, both in the order of arrival.
 	keep             bool
 	records, remarks []*evidence.Record
 }

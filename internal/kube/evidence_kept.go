@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Records reads what a snapshot needs of a cluster beside its objects, so that the answers from it are
-// those of the cluster: everything that Evidence and Neighbours could read, once. about are the objects
-// that wait for somebody, or will when they are deleted; they are read whole. The records are sorted.
-// What cannot be read is among them, with the reason. It fails only with the context.
+// Records reads the evidence that a snapshot stores, so that it answers as the cluster does: everything
+// that Evidence and Neighbours could read. about are the objects that wait for a controller, or will
+// when they are deleted. They are read whole. The records are sorted. Failed reads are records with a
+// reason. Records fails only if the context ends.
 func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*evidence.Record, error) {
 	w := &witness{client: c, about: about, keep: true}
 	scenes := append(everyScene(), w.consumers()...)
@@ -23,13 +23,13 @@ func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*eviden
 	}
 	slices.SortStableFunc(w.records, compareRecords)
 	slices.SortStableFunc(w.remarks, compareRecords)
-	// Of several records of an object the first counts: one of what it shows.
+	// World.Take uses the first record of an object, so content comes before remarks.
 	return append(w.records, w.remarks...), nil
 }
 
 func compareRecords(a, b *evidence.Record) int { return object.Compare(a.Ref(), b.Ref()) }
 
-// everyScene are the parts that may matter for any question, without those in which controllers are.
+// everyScene lists the parts that any question may need, except those that show controllers.
 func everyScene() []scene {
 	scenes := append(admission(), usages()...)
 	for _, p := range []evidence.Part{

@@ -44,7 +44,7 @@ func admission() []scene {
 	return []scene{{part: evidence.ValidatingWebhooks}, {part: evidence.MutatingWebhooks}, {part: evidence.Policies}, {part: evidence.PolicyBindings}}
 }
 
-// consumers are the parts that say by name what uses an object that a finalizer protects.
+// consumers lists the parts whose objects name an object that a finalizer protects.
 func (w *witness) consumers() []scene {
 	var scenes []scene
 	if w.any(func(o *object.Object) bool { return o.Kind == "GatewayClass" }) {
@@ -56,7 +56,7 @@ func (w *witness) consumers() []scene {
 	return scenes
 }
 
-// usages are the parts that say what is in use in the eyes of Crossplane.
+// usages lists the parts that hold Crossplane's Usages.
 func usages() []scene {
 	return []scene{{part: evidence.LegacyUsages}, {part: evidence.Usages}, {part: evidence.ClusterUsages}}
 }

@@ -83,10 +83,9 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	return a, err
 }
 
-// RepeatedError is the answer to a write that was sent more than once, because the server or
-// something before it had answered 429 Too Many Requests. That should say that nothing was
-// done, but a proxy may answer it for a request that it has passed on: then a later answer such
-// as 404 is about the object that the first request has deleted.
+// RepeatedError wraps the last answer to a write that was sent again after 429 Too Many Requests. A
+// proxy may send 429 for a request that it has passed on. A later 404 can then mean that the first
+// attempt deleted the object.
 type RepeatedError struct{ Err error }
 
 // Error is the last answer.
@@ -95,7 +94,7 @@ func (e *RepeatedError) Error() string { return e.Err.Error() }
 // Unwrap is the last answer.
 func (e *RepeatedError) Unwrap() error { return e.Err }
 
-// tries is send, and says how often the request was sent.
+// tries sends a request until it is answered for good, and returns how often it was sent.
 func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err error) {
 	var waited time.Duration
 	for try := 1; ; try++ {

@@ -37,7 +37,8 @@ var ignored = []string{
 const tokenVolume = "kube-api-access-"
 
 // intended is a copy of what people and controllers wish in an object: without its status,
-// its finalizers and references, of which only those count that it lacks, and what the server or a controller of Kubernetes sets by itself. Of two objects of one name
+// what the server or a controller of Kubernetes sets by itself. Of its finalizers and references only
+// missing ones count. Of two objects of one name
 // these are compared.
 func intended(ref object.Ref, content map[string]any) map[string]any {
 	n := node{Saved: Saved{Object: ref}, content: runtime.DeepCopyJSON(content)}

@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// The fields of an object that exists again that lack something if it is not there: what else is in
-// them belongs to whoever has put it there.
+// An object that exists again differs in these fields if a saved entry is missing. Further entries are
+// no difference.
 const (
 	ownersField     = "metadata.ownerReferences"
 	finalizersField = "metadata.finalizers"
 )
 
-// lackFinalizers notes the saved finalizers that an object which exists again does not have. Those
-// of the collector were for the deletion that was.
+// lackFinalizers notes the saved finalizers that are missing from the object that exists again. Those
+// of the garbage collector are left out: they belonged to the earlier deletion.
 func (s *Step) lackFinalizers(saved []string) {
 	for _, f := range saved {
 		if f != object.Foreground && f != object.Orphan && !s.live.HasFinalizer(f) {
@@ -26,8 +26,8 @@ func (s *Step) lackFinalizers(saved []string) {
 	}
 }
 
-// compareOwners compares the references of an object that exists again with the saved ones, as far
-// as their owners are there or made again. It is done when all that is made is decided on.
+// compareOwners compares the owner references of an object that exists again with the saved ones. A
+// reference counts if its owner exists or will be created, so all creations must be planned before.
 func (p *planning) compareOwners(i int) {
 	n := &p.nodes[i]
 	_, controlled := n.live.Controller()
@@ -51,12 +51,11 @@ func (p *planning) compareOwners(i int) {
 	p.differs(n, append(n.compared.Differences, Difference{Path: ownersField, Saved: ownersText(n.owners), Now: ownersText(n.live.Owners)}))
 	if n.step.Verb == Overwrite {
 		p.keep(i, lost)
-		n.before = nil // all that is made is made before anything is overwritten
+		n.before = nil // every object is created before any is overwritten
 	}
 }
 
-// lacking adds to the metadata of a patch what an object lacks beside its content: references and
-// finalizers.
+// lacking adds the missing owner references and finalizers to the metadata of a patch.
 func (s *Step) lacking(m *Mapping, live *object.Object, metadata map[string]any) error {
 	owners, _, err := m.resolve(s)
 	if err != nil {
@@ -83,7 +82,7 @@ func (s *Step) lacking(m *Mapping, live *object.Object, metadata map[string]any)
 	return nil
 }
 
-// ofContent are those of differences that are in the content.
+// ofContent returns the differences outside of metadata.
 func ofContent(list []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(list), func(d Difference) bool { return d.Path == ownersField || d.Path == finalizersField })
 }

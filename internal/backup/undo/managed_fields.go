@@ -63,12 +63,11 @@ func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []
 	}), err
 }
 
-// managersLeft reports whether an earlier undo has made the object and was ended before its
-// fields belonged to those again that they belonged to: some are this program's, which the last
-// request of an undo leaves with none.
+// managersLeft reports whether an earlier undo created the object and ended before it restored
+// managedFields. Some fields then belong to this program. After the last request of an undo, none do.
 func (p *planning) managersLeft(n *node) bool {
 	if len(n.managers) == 0 || p.now.Content == nil || slices.ContainsFunc(n.managers, isOurs) {
-		return false // what was this program's when it was saved stays so
+		return false // it owned fields when the object was saved
 	}
 	raw, err := p.now.Content(n.Object)
 	if err != nil {
@@ -88,8 +87,8 @@ func isOurs(entry any) bool {
 	return ok && text(fields, "manager") == Manager
 }
 
-// manage plans to give the fields back that an earlier undo has left with this program: with the
-// last step that the object has, or in one of its own.
+// manage plans to restore the managedFields that an earlier undo has left: in the last step of the
+// object, or in a step of its own.
 func (p *planning) manage(i int) {
 	n := &p.nodes[i]
 	switch {
@@ -106,8 +105,7 @@ func (p *planning) manage(i int) {
 	}
 }
 
-// ManagersLeft is the object whose fields an earlier undo has left with this program; nil for
-// none.
+// ManagersLeft returns the object whose managedFields an earlier undo has not restored, or nil.
 func (s *Step) ManagersLeft() *object.Object {
 	if !s.left {
 		return nil

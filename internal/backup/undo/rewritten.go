@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// rewritten says of an object that is there, and that a controller has rewritten because something
-// else went, whether that comes back with the other.
+// rewritten says whether a change that a controller made to an existing object, because another one was
+// deleted, is undone when the other one is restored.
 //
 // Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go syncClusterRole.
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go removeSecretReference.
@@ -24,8 +24,8 @@ func (p *planning) rewritten(n *node) {
 	}
 }
 
-// secretsLost are the names of Secrets that a ServiceAccount does not have any more; none where its
-// content cannot be read.
+// secretsLost lists the saved entries of a ServiceAccount's secrets that are missing now. It is empty if
+// the ServiceAccount cannot be read.
 func (p *planning) secretsLost(n *node) []string {
 	if p.now.Content == nil {
 		return nil

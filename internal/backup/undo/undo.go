@@ -86,8 +86,7 @@ const (
 	Status Verb = "Status"
 	// Overwrite: an object that exists again gets the content that was saved.
 	Overwrite Verb = "Overwrite"
-	// Manage: the fields of an object that an earlier undo made, and did not come to the end with,
-	// are given back to those that they belonged to.
+	// Manage: the managedFields of an object are restored that an interrupted undo has created.
 	Manage Verb = "Manage"
 )
 
