@@ -144,7 +144,7 @@ bench-shapes: build ## what every command costs on clusters of the shapes of rea
 
 .PHONY: mutate
 mutate: ## break one rule at a time; fails if no test notices; ONLY=S104 for a part
-	nice $(GO) run ./hack/mutate -picked hack/mutate/picked.txt $(ONLY)
+	nice $(GO) run ./hack/mutate -list hack/mutate/list.txt $(ONLY)
 
 .PHONY: mutate-all
 mutate-all: ## change PKG in small ways; list the changes that no test notices

@@ -1,34 +1,42 @@
-// Command mutate changes a package in small ways, one at a time, and runs its
-// tests on each change. A change that no test notices is a line that no test
-// judges; it is listed. Nothing in the tree is written: the changed file is laid
-// over the real one for the compiler only.
+// Command mutate breaks functions in small ways, one at a time, and runs tests on
+// each change. A change that no test notices is a line that no test judges; it is
+// listed. Nothing in the tree is written: the changed files are laid over the real
+// ones for the compiler only.
 //
-// Changes are made by rule, or taken from a list of picked ones, which scenario files
-// judge, and the tests of the account of a run those of the account:
+// Changes are taken from a list, and scenario files have to notice each one; or
+// they are made by rule, all that there are in some packages:
 //
+//	go run ./hack/mutate -list hack/mutate/list.txt [words...]
 //	go run ./hack/mutate [-max n] packages...
-//	go run ./hack/mutate -picked list [words...]
+//
+// With -show, it says what can be written into a list about one function:
+//
+//	go run ./hack/mutate -show engine.Collector.decide
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
-	limit := flag.Int("max", 0, "try at most this many changes, spread evenly; 0 for all")
-	list := flag.String("picked", "", "try the changes of this list; with words, those whose file or reason contains one")
+	limit := flag.Int("max", 0, "try at most this many changes of each package, spread evenly; 0 for all")
+	path := flag.String("list", "", "try the changes of this list; with words, those whose line contains one")
+	name := flag.String("show", "", "list the changes of this function, with their places")
 	flag.Parse()
 	var err error
-	if *list != "" {
-		err = runPicked(*list, flag.Args())
-	} else {
-		err = run(flag.Args(), *limit)
+	switch {
+	case *name != "":
+		err = show(*name)
+	case *path != "":
+		err = runList(*path, flag.Args())
+	default:
+		err = runPackages(flag.Args(), *limit)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -36,112 +44,113 @@ func main() {
 	}
 }
 
-// pkg is what `go list -json` says of a package.
-type pkg struct {
-	ImportPath, Dir      string
-	GoFiles, TestGoFiles []string
-	XTestGoFiles         []string
-}
-
-func run(patterns []string, limit int) error {
-	pkgs, err := list(patterns)
+func runList(path string, words []string) error {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
+	list, err := parseList(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	list = slices.DeleteFunc(list, func(c change) bool {
+		return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(c.String(), w) })
+	})
+	packages := map[string][]source{}
+	for _, c := range list {
+		if packages[c.pkg] == nil {
+			if packages[c.pkg], err = read(c.pkg); err != nil {
+				return err
+			}
+		}
+	}
+	if err := resolve(list, packages); err != nil {
+		return fmt.Errorf("%s does not fit the code:\n%w", path, err)
+	}
+	survivors, dropped, err := run(list, packages)
+	if err != nil {
+		return err
+	}
+	if survivors+dropped > 0 {
+		return fmt.Errorf("no test notices %d changes, and %d do not compile", survivors, dropped)
+	}
+	return nil
+}
+
+// show prints the changes of a function, each with the text where it is counted.
+func show(name string) error {
+	pkg, function, _ := strings.Cut(name, ".")
+	sources, err := read("internal/" + pkg)
+	if err != nil {
+		return err
+	}
+	s, f, err := find(sources, function)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, m := range f.mutations {
+		line, _, _ := strings.Cut(s.text[m.at:], "\n")
+		fmt.Printf("%s:%d: %-16s %s\n", s.path, 1+strings.Count(s.text[:m.at], "\n"), m.operation, line)
+	}
+	return nil
+}
+
+// runPackages tries the changes by rule of the packages that have tests. Patterns
+// are those of go list.
+func runPackages(patterns []string, limit int) error {
+	out, err := exec.Command("go", append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}"}, patterns...)...).Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for _, dir := range strings.Fields(string(out)) {
+		pkg := strings.TrimPrefix(dir, root+"/")
+		sources, err := read(pkg)
+		if err != nil {
+			return err
+		}
+		if _, _, err := run(spread(changesOf(pkg, sources), limit), map[string][]source{pkg: sources}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run tries changes one after the other. It returns how many survive and how many
+// do not compile.
+func run(changes []change, packages map[string][]source) (survivors, dropped int, err error) {
+	start := time.Now()
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer os.RemoveAll(dir)
-	for _, p := range pkgs {
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
-			fmt.Printf("%s: no tests\n", p.ImportPath)
-			continue
+	t := trial{changes: changes, packages: packages, dir: dir}
+	if dropped, err = t.compile(); err != nil {
+		return 0, 0, err
+	}
+	if err := t.unchanged("before the first change"); err != nil {
+		return 0, 0, err
+	}
+	for _, c := range t.changes {
+		by := t.try(c.number, judgesOf(c.pkg))
+		verdict := "killed by " + by
+		if by == "" {
+			survivors++
+			verdict = "SURVIVED"
 		}
-		if out, err := exec.Command("go", "test", p.ImportPath).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s does not pass unchanged:\n%s", p.ImportPath, out)
-		}
-		if err := try(p, dir, limit); err != nil {
-			return err
-		}
+		fmt.Printf("%s: %s\n", c, verdict)
 	}
-	return nil
-}
-
-func list(patterns []string) ([]pkg, error) {
-	out, err := exec.Command("go", append([]string{"list", "-json"}, patterns...)...).Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
+	// Scenario files are read at every run: one that is broken meanwhile would kill
+	// every change.
+	if err := t.unchanged("after the last change"); err != nil {
+		return 0, 0, err
 	}
-	var pkgs []pkg
-	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
-		var p pkg
-		if err := d.Decode(&p); err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		pkgs = append(pkgs, p)
-	}
-	return pkgs, nil
-}
-
-// try runs the tests of a package on each change.
-func try(p pkg, dir string, limit int) error {
-	var changes []change
-	for _, name := range p.GoFiles {
-		path := filepath.Join(p.Dir, name)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		found, err := changesOf(path, text)
-		if err != nil {
-			return err
-		}
-		changes = append(changes, found...)
-	}
-	changes = spread(changes, limit)
-	noticed := 0
-	for _, c := range changes {
-		ok, err := c.noticed(p.ImportPath, dir)
-		if err != nil {
-			return err
-		}
-		if ok {
-			noticed++
-		} else {
-			fmt.Printf("%s:%d: nobody notices %s instead of %s\n", filepath.Base(c.path), c.line, c.after, c.before)
-		}
-	}
-	fmt.Printf("%s: %d of %d changes are noticed\n", p.ImportPath, noticed, len(changes))
-	return nil
-}
-
-// noticed reports whether the tests fail with the change. A change that does not
-// compile, or that never ends, counts as noticed.
-func (c change) noticed(importPath, dir string) (bool, error) {
-	changed := filepath.Join(dir, "changed.go")
-	if err := os.WriteFile(changed, c.text, 0o644); err != nil {
-		return false, err
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {c.path: changed}})
-	if err != nil {
-		return false, err
-	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o644); err != nil {
-		return false, err
-	}
-	return exec.Command("go", "test", "-overlay", file, "-vet", "off", "-timeout", "60s", importPath).Run() != nil, nil
-}
-
-// spread picks at most limit of the changes, evenly.
-func spread(changes []change, limit int) []change {
-	if limit <= 0 || len(changes) <= limit {
-		return changes
-	}
-	picked := make([]change, limit)
-	for i := range picked {
-		picked[i] = changes[i*len(changes)/limit]
-	}
-	return picked
+	tried := len(t.changes)
+	fmt.Printf("%d mutants, %d killed, %d more do not compile, in %s\n",
+		tried, tried-survivors, dropped, time.Since(start).Round(time.Second))
+	return survivors, dropped, nil
 }

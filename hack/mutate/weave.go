@@ -2,18 +2,16 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
 // chosen is the environment variable that says which change holds, as its number
-// in the list, counted from 1.
+// counted from 1.
 const chosen = "MUTANT"
 
 // chooser declares the variable that woven functions look at.
@@ -27,116 +25,107 @@ import (
 var chosenMutant, _ = strconv.Atoi(os.Getenv("%s"))
 `
 
-// weave puts all changes of one file into it at once: a function begins with
-// one copy of its body for each of its changes, and the chosen one is run
-// instead of the body. One compiler run then serves all changes. The compiler is
-// told that the copies stand in the list.
-func weave(list []picked, numbers []int, file, text, listPath string) (string, error) {
-	original, err := functionsOf(file, text)
-	if err != nil {
-		return "", err
-	}
-	copies := make([]bytes.Buffer, len(original))
-	var wrong error
-	for i, p := range list {
-		at, f, err := p.functionIn(original, file, text)
-		if err != nil {
-			wrong = errors.Join(wrong, fmt.Errorf("line %d: %s: %w", p.at, p.why, err))
-			continue
-		}
-		fmt.Fprintf(&copies[at], "\nif chosenMutant == %d {\n//line %s:%d\n%s\n", numbers[i], listPath, p.at, f.body)
-		if !f.returns {
-			copies[at].WriteString("return\n")
-		}
-		copies[at].WriteString("}")
-	}
-	if wrong != nil {
-		return "", wrong
-	}
-	var woven strings.Builder
-	done := 0
-	for i, f := range original {
-		woven.WriteString(text[done:f.start])
-		if copies[i].Len() > 0 {
-			woven.Write(copies[i].Bytes())
-			fmt.Fprintf(&woven, "\n//line %s:%d\n", filepath.Base(file), f.line)
-		}
-		done = f.start
-	}
-	return woven.String() + text[done:], nil
+// source is one file, the name of its package, and its functions.
+type source struct {
+	path, pkg, text string
+	functions       []function
 }
 
-// functionIn is the function as the change makes it, and its place among the
-// original ones.
-func (p picked) functionIn(original []function, file, text string) (int, function, error) {
-	changed, err := p.apply(text)
-	if err != nil {
-		return 0, function{}, err
-	}
-	functions, err := functionsOf(file, changed)
-	if err != nil {
-		return 0, function{}, err
-	}
-	at, err := onlyDifference(original, functions)
-	if err != nil {
-		return 0, function{}, err
-	}
-	return at, functions[at], nil
-}
-
-// function is one function of a file.
+// function is one function and the operations on it.
 type function struct {
-	// signature stands before the body, body between its braces.
-	signature, body string
-	// start is the offset of the body, line its line.
-	start, line int
-	returns     bool
+	// name is Type.method, or the name of a function without a receiver.
+	name string
+	// start and end are the offsets of the body, without its braces. line is the
+	// line of the opening one.
+	start, end, line int
+	returns          bool
+	mutations        []mutation
 }
 
-func functionsOf(file, text string) ([]function, error) {
+// parse finds the functions of a file.
+func parse(path, text string) (source, error) {
 	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
+	parsed, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution)
 	if err != nil {
-		return nil, err
+		return source{}, err
 	}
-	var list []function
+	s := source{path: path, pkg: parsed.Name.Name, text: text}
 	for _, d := range parsed.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Body == nil {
 			continue
 		}
-		from, to := fset.Position(f.Body.Lbrace), fset.Position(f.Body.Rbrace)
-		list = append(list, function{
-			signature: text[fset.Position(f.Pos()).Offset:from.Offset],
-			body:      text[from.Offset+1 : to.Offset],
-			start:     from.Offset + 1, line: from.Line,
-			returns: f.Type.Results != nil,
+		start := fset.Position(f.Body.Lbrace)
+		s.functions = append(s.functions, function{
+			name:  nameOf(f),
+			start: start.Offset + 1, end: fset.Position(f.Body.Rbrace).Offset, line: start.Line,
+			returns:   f.Type.Results != nil,
+			mutations: mutationsOf(fset, f),
 		})
 	}
-	return list, nil
+	return s, nil
 }
 
-// onlyDifference is the index of the one function whose body is another. Changes
-// outside of the bodies cannot be woven.
-func onlyDifference(before, after []function) (int, error) {
-	if len(before) != len(after) {
-		return 0, fmt.Errorf("%d functions became %d", len(before), len(after))
+func nameOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
 	}
-	different := -1
-	for i := range before {
-		if before[i].signature != after[i].signature {
-			return 0, fmt.Errorf("the signature %s is changed", strconv.Quote(before[i].signature))
+	typ := f.Recv.List[0].Type
+	for {
+		switch t := typ.(type) {
+		case *ast.StarExpr:
+			typ = t.X
+		case *ast.IndexExpr:
+			typ = t.X
+		case *ast.IndexListExpr:
+			typ = t.X
+		case *ast.Ident:
+			return t.Name + "." + f.Name.Name
+		default:
+			return f.Name.Name
 		}
-		if before[i].body == after[i].body {
+	}
+}
+
+// mutated is the body of the function with the edits applied.
+func (s source) mutated(f function, edits []edit) string {
+	var b strings.Builder
+	done := f.start
+	for _, e := range edits {
+		b.WriteString(s.text[done:e.from])
+		b.WriteString(e.text)
+		done = e.to
+	}
+	b.WriteString(s.text[done:f.end])
+	return b.String()
+}
+
+// weave puts changes of one file into it at once: a function begins with one
+// copy of its body for each of its changes, and the chosen one is run instead of
+// the body. One compiler run then serves all changes. To the compiler, the copy of
+// change 7 is a file change7, so its errors say which change they are about.
+func (s source) weave(changes []change) string {
+	var woven strings.Builder
+	done := 0
+	for _, f := range s.functions {
+		var copies bytes.Buffer
+		for _, c := range changes {
+			if c.function != f.name {
+				continue
+			}
+			fmt.Fprintf(&copies, "\nif chosenMutant == %d {\n//line change%d:1\n%s\n", c.number, c.number, s.mutated(f, c.edits))
+			if !f.returns {
+				copies.WriteString("return\n")
+			}
+			copies.WriteString("}")
+		}
+		if copies.Len() == 0 {
 			continue
 		}
-		if different >= 0 {
-			return 0, fmt.Errorf("two functions are changed")
-		}
-		different = i
+		woven.WriteString(s.text[done:f.start])
+		woven.Write(copies.Bytes())
+		fmt.Fprintf(&woven, "\n//line %s:%d\n", filepath.Base(s.path), f.line)
+		done = f.start
 	}
-	if different < 0 {
-		return 0, fmt.Errorf("no function is changed")
-	}
-	return different, nil
+	return woven.String() + s.text[done:]
 }
