@@ -99,7 +99,7 @@ lint: ## golangci-lint as .golangci.yml says
 
 .PHONY: vuln
 vuln: ## known vulnerabilities that the program can reach; fails where they cannot be looked up
-	$(GO) run ./hack/vuln -required
+	$(TOOL) govulncheck ./...
 
 .PHONY: licences
 licences: ## THIRD_PARTY_NOTICES from what is linked into the program
@@ -134,13 +134,6 @@ bench: ## benchmarks of PKG; with BASE=old.txt compared to it
 	mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) $(PKG) | tee bin/bench.txt
 	@if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
-
-# Of what the tables are: -shapes jobs,storage -sizes 1000000 -only explain -timeout 10m
-SHAPES ?= -sizes 10000,100000
-
-.PHONY: bench-shapes
-bench-shapes: build ## what every command costs on clusters of the shapes of real ones, as tables
-	@$(GO) run ./hack/costs $(SHAPES)
 
 .PHONY: mutate
 mutate: ## break one rule at a time; fails if no test notices; ONLY=S104 for a part
@@ -191,7 +184,6 @@ verify: ## generated files are up to date, formatting and go.mod are clean, lice
 	cd examples/envtest && $(GO) mod tidy -diff
 	cd examples/kwok && $(GO) mod tidy -diff
 	$(MAKE) --no-print-directory chart
-	$(GO) run ./hack/vuln
 	@echo 'verify: everything is up to date'
 
 include hack/controlplane.mk

@@ -36,11 +36,11 @@ release-verify: ## judge the archives in dist/, and run the one of this machine
 
 .PHONY: krew
 krew: ## fill krew.yaml from the archives in dist/
-	$(GO) run ./hack/krew -version $(VERSION) -dist dist
+	$(GO) run ./hack/release krew $(VERSION) dist
 
 .PHONY: krew-check
 krew-check: ## krew.yaml is of the archives in dist/
-	$(GO) run ./hack/krew -version $(VERSION) -dist dist -check
+	$(GO) run ./hack/release krew-check $(VERSION) dist
 
 .PHONY: reproducible
 reproducible: bin/goreleaser ## build HEAD twice, in two directories, and compare

@@ -6,6 +6,8 @@
 //	                                krew.yaml; run the one of this machine
 //	release sum DIR                 print the hash of each archive in DIR
 //	release date VERSION            print the time that the files of a version bear
+//	release krew VERSION DIR        write krew.yaml from the archives in DIR
+//	release krew-check VERSION DIR  fail if krew.yaml is not of these archives
 //	release sbom ARCHIVE FILE       write what the program in an archive is made of
 package main
 
@@ -25,11 +27,18 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) == 3 && args[0] == "sbom" {
-		return sbom(args[1], args[2])
+	if len(args) == 3 {
+		switch args[0] {
+		case "sbom":
+			return sbom(args[1], args[2])
+		case "krew":
+			return krew(args[1], args[2])
+		case "krew-check":
+			return checkKrew(args[1], args[2])
+		}
 	}
 	if len(args) != 2 {
-		return errors.New("usage: release stage|verify|sum DIR, release date VERSION, or release sbom ARCHIVE FILE")
+		return errors.New("usage: release stage|verify|sum DIR, release date VERSION, release krew|krew-check VERSION DIR, or release sbom ARCHIVE FILE")
 	}
 	switch verb, dir := args[0], args[1]; verb {
 	case "date":

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,8 +12,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 )
-
-const root = "../.."
 
 // manifest is what is needed of krew.yaml to fill its template again.
 type manifest struct {
@@ -25,29 +24,21 @@ type manifest struct {
 	} `json:"spec"`
 }
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // TestTemplate fills the template with the version and the hashes of krew.yaml,
 // and wants krew.yaml: what the bot opens a pull request with is what is here.
 func TestTemplate(t *testing.T) {
-	committed := read(t, manifestFile)
+	t.Chdir("../..")
+	committed, template := text(t, krewManifest), text(t, krewTemplate)
 	var m manifest
 	if err := yaml.Unmarshal([]byte(committed), &m); err != nil {
 		t.Fatal(err)
 	}
 	hashes := map[string]string{}
 	for _, p := range m.Spec.Platforms {
-		hashes[p.URI] = cmp.Or(p.SHA256, empty)
+		hashes[p.URI] = cmp.Or(p.SHA256, `""`)
 	}
 	asked := 0
-	got, err := render(read(t, templateFile), m.Spec.Version, func(url string) (string, error) {
+	got, err := render(template, m.Spec.Version, func(url string) (string, error) {
 		hash, ok := hashes[url]
 		if !ok {
 			return "", errors.New(url + " is in the template and not in krew.yaml")
@@ -66,19 +57,29 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
+// text is the content of a file.
+func text(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
 // release makes a directory with the template and one file for each archive, and
 // goes there.
 func release(t *testing.T) {
 	t.Helper()
-	text := read(t, templateFile)
+	template := text(t, "../../"+krewTemplate)
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile(templateFile, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(krewTemplate, []byte(template), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir("dist", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := render(text, "v1.2.3", func(url string) (string, error) {
+	_, err := render(template, "v1.2.3", func(url string) (string, error) {
 		return "", os.WriteFile(filepath.Join("dist", path.Base(url)), []byte(url), 0o644)
 	})
 	if err != nil {
@@ -86,17 +87,12 @@ func release(t *testing.T) {
 	}
 }
 
-func TestFill(t *testing.T) {
+func TestKrew(t *testing.T) {
 	release(t)
-	if err := run("v1.2.3", ofArchives("dist"), false); err != nil {
-		t.Fatal(err)
-	}
-	if err := run("v1.2.3", ofArchives("dist"), true); err != nil {
-		t.Errorf("the manifest that was just written: %v", err)
-	}
-	text, err := os.ReadFile(manifestFile)
-	if err != nil {
-		t.Fatal(err)
+	for _, verb := range []string{"krew", "krew-check"} {
+		if err := run(t.Context(), []string{verb, "v1.2.3", "dist"}, io.Discard); err != nil {
+			t.Fatalf("%s: %v", verb, err)
+		}
 	}
 	// printf %s https://github.com/…/v1.2.3/kubectl-gc_v1.2.3_linux_amd64.tar.gz | sha256sum
 	const want = "sha256: f2857fb7686a591c75a06f28b6f83ba81273ad4448e1e19d57f784763a929995"
@@ -104,13 +100,10 @@ func TestFill(t *testing.T) {
 		"  version: v1.2.3\n",
 		"    uri: https://github.com/kubectl-gc/kubectl-gc/releases/download/v1.2.3/kubectl-gc_v1.2.3_linux_amd64.tar.gz\n    " + want,
 	} {
-		if !strings.Contains(string(text), s) {
-			t.Errorf("%q is not in\n%s", s, text)
+		if got := text(t, krewManifest); !strings.Contains(got, s) {
+			t.Errorf("%q is not in\n%s", s, got)
 		}
 	}
-}
-
-func TestCheckFails(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func() error
@@ -122,23 +115,12 @@ func TestCheckFails(t *testing.T) {
 		{"an archive that is missing", func() error {
 			return os.Remove("dist/kubectl-gc_v1.2.3_darwin_arm64.tar.gz")
 		}, "kubectl-gc_v1.2.3_darwin_arm64.tar.gz"},
-		{"no manifest", func() error { return os.Remove(manifestFile) }, manifestFile},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			release(t)
-			if err := run("v1.2.3", ofArchives("dist"), false); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.spoil(); err != nil {
-				t.Fatal(err)
-			}
-			if err := run("v1.2.3", ofArchives("dist"), true); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("the error is %v, want %q in it", err, c.want)
-			}
-		})
-	}
-	release(t)
-	if err := run("", ofArchives("dist"), true); err == nil {
-		t.Error("no version was accepted")
+		if err := c.spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkKrew("v1.2.3", "dist"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q in it", c.name, err, c.want)
+		}
 	}
 }
