@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,13 @@ type Policy struct {
 	// Validations have to be true, and Annotations must not fail, for a request to be admitted.
 	Validations []Validation `json:"validations,omitempty"`
 	Annotations []Expression `json:"annotations,omitempty"`
+}
+
+// AsksForUser reports whether an expression of the policy depends on the user that sends a request.
+func (p *Policy) AsksForUser() bool {
+	asks := func(e Expression) bool { return strings.Contains(e.Text, "userInfo") }
+	return slices.ContainsFunc(p.Conditions, asks) || slices.ContainsFunc(p.Variables, asks) || slices.ContainsFunc(p.Annotations, asks) ||
+		slices.ContainsFunc(p.Validations, func(v Validation) bool { return asks(v.Expression) || v.Words != nil && asks(*v.Words) })
 }
 
 // Expression is a CEL expression, and what its policy calls it.

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	authentication "k8s.io/api/authentication/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/cel"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -14,7 +16,11 @@ var present = cel.Value{}
 // Upstream: apiserver/pkg/admission/plugin/cel/activation.go evaluationActivation.ResolveName.
 func (s *Surroundings) celNames(w Write, r object.Resource) map[string]cel.Value {
 	old := celObject(w.Object)
-	names := map[string]cel.Value{"oldObject": old, "object": old, "request": celRequest(w, r)}
+	request := celRequest(w, r)
+	if u := s.seen.User; u != nil && w.Ours {
+		request.Fields["userInfo"] = celUser(u)
+	}
+	names := map[string]cel.Value{"oldObject": old, "object": old, "request": request}
 	if w.Operation == Remove {
 		names["object"] = cel.Value{Kind: cel.Null}
 	}
@@ -46,6 +52,31 @@ func celRequest(w Write, r object.Resource) cel.Value {
 		fields["subResource"] = cel.Text(w.Subresource)
 	}
 	return open(fields)
+}
+
+// celUser returns a user. Fields that are empty are not set.
+func celUser(u *authentication.UserInfo) cel.Value {
+	fields := map[string]cel.Value{"username": cel.Known(u.Username), "uid": cel.Known(u.UID), "groups": celTexts(u.Groups), "extra": {Kind: cel.Absent}}
+	if len(u.Extra) > 0 {
+		extra := cel.Value{Kind: cel.Map, Fields: map[string]cel.Value{}}
+		for key, texts := range u.Extra {
+			extra.Fields[key] = cel.Value{Kind: cel.List, Items: celTexts(texts).Items}
+		}
+		fields["extra"] = extra
+	}
+	return cel.Value{Kind: cel.Map, Fields: fields}
+}
+
+// celTexts returns a list of strings, or a field that is absent if there are none.
+func celTexts(texts []string) cel.Value {
+	if len(texts) == 0 {
+		return cel.Value{Kind: cel.Absent}
+	}
+	list := cel.Value{Kind: cel.List}
+	for _, text := range texts {
+		list.Items = append(list.Items, cel.Text(text))
+	}
+	return list
 }
 
 // celObject returns an object as far as a snapshot knows it and nothing changes it.

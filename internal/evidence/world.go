@@ -3,6 +3,7 @@ package evidence
 import (
 	"slices"
 
+	authentication "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/json"
 
@@ -17,6 +18,9 @@ type World struct {
 
 	// Live tells that a server was asked at the time of the question, or right after it.
 	Live bool
+	// User is the user as which the command sends its requests; nil where that is not known, as of a
+	// dump. Controllers send theirs as other users.
+	User *authentication.UserInfo
 
 	sights map[Part]map[string]Sight
 	// broken has of each part the first namespace, by its name, in which it was not read whole.

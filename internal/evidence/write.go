@@ -28,6 +28,8 @@ type Write struct {
 	Unnamed bool
 	// First tells that nothing has been written since the snapshot.
 	First bool
+	// Ours tells that the command sends it, and not a controller.
+	Ours bool
 }
 
 // Refusal is why a write fails: an admission policy denies it, or an admission or a

@@ -32,17 +32,18 @@ type Identity struct {
 }
 
 // Identity asks the server who and what it is. That it does not tell the user or
-// the uid of kube-system is no error: servers older than 1.28 and roles without
+// the uid of kube-system is no error: servers older than 1.26 and roles without
 // these rights exist.
 func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	id, err := c.Cluster(ctx)
 	if err != nil {
 		return id, err
 	}
-	id.User, err = c.user(ctx)
+	user, err := c.user(ctx)
 	if err != nil && !refused(err) {
 		return id, fmt.Errorf("the name of the user: %w", err)
 	}
+	id.User = user.Username
 	return id, nil
 }
 
@@ -86,16 +87,24 @@ func (c *Client) info(ctx context.Context) (info version.Info, err error) {
 	return info, err
 }
 
-func (c *Client) user(ctx context.Context) (string, error) {
-	var review authentication.SelfSubjectReview
-	review.APIVersion, review.Kind = "authentication.k8s.io/v1", "SelfSubjectReview"
-	body, err := json.Marshal(&review)
-	if err != nil {
-		return "", err
+// user returns the user as which the server sees our requests: with impersonation, the one that is
+// impersonated. The review is a POST that stores nothing. Servers before v1.28 have it in older versions.
+func (c *Client) user(ctx context.Context) (authentication.UserInfo, error) {
+	var err error
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		var review authentication.SelfSubjectReview
+		review.APIVersion, review.Kind = "authentication.k8s.io/"+version, "SelfSubjectReview"
+		body, failed := json.Marshal(&review)
+		if failed != nil {
+			return authentication.UserInfo{}, failed
+		}
+		err = c.exchange(ctx, request{
+			verb: http.MethodPost, path: []string{"apis", "authentication.k8s.io", version, "selfsubjectreviews"},
+			accept: jsonType, body: body, content: jsonType,
+		}, &review)
+		if err == nil || !apierrors.IsNotFound(err) && !isUnserved(err) {
+			return review.Status.UserInfo, err
+		}
 	}
-	err = c.exchange(ctx, request{
-		verb: http.MethodPost, path: []string{"apis", "authentication.k8s.io", "v1", "selfsubjectreviews"},
-		accept: jsonType, body: body, content: jsonType,
-	}, &review)
-	return review.Status.UserInfo.Username, err
+	return authentication.UserInfo{}, err
 }

@@ -79,7 +79,10 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	}
 	besides(tasks)
 	tasks = nil
-	read(w.calledFor(func(h *evidence.Webhook) bool { return !h.Ignored && mayAsk(h, r.Written) })...)
+	read(w.calledFor(func(h *evidence.Webhook) bool { return !h.Ignored && mayAsk(h.Rules, r.Written) })...)
+	if slices.ContainsFunc(w.world.Policies, func(p evidence.Policy) bool { return p.AsksForUser() && mayAsk(p.Constraints.Rules, r.Written) }) {
+		tasks = append(tasks, func() { w.user(ctx) })
+	}
 	besides(tasks)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -118,10 +121,10 @@ func goingOf(objects []*object.Object) []string {
 	return names
 }
 
-// mayAsk reports whether a webhook may have to admit the delete or change of one of the
-// objects. Resources are not looked at: two services more cost less than an error here.
-func mayAsk(h *evidence.Webhook, objects []*object.Object) bool {
-	for _, rule := range h.Rules {
+// mayAsk reports whether a webhook or policy with these rules may have to admit the delete or change
+// of one of the objects. Resources are not looked at: two requests more cost less than an error here.
+func mayAsk(rules []evidence.WebhookRule, objects []*object.Object) bool {
+	for _, rule := range rules {
 		if !slices.ContainsFunc(rule.Operations, func(op string) bool {
 			return op == "*" || strings.EqualFold(op, "DELETE") || strings.EqualFold(op, "UPDATE")
 		}) {
@@ -146,4 +149,15 @@ func (w *witness) single(ctx context.Context, ref object.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_ = w.world.Add(ref.APIVersion, ref.Kind, raw)
+}
+
+// user reads as which user our requests are sent. If the server does not tell, it stays unknown.
+func (w *witness) user(ctx context.Context) {
+	user, err := w.client.user(ctx)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.world.User = &user
 }

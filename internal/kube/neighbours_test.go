@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -55,6 +56,52 @@ func TestNeighboursOfWhatGoes(t *testing.T) {
 		}
 		if told := len(seen.Namespaces) == 1 && seen.Namespaces[0].Conditions[0].Message == "it fails"; told != slices.Contains(c.read, shop) {
 			t.Errorf("%s: %+v", name, seen.Namespaces)
+		}
+	}
+}
+
+// TestNeighboursUser: the server is asked for our user once, if a policy that may apply asks for it,
+// in the version that it serves. Where it does not tell, the user is not known.
+func TestNeighboursUser(t *testing.T) {
+	const reviews = "/apis/authentication.k8s.io/v1beta1/selfsubjectreviews"
+	byUser, byName := `request.userInfo.username == "ann"`, `oldObject.metadata.name == "a"`
+	for name, c := range map[string]struct {
+		expression, group string
+		status, asked     int
+		user              string
+	}{
+		"no policy asks":          {byName, "example.com", http.StatusCreated, 0, ""},
+		"a policy of other kinds": {byUser, "apps", http.StatusCreated, 0, ""},
+		"a policy asks":           {byUser, "example.com", http.StatusCreated, 1, "ann"},
+		"it is refused":           {byUser, "example.com", http.StatusForbidden, 1, ""},
+	} {
+		s, client := serve(t)
+		s.serves(nil, evidence.ResourceOf(evidence.Policies), evidence.ResourceOf(evidence.PolicyBindings))
+		servesEvidence(s)
+		if _, err := client.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		policies := evidence.ResourceOf(evidence.Policies)
+		s.on("/"+strings.Join(Place{Resource: policies}.path(), "/"), whole(policies, "", manifestOf{"metadata": manifestOf{"name": "p"}, "spec": manifestOf{
+			"matchConstraints": manifestOf{"resourceRules": []any{manifestOf{"apiGroups": []string{c.group}, "apiVersions": []string{"*"}, "operations": []string{"DELETE"}, "resources": []string{"*"}}}},
+			"validations":      []any{manifestOf{"expression": c.expression}},
+		}}))
+		s.on(reviews, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", jsonType)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, `{"status":{"userInfo":{"username":"ann","groups":["dev"]}}}`)
+		})
+		o := terminating(widgets, "shop", "a")
+		seen, err := client.Neighbours(t.Context(), Reach{Written: []*object.Object{o, o}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		user := ""
+		if seen.User != nil {
+			user = seen.User.Username
+		}
+		if n := len(s.requests(reviews)); n != c.asked || user != c.user {
+			t.Errorf("%s: asked %d times, user %q", name, n, user)
 		}
 	}
 }

@@ -66,7 +66,8 @@ func (r *recorder) refuses(verb object.Verbs, ref object.Ref) (evidence.Refusal,
 	if verb == object.Delete {
 		w.Operation, w.Unnamed = evidence.Remove, r.actor == controllers.NamespaceName
 	}
-	w.First = r.actor == outcome.ActorUser
+	w.Ours = r.actor == outcome.ActorUser
+	w.First = w.Ours
 	if r.beside.Around == nil || w.Object == nil || verb == object.Create {
 		return evidence.Refusal{}, false
 	}

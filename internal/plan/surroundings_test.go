@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	authentication "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -25,7 +26,8 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // TestSurroundings reads worlds as YAML, and plans with what they show of those who act
 // beside the collector: `delete Kind/name [cascade=…]` or `collect`. The parts of the
 // evidence in `unread` were not read; with `blind` none was. The resource of `unlisted`
-// could not be listed, with that answer, anywhere or `in` one namespace. The time is noon.
+// could not be listed, with that answer, anywhere or `in` one namespace. The request is sent by the
+// first of `user`, who is in the groups that follow. The time is noon.
 func TestSurroundings(t *testing.T) {
 	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use", "testdata/admission"} {
 		datadriven.RunTest(t, file, surrounded)
@@ -101,6 +103,11 @@ func seenWorld(t *testing.T, d *datadriven.TestData) (*snapshot.Snapshot, *evide
 		}
 	}
 	seen := &evidence.World{}
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "user" {
+			seen.User = &authentication.UserInfo{Username: arg.Vals[0], Groups: arg.Vals[1:], Extra: map[string]authentication.ExtraValue{"team": {"db"}}}
+		}
+	}
 	for doc := range strings.SplitSeq(d.Input, "\n---\n") {
 		raw, err := yaml.YAMLToJSON([]byte(doc))
 		if err == nil {

@@ -77,7 +77,7 @@ var libraries = map[string][]string{
 	"report":   {"github.com/go-json-experiment/json", "k8s.io/apimachinery"},
 	"apply":    {"gopkg.in/evanphx/json-patch.v4", "golang.org/x/sync"},
 	"engine":   {"golang.org/x/sync"},
-	"evidence": {"sigs.k8s.io/json"},
+	"evidence": {"k8s.io/api/authentication", "sigs.k8s.io/json"},
 	"audit":    {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
 	"message":  {"k8s.io/api/core", "google.golang.org/protobuf/encoding/protowire"},

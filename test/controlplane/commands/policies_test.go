@@ -53,3 +53,53 @@ func TestPolicyForeseen(t *testing.T) {
 	s.confirmed("delete", "configmap/sized", here).want(t, 0)
 	s.configMaps()
 }
+
+// onUsers is a policy that lets one user delete.
+const onUsers = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: by-user}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAMESPACE}}
+  validations:
+  - {expression: "request.userInfo.username == 'ann' || 'admins' in request.userInfo.groups", message: only ann deletes here}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: by-user-here}
+spec: {policyName: by-user, validationActions: [Deny]}
+`
+
+// TestPolicyOnUsers: what a policy says about the user that sends the DELETE is in the plan, and is what
+// the server says. With --as it is about the user that is impersonated. As which user the collector
+// sends its own is not known.
+func TestPolicyOnUsers(t *testing.T) {
+	s := enter(t, collector)
+	root := s.configMap("root", "", "")
+	s.configMap("child", "root", root)
+	policy := []byte(strings.ReplaceAll(onUsers, "NAMESPACE", s.namespace))
+	s.kubectl(policy, "create", "-f", "-")
+	defer s.kubectl(policy, "delete", "-f", "-")
+	s.until("the policy is in force", func() bool { return s.tryDelete("root") != nil })
+
+	const denied = "ValidatingAdmissionPolicy 'by-user' with binding 'by-user-here' denied request: only ann deletes here"
+	here := "--namespace=" + s.namespace
+	for _, as := range []string{"--as=bob --as-group=system:masters", "--as=ann --as-group=system:masters", "--as=bob --as-group=system:masters --as-group=admins"} {
+		args := append(strings.Fields(as), "dry-run", "delete", "configmap/root", here, "-o", "json")
+		want, surely := []string{`"PolicyUnknown"`, `"Deleted"`}, `"RequestRefused"`
+		if strings.HasPrefix(as, "--as=bob") && !strings.Contains(as, "admins") {
+			want, surely = []string{`"RequestRefused"`, denied}, `"PolicyUnknown"`
+		}
+		a := s.gc(s.ctx, args...)
+		a.want(t, 0, want...)
+		if strings.Contains(a.stdout, surely) {
+			t.Errorf("%s: %s is said\n%s", as, surely, a.stdout)
+		}
+	}
+	s.confirmed("--as=bob", "--as-group=system:masters", "delete", "configmap/root", here).want(t, 5, denied)
+	s.configMaps("child", "root")
+	s.confirmed("--as=ann", "--as-group=system:masters", "delete", "configmap/root", "--cascade=orphan", here).want(t, 0)
+	s.configMaps("child")
+}
