@@ -17,7 +17,7 @@ export CGO_ENABLED := 0
 # derives from the code what has to stand here. It needs a C compiler; where there is none
 # the same tests run without it.
 RACY := ./gctest ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... ./internal/collect/... \
-	./internal/controller/... ./internal/deleters/... ./internal/engine/... ./internal/history/kept \
+	./internal/controller/... ./internal/deleters/... ./internal/engine/... \
 	./internal/history/stored ./internal/kube/... ./internal/snapshot ./test/facade ./test/scenario
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
 

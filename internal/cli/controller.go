@@ -47,7 +47,6 @@ type controllerCommand struct {
 	check          bool
 	allowed        []string
 	verbosity      int
-	history        historyFlags
 	preset         presetFlags
 }
 
@@ -104,7 +103,6 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&k.allowed, "unlock", nil, "Delete objects of this kind although it is protected.")
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
-	k.history.addFlags(f)
 	k.preset.addFlags(f)
 	f.StringVar(&k.o.Address, "address", "127.0.0.1:8080", "Where to answer /healthz, /readyz, /metrics and /debug/graph; empty for nowhere.")
 	f.IntVarP(&k.verbosity, "v", "v", 0, "What to log: 2 for each request, 4 for each decision.")
@@ -178,9 +176,6 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 	var err error
 	if k.o.Allow, err = policy.ParseKinds(k.allowed); err != nil {
 		return usage.Errorf(c, "--unlock: %w", err)
-	}
-	if k.o.History, err = k.history.keeping(c); err != nil {
-		return err
 	}
 	if !k.cluster.Known() {
 		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")

@@ -56,7 +56,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 
 			Of an object that a cluster does not have any more it says what lost says: when it
 			went, with what and by whose delete, if that was in the last minutes. With --from
-			so does an etcd snapshot, and the history that snapshot or controller has kept.`),
+			so does an etcd snapshot, and the file of snapshot --history.`),
 		Example: templates.Examples(`
 			# Why is this pod here?
 			kubectl gc explain pod/web-5d47c484f4-kdxq8 -n shop --from examples/shop.yaml

@@ -38,10 +38,9 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			before. Who sent a delete is not in there: with --audit-log each delete has its
 			user, client and address, and what the log has decides what was not certain.
 
-			With --from it reads a history, the file of snapshot --history or the directory of
-			controller --history, or an etcd snapshot (etcdctl snapshot save): everything since
-			the last compaction before it was taken. Both have the instances of a CRD that is
-			gone, too.
+			With --from it reads a history, the file of snapshot --history, or an etcd snapshot
+			(etcdctl snapshot save): everything since the last compaction before it was taken.
+			Both have the instances of a CRD that is gone, too.
 
 			Without arguments it looks at the namespace of your context, or at all of a
 			file; -A means all. An object that is named need not exist any more.

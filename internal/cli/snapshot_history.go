@@ -19,21 +19,18 @@ type savePast struct {
 	streams genericiooptions.IOStreams
 	source  *source.Source
 	wanted  bool
-	flags   historyFlags
+	secrets bool
 }
 
 func (p *savePast) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&p.wanted, "history", false, "Save what the API server remembers of the last minutes, with all that was deleted.")
-	p.flags.addContentFlags(f)
+	f.BoolVar(&p.secrets, "history-secrets", false, "Keep the content of Secrets in the history, too.")
 }
 
 func (p *savePast) check(c *cobra.Command, to string) error {
-	for _, name := range []string{"history-key", "history-secrets"} {
-		if !p.wanted && c.Flags().Changed(name) {
-			return usage.Errorf(c, "--%s goes with --history", name)
-		}
-	}
 	switch {
+	case !p.wanted && p.secrets:
+		return usage.Errorf(c, "--history-secrets goes with --history")
 	case p.wanted && !p.source.Live():
 		return usage.Errorf(c, "--history is what an API server remembers: it does not go with --from")
 	case p.wanted && to == "-":
@@ -44,10 +41,6 @@ func (p *savePast) check(c *cobra.Command, to string) error {
 
 // save writes the past of the cluster to a file.
 func (p *savePast) save(c *cobra.Command, to string) error {
-	key, err := kept.ReadKey(p.flags.key)
-	if err != nil {
-		return usage.Errorf(c, "--history-key: %w", err)
-	}
 	client, err := p.source.Open(c, nil)
 	if err != nil {
 		return err
@@ -65,7 +58,7 @@ func (p *savePast) save(c *cobra.Command, to string) error {
 	err = private.Whole(to, func(f private.File) error {
 		n, err = kept.Save(c.Context(), f, past, client, kept.Saving{
 			Cluster: kept.Cluster{UID: id.ClusterUID, Server: id.Server, Context: id.Context, Version: id.Version},
-			Created: time.Now(), Key: key, Secrets: p.flags.secrets,
+			Created: time.Now(), Secrets: p.secrets,
 		})
 		return err
 	})

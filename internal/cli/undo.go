@@ -120,7 +120,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "Bring back what was deleted since this resourceVersion.")
 	usage.Unlist(f, "since-revision")
 	u.source.AddRecordFlags(f)
-	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from", "history-key")
+	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from")
 	return c
 }
 

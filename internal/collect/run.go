@@ -28,8 +28,8 @@ type Options struct {
 	Through func(engine.API) engine.API
 	// Kind is told of every change of a kind's state, from many goroutines.
 	Kind func(kube.KindState)
-	// Recorder is shown what is watched; nil for nobody.
-	Recorder kube.Recorder
+	// Listener is told how the watches go. It may be nil.
+	Listener kube.Listener
 	// Follow is handed the feed before the run starts, for those who want to show
 	// what is watched.
 	Follow func(*kube.Feed)
@@ -42,7 +42,7 @@ type Options struct {
 // of its own is left.
 func Run(ctx context.Context, client *kube.Client, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
-	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Recorder: o.Recorder})
+	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
 	events := feed.Events()
 	defer func() {
 		stop()

@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/history/kept"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
@@ -56,8 +55,6 @@ type Options struct {
 	// through what it is given.
 	Connect func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error)
 	Log     *slog.Logger
-	// History says where and how the history of the cluster is kept; nowhere without a directory.
-	History kept.Keeping
 }
 
 // state is what a process is doing.
@@ -176,15 +173,6 @@ func (s *service) collect(ctx context.Context) error {
 	if err := s.recall(ctx); err != nil {
 		return err
 	}
-	past, err := s.keepHistory(ctx)
-	if err != nil {
-		return fmt.Errorf("--history: %w", err)
-	}
-	var recorder kube.Recorder
-	if past != nil {
-		defer past.end()
-		recorder = past
-	}
 	running := make(chan struct{})
 	s.mu.Lock()
 	s.running = running
@@ -200,12 +188,9 @@ func (s *service) collect(ctx context.Context) error {
 	if l := s.o.Lease; l != nil {
 		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
 	}
-	err = collect.Run(ctx, s.client, collect.Options{
-		Rules: s.o.Rules, AbsentGracePeriod: s.o.AbsentGracePeriod, SyncPeriod: s.o.SyncPeriod, Kind: s.kind, Recorder: recorder,
+	err := collect.Run(ctx, s.client, collect.Options{
+		Rules: s.o.Rules, AbsentGracePeriod: s.o.AbsentGracePeriod, SyncPeriod: s.o.SyncPeriod, Kind: s.kind,
 		Follow: func(f *kube.Feed) {
-			if past != nil {
-				past.follow(ctx, f)
-			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.feed = f

@@ -126,7 +126,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	defer beside.Wait()
 	defer d.stop()
 	d.err = collect.Run(d.ctx, d.client, collect.Options{
-		Kind: d.kind, Recorder: d.watches,
+		Kind: d.kind, Listener: d.watches,
 		Follow: func(f *kube.Feed) {
 			d.mu.Lock()
 			d.feed = f

@@ -12,7 +12,6 @@ import (
 // watches knows of which kinds a watch has begun since they could be read: one that was listed
 // may still turn out to be one that may not be watched. It may be used from many goroutines.
 type watches struct {
-	kube.Nobody
 	// news is called when something here has changed.
 	news func()
 
@@ -24,15 +23,15 @@ type watches struct {
 	denied bool
 }
 
-// Watching takes note of a watch that has begun. One that ends goes on where it was.
-func (w *watches) Watching(r object.Resource, on bool) {
-	if on && w.set(func() bool { was := w.begun[r.GroupResource()]; w.begun[r.GroupResource()] = true; return !was }) {
+// Watching takes note of a watch that has begun.
+func (w *watches) Watching(r object.Resource) {
+	if w.set(func() bool { was := w.begun[r.GroupResource()]; w.begun[r.GroupResource()] = true; return !was }) {
 		w.news()
 	}
 }
 
 // Broken takes note of a kind that cannot be listed or watched.
-func (w *watches) Broken(r object.Resource, _ string) {
+func (w *watches) Broken(r object.Resource) {
 	w.set(func() bool { delete(w.begun, r.GroupResource()); return true })
 }
 

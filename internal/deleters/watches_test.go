@@ -7,8 +7,8 @@ import "testing"
 func TestNotWatchedYet(t *testing.T) {
 	s := start(t, configMap("one", ""))
 	s.settled()
-	s.watches.Broken(configMaps, "")
+	s.watches.Broken(configMaps)
 	has(t, s.unsettled("left to do: configmaps is not watched yet"), "left to do: configmaps is not watched yet")
-	s.watches.Watching(configMaps, true)
+	s.watches.Watching(configMaps)
 	s.settled()
 }

@@ -25,8 +25,8 @@ type FollowOptions struct {
 	// State is told of every change of a kind's state, from many goroutines and
 	// after the events that led to it; nil for nobody.
 	State func(KindState)
-	// Recorder is shown what is read; nil for nobody.
-	Recorder Recorder
+	// Listener is told how the watches go. It may be nil.
+	Listener Listener
 	// Buffer is how many events may wait; 0 for 1,024.
 	Buffer int
 }
@@ -47,8 +47,8 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	if o.Buffer <= 0 {
 		o.Buffer = 1024
 	}
-	if o.Recorder == nil {
-		o.Recorder = Nobody{}
+	if o.Listener == nil {
+		o.Listener = deaf{}
 	}
 	f := &following{
 		Feed: &Feed{
@@ -94,7 +94,7 @@ func (f *following) run(ctx context.Context) {
 		f.mu.Unlock()
 		wait := f.options.SyncPeriod
 		if d, err := f.client.rediscover(ctx); err == nil {
-			f.options.Recorder.Served(d.Resources)
+			f.options.Listener.Served(d.Resources)
 			f.adjust(ctx, d)
 			f.discovered(d)
 			pause = backoff{}
@@ -131,9 +131,8 @@ func (f *following) adjust(ctx context.Context, d *Discovery) {
 		<-k.done
 		delete(f.running, gr)
 		f.handed[gr] = k.follower.known
-		const gone = "the server does not serve it any more"
-		f.options.Recorder.Broken(k.resource, gone)
-		f.note(KindState{Resource: k.resource, State: Dropped, Why: gone})
+		f.options.Listener.Broken(k.resource)
+		f.note(KindState{Resource: k.resource, State: Dropped, Why: "the server does not serve it any more"})
 	}
 	for _, r := range order {
 		if f.running[r.GroupResource()] == nil {

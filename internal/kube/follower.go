@@ -29,8 +29,7 @@ type follower struct {
 	version string
 	pause   backoff
 	// reader decodes watch frames.
-	reader   *frameReader
-	recorder Recorder
+	reader *frameReader
 }
 
 // known is what has to be remembered of an object to say that it is gone. Its
@@ -48,9 +47,7 @@ func newFollower(f *following, r object.Resource, handed map[types.UID]known) *f
 	for uid, k := range handed {
 		before[uid] = known{namespace: k.namespace, name: k.name}
 	}
-	w := &follower{f: f, at: at, known: before, reader: newFrameReader(r), recorder: f.options.Recorder}
-	w.reader.bodies = w.recorder.Whole(r)
-	return w
+	return &follower{f: f, at: at, known: before, reader: newFrameReader(r)}
 }
 
 // tolerated is how many watches in a row may fail before the kind is Broken. One that we may
@@ -102,7 +99,7 @@ func denied(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsU
 // broken says so, and waits.
 func (w *follower) broken(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		w.recorder.Broken(w.at.Resource, err.Error())
+		w.f.options.Listener.Broken(w.at.Resource)
 		w.refused = denied(err)
 		w.say(Broken, err.Error())
 		w.f.wait(ctx, w, w.pause.next())
@@ -130,17 +127,14 @@ func (w *follower) list(ctx context.Context) error {
 	seen := make(map[types.UID]struct{}, len(w.known))
 	first := len(w.known) == 0
 	floor := w.f.client.highest.of(w.at.Resource)
-	w.recorder.Begin(w.at.Resource)
 	got, err := w.f.client.List(ctx, w.at, Selection{}, Listing{
 		Object: func(o *object.Object) error {
 			if !first {
 				seen[o.UID] = struct{}{}
 			}
-			w.recorder.Object(w.at.Resource, o)
 			return w.found(ctx, o)
 		},
 		Restart: func() {
-			w.recorder.Begin(w.at.Resource)
 			first = false // what the first try has shown may be gone
 			clear(seen)
 		},
@@ -160,7 +154,6 @@ func (w *follower) list(ctx context.Context) error {
 		}
 	}
 	w.version = got.ResourceVersion
-	w.recorder.Listed(w.at.Resource, w.version)
 	w.f.client.highest.see(w.at.Resource, w.version)
 	return nil
 }
@@ -262,8 +255,7 @@ func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
 		return false, err
 	}
 	defer frames.close()
-	w.recorder.Watching(w.at.Resource, true)
-	defer w.recorder.Watching(w.at.Resource, false)
+	w.f.options.Listener.Watching(w.at.Resource)
 	for {
 		e, err := frames.next()
 		if err != nil {
@@ -280,7 +272,6 @@ func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
 			if e.Object.UID == "" {
 				return progressed, fmt.Errorf("%s: a change of %s, which has no uid", w.at.subject(), quote(e.Object.Name))
 			}
-			w.recorder.Change(w.at.Resource, e.Event, e.raw)
 			if err := w.tell(ctx, e.Event); err != nil {
 				return progressed, err
 			}

@@ -24,13 +24,11 @@ import (
 type frameReader struct {
 	resource object.Resource
 	whole    bool
-	// bodies: the objects are handed over as they came, too.
-	bodies  bool
-	shared  *message.Builder
-	meta    *message.Metadata
-	intern  *manifest.Interner
-	decoded int
-	buf     []byte
+	shared   *message.Builder
+	meta     *message.Metadata
+	intern   *manifest.Interner
+	decoded  int
+	buf      []byte
 }
 
 func newFrameReader(r object.Resource) *frameReader {
@@ -43,8 +41,6 @@ func newFrameReader(r object.Resource) *frameReader {
 type frame struct {
 	object.Event
 	version string
-	// raw is the whole object as JSON, if it is wanted.
-	raw []byte
 }
 
 // frames is a watch under way.
@@ -67,10 +63,7 @@ func (c *Client) watch(ctx context.Context, at Place, version string, limit time
 			"timeoutSeconds": {strconv.Itoa(int(limit.Seconds()))},
 		},
 	}
-	switch {
-	case rd.bodies:
-		r.accept = jsonType
-	case rd.whole:
+	if rd.whole {
 		r.accept = acceptWhole(at.Resource)
 	}
 	a, err := c.begin(ctx, r)
@@ -296,9 +289,5 @@ func (f *frames) textFrame() (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	e, err := change(event.Type, o)
-	if rd.bodies {
-		e.raw = event.Object
-	}
-	return e, err
+	return change(event.Type, o)
 }

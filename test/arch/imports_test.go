@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "collect"},
 	"collect":            {"engine", "kube"},
 	"deleters":           {"apisim/controllers", "collect", "diagnose/explain", "engine", "kube", "report", "snapshot"},
-	"controller":         {"collect", "engine", "history", "history/kept", "kube", "policy", "render", "report"},
+	"controller":         {"collect", "engine", "kube", "policy", "render", "report"},
 	"cli/version":        {},
 	"cli/usage":          {},
 	"cli/exit":           {"cli/usage"},

@@ -46,9 +46,7 @@ func (r *Record) Close() { r.close() }
 // AddRecordFlags adds those that choose what remembers the past.
 func (s *Source) AddRecordFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.From, "from", nil,
-		"Read the past from a file instead of a cluster: what snapshot --history wrote, the directory of controller --history, or an etcd snapshot.")
-	f.StringVar(&s.historyKey, "history-key", "", "With --from: the key that encrypted the history.")
-	usage.Unlist(f, "history-key")
+		"Read the past from a file instead of a cluster: what snapshot --history wrote, or an etcd snapshot.")
 	s.limits.addFlags(f)
 	s.Cluster.AddRateFlags(f)
 }
@@ -79,7 +77,7 @@ func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams
 	case !s.Live():
 		r, err := s.openFile(c, streams, s.From[0])
 		if err == nil {
-			r.Flags = s.recordFlags()
+			r.Flags = "--from=" + report.ShellWord(s.From[0])
 		}
 		return r, err
 	}
@@ -94,15 +92,6 @@ func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams
 	}
 	r.close = client.Close
 	return r, nil
-}
-
-// recordFlags are those by which a file was named.
-func (s *Source) recordFlags() string {
-	flags := "--from=" + report.ShellWord(s.From[0])
-	if s.historyKey != "" {
-		flags += " --history-key=" + report.ShellWord(s.historyKey)
-	}
-	return flags
 }
 
 // RecordOf is what the server of a client remembers. To close it is to do nothing.
@@ -133,9 +122,6 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 		return nil, err
 	} else if history {
 		return s.openHistory(c, streams, path)
-	}
-	if s.historyKey != "" {
-		return nil, usage.Errorf(c, "--history-key is the key of a history: an etcd snapshot has none")
 	}
 	if err := remembers(path); err != nil {
 		return nil, err

@@ -31,8 +31,6 @@ type Source struct {
 	vouched       snapshot.Vouched
 	// revision is the one that is read of an etcd snapshot; 0 for the newest.
 	revision int64
-	// historyKey is the file with the key of a history.
-	historyKey string
 	// At says when the dump was taken, as an RFC 3339 text; empty if the dump does.
 	At      string
 	limits  dumpLimits

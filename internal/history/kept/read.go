@@ -3,190 +3,199 @@ package kept
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 
 	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Is reports whether a file begins as one of history does.
-func Is(begin []byte) bool { return bytes.HasPrefix(begin, []byte(mark)) }
+// zstdMagic is how a compressed file begins.
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// mostTitle bounds the first line of a file.
-const mostTitle = 1024
-
-// file is one that is being read.
-type file struct {
-	name    string
-	f       *os.File
-	sealing *sealing
-	unpack  *zstd.Decoder
-	key     Key
-	// from is where the frames begin.
-	from int64
-}
-
-// openFile reads the first line of a file.
-func openFile(path, name string, key Key) (*file, error) {
+// Is reports whether a file is a history.
+func Is(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	r := &file{name: name, f: f, key: key}
-	if err := r.open(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return r, nil
-}
-
-func (r *file) open() error {
-	info, err := r.f.Stat()
+	defer func() { _ = f.Close() }()
+	text, end, err := unpacked(f)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a plain file", r.name)
+	defer end()
+	first := make([]byte, len(mark))
+	_, err = io.ReadFull(text, first)
+	return err == nil && string(first) == mark, nil
+}
+
+const mostWindow = 64 << 20
+
+// unpacked is the text of a file, compressed or not. The caller has to call end.
+func unpacked(f *os.File) (text io.Reader, end func(), err error) {
+	begin := make([]byte, len(zstdMagic))
+	if _, err := f.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
 	}
-	line, err := bufio.NewReader(io.LimitReader(r.f, mostTitle)).ReadBytes('\n')
-	if errors.Is(err, io.EOF) {
-		err = &DamageError{File: r.name, Why: "it does not begin as a history does"}
-		if begins := min(len(line), len(mark)); len(line) < mostTitle && string(line[:begins]) == mark[:begins] {
-			err = errTorn
-		}
+	if !bytes.Equal(begin, zstdMagic) {
+		return f, func() {}, nil
 	}
+	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var t title
-	switch err := json.Unmarshal(line, &t); {
-	case err != nil || !Is(line):
-		return &DamageError{File: r.name, Why: "it does not begin as a history does"}
-	case t.Format != formatVersion:
-		return fmt.Errorf("%s: its format has version %d, this program reads %d", r.name, t.Format, formatVersion)
-	case !t.wrote(line):
-		return &DamageError{File: r.name, Why: "its first line is not what was written"}
-	case t.Encrypted && r.key == nil:
-		return fmt.Errorf("%s: %w", r.name, errNoKey)
-	case !t.Encrypted:
-		r.key = nil
-	}
-	r.from = int64(len(line))
-	if r.sealing, err = newSealing(t.ID, r.key); err != nil {
-		return err
-	}
-	r.unpack, err = newUnpacker()
-	return err
+	return d, d.Close, nil
 }
 
-func (r *file) close() {
-	if r.unpack != nil {
-		r.unpack.Close()
-	}
-	_ = r.f.Close()
-}
-
-// spot is where an entry stands.
-type spot struct {
-	file   int
-	offset int64
-	frame  uint64
-	line   int
-}
-
-// errTooMuch ends the reading of a file that unpacks to more than a history has.
-var errTooMuch = errors.New("it unpacks to far more than a history does")
-
-// A history unpacks to about ten times its size. What is far beyond that was made to fill the
-// memory.
+// A history unpacks to about ten times its size. A file that unpacks to far more was made to fill
+// the memory.
 const (
 	mostRatio = 100
 	freeBytes = 64 << 20
 )
 
-// each hands over the entries of a file with where they stand. Torn says that the end of the file
-// was lost.
-func (r *file) each(number int, take func(*entry, spot) error) (torn bool, err error) {
-	info, err := r.f.Stat()
+var (
+	errTooMuch = errors.New("it unpacks to far more than a history does")
+	errDamaged = errors.New("it is damaged, or was not written to its end")
+)
+
+// Open reads a file of history.
+func Open(ctx context.Context, path string) (*Record, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if _, err := r.f.Seek(r.from, io.SeekStart); err != nil {
-		return false, err
+	defer func() { _ = f.Close() }()
+	r, err := readFile(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	in := bufio.NewReaderSize(r.f, 1<<20)
-	at := spot{file: number, offset: r.from}
-	room := info.Size()*mostRatio + freeBytes
-	for ; ; at.frame++ {
-		entries, size, err := r.sealing.next(in, r.unpack, at.frame)
-		switch {
-		case errors.Is(err, io.EOF):
-			return false, nil
-		case errors.Is(err, errTorn):
-			return true, nil
-		case errors.Is(err, errWrongKey):
-			return false, fmt.Errorf("%s: %w, or it is damaged", r.name, err)
-		case err != nil:
-			return false, damaged(r.name, at.frame, err.Error())
+	return r, nil
+}
+
+func readFile(ctx context.Context, f *os.File) (*Record, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	text, end, err := unpacked(f)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	l := &lines{r: bufio.NewReaderSize(text, 64<<10), room: info.Size()*mostRatio + freeBytes, sum: sha256.New()}
+	first, err := l.next()
+	if err != nil {
+		return nil, err
+	}
+	var t title
+	switch err := json.Unmarshal(first, &t); {
+	case err != nil || !bytes.HasPrefix(first, []byte(mark)):
+		return nil, errDamaged
+	case t.Format != formatVersion:
+		return nil, fmt.Errorf("its format has version %d, this program reads %d", t.Format, formatVersion)
+	}
+	return readEntries(ctx, t, l)
+}
+
+func readEntries(ctx context.Context, t title, l *lines) (*Record, error) {
+	r := newRecord(t)
+	intern := manifest.NewInterner()
+	for n := 2; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		if room -= int64(len(entries)); room < 0 {
-			return false, damaged(r.name, at.frame, errTooMuch.Error())
+		before := l.sum.Sum(nil)
+		text, err := l.next()
+		if err != nil {
+			return nil, err
 		}
-		if err := eachLine(entries, func(line int, text []byte) error {
-			var e entry
-			if err := json.Unmarshal(text, &e); err != nil {
-				return damaged(r.name, at.frame, fmt.Sprintf("line %d: %s", line+1, err))
+		var e entry
+		if err := json.Unmarshal(text, &e); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if e.SHA256 != nil {
+			if !bytes.Equal(e.SHA256, before) || l.more() {
+				return nil, errDamaged
 			}
-			at.line = line
-			return take(&e, at)
-		}); err != nil {
-			return false, err
+			r.index()
+			return r, nil
 		}
-		at.offset += size
+		if err := r.take(&e, intern); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
 	}
 }
 
-// eachLine calls take for every line of a frame.
-func eachLine(entries []byte, take func(line int, text []byte) error) error {
-	for n := 0; len(entries) > 0; n++ {
-		line, rest, _ := bytes.Cut(entries, []byte{'\n'})
-		if err := take(n, line); err != nil {
-			return err
+// lines are the lines of a file, and the hash of those that were read.
+type lines struct {
+	r    *bufio.Reader
+	room int64
+	sum  hash.Hash
+}
+
+// next is the next line. The end of the file is an error.
+func (l *lines) next() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if l.room -= int64(len(part)); l.room < 0 {
+			return nil, errTooMuch
 		}
-		entries = rest
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			_, _ = l.sum.Write(line) // it never fails
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, errDamaged
+		}
+	}
+}
+
+// more reports whether anything follows.
+func (l *lines) more() bool {
+	_, err := l.r.ReadByte()
+	return !errors.Is(err, io.EOF)
+}
+
+// take adds what a line says.
+func (r *Record) take(e *entry, intern *manifest.Interner) error {
+	p := &r.whole
+	switch {
+	case e.Served != nil:
+		for _, s := range e.Served {
+			p.Resources.Add(s.Resource())
+		}
+	case e.Limit != nil:
+		p.Limits = append(p.Limits, e.Limit.limit())
+	case e.Tick != nil:
+		r.ticks = append(r.ticks, e.Tick.moment())
+	case e.Stood != nil:
+		o := e.Stood.Object(intern)
+		if o.UID == "" {
+			return fmt.Errorf("%s has no uid", o.Ref)
+		}
+		p.Standing = append(p.Standing, o)
+	case e.Elsewhere != nil:
+		p.Elsewhere = append(p.Elsewhere, e.Elsewhere.Object(intern))
+	case e.Absent != nil:
+		p.Absent = append(p.Absent, object.Ref(*e.Absent))
+	case e.Change != nil:
+		c, err := e.Change.change(intern)
+		p.Changes = append(p.Changes, c)
+		return err
+	case e.Body != nil:
+		return r.body(e.Body)
 	}
 	return nil
-}
-
-// errFound ends a search through the lines of a frame.
-var errFound = errors.New("found")
-
-// at reads the entry at a spot.
-func (r *file) at(s spot) (*entry, error) {
-	if _, err := r.f.Seek(s.offset, io.SeekStart); err != nil {
-		return nil, err
-	}
-	entries, _, err := r.sealing.next(r.f, r.unpack, s.frame)
-	if err != nil {
-		return nil, damaged(r.name, s.frame, err.Error())
-	}
-	var e entry
-	err = eachLine(entries, func(line int, text []byte) error {
-		if line != s.line {
-			return nil
-		}
-		if err := json.Unmarshal(text, &e); err != nil {
-			return damaged(r.name, s.frame, err.Error())
-		}
-		return errFound
-	})
-	if err == nil {
-		err = damaged(r.name, s.frame, "it has changed since it was read")
-	}
-	if !errors.Is(err, errFound) {
-		return nil, err
-	}
-	return &e, nil
 }

@@ -1,29 +1,28 @@
 package kept
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Record is a history that was kept: a history.Record.
+// Record is the past that a file holds: a history.Record.
 type Record struct {
-	annals *annals
-	files  []*file
+	cluster Cluster
+	whole   history.Past
+	ticks   []history.Moment
+	// bodies are the whole objects of each place.
+	bodies map[place][]*body
 	// writes are what came and went in each place, in order.
 	writes map[place][]write
-	// torn are the files whose end was lost.
-	torn []string
 }
 
 // write is what a place held from a revision on.
@@ -33,163 +32,117 @@ type write struct {
 	added, deleted bool
 }
 
-// segmentName is what a segment of a directory is called.
-var segmentName = regexp.MustCompile(`^(\d{8})\.history$`)
-
-// segments are the numbers of the segments in a directory, sorted.
-func segments(dir string) ([]int, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
+func newRecord(t title) *Record {
+	return &Record{
+		cluster: t.Cluster,
+		whole:   history.Past{From: t.From.moment(), To: t.To.moment(), Resources: &object.Resources{}},
+		bodies:  map[place][]*body{}, writes: map[place][]write{},
 	}
-	var list []int
-	for _, e := range entries {
-		if m := segmentName.FindStringSubmatch(e.Name()); m != nil {
-			n, err := strconv.Atoi(m[1])
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, n)
-		}
-	}
-	slices.Sort(list)
-	return list, nil
 }
 
-func nameOf(segment int) string { return fmt.Sprintf("%08d.history", segment) }
-
-// IsDirectory reports whether a directory has segments of a history.
-func IsDirectory(dir string) bool {
-	list, err := segments(dir)
-	return err == nil && len(list) > 0
+func (l *limit) limit() history.Limit {
+	return history.Limit{Resource: l.Resource.Resource(), From: l.From.moment(), Listed: l.Listed, Why: l.Why}
 }
 
-// Open reads a file of history, or a directory of them. The key may be nil for one that is not
-// encrypted.
-func Open(ctx context.Context, path string, key Key) (*Record, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+func (c *change) change(intern *manifest.Interner) (history.Change, error) {
+	if c.Object == nil || c.Revision == 0 || c.Type > object.Deleted {
+		return history.Change{}, errors.New("a change says nothing about an object")
 	}
-	r := &Record{annals: newAnnals()}
-	if !info.IsDir() {
-		err = r.read(ctx, path, path, key)
-	} else {
-		err = r.readAll(ctx, path, key)
+	h := history.Change{Revision: c.Revision, After: c.After, Unseen: c.Unseen, Type: c.Type, Object: c.Object.Object(intern)}
+	if h.Object.UID == "" {
+		return h, fmt.Errorf("%s has no uid", h.Object.Ref)
 	}
-	if err != nil {
-		r.Close()
-		return nil, err
+	if c.Old != nil {
+		h.Old = c.Old.Object(intern)
 	}
-	r.index()
-	return r, nil
+	return h, nil
 }
 
-func (r *Record) readAll(ctx context.Context, dir string, key Key) error {
-	list, err := segments(dir)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		return fmt.Errorf("%s holds no history", dir)
-	}
-	for i, n := range list {
-		if i > 0 && list[i-1] != n-1 {
-			r.annals.lacks = "a file of the history is missing"
-		}
-		torn := len(r.torn)
-		if err := r.read(ctx, filepath.Join(dir, nameOf(n)), nameOf(n), key); err != nil {
-			return r.without(err)
-		}
-		if len(r.torn) > torn {
-			r.annals.lacks = "the end of a file was lost"
-		}
-	}
-	return nil
-}
-
-// without says what is not known without a file that is damaged.
-func (r *Record) without(err error) error {
-	if _, damaged := errors.AsType[*DamageError](err); !damaged || r.annals.to == 0 {
-		return err
-	}
-	return fmt.Errorf("%w; without this file nothing is known from revision %d on until the next file: move it away to read the others", err, r.annals.to)
-}
-
-// read reads one file into the annals.
-func (r *Record) read(ctx context.Context, path, name string, key Key) error {
-	f, err := openFile(path, name, key)
-	if errors.Is(err, errTorn) {
-		r.torn = append(r.torn, name)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	r.files = append(r.files, f)
-	torn, err := f.each(len(r.files)-1, func(e *entry, at spot) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := r.annals.take(e, at); err != nil {
-			return damaged(name, at.frame, fmt.Sprintf("line %d: %s", at.line+1, err))
-		}
-		return nil
-	})
-	if torn {
-		r.torn = append(r.torn, name)
-	}
-	return err
-}
-
-// index sorts the writes by their places.
+// index completes a record that was read to its end.
 func (r *Record) index() {
-	r.writes = map[place][]write{}
-	for _, k := range r.annals.order() {
-		s := r.annals.kinds[k]
-		for _, o := range s.first {
-			w := write{uid: o.UID}
-			if s.begin > r.annals.from {
-				w.revision = s.begin
-			}
-			r.writes[placeOf(o.Ref)] = append(r.writes[placeOf(o.Ref)], w)
-		}
+	p := &r.whole
+	p.Clock = history.NewClock(r.ticks)
+	p.Timeless = len(p.Clock.Ticks()) == 0
+	slices.SortStableFunc(p.Changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
+	for _, o := range p.Standing {
+		at := placeOf(o.Ref)
+		r.writes[at] = append(r.writes[at], write{uid: o.UID})
 	}
-	for i := range r.annals.changes {
-		c := &r.annals.changes[i]
+	for i := range p.Changes {
+		c := &p.Changes[i]
 		at := placeOf(c.Object.Ref)
 		r.writes[at] = append(r.writes[at], write{c.Revision, c.Object.UID, c.Type == object.Added, c.Type == object.Deleted})
 	}
-	for at := range r.writes {
-		slices.SortStableFunc(r.writes[at], func(a, b write) int {
-			switch {
-			case a.revision < b.revision:
-				return -1
-			case a.revision > b.revision:
-				return 1
-			}
-			return 0
-		})
-	}
 }
 
-// Past is what was kept of a window.
+// Cluster is the cluster of the history.
+func (r *Record) Cluster() Cluster { return r.cluster }
+
+// Resources are the kinds that the cluster served.
+func (r *Record) Resources() *object.Resources { return r.whole.Resources }
+
+// Past is the part of the past in a window.
 func (r *Record) Past(_ context.Context, w history.Window) (*history.Past, error) {
-	return r.annals.past(w)
+	p := r.whole
+	switch {
+	case w.SinceRevision > p.To.Revision:
+		return nil, fmt.Errorf("revision %d is not there: the history ends at %d", w.SinceRevision, p.To.Revision)
+	case w.SinceRevision > p.From.Revision:
+		p.From = p.Clock.At(w.SinceRevision)
+	case w.Since > 0 && p.To.Time > 0:
+		if since := p.Clock.Before(p.To.Time - w.Since); since.Revision > p.From.Revision {
+			p.From = since
+		}
+	}
+	first, _ := slices.BinarySearchFunc(p.Changes, p.From.Revision+1, func(c history.Change, r uint64) int { return cmp.Compare(c.Revision, r) })
+	p.Standing = standing(p.Standing, p.Changes[:first])
+	p.Limits = limits(&r.whole, p.From)
+	p.Changes = nil
+	for _, c := range r.whole.Changes[first:] {
+		if ns := c.Object.Namespace; len(w.Namespaces) == 0 || ns == "" || slices.Contains(w.Namespaces, ns) {
+			p.Changes = append(p.Changes, c)
+		}
+	}
+	return &p, nil
 }
 
-// Cluster is whose history it is.
-func (r *Record) Cluster() Cluster { return r.annals.cluster }
-
-// To is the revision up to which everything was seen; 0 where that is not known.
-func (r *Record) To() uint64 { return r.annals.to }
-
-// Torn are the files whose end was not on the disk, and is lost: those of a crash.
-func (r *Record) Torn() []string { return r.torn }
-
-// Close lets go of the files.
-func (r *Record) Close() {
-	for _, f := range r.files {
-		f.close()
+// standing is what is there after some changes, sorted.
+func standing(first []*object.Object, changes []history.Change) []*object.Object {
+	now := make(map[types.UID]*object.Object, len(first))
+	for _, o := range first {
+		now[o.UID] = o
 	}
+	for i := range changes {
+		if c := &changes[i]; c.Type == object.Deleted {
+			delete(now, c.Object.UID)
+		} else {
+			now[c.Object.UID] = c.Object
+		}
+	}
+	var list []*object.Object
+	for _, o := range now {
+		list = append(list, o)
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return list
+}
+
+// limits are those of the whole past that concern the time since a moment. A limit lasts until
+// the history of its kind begins, or to the end if it begins with the past.
+func limits(whole *history.Past, from history.Moment) []history.Limit {
+	var list []history.Limit
+	for _, l := range whole.Limits {
+		until := whole.To.Revision
+		if l.From.Revision > whole.From.Revision {
+			until = l.From.Revision
+		}
+		if until <= from.Revision && until != whole.To.Revision {
+			continue
+		}
+		if l.From.Revision != 0 && l.From.Revision < from.Revision {
+			l.From = from
+		}
+		list = append(list, l)
+	}
+	return list
 }

@@ -3,19 +3,22 @@ package kept
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"hash"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/klauspost/compress/zstd"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -23,7 +26,6 @@ import (
 type Saving struct {
 	Cluster Cluster
 	Created time.Time
-	Key     Key
 	// Secrets says that the content of Secrets is saved.
 	Secrets bool
 }
@@ -34,54 +36,77 @@ type Saved struct {
 	Bodies, Lacking int
 }
 
-// Save writes a past into a new file, and of what was lost in it the whole objects, as a record
-// shows them, each as it was before it began to go.
-func Save(ctx context.Context, f private.File, past *history.Past, from history.Record, o Saving) (Saved, error) {
-	w, err := newWriter(f, o.Key, &head{Cluster: o.Cluster, Created: o.Created.UTC(), Secrets: o.Secrets})
+// Save writes a past to f. Of the objects that were lost in it, it adds the whole content just
+// before their deletion began, as from shows it.
+func Save(ctx context.Context, f io.Writer, past *history.Past, from history.Record, o Saving) (Saved, error) {
+	w, err := newWriter(f)
 	if err != nil {
 		return Saved{}, err
 	}
-	if err := w.past(past); err != nil {
-		return Saved{}, err
-	}
+	w.add(title{
+		Format: formatVersion, Cluster: o.Cluster, Created: o.Created.UTC(), Secrets: o.Secrets,
+		From: tick(past.From), To: tick(past.To),
+	})
+	w.past(past)
 	s := &saver{ctx: ctx, w: w, from: from}
 	for _, p := range pagesOf(past, o.Secrets) {
 		if err := s.page(p); err != nil {
 			return s.Saved, err
 		}
 	}
-	return s.Saved, w.flush()
+	return s.Saved, w.end()
+}
+
+// writer writes lines.
+type writer struct {
+	pack *zstd.Encoder
+	sum  hash.Hash
+	to   io.Writer
+	err  error
+}
+
+func newWriter(f io.Writer) (*writer, error) {
+	pack, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	return &writer{pack: pack, sum: sum, to: io.MultiWriter(pack, sum)}, nil
+}
+
+// add writes a line. The first error is returned by end.
+func (w *writer) add(line any) {
+	text, err := json.Marshal(line, json.Deterministic(true))
+	if w.err == nil && err == nil {
+		_, err = w.to.Write(append(text, '\n'))
+	}
+	w.err = cmp.Or(w.err, err)
+}
+
+// end writes the last line.
+func (w *writer) end() error {
+	w.add(entry{SHA256: w.sum.Sum(nil)})
+	return errors.Join(w.err, w.pack.Close())
 }
 
 // past writes everything but whole objects.
-func (w *writer) past(p *history.Past) error {
-	list := []entry{{Served: snapshot.StoreResources(p.Resources)}, {Span: &span{tick(p.From), tick(p.To)}}}
+func (w *writer) past(p *history.Past) {
+	w.add(entry{Served: snapshot.StoreResources(p.Resources)})
 	for i := range p.Limits {
 		l := &p.Limits[i]
-		list = append(list, entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: tick(l.From), Listed: l.Listed, Why: l.Why}})
+		w.add(entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: tick(l.From), Listed: l.Listed, Why: l.Why}})
 	}
 	for _, t := range p.Clock.Ticks() {
-		list = append(list, entry{Tick: new(tick(t))})
-	}
-	for i := range list {
-		if err := w.add(&list[i]); err != nil {
-			return err
-		}
+		w.add(entry{Tick: new(tick(t))})
 	}
 	for _, o := range p.Standing {
-		if err := w.add(&entry{Stood: snapshot.StoreObject(o)}); err != nil {
-			return err
-		}
+		w.add(entry{Stood: snapshot.StoreObject(o)})
 	}
 	for _, o := range p.Elsewhere {
-		if err := w.add(&entry{Elsewhere: snapshot.StoreObject(o)}); err != nil {
-			return err
-		}
+		w.add(entry{Elsewhere: snapshot.StoreObject(o)})
 	}
 	for _, r := range p.Absent {
-		if err := w.add(&entry{Absent: new(ref(r))}); err != nil {
-			return err
-		}
+		w.add(entry{Absent: new(ref(r))})
 	}
 	for i := range p.Changes {
 		c := &p.Changes[i]
@@ -89,11 +114,8 @@ func (w *writer) past(p *history.Past) error {
 		if c.Old != nil {
 			e.Old = snapshot.StoreObject(c.Old)
 		}
-		if err := w.add(&entry{Change: e}); err != nil {
-			return err
-		}
+		w.add(entry{Change: e})
 	}
-	return nil
 }
 
 // page are losses of one kind and namespace.
@@ -194,9 +216,7 @@ func (s *saver) read(of history.Collection, wanted []*history.Loss, found map[*h
 			if err != nil || version == 0 || version > of.Revision {
 				version = of.Revision
 			}
-			if err := s.w.add(&entry{Body: &body{Kind: kindOfRef(l.Object.Ref), From: version, Until: until, Text: raw}}); err != nil {
-				return err
-			}
+			s.w.add(entry{Body: &body{Kind: kindOf(l.Object.Ref), From: version, Until: until, Text: raw}})
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,8 +16,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
-
-var someKey = Key("0123456789abcdef0123456789abcdef")
 
 // saved is a past as a file has it.
 func saved(t interface{ Fatal(...any) }, dir string, s *stage, past *history.Past, o Saving) string {
@@ -50,12 +49,10 @@ func TestSave(t *testing.T) {
 		}
 		past.Absent = []object.Ref{object.Node.Ref("", "nowhere")}
 		slices.SortFunc(past.Standing, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-		key := rapid.SampledFrom([]Key{nil, someKey}).Draw(t, "key")
-		r, err := Open(context.Background(), saved(t, dir, s, past, Saving{Key: key, Secrets: true, Cluster: Cluster{UID: "here"}}), key)
+		r, err := Open(context.Background(), saved(t, dir, s, past, Saving{Secrets: true, Cluster: Cluster{UID: "here"}}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.Close()
 		got, err := r.Past(context.Background(), history.Window{})
 		if err != nil {
 			t.Fatal(err)
@@ -92,76 +89,97 @@ func bodies(t *rapid.T, from history.Record, c history.Collection) []string {
 	return list
 }
 
-// TestTorn: wherever a crash ends a file, what was whole is read, and never anything else.
-func TestTorn(t *testing.T) {
+// TestDamage: a file that was cut off is refused, and one of which a bit has changed is never read
+// as another past.
+func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	s := twoDeletes(t)
-	for _, key := range []Key{nil, someKey} {
-		path := saved(t, dir, s, s.past(), Saving{Key: key})
-		whole, err := os.ReadFile(path)
-		must(t, err)
-		cut := filepath.Join(dir, "cut")
-		for n := range whole {
-			must(t, os.WriteFile(cut, whole[:n], 0o600))
-			r, err := Open(context.Background(), cut, key)
-			if err != nil {
-				t.Fatalf("%d of %d bytes: %v", n, len(whole), err)
-			}
-			r.Close()
-			if first := bytes.IndexByte(whole, '\n') + 1; len(r.Torn()) != 1 && n != first {
-				t.Fatalf("%d of %d bytes: nobody is told that the end is lost", n, len(whole))
-			}
-		}
-	}
-}
-
-// TestDamagedTitle: no bit of the first line can be another one, also not those of its id that do
-// not count. With another id no frame is one of this file.
-func TestDamagedTitle(t *testing.T) {
-	dir := t.TempDir()
-	s := twoDeletes(t)
+	want := tell(s.past())
 	whole, err := os.ReadFile(saved(t, dir, s, s.past(), Saving{}))
 	must(t, err)
 	path := filepath.Join(dir, "damaged")
-	for n := range bytes.IndexByte(whole, '\n') + 1 {
-		for bit := range 8 {
-			text := bytes.Clone(whole)
-			text[n] ^= 1 << bit
-			must(t, os.WriteFile(path, text, 0o600))
-			r, err := Open(context.Background(), path, nil)
-			if err != nil {
-				continue
+	for n := 0; n < len(whole); n += 1 + n%7 {
+		must(t, os.WriteFile(path, whole[:n], 0o600))
+		if _, err := Open(context.Background(), path); err == nil {
+			t.Errorf("cut off at %d of %d: not noticed", n, len(whole))
+		}
+		text := bytes.Clone(whole)
+		text[n] ^= 1 << (n % 8)
+		must(t, os.WriteFile(path, text, 0o600))
+		if r, err := Open(context.Background(), path); err == nil {
+			past, err := r.Past(context.Background(), history.Window{})
+			must(t, err)
+			if tell(past) != want {
+				t.Errorf("with another byte %d it is another past", n)
 			}
-			r.Close()
-			if len(r.Torn()) == 0 {
-				t.Errorf("nobody has noticed bit %d of byte %d: %q", bit, n, text[:60])
-			}
+		}
+	}
+	must(t, os.WriteFile(path, append(bytes.Clone(whole), whole...), 0o600))
+	if _, err := Open(context.Background(), path); err == nil {
+		t.Error("a second file behind the first: not noticed")
+	}
+}
+
+// TestWindow: a part of a past begins later. What had changed before is what was there, and a
+// limit that ended before does not count.
+func TestWindow(t *testing.T) {
+	s := twoDeletes(t)
+	past := s.past()
+	first, last := past.Changes[0].Revision, past.To.Revision
+	past.Limits = []history.Limit{
+		{Resource: object.Pod.Resource(), From: history.Moment{Revision: first}, Why: "compacted"},
+		{Resource: object.ConfigMap.Resource(), Why: "forbidden"},
+	}
+	r, err := Open(context.Background(), saved(t, t.TempDir(), s, past, Saving{}))
+	must(t, err)
+	for since, want := range map[uint64]struct{ standing, changes, limits int }{
+		0:        {3, len(past.Changes), 2},
+		last - 1: {2, 1, 1},
+		last:     {1, 0, 1},
+	} {
+		p, err := r.Past(context.Background(), history.Window{SinceRevision: since})
+		must(t, err)
+		if len(p.Standing) != want.standing || len(p.Changes) != want.changes || len(p.Limits) != want.limits {
+			t.Errorf("since %d: %d objects, %d changes, limits %v, want %v", since, len(p.Standing), len(p.Changes), p.Limits, want)
+		}
+	}
+	if _, err := r.Past(context.Background(), history.Window{SinceRevision: last + 1}); err == nil {
+		t.Error("no error for a window behind the end")
+	}
+}
+
+// TestSecretsInHistory: the content of a Secret is in a history only if that was asked for.
+func TestSecretsInHistory(t *testing.T) {
+	s := twoDeletes(t)
+	past := s.past()
+	c := history.Collection{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "kept", Revision: past.To.Revision - 1}
+	for _, wanted := range []bool{false, true} {
+		r, err := Open(context.Background(), saved(t, t.TempDir(), s, past, Saving{Secrets: wanted}))
+		must(t, err)
+		var got []string
+		err = r.Bodies(context.Background(), c, func(raw []byte) error { got = append(got, string(raw)); return nil })
+		if (len(got) == 1) != wanted || (err == nil) != wanted {
+			t.Errorf("asked for: %t, content %q, %v", wanted, got, err)
 		}
 	}
 }
 
-// TestDamage: whichever byte is another one, the file is refused, or its last frame is lost, which
-// is said.
-func TestDamage(t *testing.T) {
+// TestIs: a history is found by its content, and a file of an older version is refused by number.
+func TestIs(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawHistory(t)
-		path := saved(t, dir, s, s.past(), Saving{})
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	s := twoDeletes(t)
+	path := saved(t, dir, s, s.past(), Saving{})
+	if is, err := Is(path); !is || err != nil {
+		t.Errorf("%t, %v", is, err)
+	}
+	for text, want := range map[string]bool{"": false, "{}": false, `{"kind":"PodList","items":[]}`: false, mark + `1,"id":"aWQ="}` + "\n": true} {
+		other := filepath.Join(dir, "other")
+		must(t, os.WriteFile(other, []byte(text), 0o600))
+		if is, err := Is(other); is != want || err != nil {
+			t.Errorf("%q: %t, %v", text, is, err)
 		}
-		text[rapid.IntRange(0, len(text)-1).Draw(t, "byte")] ^= byte(1 << rapid.IntRange(0, 7).Draw(t, "bit"))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
+		if _, err := Open(context.Background(), other); err == nil || want && !strings.Contains(err.Error(), "format has version 1") {
+			t.Errorf("%q: error %v", text, err)
 		}
-		r, err := Open(context.Background(), path, nil)
-		if err != nil {
-			return
-		}
-		defer r.Close()
-		if len(r.Torn()) == 0 {
-			t.Fatal("nobody has noticed")
-		}
-	})
+	}
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,6 +52,10 @@ func TestExplainsWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.gc(s.ctx, "snapshot", "--history", "--to", kept).want(t, 0)
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: others may read the history", info, err)
+	}
+	s.gc(s.ctx, "undo", "--from", kept, "-n", s.namespace, "--dry-run").want(t, 0, "root", "leaf")
 	for _, file := range []string{stored, kept} {
 		s.told("explain", "configmap/leaf", "--from", file)
 		b := s.gc(s.ctx, "explain", "configmap/never", "-n", s.namespace, "--from", file).want(t, 1)
