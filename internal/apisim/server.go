@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Epoch is where the logical clock of a server stands unless WithClock says
+// epoch is where the logical clock of a server stands unless WithClock says
 // otherwise: 2030-01-01T00:00:00Z. The clock starts later when an object of the
 // world carries a later timestamp.
-const Epoch int64 = 1893456000
+const epoch int64 = 1893456000
 
 // Coverage says what the snapshot behind the world contains.
 type Coverage interface {
@@ -86,7 +86,7 @@ func New(objects []*object.Object, resources *object.Resources, opts ...Option) 
 		resources: resources,
 		collects:  true,
 		views:     map[kindKey]*view{},
-		now:       Epoch,
+		now:       epoch,
 		store:     newStore(),
 	}
 	s.Follow(objects)

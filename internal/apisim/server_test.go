@@ -157,11 +157,11 @@ func TestObjectsAreSorted(t *testing.T) {
 // the highest, so nothing that happens looks older than what was there.
 func TestStartOfClockAndRevisions(t *testing.T) {
 	late := thing(ref("v1", "ConfigMap", "n", "a"), "41")
-	late.Created = Epoch + 5
+	late.Created = epoch + 5
 	odd := thing(ref("v1", "ConfigMap", "n", "b"), "99999999999999999999")
 	s := New([]*object.Object{late, odd}, testResources())
-	if got := s.Now(); got != Epoch+6 {
-		t.Errorf("the clock shows %d, want %d", got, Epoch+6)
+	if got := s.Now(); got != epoch+6 {
+		t.Errorf("the clock shows %d, want %d", got, epoch+6)
 	}
 	if err := s.Delete(t.Context(), odd.Ref, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestStartOfClockAndRevisions(t *testing.T) {
 		t.Errorf("the first write has resourceVersion %s, want 42", got)
 	}
 	s.Advance(-10)
-	if got := s.Now(); got != Epoch+6 {
+	if got := s.Now(); got != epoch+6 {
 		t.Errorf("the clock went back to %d", got)
 	}
 	if got := New(nil, testResources(), WithClock(7)).Now(); got != 7 {
@@ -186,7 +186,7 @@ func TestCreateMakesUpUIDs(t *testing.T) {
 		want    string
 	}{{nil, "uid-000001"}, {[]Option{WithGivenUIDs()}, "mine"}} {
 		created, err := New(nil, testResources(), tt.options...).Create(t.Context(), o)
-		if err != nil || string(created.UID) != tt.want || created.Created != Epoch {
+		if err != nil || string(created.UID) != tt.want || created.Created != epoch {
 			t.Errorf("got %+v, %v; want UID %s", created, err, tt.want)
 		}
 	}

@@ -78,14 +78,14 @@ func (o *Options) patience() time.Duration {
 // planned is one write of the plan.
 type planned struct {
 	write plan.Write
-	last  *Write // what came of the last request
-	why   string // why none was sent
-	kept  bool   // none was sent since the object is protected
+	last  *sentWrite // what came of the last request
+	why   string     // why none was sent
+	kept  bool       // none was sent since the object is protected
 }
 
 // leave notes why nothing was sent.
 func (p *planned) leave(err error) {
-	_, p.kept = errors.AsType[*ProtectedError](err)
+	_, p.kept = errors.AsType[*protectedError](err)
 	p.why = err.Error()
 }
 
@@ -103,7 +103,7 @@ type run struct {
 
 	expected []expectation
 	backup   runBackup
-	journal  *Journal
+	journal  *journal
 	points   func(string)
 
 	mu           sync.Mutex // guards what follows
@@ -209,7 +209,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	if err := w.Seal(); err != nil {
 		return fmt.Errorf("the backup: %w", errors.Join(err, w.Close(r.o.Now())))
 	}
-	r.journal = NewJournal(w, r.client.Get, r.o.Now)
+	r.journal = newJournal(w, r.client.Get, r.o.Now)
 	r.journal.points = r.points
 	return nil
 }
@@ -220,7 +220,7 @@ func (r *run) abandon(err error) error {
 }
 
 // note takes the answer to a write.
-func (r *run) note(w Write) {
+func (r *run) note(w sentWrite) {
 	r.mu.Lock()
 	r.sent++
 	r.lastActivity = r.o.Now()

@@ -128,7 +128,7 @@ func (c *collecting) before(ctx context.Context, q engine.Request) error {
 
 // answered takes the answer to a write. That the very first one is not done is
 // reason enough to stop.
-func (c *collecting) answered(w Write) {
+func (c *collecting) answered(w sentWrite) {
 	c.note(w)
 	if w.Outcome == backup.Confirmed || !c.gate.first() {
 		return
@@ -167,7 +167,7 @@ func (c *collecting) record(rec engine.Record) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, kept := errors.AsType[*ProtectedError](rec.Err)
+	_, kept := errors.AsType[*protectedError](rec.Err)
 	for _, deletes := range []bool{true, false} {
 		if p := c.byKey[plannedKey{a.Ref, deletes}]; p != nil {
 			p.why, p.kept = text, kept

@@ -29,10 +29,10 @@ const (
 // not answered.
 const settling = 10 * time.Second
 
-// Journal writes down every request before it is sent and what became of it
+// journal writes down every request before it is sent and what became of it
 // after. Nothing is sent that could not be written down. It is safe for concurrent
 // use.
-type Journal struct {
+type journal struct {
 	writer *backup.Writer
 	// Look reads an object afresh, to find out what became of a request that was
 	// not answered.
@@ -44,10 +44,10 @@ type Journal struct {
 	begun  atomic.Int64
 }
 
-// NewJournal returns a journal into a sealed backup. Look reads the metadata of an
+// newJournal returns a journal into a sealed backup. Look reads the metadata of an
 // object afresh; now is the clock.
-func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *Journal {
-	return &Journal{writer: w, look: look, now: now}
+func newJournal(w *backup.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *journal {
+	return &journal{writer: w, look: look, now: now}
 }
 
 // Do writes the intent down, sends, and writes down what became of it. A request that the client
@@ -56,7 +56,7 @@ func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*objec
 // is Unknown only when nothing that the server says afterwards proves that the
 // request was carried out: that its object is gone, or that done holds for it, which
 // may be nil. Err is the answer of send, or a *backup.JournalError.
-func (j *Journal) Do(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) (backup.Outcome, error) {
+func (j *journal) Do(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) (backup.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
 	j.at("before-intent", n)
@@ -83,7 +83,7 @@ func (j *Journal) Do(ctx context.Context, i backup.Intent, done func(*object.Obj
 	return r.Outcome, err
 }
 
-func (j *Journal) at(point string, n int64) {
+func (j *journal) at(point string, n int64) {
 	if j.points != nil {
 		j.points(fmt.Sprintf("%s-%d", point, n))
 	}
@@ -97,7 +97,7 @@ var looks = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
 // the request makes it, proves that it was carried out, by us or by somebody who wished
 // the same. That it stands there as before proves nothing: the request may still be
 // under way. (spec §18)
-func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) backup.Outcome {
+func (j *journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) backup.Outcome {
 	if j.look == nil {
 		return backup.Unknown
 	}
@@ -117,17 +117,15 @@ func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.
 	return backup.Unknown
 }
 
-// Journalled is an API whose writes go through a journal.
-func Journalled(api engine.API, j *Journal) engine.API { return &journalled{API: api, journal: j} }
-
+// journalled is an API whose writes go through a journal.
 type journalled struct {
 	engine.API
-	journal *Journal
+	journal *journal
 	// save keeps the version of an object that is pinned by a request which gets rid of
 	// it, when the backup has another one; nil: such a DELETE is not sent.
 	save func(context.Context, object.Ref, string) error
 	// done is told what became of a write; nil for nobody.
-	done func(Write)
+	done func(sentWrite)
 
 	mu sync.Mutex
 	// open are the requests that were not answered.
@@ -204,7 +202,7 @@ func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*objec
 		a.mu.Unlock()
 	}
 	if a.done != nil {
-		a.done(Write{Object: i.Object, Verb: i.Verb, Outcome: outcome, Err: err})
+		a.done(sentWrite{Object: i.Object, Verb: i.Verb, Outcome: outcome, Err: err})
 	}
 	if _, broken := errors.AsType[*backup.JournalError](err); outcome == backup.Confirmed && !broken {
 		return nil // the answer may be lost: whoever takes that for a failure sends it twice
@@ -218,8 +216,8 @@ func (a *journalled) unanswered(r request) bool {
 	return a.open[r]
 }
 
-// Write is a request that was sent, and what became of it.
-type Write struct {
+// sentWrite is a request that was sent, and what became of it.
+type sentWrite struct {
 	Object  object.Ref
 	Verb    string
 	Outcome backup.Outcome

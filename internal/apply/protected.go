@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// ProtectedError says that an object is protected, and was left alone.
-type ProtectedError struct {
+// protectedError says that an object is protected, and was left alone.
+type protectedError struct {
 	Object object.Ref
 	Why    reason.Code
 }
 
 // Error says why.
-func (e *ProtectedError) Error() string { return "it is protected now: " + string(e.Why) }
+func (e *protectedError) Error() string { return "it is protected now: " + string(e.Why) }
 
 // protected is a *ProtectedError when an object must be left alone. The plan was held
 // against the same policy; since then somebody may have protected it. What a finalizer
@@ -25,7 +25,7 @@ func (r *run) protected(o *object.Object) error {
 	if !yes || why == reason.ProtectedKind && r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
 		return nil
 	}
-	return &ProtectedError{o.Ref, why}
+	return &protectedError{o.Ref, why}
 }
 
 // takes reports whether a request gets rid of its object: references that go change it,

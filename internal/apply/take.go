@@ -210,6 +210,6 @@ func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present
 		write = func(ctx context.Context) error { return t.client.Finalize(ctx, o.Ref, body) }
 	}
 	outcome, err := t.journal.Do(ctx, i, without(present), write)
-	t.note(Write{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
+	t.note(sentWrite{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
 	return outcome, err
 }

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// ErrAnotherCollector says that something else collects garbage in this cluster. Two
+// errAnotherCollector says that something else collects garbage in this cluster. Two
 // collectors may delete side by side, but only one may take the finalizers of the
 // collector away: each relies on its own graph.
-var ErrAnotherCollector = errors.New("another garbage collector is at work in this cluster: start kube-controller-manager with --controllers=*,-garbage-collector-controller, or observe, or use strict rules")
+var errAnotherCollector = errors.New("another garbage collector is at work in this cluster: start kube-controller-manager with --controllers=*,-garbage-collector-controller, or observe, or use strict rules")
 
 // between is how often the canary is looked at.
 const between = 500 * time.Millisecond
@@ -40,13 +40,13 @@ func (s *service) lookForAnother(ctx context.Context) error {
 		return apierrors.IsNotFound(err), err
 	})
 	if gone {
-		return ErrAnotherCollector
+		return errAnotherCollector
 	}
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), glance)
 	defer cancel()
 	end := maps.Delete(clean, canary.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(canary.UID))})
 	if apierrors.IsNotFound(end) && err == nil {
-		return ErrAnotherCollector
+		return errAnotherCollector
 	}
 	return errors.Join(err, end)
 }

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Cause says what has tripped the safety limit.
-type Cause string
+// cause says what has tripped the safety limit.
+type cause string
 
 // The causes.
 const (
-	// DeletesPerMinute: more was deleted within a minute than allowed.
-	DeletesPerMinute Cause = "DeletesPerMinute"
-	// GarbageShare: more of the cluster became garbage within a minute than allowed.
-	GarbageShare Cause = "GarbageShare"
-	// Remembered: it was tripped in an earlier process, and nobody has reset it since.
-	Remembered Cause = "Remembered"
+	// deletesPerMinute: more was deleted within a minute than allowed.
+	deletesPerMinute cause = "DeletesPerMinute"
+	// garbageShare: more of the cluster became garbage within a minute than allowed.
+	garbageShare cause = "GarbageShare"
+	// remembered: it was tripped in an earlier process, and nobody has reset it since.
+	remembered cause = "Remembered"
 )
 
 // causes lists the causes.
-func causes() []Cause { return []Cause{DeletesPerMinute, GarbageShare, Remembered} }
+func causes() []cause { return []cause{deletesPerMinute, garbageShare, remembered} }
 
 // circuitBreaker lets so many deletes through in any minute. One more trips it, and so does
 // whoever else sees that something is wrong; then it lets nothing through any more: a
@@ -33,7 +33,7 @@ type circuitBreaker struct {
 	tripped chan struct{}
 
 	mu    sync.Mutex
-	cause Cause // empty while it has not tripped
+	cause cause // empty while it has not tripped
 	why   string
 	// last are the times of the last deletes, as a ring that has grown to what was
 	// needed; next is the oldest one.
@@ -59,7 +59,7 @@ func (b *circuitBreaker) take() bool {
 		b.last = append(b.last, now)
 		return true
 	case now.Sub(b.last[b.next]) < time.Minute:
-		b.set(DeletesPerMinute, fmt.Sprintf("one delete more than the %d that are allowed in a minute", b.most))
+		b.set(deletesPerMinute, fmt.Sprintf("one delete more than the %d that are allowed in a minute", b.most))
 		return false
 	}
 	b.last[b.next] = now
@@ -68,13 +68,13 @@ func (b *circuitBreaker) take() bool {
 }
 
 // trip trips it. The first cause counts.
-func (b *circuitBreaker) trip(c Cause, why string) {
+func (b *circuitBreaker) trip(c cause, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.set(c, why)
 }
 
-func (b *circuitBreaker) set(c Cause, why string) {
+func (b *circuitBreaker) set(c cause, why string) {
 	if b.cause == "" {
 		b.cause, b.why = c, why
 		close(b.tripped)
@@ -82,7 +82,7 @@ func (b *circuitBreaker) set(c Cause, why string) {
 }
 
 // state is what has tripped the safety limit, and why; empty while it has not tripped.
-func (b *circuitBreaker) state() (c Cause, why string) {
+func (b *circuitBreaker) state() (c cause, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.cause, b.why

@@ -22,7 +22,7 @@ func TestReady(t *testing.T) {
 		{"it leads and lists", func(s *service) { s.lead, s.running = true, running }, http.StatusServiceUnavailable, syncing},
 		{"the safety limit had tripped before it lists", func(s *service) {
 			s.lead, s.running = true, running
-			s.gate.breaker.trip(Remembered, "too much garbage")
+			s.gate.breaker.trip(remembered, "too much garbage")
 		}, http.StatusServiceUnavailable, tripped},
 	} {
 		s, _ := replica(held())
@@ -39,7 +39,7 @@ func TestReady(t *testing.T) {
 func TestMetricsOfATrippedLimit(t *testing.T) {
 	register()
 	s, _ := replica(held())
-	s.gate.breaker.trip(GarbageShare, "too much garbage")
+	s.gate.breaker.trip(garbageShare, "too much garbage")
 	w := httptest.NewRecorder()
 	s.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	for _, want := range []string{

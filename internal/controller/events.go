@@ -54,7 +54,7 @@ func (e *events) warn(w engine.Warning) {
 
 // kept tells an object that a request about it was decided and not sent. It is called
 // from one goroutine.
-func (e *events) kept(r engine.Request, d engine.Decision, why *Refusal) {
+func (e *events) kept(r engine.Request, d engine.Decision, why *refusal) {
 	code, text := d.Reason.String(), ""
 	if why == errObserving {
 		text = actionOf(r).would + " (observe mode): " + because(d)

@@ -132,7 +132,7 @@ func TestGateWithTooMuchGarbage(t *testing.T) {
 				t.Errorf("an hour later: %v, the wire says %v", err, g.mayWrite())
 			}
 		}
-		if cause, _ := g.breaker.state(); cause != GarbageShare {
+		if cause, _ := g.breaker.state(); cause != garbageShare {
 			t.Errorf("tripped by %q", cause)
 		}
 	})

@@ -12,23 +12,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Refusal is why a request was not sent. Nothing but the mode refuses without a reason.
-type Refusal struct {
+// refusal is why a request was not sent. Nothing but the mode refuses without a reason.
+type refusal struct {
 	Reason reason.Code
 	Text   string
 }
 
 // Error is the text.
-func (r *Refusal) Error() string { return r.Text }
+func (r *refusal) Error() string { return r.Text }
 
 var (
-	errObserving  = &Refusal{Text: "the controller observes, it does not write"}
+	errObserving  = &refusal{Text: "the controller observes, it does not write"}
 	errNotLeading = refuse(reason.NotLeading)
 	errTripped    = refuse(reason.SafetyLimitTripped)
 	errGathering  = refuse(reason.Gathering)
 )
 
-func refuse(why reason.Code) *Refusal { return &Refusal{why, reason.Gate.Short(why)} }
+func refuse(why reason.Code) *refusal { return &refusal{why, reason.Gate.Short(why)} }
 
 // hold is how long a request is not asked about again that was refused for a reason
 // that does not pass by itself.
@@ -36,7 +36,7 @@ const hold = 10 * time.Minute
 
 // holdBack is engine.RunOptions.Hold.
 func holdBack(r *engine.RefusedError) time.Duration {
-	switch refusal, _ := errors.AsType[*Refusal](r); refusal {
+	switch refusal, _ := errors.AsType[*refusal](r); refusal {
 	case nil, errNotLeading:
 		return 0
 	case errGathering:
@@ -86,7 +86,7 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 		case err != nil:
 			return err
 		case why != "":
-			g.breaker.trip(GarbageShare, why)
+			g.breaker.trip(garbageShare, why)
 			return errTripped
 		case !settled:
 			return errGathering
@@ -110,10 +110,10 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 // knows whether it may.
 func (g *gate) protected(r engine.Request) error {
 	if r.Live == nil {
-		return &Refusal{reason.ProtectedByAnnotation, "it was never seen, so it may be protected"}
+		return &refusal{reason.ProtectedByAnnotation, "it was never seen, so it may be protected"}
 	}
 	if why, ok := g.policy.Check(r.Live); ok {
-		return &Refusal{why, "it is protected: " + string(why)}
+		return &refusal{why, "it is protected: " + string(why)}
 	}
 	return nil
 }

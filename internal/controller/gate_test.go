@@ -57,7 +57,7 @@ func TestGate(t *testing.T) {
 	} {
 		err := c.gate.before(t.Context(), c.request)
 		got := ""
-		if refusal, ok := errors.AsType[*Refusal](err); ok {
+		if refusal, ok := errors.AsType[*refusal](err); ok {
 			got = cmp.Or(string(refusal.Reason), refusal.Text)
 		} else if err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -118,8 +118,8 @@ func TestSafetyLimit(t *testing.T) {
 			t.Errorf("delete %d: %v, want %v", i, got, c.want)
 		}
 	}
-	f.trip(GarbageShare, "too late")
-	if cause, why := f.state(); cause != DeletesPerMinute || why != "one delete more than the 3 that are allowed in a minute" || !closed(f.tripped) {
+	f.trip(garbageShare, "too late")
+	if cause, why := f.state(); cause != deletesPerMinute || why != "one delete more than the 3 that are allowed in a minute" || !closed(f.tripped) {
 		t.Errorf("tripped by %s: %s", cause, why)
 	}
 	none := newCircuitBreaker(0, time.Now)
@@ -128,7 +128,7 @@ func TestSafetyLimit(t *testing.T) {
 			t.Fatal("refused without a fuse")
 		}
 	}
-	none.trip(GarbageShare, "too much garbage")
+	none.trip(garbageShare, "too much garbage")
 	if none.take() || !none.isTripped() {
 		t.Error("without a number of deletes nothing else trips it")
 	}

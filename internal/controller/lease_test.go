@@ -106,7 +106,7 @@ func TestLeaseGivenBack(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		first := stand(ctx, l, ours)
 		<-first.works
-		l.touch(func(lease *api.Lease) { lease.Annotations = map[string]string{TrippedAnnotation: "why"} })
+		l.touch(func(lease *api.Lease) { lease.Annotations = map[string]string{trippedAnnotation: "why"} })
 		theirs := ours
 		theirs.Identity = "them"
 		later, stop := context.WithCancel(t.Context())
@@ -121,7 +121,7 @@ func TestLeaseGivenBack(t *testing.T) {
 		if took := time.Since(began); took > 3*ours.Retry {
 			t.Errorf("the next one leads after %v", took)
 		}
-		if why := l.now().Annotations[TrippedAnnotation]; why != "why" {
+		if why := l.now().Annotations[trippedAnnotation]; why != "why" {
 			t.Errorf("the lease says %q of the limit", why)
 		}
 		stop()

@@ -35,7 +35,7 @@ const (
 func (s *service) record(r engine.Record) {
 	d := r.Decision
 	code, outcome := d.Reason.String(), nothing
-	refusal, ours := errors.AsType[*Refusal](r.Err)
+	refusal, ours := errors.AsType[*refusal](r.Err)
 	_, kept := errors.AsType[*engine.RefusedError](r.Err)
 	switch {
 	case ours:
@@ -80,7 +80,7 @@ func (s *service) record(r engine.Record) {
 // the record of what this process has done, and an event for what was done.
 func (s *service) tellSent(r engine.Record) {
 	for _, x := range r.Exchanges {
-		if _, kept := errors.AsType[*Refusal](x.Err); x.Verb == object.Get || kept {
+		if _, kept := errors.AsType[*refusal](x.Err); x.Verb == object.Get || kept {
 			continue
 		}
 		done := "deleted"
@@ -149,7 +149,7 @@ func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
 // for all of a decision: what refuses one refuses the next.
 func (s *service) tellKept(r engine.Record) {
 	var one *engine.RefusedError
-	var why *Refusal
+	var why *refusal
 	if s.events == nil || !errors.As(r.Err, &one) || !errors.As(one, &why) || why.Reason == reason.NotLeading || why.Reason == reason.Gathering {
 		return
 	}

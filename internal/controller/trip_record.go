@@ -12,9 +12,9 @@ import (
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
-// TrippedAnnotation is on the lease while the safety limit has tripped: when it was, and why. A
+// trippedAnnotation is on the lease while the safety limit has tripped: when it was, and why. A
 // process that begins to lead and finds it writes nothing. Only a person takes it off.
-const TrippedAnnotation = "kubectl-gc.io/safety-limit-tripped"
+const trippedAnnotation = "kubectl-gc.io/safety-limit-tripped"
 
 // tripRecord keeps a tripped limit tripped when the process ends: what a restart would
 // reset, the kubelet would.
@@ -30,7 +30,7 @@ func (l tripRecord) read(ctx context.Context) (why string, uid types.UID, err er
 	if err != nil {
 		return "", "", fmt.Errorf("whether the safety limit has tripped stands on the lease: %w", err)
 	}
-	why, there := have.Annotations[TrippedAnnotation]
+	why, there := have.Annotations[trippedAnnotation]
 	if there && why == "" {
 		why = "nobody says why"
 	}
@@ -71,10 +71,10 @@ func (l tripRecord) put(ctx context.Context, why string) (types.UID, error) {
 		if err != nil {
 			return "", err
 		}
-		if _, there := have.Annotations[TrippedAnnotation]; there {
+		if _, there := have.Annotations[trippedAnnotation]; there {
 			return have.UID, nil
 		}
-		metav1.SetMetaDataAnnotation(&have.ObjectMeta, TrippedAnnotation, why)
+		metav1.SetMetaDataAnnotation(&have.ObjectMeta, trippedAnnotation, why)
 		_, conflict = leases.Update(ctx, have, metav1.UpdateOptions{})
 		if !apierrors.IsConflict(conflict) {
 			return have.UID, conflict
@@ -85,5 +85,5 @@ func (l tripRecord) put(ctx context.Context, why string) (types.UID, error) {
 
 // reset is what a person does about it.
 func (l tripRecord) reset() string {
-	return fmt.Sprintf("when you know why, kubectl annotate lease %s -n %s %s- and start the controller anew", l.lease.Name, l.lease.Namespace, TrippedAnnotation)
+	return fmt.Sprintf("when you know why, kubectl annotate lease %s -n %s %s- and start the controller anew", l.lease.Name, l.lease.Namespace, trippedAnnotation)
 }

@@ -45,12 +45,12 @@ func TestLimitStaysTripped(t *testing.T) {
 		go func() { defer close(done); first.watchLimit(ctx) }()
 		synctest.Wait()
 		l.fail(errDown)
-		first.gate.breaker.trip(GarbageShare, "too much garbage")
+		first.gate.breaker.trip(garbageShare, "too much garbage")
 		wait(t, time.Minute)
 		l.fail(nil)
 		<-done
 		end()
-		why := l.now().Annotations[TrippedAnnotation]
+		why := l.now().Annotations[trippedAnnotation]
 		if !strings.HasSuffix(why, " GarbageShare: too much garbage") {
 			t.Errorf("the lease says %q", why)
 		}
@@ -63,14 +63,14 @@ func TestLimitStaysTripped(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.watchLimit(t.Context()) // has nothing to write
-		if c, text := second.gate.breaker.state(); c != Remembered || text != why {
+		if c, text := second.gate.breaker.state(); c != remembered || text != why {
 			t.Errorf("the next process knows %q of %q", text, c)
 		}
 		if err := second.gate.before(t.Context(), deleting("Pod")); !errors.Is(err, errTripped) || len(told.Events) != 1 {
 			t.Errorf("it refuses with %v, and tells %d times", err, len(told.Events))
 		}
 
-		l.touch(func(lease *api.Lease) { delete(lease.Annotations, TrippedAnnotation) })
+		l.touch(func(lease *api.Lease) { delete(lease.Annotations, trippedAnnotation) })
 		third, _ := replica(l)
 		if err := third.recall(t.Context()); err != nil || third.gate.breaker.isTripped() {
 			t.Errorf("tripped after it was reset, %v", err)
@@ -110,14 +110,14 @@ func TestTripBesideRenewals(t *testing.T) {
 	if _, err := (tripRecord{leases: writes, lease: ours}).put(t.Context(), "why"); err != nil {
 		t.Fatal(err)
 	}
-	if have := l.now(); have.Annotations[TrippedAnnotation] != "why" || have.Labels["renewed"] != "yes" {
+	if have := l.now(); have.Annotations[trippedAnnotation] != "why" || have.Labels["renewed"] != "yes" {
 		t.Errorf("%+v", have)
 	}
-	if _, err := (tripRecord{leases: l, lease: ours}).put(t.Context(), "another reason"); err != nil || l.now().Annotations[TrippedAnnotation] != "why" {
+	if _, err := (tripRecord{leases: l, lease: ours}).put(t.Context(), "another reason"); err != nil || l.now().Annotations[trippedAnnotation] != "why" {
 		t.Errorf("the first reason is gone, %v", err)
 	}
 	writes.times = 100
-	l.touch(func(lease *api.Lease) { delete(lease.Annotations, TrippedAnnotation) })
+	l.touch(func(lease *api.Lease) { delete(lease.Annotations, trippedAnnotation) })
 	if _, err := (tripRecord{leases: writes, lease: ours}).put(t.Context(), "why"); err == nil {
 		t.Error("it is never given up")
 	}
@@ -134,6 +134,6 @@ func TestNoTripRecord(t *testing.T) {
 	if err := s.recall(t.Context()); err != nil {
 		t.Error(err)
 	}
-	s.gate.breaker.trip(DeletesPerMinute, "many")
+	s.gate.breaker.trip(deletesPerMinute, "many")
 	s.watchLimit(t.Context())
 }

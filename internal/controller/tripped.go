@@ -31,7 +31,7 @@ func (s *service) recall(ctx context.Context) error {
 	if err != nil || why == "" {
 		return err
 	}
-	s.gate.breaker.trip(Remembered, why)
+	s.gate.breaker.trip(remembered, why)
 	s.o.Log.Error("the safety limit had tripped before: nothing is written", "why", why, "reset", l.reset())
 	s.tellTripped(l, uid, why)
 	return nil
@@ -40,7 +40,7 @@ func (s *service) recall(ctx context.Context) error {
 // watchLimit tells of the limit when it trips, and writes it where the next process
 // looks.
 func (s *service) watchLimit(ctx context.Context) {
-	if c, _ := s.gate.breaker.state(); c == Remembered {
+	if c, _ := s.gate.breaker.state(); c == remembered {
 		return
 	}
 	select {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// InUseError refuses to start in a cluster where others delete objects and end pods.
-type InUseError struct {
+// inUseError refuses to start in a cluster where others delete objects and end pods.
+type inUseError struct {
 	// Lease is namespace/name of a lease that was renewed a short time ago.
 	Lease  string
 	Holder string
@@ -25,7 +25,7 @@ type InUseError struct {
 }
 
 // Error names the lease, and what to do.
-func (e *InUseError) Error() string {
+func (e *inUseError) Error() string {
 	return fmt.Sprintf("the cluster is in use: %q renewed the lease %s %s ago. This collector is for API servers without controllers. "+
 		"Use an API server of its own, or add %s to wait for what this cluster's controllers and kubelets do", e.Holder, e.Lease, e.Ago, e.Ask)
 }
@@ -35,11 +35,11 @@ func (e *InUseError) Error() string {
 type others struct {
 	// manager is a kube-controller-manager, whose garbage collector and controllers do everything
 	// that is done here. kubelet is that of a node: it ends the pods there.
-	manager, kubelet *InUseError
+	manager, kubelet *inUseError
 }
 
 // inUse is why the cluster is in use; nil if it is not.
-func (o others) inUse() *InUseError { return cmp.Or(o.manager, o.kubelet) }
+func (o others) inUse() *inUseError { return cmp.Or(o.manager, o.kubelet) }
 
 // errOthers is the answer to a request that is left to others.
 var errOthers = errors.New("kube-controller-manager has not done that yet, and this collector only observes")
@@ -99,7 +99,7 @@ func notTold(err error) bool {
 
 // renewed says who renews a lease; nil for nobody. If holder is not empty, a lease of another
 // holder does not count.
-func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) (*InUseError, error) {
+func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) (*inUseError, error) {
 	l, err := d.client.Lease(ctx, namespace, name)
 	switch {
 	case err != nil && notTold(err):
@@ -117,5 +117,5 @@ func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) 
 		return nil, nil
 	}
 	ago := max(read.Sub(l.Renewed), 0).Truncate(time.Second)
-	return &InUseError{Lease: namespace + "/" + name, Holder: l.Holder, Ago: ago, Ask: d.options.AskInUse}, nil
+	return &inUseError{Lease: namespace + "/" + name, Holder: l.Holder, Ago: ago, Ask: d.options.AskInUse}, nil
 }

@@ -49,7 +49,7 @@ func (d *Deleters) answerSettled(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code := http.StatusServiceUnavailable
-	if _, late := Unsettled(err); late {
+	if _, late := unsettled(err); late {
 		code = http.StatusGatewayTimeout
 	}
 	http.Error(w, err.Error(), code)

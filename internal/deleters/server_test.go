@@ -104,7 +104,7 @@ func (s *server) unsettled(parts ...string) string {
 		ctx, cancel := context.WithTimeout(s.Context(), late)
 		err := s.Settle(ctx)
 		cancel()
-		if _, late := Unsettled(err); !late {
+		if _, late := unsettled(err); !late {
 			s.Fatalf("it is settled, or fails otherwise: %v", err)
 		}
 		missing := func(part string) bool { return !strings.Contains(err.Error(), part) }

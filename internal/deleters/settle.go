@@ -33,8 +33,8 @@ const (
 	lastPause  = 50 * time.Millisecond
 )
 
-// UnsettledError says what was left to do at a deadline.
-type UnsettledError struct {
+// unsettledError says what was left to do at a deadline.
+type unsettledError struct {
 	// After is how long was waited.
 	After time.Duration
 	// Left is what was left to do, and Held the objects that are being deleted and why they
@@ -45,7 +45,7 @@ type UnsettledError struct {
 }
 
 // Error says it, a line each.
-func (e *UnsettledError) Error() string {
+func (e *unsettledError) Error() string {
 	var b strings.Builder
 	b.WriteString("not settled")
 	if e.After > 0 {
@@ -66,7 +66,7 @@ func (e *UnsettledError) Error() string {
 }
 
 // Unwrap is the error of the context.
-func (e *UnsettledError) Unwrap() error { return e.Cause }
+func (e *unsettledError) Unwrap() error { return e.Cause }
 
 // Settle returns when everything that was written before the call was seen, and nothing is
 // left to do but what waits for others: for a finalizer that none of us takes off, for one.
@@ -79,11 +79,11 @@ func (e *UnsettledError) Unwrap() error { return e.Cause }
 func (d *Deleters) Settle(ctx context.Context) error {
 	began := time.Now()
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return &UnsettledError{Cause: ctx.Err()} // nobody has looked
+		return &unsettledError{Cause: ctx.Err()} // nobody has looked
 	}
 	deleted := d.deletes.sofar()
 	if ctx.Err() != nil {
-		return &UnsettledError{Left: d.leftIn(ctx, deleted, nil), Held: d.held(), Cause: ctx.Err()}
+		return &unsettledError{Left: d.leftIn(ctx, deleted, nil), Held: d.held(), Cause: ctx.Err()}
 	}
 	pause := firstPause
 	var retried time.Time
@@ -95,7 +95,7 @@ func (d *Deleters) Settle(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return &UnsettledError{After: time.Since(began), Left: d.leftIn(ctx, deleted, left), Held: d.held(), Cause: ctx.Err()}
+			return &unsettledError{After: time.Since(began), Left: d.leftIn(ctx, deleted, left), Held: d.held(), Cause: ctx.Err()}
 		case err != nil || len(now) == 0:
 			return err
 		}
@@ -370,5 +370,5 @@ func (d *Deleters) holds(o *object.Object) string {
 	return ": " + strings.Join(why, "; ")
 }
 
-// Unsettled is the error as one of what was left at a deadline.
-func Unsettled(err error) (*UnsettledError, bool) { return errors.AsType[*UnsettledError](err) }
+// unsettled is the error as one of what was left at a deadline.
+func unsettled(err error) (*unsettledError, bool) { return errors.AsType[*unsettledError](err) }

@@ -17,11 +17,11 @@ const (
 	groupWidth = 440
 	boxHeight  = 46
 	noteHeight = 18
-	// Inset is from the border of a box to its text, Anchor from its top to its arrows.
-	Inset  = 12
-	Anchor = 23
-	// Header is the room for the name of an area.
-	Header = 32
+	// inset is from the border of a box to its text, anchor from its top to its arrows.
+	inset  = 12
+	anchor = 23
+	// header is the room for the name of an area.
+	header = 32
 )
 
 // compose gives everything a place.
@@ -43,7 +43,7 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	case o.Most > 0 && len(f.list) > o.Most:
 		s.Grouped = groupedWords(f.group(pictureRoom))
 	}
-	in := layout.Input{Header: Header, Anchor: Anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
+	in := layout.Input{Header: header, Anchor: anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
 	boxes := make([]Box, len(f.list))
 	spaces, area := f.areas()
 	for i := range f.list {
@@ -148,8 +148,8 @@ func boxOf(x *figure) Box {
 		b.Kind = times(b.Kind, n)
 		b.Name = sharedName(x.refs)
 	}
-	width := max(NameWidth(render.Escape(b.Name)), SmallWidth(render.Escape(b.Kind)+"  "+Word(b.Look))+18, SmallWidth(render.Escape(b.Note)))
-	b.W, b.H = min(max(width+2*Inset, leastWidth), most), boxHeight
+	width := max(nameWidth(render.Escape(b.Name)), smallWidth(render.Escape(b.Kind)+"  "+word(b.Look))+18, smallWidth(render.Escape(b.Note)))
+	b.W, b.H = min(max(width+2*inset, leastWidth), most), boxHeight
 	if b.Note != "" {
 		b.H += noteHeight
 	}

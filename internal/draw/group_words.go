@@ -28,9 +28,9 @@ func (g *group) words() []string {
 	if len(g.below) > 0 {
 		words = append(words, "below: "+g.kinds())
 	}
-	for _, l := range Looks() {
+	for _, l := range looks() {
 		if n := g.looks[l]; n > 0 && !unremarkable(l) {
-			words = append(words, strconv.Itoa(n)+" "+Word(l))
+			words = append(words, strconv.Itoa(n)+" "+word(l))
 		}
 	}
 	if g.dangling > 0 {

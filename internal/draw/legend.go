@@ -4,9 +4,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Word is the look in one word or two, as it is written into a box; what is as usual has
+// word is the look in one word or two, as it is written into a box; what is as usual has
 // none.
-func Word(l Look) string {
+func word(l Look) string {
 	switch l {
 	case Look(report.Deleted):
 		return "deleted"
@@ -77,7 +77,7 @@ func (f *figures) legend(words func(Look) string) []Entry {
 		count[f.list[i].look] += len(f.list[i].refs)
 	}
 	entries := []Entry{}
-	for _, l := range Looks() {
+	for _, l := range looks() {
 		if count[l] > 0 {
 			entries = append(entries, Entry{Look: l, Words: words(l), Count: count[l]})
 		}

@@ -51,7 +51,7 @@ func areaLabel(a *Area) string {
 // vertex is a box, doubly framed if it is what the user asks about.
 func vertex(i int, b *Box) string {
 	lines := []string{inert(b.Kind), "<b>" + inert(b.Name) + "</b>"}
-	if word := Word(b.Look); word != "" {
+	if word := word(b.Look); word != "" {
 		lines = append(lines, word)
 	}
 	if b.Note != "" {
@@ -98,7 +98,7 @@ func wordOf(a *Arrow) string {
 const dark = "#1f2328"
 
 func classDef(l Look) string {
-	a := AppearanceOf(l)
+	a := appearanceOf(l)
 	text := "classDef " + string(a.Look) + " fill:" + a.Fill.Light + ",stroke:" + a.Ink.Light + ",color:" + dark
 	if a.Dash != "" {
 		text += ",stroke-dasharray:" + a.Dash

@@ -97,8 +97,8 @@ const (
 	Unseen Look = "Unseen"
 )
 
-// Looks lists all looks in the order in which they are shown.
-func Looks() []Look {
+// looks lists all looks in the order in which they are shown.
+func looks() []Look {
 	var looks []Look
 	for _, o := range report.Outcomes() {
 		looks = append(looks, Look(o))

@@ -240,11 +240,11 @@ func TestFit(t *testing.T) {
 	}{
 		{"web-1", 5, "web-1"}, {"web-5d47c484f4-kdxq8", 11, "web-5…kdxq8"}, {"数据库-主节点", 7, "数…点"}, {"abc", 1, "…"}, {"", 0, ""},
 	} {
-		if got := Fit(c.text, c.room); got != c.want || Columns(got) > max(c.room, 1) {
+		if got := fit(c.text, c.room); got != c.want || columnsOf(got) > max(c.room, 1) {
 			t.Errorf("%q in %d columns: %q, want %q", c.text, c.room, got, c.want)
 		}
 	}
-	if got := FitName("a\nb"+strings.Repeat("x", 100), 80); strings.ContainsRune(got, '\n') {
+	if got := fitName("a\nb"+strings.Repeat("x", 100), 80); strings.ContainsRune(got, '\n') {
 		t.Errorf("%q is not escaped", got)
 	}
 }

@@ -89,7 +89,7 @@ func (w *writer) area(a *Area) {
 	}
 	const label = "namespace "
 	w.raw(label + `<tspan class="ns">`)
-	w.text(FitName(a.Namespace, a.W-2*areaInset-SmallWidth(label)))
+	w.text(fitName(a.Namespace, a.W-2*areaInset-smallWidth(label)))
 	w.raw("</tspan></text>\n")
 }
 

@@ -26,16 +26,16 @@ func (w *writer) box(i int) {
 		w.rect("f", pileStep, pileStep, b.W, b.H, round)
 	}
 	w.rect("f", 0, 0, b.W, b.H, round)
-	room := b.W - 2*Inset
-	if word := Word(b.Look); word != "" {
-		w.raw(`<path class="m" transform="translate(`).num(b.W - Inset - markSize).raw(` 8)" d="`).raw(mark(b.Look)).raw(`"/>`)
-		w.raw(`<text class="w" x="`).num(b.W - Inset - markSize - 5).raw(`" y="`).num(kindLine).raw(`">`).raw(word).raw(`</text>`)
-		room -= SmallWidth(word) + markSize + 13
+	room := b.W - 2*inset
+	if word := word(b.Look); word != "" {
+		w.raw(`<path class="m" transform="translate(`).num(b.W - inset - markSize).raw(` 8)" d="`).raw(mark(b.Look)).raw(`"/>`)
+		w.raw(`<text class="w" x="`).num(b.W - inset - markSize - 5).raw(`" y="`).num(kindLine).raw(`">`).raw(word).raw(`</text>`)
+		room -= smallWidth(word) + markSize + 13
 	}
-	w.line("k", kindLine, FitSmall(b.Kind, room))
-	w.line("n", nameLine, FitName(b.Name, b.W-2*Inset))
+	w.line("k", kindLine, fitSmall(b.Kind, room))
+	w.line("n", nameLine, fitName(b.Name, b.W-2*inset))
 	if b.Note != "" {
-		w.line("t", noteLine, FitSmall(b.Note, b.W-2*Inset))
+		w.line("t", noteLine, fitSmall(b.Note, b.W-2*inset))
 	}
 	w.raw("</g>\n")
 }
@@ -55,7 +55,7 @@ func (w *writer) rect(class string, x, y, width, height, rx int) {
 }
 
 func (w *writer) line(class string, y int, shown string) {
-	w.raw(`<text class="`).raw(class).raw(`" x="`).num(Inset).raw(`" y="`).num(y).raw(`">`).text(shown).raw(`</text>`)
+	w.raw(`<text class="`).raw(class).raw(`" x="`).num(inset).raw(`" y="`).num(y).raw(`">`).text(shown).raw(`</text>`)
 }
 
 // mostNamed is the number of objects that a tooltip names.
@@ -75,7 +75,7 @@ func tooltip(b *Box) string {
 	if r := b.Refs[0]; len(b.Refs) == 1 && r.UID != "" {
 		text += "uid " + render.Escape(string(r.UID)) + "\n"
 	}
-	if word := Word(b.Look); word != "" {
+	if word := word(b.Look); word != "" {
 		text += word
 		if b.Why != "" {
 			text += ": "
@@ -92,6 +92,6 @@ func tooltip(b *Box) string {
 }
 
 // class is that of a look.
-func class(l Look) string { return string(AppearanceOf(l).Look) }
+func class(l Look) string { return string(appearanceOf(l).Look) }
 
-func mark(l Look) string { return AppearanceOf(l).Mark }
+func mark(l Look) string { return appearanceOf(l).Mark }

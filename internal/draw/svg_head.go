@@ -46,12 +46,12 @@ func newHead(s *Scene) *head {
 	h.title = wrap(render.Escape(s.Title), int(float64(room)/titleColumn))
 	y := titleStart + titleLine*len(h.title) + 2
 	if s.Grouped != "" {
-		h.grouped = wrap(s.Grouped, SmallColumns(room))
+		h.grouped = wrap(s.Grouped, smallColumns(room))
 		y += noteStep * len(h.grouped)
 	}
 	x := headInset
 	for _, k := range keysOf(s) {
-		size := keyMark + SmallWidth(k.words) + keyGap
+		size := keyMark + smallWidth(k.words) + keyGap
 		if x > headInset && x+size > h.width-headInset+keyGap {
 			x, y = headInset, y+keyLine
 		}
@@ -61,7 +61,7 @@ func newHead(s *Scene) *head {
 	}
 	h.height = y + 2
 	for _, n := range s.Notes {
-		h.notes = append(h.notes, wrap(render.Escape(n), SmallColumns(room))...)
+		h.notes = append(h.notes, wrap(render.Escape(n), smallColumns(room))...)
 	}
 	if len(h.notes) > 0 {
 		h.foot = noteStep*len(h.notes) + noteStep
@@ -74,13 +74,13 @@ func wrap(text string, columns int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && Columns(line)+1+Columns(word) > columns {
+		if line != "" && columnsOf(line)+1+columnsOf(word) > columns {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {
 			line += " "
 		}
-		line += Fit(word, columns)
+		line += fit(word, columns)
 	}
 	return append(lines, line)
 }

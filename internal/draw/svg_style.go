@@ -55,8 +55,8 @@ func newStylesheet() string {
 	s.rule(".gc .cut", "stroke-dasharray:9 3 2 3", s.use("stroke", "alarm", alarm))
 	s.rule(".gc .whole", "stroke-dasharray:none")
 	s.rule(".gc a:hover .a,.gc .a:hover", "stroke-width:3")
-	for _, l := range Looks() {
-		a := AppearanceOf(l)
+	for _, l := range looks() {
+		a := appearanceOf(l)
 		name := "." + string(a.Look)
 		dash := "stroke-dasharray:none"
 		if a.Dash != "" {
@@ -75,14 +75,14 @@ func (s *sheet) rule(selector string, declarations ...string) {
 }
 
 // colour defines a custom property and uses it.
-func (s *sheet) colour(property, name string, c Shade) string {
+func (s *sheet) colour(property, name string, c shading) string {
 	s.light.WriteString("--gc-" + name + ":" + c.Light + ";")
 	s.dark.WriteString("--gc-" + name + ":" + c.Dark + ";")
 	return s.use(property, name, c)
 }
 
-func (s *sheet) use(property, name string, c Shade) string {
+func (s *sheet) use(property, name string, c shading) string {
 	return property + ":" + c.Light + ";" + property + ":var(--gc-" + name + "," + c.Light + ")"
 }
 
-func shade(light, dark string) Shade { return Shade{Light: light, Dark: dark} }
+func shade(light, dark string) shading { return shading{Light: light, Dark: dark} }

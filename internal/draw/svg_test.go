@@ -132,18 +132,18 @@ func assertInert(t *testing.T, document string) {
 // together, so that colours may be left out.
 func TestColourIsNotAlone(t *testing.T) {
 	words, marks := map[string]Look{}, map[string]Look{}
-	for _, l := range Looks() {
-		a := AppearanceOf(l)
+	for _, l := range looks() {
+		a := appearanceOf(l)
 		if a.Look != l {
 			t.Errorf("%s has no appearance of its own", l)
 		}
-		if other, ok := words[Word(l)]; ok {
+		if other, ok := words[word(l)]; ok {
 			t.Errorf("%s and %s have the same word", l, other)
 		}
 		if other, ok := marks[a.Mark]; ok {
 			t.Errorf("%s and %s have the same mark", l, other)
 		}
-		words[Word(l)], marks[a.Mark] = l, l
+		words[word(l)], marks[a.Mark] = l, l
 	}
 }
 
@@ -152,7 +152,7 @@ func TestColourIsNotAlone(t *testing.T) {
 func TestContrast(t *testing.T) {
 	type pair struct {
 		name     string
-		on, that Shade
+		on, that shading
 		least    float64
 	}
 	pairs := []pair{
@@ -160,12 +160,12 @@ func TestContrast(t *testing.T) {
 		{"arrow", ground, wire, 3}, {"arrow of the legend", paper, wire, 3}, {"ring", ground, accent, 3},
 		{"dangling", ground, alarm, 3}, {"waiting", ground, delay, 3}, {"doubt", ground, doubt, 3},
 	}
-	for _, l := range Looks() {
-		a := AppearanceOf(l)
+	for _, l := range looks() {
+		a := appearanceOf(l)
 		name := string(l)
 		pairs = append(pairs, pair{name + " name", a.Fill, ink, 4.5}, pair{name + " kind", a.Fill, faint, 4.5},
 			pair{name + " border inside", a.Fill, a.Ink, 3}, pair{name + " border outside", ground, a.Ink, 3})
-		if Word(l) != "" {
+		if word(l) != "" {
 			pairs = append(pairs, pair{name + " word", a.Fill, a.Ink, 4.5})
 		}
 	}

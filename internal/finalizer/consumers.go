@@ -19,9 +19,9 @@ func (j *judgement) consumers() {
 	}
 	switch {
 	case users.n > 0:
-		j.refuse(reason.ConsumerExists, j.allow.Protection, UnlockProtection, users.first, counted(users.n))
+		j.refuse(reason.ConsumerExists, j.allow.Protection, unlockProtection, users.first, counted(users.n))
 	case unseen != "":
-		j.refuse(reason.ConsumerUnknown, j.allow.Protection, UnlockProtection, nil, unseen)
+		j.refuse(reason.ConsumerUnknown, j.allow.Protection, unlockProtection, nil, unseen)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // deletes all content before it finalizes.
 func (j *judgement) content() {
 	if there := j.contentOf(j.o.Name); there.n > 0 {
-		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, UnlockNamespace, there.first, counted(there.n))
+		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, unlockNamespace, there.first, counted(there.n))
 		return
 	}
 	var gaps []string
@@ -36,7 +36,7 @@ func (j *judgement) content() {
 		if left := len(gaps) - most; left > 0 {
 			detail += fmt.Sprintf("; and %d more", left)
 		}
-		j.refuse(reason.NamespaceContentUnknown, j.allow.Namespace, UnlockNamespace, nil, detail)
+		j.refuse(reason.NamespaceContentUnknown, j.allow.Namespace, unlockNamespace, nil, detail)
 	}
 }
 

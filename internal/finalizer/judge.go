@@ -76,7 +76,7 @@ func (j *judgement) judge() {
 	switch ClassIn(j.finalizer, j.snap.Resources) {
 	case Collector:
 		k, _ := Of(j.finalizer)
-		j.refuse(reason.CollectorFinalizer, j.allow.Collector, UnlockCollector, nil, "without it "+k.Without)
+		j.refuse(reason.CollectorFinalizer, j.allow.Collector, unlockCollector, nil, "without it "+k.Without)
 	case Protection:
 		j.consumers()
 	case Cleanup:
@@ -85,7 +85,7 @@ func (j *judgement) judge() {
 		}
 	case Cloud:
 		k, _ := Of(j.finalizer)
-		j.refuse(reason.LeaksOutside, j.allow.Leak, UnlockLeak, nil, "what may stay behind: "+k.Without)
+		j.refuse(reason.LeaksOutside, j.allow.Leak, unlockLeak, nil, "what may stay behind: "+k.Without)
 	case Operator, Unknown:
 	}
 }
@@ -93,7 +93,7 @@ func (j *judgement) judge() {
 // instances asks for the custom resources of a definition.
 func (j *judgement) instances() {
 	unknown := func(detail string) {
-		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, UnlockCleanup, nil, detail)
+		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, unlockCleanup, nil, detail)
 	}
 	d := j.o.Definition()
 	if d == nil {
@@ -101,7 +101,7 @@ func (j *judgement) instances() {
 		return
 	}
 	if there := j.instancesOf(schema.GroupKind{Group: d.Group, Kind: d.Kind}); there.n > 0 {
-		j.refuse(reason.InstancesExist, j.allow.Cleanup, UnlockCleanup, there.first, counted(there.n))
+		j.refuse(reason.InstancesExist, j.allow.Cleanup, unlockCleanup, there.first, counted(there.n))
 		return
 	}
 	for _, r := range j.snap.Resources.All() {

@@ -15,28 +15,28 @@ type Allow struct{ Collector, Protection, Cleanup, Namespace, Leak bool }
 
 // What unlocks a finalizer.
 const (
-	// UnlockCollector: those of the garbage collector itself.
-	UnlockCollector = "gc"
-	// UnlockProtection: what protects an object that is in use, or may be.
-	UnlockProtection = "in-use"
-	// UnlockCleanup: the clean-up of a CRD that has instances, or may have.
-	UnlockCleanup = "instances"
-	// UnlockNamespace: the spec of a namespace that has content, or may have.
-	UnlockNamespace = "content"
-	// UnlockLeak: the last pointer to something outside of the cluster.
-	UnlockLeak = "leak"
+	// unlockCollector: those of the garbage collector itself.
+	unlockCollector = "gc"
+	// unlockProtection: what protects an object that is in use, or may be.
+	unlockProtection = "in-use"
+	// unlockCleanup: the clean-up of a CRD that has instances, or may have.
+	unlockCleanup = "instances"
+	// unlockNamespace: the spec of a namespace that has content, or may have.
+	unlockNamespace = "content"
+	// unlockLeak: the last pointer to something outside of the cluster.
+	unlockLeak = "leak"
 )
 
 // Unlocks lists them.
 func Unlocks() []string {
-	return []string{UnlockCollector, UnlockProtection, UnlockCleanup, UnlockNamespace, UnlockLeak}
+	return []string{unlockCollector, unlockProtection, unlockCleanup, unlockNamespace, unlockLeak}
 }
 
 // Unlock lifts one of them, and reports whether there is one of that name.
 func (a *Allow) Unlock(name string) bool {
 	lifts := map[string]*bool{
-		UnlockCollector: &a.Collector, UnlockProtection: &a.Protection, UnlockCleanup: &a.Cleanup,
-		UnlockNamespace: &a.Namespace, UnlockLeak: &a.Leak,
+		unlockCollector: &a.Collector, unlockProtection: &a.Protection, unlockCleanup: &a.Cleanup,
+		unlockNamespace: &a.Namespace, unlockLeak: &a.Leak,
 	}
 	is, known := lifts[name]
 	if known {

@@ -15,14 +15,14 @@ type JobFacts struct {
 	ManagedBy string `json:"managedBy,omitzero"`
 }
 
-// BuiltInManager is the name of the Job controller in spec.managedBy.
+// builtInManager is the name of the Job controller in spec.managedBy.
 //
 // Upstream: api/batch/v1/types.go JobControllerName.
-const BuiltInManager = "kubernetes.io/job-controller"
+const builtInManager = "kubernetes.io/job-controller"
 
 // Elsewhere reports whether a controller other than the one of Kubernetes manages
 // the Job.
-func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != BuiltInManager }
+func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != builtInManager }
 
 func (j *JobFacts) store(s *StoredFacts) { s.Job = j }
 

@@ -88,10 +88,10 @@ func verbs(c Command, o Options) []string {
 	}
 }
 
-// CollectorGraph is the path of the debug endpoint of kube-controller-manager at which
+// collectorGraph is the path of the debug endpoint of kube-controller-manager at which
 // its collector shows its graph. Whoever asks there needs the right to, although it is
 // no path of the API server.
-const CollectorGraph = "/debug/controllers/garbage-collector-controller/graph"
+const collectorGraph = "/debug/controllers/garbage-collector-controller/graph"
 
 // ClusterRole are the rights of a command in the whole cluster.
 func ClusterRole(c Command, o Options) *rbac.ClusterRole {
@@ -106,7 +106,7 @@ func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 	}
 	switch {
 	case c == Doctor:
-		role.Rules = append(role.Rules, rbac.PolicyRule{NonResourceURLs: []string{CollectorGraph}, Verbs: []string{"get"}})
+		role.Rules = append(role.Rules, rbac.PolicyRule{NonResourceURLs: []string{collectorGraph}, Verbs: []string{"get"}})
 	case c == Controller:
 		role.Rules = append(role.Rules, rule("", []string{"events"}, "create", "patch"))
 	case c == RemoveFinalizer:

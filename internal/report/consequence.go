@@ -39,9 +39,6 @@ const (
 	ChangeEdited Change = "Changed"
 )
 
-// Changes lists the changes.
-func Changes() []Change { return []Change{ChangeDeleted, ChangeEdited} }
-
 // When is what has to happen before an object is touched.
 type When string
 
@@ -54,9 +51,6 @@ const (
 	// FinalizerRemoved: not before somebody takes finalizers off other objects.
 	FinalizerRemoved When = "FinalizerRemoved"
 )
-
-// Whens lists the times.
-func Whens() []When { return []When{AtOnce, ControllerActs, FinalizerRemoved} }
 
 // Certainty is how sure it is that an object is touched.
 type Certainty string
@@ -71,9 +65,6 @@ const (
 	// Undecided: the snapshot does not show what decides about it.
 	Undecided Certainty = "Unknown"
 )
-
-// Certainties lists the certainties.
-func Certainties() []Certainty { return []Certainty{Sure, Possible, Undecided} }
 
 // Release is a finalizer that has to come off an object, and what is known of the
 // controller that removes it.
@@ -100,8 +91,3 @@ const (
 	// ControllerUnknown: neither is shown.
 	ControllerUnknown ControllerState = "Unknown"
 )
-
-// ControllerStates lists the states.
-func ControllerStates() []ControllerState {
-	return []ControllerState{ControllerRuns, ControllerGone, ControllerGuards, ControllerUnknown}
-}

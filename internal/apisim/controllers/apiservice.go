@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// AutoRegisterName is the name of the part of the API server that registers the APIs of
+// autoRegisterName is the name of the part of the API server that registers the APIs of
 // definitions.
-const AutoRegisterName = "autoregister"
+const autoRegisterName = "autoregister"
 
-// AutoRegisterAssumption is what the end of an APIService rests on.
-const AutoRegisterAssumption = "the API server takes down the APIService of a version that no CRD has served any more"
+// autoRegisterAssumption is what the end of an APIService rests on.
+const autoRegisterAssumption = "the API server takes down the APIService of a version that no CRD has served any more"
 
 // AutoRegister returns the part of the API server that deletes an APIService which it
 // has made for a definition, when no definition has that version served any more. A
@@ -37,8 +37,8 @@ type registrar struct {
 	waits  []Wait
 }
 
-func (*registrar) Name() string       { return AutoRegisterName }
-func (*registrar) Assumption() string { return AutoRegisterAssumption }
+func (*registrar) Name() string       { return autoRegisterName }
+func (*registrar) Assumption() string { return autoRegisterAssumption }
 func (r *registrar) Waiting() []Wait  { return r.waits }
 
 // Look notes for which APIServices there is a definition: the API server has run before.
@@ -55,7 +55,7 @@ func (r *registrar) Look(w World) {
 
 // Step deletes the APIServices without a definition.
 func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, AutoRegisterName)
+	p := begin(ctx, w, autoRegisterName)
 	made := registeredIn(w)
 	if len(made) == 0 {
 		return p.end(&r.waits)

@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// CIDRName is the name of the controller that protects ranges of addresses.
-const CIDRName = "service-cidr-controller"
+// cidrName is the name of the controller that protects ranges of addresses.
+const cidrName = "service-cidr-controller"
 
-// CIDRAssumption is what the end of a ServiceCIDR rests on.
-const CIDRAssumption = "the ServiceCIDR controller runs, and no Service takes an address of the range in the ten seconds that it waits"
+// cidrAssumption is what the end of a ServiceCIDR rests on.
+const cidrAssumption = "the ServiceCIDR controller runs, and no Service takes an address of the range in the ten seconds that it waits"
 
 const cidrProtection = "networking.k8s.io/service-cidr-finalizer"
 
@@ -37,9 +37,9 @@ type cidrs struct {
 	waits    []Wait
 }
 
-func (*cidrs) Name() string       { return CIDRName }
+func (*cidrs) Name() string       { return cidrName }
 func (*cidrs) Finalizer() string  { return cidrProtection }
-func (*cidrs) Assumption() string { return CIDRAssumption }
+func (*cidrs) Assumption() string { return cidrAssumption }
 func (c *cidrs) Waiting() []Wait  { return c.waits }
 
 // Step releases the ServiceCIDRs that no address needs.

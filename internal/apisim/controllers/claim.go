@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ClaimProtectionName is the name of the controller that protects claims in use.
-const ClaimProtectionName = "pvc-protection-controller"
+// claimProtectionName is the name of the controller that protects claims in use.
+const claimProtectionName = "pvc-protection-controller"
 
-// ClaimProtectionAssumption is what the end of a claim rests on.
-const ClaimProtectionAssumption = "the PVC protection controller runs, and no other pod starts to use the PVC"
+// claimProtectionAssumption is what the end of a claim rests on.
+const claimProtectionAssumption = "the PVC protection controller runs, and no other pod starts to use the PVC"
 
 const claimProtection = "kubernetes.io/pvc-protection"
 
@@ -33,9 +33,9 @@ type claims struct {
 	waits    []Wait
 }
 
-func (*claims) Name() string       { return ClaimProtectionName }
+func (*claims) Name() string       { return claimProtectionName }
 func (*claims) Finalizer() string  { return claimProtection }
-func (*claims) Assumption() string { return ClaimProtectionAssumption }
+func (*claims) Assumption() string { return claimProtectionAssumption }
 func (c *claims) Waiting() []Wait  { return c.waits }
 
 // Step releases the claims that nobody uses.

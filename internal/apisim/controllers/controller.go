@@ -75,7 +75,7 @@ type Looker interface {
 func All(c Coverage, h Health, r release.Rules) []Controller {
 	return []Controller{
 		DefinitionController(c), AutoRegister(c), Tokens(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
-		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(r), MirroredSlices(), AddressesOfServices(), NamespaceController(c, r), Kubelet(h), PodGC(c, h),
+		ServiceCIDRs(c), newServiceCleanup(), EndpointsOfServices(r), MirroredSlices(), AddressesOfServices(), NamespaceController(c, r), Kubelet(h), PodGC(c, h),
 	}
 }
 

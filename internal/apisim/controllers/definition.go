@@ -11,8 +11,8 @@ import (
 // DefinitionName is the name of the controller that cleans up custom resources.
 const DefinitionName = "crd-finalizer"
 
-// DefinitionAssumption is what the end of a definition rests on.
-const DefinitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
+// definitionAssumption is what the end of a definition rests on.
+const definitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
 
 // DefinitionCleanup is the finalizer of a definition, which comes off when no
 // instance is left.
@@ -40,7 +40,7 @@ type definitionController struct {
 }
 
 func (*definitionController) Name() string       { return DefinitionName }
-func (*definitionController) Assumption() string { return DefinitionAssumption }
+func (*definitionController) Assumption() string { return definitionAssumption }
 func (d *definitionController) Waiting() []Wait  { return d.waits }
 
 // Step makes one pass over each definition that is being deleted.

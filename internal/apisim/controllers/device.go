@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ResourceClaimName is the name of the controller that gives devices back.
-const ResourceClaimName = "resourceclaim-controller"
+// resourceClaimName is the name of the controller that gives devices back.
+const resourceClaimName = "resourceclaim-controller"
 
-// ResourceClaimAssumption is what the end of a ResourceClaim rests on.
-const ResourceClaimAssumption = "the ResourceClaim controller runs, and no other pod reserves the claim"
+// resourceClaimAssumption is what the end of a ResourceClaim rests on.
+const resourceClaimAssumption = "the ResourceClaim controller runs, and no other pod reserves the claim"
 
 const deviceProtection = "resource.kubernetes.io/delete-protection"
 
@@ -38,9 +38,9 @@ type devices struct {
 	waits []Wait
 }
 
-func (*devices) Name() string       { return ResourceClaimName }
+func (*devices) Name() string       { return resourceClaimName }
 func (*devices) Finalizer() string  { return deviceProtection }
-func (*devices) Assumption() string { return ResourceClaimAssumption }
+func (*devices) Assumption() string { return resourceClaimAssumption }
 func (d *devices) Waiting() []Wait  { return d.waits }
 
 // Step releases the claims that nobody reserves.

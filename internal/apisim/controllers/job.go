@@ -11,8 +11,8 @@ import (
 // JobName is the name of the controller that counts the pods of Jobs.
 const JobName = "job-controller"
 
-// JobAssumption is what the end of a pod of a Job rests on.
-const JobAssumption = "the Job controller runs and lets go of pods that it has counted or whose Job is gone"
+// jobAssumption is what the end of a pod of a Job rests on.
+const jobAssumption = "the Job controller runs and lets go of pods that it has counted or whose Job is gone"
 
 // JobFinalizer is on pods that their Job has yet to count.
 const JobFinalizer = "batch.kubernetes.io/job-tracking"
@@ -46,7 +46,7 @@ type jobs struct {
 
 func (*jobs) Name() string       { return JobName }
 func (*jobs) Finalizer() string  { return JobFinalizer }
-func (*jobs) Assumption() string { return JobAssumption }
+func (*jobs) Assumption() string { return jobAssumption }
 func (j *jobs) Waiting() []Wait  { return j.waits }
 
 // Step lets go of the pods that no Job has to count any more.

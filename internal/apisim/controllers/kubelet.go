@@ -12,9 +12,9 @@ import (
 // KubeletName is the name of the controller that finishes pods.
 const KubeletName = "kubelet"
 
-// KubeletAssumption is what the end of a pod on a node rests on: the snapshot
+// kubeletAssumption is what the end of a pod on a node rests on: the snapshot
 // does not tell whether a node is ready. (spec §11.2, U6)
-const KubeletAssumption = "the kubelet of its node works and stops the containers within the grace period"
+const kubeletAssumption = "the kubelet of its node works and stops the containers within the grace period"
 
 // Kubelet returns the kubelets of all nodes, as far as deletion goes: a pod that
 // is being deleted has its containers stopped, and then the kubelet deletes the
@@ -37,7 +37,7 @@ type kubelet struct {
 }
 
 func (*kubelet) Name() string       { return KubeletName }
-func (*kubelet) Assumption() string { return KubeletAssumption }
+func (*kubelet) Assumption() string { return kubeletAssumption }
 func (k *kubelet) Waiting() []Wait  { return k.waits }
 
 // Step finishes the pods that are waiting for their kubelet.

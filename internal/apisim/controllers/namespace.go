@@ -12,8 +12,8 @@ import (
 // NamespaceName is the name of the controller that empties namespaces.
 const NamespaceName = "namespace-controller"
 
-// NamespaceAssumption is what the end of a namespace rests on.
-const NamespaceAssumption = "the namespace controller runs and can discover and delete every kind in the namespace"
+// namespaceAssumption is what the end of a namespace rests on.
+const namespaceAssumption = "the namespace controller runs and can discover and delete every kind in the namespace"
 
 const (
 	// namespaceToken is what the namespace controller has in spec.finalizers.
@@ -47,7 +47,7 @@ type namespaces struct {
 }
 
 func (*namespaces) Name() string       { return NamespaceName }
-func (*namespaces) Assumption() string { return NamespaceAssumption }
+func (*namespaces) Assumption() string { return namespaceAssumption }
 func (n *namespaces) Waiting() []Wait  { return n.waits }
 
 // Step makes one pass over each namespace that is being deleted.

@@ -9,8 +9,8 @@ import (
 // PodGCName is the name of the controller that removes pods without a kubelet.
 const PodGCName = "pod-gc"
 
-// PodGCAssumption is what the end of a pod without a node rests on.
-const PodGCAssumption = "the node stays away for longer than the 40 seconds that pod GC waits"
+// podGCAssumption is what the end of a pod without a node rests on.
+const podGCAssumption = "the node stays away for longer than the 40 seconds that pod GC waits"
 
 // PodGC returns the controller that removes what no kubelet will finish: the pods
 // of a node that does not exist, and pods that are being deleted and were never
@@ -38,7 +38,7 @@ type podGC struct {
 }
 
 func (*podGC) Name() string       { return PodGCName }
-func (*podGC) Assumption() string { return PodGCAssumption }
+func (*podGC) Assumption() string { return podGCAssumption }
 func (g *podGC) Waiting() []Wait  { return g.waits }
 
 // Step removes the pods without a kubelet.

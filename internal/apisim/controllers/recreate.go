@@ -220,7 +220,7 @@ func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	}
 	controller := "ephemeral-volume-controller"
 	if o.Is(object.ResourceClaim) {
-		controller = ResourceClaimName
+		controller = resourceClaimName
 	}
 	return Recreation{Controller: controller, For: ref, Assumption: "the controller runs, and the pod does not end"}, true
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ServiceName is the name of the controller that takes load balancers down.
-const ServiceName = "service-lb-controller"
+// serviceName is the name of the controller that takes load balancers down.
+const serviceName = "service-lb-controller"
 
-// ServiceAssumption is what the end of a Service with a load balancer rests on.
-const ServiceAssumption = "the cloud controller manager runs and can take the load balancer down"
+// serviceAssumption is what the end of a Service with a load balancer rests on.
+const serviceAssumption = "the cloud controller manager runs and can take the load balancer down"
 
 const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
 
-// ServiceCleanup returns the part of the cloud controller manager that takes the load
+// newServiceCleanup returns the part of the cloud controller manager that takes the load
 // balancer of a Service down when the Service is being deleted, and then its finalizer
 // off.
 //
@@ -26,7 +26,7 @@ const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
 // Upstream: cloud-provider/controllers/service/controller.go syncLoadBalancerIfNeeded,
 // removeFinalizer.
 // Rule: spec §7.1, §7.3, S237.
-func ServiceCleanup() Releaser { return &services{} }
+func newServiceCleanup() Releaser { return &services{} }
 
 type services struct {
 	// late are the Services that were being deleted in the first pass; nil before it.
@@ -34,9 +34,9 @@ type services struct {
 	waits []Wait
 }
 
-func (*services) Name() string       { return ServiceName }
+func (*services) Name() string       { return serviceName }
 func (*services) Finalizer() string  { return serviceCleanup }
-func (*services) Assumption() string { return ServiceAssumption }
+func (*services) Assumption() string { return serviceAssumption }
 func (s *services) Waiting() []Wait  { return s.waits }
 
 // Step lets go of the Services whose load balancers are taken down.

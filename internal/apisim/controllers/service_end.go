@@ -18,8 +18,8 @@ const (
 
 // What the ends of these objects rest on.
 const (
-	EndpointsAssumption = "the Endpoints controller runs"
-	AllocatorAssumption = "the API server releases the IPs of deleted Services"
+	endpointsAssumption = "the Endpoints controller runs"
+	allocatorAssumption = "the API server releases the IPs of deleted Services"
 )
 
 // The label of addresses that API servers give to Services.
@@ -34,7 +34,7 @@ const (
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
 func EndpointsOfServices(r release.Rules) Controller {
-	name, assumption := EndpointsName, EndpointsAssumption
+	name, assumption := EndpointsName, endpointsAssumption
 	if !r.Follow(release.EndpointsByController) {
 		name, assumption = serverName, serverRuns
 	}
@@ -50,7 +50,7 @@ func EndpointsOfServices(r release.Rules) Controller {
 // Upstream: pkg/registry/core/service/storage/alloc.go releaseAllocatedResources.
 // Upstream: pkg/registry/core/service/ipallocator/ipallocator.go Allocator.release.
 func AddressesOfServices() Controller {
-	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
+	return &follower{name: AllocatorName, assumption: allocatorAssumption, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
 		a := o.IPAddress()
 		if a == nil || a.Group != "" || a.Resource != object.Service.Plural || o.Labels.Get(addressManager) != addressAllocator {
 			return coordinates{}

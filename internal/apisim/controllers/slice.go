@@ -5,8 +5,8 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 // MirroringName is the name of the controller that mirrors Endpoints.
 const MirroringName = "endpointslice-mirroring-controller"
 
-// MirroringAssumption is what the end of a mirror rests on.
-const MirroringAssumption = "the controller that mirrors Endpoints in EndpointSlices runs"
+// mirroringAssumption is what the end of a mirror rests on.
+const mirroringAssumption = "the controller that mirrors Endpoints in EndpointSlices runs"
 
 // The label by which an EndpointSlice says of which Service it is, and who keeps those
 // that mirror Endpoints.
@@ -24,7 +24,7 @@ const (
 // Rule: S249.
 func MirroredSlices() Controller {
 	return &follower{
-		name: MirroringName, assumption: MirroringAssumption, gr: object.EndpointSlice.GroupResource(), leader: object.Endpoints.GroupResource(),
+		name: MirroringName, assumption: mirroringAssumption, gr: object.EndpointSlice.GroupResource(), leader: object.Endpoints.GroupResource(),
 		of: func(o *object.Object) coordinates {
 			name, ok := Mirrors(o)
 			if !ok {

@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// VolumeProtectionName is the name of the controller that protects bound volumes.
-const VolumeProtectionName = "pv-protection-controller"
+// volumeProtectionName is the name of the controller that protects bound volumes.
+const volumeProtectionName = "pv-protection-controller"
 
-// VolumeProtectionAssumption is what the end of a volume rests on.
-const VolumeProtectionAssumption = "the PV controller releases a volume whose claim has gone, and the PV protection controller runs"
+// volumeProtectionAssumption is what the end of a volume rests on.
+const volumeProtectionAssumption = "the PV controller releases a volume whose claim has gone, and the PV protection controller runs"
 
 const volumeProtection = "kubernetes.io/pv-protection"
 
@@ -33,9 +33,9 @@ type volumes struct {
 	waits    []Wait
 }
 
-func (*volumes) Name() string       { return VolumeProtectionName }
+func (*volumes) Name() string       { return volumeProtectionName }
 func (*volumes) Finalizer() string  { return volumeProtection }
-func (*volumes) Assumption() string { return VolumeProtectionAssumption }
+func (*volumes) Assumption() string { return volumeProtectionAssumption }
 func (v *volumes) Waiting() []Wait  { return v.waits }
 
 // Step releases the volumes that are not bound.
