@@ -87,7 +87,7 @@ func vocabulary() map[string]wording {
 		"Undo.digest":                   digest,
 		"UndoNote.reason":               growing(reason.UndoNote.Codes()),
 		"UndoSkip.reason":               growing(reason.UndoSkip.Codes()),
-		"UndoStep.verb":                 closed("Create", "Restore", "Status", "Overwrite"),
+		"UndoStep.verb":                 closed("Create", "Restore", "Status", "Overwrite", "Secrets", "Manage"),
 		"WaitLink.waits":                growing(plans, reason.Stuck.Codes()),
 	}
 }

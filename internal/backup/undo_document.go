@@ -1,6 +1,8 @@
 package backup
 
 import (
+	"strings"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -53,6 +55,9 @@ func describe(s *undo.Step, d *report.UndoStep) {
 				}.Remedy("lets the volume be bound to the new PVC")
 				note.Release = &release
 			}
+		}
+		if n == reason.SecretsAdded {
+			note.Message += ": " + strings.Join(s.Secrets, ", ")
 		}
 		d.Notes = append(d.Notes, note)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,7 +37,9 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 		out.State, out.Message = stateOf(result, report.StepRestored), ""
 		if err == nil {
 			out.UID = place.UID
-			r.wrote[s.Object] = live
+			if s.Verb == undo.Overwrite {
+				r.wrote[s.Object] = live
+			}
 			return
 		}
 		out.Message = err.Error()
@@ -51,6 +54,19 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 			return
 		}
 	}
+}
+
+// secrets adds the names of those Secrets to a ServiceAccount that are there by now.
+func (r *running) secrets(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	look := lookup{ctx: ctx, from: r.proven}
+	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(name string) bool {
+		return !undo.HasSecret(look.find, object.Secret.Ref(s.Object.Namespace, name))
+	})
+	if len(s.Secrets) == 0 {
+		out.State, out.Message = report.StepRefused, "none of its Secrets is there"
+		return
+	}
+	r.overwrite(ctx, s, out)
 }
 
 // shownValues says which values of differences a document has.

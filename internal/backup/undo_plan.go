@@ -158,6 +158,9 @@ func digestOf(b *Backup, p *undo.Plan, id kube.Identity, proof report.ClusterPro
 		for _, r := range s.References {
 			write("owner", r.APIVersion, r.Kind, r.Name, r.UID, r.Made)
 		}
+		for _, name := range s.Secrets {
+			write("secret", name)
+		}
 		if live := s.Live(); live != nil {
 			write("live", live.UID, live.ResourceVersion)
 		}

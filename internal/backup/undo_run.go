@@ -130,6 +130,8 @@ func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		r.status(ctx, s, out)
 	case undo.Overwrite:
 		r.overwrite(ctx, s, out)
+	case undo.Secrets:
+		r.secrets(ctx, s, out)
 	case undo.Manage:
 		out.State, out.UID = report.StepRestored, s.Live().UID
 	}

@@ -117,7 +117,7 @@ func (t *trying) patch(ctx context.Context, s *undo.Step) error {
 			return err
 		}
 		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
-	case undo.Overwrite:
+	case undo.Overwrite, undo.Secrets:
 		body, _, err := s.OverwriteOf(&t.mapping, s.Live(), s.Now())
 		if err != nil {
 			return err

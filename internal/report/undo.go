@@ -138,8 +138,8 @@ const (
 // UndoStep is one request of an undo.
 type UndoStep struct {
 	N int `json:"n"`
-	// Verb is Create, Restore (owner references), Status, Overwrite or Manage (managedFields that
-	// an interrupted undo has left).
+	// Verb is Create, Restore (owner references), Status, Overwrite, Secrets (of a ServiceAccount) or
+	// Manage (managedFields that an interrupted undo has left).
 	Verb string `json:"verb"`
 	// Object is the object as it was, with its old uid; UID is the one it has now.
 	Object Ref       `json:"object"`

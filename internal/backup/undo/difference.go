@@ -176,12 +176,16 @@ func (s *Step) Differs(raw []byte) ([]Difference, error) {
 	return differences("", intended(s.Object, s.content), intended(s.Object, now)), nil
 }
 
-// OverwriteOf is what an Overwrite step sends to an object as it is now: a merge patch under its
+// OverwriteOf is what an Overwrite or Secrets step sends to an object as it is now: a merge patch under its
 // UID and resourceVersion. Other tells that the object differs in other ways than were planned.
 func (s *Step) OverwriteOf(m *Mapping, live *object.Object, raw []byte) (patch []byte, other bool, err error) {
 	now, err := ContentOf(raw)
 	if err != nil {
 		return nil, false, err
+	}
+	if s.Verb == Secrets {
+		patch, err = s.secretsAdded(live, now)
+		return patch, false, err
 	}
 	is := intended(s.Object, now)
 	if d := differences("", s.content, is); len(d)+len(ofContent(s.Differences)) > 0 && !reflect.DeepEqual(d, ofContent(s.Differences)) {
@@ -201,7 +205,7 @@ func (s *Step) OverwriteOf(m *Mapping, live *object.Object, raw []byte) (patch [
 	return patch, false, err
 }
 
-// Now is the object of an Overwrite step as it was compared, as the server sent it.
+// Now is the object of an Overwrite or Secrets step as it was compared, as the server sent it.
 func (s *Step) Now() []byte { return s.now }
 
 // ContentOf decodes an object. Numbers keep their digits.

@@ -405,7 +405,7 @@ func (p *planning) plan(order []int) *Plan {
 			if n.status != nil {
 				add(n.statusStep())
 			}
-		case n.step.Verb == Overwrite, n.step.Verb == Manage:
+		case n.step.Verb == Overwrite, n.step.Verb == Manage, n.step.Verb == Secrets:
 			add(n.step)
 		case n.status != nil:
 			add(n.statusStep())

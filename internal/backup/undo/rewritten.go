@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -18,28 +19,74 @@ func (p *planning) rewritten(n *node) {
 	case n.Object.Is(object.ClusterRole) && at(n.content, "aggregationRule") != nil:
 		n.skip.Reason = reason.RulesComeBack
 	case n.Object.Is(object.ServiceAccount):
-		if lost := p.secretsLost(n); len(lost) > 0 {
-			n.skip.Reason, n.skip.Detail = reason.SecretsLost, strings.Join(lost, ", ")
-		}
+		p.giveSecrets(n)
 	}
 }
 
-// secretsLost lists the saved entries of a ServiceAccount's secrets that are missing now. It is empty if
-// the ServiceAccount cannot be read.
-func (p *planning) secretsLost(n *node) []string {
+// giveSecrets plans to add the names of Secrets that a ServiceAccount has lost, of those Secrets that
+// are there or made again: the tokens controller adds none.
+func (p *planning) giveSecrets(n *node) {
+	lost, raw := p.secretsLost(n)
+	if len(lost) == 0 {
+		return
+	}
+	s := Step{Verb: Secrets, Object: n.Object, live: n.live, now: raw, Notes: []reason.Code{reason.SecretsAdded}}
+	var gone []string
+	for _, name := range lost {
+		at := object.Secret.Ref(n.Object.Namespace, name)
+		if i, planned := p.places[placeOf(at)]; planned && p.nodes[i].state == made || HasSecret(p.now.Lookup, at) {
+			s.Secrets = append(s.Secrets, name)
+		} else {
+			gone = append(gone, name)
+		}
+	}
+	switch {
+	case len(s.Secrets) == 0:
+		n.skip.Reason, n.skip.Detail = reason.SecretsLost, strings.Join(gone, ", ")
+		return
+	case len(gone) > 0:
+		s.Notes = append(s.Notes, reason.SecretsLost)
+	}
+	n.step = s
+}
+
+// HasSecret reports whether a Secret is there and stays.
+func HasSecret(look Lookup, at object.Ref) bool {
+	live, err := look(at)
+	return err == nil && live != nil && !live.BeingDeleted()
+}
+
+// secretsLost lists the saved entries of a ServiceAccount's secrets that are missing now, and returns the
+// ServiceAccount as the server sends it. It is empty if the ServiceAccount cannot be read.
+func (p *planning) secretsLost(n *node) (lost []string, raw []byte) {
 	if p.now.Content == nil {
-		return nil
+		return nil, nil
 	}
 	raw, err := p.now.Content(n.Object)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	now, err := ContentOf(raw)
 	if err != nil || textAt(now, "metadata", "uid") != string(n.live.UID) {
-		return nil
+		return nil, nil
 	}
 	left := secretNames(now)
-	return slices.DeleteFunc(secretNames(n.content), func(name string) bool { return slices.Contains(left, name) })
+	return slices.DeleteFunc(secretNames(n.content), func(name string) bool { return slices.Contains(left, name) }), raw
+}
+
+// secretsAdded is a merge patch, under the UID and resourceVersion of a ServiceAccount, that adds the names
+// of the step to its secrets. What the list has stays as it is.
+func (s *Step) secretsAdded(live *object.Object, now map[string]any) ([]byte, error) {
+	list, _ := now["secrets"].([]any)
+	has := secretNames(now)
+	for _, name := range s.Secrets {
+		if !slices.Contains(has, name) {
+			list = append(list, map[string]any{"name": name})
+		}
+	}
+	return json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": live.UID, "resourceVersion": live.ResourceVersion}, "secrets": list,
+	})
 }
 
 func secretNames(account map[string]any) []string {

@@ -2,11 +2,13 @@ package undo
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // TestRewritten: of what a controller has changed because something else went an undo says whether
@@ -19,15 +21,21 @@ func TestRewritten(t *testing.T) {
 	}
 	account := `{"secrets":[{"name":"pull"},{"name":"ci-token"}]}`
 	list := []Saved{
-		changed(saved("ServiceAccount ci", account)), changed(saved("ServiceAccount whole", account)), changed(saved("ServiceAccount closed", account)),
+		changed(saved("ServiceAccount ci", account)), changed(saved("ServiceAccount half", `{"secrets":[{"name":"old"},{"name":"other"},{"name":"made"}]}`)), saved("Secret made", `{"data":{}}`),
+		changed(saved("ServiceAccount whole", account)), changed(saved("ServiceAccount closed", account)),
 		changed(saved(role+"all", `{"aggregationRule":{"clusterRoleSelectors":[]}}`)), changed(saved(role+"own", `{"rules":[{}]}`)),
 	}
 	c := clusterOf()
+	other := saved("Secret other", "").Object
+	c.objects[placeOf(other)] = &object.Object{Ref: other}
 	for _, s := range list {
+		if !s.Changed {
+			continue
+		}
 		c.objects[placeOf(s.Object)] = &object.Object{Ref: s.Object}
 	}
 	p := Resume(list, Cluster{Lookup: c.lookup, Content: func(r object.Ref) ([]byte, error) {
-		now := map[string]string{"ci": `[{"name":"pull"}]`, "whole": `[{"name":"ci-token"},{"name":"pull"}]`}[r.Name]
+		now := map[string]string{"ci": `[{"name":"pull"}]`, "half": `[{"name":"new"}]`, "whole": `[{"name":"ci-token"},{"name":"pull"}]`}[r.Name]
 		if now == "" {
 			return nil, errors.New("forbidden")
 		}
@@ -39,7 +47,17 @@ func TestRewritten(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{
 		"ci": "SecretsLost ci-token", "whole": "StillAlive ", "closed": "StillAlive ", "all": "RulesComeBack ", "own": "StillAlive ",
-	}, got); diff != "" || len(p.Steps) > 0 {
+	}, got); diff != "" {
 		t.Errorf("%v -want +got:\n%s", lines(p), diff)
+	}
+	give := p.Steps[len(p.Steps)-1]
+	if len(p.Steps) != 2 || p.Steps[0].Object.Name != "made" || give.Verb != Secrets || !slices.Equal(give.Secrets, []string{"other", "made"}) || !slices.Contains(give.Notes, reason.SecretsLost) {
+		t.Fatalf("%v: %q, %v", lines(p), give.Secrets, give.Notes)
+	}
+	now := *give.Live()
+	now.Ref.UID, now.ResourceVersion = "u", "7"
+	patch, _, err := give.OverwriteOf(&Mapping{}, &now, []byte(`{"secrets":[{"name":"new"},{"name":"made"}]}`))
+	if want := `{"metadata":{"resourceVersion":"7","uid":"u"},"secrets":[{"name":"new"},{"name":"made"},{"name":"other"}]}`; err != nil || string(patch) != want {
+		t.Errorf("%s, %v", patch, err)
 	}
 }

@@ -86,6 +86,8 @@ const (
 	Status Verb = "Status"
 	// Overwrite: an object that exists again gets the content that was saved.
 	Overwrite Verb = "Overwrite"
+	// Secrets: the names of Secrets are added to those that a ServiceAccount has.
+	Secrets Verb = "Secrets"
 	// Manage: the managedFields of an object are restored that an interrupted undo has created.
 	Manage Verb = "Manage"
 )
@@ -106,10 +108,12 @@ type Step struct {
 	Notes    []reason.Code
 	// Differences are the fields that Overwrite changes.
 	Differences []Difference
+	// Secrets are the names that a ServiceAccount gets.
+	Secrets []string
 
 	content map[string]any // of Create; of Overwrite what was intended
-	live    *object.Object // of Restore and Status, unless an earlier step makes the object; of Overwrite
-	now     []byte         // of Overwrite: the object that was compared
+	live    *object.Object // of Restore and Status, unless an earlier step makes the object; of Overwrite and Secrets
+	now     []byte         // of Overwrite and Secrets: the object that was compared
 	status  any            // of Status
 	// managers are the saved managedFields, in the last step of an object whose content an undo
 	// writes. Left tells that an earlier undo has written it.

@@ -40,7 +40,7 @@ func changedIn(t *testing.T, p *report.Plan) (name, reason, controller string) {
 }
 
 // TestTokenLeavesItsAccount: the ServiceAccount of a token that is deleted is in the plan and in
-// the backup, it loses the name of the token, and an undo says so.
+// the backup, it loses the name of the token, and gets it back with an undo, once the Secret is there.
 func TestTokenLeavesItsAccount(t *testing.T) {
 	s := enter(t, collector, tokens)
 	s.create(`
@@ -63,7 +63,21 @@ type: kubernetes.io/service-account-token
 	s.confirmed("delete", "secret/ci-token", "-n", s.namespace).want(s.t, 0)
 	names := func() []string { return strings.Fields(s.says("serviceaccount/ci", "{.secrets[*].name}")) }
 	s.until("the account does not name it any more", func() bool { return slices.Equal(names(), []string{"pull"}) })
-	s.gc(s.ctx, "undo", "latest", "--dry-run", "-o", "json").want(t, 0, `"SecretsLost"`, "again: ci-token")
+	s.gc(s.ctx, "undo", "latest", "--dry-run", "-o", "json").want(t, 0, `"SecretsLost"`, "gone: ci-token")
+
+	s.create(`
+apiVersion: v1
+kind: Secret
+metadata: {name: ci-token, annotations: {kubernetes.io/service-account.name: ci}}
+type: kubernetes.io/service-account-token
+`)
+	s.kubectl([]byte(`{"secrets":[{"name":"pull"},{"name":"new"}]}`), "patch", "serviceaccount/ci", "-n", s.namespace, "--type=merge", "--patch-file=/dev/stdin")
+	s.gc(s.ctx, "undo", "latest", "--dry-run").want(t, 0, "secrets   sa/ci", "its secrets get back the names that it has lost: ci-token")
+	s.confirmed("undo", "latest", "-o", "json").want(t, 0, `"Secrets"`, `"Restored"`)
+	if got := names(); !slices.Equal(got, []string{"pull", "new", "ci-token"}) {
+		t.Errorf("the account names %q", got)
+	}
+	s.gc(s.ctx, "undo", "latest", "--dry-run", "-o", "json").want(t, 0, `"StillAlive"`)
 }
 
 // TestRoleLeavesItsAggregate: the ClusterRole that aggregates one which is deleted is in the plan,
