@@ -30,7 +30,7 @@ var Stuck = &Family{
 		{Code: FinalizerControllerSlow, Severity: Warning, Long: "A finalizer holds the object; its controller is running but does not remove it."},
 		{Code: FinalizerControllerUnknown, Severity: Warning, Long: "A finalizer holds the object; it is not known whether anything removes it."},
 		{Code: FinalizerControllerAlive, Severity: Info, Long: "A finalizer holds the object; its controller is running."},
-		{Code: StillInUse, Severity: Error, Long: "A PVC or volume is protected because a pod uses it or a PVC has it, and that stays."},
+		{Code: StillInUse, Severity: Error, Long: "A finalizer protects the object because something uses it, as a pod uses a PVC, or because its status says so, and that stays."},
 		{Code: SelfBlock, Severity: Error, Long: "The object is being deleted in the foreground and blocks itself with its own owner reference: this never ends by itself."},
 		{Code: WaitingCycle, Severity: Error, Long: "Objects that are all being deleted in the foreground wait for one another: this never ends by itself."},
 		{Code: LiveDependentBlocks, Severity: Error, Long: "The object is being deleted in the foreground, and a blocking dependent stays that the garbage collector does not delete."},

@@ -93,7 +93,12 @@ func heldBack(f *report.Finding) report.Ref {
 		return f.Object
 	}
 	switch reason.Code(f.Code) {
-	case reason.StillInUse, reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
+	case reason.StillInUse:
+		if last == 0 || f.Chain[last-1].Waits != string(reason.InUse) { // its users have no names
+			return f.Chain[last].Ref
+		}
+		return f.Chain[last-1].Ref
+	case reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
 		return f.Chain[max(last-1, 0)].Ref
 	default:
 		return f.Chain[last].Ref
@@ -167,6 +172,10 @@ func (c *holdup) whyText(s Style) string {
 	}
 	switch reason.Code(c.told.Code) {
 	case reason.StillInUse:
+		if lastLink(c.told) == heldBack(c.told) {
+			_, why, _ := strings.Cut(c.told.Message, ": ")
+			return "in use: " + s.text(why)
+		}
 		return "in use by " + s.some(ends, manyWaiting)
 	case reason.LiveDependentBlocks:
 		return "blocked by " + s.some(ends, manyWaiting) + ", which the garbage collector does not delete"

@@ -68,6 +68,9 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	case reason.GracePeriodRuns, reason.NodeNotReady, reason.NodeGone:
 		return append(i.foreign(o, names), i.pod(o)...)
 	case reason.InUse:
+		if len(dependents) == 0 {
+			return i.foreign(o, names)
+		}
 		return i.inUse(o, names, dependents)
 	case reason.LeftAlone:
 		return i.leftAlone(o, e, names)
@@ -76,6 +79,9 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	case reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies:
 		return i.refusedWrites(o, e, names, dependents)
 	default:
+		if !o.HasFinalizer(object.Foreground) && len(dependents) > 0 {
+			return i.usedAndHeld(o, names, dependents)
+		}
 		ends := i.foreign(o, names)
 		return append(ends, i.follow(o, string(reason.BlockingDependents), dependents, func(d report.Ref) (end, bool) {
 			return i.liveDependent(o, d), true
@@ -198,30 +204,13 @@ func (i *inquiry) foreign(o *object.Object, names []string) []end {
 			continue
 		}
 		seen[name] = true
+		if used, decided := i.protected(o, name); decided {
+			ends = append(ends, used...)
+			continue
+		}
 		ends = append(ends, i.held(o, name))
 	}
 	return ends
-}
-
-// inUse is about a claim or a volume that somebody uses: what goes is followed.
-func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []end {
-	used := endAt(o, reason.StillInUse)
-	if len(names) > 0 {
-		used.finalizer = names[0]
-	}
-	ends := i.follow(o, string(reason.InUse), users, func(u report.Ref) (end, bool) {
-		used.others = append(used.others, u)
-		return end{}, false
-	})
-	if len(used.others) == 0 {
-		return ends
-	}
-	used.chain = append(used.chain[:0],
-		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(reason.InUse)},
-		report.WaitLink{Ref: used.others[0], Waits: string(reason.StillInUse)})
-	used.more = len(used.others) - 1
-	i.freeConsumer(o, &used)
-	return append(ends, used)
 }
 
 // leftAlone is about a finalizer of Kubernetes that its controller leaves to others.

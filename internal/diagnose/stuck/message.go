@@ -34,6 +34,9 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.FinalizerControllerAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it; its controller is running" },
 	reason.StillInUse: func(e *end) string {
 		text := "in use by " + places(e.others)
+		if len(e.others) == 0 {
+			text = "in use: " + e.detail
+		}
 		if e.chain[0].Ref != e.at {
 			text = "waits for " + e.at.FullName() + ", which is " + text
 		}

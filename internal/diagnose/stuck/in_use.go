@@ -1,0 +1,80 @@
+package stuck
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// inUse is about a claim or a volume that somebody uses: what goes is followed.
+func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []end {
+	used := endAt(o, reason.StillInUse)
+	if len(names) > 0 {
+		used.finalizer = names[0]
+	}
+	ends := i.follow(o, string(reason.InUse), users, func(u report.Ref) (end, bool) {
+		used.others = append(used.others, u)
+		return end{}, false
+	})
+	if len(used.others) == 0 {
+		return ends
+	}
+	used.chain = append(used.chain[:0],
+		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(reason.InUse)},
+		report.WaitLink{Ref: used.others[0], Waits: string(reason.StillInUse)})
+	used.more = len(used.others) - 1
+	i.freeConsumer(o, &used)
+	return append(ends, used)
+}
+
+// usedAndHeld is about an object that users hold by a finalizer that protects it, and others by theirs.
+func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []report.Ref) []end {
+	var protecting, others []string
+	for _, name := range names {
+		if _, protects := i.around.UseOf(o, name); protects || evidence.OfManager(name) {
+			protecting = append(protecting, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return append(i.foreign(o, others), i.inUse(o, protecting, users)...)
+}
+
+// protected returns what is known of the use of an object that a finalizer of others holds while it is in
+// use. It reports false if that says nothing: the finalizer is one like any other then. A plan takes its
+// answer from the same UseOf.
+func (i *inquiry) protected(o *object.Object, name string) (ends []end, decided bool) {
+	use, protects := i.around.UseOf(o, name)
+	if !protects {
+		return nil, false
+	}
+	users := slices.DeleteFunc(slices.Clone(use.Users), i.collected)
+	if len(users) > 0 {
+		return i.inUse(o, []string{name}, refsOf(users)), true
+	}
+	if use.Counted > 0 {
+		e := endAt(o, reason.StillInUse)
+		e.finalizer, e.detail = name, "its status counts "+strconv.Itoa(use.Counted)+" that use it"
+		e.remedy(act(report.Describe, o), "shows what it counts: the finalizer is removed when nothing uses it", "")
+		i.takeOff(o, name, &e)
+		return []end{e}, true
+	}
+	e := i.held(o, name)
+	if e.code != reason.FinalizerControllerAlive || !use.Unseen && len(slices.DeleteFunc(slices.Clone(use.Possible), i.collected)) == 0 {
+		return nil, false
+	}
+	e.code, e.detail = reason.EndNotSeen, "its controller removes "+name+" when nothing uses it, and what uses it was not seen"
+	e.chain[0].Waits = string(e.code)
+	return []end{e}, true
+}
+
+// collected reports whether a user that nobody has deleted goes all the same.
+func (i *inquiry) collected(user object.Ref) bool {
+	e := i.effects[user]
+	o := i.at(user)
+	return e != nil && e.Outcome == report.Deleted && o != nil && !o.BeingDeleted()
+}
