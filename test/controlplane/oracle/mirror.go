@@ -127,7 +127,8 @@ func (m *mirror) still(places ...place) time.Time {
 
 // emptying reports whether a namespace at one of the places is on its way, and what is in
 // it may still go: its controller looks again after eight seconds. One whose content is
-// held by others stays as it is.
+// held by others stays as it is; the operator is not one of them, however late it is on a
+// busy machine.
 func (m *mirror) emptying(places ...place) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,10 +139,12 @@ func (m *mirror) emptying(places ...place) bool {
 			}
 			held, left := 0, 0
 			for in, content := range m.objects[at] {
-				if in.namespace == k.name && content.GetDeletionTimestamp() != nil {
-					held++
-				} else if in.namespace == k.name {
+				switch {
+				case in.namespace != k.name:
+				case content.GetDeletionTimestamp() == nil, operates(content):
 					left++
+				default:
+					held++
 				}
 			}
 			if held == 0 || left > 0 {

@@ -206,7 +206,7 @@ func (s *stage) fenced() time.Time {
 
 // operate is the operator: it takes its finalizer off what it looks after.
 func (s *stage) operate(k key, o *unstructured.Unstructured) {
-	if o.GetDeletionTimestamp() == nil || o.GetLabels()[runs] != "yes" || !slices.Contains(o.GetFinalizers(), operated) {
+	if !operates(o) {
 		return
 	}
 	go func() {
@@ -218,6 +218,11 @@ func (s *stage) operate(k key, o *unstructured.Unstructured) {
 			s.fail(err)
 		}
 	}()
+}
+
+// operates reports whether an object waits for the operator.
+func operates(o *unstructured.Unstructured) bool {
+	return o.GetDeletionTimestamp() != nil && o.GetLabels()[runs] == "yes" && slices.Contains(o.GetFinalizers(), operated)
 }
 
 // strike removes the worlds of a batch.
