@@ -16,7 +16,7 @@ export CGO_ENABLED := 0
 # Here goroutines or locks exist, so the race detector has something to find: test/arch
 # derives from the code what has to stand here. It needs a C compiler; where there is none
 # the same tests run without it.
-RACY := ./gctest ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... ./internal/collect/... \
+RACY := ./gctest ./hack/frozen ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... ./internal/collect/... \
 	./internal/controller/... ./internal/deleters/... ./internal/engine/... \
 	./internal/history/stored ./internal/kube/... ./internal/snapshot ./test/facade ./test/scenario
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
