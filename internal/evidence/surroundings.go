@@ -108,14 +108,6 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 // be changed.
 func (s *Surroundings) Evidence() *World { return s.seen }
 
-// TellApart reports whether anything was seen by which objects that are the same but for their
-// names, their labels and their nodes could be told apart: anything at all.
-func (s *Surroundings) TellApart() bool {
-	w := s.seen
-	return w != nil && len(w.Namespaces)+len(w.Definitions)+len(w.Nodes)+len(w.Pods)+len(w.Services)+len(w.Backends)+len(w.Workloads)+
-		len(w.Roles)+len(w.Bindings)+len(w.Leases)+len(w.APIServices)+len(w.Webhooks)+len(w.Policies)+len(w.PolicyBindings)+len(w.Attachments)+len(w.Budgets)+len(w.Usages)+len(w.Consumers)+len(w.Events)+len(w.Terminating) > 0
-}
-
 // Known is the reference that the snapshot has for an object: the evidence may have
 // been read in another version.
 func (s *Surroundings) Known(ref object.Ref) object.Ref {

@@ -59,7 +59,7 @@ func (a *about) spread(o *object.Object) {
 		return
 	}
 	if a.waits(o) {
-		for _, x := range a.dependents(o) {
+		for _, x := range a.Below(o) {
 			a.visit(x, reached)
 		}
 	}

@@ -12,10 +12,6 @@
 // of the snapshot that is as small as these paths allow. It may name too much, never
 // too little.
 //
-// Where it is about many objects, one may stand for all that are alike (Fold). Most objects have no
-// dependents and stay as long as their owners do: a map can be made without a collector that has seen
-// these (Outline).
-//
 // # One namespace
 //
 // A reference has no namespace: it names an owner in the namespace of its dependent,

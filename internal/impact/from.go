@@ -35,7 +35,7 @@ func (m *Map) Into(objects ...*object.Object) *Set {
 // next are the objects to which From comes from one in one step, but for what was asked for
 // already: see held. One may be listed twice.
 func (m *Map) next(o *object.Object, asked map[string]bool) []*object.Object {
-	return slices.Concat(m.dependents(o), m.twins[o.UID],
+	return slices.Concat(m.Below(o), m.twins[o.UID],
 		those(m.owners(o), (*object.Object).HandlesDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o, asked), (*object.Object).BeingDeleted))
 }
 

@@ -19,8 +19,6 @@ func (m *Map) node(o *object.Object) (graph.ID, bool) {
 		m.noteNodes()
 	}
 	switch i := m.snap.Place(o); {
-	case m.outline.isLeaf(i):
-		return 0, false
 	case i >= 0 && m.inGraph.of != nil && m.inGraph.of[i] != 0:
 		return m.inGraph.of[i], true
 	default:

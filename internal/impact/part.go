@@ -196,7 +196,7 @@ func (p *part) spread(o *object.Object) {
 		return
 	}
 	p.visitSiblings(o)
-	for _, x := range p.dependents(o) {
+	for _, x := range p.Below(o) {
 		p.visit(x, reached)
 	}
 	for _, x := range p.held(o, p.using) {

@@ -16,8 +16,6 @@ import (
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
-	// outline is what of the snapshot is in the graph; nil for all of it.
-	outline *Outline
 	// These are made when somebody asks: see contents, uses, node and owners.
 	inside *contents
 	usage  *uses
@@ -51,11 +49,9 @@ type Map struct {
 
 // New maps a snapshot; the graph is that of a collector which has seen all of it and
 // done nothing.
-func New(snap *snapshot.Snapshot, g *graph.Graph) *Map { return mapOf(snap, g, nil) }
-
-func mapOf(snap *snapshot.Snapshot, g *graph.Graph, outline *Outline) *Map {
+func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
-		snap: snap, graph: g, outline: outline,
+		snap: snap, graph: g,
 		leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
@@ -194,7 +190,7 @@ func (m *Map) Indifferent(o *object.Object) bool {
 		return false
 	}
 	id, ok := m.graph.Find(o.UID)
-	return ok && m.graph.DependentCount(id) == 0 && len(m.outline.leavesOf(o)) == 0
+	return ok && m.graph.DependentCount(id) == 0
 }
 
 // Owners lists the objects that all have to go before a settled object goes, unless what
@@ -205,11 +201,11 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 		return m.leaders[o]
 	}
 	id, ok := m.graph.Find(o.UID)
-	if !ok && (m.outline == nil || m.unwatched[o.UID] != nil) {
+	if !ok {
 		return nil
 	}
 	var owners []*object.Object
-	if !ok || m.graph.Virtual(id) { // it is a leaf, or not watched and asked for: the graph knows none of its references
+	if m.graph.Virtual(id) { // it is not watched and asked for: the graph knows none of its references
 		for _, ref := range o.Owners {
 			if owner, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(owner) && !slices.Contains(owners, m.object(owner)) {
 				owners = append(owners, m.object(owner))
@@ -222,6 +218,9 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 	}
 	return owners
 }
+
+// Leaders lists the objects that an object goes with although it does not refer to them.
+func (m *Map) Leaders(o *object.Object) []*object.Object { return m.leaders[o] }
 
 // Settled reports whether nothing happens to the object unless somebody deletes
 // something: see unsettle.
@@ -314,9 +313,9 @@ func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*obje
 	return append(found, m.leaders[o]...)
 }
 
-// dependents are the objects that go with an object: those that refer to it or follow
+// Below lists the objects that go with an object: those that refer to it or follow
 // it, and its content.
-func (m *Map) dependents(o *object.Object) []*object.Object {
+func (m *Map) Below(o *object.Object) []*object.Object {
 	var found []*object.Object
 	if id, ok := m.node(o); ok && m.graph.DependentCount(id) > 0 {
 		found = make([]*object.Object, 0, m.graph.DependentCount(id))
@@ -324,9 +323,6 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 			found = append(found, m.object(d))
 			return true
 		})
-	}
-	for _, leaves := range m.outline.leavesOf(o) {
-		found = append(found, m.snap.Objects[leaves.from:leaves.to]...)
 	}
 	switch {
 	case o.Is(object.Namespace):

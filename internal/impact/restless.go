@@ -12,7 +12,7 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 func (m *Map) unsettle() {
 	var open []*object.Object
 	var known *object.Object // an object whose owners are there
-	for _, o := range m.inOutline() {
+	for _, o := range m.snap.Objects {
 		switch {
 		case m.stirs(o), !alike(known, o) && !m.owned(o):
 			m.restless[o] = true
@@ -24,21 +24,13 @@ func (m *Map) unsettle() {
 	for len(open) > 0 {
 		o := open[len(open)-1]
 		open = open[:len(open)-1]
-		for _, d := range m.dependents(o) {
+		for _, d := range m.Below(o) {
 			if !m.restless[d] {
 				m.restless[d] = true
 				open = append(open, d)
 			}
 		}
 	}
-}
-
-// inOutline are the objects that may stir: no leaf does.
-func (m *Map) inOutline() []*object.Object {
-	if m.outline == nil {
-		return m.snap.Objects
-	}
-	return m.outline.objects
 }
 
 // owned reports whether all owners of an object are there, just as it says.

@@ -49,5 +49,5 @@ func (m *Map) appendSources(list []*object.Object, o *object.Object, told map[st
 	if told == nil {
 		told = map[string]bool{}
 	}
-	return append(append(append(list, m.dependents(o)...), m.holders(o, told)...), m.twins[o.UID]...)
+	return append(append(append(list, m.Below(o)...), m.holders(o, told)...), m.twins[o.UID]...)
 }

@@ -25,8 +25,6 @@ const MostInReach = 2000
 // scope is what a request can reach: what other runs are tried on.
 type scope struct {
 	region *impact.Region
-	// size is how many objects are in it, or for how many those stand.
-	size int
 	// part and reached are the region in order; not there where nothing is tried.
 	part    *snapshot.Snapshot
 	reached []*object.Object
@@ -43,7 +41,7 @@ func (s *scope) objects() []*object.Object {
 }
 
 // tooLarge reports whether so much is within reach that nothing is tried unless that is asked for.
-func (s *scope) tooLarge() bool { return s.size > MostInReach }
+func (s *scope) tooLarge() bool { return s.region.Size() > MostInReach }
 
 // survey finds what the request can reach. The graph is that of a collector that has
 // seen everything and done nothing.
@@ -60,7 +58,6 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 		}
 	}
 	found := &scope{region: m.Region(starts...)}
-	found.size = s.options.size(found.region, s.snap)
 	if s.options.Explore != Usual || !found.tooLarge() {
 		found.part, found.reached = found.region.Part(), found.region.Objects()
 	}
@@ -87,12 +84,12 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left un
 	if s.scope == nil {
 		return nil
 	}
-	e := &report.Exploration{State: report.Explored, Objects: s.scope.size, Requested: s.options.Explore > 0}
+	e := &report.Exploration{State: report.Explored, Objects: s.scope.region.Size(), Requested: s.options.Explore > 0}
 	s.exploration = e
 	usual := s.options.Explore == Usual
 	memories := s.recollectionsOf(s.scope.objects())
 	switch {
-	case usual && s.scope.oneEnd && memories.none(), s.scope.size == 0:
+	case usual && s.scope.oneEnd && memories.none(), s.scope.region.Size() == 0:
 		e.State, s.scope = report.OneEnd, nil
 		return nil
 	case usual && s.scope.tooLarge():

@@ -51,11 +51,6 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	p.Effects = s.withFutures(p.Effects, all)
 	s.weigh(p)
 	p.Consequences = s.account().consequences(p.Effects, all)
-	if seen := s.options.seen; seen != nil && seen.fold != nil {
-		if err := unfold(s.snap, seen.fold, p); err != nil {
-			return nil, err
-		}
-	}
 	p.Summary = summarise(p.Effects)
 	storage{snap: s.snap, collects: s.seed.Verb == Collect}.addTo(p)
 	p.Manager = s.manager(p)

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -77,7 +76,7 @@ func (r *Result) After() []*object.Object {
 	if after == nil {
 		after = r.run.after()
 	}
-	after = slices.Concat(after, r.run.beside(after))
+	after = slices.Concat(after, r.run.beside())
 	slices.SortFunc(after, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	return after
 }
@@ -89,14 +88,9 @@ func (r *Result) After() []*object.Object {
 // Of a delete only what it may reach is simulated, where that is little.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
 	if seed.Verb == Delete && o.Explore != 0 && !o.Reads { // what the collector reads elsewhere would be missing
-		o.seen = look(snap, seed, o.Rules, o.foldable())
+		o.seen = look(snap, seed, o.Rules)
 	}
-	result, err := simulate(ctx, snap, seed, o)
-	if errors.Is(err, errUnlike) {
-		o.seen = look(snap, seed, o.Rules, false)
-		return simulate(ctx, snap, seed, o)
-	}
-	return result, err
+	return simulate(ctx, snap, seed, o)
 }
 
 // simulate runs a seed in all of a snapshot.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // ceilings say of each object what its delete takes at most. Objects are named by their
@@ -16,9 +16,9 @@ import (
 // over the graph finds for all; what goes with containers is followed one by one. Of
 // objects that are not settled all goes that they are connected with, or nothing.
 type ceilings struct {
-	reach   *impact.Map
-	at      *impact.Positions
-	objects []*object.Object
+	reach *impact.Map
+	*paths
+	snap *snapshot.Snapshot
 	// classes are those of the objects alone, contains tells of which more goes than what
 	// refers to them and what goes only with it.
 	classes  []class
@@ -26,10 +26,10 @@ type ceilings struct {
 	// group is a member that stands for all that are connected with an object which is
 	// not settled; tolls are theirs, by that member. touched are the groups that a
 	// settled object may stir.
-	group   []int32
-	tolls   map[int]report.Toll
-	touched map[int][]int
-	owners  *dominance
+	group      []int32
+	tolls      map[int]report.Toll
+	touched    map[int][]int
+	dominators *dominance
 	// turn numbers the walks, so that what they leave behind is not cleared: taken are the
 	// objects that a walk has met, left how many owners they have that it has not, where it
 	// has asked.
@@ -39,20 +39,20 @@ type ceilings struct {
 	seenIn       map[int]int32
 }
 
-func newCeilings(m *impact.Map, objects []*object.Object, weights *scale) *ceilings {
+func newCeilings(m *impact.Map, snap *snapshot.Snapshot, weights *scale) *ceilings {
+	objects := snap.Objects
 	n := len(objects)
 	c := &ceilings{
-		reach: m, at: m.Positions(), objects: objects, classes: weights.classes(objects), contains: make([]bool, n), group: make([]int32, n),
+		reach: m, paths: pathsOf(m, snap), snap: snap, classes: weights.classes(objects), contains: make([]bool, n), group: make([]int32, n),
 		tolls: map[int]report.Toll{}, touched: map[int][]int{}, seenIn: map[int]int32{},
 		taken: make([]int32, n), asked: make([]int32, n), left: make([]int32, n),
 	}
 	for i, o := range objects {
 		c.group[i] = int32(i)
-		c.contains[i] = !c.at.Leaf(i) && (impact.Container(o) || o.Is(object.Node))
+		c.contains[i] = c.leads[i] || contains(o)
 	}
-	c.at.EachLeader(func(i int) { c.contains[i] = true })
 	c.gather()
-	c.owners = dominate(c)
+	c.dominators = dominate(c)
 	return c
 }
 
@@ -63,20 +63,20 @@ func (c *ceilings) own(i int) report.Toll { return weigh(c.classes[i]) }
 func (c *ceilings) gather() {
 	type touch struct{ by, touched int }
 	var touches []touch
-	for i, o := range c.objects {
-		if c.at.Settled(i) {
+	for i, o := range c.snap.Objects {
+		if c.settled[i] {
 			continue
 		}
 		for _, x := range c.reach.Sources(o) {
-			if j := c.at.Of(x); c.at.Settled(j) {
+			if j := c.snap.Place(x); c.settled[j] {
 				touches = append(touches, touch{j, i})
 			} else {
 				c.join(i, j)
 			}
 		}
 	}
-	for i := range c.objects {
-		if !c.at.Settled(i) {
+	for i := range c.snap.Objects {
+		if !c.settled[i] {
 			g := c.find(i)
 			t := c.tolls[g]
 			add(&t, c.own(i))
@@ -105,16 +105,16 @@ func (c *ceilings) join(i, j int) { c.group[c.find(i)] = int32(c.find(j)) }
 // of is what a delete of the object takes at most.
 func (c *ceilings) of(i int) report.Toll {
 	switch {
-	case !c.at.Settled(i):
+	case !c.settled[i]:
 		return c.tolls[c.find(i)]
-	case c.at.Leaf(i):
+	case c.leaf(i):
 		t := c.own(i)
 		c.addTouched(&t, i)
 		return t
-	case c.owners.follows(i):
+	case c.dominators.follows(i):
 		return c.follow(i)
 	default:
-		return c.owners.toll(i)
+		return c.dominators.toll(i)
 	}
 }
 
@@ -136,22 +136,21 @@ func (c *ceilings) follow(start int) report.Toll {
 		open = open[:len(open)-1]
 		add(&sum, c.own(i))
 		c.stir(i, &sum)
-		c.at.EachBelow(i, func(d int) {
-			if c.taken[d] == c.turn || !c.at.Settled(d) || !c.contains[i] && !c.loses(d) {
-				return
+		for _, d := range c.below[i] {
+			if c.taken[d] == c.turn || !c.settled[d] || !c.contains[i] && !c.loses(d) {
+				continue
 			}
 			c.taken[d] = c.turn
-			open = append(open, int32(d))
-		})
+			open = append(open, d)
+		}
 	}
 	return sum
 }
 
 // loses takes one owner from an object and reports whether that was the last.
-func (c *ceilings) loses(d int) bool {
+func (c *ceilings) loses(d int32) bool {
 	if c.asked[d] != c.turn {
-		c.asked[d], c.left[d] = c.turn, 0
-		c.at.EachOwner(d, func(int) { c.left[d]++ })
+		c.asked[d], c.left[d] = c.turn, int32(len(c.owners[d]))
 	}
 	c.left[d]--
 	return c.left[d] == 0

@@ -64,7 +64,7 @@ func TestCeilings(t *testing.T) {
 				t.Fatal(err)
 			}
 			collector, _ := plan.Open(snap, engine.Upstream)
-			c := newCeilings(impact.New(snap, collector.Graph()), snap.Objects, newScale(snap, collector.Graph()))
+			c := newCeilings(impact.New(snap, collector.Graph()), snap, newScale(snap, collector.Graph()))
 			for i, o := range snap.Objects {
 				if want, ok := test.want[o.Name]; ok && c.of(i).Objects != want {
 					t.Errorf("%s: %d, want %d", o.Name, c.of(i).Objects, want)

@@ -5,8 +5,4 @@
 // In the order of that, deletes are simulated until the next ceiling is lower than what
 // the last of those wanted really takes. So every number in the answer is a plan's, and
 // nothing that was left out would have come before it.
-//
-// A delete that may take many is simulated with one object for all that are alike
-// (impact.Fold), and what becomes of that one is counted as often: a namespace of a million
-// objects is then one of some thousand.
 package risk

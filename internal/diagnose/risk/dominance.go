@@ -34,8 +34,8 @@ func dominate(c *ceilings) *dominance {
 		d.depth[n] = d.depth[d.above[n]] + 1
 	}
 	leaf := make([]int32, 1)
-	for i := range c.objects {
-		if c.at.Settled(i) && c.at.Leaf(i) {
+	for i := range c.snap.Objects {
+		if c.settled[i] && c.leaf(i) {
 			leaf[0] = int32(i)
 			t := &d.tolls[d.over(c, -1, leaf)]
 			add(t, c.own(i))
@@ -58,11 +58,11 @@ func dominate(c *ceilings) *dominance {
 func (d *dominance) over(c *ceilings, n int32, members []int32) int32 {
 	above := int32(-1)
 	for _, i := range members {
-		c.at.EachOwner(int(i), func(owner int) {
+		for _, owner := range c.owners[i] {
 			if o := d.circle[owner]; o != n {
 				above = d.meet(above, o)
 			}
-		})
+		}
 	}
 	return max(above, 0)
 }
@@ -84,8 +84,8 @@ func (d *dominance) meet(a, b int32) int32 {
 // circles are the sets of settled objects that own one another, by number, and the number
 // of each object's. Nobody is in the first.
 func circles(c *ceilings) (circle []int32, members [][]int32) {
-	circle, members = make([]int32, len(c.objects)), make([][]int32, 1)
-	graph.Components(len(c.objects), c.inner, c.ownersOf, func(found []int32) {
+	circle, members = make([]int32, len(c.snap.Objects)), make([][]int32, 1)
+	graph.Components(len(c.snap.Objects), c.inner, func(i int32) []int32 { return c.owners[i] }, func(found []int32) {
 		for _, i := range found {
 			circle[i] = int32(len(members))
 		}
@@ -96,16 +96,9 @@ func circles(c *ceilings) (circle []int32, members [][]int32) {
 
 // inner are the settled objects that are no leaves; neither are their owners.
 func (c *ceilings) inner(yield func(int32) bool) {
-	for i := range c.objects {
-		if c.at.Settled(i) && !c.at.Leaf(i) && !yield(int32(i)) {
+	for i := range c.snap.Objects {
+		if c.settled[i] && !c.leaf(i) && !yield(int32(i)) {
 			return
 		}
 	}
-}
-
-// ownersOf are the owners of a settled object; they are settled, too.
-func (c *ceilings) ownersOf(i int32) []int32 {
-	var owners []int32
-	c.at.EachOwner(int(i), func(o int) { owners = append(owners, int32(o)) })
-	return owners
 }

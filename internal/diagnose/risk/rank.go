@@ -35,14 +35,8 @@ const (
 // the background: data first, then workloads, then the rest. It returns an error when
 // a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
-	return rank(ctx, snap, o, many)
-}
-
-// rank is Rank with another number from which on a delete is simulated among those that stand
-// for others.
-func rank(ctx context.Context, snap *snapshot.Snapshot, o Options, many int) (*report.Risk, error) {
 	collector := plan.Start(snap, engine.Upstream)
-	r := &ranking{snap: snap, options: o, many: many, reach: impact.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
+	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
 	doc := &report.Risk{
 		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),
 		Items: []report.RiskItem{}, Gaps: []report.Gap{},
@@ -82,15 +76,9 @@ type ranking struct {
 	snap    *snapshot.Snapshot
 	options Options
 	reach   *impact.Map
-	at      *impact.Positions
 	scale   *scale
 	items   []report.RiskItem
-	// folded is made when a delete may take many; unfoldable tells that it was not worth it.
-	many       int
-	folded     *folded
-	unfoldable bool
-	// compared counts the objects that were looked at, cost those that were simulated, or for
-	// which others stand that were.
+	// compared counts the objects that were looked at, cost those that were simulated.
 	compared, cost int
 }
 
@@ -103,8 +91,7 @@ type candidate struct {
 // candidates lists the objects that may take others with them, the highest ceiling
 // first.
 func (r *ranking) candidates() []candidate {
-	ceilings := newCeilings(r.reach, r.snap.Objects, r.scale)
-	r.at = ceilings.at
+	ceilings := newCeilings(r.reach, r.snap, r.scale)
 	var list []candidate
 	for i, o := range r.snap.Objects {
 		if !r.wanted(o) {
@@ -154,8 +141,8 @@ func order(a, b report.RiskItem) int {
 // try simulates a delete and enters what it takes, if that is more than the object
 // itself.
 func (r *ranking) try(ctx context.Context, c candidate) error {
-	part := r.part(c)
-	r.cost += part.size
+	part := r.reach.Part(c.object)
+	r.cost += len(part.Objects)
 	item, others, err := r.item(ctx, part, c.object)
 	if err != nil || others == 0 {
 		return err
@@ -167,8 +154,8 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 
 // item says what the delete of an object takes, and how many others: what goes at once,
 // and what goes when finalizers are removed.
-func (r *ranking) item(ctx context.Context, part *part, o *object.Object) (item report.RiskItem, others int, err error) {
-	result, err := plan.Simulate(ctx, part.Snapshot, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
+func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
+	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
 	if err != nil {
 		return item, 0, err
 	}
@@ -177,21 +164,20 @@ func (r *ranking) item(ctx context.Context, part *part, o *object.Object) (item 
 	var unknown []report.Ref
 	for i := range result.Plan.Consequences {
 		c := &result.Plan.Consequences[i]
-		times := part.stands(c.Object)
 		switch {
 		case c.Change != report.ChangeDeleted, c.Anyway && c.Object != item.Object:
 		case c.Certainty == report.Undecided:
 			unknown = append(unknown, c.Object)
 		case c.Outcome == report.Blocked && len(c.After) == 0:
-			item.Blocked += times
+			item.Blocked++
 		default:
-			add(&item.Takes, multiply(r.scale.of(object.Ref(c.Object)), times))
-			kinds[report.KindCount{APIVersion: c.Object.APIVersion, Kind: c.Object.Kind}] += times
+			add(&item.Takes, r.scale.of(object.Ref(c.Object)))
+			kinds[report.KindCount{APIVersion: c.Object.APIVersion, Kind: c.Object.Kind}]++
 			if c.Outcome != report.Deleted {
-				item.Later += times
+				item.Later++
 			}
 			if c.Object != item.Object {
-				others += times
+				others++
 			}
 		}
 	}
@@ -207,12 +193,12 @@ func (r *ranking) item(ctx context.Context, part *part, o *object.Object) (item 
 }
 
 // madeUnknown counts those of which something would be known without the delete.
-func (r *ranking) madeUnknown(ctx context.Context, part *part, unknown []report.Ref) (int, error) {
+func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unknown []report.Ref) (int, error) {
 	if len(unknown) == 0 {
 		return 0, nil
 	}
-	r.cost += part.size
-	result, err := plan.Simulate(ctx, part.Snapshot, plan.CollectSeed(), plan.Options{NoSteps: true})
+	r.cost += len(part.Objects)
+	result, err := plan.Simulate(ctx, part, plan.CollectSeed(), plan.Options{NoSteps: true})
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +211,7 @@ func (r *ranking) madeUnknown(ctx context.Context, part *part, unknown []report.
 	n := 0
 	for _, ref := range unknown {
 		if !before[ref] {
-			n += part.stands(ref)
+			n++
 		}
 	}
 	return n, nil

@@ -162,11 +162,6 @@ func add(a *report.Toll, b report.Toll) {
 	a.Rest += b.Rest
 }
 
-// multiply is the toll of so many.
-func multiply(t report.Toll, by int) report.Toll {
-	return report.Toll{Objects: t.Objects * by, Data: t.Data * by, Workloads: t.Workloads * by, Rest: t.Rest * by}
-}
-
 // compare orders tolls by data, then workloads, then the rest.
 func compare(a, b report.Toll) int {
 	return cmp.Or(cmp.Compare(a.Data, b.Data), cmp.Compare(a.Workloads, b.Workloads), cmp.Compare(a.Rest, b.Rest))
