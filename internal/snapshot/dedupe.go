@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -58,7 +57,7 @@ func sortInOrder(objects []*object.Object) {
 	for i, o := range objects {
 		all[i] = read{o, i}
 	}
-	all = sorted(all, func(a, b read) int {
+	slices.SortFunc(all, func(a, b read) int {
 		if c := compareObjects(a.o, b.o); c != 0 {
 			return c
 		}
@@ -67,31 +66,6 @@ func sortInOrder(objects []*object.Object) {
 	for i := range all {
 		objects[i] = all[i].o
 	}
-}
-
-// worthHalving is how many have to be sorted for it to be worth doing it in halves.
-const worthHalving = 1 << 14
-
-// sorted sorts a list, and uses it up. Of many the halves are sorted beside one another.
-func sorted[T any](list []T, compare func(a, b T) int) []T {
-	if len(list) < worthHalving {
-		slices.SortFunc(list, compare)
-		return list
-	}
-	first, second := list[:len(list)/2], list[len(list)/2:]
-	var beside sync.WaitGroup
-	beside.Go(func() { slices.SortFunc(first, compare) })
-	slices.SortFunc(second, compare)
-	beside.Wait()
-	all := make([]T, 0, len(list))
-	for len(first) > 0 && len(second) > 0 {
-		if compare(second[0], first[0]) < 0 {
-			all, second = append(all, second[0]), second[1:]
-		} else {
-			all, first = append(all, first[0]), first[1:]
-		}
-	}
-	return append(append(all, first...), second...)
 }
 
 // mostReplaced is how many objects with several uids are remarked on one by one: nothing
@@ -189,7 +163,7 @@ func (s *Snapshot) sharedUIDs() (groups [][]*object.Object) {
 	for i, o := range s.Objects {
 		all[i] = hashed{maphash.String(seed, string(o.UID)), int32(i)}
 	}
-	all = sorted(all, func(a, b hashed) int {
+	slices.SortFunc(all, func(a, b hashed) int {
 		switch {
 		case a.hash < b.hash:
 			return -1

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
+	"strconv"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"pgregory.net/rapid"
 
@@ -97,6 +101,33 @@ func TestWriteSaysWhatFailed(t *testing.T) {
 	for _, after := range []int{0, 1, pieceSize + 1, 3 * pieceSize, whole.Len() - 1} {
 		if err := s.Write(&fullDisk{left: after}, Uncompressed, Evidence{}); !errors.Is(err, errFull) {
 			t.Errorf("after %d of %d bytes: %v", after, whole.Len(), err)
+		}
+	}
+	if err := s.Write(&fullDisk{}, Zstd, Evidence{}); !errors.Is(err, errFull) {
+		t.Errorf("compressed: %v", err)
+	}
+}
+
+// TestCompressedAlike: a compressed snapshot has the same bytes however many processors there are.
+func TestCompressedAlike(t *testing.T) {
+	s := &Snapshot{coverage: &Coverage{}, Resources: &object.Resources{}}
+	for i := range 100_000 {
+		s.Objects = append(s.Objects, &object.Object{Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: strconv.Itoa(i * i), UID: types.UID(strconv.Itoa(i))}})
+	}
+	var first []byte
+	for _, processors := range []int{1, 2, 5} {
+		var packed bytes.Buffer
+		before := runtime.GOMAXPROCS(processors)
+		err := s.Write(&packed, Zstd, Evidence{})
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = packed.Bytes()
+		}
+		if !bytes.Equal(first, packed.Bytes()) {
+			t.Errorf("other bytes with %d processors", processors)
 		}
 	}
 }

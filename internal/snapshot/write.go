@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -54,6 +55,9 @@ func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
 	return nil
 }
 
+// zstdWindow is how far a compressor looks back.
+const zstdWindow = 1 << 20
+
 type unpacked struct{ io.Writer }
 
 func (unpacked) Close() error { return nil }
@@ -65,55 +69,21 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	case Gzip:
 		return gzip.NewWriter(w), nil
 	case Zstd:
-		return newFrames(w)
+		return zstd.NewWriter(w, zstd.WithWindowSize(zstdWindow))
 	default:
 		return nil, fmt.Errorf("unknown compression %d", c)
 	}
 }
 
-// lineWriter gathers lines and hashes them, in pieces of pieceSize bytes or a line more, since a
-// hash and a compressor like large ones. What is written goes on beside: compressing takes longer
-// than making the lines. It has to be closed.
+// lineWriter gathers lines, and hashes and writes them in pieces of pieceSize bytes or a line more:
+// a hash and a compressor like large ones.
 type lineWriter struct {
+	w       io.Writer
 	hash    hash.Hash
 	pending []byte
-	todo    chan []byte
-	// free are pieces that have been written.
-	free chan []byte
-	// failed is closed when writing has failed, with err, done when nothing goes on any more.
-	failed, done chan struct{}
-	err          error
 }
 
-const (
-	pieceSize = 64 << 10
-	// piecesBeside is how many pieces wait to be written.
-	piecesBeside = 4
-)
-
-func newLineWriter(w io.Writer) *lineWriter {
-	l := &lineWriter{
-		hash: sha256.New(), todo: make(chan []byte, piecesBeside), free: make(chan []byte, piecesBeside),
-		failed: make(chan struct{}), done: make(chan struct{}),
-	}
-	for range piecesBeside {
-		l.free <- nil
-	}
-	go l.run(w)
-	return l
-}
-
-func (l *lineWriter) run(w io.Writer) {
-	defer close(l.done)
-	for piece := range l.todo {
-		if l.err == nil {
-			if _, l.err = w.Write(piece); l.err != nil {
-				close(l.failed)
-			}
-		}
-		l.free <- piece[:0]
-	}
-}
+const pieceSize = 64 << 10
 
 // added takes what was appended to pending, and writes it if it is enough.
 func (l *lineWriter) added(pending []byte) error {
@@ -125,29 +95,13 @@ func (l *lineWriter) added(pending []byte) error {
 
 func (l *lineWriter) flush() error {
 	l.hash.Write(l.pending)
-	select {
-	case <-l.failed:
-		return l.err
-	case l.todo <- l.pending:
-	}
-	l.pending = <-l.free
-	return nil
-}
-
-// close returns once nobody writes any more, with what went wrong.
-func (l *lineWriter) close() error {
-	close(l.todo)
-	<-l.done
-	return l.err
+	_, err := l.w.Write(l.pending)
+	l.pending = l.pending[:0]
+	return err
 }
 
 func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
-	lines := newLineWriter(w)
-	err := s.addLines(lines, e)
-	if failed := lines.close(); err == nil {
-		err = failed
-	}
-	return err
+	return s.addLines(&lineWriter{w: w, hash: sha256.New()}, e)
 }
 
 func (s *Snapshot) addLines(lines *lineWriter, e Evidence) error {
