@@ -14,16 +14,15 @@ SHELL       := bash
 export CGO_ENABLED := 0
 
 # Here goroutines or locks exist, so the race detector has something to find: test/arch
-# derives from the code what has to stand here. It needs a C compiler; where there is none
-# the same tests run without it.
+# derives from the code what has to stand here. It needs a C compiler, and compiles
+# everything a second time, which is why `make test` goes without.
 RACY := ./gctest ./hack/frozen ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... ./internal/collect/... \
 	./internal/controller/... ./internal/deleters/... ./internal/engine/... \
 	./internal/history/stored ./internal/kube/... ./internal/snapshot ./test/facade ./test/scenario
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
 
-# These run programs that Go does not see: Chromium, npm, and ours as it is built.
-# Where Chromium or npm is missing, the closing lines of `make test` say so; with
-# CI=true that is a failure.
+# These run programs: Chromium and npm, and ours as it is built. Where Chromium or npm is
+# missing, the closing lines of `make test-cluster` say so; with CI=true that is a failure.
 OTHERS := ./hack/release ./test/bombs ./test/browser ./test/bundle ./test/counts
 
 # Go keeps the result of a package until its code changes, or a file of its module that
@@ -58,18 +57,22 @@ FIRST  := ./stuck ./commands ./controller ./pages ./differential
 TRIED = -json -vet=off -ldflags='-s -w' -timeout $(TIMEOUT) $(FRESH)
 TIMEOUT := 30m
 
-# What properties draw is the same in every `make test`: it fails for what was changed, not
+# What properties draw is the same each time: it fails for what was changed, not
 # by chance. `make test-all` draws something else every time.
 SEED := 1
 
-# Where the control plane cannot be built, the tests that need it fail; the others
-# still run.
 .PHONY: test
 test: export RAPID_SEED = $(SEED)
-test: ## what a change needs: vet and tests, the race detector where it matters, a real control plane for the truth
+test: ## whether this checkout works: vet and tests, with nothing but Go
 	$(GO) vet ./...
+	@GOGC=$(ROOMY) $(GO) test $(TRIED) $$($(GO) list ./... | grep -vxFf <($(GO) list $(OTHERS))) | $(GO) run ./hack/summary
+
+# Where the control plane cannot be built, the tests that need it fail; the others
+# still run.
+.PHONY: test-cluster
+test-cluster: export RAPID_SEED = $(SEED)
+test-cluster: ## the rest of what a change needs: race detector, Chromium, a real control plane for the truth
 	@{ s=0; inputs=$(INPUTS); export GOGC=$(ROOMY); \
-	  $(GO) test $(TRIED) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACY) $(OTHERS))) || s=1; \
 	  $(RACE) $(TRIED) $(RACY) || s=1; \
 	  $(GO) test $(TRIED) -skip=$$inputs $(OTHERS) || s=1; \
 	  $(MAKE) --no-print-directory envtest || s=1; \
@@ -84,7 +87,7 @@ test-all: export KUBECTL_GC_TEST := all
 test-all: FRESH := -count=1
 test-all: SEED := 0
 test-all: TIMEOUT := 6h
-test-all: test ## everything: 2,000 worlds, every page, every bomb at its full size, and whatever else takes hours
+test-all: test test-cluster ## everything: 2,000 worlds, every page, every bomb at its full size, and whatever else takes hours
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/plan ./internal/diagnose/explain \
 	  -run '^Test(Aftermath|AccountIsWhole|EffectsAreWhatHappened|VerdictsAgreeWithPlans|MoreChangesNothing)$$' -rapid.checks=5000
 
@@ -126,7 +129,7 @@ fuzz: ## every fuzz target for T each
 	  $(GO) test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T); done
 
 .PHONY: bombs
-bombs: ## every input that is made to exhaust memory, at its full size (20 minutes); `make test` has a part
+bombs: ## every input that is made to exhaust memory, at its full size (20 minutes); `make test-cluster` has a part
 	KUBECTL_GC_TEST=all $(GO) test -count=1 -timeout 60m -v ./test/bombs
 
 .PHONY: bench

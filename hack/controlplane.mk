@@ -61,9 +61,9 @@ ORACLE ?=
 oracle: bin/controlplane ## RUNS random runs from SEED, judged by what the API server has written down
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./oracle -args -runs $(RUNS) -seed $(SEED) $(ORACLE)
 
-.PHONY: hazards
-hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes, and not to ours
-	cd $(CONTROLPLANE) && $(GO) test -count=1 -v ./hazards
+.PHONY: falseabsence
+falseabsence: bin/controlplane ## lose objects of living owners to the collector of Kubernetes, and not to ours
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -v ./falseabsence
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -v -run TestHazards ./collecting
 
 .PHONY: replay

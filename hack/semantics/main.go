@@ -1,7 +1,7 @@
 // Command semantics writes docs/spec/coverage.md: which behaviours of Kubernetes
 // the tests simulate, which wait for what, and which were shown on a real control
 // plane. It joins the committed table of behaviours with what tests and scenario
-// files say they cover and with the ledger of the control plane's tests.
+// files say they cover and with what the tests of the control plane have shown.
 //
 // With -check it writes nothing and fails when the page is out of date or when
 // a test claims a number that the table does not have.
@@ -43,7 +43,7 @@ func run(check bool) error {
 	if err := unknown(table, claims); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(ledger)
+	text, err := os.ReadFile(shownFile)
 	if err != nil {
 		return err
 	}

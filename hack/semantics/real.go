@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ledger is the file that says which behaviours were shown on a real control plane,
+// shownFile is the file that says which behaviours were shown on a real control plane,
 // and why the others were not. The tests of the control plane hold it to what they
 // really run.
-const ledger = "test/controlplane/real.txt"
+const shownFile = "test/controlplane/real.txt"
 
-// shown is what the ledger says of one behaviour.
+// shown is what real.txt says of one behaviour.
 type shown struct {
 	by  []showing
 	why string // there is nothing to show; empty when something was shown
@@ -36,7 +36,7 @@ func parseLedger(text string, table []behaviour) (map[string]shown, error) {
 		s := truth[id]
 		switch {
 		case !isNumber(id) || what == "":
-			errs = append(errs, fmt.Errorf("%s:%d: want a number, how it was shown, and a file; or a number, `not:` and why", ledger, i+1))
+			errs = append(errs, fmt.Errorf("%s:%d: want a number, how it was shown, and a file; or a number, `not:` and why", shownFile, i+1))
 			continue
 		case how == "not:":
 			s.why = what
@@ -44,18 +44,18 @@ func parseLedger(text string, table []behaviour) (map[string]shown, error) {
 			s.by = append(s.by, showing{how, what})
 		}
 		if s.why != "" && len(s.by) > 0 {
-			errs = append(errs, fmt.Errorf("%s:%d: %s was shown and was not", ledger, i+1, id))
+			errs = append(errs, fmt.Errorf("%s:%d: %s was shown and was not", shownFile, i+1, id))
 		}
 		truth[id] = s
 	}
 	for id := range truth {
 		if !slices.ContainsFunc(table, func(r behaviour) bool { return r.id == id }) {
-			errs = append(errs, fmt.Errorf("%s: %s is not in scenarios.tsv", ledger, id))
+			errs = append(errs, fmt.Errorf("%s: %s is not in scenarios.tsv", shownFile, id))
 		}
 	}
 	for _, row := range table {
 		if _, ok := truth[row.id]; !ok {
-			errs = append(errs, fmt.Errorf("%s: nothing is said of %s", ledger, row.id))
+			errs = append(errs, fmt.Errorf("%s: nothing is said of %s", shownFile, row.id))
 		}
 	}
 	return truth, errors.Join(errs...)

@@ -59,7 +59,7 @@ func untried(sources []source, patterns []string) []string {
 	return bad
 }
 
-// TestRacePackages: `make test` runs every package that starts goroutines with the race detector.
+// TestRacePackages: `make test-cluster` runs every package that starts goroutines with the race detector.
 func TestRacePackages(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package programs runs tests that need programs which not every machine has, such as a
 // browser. Where one is missing nothing runs, nothing fails, and nobody is left to
-// believe otherwise: the closing lines of `make test` say what did not run. A machine
+// believe otherwise: the closing lines of `make test-cluster` say what did not run. A machine
 // that decides about changes (CI=true) has to have them.
 package programs
 

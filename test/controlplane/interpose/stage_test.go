@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/ledger"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
 )
 
 // shared is the cluster of all tests. Its collectors wait most of the time, half a
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(cluster.Main(m, &shared))
 }
 
-func TestLedger(t *testing.T) { ledger.Check(t, "interpose") }
+func TestClaims(t *testing.T) { claims.Check(t, "interpose") }
 
 // collector is a collector of Kubernetes whose requests go through a proxy.
 type collector struct {

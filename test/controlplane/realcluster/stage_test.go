@@ -22,7 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/ledger"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
 )
 
 const (
@@ -55,8 +55,8 @@ func TestMain(m *testing.M) {
 	os.Exit(cluster.Main(m, &plane.Cluster, cluster.Debug, cluster.Unrouted, cluster.Admission("OwnerReferencesPermissionEnforcement")))
 }
 
-// The ledger says of these tests what they show.
-func TestLedger(t *testing.T) { ledger.Check(t, "realcluster") }
+// real.txt says of these tests what they show.
+func TestClaims(t *testing.T) { claims.Check(t, "realcluster") }
 
 // controllers has exactly these controllers running.
 func controllers(t *testing.T, names ...string) {

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/ledger"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
 )
 
-// What the ledger says of package differential is what its test of the scenario
+// What real.txt says of package differential is what its test of the scenario
 // files runs to the end.
-func TestLedgerOfDifferential(t *testing.T) {
+func TestClaimsOfDifferential(t *testing.T) {
 	files, err := filepath.Glob(repository + "/internal/engine/testdata/scenarios/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
@@ -24,17 +24,17 @@ func TestLedgerOfDifferential(t *testing.T) {
 		if !ok {
 			continue
 		}
-		lines, err := ledger.Claims("differential", file)
+		lines, err := claims.Claims("differential", file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown = append(shown, lines...)
 	}
-	wrong, err := ledger.Disagreement("differential", shown)
+	wrong, err := claims.Disagreement("differential", shown)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if wrong != "" {
-		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
+		t.Errorf("%s claims too much (-) or too little (+):\n%s", claims.File, wrong)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/ledger"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
 )
 
 // repository is the way to the root of the repository from here.
@@ -58,7 +58,7 @@ func TestReplay(t *testing.T) {
 				}
 			}()
 			datadriven.RunTest(t, file, p.run)
-			lines, err := ledger.Claims("replay", file)
+			lines, err := claims.Claims("replay", file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,12 +69,12 @@ func TestReplay(t *testing.T) {
 		})
 	}
 	if ran == fit {
-		wrong, err := ledger.Disagreement("replay", shown)
+		wrong, err := claims.Disagreement("replay", shown)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if wrong != "" {
-			t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
+			t.Errorf("%s claims too much (-) or too little (+):\n%s", claims.File, wrong)
 		}
 	}
 	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects on %s", ran, total.directives, total.requests, total.objects, s.Release())
@@ -126,12 +126,12 @@ func TestRest(t *testing.T) {
 	if ran != files {
 		return
 	}
-	wrong, err := ledger.Disagreement("rest", shown)
+	wrong, err := claims.Disagreement("rest", shown)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if wrong != "" {
-		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
+		t.Errorf("%s claims too much (-) or too little (+):\n%s", claims.File, wrong)
 	}
 }
 
@@ -148,7 +148,7 @@ func (f restingFile) play(t *testing.T, s *stage) []string {
 		}
 	}()
 	datadriven.RunTest(t, f.path, p.run)
-	lines, err := ledger.Claims("rest", f.path)
+	lines, err := claims.Claims("rest", f.path)
 	if err != nil {
 		t.Fatal(err)
 	}

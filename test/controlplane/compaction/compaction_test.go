@@ -1,4 +1,4 @@
-package forgetting
+package compaction
 
 import (
 	"context"

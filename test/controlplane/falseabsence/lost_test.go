@@ -1,7 +1,7 @@
-// Package hazards shows, against the collector of Kubernetes itself, the two ways
+// Package falseabsence shows, against the collector of Kubernetes itself, the two ways
 // in which objects are lost whose owner is alive. Both rest on the same: every 404
 // counts as absence, and absence is remembered without end. (spec §3.18)
-package hazards
+package falseabsence
 
 import (
 	"encoding/json"

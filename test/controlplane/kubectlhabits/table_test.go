@@ -1,4 +1,4 @@
-package fingers
+package kubectlhabits
 
 import (
 	"bytes"
@@ -78,7 +78,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const mark = "<!-- the table is testdata/commands.tsv of test/controlplane/fingers: go test ./fingers -update -->\n"
+	const mark = "<!-- the table is testdata/commands.tsv of test/controlplane/kubectlhabits: go test ./kubectlhabits -update -->\n"
 	words, _, found := strings.Cut(string(text), mark)
 	if !found {
 		t.Fatalf("%s has no place for the table", page)
@@ -95,7 +95,7 @@ func TestPage(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s has another table: run go test ./fingers -update", page)
+		t.Fatalf("%s has another table: run go test ./kubectlhabits -update", page)
 	}
 	if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)

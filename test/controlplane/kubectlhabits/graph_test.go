@@ -1,4 +1,4 @@
-package fingers
+package kubectlhabits
 
 import (
 	"bytes"

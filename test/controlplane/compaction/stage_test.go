@@ -1,6 +1,6 @@
-// Package forgetting tries on a real control plane that compacts its storage all the time what
+// Package compaction tries on a real control plane that compacts its storage all the time what
 // is said of the past: what the server still knows, where that begins, and when it was.
-package forgetting
+package compaction
 
 import (
 	"bufio"

@@ -1,6 +1,6 @@
-// Package ledger compares real.txt, which says what was shown on a real control
+// Package claims compares real.txt, which says what was shown on a real control
 // plane, with what the tests of the control plane show.
-package ledger
+package claims
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// File is the ledger, as seen from a package of test/controlplane.
+// File is real.txt, as seen from a package of test/controlplane.
 const File = "../real.txt"
 
 // repository is the way to the root of the repository from such a package.
 const repository = "../../.."
 
-// Claims are the lines of the ledger that a scenario file stands for: one for every
+// Claims are the lines of real.txt that a scenario file stands for: one for every
 // number after `# Covers:`.
 func Claims(word, file string) ([]string, error) {
 	text, err := os.ReadFile(file)
@@ -36,7 +36,7 @@ func Claims(word, file string) ([]string, error) {
 	return lines, nil
 }
 
-// entries are the lines of the ledger for numbers separated by commas.
+// entries are the lines of real.txt for numbers separated by commas.
 func entries(list, word, path string) []string {
 	var lines []string
 	for id := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(list), "."), ",") {
@@ -45,7 +45,7 @@ func entries(list, word, path string) []string {
 	return lines
 }
 
-// Disagreement says what the ledger claims with a word and was not shown (-), and
+// Disagreement says what real.txt claims with a word and was not shown (-), and
 // what was shown and is not claimed (+). It is empty when both are the same.
 func Disagreement(word string, shown []string) (string, error) {
 	return disagreement(File, word, shown)
@@ -71,7 +71,7 @@ func disagreement(file, word string, shown []string) (string, error) {
 	return b.String(), nil
 }
 
-// read returns the lines of a ledger that begin with a number and then the word.
+// read returns the lines of a file that begin with a number and then the word.
 func read(file, word string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

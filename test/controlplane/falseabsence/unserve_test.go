@@ -1,4 +1,4 @@
-package hazards
+package falseabsence
 
 import (
 	"bytes"

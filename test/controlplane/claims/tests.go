@@ -1,4 +1,4 @@
-package ledger
+package claims
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // not `Covers:`, which says that a behaviour is simulated.
 const marker = "// Shows:"
 
-// Check compares what the ledger says with a word with the lines `// Shows: S086,
+// Check compares what real.txt says with a word with the lines `// Shows: S086,
 // S133` in the test files of the package that is tested. Such a line stands above a
 // test, or above a part of one, or in it.
 func Check(t *testing.T, word string) {
@@ -50,7 +50,7 @@ func check(dir, word string) (string, error) {
 	return disagreement(filepath.Join(dir, filepath.FromSlash(File)), word, shown)
 }
 
-// tested are the lines of the ledger that a file of Go tests stands for.
+// tested are the lines of real.txt that a file of Go tests stands for.
 func tested(word, file string) ([]string, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)

@@ -1,4 +1,4 @@
-package ledger
+package claims
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The ledger and the tests have to say the same; what one says alone is named.
+// real.txt and the tests have to say the same; what one says alone is named.
 func TestCheck(t *testing.T) {
 	const test = "package p\n\n// Does this.\n//\n// Shows: S001, S002\nfunc TestIt(t *testing.T) {\n\t// Shows: S003.\n}\n"
 	for _, c := range []struct{ name, real, tests, want, err string }{

@@ -1,6 +1,6 @@
-// Package fingers types at a real control plane what somebody types who knows kubectl and
+// Package kubectlhabits types at a real control plane what somebody types who knows kubectl and
 // has read no help: it works, or the error has the next command.
-package fingers
+package kubectlhabits
 
 import (
 	"bytes"

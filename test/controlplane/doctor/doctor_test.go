@@ -1,6 +1,6 @@
-// Package doctoring asks the program whether the collector works, on a real control
+// Package doctor asks the program whether the collector works, on a real control
 // plane whose collector does, does not, or cannot see everything.
-package doctoring
+package doctor
 
 import (
 	"bytes"
