@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 // shared is the cluster of all tests. Its collectors wait most of the time, half a

@@ -21,8 +21,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 const (

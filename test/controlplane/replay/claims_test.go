@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
 )
 
 // What real.txt says of package differential is what its test of the scenario

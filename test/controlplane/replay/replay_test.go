@@ -13,8 +13,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
-	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/claims"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
 )
 
 // repository is the way to the root of the repository from here.
