@@ -43,7 +43,6 @@ var expected = map[string][][]string{
 	"doctor":                {answers, rows, reads, judges},
 	"dry-run":               {},
 	"dry-run delete":        {answers, rows, reads, chooses, finds, judges, {"cascade", "fail-on", "steps", "explore"}},
-	"dry-run unserve":       {answers, rows, reads, judges},
 	"explain":               {answers, reads, chooses, finds, judges},
 	"graph":                 {answers, reads, chooses, finds},
 	"lost":                  {answers, rows, judges, {"namespace", "all-namespaces", "since", "since-revision"}},
@@ -97,7 +96,7 @@ func TestFlags(t *testing.T) {
 func TestHelpIsShort(t *testing.T) {
 	const most = 12
 	root := cli.NewCommand("kubectl gc", genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
-	for _, path := range []string{"check", "doctor", "dry-run unserve", "explain", "graph", "lost", "rbac", "risk", "snapshot", "stuck", "version"} {
+	for _, path := range []string{"check", "doctor", "explain", "graph", "lost", "rbac", "risk", "snapshot", "stuck", "version"} {
 		c, _, err := root.Find(strings.Fields(path))
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +123,6 @@ func TestFormats(t *testing.T) {
 		"collect":          "collect --from examples/garbage.yaml",
 		"doctor":           "doctor --from examples/garbage.yaml",
 		"dry-run delete":   "dry-run delete database/orders" + from,
-		"dry-run unserve":  "dry-run unserve databases.example.com v1beta1 --from examples/versions.yaml",
 		"explain":          "explain database/orders" + from,
 		"graph":            "graph database/orders" + from,
 		"rbac":             "rbac --for controller",

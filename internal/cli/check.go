@@ -21,6 +21,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 		from            = source.New(config)
 		out             = output.Output{Own: output.MarkdownFormat}
 		in              source.Namespaces
+		without         string
 		requireComplete bool
 	)
 	c := &cobra.Command{
@@ -33,9 +34,15 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			version stops being served.
 
 			What has one cause is shown once; -o wide lists every reference. What was not
-			seen is a warning, never an error. Exits with 3 when there is an error.`),
+			seen is a warning, never an error. Exits with 3 when there is an error.
+
+			--without-version answers as if a version of a resource were not served any more:
+			references through it are errors then. Migrate them before you switch it off.`),
 		Example: templates.Examples(`
-			kubectl gc check --from examples/cluster.yaml`),
+			kubectl gc check --from examples/cluster.yaml
+
+			# What still names databases in v1beta1?
+			kubectl gc check --without-version=databases.example.com/v1beta1 --from examples/versions.yaml`),
 		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := in.Check(c); err != nil {
@@ -47,8 +54,12 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 				return err
 			}
 			targets.NoteNamespace(streams.ErrOut, w.Snapshot, in.One)
+			snap, err := withoutVersion(w.Snapshot, without)
+			if err != nil {
+				return err
+			}
 			judging := progress.Begin(c, streams.ErrOut, "judging owner references")
-			d, err := check.References(c.Context(), w.Snapshot, in.One)
+			d, err := check.References(c.Context(), snap, in.One)
 			judging.End()
 			if err != nil {
 				return err
@@ -64,6 +75,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	out.AddSortFlag(c.Flags())
 	f := c.Flags()
 	in.AddFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
+	f.StringVar(&without, "without-version", "", "Check as if a version of a resource were not served, as in databases.example.com/v1beta1.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	usage.Unlist(f, "require-complete")
 	return c

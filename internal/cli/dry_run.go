@@ -23,7 +23,7 @@ func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.Con
 		Use:   "dry-run",
 		Short: "Show what a command would do, without sending anything",
 	})
-	c.AddCommand(newDryRunDelete(streams, config), newDryRunUnserve(streams, config))
+	c.AddCommand(newDryRunDelete(streams, config))
 	return c
 }
 

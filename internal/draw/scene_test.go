@@ -175,26 +175,6 @@ func TestPictureOfAnExplanation(t *testing.T) {
 	}
 }
 
-func TestPictureOfAnExposure(t *testing.T) {
-	definition, lost, along, owner := ref("CustomResourceDefinition", "", "d"), ref("A", "n", "lost"), ref("B", "n", "along"), ref("Database", "n", "o")
-	x := &report.Exposure{
-		Definition: definition, Version: report.UnservedVersion{Name: "v1"}, Summary: report.ExposureSummary{Exposed: 1, Deleted: 1},
-		Dependents:   []report.ExposedDependent{{Object: lost, Outcome: report.Deleted, Reason: "NoExistingOwner"}},
-		Consequences: []report.ExposureConsequence{{Object: along, Outcome: report.Pruned}},
-	}
-	g := graphOf(definition, lost, along, owner)
-	g.Edges = []report.Edge{owns(owner, lost), owns(lost, along)}
-	s := OfExposure(x, g, Options{})
-	for r, want := range map[report.Ref]Look{lost: Look(report.Deleted), along: Look(report.Pruned), owner: Plain, definition: Plain} {
-		if b := find(t, s, r); b.Look != want {
-			t.Errorf("%s looks %s, want %s", r.Name, b.Look, want)
-		}
-	}
-	if !find(t, s, definition).Target || len(Exposed(x)) != 3 {
-		t.Error("the CRD is not what is asked about")
-	}
-}
-
 // TestOrder: the order of a document does not show in its picture.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

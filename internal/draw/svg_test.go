@@ -42,13 +42,9 @@ func scenes(a, b string) []*Scene {
 		},
 	}
 	e := &report.Explanation{Object: refs[0], Verdict: report.Verdict(b), Reason: a, Message: b, Owners: []report.OwnerFinding{{Ref: refs[1], Evidence: a}}}
-	x := &report.Exposure{
-		Definition: refs[0], Version: report.UnservedVersion{Name: b}, Dependents: []report.ExposedDependent{{Object: refs[1], Outcome: report.Outcome(b), Message: a}},
-		Consequences: []report.ExposureConsequence{{Object: refs[2], Outcome: report.Outcome(a), Condition: b}},
-	}
 	fold := Options{Fold: true}
 	scenes := []*Scene{
-		OfGraph(g, fold), OfPlan(p, g, fold), OfExplanation(e, g, Options{}), OfExposure(x, g, fold),
+		OfGraph(g, fold), OfPlan(p, g, fold), OfExplanation(e, g, Options{}),
 	}
 	scenes[0].Notes = []string{a, b + " " + a}
 	return scenes

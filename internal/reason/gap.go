@@ -12,6 +12,7 @@ const (
 	Expired    Code = "Expired"
 	CRDGone    Code = "CRDGone"
 
+	NotServed       Code = "NotServed"
 	CRDVersionGone  Code = "CRDVersionGone"
 	CRDScopeChanged Code = "CRDScopeChanged"
 	CRDKindChanged  Code = "CRDKindChanged"

@@ -53,7 +53,7 @@ type Family struct {
 // Families lists all of them.
 func Families() []*Family {
 	return []*Family{
-		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoNote, Condition, Safe, ExposureNote,
+		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoNote,
 		Gap, Proof, Check, Stuck, Doctor, Verdict, Release, Lost,
 	}
 }
@@ -100,7 +100,7 @@ func (f *Family) Codes() []string {
 func (f *Family) Graded() bool { return f == Check || f == Stuck || f == Doctor }
 
 // outcomes are the families of which one code is the reason of an outcome.
-var outcomes = []*Family{Collector, Plan, Explanation, Safe}
+var outcomes = []*Family{Collector, Plan, Explanation}
 
 // Short says in a few words why an object has the outcome that it has. A code that no
 // outcome has is its own text.

@@ -45,7 +45,7 @@ func TestOutcomes(t *testing.T) {
 // TestOneMeaning: where two families share a meaning, it is the same one.
 func TestOneMeaning(t *testing.T) {
 	apart := map[Code]bool{
-		OwnerUnknown: true, VolumeUnknown: true, OwnerCycle: true, NotServed: true, LeaseRenewed: true, LeaseExpired: true,
+		OwnerUnknown: true, VolumeUnknown: true, OwnerCycle: true, LeaseRenewed: true, LeaseExpired: true,
 		Requested: true, OwnerGone: true, OwnerNamespaceMismatch: true, AccountGone: true, NodeGone: true,
 	}
 	seen := map[Code]Meaning{}

@@ -21,9 +21,6 @@ func ExplanationCaption(e *report.Explanation) string {
 	return raw.place(e.Object) + " " + verdictPhrase(raw, e.Verdict)
 }
 
-// ExposureCaption says who is exposed, as its text does.
-func ExposureCaption(e *report.Exposure) string { return exposureHeadline(raw, e) }
-
 // GraphCaption says which part of a graph is shown.
 func GraphCaption(g *report.Graph) string {
 	if len(g.Roots) == 0 {

@@ -64,27 +64,6 @@ func (m *markdown) remedies(list []report.Remedy) {
 	m.list(points)
 }
 
-// ExposureMarkdown is who is exposed, for a pull request.
-func ExposureMarkdown(out io.Writer, style Style, e *report.Exposure) error {
-	m := newMarkdown(out, style)
-	s := m.style
-	m.heading(exposureHeadline(s, e))
-	if len(e.Dependents) > 0 {
-		m.table(exposedTable(s, e.Dependents))
-	}
-	points := make([]string, 0, len(e.Notes))
-	for _, n := range e.Notes {
-		points = append(points, s.text(n.Message))
-	}
-	m.list(points)
-	m.text("What is lost and when, what goes with it, and what is safe", func(w io.Writer, plain Style) error {
-		plain.Wide = true
-		return ExposureText(w, plain, e)
-	})
-	m.list(completeness(s, e.Source, e.Complete, e.Gaps))
-	return m.done()
-}
-
 // DiagnosisMarkdown is the findings over a snapshot, for a pull request.
 func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	m := newMarkdown(out, style)

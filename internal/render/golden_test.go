@@ -57,8 +57,6 @@ func documentOf(kind string) runtime.Object {
 		return &report.Graph{}
 	case "Run":
 		return &report.Run{}
-	case "Exposure":
-		return &report.Exposure{}
 	case "Risk":
 		return &report.Risk{}
 	case "Checkup":
@@ -125,10 +123,6 @@ func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string 
 		err = GraphTree(&b, s, Tree{Graph: doc.(*report.Graph)})
 	case "dot":
 		err = GraphDOT(&b, s, doc.(*report.Graph))
-	case "exposure":
-		err = ExposureText(&b, s, doc.(*report.Exposure))
-	case "patches":
-		err = ExposurePatches(&b, s, doc.(*report.Exposure))
 	case "upstream":
 		err = UpstreamDOT(&b, s, doc.(*report.Graph))
 	default:
@@ -208,8 +202,6 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"run":         func(w io.Writer) error { return RunText(w, full, &report.Run{}) },
 		"question":    func(w io.Writer) error { return ConfirmationText(w, full, &report.Confirmation{}) },
 		"upstream":    func(w io.Writer) error { return UpstreamDOT(w, full, &report.Graph{}) },
-		"exposure":    func(w io.Writer) error { return ExposureText(w, full, &report.Exposure{}) },
-		"patches":     func(w io.Writer) error { return ExposurePatches(w, full, &report.Exposure{}) },
 	} {
 		if err := render(closed{}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: %v, want %v", name, err, io.ErrClosedPipe)

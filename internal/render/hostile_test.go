@@ -47,8 +47,6 @@ func FuzzTable(f *testing.F) {
 		h := hostileDocuments(a, b)
 		for _, wide := range []bool{false, true} {
 			s.Wide = wide
-			assertRendered(t, s, func(w io.Writer) error { return ExposureText(w, s, h.exposure) })
-			assertRendered(t, Style{ASCII: flag}, func(w io.Writer) error { return ExposurePatches(w, Style{ASCII: flag}, h.exposure) })
 			assertRendered(t, s, func(w io.Writer) error { return RunText(w, s, h.run) })
 			assertRendered(t, s, func(w io.Writer) error { return ConfirmationText(w, s, h.question) })
 			assertRendered(t, s, func(w io.Writer) error {
@@ -77,7 +75,6 @@ type documents struct {
 	risk            *report.Risk
 	run             *report.Run
 	question        *report.Confirmation
-	exposure        *report.Exposure
 	lost            *report.Lost
 }
 
@@ -179,20 +176,7 @@ func hostileDocuments(a, b string) documents {
 		Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},
 		Counts: []report.ConsequenceCount{{APIVersion: a, Kind: b, Change: report.Change(a), When: report.When(b), Count: 2}},
 	}
-	exposure := &report.Exposure{
-		Definition: x, Version: report.UnservedVersion{Name: a, Group: b, Target: a}, Summary: report.ExposureSummary{Exposed: 2, Pruned: 1, Safe: 1},
-		Conditions: []report.ExposureCondition{{Condition: a, Objects: 1, Message: b}},
-		Dependents: []report.ExposedDependent{
-			{Object: x, References: []report.Ref{y}, Outcome: report.Outcome(a), Message: b, When: []report.Exposed{{Condition: b, Outcome: report.Outcome(b)}}},
-			{Object: y, Outcome: report.Pruned, Message: a},
-		},
-		Consequences: []report.ExposureConsequence{{Object: y, Outcome: report.Outcome(b), Condition: a, InTheEnd: report.Outcome(a), Because: []report.Ref{x}}},
-		Owners:       []report.ExposedOwner{{Object: y, Dependents: 1, New: report.Deleted}},
-		Safe:         []report.SafeDependent{{Object: x, Reason: a}, {Object: y, Reason: b}},
-		Notes:        []report.ExposureNote{{Note: "NotMigrated", Message: b}},
-		Patches:      []report.ReferencePatch{{Object: x}},
-	}
-	return documents{plan, &namespace, explanation, checkup, diagnosis, risk, run, question, exposure, lost}
+	return documents{plan, &namespace, explanation, checkup, diagnosis, risk, run, question, lost}
 }
 
 func assertRendered(t *testing.T, s Style, render func(io.Writer) error) string {

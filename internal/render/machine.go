@@ -140,10 +140,6 @@ func namedBy(doc runtime.Object) ([]report.Ref, error) {
 		for i := range doc.Steps {
 			refs = append(refs, doc.Steps[i].Object)
 		}
-	case *report.Exposure:
-		for i := range doc.Dependents {
-			refs = append(refs, doc.Dependents[i].Object)
-		}
 	case *report.Risk:
 		for _, i := range doc.Items {
 			refs = append(refs, i.Object)

@@ -41,7 +41,7 @@ func TestJSONIsThatOfKubectl(t *testing.T) {
 		},
 		"steps":       &report.Plan{Steps: []report.Step{{N: 1, Object: hostileRef("Pod", "a")}, {N: 2}}},
 		"explanation": &report.Explanation{}, "diagnosis": &report.Diagnosis{}, "graph": &report.Graph{}, "run": &report.Run{},
-		"roles": roles(), "risk": &report.Risk{}, "lost": &report.Lost{}, "undo": &report.Undo{}, "exposure": &report.Exposure{}, "checkup": &report.Checkup{},
+		"roles": roles(), "risk": &report.Risk{}, "lost": &report.Lost{}, "undo": &report.Undo{}, "checkup": &report.Checkup{},
 	}
 	for name, doc := range docs {
 		assertJSON(t, name, doc)

@@ -47,7 +47,6 @@ func FuzzMarkdown(f *testing.F) {
 			"plan":        func(w io.Writer, s Style) error { return PlanMarkdown(w, s, h.plan) },
 			"namespace":   func(w io.Writer, s Style) error { return PlanMarkdown(w, s, h.namespace) },
 			"explanation": func(w io.Writer, s Style) error { return ExplanationMarkdown(w, s, h.explanation) },
-			"exposure":    func(w io.Writer, s Style) error { return ExposureMarkdown(w, s, h.exposure) },
 			"check":       func(w io.Writer, s Style) error { return DiagnosisMarkdown(w, s, h.diagnosis) },
 			"stuck":       func(w io.Writer, s Style) error { return StuckMarkdown(w, s, h.diagnosis) },
 			"risk":        func(w io.Writer, s Style) error { return RiskMarkdown(w, s, h.risk) },

@@ -98,20 +98,15 @@ func TestScreens(t *testing.T) {
 		s := Style{Width: rapid.SampledFrom([]int{0, 80, 100, 200}).Draw(t, "width")}
 		diagnosis := &report.Diagnosis{Complete: true, Findings: rapid.SliceOfN(finding(reason.Check), 0, 60).Draw(t, "check")}
 		checkup := &report.Checkup{Verdict: report.CollectorUnknown, Complete: true, Findings: rapid.SliceOfN(finding(reason.Doctor), 0, 60).Draw(t, "doctor")}
-		risk, exposure := &report.Risk{Complete: true}, &report.Exposure{Complete: true}
+		risk := &report.Risk{Complete: true}
 		for range rapid.IntRange(0, 10).Draw(t, "risks") {
 			k := kind.Draw(t, "of")
 			risk.Items = append(risk.Items, report.RiskItem{Object: ref.Draw(t, "risk"), ByKind: []report.KindCount{{APIVersion: k[0], Kind: k[1], Count: 1}}})
 		}
-		for _, o := range rapid.SliceOfN(ref, 0, 30).Draw(t, "exposed") {
-			exposure.Dependents = append(exposure.Dependents, report.ExposedDependent{Object: o, Outcome: report.Deleted, References: []report.Ref{ref.Draw(t, "by")}})
-			exposure.Consequences = append(exposure.Consequences, report.ExposureConsequence{Object: o, Outcome: report.Deleted})
-		}
 		for what, show := range map[string]func(io.Writer) error{
-			"check":   func(w io.Writer) error { return DiagnosisTable(w, s, diagnosis) },
-			"doctor":  func(w io.Writer) error { return CheckupText(w, s, checkup) },
-			"risk":    func(w io.Writer) error { return RiskTable(w, s, risk) },
-			"unserve": func(w io.Writer) error { return ExposureText(w, s, exposure) },
+			"check":  func(w io.Writer) error { return DiagnosisTable(w, s, diagnosis) },
+			"doctor": func(w io.Writer) error { return CheckupText(w, s, checkup) },
+			"risk":   func(w io.Writer) error { return RiskTable(w, s, risk) },
 		} {
 			var b strings.Builder
 			if err := show(&b); err != nil {

@@ -16,7 +16,7 @@ var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Exposure{}, &Risk{}, &Checkup{}, &Lost{}, &Version{}, &Backups{})
+	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Risk{}, &Checkup{}, &Lost{}, &Version{}, &Backups{})
 	return s
 }
 

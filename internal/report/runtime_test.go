@@ -12,7 +12,7 @@ import (
 )
 
 func documents() []runtime.Object {
-	return []runtime.Object{&report.Plan{}, &report.Explanation{}, &report.Diagnosis{}, &report.Graph{}, &report.Run{}, &report.Undo{}, &report.Exposure{}, &report.Risk{}, &report.Checkup{}, &report.Lost{}, &report.Version{}, &report.Backups{}}
+	return []runtime.Object{&report.Plan{}, &report.Explanation{}, &report.Diagnosis{}, &report.Graph{}, &report.Run{}, &report.Undo{}, &report.Risk{}, &report.Checkup{}, &report.Lost{}, &report.Version{}, &report.Backups{}}
 }
 
 // fill sets every field below v to something that is not zero, so that a field

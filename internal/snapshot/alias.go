@@ -10,7 +10,7 @@ import (
 // served at all: another version of it, or the one in the group that it has moved to. It
 // has none where all kinds are known.
 func (s *Snapshot) Alike(apiVersion, kind string) (object.Resource, bool) {
-	if s.KnowsAllKinds() {
+	if s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind) {
 		return object.Resource{}, false
 	}
 	group := object.GroupOf(apiVersion)

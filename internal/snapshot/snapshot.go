@@ -32,6 +32,8 @@ type Snapshot struct {
 	// Problems are remarks on the input that do not stop the work, sorted.
 	Problems []Problem
 
+	// withdrawn are resources that are supposed not to be served: see WithoutVersion.
+	withdrawn       []object.Resource
 	coverage        *Coverage
 	missingIsAbsent bool
 	// conditionless is true for a file in which no conditions were kept: see Conditionless.

@@ -40,7 +40,6 @@ var mayImport = map[string][]string{
 	"diagnose":           {"report", "snapshot", "plan"},
 	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},
 	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "evidence"},
-	"diagnose/unserve":   {"report", "engine", "graph", "snapshot", "plan"},
 	"doctor":             {"report", "engine", "graph", "snapshot", "plan", "evidence"},
 	"draw/layout":        {"graph"},
 	"draw":               {"draw/layout", "render", "report"},

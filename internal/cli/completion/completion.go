@@ -51,7 +51,6 @@ func Register(root *cobra.Command, config *genericclioptions.ConfigFlags) {
 	arguments := map[string]cobra.CompletionFunc{
 		"delete":           w.objects,
 		"dry-run delete":   w.objects,
-		"dry-run unserve":  w.definitions,
 		"explain":          w.oneObject,
 		"graph":            w.oneObject,
 		"lost":             w.objects,

@@ -167,29 +167,6 @@ func (w *words) finalizers(c *cobra.Command, args []string, typed string) ([]str
 	})
 }
 
-// definitions completes the arguments of dry-run unserve: a definition, then its
-// versions.
-func (w *words) definitions(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	const kind = "customresourcedefinitions.apiextensions.k8s.io"
-	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
-		switch len(args) {
-		case 0:
-			return offered(q.namesOf(kind, typed), typed), noFiles
-		case 1:
-			o := q.object(kind, args[0])
-			if o == nil || o.Definition() == nil {
-				return nil, noFiles
-			}
-			var versions []string
-			for _, v := range o.Definition().Versions {
-				versions = append(versions, v.Name)
-			}
-			return offered(versions, typed), noFiles
-		}
-		return nil, noFiles
-	})
-}
-
 // namespaces completes a namespace, the last one of a list.
 func (w *words) namespaces(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {

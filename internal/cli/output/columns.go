@@ -139,7 +139,7 @@ func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 
 // rowLists are the lists of documents that hold their rows; of others it is items.
 var rowLists = map[any]string{
-	"Backups": "backups", "Checkup": "findings", "Diagnosis": "findings", "Exposure": "dependents", "Graph": "nodes", "Lost": "losses", "Plan": "effects", "Run": "writes",
+	"Backups": "backups", "Checkup": "findings", "Diagnosis": "findings", "Graph": "nodes", "Lost": "losses", "Plan": "effects", "Run": "writes",
 }
 
 // rowsOf are what the document is about: its items, what was found, what becomes of objects.

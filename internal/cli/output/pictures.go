@@ -70,11 +70,6 @@ func ExplanationDrawing(ctx context.Context, snap *snapshot.Snapshot, e *report.
 	return drawingOf(ctx, snap, draw.Document{Explanation: e}, e, draw.Concerned, draw.OfExplanation)
 }
 
-// ExposureDrawing shows who is exposed.
-func ExposureDrawing(ctx context.Context, snap *snapshot.Snapshot, x *report.Exposure) Drawing {
-	return drawingOf(ctx, snap, draw.Document{}, x, draw.Exposed, draw.OfExposure)
-}
-
 // drawingOf shows a report among the objects that it is about, and their owners.
 func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []report.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
 	return func(o draw.Options) (*draw.Document, error) {

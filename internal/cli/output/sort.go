@@ -38,8 +38,6 @@ func (o *Output) sort(c *cobra.Command, document runtime.Object) error {
 		err = sortRows(doc.Findings, o.sortBy)
 	case *report.Checkup:
 		err = sortRows(doc.Findings, o.sortBy)
-	case *report.Exposure:
-		err = sortRows(doc.Dependents, o.sortBy)
 	case *report.Lost:
 		err = sortRows(doc.Losses, o.sortBy)
 	case *report.Risk:

@@ -85,7 +85,7 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 // is known, the owner lives under another version, group or kind.
 func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
-	if !c.Snapshot.KnowsAllKinds() {
+	if !c.Snapshot.Unserves(ref.APIVersion, ref.Kind) {
 		c.kindNotCovered(o, f)
 		return
 	}

@@ -296,7 +296,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAME}]
 	for _, args := range [][]string{
 		{"explain", "configmap/stuck", "-n", s.namespace},
 		{"dry-run", "delete", "configmap/a", "-n", s.namespace},
-		{"dry-run", "unserve", "carts.asking.example.com", "v1"},
+		{"check", "-A", "--without-version=carts.asking.example.com/v1"},
 		{"stuck", "-A"},
 		{"check", "-A"},
 		{"doctor"},

@@ -127,3 +127,8 @@ func becomes(t *testing.T, snap *snapshot.Snapshot, seed plan.Seed, name string)
 	}
 	return report.Kept
 }
+
+func (s *stage) text(name string) string {
+	s.t.Helper()
+	return string(s.must(http.MethodGet, s.configMaps()+"/"+name, ""))
+}

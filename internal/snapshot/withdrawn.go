@@ -1,0 +1,46 @@
+package snapshot
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// WithoutVersion is the snapshot as if a served resource were not served in its version any more. Objects
+// that were read in it are in the preferred one of those that stay. If none does, they stay as they are.
+func (s *Snapshot) WithoutVersion(r object.Resource) *Snapshot {
+	c := *s
+	c.Resources = &object.Resources{}
+	for _, other := range s.Resources.All() {
+		if other.GroupResource() != r.GroupResource() || other.Version != r.Version {
+			c.Resources.Add(other)
+		}
+	}
+	c.withdrawn = append(slices.Clip(s.withdrawn), r)
+	stays, ok := c.Resources.Preferred(r.GroupResource())
+	if !ok {
+		return &c
+	}
+	objects := slices.Clone(s.Objects)
+	for i, o := range objects {
+		if o.Kind == r.Kind && o.APIVersion == r.APIVersion() {
+			o = o.Clone()
+			o.APIVersion = stays.APIVersion()
+			objects[i] = o
+		}
+	}
+	return c.With(objects)
+}
+
+// Unserves reports whether it is known that a kind is not served in a version: no served resource has it,
+// and the snapshot knows all of them, or is one without that version.
+func (s *Snapshot) Unserves(apiVersion, kind string) bool {
+	if _, err := s.Resources.For(apiVersion, kind); err == nil {
+		return false
+	}
+	return s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind)
+}
+
+func (s *Snapshot) isWithdrawn(apiVersion, kind string) bool {
+	return slices.ContainsFunc(s.withdrawn, func(r object.Resource) bool { return r.APIVersion() == apiVersion && r.Kind == kind })
+}
