@@ -2,10 +2,10 @@ package history
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// Around are the coordinates of what has to be known to tell who took an object: its owners,
-// namespace and definition, the node of a pod, and what it follows without a reference. The
-// UIDs are empty. A Past has them among its changes, what stands or what is absent; where it
-// has not, the answer is less certain.
+// Around returns the coordinates that the attribution of an object's deletion depends on: its
+// owners, namespace and CRD, the node of a pod, and leaders that it follows without a reference.
+// The UIDs are empty. A Past should have each among its changes, Standing or Absent. If not, the
+// result is less certain.
 func Around(o *object.Object, served *object.Resources) []object.Ref {
 	var refs []object.Ref
 	for _, owner := range o.Owners {
@@ -32,5 +32,5 @@ func Around(o *object.Object, served *object.Resources) []object.Ref {
 	return refs
 }
 
-// definitionOf names the definition of a custom resource.
+// definitionOf returns the reference to the CRD of a custom resource.
 func definitionOf(r object.Resource) object.Ref { return object.CRD.Ref("", r.Name+"."+r.Group) }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// BenchmarkTrace is a namespace of 5,000 objects that is deleted among 100,000 others: Services
-// with their Endpoints, claims with their volumes, and owners with what they own.
+// BenchmarkTrace deletes a namespace of 5,000 objects among 100,000 others: Services with their
+// Endpoints, claims with their volumes, and owners with their dependents.
 func BenchmarkTrace(b *testing.B) {
 	p := crowd(100000, 5000)
 	b.ReportAllocs()
@@ -24,7 +24,7 @@ func BenchmarkTrace(b *testing.B) {
 	}
 }
 
-// crowd is the past of a namespace that is deleted among others.
+// crowd returns the past of a namespace that is deleted among others.
 func crowd(standing, lost int) *history.Past {
 	p := &history.Past{Resources: scenario.Resources(), From: history.Moment{Revision: 1}}
 	put := func(ref object.Ref, owners ...object.OwnerReference) *object.Object {

@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// Clock tells when a revision was, from objects that somebody renews at known times. There is
-// no clock in revisions themselves. The zero value knows nothing.
+// Clock maps revisions to times, from objects that are renewed at known times. Revisions themselves
+// have no time. The zero value knows nothing.
 type Clock struct{ ticks []Moment }
 
-// lag is how many seconds after a lease was renewed a list may still show that as the last time.
+// lag is for how many seconds after the renewal of a lease a list may still show that renewal as
+// the last.
 const lag = 60
 
-// NewClock returns a clock of ticks in any order. A tick says that its time had come at its revision: a
-// later tick with an earlier time says less, and is left out. A tick that is further ahead of later ones than
-// a lag explains is of a clock that was ahead, and is left out unless most ticks agree with it. Of several
-// ticks of one revision the latest counts.
+// NewClock returns a clock of ticks in any order. A tick says that its time had come at its
+// revision. A later tick with an earlier time adds nothing and is dropped. A tick that is further
+// ahead of later ones than lag comes from a clock that was ahead. It is dropped unless most ticks
+// agree with it. Of several ticks of one revision the latest counts.
 //
 //	revision  10   20    30   40   50
-//	time      100  9000  110  109  120   20 and 40 are left out
+//	time      100  9000  110  109  120   20 and 40 are dropped
 func NewClock(ticks []Moment) Clock {
 	ticks = slices.Clone(ticks)
 	slices.SortFunc(ticks, func(a, b Moment) int {
@@ -38,9 +39,9 @@ func NewClock(ticks []Moment) Clock {
 	return Clock{kept}
 }
 
-// longestRising returns the longest subsequence of ticks in which the time never goes back.
+// longestRising returns the longest subsequence of ticks with non-decreasing times.
 func longestRising(ticks []Moment) []Moment {
-	var ends []int // ends[n] is the tick with the earliest time at which n+1 ticks that agree can end
+	var ends []int // ends[n] is the tick with the earliest time that can end n+1 rising ticks
 	before := make([]int, len(ticks))
 	for i, t := range ticks {
 		n, _ := slices.BinarySearchFunc(ends, t.Time, func(end int, time int64) int {
@@ -69,8 +70,8 @@ func longestRising(ticks []Moment) []Moment {
 	return kept
 }
 
-// Earliest is the moment of a revision: not later than it was, and as exact as the ticks are
-// apart. The time of a revision before the first tick is not known.
+// Earliest returns the moment of a revision with a lower bound of its time, as exact as the
+// distance of the ticks. The time of a revision before the first tick is unknown.
 func (c Clock) Earliest(revision uint64) Moment {
 	i, found := c.search(revision)
 	switch {
@@ -82,12 +83,11 @@ func (c Clock) Earliest(revision uint64) Moment {
 	return Moment{revision, c.ticks[i-1].Time}
 }
 
-// vague is how many seconds the ticks around a revision may be apart at most for its time to be
-// called known.
+// vague is the largest gap, in seconds, between the ticks around a revision whose time counts as
+// known.
 const vague = 15
 
-// At is Earliest where that tells when a revision was: the time is not known of one with a long
-// time between the ticks around it.
+// At returns Earliest if the ticks around the revision are close. Otherwise the time is unknown.
 func (c Clock) At(revision uint64) Moment {
 	i, found := c.search(revision)
 	if !found && i > 0 && i < len(c.ticks) && c.ticks[i].Time-c.ticks[i-1].Time > vague {
@@ -96,13 +96,13 @@ func (c Clock) At(revision uint64) Moment {
 	return c.Earliest(revision)
 }
 
-// search is the place of the tick of a revision, or of the first one behind it.
+// search returns the index of the tick of a revision, or of the first one after it.
 func (c Clock) search(revision uint64) (i int, found bool) {
 	return slices.BinarySearchFunc(c.ticks, revision, func(t Moment, r uint64) int { return cmp.Compare(t.Revision, r) })
 }
 
-// Until is a time by which a revision had been made: that of the first tick which says that time
-// has passed since. It is 0 where the clock knows none.
+// Until returns an upper bound for the time of a revision: that of the first tick with a later time.
+// It returns 0 if the clock has none.
 func (c Clock) Until(revision uint64) int64 {
 	i, _ := c.search(revision)
 	for k := i + 1; k < len(c.ticks); k++ {
@@ -113,8 +113,8 @@ func (c Clock) Until(revision uint64) int64 {
 	return 0
 }
 
-// Before is the last moment that the clock knows to be no later than a time. It is the zero
-// value where it knows none.
+// Before returns the last moment that the clock knows to be no later than a time. It returns the
+// zero value if there is none.
 func (c Clock) Before(time int64) Moment {
 	i, _ := slices.BinarySearchFunc(c.ticks, time, func(t Moment, at int64) int {
 		if t.Time <= at {
@@ -128,7 +128,7 @@ func (c Clock) Before(time int64) Moment {
 	return c.ticks[i-1]
 }
 
-// First and Last are the ends of what the clock knows; zero values of an empty one.
+// First returns the oldest moment that the clock knows; the zero value if it is empty.
 func (c Clock) First() Moment {
 	if len(c.ticks) == 0 {
 		return Moment{}
@@ -136,7 +136,7 @@ func (c Clock) First() Moment {
 	return c.ticks[0]
 }
 
-// Last is the newest moment that the clock knows.
+// Last returns the newest moment that the clock knows; the zero value if it is empty.
 func (c Clock) Last() Moment {
 	if len(c.ticks) == 0 {
 		return Moment{}
@@ -144,5 +144,5 @@ func (c Clock) Last() Moment {
 	return c.ticks[len(c.ticks)-1]
 }
 
-// Ticks are the moments that the clock knows, oldest first. Callers must not change them.
+// Ticks returns the moments that the clock knows, oldest first. Callers must not change them.
 func (c Clock) Ticks() []Moment { return c.ticks }

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 )
 
-// TestClock: a time is no later than it was, and none where the ticks around a revision are far
-// apart; of several of one revision the latest counts, and a clock that is behind does not.
+// TestClock: Earliest is never too late, and At is unknown if the ticks around a revision are far
+// apart. Of several ticks of one revision the latest counts, and a clock that is behind is ignored.
 func TestClock(t *testing.T) {
 	c := history.NewClock([]history.Moment{
 		{Revision: 30, Time: 110}, {Revision: 10, Time: 100}, {Revision: 20, Time: 104}, {Revision: 20, Time: 106}, {Revision: 25, Time: 90}, {Revision: 60, Time: 126},
@@ -26,7 +26,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockWasAhead: one that was ahead for a while, and came back, says nothing about what is later.
+// TestClockWasAhead: a clock that was ahead for a while does not affect later times.
 func TestClockWasAhead(t *testing.T) {
 	var ticks []history.Moment
 	for i := range int64(60) {
@@ -50,7 +50,7 @@ func TestClockWasAhead(t *testing.T) {
 	}
 }
 
-// TestUntil: a tick says that its time had come, not that the next one had not.
+// TestUntil: a tick says that its time had come, not that the next second had not.
 func TestUntil(t *testing.T) {
 	clock := history.NewClock([]history.Moment{{Revision: 10, Time: 100}, {Revision: 20, Time: 100}, {Revision: 30, Time: 110}, {Revision: 40, Time: 120}})
 	for revision, want := range map[uint64]int64{5: 110, 10: 110, 15: 110, 20: 110, 25: 120, 30: 120, 35: 0, 41: 0} {

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// byCollector asks the engine what the garbage collector would have done with the object.
+// byCollector adds what the engine says the garbage collector would have done with the object.
 func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 	if len(o.Owners) == 0 {
 		return
 	}
 	a, ok := t.collector.Inspect(o.UID)
 	if !ok {
-		return // its kind is not watched, and nobody refers to it
+		return // its kind is not watched and has no dependents
 	}
 	if a.Ref.Kind != o.Kind || a.Ref.Namespace != o.Namespace || a.Ref.Name != o.Name {
 		t.suspectOwners(s, o, left) // another object has the same UID
@@ -38,32 +38,32 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 		case owner.Class == engine.Existing && t.mayBeGone(owner.Reference.UID) && t.leaves(o, left, t.ofCollector(o)...):
 			s.suspect(OwnerGone, t.named(owner.Ref))
 		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, t.ofCollector(o)...):
-			// It has ceased to wait, and the delete may have been on its way.
+			// It no longer waits, but the delete may have been in flight.
 			s.suspect(OwnerWaits, t.named(owner.Ref))
 		}
 	}
 }
 
-// mayBeGone reports whether an object has gone between two revisions of which the earlier one is past.
+// mayBeGone reports whether an object was deleted in a range of revisions that has begun.
 func (t *tracer) mayBeGone(uid types.UID) bool {
 	c := t.vague[uid]
 	return c != nil && c.After < t.now
 }
 
-// collected names the owner whose end was the last reason to delete the object.
+// collected adds the owner whose end was the last reason to delete the object.
 func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.Decision, policy metav1.DeletionPropagation) {
 	policies := []metav1.DeletionPropagation{policy}
 	if t.had[o.UID] != traceOf(o) {
 		policies = t.ofCollector(o)
 	}
 	var last *candidate
-	sure := !d.Attempt.Virtual // what it does not watch it comes across at times
+	sure := !d.Attempt.Virtual // the collector finds objects that it does not watch only occasionally
 	for _, owner := range d.Owners {
 		if owner.Class != engine.Dangling && owner.Class != engine.Waiting {
 			continue
 		}
 		if t.waited[owner.Reference.UID] {
-			// Whether the object had dependents just then is a matter of moments.
+			// Whether the object had dependents then depends on timing.
 			policies = append(policies, t.ofCollector(o)...)
 		}
 		c := t.reasonOf(owner)
@@ -76,7 +76,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 	case last == nil:
 	case !t.leaves(o, left, policies...):
 		if last.since == 0 && t.leaves(o, left, t.ofCollector(o)...) {
-			s.suspect(OwnerWaits, last.By) // it may have waited before history began
+			s.suspect(OwnerWaits, last.By) // the owner may have waited before the history began
 		}
 	case policy == foreground && left == t.traceAfter(o, background) && t.burdened(d.Attempt, last.since):
 		s.unlikely = append(s.unlikely, last.Cause)
@@ -87,8 +87,8 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 	}
 }
 
-// burdened reports whether an object has dependents that it had when the reason for its deletion
-// began. The collector knows of them, unless it is far behind, and has them go first.
+// burdened reports whether an object has dependents that already existed when the reason for its
+// deletion began. The collector knows them, unless it is far behind, and deletes them first.
 func (t *tracer) burdened(a engine.Attempt, since uint64) bool {
 	graph := t.collector.Graph()
 	for _, id := range graph.Dependents(a.ID) {
@@ -99,8 +99,8 @@ func (t *tracer) burdened(a engine.Attempt, since uint64) bool {
 	return false
 }
 
-// late reports whether an owner waited already when an object came to refer to it: nothing has the
-// collector look at the object then.
+// late reports whether an owner was already waiting when the object began to refer to it. The
+// collector does not examine the object then.
 func (t *tracer) late(o *object.Object, owner engine.OwnerFact) bool {
 	if owner.Class != engine.Waiting {
 		return false
@@ -121,7 +121,7 @@ func (t *tracer) hasWaited(owner engine.OwnerFact) bool {
 	return since == 0
 }
 
-// reasonOf is what the state of an owner says.
+// reasonOf returns the cause that the state of an owner implies.
 func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 	ref := t.named(owner.Ref)
 	c := candidate{Cause{OwnerGone, ref, -1}, 0}
@@ -131,7 +131,7 @@ func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 			c.since = t.losses[i].Asked
 		}
 	}
-	x, _ := t.world.find(placeOf(ref))
+	x, _ := t.world.find(ref.Coordinates())
 	elsewhere, crosses := t.elsewhere(ref)
 	switch {
 	case crosses && (x == nil || x.UID != ref.UID):
@@ -144,8 +144,8 @@ func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 	return c
 }
 
-// elsewhere finds the object that has the uid of an owner, and is of its kind in another namespace than the
-// reference can name.
+// elsewhere returns the object with the uid and the kind of an owner in a namespace that the
+// reference cannot name.
 func (t *tracer) elsewhere(owner object.Ref) (object.Ref, bool) {
 	o := t.byUID[owner.UID]
 	if o == nil || owner.Namespace == "" || o.Namespace == "" || o.Namespace == owner.Namespace || o.Kind != owner.Kind || o.Group() != owner.Group() {
@@ -154,8 +154,7 @@ func (t *tracer) elsewhere(owner object.Ref) (object.Ref, bool) {
 	return o.Ref, true
 }
 
-// named is a reference as the object that it names has it: with its kind and version as they
-// are served, and with its namespace, if its kind has one.
+// named returns a reference with the kind, version and namespace of the object that it names.
 func (t *tracer) named(ref object.Ref) object.Ref {
 	at, r, err := t.world.locate(ref)
 	if err != nil {
@@ -167,35 +166,35 @@ func (t *tracer) named(ref object.Ref) object.Ref {
 	if x, _ := t.world.find(at); x != nil && x.UID == ref.UID {
 		return x.Ref
 	}
-	ref.Kind, ref.Namespace = r.Kind, at.namespace
+	ref.Kind, ref.Namespace = r.Kind, at.Namespace
 	return ref
 }
 
-// serves reports whether the kind of a reference is served: not so once its definition is
-// gone, and then the collector keeps what refers to it as soon as it has noticed.
+// serves reports whether the kind of a reference is served. It is not after its CRD is deleted.
+// Once the collector has noticed that, it keeps dependents.
 func (t *tracer) serves(ref object.Ref) bool {
 	r, err := t.world.resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return false
 	}
-	definition, _ := t.world.find(placeOf(definitionOf(r)))
-	_, went := t.last[placeOf(definitionOf(r))]
+	definition, _ := t.world.find(definitionOf(r).Coordinates())
+	_, went := t.last[definitionOf(r).Coordinates()]
 	return definition != nil || !went
 }
 
-// suspectDefinition notes that an owner which was not seen went with its definition: nobody can
-// read what a definition has taken.
+// suspectDefinition adds that an unseen owner may have been deleted with its CRD: its instances can
+// no longer be read.
 func (t *tracer) suspectDefinition(s *suspects, o *object.Object, owner engine.OwnerFact, left trace) {
 	r, err := t.world.resources.For(owner.Ref.APIVersion, owner.Ref.Kind)
 	if err != nil || !t.leaves(o, left, t.ofCollector(o)...) {
 		return
 	}
-	if i, ok := t.last[placeOf(definitionOf(r))]; ok {
+	if i, ok := t.last[definitionOf(r).Coordinates()]; ok {
 		s.might = append(s.might, Cause{OwnerGone, t.named(owner.Ref), t.losses[i].Cause.Request})
 	}
 }
 
-// suspectOwners notes that the owners of an object are not all known.
+// suspectOwners adds that an owner of the object is unknown.
 func (t *tracer) suspectOwners(s *suspects, o *object.Object, left trace) {
 	if !t.leaves(o, left, t.ofCollector(o)...) {
 		return

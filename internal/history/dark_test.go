@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// forget has history begin after the first n changes.
+// forget makes the history begin after the first n changes.
 func (s *stage) forget(n int) {
 	s.Events()
 	there := map[object.Ref]*object.Object{}
@@ -34,9 +34,9 @@ func (s *stage) forget(n int) {
 	s.changes = s.changes[n:]
 }
 
-// TestTraceInTheDark: whatever is not known of a history, its beginning, objects around, or
-// states before a change, nothing is called a request for certain that was none. Nor if the
-// cluster has objects that share a UID.
+// TestTraceInTheDark: whatever is missing from a history, its beginning, surrounding objects, or
+// states before a change, no deletion is wrongly called a certain request. The same holds if
+// objects share a UID.
 func TestTraceInTheDark(t *testing.T) {
 	certain, uncertain := 0, 0
 	scenario.CheckUntil(t, func() bool { return certain > 0 && uncertain > 0 }, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestTraceInTheDark(t *testing.T) {
 	})
 }
 
-// sound says what in an account does not fit together.
+// sound returns the inconsistencies of an account.
 func sound(a *history.Account) string {
 	took := make([]int, len(a.Requests))
 	for i, l := range a.Losses {

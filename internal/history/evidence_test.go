@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// shop is a namespace, and as it is being deleted.
+// shop returns a namespace, and the same namespace being deleted.
 func shop() (there, going *object.Object) {
 	there = &object.Object{Ref: object.Namespace.Ref("", "shop"), Created: 500}
 	there.UID = "shop"
@@ -17,7 +17,7 @@ func shop() (there, going *object.Object) {
 	return there, going
 }
 
-// running is a pod on a node with 30 seconds to stop.
+// running returns a pod on a node with a grace period of 30 seconds.
 func running(node string) *object.Object {
 	pod := &object.Object{Ref: object.Pod.Ref("shop", "web")}
 	pod.UID = "web"
@@ -25,7 +25,7 @@ func running(node string) *object.Object {
 	return pod
 }
 
-// stopping is a pod that has some seconds to stop.
+// stopping returns a pod that is being deleted with some seconds left.
 func stopping(grace int64) *object.Object {
 	pod := running("n1").Clone()
 	life := pod.Edit()
@@ -39,8 +39,8 @@ func node() *object.Object {
 	return n
 }
 
-// TestTraceOfAHurriedPod: nobody in Kubernetes gives a pod of a namespace that is being deleted
-// another time to stop than its own.
+// TestTraceOfAHurriedPod: no controller gives a pod of a namespace that is being deleted another
+// grace period than its own.
 func TestTraceOfAHurriedPod(t *testing.T) {
 	there, going := shop()
 	const (
@@ -76,8 +76,8 @@ func finished() *object.Object {
 	return pod
 }
 
-// TestTraceByTheLastState: a pod that was made in history and has got a node since may have been
-// evicted from there. That it got one is no change that a history has.
+// TestTraceByTheLastState: a pod that was created in the history and scheduled since may have been
+// evicted from its node. The scheduling is not a change that a history has.
 func TestTraceByTheLastState(t *testing.T) {
 	there, _ := shop()
 	const want = "1 Background Pod/web took=1 maybe\n- Pod/web Requested of 1 or Evicted\n"
@@ -94,8 +94,8 @@ func TestTraceByTheLastState(t *testing.T) {
 	}
 }
 
-// TestTraceBeforeThePodsStop: the namespace controller waits for a pod that it has not asked yet,
-// but will; for none of a server of old, and not for one that it cannot delete.
+// TestTraceBeforeThePodsStop: the namespace controller waits for a pod that it will delete later;
+// for none on an old server, and not for one that it cannot delete.
 func TestTraceBeforeThePodsStop(t *testing.T) {
 	there, going := shop()
 	note := &object.Object{Ref: object.ConfigMap.Ref("shop", "note")}

@@ -7,33 +7,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// explanation is how a deletion came about.
+// explanation is the attribution of a deletion.
 type explanation struct {
 	cause Cause
 	or    []Cause
-	// asked: it is the request of somebody, or may be.
+	// asked is true if a client's request is the cause, or may be.
 	asked bool
-	// would are those who would have done it, too, had they been faster.
+	// would are all certain candidates, including the cause.
 	would []candidate
-	// sent is the request in the audit log, and contradicts what would be certain without it.
+	// sent is the request in the audit log. contradicts is the certain cause that it refutes.
 	sent        *audit.Request
 	match       Match
 	contradicts *Cause
 }
 
-// candidate is somebody who would have deleted an object, and since when.
+// candidate is a cause that would have led to the deletion. since is the revision where it began to
+// apply.
 type candidate struct {
 	Cause
 	since uint64
 }
 
-// suspects are those who may have deleted an object.
+// suspects are the possible causes of a deletion.
 type suspects struct {
-	// would are those who would have done it whatever else happens; might are those of whom
-	// that is not known.
+	// would are causes that certainly apply; might are those that may.
 	would []candidate
 	might []Cause
-	// unlikely are those who would have done it in another way.
+	// unlikely are causes that would have left another trace.
 	unlikely []Cause
 }
 
@@ -48,9 +48,9 @@ func (s *suspects) suspect(code Code, by object.Ref) {
 	}
 }
 
-// explain says who deletes an object in a way that leaves such a trace on it. Of several who
-// would have done it the one has it who had reason first. What nobody would have done was
-// somebody's request.
+// explain returns the cause of a deletion that leaves such a trace. Of several certain causes the
+// earliest counts. Without a certain cause, likeliest decides. Without any, it is a client's
+// request.
 func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanation {
 	var s suspects
 	t.byCollector(&s, o, left)
@@ -76,8 +76,8 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 	return t.likeliest(&s, o)
 }
 
-// explainBetween explains a deletion of which it is only known between which revisions it began. Where
-// the answer is another one at their beginning, or its reason came up between them, it is not certain.
+// explainBetween explains a deletion that began in a range of revisions. If the result differs at
+// the beginning of the range, or its reason began within the range, it is uncertain.
 func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explanation {
 	e := t.explain(o, left, c.Revision)
 	if c.After == 0 {
@@ -89,7 +89,7 @@ func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explana
 		doubts = append(doubts, Cause{Code: Requested, Request: -1})
 	}
 	if o.Finalizers() != nil || o.Pod() != nil && o.Pod().NodeName != "" {
-		doubts = append(doubts, Cause{Code: Unseen, Request: -1}) // with which policy is not known
+		doubts = append(doubts, Cause{Code: Unseen, Request: -1}) // the policy is unknown
 	}
 	for _, other := range doubts {
 		if other.Code != e.cause.Code && !slices.ContainsFunc(e.or, func(x Cause) bool { return x.Code == other.Code }) {
@@ -99,8 +99,8 @@ func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explana
 	return e
 }
 
-// likeliest weighs those who may have deleted an object: the garbage collector, and whoever it
-// follows to the end, before its controller, and all before somebody.
+// likeliest ranks uncertain causes: first the garbage collector, then a follower whose leader was
+// deleted, then the object's controller, and last a client's request.
 func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	requested := Cause{Code: Requested, Request: -1}
 	for _, first := range []func(Cause) bool{
@@ -127,31 +127,30 @@ func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	return explanation{cause: requested, or: slices.Concat(s.might, s.unlikely), asked: true}
 }
 
-// doubtful reports whether somebody may have been faster than the one who would have deleted an
-// object.
+// doubtful reports whether another request may have won the race against a candidate.
 func (t *tracer) doubtful(c candidate, o *object.Object) bool {
 	switch {
 	case c.since == 0 && t.created[o.UID] == 0:
-		return true // there was reason to delete it when history began, for nobody knows how long
+		return true // the reason existed since an unknown time before the history
 	case c.Code == NamespaceDeleted:
 		return !o.Is(object.Pod) && len(t.world.pods[o.Namespace]) > 0
 	case t.orphaning[c.By.UID]:
-		return true // its dependents were on their way to be released
+		return true // its dependents were about to be released
 	default:
-		return c.Code == VersionGone // other definitions that serve it may not have been seen
+		return c.Code == VersionGone // other CRDs that serve it may be unknown
 	}
 }
 
-// byNamespace: the namespace controller deletes everything in a namespace that is being
+// byNamespace adds the namespace controller, which deletes everything in a namespace that is being
 // deleted, in the background.
 func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace, revision uint64) {
 	if o.Namespace == "" || !t.leaves(o, left, background) {
 		return
 	}
 	ref := object.Namespace.Ref("", o.Namespace)
-	ns, _ := t.world.find(placeOf(ref))
+	ns, _ := t.world.find(ref.Coordinates())
 	switch {
-	case ns == nil: // gone, it may have been emptied by force
+	case ns == nil: // its content may have been removed by force
 		s.suspect(NamespaceUnknown, ref)
 	case !ns.BeingDeleted():
 	case ns.NamespaceFacts() != nil && len(ns.NamespaceFacts().Finalizers) == 0:
@@ -168,8 +167,8 @@ func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace, revision
 	}
 }
 
-// byDefinition: the API server deletes the instances of a definition that is being deleted,
-// and says nothing of a policy.
+// byDefinition adds the API server, which deletes the instances of a CRD that is being deleted,
+// without a policy.
 func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 	r, err := t.world.resources.For(o.APIVersion, o.Kind)
 	switch {
@@ -180,33 +179,33 @@ func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 		return
 	}
 	ref := definitionOf(r)
-	definition, known := t.world.find(placeOf(ref))
-	_, went := t.last[placeOf(ref)]
+	definition, known := t.world.find(ref.Coordinates())
+	_, went := t.last[ref.Coordinates()]
 	switch {
 	case definition == nil && known && went:
 		s.suspect(DefinitionDeleted, ref)
 	case definition == nil && !known && r.Custom:
 		s.suspect(DefinitionUnknown, ref)
-	case definition == nil: // it has none, as that of an aggregated API
+	case definition == nil: // it has none, for example with an aggregated API
 	case definition.BeingDeleted():
 		request, since := t.began(definition.Ref)
 		s.add(DefinitionDeleted, definition.Ref, request, since)
 	}
 }
 
-// byNode: pod GC deletes the pods of a node that is gone. What it has not deleted long ago it
-// may have left for a reason.
+// byNode adds pod GC, which deletes the pods of a deleted node. A pod that it has not deleted for
+// long may have another cause.
 func (t *tracer) byNode(s *suspects, o *object.Object, left trace) {
 	facts := o.Pod()
-	left.hurried = false // it gives them no time
+	left.hurried = false // pod GC uses a grace period of 0
 	if facts == nil || facts.NodeName == "" || !t.leaves(o, left, unnamed) {
 		return
 	}
 	ref := object.Node.Ref("", facts.NodeName)
-	if node, known := t.world.find(placeOf(ref)); node != nil || !known {
+	if node, known := t.world.find(ref.Coordinates()); node != nil || !known {
 		return
 	}
-	i, ok := t.last[placeOf(ref)]
+	i, ok := t.last[ref.Coordinates()]
 	if !ok {
 		s.suspect(NodeGone, ref)
 		return
@@ -215,8 +214,8 @@ func (t *tracer) byNode(s *suspects, o *object.Object, left trace) {
 	s.add(NodeGone, node.Object.Ref, node.Cause.Request, node.Gone)
 }
 
-// began is the request by which the deletion of an object began, and when that was: -1 and 0
-// for one that began before history.
+// began returns the request that began the deletion of an object, and its revision. It returns -1
+// and 0 if the deletion began before the history.
 func (t *tracer) began(ref object.Ref) (request int, since uint64) {
 	if i, ok := t.lost[identityOf(ref)]; ok {
 		return t.losses[i].Cause.Request, t.losses[i].Asked

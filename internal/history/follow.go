@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// follower is a controller that deletes objects when another one goes, although they do not
-// refer to it.
+// follower is a controller that deletes objects when another object is deleted that they do not
+// reference as an owner.
 type follower struct {
 	code Code
 	make func() controllers.Controller
-	// leader is the kind of what they belong to, and of names it for one of them: without a name
-	// where several have the object in common, those of its group.
+	// leader is the kind that the objects belong to. of returns the leader of an object. It has no
+	// name if several objects of a group are leaders together.
 	leader object.Kind
 	of     func(o *object.Object) (object.Ref, bool)
 }
@@ -28,7 +28,7 @@ func followers() []follower {
 			}
 			return object.ServiceAccount.Ref(o.Namespace, o.Token().Account), true
 		}},
-		// Which of the two that delete them did is the same here.
+		// Two controllers delete them. Which of them did makes no difference here.
 		{ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Service, func(o *object.Object) (object.Ref, bool) {
 			return object.Service.Ref(o.Namespace, o.Name), o.Is(object.Endpoints)
 		}},
@@ -56,22 +56,22 @@ func followers() []follower {
 	}
 }
 
-// definitions is the coverage of a past: that a definition has gone is always seen.
+// definitions is the coverage of a past: every deletion of a CRD is seen.
 type definitions struct{}
 
-// Covers reports whether the resource is that of definitions.
+// Covers reports whether the resource is that of CRDs.
 func (definitions) Covers(r object.Resource, _ string) bool { return r.Is(object.CRD) }
 
-// Why is empty.
+// Why returns an empty reason.
 func (definitions) Why(object.Resource, string) string { return "" }
 
-// hub is where a follower and those that it follows meet: the leader, or the group of several.
+// hub identifies a leader of a follower, or the group of several leaders.
 type hub struct {
 	follower int
-	at       place
+	at       object.Coordinates
 }
 
-// hubOf is the hub of one that follows or, if it is one of several, leads.
+// hubOf returns the hub of a following object, or of one of several leaders.
 func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
 	leader, follows := f.of(o)
 	switch leads = o.Is(f.leader); {
@@ -81,47 +81,47 @@ func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
 		leader = o.Ref
 	}
 	if f.code == VersionGone {
-		return hub{i, place{group: groupOfName(o.Name)}}, leads, true
+		return hub{i, object.Coordinates{Group: groupOfName(o.Name)}}, leads, true
 	}
-	return hub{i, placeOf(leader)}, leads, true
+	return hub{i, leader.Coordinates()}, leads, true
 }
 
-// pack are the followers of a leader, and its controller, which sees nothing else. So it costs
-// nothing how many others there are.
+// pack has the followers of one leader and their controller. The controller sees only these
+// objects, so its cost does not depend on the size of the cluster.
 type pack struct {
 	controller controllers.Controller
-	members    map[place]bool
-	// due is what the controller would delete now; ever is what it would have at some time.
+	members    map[object.Coordinates]bool
+	// due is what the controller would delete now; ever is what it would have deleted at some time.
 	due, ever map[identity]bool
 }
 
-// join puts an object into the packs of its leaders.
+// join adds an object to the packs of its leaders.
 func (t *tracer) join(o *object.Object) {
 	for i := range t.followers {
 		f := &t.followers[i]
 		h, leads, ok := f.hubOf(i, o)
-		if !ok || leads && h.at == placeOf(o.Ref) {
+		if !ok || leads && h.at == o.Ref.Coordinates() {
 			continue
 		}
 		p := t.packs[h]
 		if p == nil {
-			p = &pack{controller: f.make(), members: map[place]bool{}, due: map[identity]bool{}, ever: map[identity]bool{}}
+			p = &pack{controller: f.make(), members: map[object.Coordinates]bool{}, due: map[identity]bool{}, ever: map[identity]bool{}}
 			t.packs[h] = p
 		}
-		p.members[placeOf(o.Ref)] = true
+		p.members[o.Ref.Coordinates()] = true
 	}
 }
 
-// leave takes an object that is gone out of the packs.
+// leave removes a deleted object from the packs.
 func (t *tracer) leave(o *object.Object) {
 	for i := range t.followers {
 		if h, _, ok := t.followers[i].hubOf(i, o); ok && t.packs[h] != nil {
-			delete(t.packs[h].members, placeOf(o.Ref))
+			delete(t.packs[h].members, o.Ref.Coordinates())
 		}
 	}
 }
 
-// look has the controllers look who care for an object, and notes what they would delete.
+// look runs the controllers that follow an object, and records what they would delete.
 func (t *tracer) look(o *object.Object) {
 	for i := range t.followers {
 		if h, leads, ok := t.followers[i].hubOf(i, o); ok && leads && t.packs[h] != nil {
@@ -130,8 +130,8 @@ func (t *tracer) look(o *object.Object) {
 	}
 }
 
-// lookAgain has the controllers look again at an object that they would delete, and that somebody
-// has changed: that may have taken it from them.
+// lookAgain runs the controllers that would delete an object again after it has changed, because
+// the change may have saved it.
 func (t *tracer) lookAgain(o *object.Object) {
 	if o.BeingDeleted() {
 		return
@@ -143,7 +143,7 @@ func (t *tracer) lookAgain(o *object.Object) {
 	}
 }
 
-func (p *pack) look(w *world, leader place) {
+func (p *pack) look(w *world, leader object.Coordinates) {
 	if len(p.members) == 0 {
 		return
 	}
@@ -164,8 +164,8 @@ func (p *pack) look(w *world, leader place) {
 	}
 }
 
-// byFollower: a controller that would delete the object, without a policy. What is not due
-// any more may have been on its way.
+// byFollower adds a controller that would delete the object, without a policy. An object that is no
+// longer due may have a delete in flight.
 func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 	for i := range t.followers {
 		f := &t.followers[i]
@@ -183,7 +183,7 @@ func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 			ref, request, _ := t.end(leader, o)
 			s.might = append(s.might, Cause{f.code, ref, request})
 		default:
-			if x, _ := t.world.find(placeOf(leader)); x == nil && leader.Name != "" { // gone before, maybe
+			if x, _ := t.world.find(leader.Coordinates()); x == nil && leader.Name != "" { // perhaps deleted before the history
 				ref, request, _ := t.end(leader, o)
 				s.might = append(s.might, Cause{f.code, ref, request})
 			}
@@ -191,9 +191,9 @@ func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 	}
 }
 
-// end is the loss of a leader: who began it, and when it was over.
+// end returns the loss of a leader: its request, and the revision of its end.
 func (t *tracer) end(leader object.Ref, o *object.Object) (ref object.Ref, request int, since uint64) {
-	i, ok := t.last[placeOf(leader)]
+	i, ok := t.last[leader.Coordinates()]
 	if leader.Name == "" {
 		i, ok = t.goneWith(o)
 	}
@@ -203,7 +203,7 @@ func (t *tracer) end(leader object.Ref, o *object.Object) (ref object.Ref, reque
 	return t.losses[i].Object.Ref, t.losses[i].Cause.Request, t.losses[i].Gone
 }
 
-// goneWith is the last loss of a definition of the group of an APIService.
+// goneWith returns the last loss of a CRD in the group of an APIService.
 func (t *tracer) goneWith(api *object.Object) (int, bool) {
 	for i, l := range slices.Backward(t.losses) {
 		d := l.Object

@@ -9,11 +9,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// hear has the audit log decide who took an object, if it has the request. Of the explanations
-// those are left that fit the sender, or of those who would have done it, too, the one who was
-// faster; where none does, that is a contradiction, and is kept.
-// What may have come too late excludes nothing: a request for a collection, and one that fits
-// nothing else, for an object that did not go at once.
+// hear lets the audit log decide the cause if it has the request. It keeps the causes that match
+// the sender, or else the certain cause that matches because it won the race. If none matches, the
+// contradiction is recorded. A request that may have come too late excludes nothing: one for a
+// collection, and one that matches no cause, for an object that was not deleted at once.
 func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) explanation {
 	r, match := t.sender(o, c, left)
 	if r == nil {
@@ -26,7 +25,7 @@ func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) ex
 		case slices.Contains(codes, x.Code):
 			said = append(said, x)
 		case r.Verb == audit.Eviction && x.Code == Requested:
-			// History does not tell a delete from an eviction.
+			// The history cannot distinguish a delete from an eviction.
 		default:
 			rest = append(rest, x)
 		}
@@ -42,7 +41,7 @@ func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) ex
 		return e
 	case match == BySelector:
 	case len(said) == 0 && c.Type != object.Deleted:
-		// What is asked for already can be asked for again in the same second.
+		// An object that is being deleted can be deleted again in the same second.
 		said = []Cause{{Code: other, Request: -1}}
 	case len(said) == 0:
 		said, rest = []Cause{{Code: other, Request: -1}}, nil
@@ -60,8 +59,8 @@ func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) ex
 	return heard
 }
 
-// codesOf are the causes that fit the sender of a request, and the one to name where history
-// has none of them.
+// codesOf returns the causes that match the sender of a request, and the cause to report if the
+// history has none of them.
 func codesOf(r *audit.Request) (codes []Code, other Code) {
 	name, ok := r.Controller()
 	switch {
@@ -82,14 +81,15 @@ func codesOf(r *audit.Request) (codes []Code, other Code) {
 	}
 }
 
-// workloads are the controllers that delete only what they control.
+// workloads are the controllers that delete only objects that they control.
 var workloads = []string{
 	"replicaset-controller", "replication-controller", "deployment-controller", "statefulset-controller", "daemon-set-controller",
 	"job-controller", "cronjob-controller",
 }
 
-// again is the request of somebody in the audit log that has asked once more for what was being
-// deleted, with another policy; nil where there is none, or several.
+// again returns the client request in the audit log that deleted an object again with another
+// policy while it was being deleted. It returns nil if there is none, or several of different
+// senders.
 func (t *tracer) again(o *object.Object, revision uint64, policy metav1.DeletionPropagation) *audit.Request {
 	served, err := t.world.resources.For(o.APIVersion, o.Kind)
 	if err != nil {
@@ -108,7 +108,7 @@ func (t *tracer) again(o *object.Object, revision uint64, policy metav1.Deletion
 	return found
 }
 
-// policySaid is the policy that a request named, or else the one that is seen.
+// policySaid returns the policy that a request named, or else the observed one.
 func policySaid(r *audit.Request, seen Policy) Policy {
 	if r.Options == nil {
 		return seen
@@ -125,7 +125,7 @@ func policySaid(r *audit.Request, seen Policy) Policy {
 	}
 }
 
-// policyOf is the policy that a request named.
+// policyOf returns the policy that a request named.
 func policyOf(r *audit.Request) metav1.DeletionPropagation {
 	return metav1.DeletionPropagation(r.Options.Policy)
 }

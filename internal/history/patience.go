@@ -11,18 +11,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// grace is how many seconds the namespace controller leaves a namespace alone whose deletion it
-// has seen.
+// grace is how many seconds the namespace controller waits after the deletion of a namespace began.
 //
 // Upstream: pkg/controller/namespace/namespace_controller.go enqueueNamespace.
 const grace = 5
 
-// apart is how many seconds the clocks of API servers may differ by.
+// apart is how many seconds the clocks of API servers may differ.
 const apart = 2
 
-// patience is how many seconds later than a revision the namespace controller begins at the
-// earliest to empty a namespace; 0 where it may have begun. What it was about to do with another
-// one of the name it may do with one that was made just before.
+// patience returns how many seconds after a revision the namespace controller begins to empty a
+// namespace at the earliest; 0 if it may have begun. For a namespace that was created just before
+// it returns 0, because the controller may apply its pending work for an earlier one of the same
+// name.
 func (t *tracer) patience(ns *object.Object, revision uint64) int64 {
 	if ns.Created == 0 || ns.Deleted()-ns.Created <= grace+apart {
 		return 0
@@ -35,8 +35,8 @@ func (t *tracer) patience(ns *object.Object, revision uint64) int64 {
 	return max(0, ns.Deleted()+grace-latest)
 }
 
-// stamped are the changes that tell when they were made: a creation and the beginning of a
-// deletion that takes its time, to the second. Those that were found later tell nothing.
+// stamped returns the changes that contain their own time, to the second: creations, and the
+// beginning of deletions that take time. Inferred changes are skipped.
 func stamped(changes []Change) []Moment {
 	var list []Moment
 	for i := range changes {
@@ -54,9 +54,9 @@ func stamped(changes []Change) []Moment {
 	return list
 }
 
-// awaitsPods reports whether the deletion of a namespace has to wait for a pod that was there
-// when it began: one that is on its way out, that will be, or that may not have been asked yet.
-// The namespace controller does not wait if it is refused to delete them.
+// awaitsPods reports whether the deletion of a namespace must wait for a pod that existed when it
+// began: one that is being deleted, will be, or may not have been deleted yet. The namespace
+// controller does not wait for pods that it is not allowed to delete.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
 func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
@@ -71,7 +71,7 @@ func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
 	return false
 }
 
-// leavingOf are the pods that are asked to go at some time.
+// leavingOf returns the pods whose deletion begins at some time.
 func leavingOf(changes []Change) map[types.UID]bool {
 	leaving := map[types.UID]bool{}
 	for i := range changes {

@@ -10,7 +10,7 @@ import (
 // trace is what a delete leaves on its object: the finalizers of the garbage collector.
 type trace struct {
 	orphan, foreground bool
-	// hurried says that a grace period was asked for which is not the one of the pod.
+	// hurried is true if the delete named a grace period that is not the pod's own.
 	hurried bool
 }
 
@@ -18,7 +18,7 @@ func traceOf(o *object.Object) trace {
 	return trace{orphan: o.HasFinalizer(object.Orphan), foreground: o.HasFinalizer(object.Foreground)}
 }
 
-// leftBy is what a delete has left, after which an object is as it is now, or was when it went.
+// leftBy returns the trace of the delete that changed an object from before to now.
 func leftBy(before, now *object.Object) trace {
 	left, got := trace{}, int64(0)
 	if now.BeingDeleted() {
@@ -32,7 +32,7 @@ func leftBy(before, now *object.Object) trace {
 	return left
 }
 
-// graceOf is how many seconds a pod has to stop unless a delete says otherwise.
+// graceOf returns the grace period of a pod in seconds if a delete names none.
 //
 // Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete.
 func graceOf(pod *object.Object) (seconds int64, known bool) {
@@ -49,7 +49,7 @@ func graceOf(pod *object.Object) (seconds int64, known bool) {
 	}
 }
 
-// policy is what happens to the dependents. Orphan wins, as it does with the collector.
+// policy returns the propagation policy. Orphan wins, as in the collector.
 func (t trace) policy() Policy {
 	switch {
 	case t.orphan:
@@ -61,7 +61,8 @@ func (t trace) policy() Policy {
 	}
 }
 
-// traceAfter is what a delete with the policy would leave; an empty one names none.
+// traceAfter returns the trace that a delete with the policy would leave. The empty policy names
+// none.
 func (t *tracer) traceAfter(o *object.Object, policy metav1.DeletionPropagation) trace {
 	var options metav1.DeleteOptions
 	if policy != "" {
@@ -80,8 +81,8 @@ func (t *tracer) traceAfter(o *object.Object, policy metav1.DeletionPropagation)
 	return left
 }
 
-// leaves reports whether a delete with one of the policies, and no grace period, would leave such a
-// trace. The first delete of a definition leaves the same with all of them.
+// leaves reports whether a delete with one of the policies, and no grace period, would leave the
+// trace. The first delete of a CRD leaves the same trace with all of them.
 func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.DeletionPropagation) bool {
 	if o.Is(object.CRD) {
 		return true
@@ -94,8 +95,8 @@ func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.Deletio
 	return false
 }
 
-// ofCollector are the policies with which the garbage collector may delete an object: Foreground
-// while an owner waits, and those that its finalizers ask for, or did when they were last read.
+// ofCollector returns the policies that the garbage collector may use to delete an object:
+// Background, Foreground, and Orphan if the object has or had that finalizer.
 func (t *tracer) ofCollector(o *object.Object) []metav1.DeletionPropagation {
 	policies := []metav1.DeletionPropagation{background, foreground}
 	if t.had[o.UID].orphan {

@@ -19,12 +19,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// deed is what somebody does at some moment of a drawn history.
+// deed is an action at some moment of a drawn history.
 type deed struct {
-	// moment counts what the garbage collector does meanwhile.
+	// moment counts the actions of the garbage collector.
 	moment int
 	act    scenario.Act
-	// label and create are other writes: a label on the target, an object that it owns.
+	// label and create are other writes: a label on the target, or a dependent of it.
 	label, create bool
 }
 
@@ -69,19 +69,19 @@ func drawDeed(t *rapid.T, w scenario.World, what string) deed {
 	return d
 }
 
-// run is what came of a history.
+// run is the result of a history.
 type run struct {
 	stage *stage
-	// asked are the deeds by whose request a deletion began, again those that asked for what
-	// was being deleted already.
+	// asked are the deeds whose request began a deletion, again those whose target was already
+	// being deleted.
 	asked map[types.UID]int
 	again map[types.UID][]int
-	// lost are the UIDs of what is gone or being deleted in the end.
+	// lost are the UIDs of objects that are gone or being deleted in the end.
 	lost map[types.UID]bool
 }
 
-// live has a history happen: deeds, but for one of them, while the garbage collector and the
-// controllers act in an order that the seed decides.
+// live runs a history: all deeds except one, while the garbage collector and the controllers act in
+// an order that the seed decides.
 func live(t *rapid.T, w scenario.World, deeds []deed, without int, seed uint64) *run {
 	r := &run{stage: newStage(w.Objects), asked: map[types.UID]int{}, again: map[types.UID][]int{}, lost: map[types.UID]bool{}}
 	moment, next := 0, 0
@@ -157,10 +157,10 @@ func (r *run) do(d deed, index int) {
 	}
 }
 
-// tally counts how the requests that were found compare with those that were made.
+// tally counts how the found requests compare with the real ones.
 type tally struct{ histories, equal, redundant, ambiguous, requests, certain, uncertain, missing int }
 
-// check compares an account with what was done. It says what is wrong with it.
+// check compares an account with the deeds. It returns the differences.
 func (n *tally) check(r *run, deeds []deed, a *history.Account, redo func(without int, seed uint64) *run) string {
 	n.histories++
 	found := map[types.UID]bool{}
@@ -208,7 +208,7 @@ func (n *tally) check(r *run, deeds []deed, a *history.Account, redo func(withou
 	return ""
 }
 
-// meant reports whether somebody has asked for an object in a way that leaves such a policy.
+// meant reports whether a deed deleted an object in a way that leaves such a policy.
 func (r *run) meant(deeds []deed, o *object.Object, found history.Policy) bool {
 	tries := r.again[o.UID]
 	if index, ok := r.asked[o.UID]; ok {
@@ -226,8 +226,8 @@ func lossOf(a *history.Account, uid types.UID) *history.Loss {
 	return nil
 }
 
-// fits reports whether a delete with the policy may leave what was found. One that names none
-// keeps what the object had; the first one of a definition always does.
+// fits reports whether a delete with the policy may leave the observed one. A delete without a
+// policy keeps the finalizers of the object. For the first delete of a CRD any policy fits.
 func fits(found history.Policy, asked metav1.DeletionPropagation, o *object.Object) bool {
 	switch {
 	case asked == "" || o.Kind == "CustomResourceDefinition":
@@ -241,9 +241,9 @@ func fits(found history.Policy, asked metav1.DeletionPropagation, o *object.Obje
 	}[asked]
 }
 
-// goesAnyway reports whether a request was redundant: in a history that differs in nothing
-// but that it was not made, its object goes as well. What the garbage collector and the
-// controllers do is a matter of moments, so one of some orders has to show it.
+// goesAnyway reports whether a request was redundant: its object is also lost in the same history
+// without it. The result depends on the timing of the garbage collector and the controllers, so one
+// of several orders must show it.
 func goesAnyway(uid types.UID, index int, redo func(without int, seed uint64) *run) bool {
 	for seed := range uint64(20) {
 		if redo(index, seed).lost[uid] {
@@ -253,14 +253,14 @@ func goesAnyway(uid types.UID, index int, redo func(without int, seed uint64) *r
 	return false
 }
 
-// TestTrace: of what somebody has asked for in any history nothing is missed but what would
-// have gone without it, too; and nothing is called a request for certain that was none.
+// TestTrace: in any history the only missed requests are redundant ones, and no deletion is wrongly
+// called a certain request.
 func TestTrace(t *testing.T) {
 	var n tally
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawCluster(t, scenario.Wild&^scenario.RepeatedUIDs)
 		deeds := drawDeeds(t, w)
-		w.Objects = append(w.Objects, &object.Object{Ref: object.Node.Ref("", "spare"), ResourceVersion: "1"}) // a cluster without nodes has no pod GC
+		w.Objects = append(w.Objects, &object.Object{Ref: object.Node.Ref("", "spare"), ResourceVersion: "1"}) // without nodes there is no pod GC
 		seed := rapid.Uint64().Draw(t, "schedule")
 		r := live(t, w, deeds, -1, seed)
 		a := history.Trace(r.stage.past(nil))

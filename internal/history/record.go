@@ -7,42 +7,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Record is what remembers the past of a cluster: its API server for some minutes, or a file.
+// Record is a source of a cluster's past: its API server for some minutes, or a file.
 type Record interface {
-	// Past is every write since a moment, in order, of each kind that the record has. What it
-	// does not have is one of the Limits. It fails where nothing is known at all.
+	// Past returns every write since a moment, in order, of each kind that the record has. Missing
+	// parts are in Limits. It fails if nothing is known.
 	Past(ctx context.Context, w Window) (*Past, error)
-	// Bodies hands over whole objects of the past as JSON; the bytes are the receiver's. It may
-	// hand over one twice. Without an error those were all; those that were there and cannot be
-	// shown are an *UnreadError, after all others.
+	// Bodies passes whole objects of the past as JSON to take, which owns the bytes. It may pass an
+	// object twice. A nil error means that all were passed. Objects that existed and cannot be read
+	// are in an *UnreadError, after all others.
 	Bodies(ctx context.Context, c Collection, take func(raw []byte) error) error
 }
 
-// Window says how much of the past is asked for. The zero value asks for all of it.
+// Window selects a part of the past. The zero value selects all of it.
 type Window struct {
-	// Since is how many seconds to look back; 0 for as far as is remembered.
+	// Since is how many seconds to look back; 0 means as far as is remembered.
 	Since int64
-	// SinceRevision is the revision behind which to look, in place of a time; 0 for none.
+	// SinceRevision is the revision to begin after, instead of a time; 0 for none.
 	SinceRevision uint64
-	// Namespaces limit what is looked at; nil for all. Kinds without a namespace are part of it
-	// always.
+	// Namespaces limit namespaced kinds; nil means all. Cluster-scoped kinds are always included.
 	Namespaces []string
-	// Progress is told how many of the kinds are read; nil for nobody.
+	// Progress is called with the number of kinds that are read. It may be nil.
 	Progress func(done, kinds int)
 }
 
-// Collection means the objects of one kind and namespace as they were at a revision.
+// Collection selects the objects of one kind and namespace at a revision.
 type Collection struct {
 	APIVersion, Kind, Namespace string
-	// Name is that of the only one; empty for all of them.
+	// Name selects a single object; empty means all.
 	Name     string
 	Revision uint64
 }
 
-// UnreadError says of objects that they were there and cannot be shown.
+// UnreadError lists objects that existed but cannot be read.
 type UnreadError struct {
 	Objects []object.Ref
-	// Whys are why: one for each of them.
+	// Whys has one error for each object.
 	Whys []error
 }
 

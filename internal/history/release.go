@@ -4,8 +4,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// release notes what became of references that an object has lost. Where the garbage
-// collector has no reason to remove them somebody has written the object, and nothing is lost.
+// release records owner references that an object has lost. If the garbage collector has no reason
+// to remove them, a client has written the object, and nothing is lost.
 func (t *tracer) release(before, now *object.Object, revision uint64) {
 	var dropped []object.OwnerReference
 	for _, ref := range before.Owners {
@@ -19,7 +19,7 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 	loss := Loss{Object: before, Asked: revision, Orphaned: true, Cause: Cause{Request: -1}}
 	for _, ref := range dropped {
 		owner := t.named(ref.In(before.Namespace))
-		x, known := t.world.find(placeOf(owner))
+		x, known := t.world.find(owner.Coordinates())
 		absent := x == nil && known || x != nil && x.UID != ref.UID
 		request, _ := t.began(owner)
 		switch {
@@ -42,13 +42,14 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 	}
 }
 
-// askAgain notes a further request for what is being deleted already: only a DELETE can add
-// the finalizers of the collector to it. Where there are owners it may be a late one of the
-// garbage collector, which asks for what it has found on the object, or what an owner waits for.
+// askAgain records another delete of an object that is being deleted: only a DELETE can add the
+// collector's finalizers to it. If the object has owners, the delete may be a late one of the
+// garbage collector, which uses the policy of the object's finalizers, or Foreground for a waiting
+// owner.
 func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	had, has := traceOf(before), traceOf(now)
 	first := t.losses[i].Object
-	seen := !first.BeingDeleted() && !t.world.guessed[identityOf(first.Ref)] // as it was before all of them
+	seen := !first.BeingDeleted() && !t.world.guessed[identityOf(first.Ref)] // the state before any delete
 	switch {
 	case has.orphan && !had.orphan:
 		sent := t.again(now, revision, orphan)
@@ -60,8 +61,8 @@ func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	}
 }
 
-// spare casts doubt on who took the dependents of an owner that was waiting for them: those that
-// nobody had asked for until then might have been released.
+// spare marks the cause of dependents of a waiting owner as uncertain: without a client's request
+// they might have been released.
 func (t *tracer) spare(owner object.Ref) {
 	for i := range t.losses {
 		if l := &t.losses[i]; l.Cause.Code == OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {

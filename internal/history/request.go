@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// together is how many seconds may lie between two deletes of one command.
+	// together is the longest time, in seconds, between two deletes of one command.
 	together = 5
-	// adjacent is how many revisions may, where there is no clock.
+	// adjacent is the longest distance in revisions, if there is no clock.
 	adjacent = 50
 )
 
-// request notes that somebody has asked for a loss, and returns which request that is. What
-// one command deletes is one request: objects of one kind and namespace, one after the other.
+// request records a client's delete for a loss, and returns the index of the request. Deletes of
+// one command are one request: objects of one kind and namespace, one after the other.
 //
-// The audit log knows which were sent by one client, and what one request for a collection took.
+// The audit log shows which deletes one client sent, and what a request for a collection deleted.
 func (t *tracer) request(loss int, revision uint64, policy Policy, certain bool, sent *audit.Request) int {
 	for k := range slices.Backward(t.requests) {
 		r := &t.requests[k]
@@ -42,8 +42,8 @@ func (t *tracer) request(loss int, revision uint64, policy Policy, certain bool,
 	return len(t.requests) - 1
 }
 
-// sentBy reports whether the client that sent a request has sent a further one, and asked for
-// the same.
+// sentBy reports whether sent comes from the client of this request and has the same verb and
+// options.
 func (r *Request) sentBy(sent *audit.Request) bool {
 	if sent == nil || len(r.Sent) == 0 {
 		return sent == nil && len(r.Sent) == 0
@@ -54,8 +54,8 @@ func (r *Request) sentBy(sent *audit.Request) bool {
 
 // alike reports whether two losses are of one kind and namespace.
 func (t *tracer) alike(a, b int) bool {
-	x, y := placeOf(t.losses[a].Object.Ref), placeOf(t.losses[b].Object.Ref)
-	x.name, y.name = "", ""
+	x, y := t.losses[a].Object.Ref.Coordinates(), t.losses[b].Object.Ref.Coordinates()
+	x.Name, y.Name = "", ""
 	return x == y
 }
 

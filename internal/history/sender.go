@@ -11,43 +11,43 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Match is by what a request in an audit log was found to be that of a loss.
+// Match is how a request in an audit log was matched to a loss.
 type Match string
 
 // The matches.
 const (
-	// ByUID and ByName are of a request for the object itself, which has its uid or name, and
-	// which came when the object began to be deleted.
+	// ByUID and ByName mean a request for the object itself, with its uid or name, when its
+	// deletion began.
 	ByUID  Match = "UID"
 	ByName Match = "Name"
-	// BySelector is of a request for a collection that the object was in. It may have come a
-	// moment after another request.
+	// BySelector means a request for a collection with the object. It may have come just after
+	// another request.
 	BySelector Match = "Selector"
 )
 
 const (
-	second = 1_000_000 // in the microseconds of a log
+	second = 1_000_000 // in microseconds, the unit of a log
 	// skew is how many seconds clocks may differ.
 	skew = 5
-	// beat is how many seconds the last revision may be younger than is known.
+	// beat is how many seconds later than its known time the last revision may be.
 	beat = 15
 )
 
-// Logged is the time of which an audit log may tell something about a past.
+// Logged returns the window of time in an audit log that may have requests of a past.
 func (p *Past) Logged() audit.Window {
 	var w audit.Window
 	if p.From.Time != 0 {
 		w.From = (p.From.Time - skew) * second
 	}
 	if p.To.Time != 0 {
-		// The clock ticks now and then: the last requests may have come a tick later.
+		// The last requests may have come after the last tick of the clock.
 		w.To = (p.To.Time + skew + beat) * second
 	}
 	return w
 }
 
-// timed is the past with a clock that also has the times of requests in the audit log, of
-// those that are known to be the right ones.
+// timed returns the past with a clock that includes the times of audit log requests with an exact
+// match.
 func (t *tracer) timed() *Past {
 	if t.past.Log == nil {
 		return t.past
@@ -63,21 +63,21 @@ func (t *tracer) timed() *Past {
 	return &past
 }
 
-// senders are the requests of an audit log by what they were for.
+// senders has the requests of an audit log by their target.
 type senders struct {
 	of map[target][]*audit.Request
-	// shared are the places in which there were several objects, one after the other.
-	shared map[place]bool
+	// shared are places that several objects had, one after the other.
+	shared map[object.Coordinates]bool
 }
 
-// target is an object, or without a name a collection.
+// target is an object, or a collection if it has no name.
 type target struct {
 	schema.GroupResource
 	namespace, name string
 }
 
 func sendersIn(p *Past, changes []Change) senders {
-	s := senders{map[target][]*audit.Request{}, map[place]bool{}}
+	s := senders{map[target][]*audit.Request{}, map[object.Coordinates]bool{}}
 	if p.Log == nil {
 		return s
 	}
@@ -86,10 +86,10 @@ func sendersIn(p *Past, changes []Change) senders {
 		at := target{r.Resource, r.Namespace, r.Name}
 		s.of[at] = append(s.of[at], r)
 	}
-	uids := map[place]types.UID{}
+	uids := map[object.Coordinates]types.UID{}
 	for i := range changes {
 		o := changes[i].Object
-		at := placeOf(o.Ref)
+		at := o.Ref.Coordinates()
 		if uid, ok := uids[at]; ok && uid != o.UID {
 			s.shared[at] = true
 		}
@@ -98,8 +98,8 @@ func sendersIn(p *Past, changes []Change) senders {
 	return s
 }
 
-// sender is the request in the audit log with which a change has begun the deletion of an
-// object; nil where the log has none, or several of which any may be it.
+// sender returns the request in the audit log that began the deletion of an object with a change.
+// It returns nil if the log has none, or several possible ones.
 func (t *tracer) sender(o *object.Object, c *Change, left trace) (*audit.Request, Match) {
 	served, err := t.world.resources.For(o.APIVersion, o.Kind)
 	if err != nil || len(t.senders.of) == 0 {
@@ -112,7 +112,7 @@ func (t *tracer) sender(o *object.Object, c *Change, left trace) (*audit.Request
 		for _, r := range t.senders.of[at] {
 			switch {
 			case !t.fits(r, o, c, left):
-			case slices.Contains(r.UIDs, o.UID), r.Verb != audit.Collection && !t.senders.shared[placeOf(o.Ref)]:
+			case slices.Contains(r.UIDs, o.UID), r.Verb != audit.Collection && !t.senders.shared[o.Ref.Coordinates()]:
 				exact = append(exact, r)
 			case r.Verb == audit.Collection && selects(r, o):
 				rough = append(rough, r)
@@ -123,7 +123,7 @@ func (t *tracer) sender(o *object.Object, c *Change, left trace) (*audit.Request
 	match := ByName
 	switch {
 	case len(exact) > 0 && c.Type == object.Deleted:
-		// It went at once: nothing could be asked of it later, but a rehearsal may have come before.
+		// It was removed at once, so no request can follow. But a dry run may have come before.
 		r = lastSent(exact)
 	case len(exact) == 0:
 		r, match = oneSender(rough), BySelector
@@ -140,7 +140,7 @@ func (t *tracer) fits(r *audit.Request, o *object.Object, c *Change, left trace)
 	case r.UIDs != nil && !slices.Contains(r.UIDs, o.UID), r.Removed && c.Type != object.Deleted, !t.near(r, c.Revision):
 		return false
 	case c.Object.BeingDeleted():
-		// The object says when, by the same clock.
+		// The deletionTimestamp has the time by the same clock.
 		if at := c.Object.Deleted(); at < r.Received/second || at > r.Answered/second {
 			return false
 		}
@@ -148,13 +148,13 @@ func (t *tracer) fits(r *audit.Request, o *object.Object, c *Change, left trace)
 	return r.Options == nil || t.world.guessed[identityOf(o.Ref)] || t.leaves(o, left, policyOf(r))
 }
 
-// near reports whether a request was under way at a revision, as exactly as that is known.
+// near reports whether a request may have been in progress at a revision.
 func (t *tracer) near(r *audit.Request, revision uint64) bool {
 	from, to := t.past.Clock.At(revision).Time, t.past.Clock.Until(revision)
 	return r.Answered >= (from-skew)*second && (to == 0 || r.Received <= (to+1+skew)*second)
 }
 
-// firstSent is the one of several requests that came first; nil where another one may have.
+// firstSent returns the first of several requests; nil if another sender's may have been first.
 func firstSent(list []*audit.Request) *audit.Request {
 	if len(list) == 0 {
 		return nil
@@ -168,7 +168,7 @@ func firstSent(list []*audit.Request) *audit.Request {
 	return r
 }
 
-// lastSent is the one of several requests that came last; nil where another one may have.
+// lastSent returns the last of several requests; nil if another sender's may have been last.
 func lastSent(list []*audit.Request) *audit.Request {
 	r := slices.MaxFunc(list, func(a, b *audit.Request) int { return int(a.Answered - b.Answered) })
 	for _, other := range list {
@@ -179,7 +179,7 @@ func lastSent(list []*audit.Request) *audit.Request {
 	return r
 }
 
-// oneSender is the first of several requests that one client has sent; nil for several.
+// oneSender returns the first of several requests of one client; nil if there are several clients.
 func oneSender(list []*audit.Request) *audit.Request {
 	for _, r := range list {
 		if !r.Equal(&list[0].Sender) {
@@ -189,7 +189,7 @@ func oneSender(list []*audit.Request) *audit.Request {
 	return firstSent(list)
 }
 
-// selects reports whether an object was in a collection, as far as its metadata tells.
+// selects reports whether an object was in a collection, as far as its metadata shows.
 func selects(r *audit.Request, o *object.Object) bool {
 	known := fields.Set{"metadata.name": o.Name, "metadata.namespace": o.Namespace}
 	for _, f := range r.Fields.Requirements() {

@@ -2,8 +2,8 @@ package history
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// servedIn are the resources that were served at some time: those of now, and those of the
-// definitions that have changed since.
+// servedIn returns the resources that were served at some time: the present ones, and those of CRDs
+// that have changed since.
 func servedIn(p *Past, changes []Change) *object.Resources {
 	rs := &object.Resources{}
 	if p.Resources != nil {
@@ -19,7 +19,7 @@ func servedIn(p *Past, changes []Change) *object.Resources {
 	return rs
 }
 
-// AddDefined adds the resources of a definition that are not there.
+// AddDefined adds the missing resources of a CRD.
 func AddDefined(rs *object.Resources, o *object.Object) {
 	facts := o.Definition()
 	if facts == nil || !o.Is(object.CRD) {

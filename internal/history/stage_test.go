@@ -18,18 +18,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// stage is a simulated cluster in which the garbage collector and the controllers act, and of
-// which every write is kept.
+// stage is a simulated cluster with the garbage collector and the controllers that records every
+// write.
 type stage struct {
 	*apisim.Server
 	resources   *object.Resources
 	collector   *engine.Collector
 	controllers []controllers.Controller
-	// first is the world in which the past begins, changes is what happened since.
+	// first is the state at the beginning of the past, changes are the writes since.
 	first   []*object.Object
 	from    uint64
 	changes []history.Change
-	// between is called before the collector learns what has happened.
+	// between is called before the collector sees the latest events.
 	between func()
 }
 
@@ -42,7 +42,7 @@ func newStage(objects []*object.Object) *stage {
 		}
 	}
 	for _, c := range s.controllers {
-		switch c.Name() { // these have to have seen what goes
+		switch c.Name() { // these must have seen an object before it is deleted
 		case controllers.EndpointsName, controllers.MirroringName, controllers.AllocatorName, controllers.ReclaimName, controllers.TokensName:
 			_, _ = c.Step(context.Background(), s.Server)
 		}
@@ -54,7 +54,7 @@ func newStage(objects []*object.Object) *stage {
 	return s
 }
 
-// begin has the past begin here.
+// begin sets the beginning of the past.
 func (s *stage) begin() {
 	for _, e := range s.Events() {
 		s.collector.Observe(e)
@@ -75,7 +75,7 @@ func (s *stage) watched(o *object.Object) bool {
 	return err == nil && s.resources.Monitored(r)
 }
 
-// Events hands over what the collector's watches show.
+// Events returns the events of the collector's watches.
 func (s *stage) Events() []object.Event {
 	if s.between != nil {
 		s.between()
@@ -90,7 +90,7 @@ func (s *stage) Events() []object.Event {
 	return seen
 }
 
-// settle has the collector act until nothing is left to do, and the controllers in between.
+// settle runs the collector until it is idle, and the controllers in between.
 func (s *stage) settle(list []controllers.Controller) error {
 	var failed error
 	idle := func() bool {
@@ -104,8 +104,8 @@ func (s *stage) settle(list []controllers.Controller) error {
 	return failed
 }
 
-// past is what a reader knows of it: the changes, and what is around them, but for what is
-// hidden from him.
+// past returns what a reader would know: the changes and the objects that they depend on, except
+// the hidden ones.
 func (s *stage) past(hidden func(object.Ref) bool) *history.Past {
 	s.Events()
 	p := &history.Past{From: history.Moment{Revision: s.from}, Resources: s.resources, Minor: 36, Changes: slices.Clone(s.changes)}
@@ -118,7 +118,7 @@ func (s *stage) past(hidden func(object.Ref) bool) *history.Past {
 	for _, o := range s.first {
 		stood[o.WithoutUID()] = o
 	}
-	for _, o := range s.first { // without them nobody can tell what a namespace waits for
+	for _, o := range s.first { // without them it is unknown what a namespace waits for
 		if o.Kind == "Pod" && o.BeingDeleted() && !changed[o.WithoutUID()] {
 			p.Standing = append(p.Standing, o)
 			wanted[o.WithoutUID()] = true
@@ -136,7 +136,7 @@ func (s *stage) past(hidden func(object.Ref) bool) *history.Past {
 						ref.APIVersion = preferred.APIVersion()
 					}
 				}
-				if ref.Kind == "Event" { // they are served by two groups
+				if ref.Kind == "Event" { // two groups serve them
 					ref.APIVersion = "v1"
 				}
 				if wanted[ref] || changed[ref] || hidden != nil && hidden(ref) {
@@ -154,7 +154,7 @@ func (s *stage) past(hidden func(object.Ref) bool) *history.Past {
 	return p
 }
 
-// tell is an account as text: the requests, and under them what each has taken.
+// tell returns an account as text: the requests, each with its losses.
 func tell(a *history.Account) string {
 	var b strings.Builder
 	names := map[types.UID]string{}

@@ -19,17 +19,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestStories tells what happened in small clusters, and has it found out. With -rewrite it
-// writes down what was found. A story is made of
+// TestStories replays events in small clusters and checks their attribution. With -rewrite it
+// writes the results. A story consists of
 //
-//	cluster              the world, one object a line
-//	delete OBJECT …      somebody deletes; a policy may follow
-//	write OBJECT …       somebody creates an object, or replaces it
+//	cluster              the objects, one per line
+//	delete OBJECT …      a client deletes; a policy may follow
+//	write OBJECT …       a client creates or replaces an object
 //	collect              the garbage collector acts
-//	settle               it does, and the controllers in between
-//	begin                history begins here
-//	log                  the audit log has these, one request a line (see logged)
-//	lost [hidden=NAME]   who took what; objects of the name were not looked up
+//	settle               the garbage collector acts, and the controllers in between
+//	begin                the history begins here
+//	log                  the audit log has these requests, one per line (see logged)
+//	lost [hidden=NAME]   the attribution; objects with the name are unknown
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
 		story := &story{}
@@ -116,9 +116,9 @@ func answer(err error) string {
 	return ""
 }
 
-// logged is a request in an audit log: USER VERB RESOURCE NAMESPACE/NAME, and then policy=P, or
-// policy= where it named none; uid=U, labels=SELECTOR, agent=A, as=USER; at=SECONDS after the
-// time at which all stands still here; removed.
+// logged returns a request in an audit log: USER VERB RESOURCE NAMESPACE/NAME, and then policy=P,
+// or policy= if it named none; uid=U, labels=SELECTOR, agent=A, as=USER; at=SECONDS after the fixed
+// time of the story; removed.
 func logged(words []string) audit.Request {
 	r := audit.Request{Verb: audit.Verb(words[1]), Resource: schema.ParseGroupResource(words[2]), Received: scenario.Start * 1_000_000}
 	r.User, r.Labels, r.Fields = words[0], labels.Everything(), fields.Everything()

@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// shortly is how many seconds after a change of its spec a controller has acted on it, at
-// least as far as anybody would bet.
+// shortly is the time, in seconds, within which a controller is assumed to react to a change of its
+// spec.
 const shortly = 60
 
-// byController: who controls an object may delete it, for reasons that its metadata does not
-// tell. Those of Kubernetes itself ask for nothing about dependents.
+// byController adds the controller of an object, which may delete it for reasons that metadata does
+// not show. Built-in controllers name no policy or Background.
 func (t *tracer) byController(s *suspects, o *object.Object, left trace, revision uint64) {
 	ref, ok := o.Controller()
 	if !ok || builtIn(ref) && !t.leaves(o, left, unnamed, background) {
@@ -32,20 +32,20 @@ func (t *tracer) byController(s *suspects, o *object.Object, left trace, revisio
 	s.suspect(code, t.named(ref.In(o.Namespace)))
 }
 
-// builtIn reports whether a controller is one of Kubernetes itself.
+// builtIn reports whether a controller is a built-in kind.
 func builtIn(ref object.OwnerReference) bool {
 	_, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
 	return known
 }
 
-// orders reports whether a change of a controller's spec may be a reason to delete such an
-// object. Of the controllers of Kubernetes itself it is known what they make.
+// orders reports whether a change of a controller's spec may be a reason to delete such an object.
+// For built-in controllers the kinds that they create are known.
 func orders(ref object.OwnerReference, o *object.Object) bool {
 	made, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
 	return !known || slices.ContainsFunc(made, o.Is)
 }
 
-// makes are the kinds of what the controllers of Kubernetes itself make and delete.
+// makes has the kinds that built-in controllers create and delete.
 var makes = map[schema.GroupKind][]object.Kind{
 	object.ReplicaSet.GroupKind:            {object.Pod},
 	object.ReplicationController.GroupKind: {object.Pod},
@@ -58,9 +58,9 @@ var makes = map[schema.GroupKind][]object.Kind{
 	object.Endpoints.GroupKind:             {object.EndpointSlice},
 }
 
-// replacements are the pods in place of which a ReplicaSet has made another one, which it does
-// not if it has one too many: each that it makes is for the last one that it lost. Where it was
-// told something just before or meanwhile it may have had other reasons.
+// replacements returns the pods that a ReplicaSet replaced with another one. A ReplicaSet with too
+// many pods does not do that, so it did not delete these itself. Each new pod replaces the last one
+// that was lost. Pods around a change of the ReplicaSet's spec are skipped.
 func (t *tracer) replacements() map[types.UID]bool {
 	replaced, gone := map[types.UID]bool{}, map[types.UID]bool{}
 	type pod struct {
@@ -105,12 +105,12 @@ func (t *tracer) replacements() map[types.UID]bool {
 	return replaced
 }
 
-// byItself: Kubernetes deletes some objects of its own when they have served, when they have
-// expired, or when something on a node asks for it.
+// byItself adds that Kubernetes deletes some objects when they are finished or expired, or when a
+// node needs it.
 func (t *tracer) byItself(s *suspects, o *object.Object, left trace) {
 	switch {
 	case o.Is(object.Pod):
-		left.hurried = false // an eviction may say how long
+		left.hurried = false // an eviction may name a grace period
 		if facts := o.Pod(); (facts == nil || facts.NodeName != "" || facts.Finished()) && t.leaves(o, left, unnamed, background) {
 			s.suspect(Evicted, object.Ref{})
 		}
@@ -123,7 +123,8 @@ func (t *tracer) byItself(s *suspects, o *object.Object, left trace) {
 	}
 }
 
-// cleanedUp reports whether Kubernetes may delete the object over what no metadata shows.
+// cleanedUp reports whether Kubernetes may delete the object for a reason that metadata does not
+// show.
 func cleanedUp(o *object.Object) bool {
 	switch {
 	case o.Is(object.Secret):
@@ -142,7 +143,7 @@ func cleanedUp(o *object.Object) bool {
 	return shortLived[schema.GroupKind{Group: o.Group(), Kind: o.Kind}]
 }
 
-// shortLived are the kinds whose objects come and go.
+// shortLived are the kinds whose objects are created and deleted routinely.
 var shortLived = map[schema.GroupKind]bool{
 	{Kind: "Event"}:                                                             true,
 	{Group: "events.k8s.io", Kind: "Event"}:                                     true,
@@ -161,8 +162,7 @@ var shortLived = map[schema.GroupKind]bool{
 	{Group: "resource.k8s.io", Kind: "ResourcePoolStatusRequest"}:               true,
 }
 
-// passing reports whether it is the rule for such objects that Kubernetes deletes them, and a
-// delete by somebody the exception.
+// passing reports whether Kubernetes usually deletes such objects, and a client rarely does.
 func passing(code Code, o *object.Object) bool {
 	if code != CleanedUp {
 		return false
@@ -177,7 +177,7 @@ func passing(code Code, o *object.Object) bool {
 	return cleanedUp(o)
 }
 
-// groupOfName is the group in the name of an APIService or a definition.
+// groupOfName returns the group in the name of an APIService or a CRD.
 func groupOfName(name string) string {
 	_, group, _ := strings.Cut(name, ".")
 	return group

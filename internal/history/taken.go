@@ -2,12 +2,12 @@ package history
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// With are the indexes of the losses that are chosen and of all that went with them, as their
-// causes say, in the order of the account.
+// With returns the indexes of the chosen losses and of all that they caused, directly or not, in
+// the order of the account.
 func (a *Account) With(chosen func(*Loss) bool) []int {
 	taken := make(map[object.Ref]bool, len(a.Losses))
 	in := make([]bool, len(a.Losses))
-	for more := true; more; { // what went with something may have begun before it
+	for more := true; more; { // a consequence may have begun before its cause
 		more = false
 		for i := range a.Losses {
 			l := &a.Losses[i]
@@ -27,8 +27,8 @@ func (a *Account) With(chosen func(*Loss) bool) []int {
 	return with
 }
 
-// Began is the revision of the request that took a loss, or that at which its own deletion
-// began where no request did.
+// Began returns the revision of the request that caused a loss. If no request did, it returns the
+// revision where its own deletion began.
 func (a *Account) Began(l *Loss) uint64 {
 	if r := l.Cause.Request; r >= 0 && r < len(a.Requests) {
 		return min(l.Asked, a.Requests[r].At.Revision)

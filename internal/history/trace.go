@@ -10,14 +10,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Trace finds what was lost between two moments, and who took it.
+// Trace finds what was lost between two moments, and attributes it.
 //
-// It lives through the history once more, change by change, and asks at the beginning of each
-// deletion who would have deleted the object just then: the garbage collector, by the engine's
-// own judgement; the namespace controller; the other controllers that delete for reasons which
-// objects show. Only what none of them explains, or what none of them does in this way, is a
-// request of somebody. Such a request is certain if nobody else can have made it: not the
-// controller of the object, nobody who was not seen.
+// It replays the history, change by change. At the beginning of each deletion it asks which
+// controllers would have deleted the object just then: the garbage collector, by the engine's own
+// judgement; the namespace controller; the other controllers with visible reasons. A deletion that
+// none of them explains, or not with this policy, is a client's request. It is certain if nothing
+// else is possible: neither the controller of the object, nor anything that was not seen.
 func Trace(p *Past) *Account {
 	t := newTracer(p)
 	for i := range t.changes {
@@ -26,12 +25,12 @@ func Trace(p *Past) *Account {
 	return t.account()
 }
 
-// tracer is the state of one look back.
+// tracer is the state of one replay.
 type tracer struct {
 	past    *Past
 	changes []Change
 	world   *world
-	// collector has seen what the garbage collector has seen.
+	// collector has the state of the garbage collector's graph.
 	collector *engine.Collector
 	followers []follower
 	packs     map[hub]*pack
@@ -39,31 +38,31 @@ type tracer struct {
 	losses   []Loss
 	requests []Request
 	senders  senders
-	// lost are the indexes of the losses; last is the latest one of each place.
+	// lost has the index of each loss; last has the latest one of each place.
 	lost map[identity]int
-	last map[place]int
-	// created and respecified are when objects were made, and when their spec was last changed.
+	last map[object.Coordinates]int
+	// created and respecified are the revisions of creations, and of the last changes of a spec.
 	created, respecified map[types.UID]uint64
-	// stamps tell when some of the changes were made.
+	// stamps are the changes with a known time.
 	stamps []Moment
-	// leaving are the pods that are asked to go at some time.
+	// leaving are the pods whose deletion begins at some time.
 	leaving map[types.UID]bool
-	// replaced are the pods in place of which others were made.
+	// replaced are the pods that a ReplicaSet has replaced.
 	replaced map[types.UID]bool
-	// linked are when references were made.
+	// linked has the revision that added each owner reference.
 	linked map[reference]uint64
-	// waited are the objects that were once being deleted in the foreground, orphaning those
-	// that were being deleted with the policy Orphan.
+	// waited are the objects that were being deleted in the foreground at some time, orphaning
+	// those with the policy Orphan.
 	waited, orphaning map[types.UID]bool
-	// had are the finalizers of the collector that objects had at some time.
+	// had are the collector's finalizers that objects had at some time.
 	had map[types.UID]trace
-	// orphanedBy are the requests that have said so later than the deletion began.
+	// orphanedBy are the requests that added the policy Orphan after the deletion began.
 	orphanedBy map[types.UID]int
-	// vague are the ends of objects of which the revision is not known exactly.
+	// vague are the deletions without an exact revision.
 	vague map[types.UID]*Change
-	// byUID are all objects of the past, as they were first.
+	// byUID has the first state of all objects of the past.
 	byUID map[types.UID]*object.Object
-	// now is the revision of the change that is judged.
+	// now is the revision of the current change.
 	now uint64
 }
 
@@ -74,7 +73,7 @@ func newTracer(p *Past) *tracer {
 		senders: sendersIn(p, changes),
 		stamps:  stamped(changes), leaving: leavingOf(changes),
 		past: p, changes: changes, world: worldAt(p, changes), collector: engine.New(), followers: followers(), packs: map[hub]*pack{},
-		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[place]int{},
+		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[object.Coordinates]int{},
 		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
 		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
 		vague: map[types.UID]*Change{}, byUID: map[types.UID]*object.Object{},
@@ -99,10 +98,10 @@ func newTracer(p *Past) *tracer {
 	return t
 }
 
-// reference is one to an owner.
+// reference is an owner reference.
 type reference struct{ dependent, owner types.UID }
 
-// observe shows a change to the collector, if it watches the kind.
+// observe passes a change to the collector, if it watches the kind.
 func (t *tracer) observe(e object.Event) {
 	o := e.Object
 	if had, has := t.had[o.UID], traceOf(o); had != has {
@@ -119,10 +118,10 @@ func (t *tracer) observe(e object.Event) {
 	}
 }
 
-// take judges a change in the world before it, and then lets it happen.
+// take judges a change by the state before it, and then applies it.
 func (t *tracer) take(c *Change) {
 	t.now = c.Revision
-	at := placeOf(c.Object.Ref)
+	at := c.Object.Ref.Coordinates()
 	before, known := t.world.find(at)
 	if before != nil && before.UID != c.Object.UID {
 		t.missed(before, c.Revision)
@@ -144,13 +143,13 @@ func (t *tracer) take(c *Change) {
 	t.apply(c, before)
 }
 
-// latest is an object as it was just before a change: not every write is in the history.
+// latest returns an object just before a change. Not every write is in the history.
 func latest(c *Change, before *object.Object) *object.Object {
 	switch {
 	case c.Old != nil && identityOf(c.Old.Ref) == identityOf(c.Object.Ref):
 		return c.Old
 	case before == nil, c.Type == object.Deleted && !before.BeingDeleted() && !c.Object.BeingDeleted():
-		return c.Object // it went as it was
+		return c.Object // removed without a further change
 	default:
 		return before
 	}
@@ -183,7 +182,7 @@ func (t *tracer) apply(c *Change, before *object.Object) {
 	}
 }
 
-// link notes the references that a change has made.
+// link records the references that a change has added.
 func (t *tracer) link(c *Change, before *object.Object) {
 	for _, ref := range c.Object.Owners {
 		if before == nil || !before.RefersTo(ref.UID) {
@@ -192,16 +191,16 @@ func (t *tracer) link(c *Change, before *object.Object) {
 	}
 }
 
-// drop takes an object out of the world, before the eyes of those who follow it.
+// drop removes an object from the world and notifies its followers.
 func (t *tracer) drop(o *object.Object) {
 	t.look(o)
-	t.world.drop(placeOf(o.Ref))
-	t.world.absent[placeOf(o.Ref)] = true
+	t.world.drop(o.Ref.Coordinates())
+	t.world.absent[o.Ref.Coordinates()] = true
 	t.leave(o)
 	t.look(o)
 }
 
-// unseen lets a write happen of which only is known what it has left.
+// unseen applies an inferred write. Only its result is known.
 func (t *tracer) unseen(c *Change, before *object.Object) {
 	if c.Type != object.Deleted {
 		if c.Object.BeingDeleted() && (before == nil || !before.BeingDeleted()) {
@@ -215,7 +214,7 @@ func (t *tracer) unseen(c *Change, before *object.Object) {
 	}
 }
 
-// missed notes the end of an object that nobody has shown.
+// missed records the end of an object that no change shows.
 func (t *tracer) missed(o *object.Object, revision uint64) {
 	if i, ok := t.lost[identityOf(o.Ref)]; ok {
 		t.losses[i].Gone = revision
@@ -257,7 +256,7 @@ func (t *tracer) modified(c *Change, before *object.Object) {
 	}
 }
 
-// found notes an object that is being deleted when it is first seen.
+// found records an object that is being deleted when it is first seen.
 func (t *tracer) found(c *Change) {
 	o := c.Object
 	if _, ok := t.lost[identityOf(o.Ref)]; ok {
@@ -271,13 +270,13 @@ func (t *tracer) found(c *Change) {
 	t.lose(loss)
 }
 
-// ask notes a deletion that begins, and who asked for it.
+// ask records the beginning of a deletion and its cause.
 func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
-	revision := c.Before() + 1 // the earliest that it can have been
+	revision := c.Before() + 1 // the earliest possible revision
 	loss := Loss{Object: o, Asked: revision, Policy: left.policy()}
 	e := t.explainBetween(o, left, c)
 	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
-		// Which of its finalizers the delete has set was not seen.
+		// Which of its finalizers the delete has set is unknown.
 		e.or = append(e.or, Cause{Code: Unseen, Request: -1})
 	}
 	if e = t.hear(e, o, c, left); e.sent != nil && t.world.guessed[identityOf(o.Ref)] {
@@ -290,7 +289,7 @@ func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
 		return i
 	}
 	if e.cause.Code != Requested {
-		e.sent = nil // that of whoever else it may have been
+		e.sent = nil // the request belongs to the other possible cause
 	}
 	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested, e.sent)
 	for k := range l.Or {
@@ -306,12 +305,12 @@ func (t *tracer) lose(l Loss) int {
 	t.losses = append(t.losses, l)
 	if !l.Orphaned {
 		t.lost[identityOf(l.Object.Ref)] = i
-		t.last[placeOf(l.Object.Ref)] = i
+		t.last[l.Object.Ref.Coordinates()] = i
 	}
 	return i
 }
 
-// account puts the losses into the order in which they began.
+// account sorts the losses by their beginning.
 func (t *tracer) account() *Account {
 	order := make([]int, len(t.losses))
 	for i := range order {

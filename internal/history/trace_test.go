@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestTraceOfNonsense: a history that no cluster can have is no reason to panic or to hang,
-// and has an account that fits together.
+// TestTraceOfNonsense: an impossible history neither panics nor hangs, and its account is
+// consistent.
 func TestTraceOfNonsense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawCluster(t, scenario.Wild)
@@ -60,8 +60,8 @@ func TestTraceOfNonsense(t *testing.T) {
 	})
 }
 
-// TestTraceAfterAnUpdate: a controller whose object was changed shortly before has had reason
-// to delete; one whose object was changed long before has not.
+// TestTraceAfterAnUpdate: a controller may delete after a recent change of its spec, but not after
+// an old one.
 func TestTraceAfterAnUpdate(t *testing.T) {
 	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
 	ns.UID = "shop"
@@ -107,8 +107,8 @@ func TestTraceAfterAnUpdate(t *testing.T) {
 	}
 }
 
-// TestTraceOfWhatWasNotSeen: what an object was before its first change, which is that it is
-// being deleted, is not known. The clock tells that nobody had asked for it before.
+// TestTraceOfWhatWasNotSeen: if the first change of an object shows it being deleted, its earlier
+// state is unknown. The clock shows that the deletion did not begin before.
 func TestTraceOfWhatWasNotSeen(t *testing.T) {
 	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
 	ns.UID = "shop"
@@ -130,8 +130,8 @@ func TestTraceOfWhatWasNotSeen(t *testing.T) {
 	}
 }
 
-// TestTraceOfADefinitionThatGoes: while a definition is being deleted its kind is served with
-// fewer verbs.
+// TestTraceOfADefinitionThatGoes: while a CRD is being deleted, its kind is served with fewer
+// verbs.
 func TestTraceOfADefinitionThatGoes(t *testing.T) {
 	served := &object.Resources{}
 	served.Add(object.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Namespaced: true, Verbs: object.AllVerbs &^ object.PatchVerb, Custom: true})
@@ -166,8 +166,8 @@ func TestTraceOfADefinitionThatGoes(t *testing.T) {
 	}
 }
 
-// TestTraceSeenLate: what is being deleted when it is first seen began to be before history,
-// if the time says so.
+// TestTraceSeenLate: the deletion of an object that is first seen being deleted began before the
+// history, if its time says so.
 func TestTraceSeenLate(t *testing.T) {
 	o := &object.Object{Ref: object.ConfigMap.Ref("shop", "a")}
 	o.UID = "a"
@@ -186,8 +186,8 @@ func TestTraceSeenLate(t *testing.T) {
 	}
 }
 
-// TestTraceOfWhatNoControllerMakes: that a ReplicaSet was scaled is no reason to delete what is
-// no pod.
+// TestTraceOfWhatNoControllerMakes: scaling a ReplicaSet is no reason to delete an object that is
+// not a pod.
 func TestTraceOfWhatNoControllerMakes(t *testing.T) {
 	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
 	set := &object.Object{Ref: object.ReplicaSet.Ref("shop", "web"), Generation: 1}
@@ -207,9 +207,9 @@ func TestTraceOfWhatNoControllerMakes(t *testing.T) {
 	}
 }
 
-// TestTraceBeforeTheNamespaceController: for five seconds the namespace controller leaves a
-// namespace alone that is being deleted. What goes sooner was deleted by somebody; the clocks
-// may differ by two seconds.
+// TestTraceBeforeTheNamespaceController: for five seconds the namespace controller ignores a
+// namespace that is being deleted. An object that is deleted earlier was deleted by a client. The
+// clocks may differ by two seconds.
 func TestTraceBeforeTheNamespaceController(t *testing.T) {
 	there := &object.Object{Ref: object.Namespace.Ref("", "shop"), Created: 500}
 	there.UID = "shop"
@@ -255,8 +255,8 @@ func TestTraceBeforeTheNamespaceController(t *testing.T) {
 	})
 }
 
-// TestTraceBetween: of an object of which it is known only between which revisions it went, what is certain
-// is what holds at all of them.
+// TestTraceBetween: if only a range of revisions is known for a deletion, a cause is certain only
+// if it holds in the whole range.
 func TestTraceBetween(t *testing.T) {
 	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
 	ns.UID = "shop"
@@ -309,8 +309,8 @@ func TestTraceBetween(t *testing.T) {
 	}
 }
 
-// TestTraceAcrossNamespaces: that an owner reference names an object in another namespace is the cause, and
-// not that the owner is gone.
+// TestTraceAcrossNamespaces: the cause is an owner reference to another namespace, not a missing
+// owner.
 func TestTraceAcrossNamespaces(t *testing.T) {
 	owner := &object.Object{Ref: object.Secret.Ref("elastic", "quickstart")}
 	owner.UID = "owner"

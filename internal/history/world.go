@@ -14,55 +14,50 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// place is where an object is stored, whatever its UID and version.
-type place struct{ group, kind, namespace, name string }
-
-// identity is one object among all that were in a place.
+// identity is one of the objects that a place had.
 type identity struct {
-	place
+	object.Coordinates
 	uid types.UID
 }
 
-func placeOf(r object.Ref) place { return place{r.Group(), r.Kind, r.Namespace, r.Name} }
+func identityOf(r object.Ref) identity { return identity{r.Coordinates(), r.UID} }
 
-func identityOf(r object.Ref) identity { return identity{placeOf(r), r.UID} }
-
-// world is a cluster as of a revision, as far as it is known.
+// world is the known state of a cluster at a revision.
 type world struct {
 	resources *object.Resources
-	shelves   map[schema.GroupKind]map[place]*object.Object
+	shelves   map[schema.GroupKind]map[object.Coordinates]*object.Object
 	// absent are the places that are known to be empty.
-	absent map[place]bool
-	// pods are those of each namespace.
-	pods map[string]map[place]*object.Object
-	// guessed are objects of which only their first change tells what they were before it.
+	absent map[object.Coordinates]bool
+	// pods has the pods by namespace.
+	pods map[string]map[object.Coordinates]*object.Object
+	// guessed are objects whose state before their first change was inferred from it.
 	guessed map[identity]bool
 }
 
 func emptyWorld(resources *object.Resources) *world {
 	return &world{
-		resources: resources, absent: map[place]bool{}, pods: map[string]map[place]*object.Object{}, guessed: map[identity]bool{},
-		shelves: map[schema.GroupKind]map[place]*object.Object{},
+		resources: resources, absent: map[object.Coordinates]bool{}, pods: map[string]map[object.Coordinates]*object.Object{}, guessed: map[identity]bool{},
+		shelves: map[schema.GroupKind]map[object.Coordinates]*object.Object{},
 	}
 }
 
-// worldAt is the world in which the history of p begins.
+// worldAt returns the world at the beginning of p.
 func worldAt(p *Past, changes []Change) *world {
 	w := emptyWorld(servedIn(p, changes))
 	for _, o := range p.Standing {
 		w.put(o)
 	}
 	for _, ref := range p.Absent {
-		w.absent[placeOf(ref)] = true
+		w.absent[ref.Coordinates()] = true
 	}
 	limited := map[schema.GroupKind]bool{}
 	for _, l := range p.Limits {
 		limited[schema.GroupKind{Group: l.Resource.Group, Kind: l.Resource.Kind}] = true
 	}
-	seen := map[place]bool{}
+	seen := map[object.Coordinates]bool{}
 	for i := range changes {
 		c := &changes[i]
-		at := placeOf(c.Object.Ref)
+		at := c.Object.Ref.Coordinates()
 		if seen[at] {
 			continue
 		}
@@ -70,12 +65,12 @@ func worldAt(p *Past, changes []Change) *world {
 		w.drop(at)
 		switch {
 		case c.Type == object.Added:
-			w.absent[at] = !limited[schema.GroupKind{Group: at.group, Kind: at.kind}]
+			w.absent[at] = !limited[schema.GroupKind{Group: at.Group, Kind: at.Kind}]
 		case c.Old != nil:
 			w.put(c.Old)
 		case c.Type == object.Deleted, !c.Object.BeingDeleted():
-			// A deletion without a change before shows what was there all the time. And what
-			// is not being deleted now was not before.
+			// A deletion without an earlier change shows the state from the beginning. An object
+			// that is not being deleted was not before either.
 			w.put(c.Object)
 		case began(p) != 0 && c.Object.Deleted() > began(p):
 			o := c.Object.Clone()
@@ -90,8 +85,8 @@ func worldAt(p *Past, changes []Change) *world {
 	return w
 }
 
-// began is a time at which the past had begun for certain, give or take what clocks differ by;
-// 0 where none is known.
+// began returns a time that is certainly after the beginning of the past, with an allowance for
+// different clocks; 0 if unknown.
 func began(p *Past) int64 {
 	for _, tick := range p.Clock.Ticks() {
 		if tick.Revision > p.From.Revision {
@@ -102,44 +97,44 @@ func began(p *Past) int64 {
 }
 
 func (w *world) put(o *object.Object) {
-	at := placeOf(o.Ref)
-	kind := schema.GroupKind{Group: at.group, Kind: at.kind}
+	at := o.Ref.Coordinates()
+	kind := schema.GroupKind{Group: at.Group, Kind: at.Kind}
 	if w.shelves[kind] == nil {
-		w.shelves[kind] = map[place]*object.Object{}
+		w.shelves[kind] = map[object.Coordinates]*object.Object{}
 	}
 	if o.Is(object.Pod) {
-		if w.pods[at.namespace] == nil {
-			w.pods[at.namespace] = map[place]*object.Object{}
+		if w.pods[at.Namespace] == nil {
+			w.pods[at.Namespace] = map[object.Coordinates]*object.Object{}
 		}
-		w.pods[at.namespace][at] = o
+		w.pods[at.Namespace][at] = o
 	}
 	w.shelves[kind][at] = o
 	delete(w.absent, at)
 }
 
-func (w *world) drop(at place) {
-	delete(w.shelves[schema.GroupKind{Group: at.group, Kind: at.kind}], at)
-	if at.kind == object.Pod.Kind && at.group == "" {
-		delete(w.pods[at.namespace], at)
+func (w *world) drop(at object.Coordinates) {
+	delete(w.shelves[schema.GroupKind{Group: at.Group, Kind: at.Kind}], at)
+	if at.Kind == object.Pod.Kind && at.Group == "" {
+		delete(w.pods[at.Namespace], at)
 	}
 }
 
-// find is what is in a place; nil and true where nothing is, nil and false where that is not
-// known.
-func (w *world) find(at place) (o *object.Object, known bool) {
-	o = w.shelves[schema.GroupKind{Group: at.group, Kind: at.kind}][at]
+// find returns the object in a place. It returns nil and true if the place is empty, nil and false
+// if that is unknown.
+func (w *world) find(at object.Coordinates) (o *object.Object, known bool) {
+	o = w.shelves[schema.GroupKind{Group: at.Group, Kind: at.Kind}][at]
 	return o, o != nil || w.absent[at]
 }
 
-// locate is the place that a reference names, by the kind that serves it.
-func (w *world) locate(ref object.Ref) (place, object.Resource, error) {
+// locate returns the place that a reference names, by the resource that serves it.
+func (w *world) locate(ref object.Ref) (object.Coordinates, object.Resource, error) {
 	r, err := w.resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
-		return placeOf(ref), r, err
+		return ref.Coordinates(), r, err
 	}
-	at := place{r.Group, r.Kind, ref.Namespace, ref.Name}
+	at := object.Coordinates{Group: r.Group, Kind: r.Kind, Namespace: ref.Namespace, Name: ref.Name}
 	if !r.Namespaced {
-		at.namespace = ""
+		at.Namespace = ""
 	}
 	return at, r, nil
 }
@@ -149,7 +144,7 @@ func (w *world) Resource(apiVersion, kind string) (object.Resource, error) {
 	return w.resources.For(apiVersion, kind)
 }
 
-// Get answers as an API server would have at that revision. What is not known is not covered.
+// Get answers like an API server at that revision. Unknown objects are uncovered.
 func (w *world) Get(_ context.Context, ref object.Ref) (*object.Object, error) {
 	at, r, err := w.locate(ref)
 	switch {
@@ -171,7 +166,7 @@ func (w *world) Get(_ context.Context, ref object.Ref) (*object.Object, error) {
 	}
 }
 
-// all lists what is there in a fixed order.
+// all returns all objects in a fixed order.
 func (w *world) all() []*object.Object {
 	var list []*object.Object
 	for _, shelf := range w.shelves {
@@ -183,24 +178,24 @@ func (w *world) all() []*object.Object {
 	return list
 }
 
-// witness shows the world to a controller and notes what it would delete.
+// witness shows the world to a controller and records what it would delete.
 type witness struct {
 	*world
 	due []*object.Object
 }
 
-// Resources are the resources that were served at some time.
+// Resources returns the resources that were served at some time.
 func (w *witness) Resources() *object.Resources { return w.resources }
 
-// Objects lists everything.
+// Objects returns all objects.
 func (w *witness) Objects() []*object.Object { return w.all() }
 
-// ObjectsOf lists the objects of one resource.
+// ObjectsOf returns the objects of one resource.
 func (w *witness) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return w.Select(gr, namespace, func(*object.Object) bool { return true })
 }
 
-// Select lists the objects of one resource that match.
+// Select returns the objects of one resource that match.
 func (w *witness) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	r, ok := w.resources.Preferred(gr)
 	if !ok {
@@ -221,12 +216,12 @@ func (w *witness) Select(gr schema.GroupResource, namespace string, match func(*
 	return list
 }
 
-// Writes is 0: nothing is written to the past.
+// Writes returns 0: nothing is written to the past.
 func (*witness) Writes() uint64 { return 0 }
 
-// Delete notes that the controller would delete the object.
+// Delete records that the controller would delete the object.
 func (w *witness) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
-	if o, _ := w.find(placeOf(ref)); o != nil {
+	if o, _ := w.find(ref.Coordinates()); o != nil {
 		w.due = append(w.due, o)
 	}
 	return nil

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Access is the answer to whether something is allowed.
+// Access is the answer of an access review.
 type Access struct {
 	Allowed bool
-	// Why is what the server says about it; it may be empty.
+	// Why is the server's explanation. It may be empty.
 	Why string
 }
 
-// MayI asks the server whether we may send a request with the verb, in the words
-// of RBAC, to a resource in a namespace; empty for all of them. A subresource follows
-// the name of the resource after a slash. The answer says nothing of admission.
+// MayI asks the server whether this client may use a verb of RBAC on a resource in a namespace, or
+// in all namespaces if it is empty. A subresource follows the name of the resource after a slash.
+// The answer does not cover admission.
 func (c *Client) MayI(ctx context.Context, verb string, r object.Resource, namespace string) (Access, error) {
 	var review authorization.SelfSubjectAccessReview
 	review.APIVersion, review.Kind = "authorization.k8s.io/v1", "SelfSubjectAccessReview"

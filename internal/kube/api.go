@@ -17,13 +17,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// errNotDiscovered says that nobody has called Discover.
+// errNotDiscovered is returned before the first Discover.
 var errNotDiscovered = errors.New("what the server serves was not discovered yet")
 
-// Resource maps an apiVersion and kind to the resource that serves it, as of the
-// last Discover. It returns an *object.UnknownKindError when discovery is whole for
-// the group and does not have it, and an *object.UncoveredError when that cannot be
-// said.
+// Resource maps an apiVersion and kind to the resource that serves it, as of the last Discover. It
+// returns an *object.UnknownKindError if the group was discovered completely and does not have the
+// kind, and an *object.UncoveredError if that is unknown.
 func (c *Client) Resource(apiVersion, kind string) (object.Resource, error) {
 	d := c.discovery.Load()
 	if d == nil {
@@ -40,7 +39,7 @@ func (c *Client) Resource(apiVersion, kind string) (object.Resource, error) {
 	return r, err
 }
 
-// locate maps a reference to the place where it stands, and refuses a name that no object can have.
+// locate maps a reference to its place. It fails for a name that no object can have.
 func (c *Client) locate(ref object.Ref) (Place, error) {
 	at, err := c.place(ref)
 	if err != nil {
@@ -49,7 +48,7 @@ func (c *Client) locate(ref object.Ref) (Place, error) {
 	return at, checkSegment("name", ref.Name)
 }
 
-// place maps a reference to the place where it stands, whatever its name.
+// place maps a reference to its place without a check of the name.
 func (c *Client) place(ref object.Ref) (Place, error) {
 	r, err := c.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -68,7 +67,7 @@ func (c *Client) place(ref object.Ref) (Place, error) {
 	return at, nil
 }
 
-// checkSegment refuses a name that would be another path.
+// checkSegment fails for a name that would change the path of a request.
 func checkSegment(what, name string) error {
 	if name == "" {
 		return fmt.Errorf("the %s is empty", what)
@@ -79,16 +78,15 @@ func checkSegment(what, name string) error {
 	return nil
 }
 
-// Get reads the metadata of the object at the coordinates of ref, whatever its
-// UID. Of its errors only one for which apierrors.IsNotFound holds says that the
-// server looked for the object and did not find it; whether it is absent is the
-// question of Proven.
+// Get reads the metadata of the object at the coordinates of ref, whatever its UID. Only an error
+// for which apierrors.IsNotFound holds says that the server looked for the object and did not find
+// it. Proven decides whether the object is really absent.
 func (c *Client) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	at, err := c.place(ref)
 	if err != nil {
 		return nil, err
 	}
-	if answer := object.AnswerTo(at.Resource, ref.Name); answer != object.OfThatName { // and nobody is asked
+	if answer := object.AnswerTo(at.Resource, ref.Name); answer != object.OfThatName { // without a request
 		return nil, &object.ImpossibleNameError{Name: ref.Name, Absent: answer == object.NothingThere}
 	}
 	if err := checkSegment("name", ref.Name); err != nil {
@@ -97,7 +95,7 @@ func (c *Client) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	return c.read(ctx, at.Resource, object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: at.Namespace, Name: ref.Name})
 }
 
-// read reads metadata. The namespace of ref is that of its resource's scope.
+// read reads metadata. The namespace of ref must match the scope of the resource.
 func (c *Client) read(ctx context.Context, r object.Resource, ref object.Ref) (*object.Object, error) {
 	at := Place{r, ref.Namespace}
 	about := subject{resource: r, namespace: ref.Namespace, name: ref.Name}
@@ -117,7 +115,7 @@ func (c *Client) read(ctx context.Context, r object.Resource, ref object.Ref) (*
 	return o, nil
 }
 
-// readOne reads an answer that is the metadata of one object.
+// readOne reads a response that is the metadata of one object.
 func readOne(a *answer, r object.Resource, about subject) (*object.Object, error) {
 	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
 	if err != nil {
@@ -138,8 +136,8 @@ func readOne(a *answer, r object.Resource, about subject) (*object.Object, error
 	return o, nil
 }
 
-// Delete deletes with the options as they are. That it returns no error means that
-// the server has accepted the delete, not that the object is gone.
+// Delete sends a delete with unchanged options. A nil error means that the server has accepted the
+// delete, not that the object is gone.
 func (c *Client) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
 	body, err := json.Marshal(&o)
@@ -149,18 +147,17 @@ func (c *Client) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	return c.write(ctx, http.MethodDelete, ref, jsonType, body)
 }
 
-// Patch sends a patch of metadata. A server that does not know its form answers
-// 415.
+// Patch sends a patch of metadata. A server without support for its type answers 415.
 func (c *Client) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	return c.write(ctx, http.MethodPatch, ref, p.Type.String(), p.Body())
 }
 
-// write sends one write and makes sure that it was an API server who accepted it.
+// write sends one write and checks that an API server accepted it.
 func (c *Client) write(ctx context.Context, verb string, ref object.Ref, contentType string, body []byte) error {
 	return c.writeTo(ctx, verb, ref, "", contentType, body, false)
 }
 
-// writeTo is write to the object or one of its subresources.
+// writeTo is like write, for the object or one of its subresources.
 func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subresource, contentType string, body []byte, dry bool) error {
 	at, err := c.locate(ref)
 	if err != nil {
@@ -181,14 +178,14 @@ func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subre
 	if a.media != protobufType && a.media != jsonType {
 		return &UnexpectedAnswerError{About: about.String(), What: "its type is " + quote(a.media)}
 	}
-	// The connection is used again only if the answer was read to its end.
+	// The connection is reused only if the response was read to its end.
 	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, smallBody)); err != nil {
 		return fmt.Errorf("%s: the answer broke off: %w", about, err)
 	}
 	return nil
 }
 
-// readObject reads one object as JSON, of a resource. The interner may be nil.
+// readObject reads one object of a resource from JSON. The interner may be nil.
 func readObject(text []byte, r object.Resource, in *manifest.Interner) (*object.Object, error) {
 	var found *object.Object
 	err := manifest.Read(bytes.NewReader(text), manifest.Options{File: r.Name, APIVersion: r.APIVersion(), Kind: r.Kind, Interner: in}, manifest.Handler{

@@ -21,7 +21,7 @@ const settingsPath = "/api/v1/namespaces/shop/configmaps/settings"
 
 var settings = object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "settings", UID: "uid-settings"}
 
-// ready is a scripted server and a client that has discovered it.
+// ready returns a scripted server and a client that has run discovery.
 func ready(t *testing.T) (*scripted, *Client) {
 	t.Helper()
 	s, c := serve(t)
@@ -31,7 +31,7 @@ func ready(t *testing.T) (*scripted, *Client) {
 	return s, c
 }
 
-// TestAbsence: only a Status that is about the very object is its absence. (L01)
+// TestAbsence: only a Status about exactly this object proves its absence. (L01)
 func TestAbsence(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -94,8 +94,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestImpossibleNames: names of owner references are free text, and none of them
-// is another path. Where nothing would be served, nothing is found.
+// TestImpossibleNames: names in owner references are free text, but never become another path. A
+// name that no object can have is not found.
 func TestImpossibleNames(t *testing.T) {
 	s, c := ready(t)
 	for name, absent := range map[string]bool{"": false, ".": false, "..": false, "../../secrets": false, "a/b": true, "shop/a/b": true, "a/status": false, "a%2fb": false} {
@@ -151,8 +151,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestWriteFaults: a write is repeated only when the server says that it did
-// nothing, and only a server's yes is a yes. (L36–L38)
+// TestWriteFaults: a write is repeated only if the server says that it did nothing, and succeeds
+// only if the server confirms it. (L36–L38)
 func TestWriteFaults(t *testing.T) {
 	done := one(named("settings"), "13")
 	for name, c := range map[string]struct {
@@ -193,8 +193,7 @@ func TestWaitsAsTold(t *testing.T) {
 	}
 }
 
-// TestManners: the requests say who sends them, and the warnings of the server
-// about writes are handed on once.
+// TestManners: requests identify their sender, and warnings about writes are passed on once.
 func TestManners(t *testing.T) {
 	s, c := ready(t)
 	var agents, warnings []string
@@ -248,9 +247,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestPauseIsForAll: a server that is overloaded is not sent another request
-// meanwhile. One whose storage for one kind is not ready, which may last forever,
-// still answers about all others. (L38)
+// TestPauseIsForAll: an overloaded server gets no other request during its pause. A server whose
+// storage for one kind is not ready, which may last forever, still answers about all others. (L38)
 func TestPauseIsForAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse http.HandlerFunc
@@ -259,7 +257,7 @@ func TestPauseIsForAll(t *testing.T) {
 		"overloaded": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "7")
 			http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
-		}, []string{"the first waits", "7s", "7s"}}, // the other has waited all of the 7 s before it was sent
+		}, []string{"the first waits", "7s", "7s"}}, // the other one waits the 7 s before it is sent
 		"one kind": {refuse(429, metav1.StatusReasonTooManyRequests, after(7)), []string{"the first waits", "7s"}},
 	} {
 		t.Run(name, func(t *testing.T) { testPause(t, c.refuse, c.want) })
@@ -294,8 +292,8 @@ func testPause(t *testing.T, refuse http.HandlerFunc, want []string) {
 	}
 }
 
-// TestRepeatedWrite: the last answer to a write that was sent more than once says so, whatever it
-// is; the only one does not.
+// TestRepeatedWrite: the last error of a write that was sent more than once is marked as repeated.
+// The error of a single attempt is not.
 func TestRepeatedWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers  []http.HandlerFunc

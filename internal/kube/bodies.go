@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// bodies lists the whole objects of a place in pages, and hands each over as JSON
-// while the rest still arrives; the bytes are the receiver's. Without an error it was
-// all of them. A list that expires in its middle starts from the front: the receiver
-// gets objects twice then, and may have got one that is gone.
+// bodies lists the whole objects of a place in pages, and passes each as JSON to take while the
+// rest still arrives. take owns the bytes. A nil error means that the list was complete. An expired
+// list restarts from the beginning: take then gets objects twice, and may have got objects that are
+// gone.
 func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
 	for try := 1; ; try++ {
 		_, _, err := c.bodiesOnce(ctx, at, by, take)
@@ -25,8 +25,8 @@ func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([
 	}
 }
 
-// bodiesOnce lists once from the front, and says at which resourceVersion, and when by the
-// clock of the server.
+// bodiesOnce lists once from the beginning. It returns the resourceVersion of the list and the
+// server's time of the response.
 func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take func([]byte) error) (revision string, date time.Time, err error) {
 	limit := c.chunk
 	if limit == 0 {
@@ -36,7 +36,7 @@ func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take fu
 	token := ""
 	for {
 		r := listRequest(at, by, limit, token, true)
-		r.accept = jsonType // pods, too
+		r.accept = jsonType // also for pods
 		page, taken, err := c.page(ctx, r, rd)
 		if err != nil {
 			return "", date, err
@@ -66,8 +66,8 @@ func (rd *bodyReader) live(alive func()) { rd.alive = alive }
 
 func (rd *bodyReader) wrap(err error) error { return notTheList(err, rd.at, rd.objects) }
 
-// page reads one page. The kind of the list has to be said, before its items or
-// after them, and has to be the one that was asked for.
+// page reads one page. The kind of the list, which may come after the items, must be the requested
+// one.
 func (rd *bodyReader) page(a *answer) (listMeta, error) {
 	if a.media != jsonType {
 		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
@@ -119,7 +119,7 @@ func (rd *bodyReader) page(a *answer) (listMeta, error) {
 	return listMeta{resourceVersion: list.meta.ResourceVersion, more: list.meta.Continue}, nil
 }
 
-// items reads the items; null stands for none, as in lists of Go.
+// items reads the items. null is an empty list, as Go encodes it.
 func (rd *bodyReader) items(d *json.Decoder) error {
 	start, err := d.Token()
 	if err != nil || start == nil {
@@ -140,8 +140,8 @@ func (rd *bodyReader) items(d *json.Decoder) error {
 	return expect(d, ']')
 }
 
-// item hands over one object, if it may stand in this list. The server leaves kind
-// and apiVersion out within lists of its own kinds.
+// item passes one object to take if it belongs to the list. The server omits kind and apiVersion in
+// lists of built-in kinds.
 func (rd *bodyReader) item(raw []byte) error {
 	var o struct {
 		Kind, APIVersion string
@@ -176,7 +176,7 @@ func expect(d *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// early says of an end in the middle that it is one.
+// early turns io.EOF into io.ErrUnexpectedEOF.
 func early(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// errSilent ends a request that is not answered. It is no error of a context: who has
-// given up is the client, and nobody knows what the server has done.
+// errSilent ends a request without a response. It is not a context error: this client gave up, and
+// what the server did is unknown.
 var errSilent = errors.New("no answer came for too long")
 
-// brief is a request whose answer has to be there, to its end, within a time.
+// brief is the body of a response that must be complete within Client.brief.
 type brief struct {
 	io.ReadCloser
-	// asked is the context of whoever asks, bound the one of the request.
+	// asked is the caller's context, bound that of the request.
 	asked, bound context.Context
 	end          func()
 	about        subject
 }
 
-// briefly sends a request that is given up after a time: who waits for an answer that
-// never comes holds up others.
+// briefly sends a request that is cancelled after Client.brief, so that a missing response does not
+// block others.
 func (c *Client) briefly(ctx context.Context, r *http.Request, about subject) (*http.Response, error) {
 	bound, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.brief, func() { cancel(errSilent) })
@@ -41,7 +41,7 @@ func (c *Client) briefly(ctx context.Context, r *http.Request, about subject) (*
 	return response, nil
 }
 
-// failed says that the time was over, if it was.
+// failed returns errSilent if the time limit caused the error.
 func (b *brief) failed(err error) error {
 	if b.asked.Err() == nil && errors.Is(context.Cause(b.bound), errSilent) {
 		return fmt.Errorf("%s: %w", b.about, errSilent)
@@ -49,7 +49,6 @@ func (b *brief) failed(err error) error {
 	return err
 }
 
-// Read reads the answer.
 func (b *brief) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -58,7 +57,6 @@ func (b *brief) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the request.
 func (b *brief) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close()

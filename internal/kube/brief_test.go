@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// mute takes a request and never answers it; half begins an answer and never ends it.
+// mute accepts a request and never answers it; half begins a response and never ends it.
 func mute(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
@@ -29,8 +29,8 @@ func half(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// TestSilence: a request that is not answered is given up, and that is not the end of
-// the context of whoever asks. Nobody knows what the server has done.
+// TestSilence: a request without a response is cancelled, and the error is not that of the caller's
+// context. What the server did is unknown.
 func TestSilence(t *testing.T) {
 	uid, version := settings.UID, "7"
 	for name, ask := range map[string]func(context.Context, *Client) error{
@@ -70,12 +70,12 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// cancelled is a body that ends as HTTP/2 ends it: with the error of the context.
+// cancelled is a body that fails like one of HTTP/2: with the error of the context.
 type cancelled struct{ io.ReadCloser }
 
 func (cancelled) Read([]byte) (int, error) { return 0, context.Canceled }
 
-// TestSilentBody: that the time is over is said whatever the transport says.
+// TestSilentBody: the timeout is reported whatever the transport returns.
 func TestSilentBody(t *testing.T) {
 	bound, cancel := context.WithCancelCause(t.Context())
 	b := &brief{ReadCloser: cancelled{}, asked: t.Context(), bound: bound}
@@ -88,7 +88,7 @@ func TestSilentBody(t *testing.T) {
 	}
 }
 
-// TestWatchNeverBegins: a watch that does not begin is not one that shows nothing.
+// TestWatchNeverBegins: a watch that does not begin is an error, not a watch without events.
 func TestWatchNeverBegins(t *testing.T) {
 	s, c := serve(t)
 	c.idle = 20 * time.Millisecond
@@ -111,8 +111,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return copy(p, bytes.Repeat([]byte{'a'}, len(p))), nil
 }
 
-// TestEndlessFrame: a frame of JSON that never ends is given up, and frames that follow
-// one another have each their own bound.
+// TestEndlessFrame: an endless JSON frame is an error. Each of several frames has its own limit.
 func TestEndlessFrame(t *testing.T) {
 	e := &endless{}
 	c := framesOf(io.MultiReader(bytes.NewReader([]byte(`{"type":"ADDED","object":{"x":"`)), e))
@@ -131,7 +130,7 @@ func TestEndlessFrame(t *testing.T) {
 	}
 }
 
-// framesOf are frames of JSON.
+// framesOf returns JSON frames.
 func framesOf(r io.Reader) *frames {
 	return newFrames(newFrameReader(configMaps), Place{Resource: configMaps}, &answer{body: io.NopCloser(r), media: jsonType})
 }

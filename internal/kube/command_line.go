@@ -11,18 +11,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// CommandLine is the command with all arguments of a container.
+// CommandLine is the command of a container with all arguments.
 type CommandLine struct {
 	Pod  object.Ref
 	Args []string
 }
 
-// mostPods is how many pods are asked for their command lines: no cluster runs more of
-// the same component of its control plane.
+// mostPods limits the pods that are read for their command lines. No cluster runs more pods of one
+// control plane component.
 const mostPods = "50"
 
-// CommandLines reads the command lines of the containers of the pods in a namespace
-// that have the labels.
+// CommandLines returns the command lines of all containers of the pods with the labels in a
+// namespace.
 func (c *Client) CommandLines(ctx context.Context, namespace, labels string) ([]CommandLine, error) {
 	about := subject{resource: object.Pod.Resource(), namespace: namespace}
 	var list corev1.PodList

@@ -17,61 +17,60 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// Options say how to talk to a server.
+// Options configure a Client.
 type Options struct {
-	// Version and Command stand in the User-Agent: `kubectl-gc/<version> (<command>)`.
+	// Version and Command form the User-Agent: `kubectl-gc/<version> (<command>)`.
 	Version, Command string
-	// Context is the name of the cluster in the kubeconfig, for people; empty without one.
+	// Context is the name of the cluster in the kubeconfig, for messages. It is empty without one.
 	Context string
-	// QPS and Burst limit the requests; QPS 0 or less means no limit of our own,
-	// for a server has a fairer one (API Priority and Fairness).
+	// QPS and Burst limit the requests. QPS 0 or less means no limit of the client: the server has
+	// a fairer one (API Priority and Fairness).
 	QPS   float32
 	Burst int
-	// ChunkSize is the number of objects on a page of a list. 0 asks for each kind
-	// in one piece, which a server of 1.31 or newer serves from memory and at one
-	// resourceVersion.
+	// ChunkSize is the number of objects on a page of a list. 0 requests each kind in one piece,
+	// which a server of 1.31 or newer serves from memory and at one resourceVersion.
 	ChunkSize int64
-	// Unready is how long at most a read waits before it asks again for a resource that the
-	// server does not have in memory yet, and it gives up sooner; 0 for as long as the server
+	// Unready is the longest wait before a read is repeated for a resource that the server does not
+	// have in memory yet. It also makes the read give up sooner. 0 waits for as long as the server
 	// says, which is a second or more.
 	Unready time.Duration
-	// Warn is told of warnings that the server sends with its answers to writes, each text
-	// once; nil drops them. Those about what is read are dropped, for everything is read,
-	// deprecated kinds too. It may be called from many goroutines.
+	// Warn is called with warnings in responses to writes, once for each text; nil drops them.
+	// Warnings in responses to reads are always dropped, because all kinds are read, deprecated
+	// ones too. It must be safe for concurrent use.
 	Warn func(text string)
 }
 
-// Client is a connection to one cluster. It may be used from many goroutines.
+// Client is a connection to one cluster. It is safe for concurrent use.
 type Client struct {
 	config    *rest.Config
 	http      *http.Client
 	base      *url.URL
 	chunk     int64
 	unready   time.Duration
-	limiter   flowcontrol.RateLimiter // nil: none
+	limiter   flowcontrol.RateLimiter // nil: no limit
 	warnings  warnings
 	context   string
 	discovery atomic.Pointer[Discovery]
-	// dryRuns holds what is known of kinds: see DryRuns.
+	// dryRuns caches DryRuns by kind.
 	dryRuns sync.Map
-	// discovering holds a token while rediscover asks.
+	// discovering holds a token while rediscover runs.
 	discovering chan struct{}
 	highest     revision
-	// seen is when the lists of the last snapshot were read: see Printed.
+	// seen has the revisions of the lists of the last snapshot: see Printed.
 	seen  atomic.Pointer[seen]
 	wait  waiter
 	now   func() time.Time
 	pause pause
-	// idle is how long a list may show nothing before it is given up, and how long a
-	// watch may take to begin.
+	// idle is how long a list may receive nothing before it is cancelled, and how long a watch may
+	// take to begin.
 	idle time.Duration
-	// brief is how long a single answer may take, from the request to its end. A server
-	// gives up after 60 s itself.
+	// brief is how long a single request may take, including its response. A server gives up after
+	// 60 s itself.
 	brief time.Duration
 }
 
-// Connect makes a client. It sends no request: what is wrong with the server shows at the
-// first one.
+// Connect returns a client. It sends no request, so an unreachable server is reported by the first
+// one.
 func Connect(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = fmt.Sprintf("kubectl-gc/%s (%s)", cmp.Or(o.Version, "unknown"), cmp.Or(o.Command, "unknown"))
@@ -99,25 +98,25 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	return c, nil
 }
 
-// stay follows no redirect: an API server sends none, and the transport would send
-// our credentials along to wherever one leads.
+// stay follows no redirect. An API server sends none, and the transport would forward the
+// credentials to any target.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Config is the configuration of the client, for requests that somebody else makes. They
-// have no limit of the client and end with a context.
+// Config returns the client's configuration for requests of other code. These have no rate limit
+// and are cancelled with the context.
 func (c *Client) Config(ctx context.Context) *rest.Config {
 	config := rest.CopyConfig(c.config)
 	config.Wrap(bindTo(ctx))
 	return config
 }
 
-// Close gives back the connections that nothing uses.
+// Close closes idle connections.
 func (c *Client) Close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }
 
-// waiter waits for a time, and returns early with the error of the context.
+// waiter waits for a duration, or until done is closed.
 type waiter func(done <-chan struct{}, d time.Duration)
 
-// wallClock waits on the clock of the machine.
+// wallClock implements waiter with the system clock.
 func wallClock(done <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

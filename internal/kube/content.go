@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Content stands for all of an object but what the cluster itself writes while it
-// deletes: two versions with the same Content are what the same person wanted.
+// Content is a hash of an object without the fields that the cluster changes during a deletion. Two
+// versions with the same Content express the same intent of the user.
 type Content [sha256.Size]byte
 
-// notContent are the fields of metadata that do not belong to the content: who wrote last,
-// and what the collector and a DELETE change, which is compared field by field.
+// notContent are the fields of metadata that Content ignores: the last writers, and fields that the
+// collector and a DELETE change, which are compared one by one.
 var notContent = []string{
 	"resourceVersion", "managedFields", "generation", "ownerReferences", "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// ContentOf returns the content of an object as the server sent it. The status does not
-// belong to it, for no user asked for it.
+// ContentOf returns the content of an object as sent by the server. It ignores the status, which no
+// user wrote.
 func ContentOf(raw []byte) (Content, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -44,9 +44,9 @@ func ContentOf(raw []byte) (Content, error) {
 	return sha256.Sum256(text), err
 }
 
-// Contents names the content of each object, in the order given: its uid, and a hash of it.
-// An object of which the content is not read is named with its version instead: a Secret,
-// and one that may not be read. Its error is that of the context.
+// Contents returns one line for each object, in their order: its uid with the hash of its content.
+// If the content is not read, the line has the resourceVersion instead: for a Secret, or without
+// permission. The error is that of the context.
 func (c *Client) Contents(ctx context.Context, objects []*object.Object) ([]string, error) {
 	names := make([]string, len(objects))
 	tasks := make([]func(), len(objects))

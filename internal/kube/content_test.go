@@ -2,8 +2,7 @@ package kube
 
 import "testing"
 
-// Two versions have the same content when nobody but the cluster has written between
-// them.
+// Two versions have the same content if only the cluster has written between them.
 func TestContent(t *testing.T) {
 	const was = `{"metadata":{"name":"a","resourceVersion":"1","generation":1,"labels":{"a":"b"},"ownerReferences":[{"uid":"1"}]},"spec":{"n":9007199254740993},"status":{"ready":true}}`
 	for name, x := range map[string]struct {

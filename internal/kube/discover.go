@@ -21,28 +21,27 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Discovery is what a server says that it serves, at one moment.
+// Discovery is the set of resources that a server serves at one moment.
 type Discovery struct {
-	// Resources are the served resources, in the order of the server, the
-	// preferred version of each group first.
+	// Resources are the served resources in the order of the server, with the preferred version of
+	// each group first.
 	Resources *object.Resources
-	// Missing are the group versions that could not be discovered, sorted: they are
-	// served, but nobody knows with what.
+	// Missing are the group versions that could not be discovered, sorted. They are served, but
+	// their resources are unknown.
 	Missing []snapshot.Missing
-	// At is when the request was sent, by our clock.
+	// At is when the request was sent, by the client's clock.
 	At time.Time
-	// statuses are the resources with a subresource status.
+	// statuses are the resources with a status subresource.
 	statuses map[schema.GroupVersionResource]bool
 }
 
-// StatusApart reports whether the status of a resource is written through a subresource,
-// and not with the object.
+// StatusApart reports whether the status of a resource is written through a subresource instead of
+// with the object.
 func (d *Discovery) StatusApart(r object.Resource) bool {
 	return d.statuses[schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Name}]
 }
 
-// MissingGroup reports whether some version of the group could not be discovered,
-// and why.
+// MissingGroup reports whether some version of the group could not be discovered, and why.
 func (d *Discovery) MissingGroup(group string) (string, bool) {
 	for _, m := range d.Missing {
 		if object.GroupOf(m.GroupVersion) == group {
@@ -52,9 +51,9 @@ func (d *Discovery) MissingGroup(group string) (string, bool) {
 	return "", false
 }
 
-// Discover asks the server what it serves, in aggregated form where it knows that
-// form. A group that fails, or whose document is stale, costs that group alone.
-// What it found is what Resource answers from then on.
+// Discover asks the server which resources it serves, in aggregated form if the server supports it.
+// A group that fails or has a stale document affects no other group. Resource uses the result from
+// then on.
 //
 // Upstream: client-go/discovery/discovery_client.go ServerGroupsAndResources.
 // Upstream: client-go/discovery/aggregated_discovery.go SplitGroupsAndResources, convertAPIGroup: a
@@ -67,7 +66,7 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What client-go would log of a request that was cancelled is the error here.
+	// The errors that client-go would log for a cancelled request are returned here.
 	groups, lists, err := dc.ServerGroupsAndResourcesWithContext(klog.NewContext(ctx, klog.Logger{}))
 	failed, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	switch {
@@ -75,7 +74,7 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	case isContext(err) && ctx.Err() == nil:
 		return nil, c.asked(errSilent)
 	default:
-		if apierrors.IsForbidden(err) { // of what the server says, discovery has kept nothing
+		if apierrors.IsForbidden(err) { // discovery discards the message of the server
 			if said := c.forbidden(ctx); said != nil {
 				err = said
 			}
@@ -96,7 +95,8 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	return d, nil
 }
 
-// forbidden is what the server says where discovery may not ask. The version it may tell everybody.
+// forbidden returns the server's error to a user without the permission for discovery. The version
+// is usually public, so it is requested first.
 func (c *Client) forbidden(ctx context.Context) error {
 	if _, err := c.version(ctx); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (c *Client) forbidden(ctx context.Context) error {
 	return c.exchange(ctx, request{verb: http.MethodGet, path: []string{"apis"}, accept: jsonType}, &groups)
 }
 
-// asked is an error of discovery. Where no answer came it says from whom, and what came
-// of it instead; the address of the one request says nothing more.
+// asked explains an error of discovery. If no response came, it names the server and the cause. The
+// URL of the single request adds nothing.
 func (c *Client) asked(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	switch {
@@ -121,11 +121,11 @@ func (c *Client) asked(err error) error {
 	}
 }
 
-// Discovered is the result of the last Discover; nil before the first.
+// Discovered returns the result of the last Discover; nil before the first.
 func (c *Client) Discovered() *Discovery { return c.discovery.Load() }
 
-// addAll adds the resources by group, the preferred version first. A version that
-// is announced and has no list is missing.
+// addAll adds the resources by group, with the preferred version first. An announced version
+// without a list is missing.
 func (d *Discovery) addAll(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) {
 	byVersion := map[string]*metav1.APIResourceList{}
 	for _, l := range lists {
@@ -151,10 +151,10 @@ func (d *Discovery) addAll(groups []*metav1.APIGroup, lists []*metav1.APIResourc
 	}
 }
 
-// add adds the resources of one group version, without subresources. Discovery does not
-// tell the instances of a definition from what an extension server serves, and both are
-// called custom: of neither it is known that it understands a strategic merge patch. While a
-// definition is being deleted its instances are served without the verbs that write them.
+// add adds the resources of one group version, without subresources. Discovery does not distinguish
+// custom resources from resources of an extension server. Both count as custom, since neither is
+// known to support a strategic merge patch. While a CRD is being deleted, its instances are served
+// without write verbs.
 //
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync.
 func (d *Discovery) add(l *metav1.APIResourceList) {
@@ -179,18 +179,17 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 	}
 }
 
-// within binds requests to a context, for some of client-go take none.
+// within binds requests to a context, because some methods of client-go take none.
 type within struct {
 	ctx  context.Context
 	next http.RoundTripper
 }
 
-// bindTo wraps a transport so that its requests end with a context.
+// bindTo wraps a transport so that its requests are cancelled with a context.
 func bindTo(ctx context.Context) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper { return within{ctx, next} }
 }
 
-// RoundTrip sends the request with the context.
 func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.next == nil {
 		return http.DefaultTransport.RoundTrip(r.WithContext(w.ctx))

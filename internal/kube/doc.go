@@ -1,12 +1,11 @@
-// Package kube is the live API server: it connects, discovers, lists, reads,
-// writes, watches and resolves. Client has the methods of engine.API.
+// Package kube is the client of a live API server: it connects, discovers, lists, reads, writes,
+// watches and resolves. Client has the methods of engine.API.
 //
-// Its rule is that of the snapshot: unknown is never absent. A kind that could
-// not be listed is a gap with a reason; an answer that is not what was asked for
-// is a failure, and never an empty list or a missing object; and a 404 of a path
-// that nobody serves does not count as the 404 of an object (UnservedPathError).
+// Unknown is never absent, as in a snapshot. A kind that could not be listed is a gap with a
+// reason. An unexpected response is an error, and never an empty list or a missing object. A 404
+// for a path that is not served is not the 404 of an object (UnservedPathError).
 //
-// Requests are made with the transport of client-go, so that all of its flags and
-// authentication plugins work, but sent and read here: metadata is decoded as it
-// streams in, and no body is ever held as a whole.
+// Requests use the transport of client-go, so that all of its flags and authentication plugins
+// work, but they are sent and read here: metadata is decoded while it arrives, and no body is held
+// in memory as a whole.
 package kube

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// builtinGroups are the API groups of Kubernetes itself. A definition cannot be in one
-// of them, for the API server serves it.
+// builtinGroups returns the API groups of Kubernetes itself. A CRD cannot be in one of them,
+// because the API server serves it.
 var builtinGroups = sync.OnceValue(func() map[string]bool {
 	groups := map[string]bool{}
 	for _, r := range snapshot.BuiltinResources().All() {
@@ -27,17 +27,16 @@ var builtinGroups = sync.OnceValue(func() map[string]bool {
 	return groups
 })
 
-// builtin reports whether a group is served by Kubernetes itself. The name of one that
-// is not has a dot: it is a domain.
+// builtin reports whether Kubernetes itself serves a group. All other groups have a dot in their
+// name, because they are domains.
 func builtin(group string) bool {
 	return !strings.Contains(group, ".") || builtinGroups()[group]
 }
 
-// DryRuns reports whether the server is known to carry out a write to the resource
-// without storing it. Of Kubernetes' own resources that is known; of custom resources
-// and extension servers their OpenAPI document says it, as it does for kubectl
-// --dry-run=server. A server that is old enough knows no dry run and would do it, so
-// that without such a document the answer is no. It is safe for concurrent use.
+// DryRuns reports whether the server is known to support dry run for writes of the resource. All
+// built-in resources do. For custom resources and extension servers their OpenAPI document says it,
+// as for kubectl --dry-run=server. An old server would ignore the parameter and carry out the
+// write, so without a document the result is false. It is safe for concurrent use.
 //
 // Upstream: cli-runtime/pkg/resource/query_param_verifier_v3.go queryParamVerifierV3.HasSupport.
 func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
@@ -60,8 +59,8 @@ func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
 	return said
 }
 
-// documentsDryRun reports whether the server documents a dry run of a kind. A definition whose
-// document is not there yet is served as everything else is, and namespaces stand for it.
+// documentsDryRun reports whether the server documents dry run for a kind. If the document of a CRD
+// is not published yet, that of namespaces is used, because the same server serves both.
 func (c *Client) documentsDryRun(ctx context.Context, root openapi3.Root, kind schema.GroupVersionKind, r object.Resource) bool {
 	document, err := root.GVSpec(kind.GroupVersion())
 	if _, unknown := errors.AsType[*openapi3.GroupVersionNotFoundError](err); unknown {
@@ -75,7 +74,7 @@ func (c *Client) documentsDryRun(ctx context.Context, root openapi3.Root, kind s
 	return err == nil && patchTakes(document, kind, "dryRun")
 }
 
-// patchTakes reports whether a PATCH of the kind has a parameter in its query.
+// patchTakes reports whether PATCH of the kind has a query parameter.
 func patchTakes(document *spec3.OpenAPI, kind schema.GroupVersionKind, parameter string) bool {
 	if document == nil || document.Paths == nil {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// openAPI is the OpenAPI of widgets, whose PATCH takes these parameters.
+// openAPI returns the OpenAPI document of widgets, whose PATCH has these parameters.
 func openAPI(parameters ...string) map[string]any {
 	list := make([]any, len(parameters))
 	for i, name := range parameters {
@@ -21,8 +21,8 @@ func openAPI(parameters ...string) map[string]any {
 	}}
 }
 
-// A dry run is asked of a server that says that it knows it. One that knows none would
-// carry the request out.
+// Dry run is used only if the server documents it. Otherwise the server would carry out the
+// request.
 func TestDryRuns(t *testing.T) {
 	index := map[string]any{"paths": map[string]any{"apis/example.com/v1": map[string]string{"serverRelativeURL": "/openapi/v3/apis/example.com/v1"}}}
 	for name, x := range map[string]struct {
@@ -65,7 +65,7 @@ func TestDryRuns(t *testing.T) {
 	}
 }
 
-// Of Kubernetes' own kinds it is known, and nobody is asked.
+// Built-in kinds need no request.
 func TestDryRunsOfBuiltins(t *testing.T) {
 	s, c := serve(t)
 	for _, r := range []object.Resource{pods, configMaps, {Group: "apps"}, {Group: "rbac.authorization.k8s.io"}, {Group: "apiextensions.k8s.io"}} {
@@ -78,8 +78,8 @@ func TestDryRunsOfBuiltins(t *testing.T) {
 	}
 }
 
-// What is not of Kubernetes itself is custom, whatever its name looks like, if it can be
-// changed at all; also while its definition is being deleted.
+// A kind that is not built in is custom, whatever its name looks like, if it can be changed; also
+// while its CRD is being deleted.
 func TestDiscoversCustom(t *testing.T) {
 	s, c := serve(t)
 	gateways := object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true, Verbs: object.AllVerbs}

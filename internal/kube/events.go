@@ -15,20 +15,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Event is what somebody has noted about an object. All of it is foreign text.
+// Event is an event about an object. All its texts are untrusted.
 type Event struct {
 	// Type is Normal or Warning.
 	Type, Reason, Message string
-	// Count is how often it was seen, at least 1.
+	// Count is the number of occurrences, at least 1.
 	Count int
-	// Last is when it was seen last as an RFC 3339 text; empty if that is not known.
+	// Last is the time of the last occurrence in RFC 3339. It is empty if unknown.
 	Last string
-	// From is the component that says so.
+	// From is the reporting component.
 	From string
 }
 
-// Events reads the last events about an object, no more than most: those of type Warning
-// first, and of one type the last first. An API server keeps them for an hour, usually.
+// Events returns at most most events about an object: those of type Warning first, and within one
+// type the newest first. An API server usually keeps events for an hour.
 //
 // The events of an object without a namespace are in the namespace default. Those of a
 // node have its name for a uid.
@@ -57,7 +57,7 @@ func (c *Client) Events(ctx context.Context, of object.Ref, most int) ([]Event, 
 	}
 	var events []Event
 	for i := range list.Items {
-		// A server that does not know the selector sends everything.
+		// A server without support for the selector sends everything.
 		if e := &list.Items[i]; e.about(of) {
 			events = append(events, e.event())
 		}
@@ -75,7 +75,7 @@ func rankOf(e Event) int {
 	return 1
 }
 
-// eventList is as much of a list of events as matters.
+// eventList has the used fields of a list of events.
 type eventList struct {
 	Kind  string        `json:"kind"`
 	Items []storedEvent `json:"items"`
@@ -109,7 +109,7 @@ func (e *storedEvent) about(of object.Ref) bool {
 	return uid == string(of.UID) || of.Is(object.Node) && e.InvolvedObject.Kind == "Node" && uid == of.Name
 }
 
-// event reads both forms that events have: a component of today writes series.
+// event reads both forms of events. Current components write series.
 func (e *storedEvent) event() Event {
 	return Event{
 		Type: e.Type, Reason: e.Reason, Message: e.Message, Count: max(e.Count, e.Series.Count, 1),
@@ -117,7 +117,7 @@ func (e *storedEvent) event() Event {
 	}
 }
 
-// latest is the last of some times, as far as they are times.
+// latest returns the latest of some times and skips invalid ones.
 func latest(texts ...string) string {
 	var last time.Time
 	for _, text := range texts {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestEvents: warnings come first and the last ones before others, in both forms that
-// events have; those of other objects are left out.
+// TestEvents: warnings come first, and then the newest, in both forms of events. Events of other
+// objects are left out.
 func TestEvents(t *testing.T) {
 	s, c := serve(t)
 	s.on("/api/v1/namespaces/shop/events", answer200(jsonType, []byte(`{"kind":"EventList","apiVersion":"v1","items":[
@@ -41,7 +41,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestEventsOfNodes: they are in the namespace default, under the name of the node.
+// TestEventsOfNodes: they are in namespace default, with the name of the node as uid.
 func TestEventsOfNodes(t *testing.T) {
 	s, c := serve(t)
 	s.on("/api/v1/namespaces/default/events", answer200(jsonType, []byte(`{"kind":"EventList","apiVersion":"v1","items":[
@@ -57,7 +57,7 @@ func TestEventsOfNodes(t *testing.T) {
 	}
 }
 
-// TestEventsThatCannotBeRead: no list is never an empty one.
+// TestEventsThatCannotBeRead: a failed list is never an empty one.
 func TestEventsThatCannotBeRead(t *testing.T) {
 	s, c := serve(t)
 	pod := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u"}

@@ -17,15 +17,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// alike is how many objects of one kind are looked at one by one. Where there are more,
-// the whole kind is read, which is cheaper, and events are read of the first alone.
+// alike is the largest number of objects of one kind that are read one by one. For more objects the
+// whole kind is listed, which is cheaper, and events are read for the first ones only.
 const alike = 20
 
-// Evidence reads what tells who holds up objects that are being deleted: whole
-// objects of few kinds, and only those that can matter for what these objects wait
-// for. Nothing is read for objects that are not being deleted. all are the objects of the cluster,
-// including the dependents of about. Failed reads are marked in the world, with the reason. Evidence
-// fails only if the context ends.
+// Evidence reads what shows why objects that are being deleted are stuck: whole objects of few
+// kinds, and only those that can matter for the objects. Nothing is read for other objects. all are
+// the objects of the cluster, including the dependents of about. Failed reads are marked in the
+// world with the reason. Evidence fails only if the context ends.
 func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*evidence.World, error) {
 	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, evidence.InUseByLabel)}
 	w.world.Live = true
@@ -38,7 +37,7 @@ func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*ev
 	return w.world.Sorted(), nil
 }
 
-// look reads scenes, the objects, what was said about those that are being deleted, and the services
+// look reads scenes, the objects, the events of those that are being deleted, and then the services
 // that the API server calls.
 func (w *witness) look(ctx context.Context, scenes []scene) error {
 	var tasks []func()
@@ -75,10 +74,10 @@ func deleting(all []*object.Object) []*object.Object {
 	return some
 }
 
-// besides does all tasks, as many at a time as lists are under way.
+// besides runs all tasks, at most inFlight at a time.
 func besides(tasks []func()) { atMost(inFlight, tasks) }
 
-// atMost does all tasks, so many at a time.
+// atMost runs all tasks, at most n at a time.
 func atMost(n int, tasks []func()) {
 	var running errgroup.Group
 	running.SetLimit(n)
@@ -91,21 +90,21 @@ func atMost(n int, tasks []func()) {
 	_ = running.Wait() // tasks do not fail
 }
 
-// witness gathers evidence.
+// witness reads evidence.
 type witness struct {
 	client *Client
 	about  []*object.Object
-	// used tells that Crossplane has marked an object as in use.
+	// used is true if Crossplane has marked an object as in use.
 	used  bool
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the fields below
 	world evidence.World
-	// keep collects records of the objects that were read, and remarks about failed reads and how far
-	// each part was listed, both in the order of arrival.
+	// keep makes it collect records of the objects that were read, and remarks about failed reads
+	// and the completeness of each part. Both are in the order of arrival.
 	keep             bool
 	records, remarks []*evidence.Record
 }
 
-// add takes in one object. The lock is held.
+// add adds one object. The lock must be held.
 func (w *witness) add(apiVersion, kind string, raw []byte) error {
 	r, err := evidence.Read(apiVersion, kind, raw)
 	w.world.Take(r)
@@ -115,17 +114,17 @@ func (w *witness) add(apiVersion, kind string, raw []byte) error {
 	return err
 }
 
-// scene is a part of the evidence in one namespace or, with an empty one, everywhere.
+// scene is a part of the evidence in one namespace, or everywhere if it is empty.
 type scene struct {
 	part      evidence.Part
 	namespace string
 }
 
-// unfinished leaves out pods that have ended: nobody works in them.
+// unfinished excludes finished pods: no controller runs in them.
 const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
 
-// part reads a part, and says how far. What is refused everywhere is read beside what
-// waits: who works may be there. That nobody does, this cannot show.
+// part reads a part and marks its completeness. If a cluster-wide list is forbidden, it reads the
+// namespaces of the objects. That can show that a controller runs there, but not that none runs.
 func (w *witness) part(ctx context.Context, s scene) {
 	err := w.gather(ctx, s)
 	w.mark(s, err)
@@ -149,7 +148,7 @@ func (w *witness) part(ctx context.Context, s scene) {
 	}
 }
 
-// missed says that a server has no such object, if none was read.
+// missed records that a server does not have an object, unless it was read.
 func (w *witness) missed(ref object.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +158,7 @@ func (w *witness) missed(ref object.Ref) {
 	}
 }
 
-// gather reads a part.
+// gather lists a part.
 func (w *witness) gather(ctx context.Context, s scene) error {
 	at := Place{w.client.resourceOf(s.part), s.namespace}
 	var by Selection
@@ -169,14 +168,15 @@ func (w *witness) gather(ctx context.Context, s scene) error {
 	return w.client.bodies(ctx, at, by, func(raw []byte) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		// What cannot be read of one object, the world remembers for its part.
+		// The world records an unreadable object for its part.
 		_ = w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 		return nil
 	})
 }
 
-// resourceOf returns the resource of a part in the version that evidence reads best, or in the preferred
-// version of a server that does not serve that one: admission policies were v1alpha1 and v1beta1 before.
+// resourceOf returns the resource of a part in the version that evidence reads best, or in the
+// preferred version if the server does not serve that one: admission policies were v1alpha1 and
+// v1beta1 before.
 func (c *Client) resourceOf(p evidence.Part) object.Resource {
 	best := evidence.ResourceOf(p)
 	d := c.discovery.Load()
@@ -205,7 +205,7 @@ func (w *witness) mark(s scene, err error) {
 	}
 }
 
-// whole are the requests that read objects of one kind whole.
+// whole returns the requests that read whole objects of one kind.
 func (w *witness) whole(ctx context.Context, some []*object.Object) []func() {
 	if len(some) > alike && !isData(some[0]) {
 		return []func(){func() { w.kind(ctx, some) }}
@@ -221,8 +221,7 @@ func (w *witness) whole(ctx context.Context, some []*object.Object) []func() {
 	return tasks
 }
 
-// kind reads some objects of a kind by reading all of them, in their namespace if they
-// have it in common.
+// kind reads some objects of a kind by listing the kind, in their namespace if all share one.
 func (w *witness) kind(ctx context.Context, some []*object.Object) {
 	wanted := make(map[types.UID]*object.Object, len(some))
 	for _, o := range some {
@@ -249,7 +248,7 @@ func (w *witness) kind(ctx context.Context, some []*object.Object) {
 		})
 	}
 	if err == nil {
-		return // those that did not come are gone by now
+		return // objects that the list lacks are gone by now
 	}
 	for _, o := range some {
 		if wanted[o.UID] != nil {
@@ -264,7 +263,7 @@ func (w *witness) unread(o *object.Object, why string) {
 	w.cannotRead(o, why)
 }
 
-// cannotRead remembers why an object could not be read. The lock is held.
+// cannotRead records why an object could not be read. The lock must be held.
 func (w *witness) cannotRead(o *object.Object, why string) {
 	w.world.Unread(o.Ref, why)
 	if w.keep {
@@ -272,7 +271,7 @@ func (w *witness) cannotRead(o *object.Object, why string) {
 	}
 }
 
-// object reads one object whole. One that is gone by now is no evidence.
+// object reads one whole object. An object that is gone by now is skipped.
 func (w *witness) object(ctx context.Context, o *object.Object) {
 	raw, err := w.read(ctx, o)
 	if apierrors.IsNotFound(err) {
@@ -288,13 +287,13 @@ func (w *witness) object(ctx context.Context, o *object.Object) {
 	}
 }
 
-// isData reports whether an object holds what is nobody's business.
+// isData reports whether an object holds user data that must not be read.
 func isData(o *object.Object) bool {
 	return o.Is(object.Secret) || o.Is(object.ConfigMap)
 }
 
-// read reads one object: all of it, for its conditions, but of Secrets and ConfigMaps
-// only metadata.
+// read reads one object: all of it, for its conditions, but only metadata of Secrets and
+// ConfigMaps.
 func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
 	if !isData(o) {
 		raw, _, err := w.client.Raw(ctx, o.Ref)
@@ -320,8 +319,8 @@ func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
 	return json.Marshal(&m)
 }
 
-// events reads what was said about one object. That of objects without namespace is
-// said in the namespace default.
+// events reads the events about one object. Events about cluster-scoped objects are in namespace
+// default.
 //
 // Upstream: client-go/tools/record/event.go makeEvent.
 func (w *witness) events(ctx context.Context, o *object.Object) {

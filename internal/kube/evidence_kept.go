@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Records reads the evidence that a snapshot stores, so that it answers as the cluster does: everything
-// that Evidence and Neighbours could read. about are the objects that wait for a controller, or will
-// when they are deleted. They are read whole. The records are sorted. Failed reads are records with a
-// reason. Records fails only if the context ends.
+// Records reads the evidence that a snapshot stores, so that it can answer like the cluster:
+// everything that Evidence and Neighbours could read. about are the objects that wait for a
+// controller, or will when they are deleted. They are read whole. The records are sorted. Failed
+// reads are records with a reason. Records fails only if the context ends.
 func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*evidence.Record, error) {
 	w := &witness{client: c, about: about, keep: true}
 	scenes := append(everyScene(), w.consumers()...)

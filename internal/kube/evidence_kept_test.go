@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestRecords: what is read for a snapshot and written as lines is the evidence that is read for an
-// answer, whether a list is whole, refused or broken off, and has no data.
+// TestRecords: records that are read for a snapshot and written as lines give the same evidence as
+// Evidence, for complete, forbidden and truncated lists, and contain no data.
 func TestRecords(t *testing.T) {
 	s, c := serve(t)
 	servesEvidence(s)
@@ -73,8 +73,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestEvidenceInOlderVersions: admission policies are read where the server has v1beta1 or v1alpha1 alone.
-// A binding of v1.26 has no actions, and denies.
+// TestEvidenceInOlderVersions: admission policies are read from a server that has v1beta1 or
+// v1alpha1 only. A binding of v1.26 has no actions, and denies.
 func TestEvidenceInOlderVersions(t *testing.T) {
 	for _, version := range []string{"v1beta1", "v1alpha1"} {
 		s, c := serve(t)
@@ -99,8 +99,8 @@ func TestEvidenceInOlderVersions(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfUsages: Usages of Crossplane are read if it has marked an object of the cluster, which need
-// not be deleted yet.
+// TestEvidenceOfUsages: Usages of Crossplane are read if any object of the cluster is marked as in
+// use, even if it is not being deleted.
 func TestEvidenceOfUsages(t *testing.T) {
 	for value, want := range map[string]int{"true": 1, "false": 0} {
 		s, c := serve(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// scenes are the parts that matter for what the objects wait for.
+// scenes returns the parts that matter for what the objects wait for.
 func (w *witness) scenes() []scene {
 	all := func(parts ...evidence.Part) []scene {
 		var scenes []scene
@@ -39,12 +39,12 @@ func (w *witness) scenes() []scene {
 	return scenes
 }
 
-// admission are the parts that could refuse a request.
+// admission returns the parts that can refuse a request.
 func admission() []scene {
 	return []scene{{part: evidence.ValidatingWebhooks}, {part: evidence.MutatingWebhooks}, {part: evidence.Policies}, {part: evidence.PolicyBindings}}
 }
 
-// consumers lists the parts whose objects name an object that a finalizer protects.
+// consumers returns the parts with objects that may use one that a finalizer protects.
 func (w *witness) consumers() []scene {
 	var scenes []scene
 	if w.any(func(o *object.Object) bool { return o.Kind == "GatewayClass" }) {
@@ -56,12 +56,12 @@ func (w *witness) consumers() []scene {
 	return scenes
 }
 
-// usages lists the parts that hold Crossplane's Usages.
+// usages returns the parts with Crossplane's Usages.
 func usages() []scene {
 	return []scene{{part: evidence.LegacyUsages}, {part: evidence.Usages}, {part: evidence.ClusterUsages}}
 }
 
-// controllers are the parts in which whoever removes a finalizer may be, without leases.
+// controllers returns the parts that show controllers, without leases.
 func controllers() []scene {
 	var scenes []scene
 	for _, p := range []evidence.Part{
@@ -73,8 +73,8 @@ func controllers() []scene {
 	return scenes
 }
 
-// waitsForSomebody reports whether an object waits for a controller, and not only for a
-// kubelet, as pods do all day.
+// waitsForSomebody reports whether an object waits for a controller, and not only for a kubelet,
+// which pods do all the time.
 func waitsForSomebody(o *object.Object) bool {
 	return len(o.Finalizers()) > 0 || o.Is(object.Namespace)
 }
@@ -85,15 +85,16 @@ func usesVolumes(o *object.Object) bool {
 	return o.Is(object.PV) || o.Is(object.PVC) || o.Is(object.VolumeAttachment) || o.Is(object.Node) || pod != nil && len(pod.Claims) > 0
 }
 
-// mayBeDrained reports whether a node may be drained before an object goes.
+// mayBeDrained reports whether a node may be drained before an object is deleted.
 func mayBeDrained(o *object.Object) bool {
 	return o.Is(object.Node) || o.Kind == "Machine" && o.Group() == "cluster.x-k8s.io"
 }
 
-// nearby is how many namespaces are looked at one by one where all of them are refused.
+// nearby is how many namespaces are read one by one if the cluster-wide list is forbidden.
 const nearby = 5
 
-// namespaces are the first namespaces that the objects are in, or are.
+// namespaces returns the first few namespaces of the objects, including objects that are
+// namespaces.
 func (w *witness) namespaces() []string {
 	var names []string
 	for _, o := range w.about {
@@ -110,8 +111,8 @@ func (w *witness) namespaces() []string {
 
 func (w *witness) any(is func(*object.Object) bool) bool { return slices.ContainsFunc(w.about, is) }
 
-// mayBeConverted reports whether definitions of custom resources may matter: for what
-// is one, or has one below it.
+// mayBeConverted reports whether CRDs may matter for an object: it is a custom resource, or may
+// have one as a dependent.
 func mayBeConverted(o *object.Object) bool {
 	if o.HandlesDependents() {
 		return true
@@ -126,7 +127,7 @@ func mayBeConverted(o *object.Object) bool {
 	}
 }
 
-// groups are the objects by their kind, in the order of the first of each.
+// groups returns the objects by kind, in the order of the first object of each.
 func (w *witness) groups() [][]*object.Object {
 	type kind struct{ apiVersion, kind string }
 	at := map[kind]int{}
@@ -143,13 +144,13 @@ func (w *witness) groups() [][]*object.Object {
 	return groups
 }
 
-// called are the services in those namespaces in which the API server calls one, and
-// their endpoints.
+// called returns services and EndpointSlices in the namespaces of the services that the API server
+// calls.
 func (w *witness) called() []scene {
 	return w.calledFor(func(*evidence.Webhook) bool { return true })
 }
 
-// calledFor is called, of the webhooks of admission only those that matter.
+// calledFor is like called, for the admission webhooks that matter.
 func (w *witness) calledFor(matters func(*evidence.Webhook) bool) []scene {
 	var namespaces []string
 	add := func(s *evidence.ServiceRef) {

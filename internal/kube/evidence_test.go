@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// whole is a list of whole objects, as the server writes lists of its own kinds.
+// whole returns a list of whole objects, as the server writes lists of built-in kinds.
 func whole(r object.Resource, token string, items ...any) http.HandlerFunc {
 	return answerJSON(map[string]any{
 		"kind": r.Kind + "List", "apiVersion": r.APIVersion(),
@@ -31,7 +31,7 @@ func item(name string) manifestOf {
 	return manifestOf{"metadata": manifestOf{"namespace": "shop", "name": name}}
 }
 
-// What is not a whole list of whole objects is an error, and never an empty list.
+// Anything but a complete list of whole objects is an error, and never an empty list.
 func TestBodiesFaults(t *testing.T) {
 	at := Place{Resource: pods, Namespace: "shop"}
 	const path = "/api/v1/namespaces/shop/pods"
@@ -76,8 +76,8 @@ func TestBodiesFaults(t *testing.T) {
 	}
 }
 
-// Whole objects come in pages, page by page, and from the front when the server has
-// forgotten the first one.
+// Whole objects come page by page, and from the beginning if the server has forgotten the first
+// page.
 func TestBodiesPages(t *testing.T) {
 	s, c := serve(t)
 	s.on("/api/v1/pods", whole(pods, "t1", item("a")), refuse(410, metav1.StatusReasonExpired), whole(pods, "t2", item("b")), whole(pods, "", item("c")))
@@ -103,7 +103,7 @@ func TestBodiesPages(t *testing.T) {
 	}
 }
 
-// terminating is an object that waits for finalizers.
+// terminating returns an object that waits for finalizers.
 func terminating(r object.Resource, namespace, name string, finalizers ...string) *object.Object {
 	o := &object.Object{Ref: object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace, Name: name, UID: types.UID("uid-" + name)}}
 	life := o.Edit()
@@ -111,7 +111,7 @@ func terminating(r object.Resource, namespace, name string, finalizers ...string
 	return o
 }
 
-// servesEvidence has a server list every part, empty.
+// servesEvidence makes a server list every part as empty.
 func servesEvidence(s *scripted) {
 	for _, p := range evidence.Parts() {
 		r := evidence.ResourceOf(p)
@@ -128,7 +128,7 @@ func pathOf(p evidence.Part, namespace string) string {
 	return "/" + strings.Join(Place{evidence.ResourceOf(p), namespace}.path(), "/")
 }
 
-// gather reads evidence of a server that has been discovered.
+// gather reads the evidence of a server after discovery.
 func gather(t *testing.T, c *Client, about ...*object.Object) *evidence.World {
 	t.Helper()
 	if _, err := c.Discover(context.Background()); err != nil {
@@ -141,7 +141,7 @@ func gather(t *testing.T, c *Client, about ...*object.Object) *evidence.World {
 	return w
 }
 
-// asked are the paths of the lists that were read, without selectors.
+// asked returns the paths of the lists that were read, without selectors.
 func (s *scripted) listed() []string {
 	var paths []string
 	for _, r := range s.requests("limit=") {
@@ -152,7 +152,7 @@ func (s *scripted) listed() []string {
 	return paths
 }
 
-// Only what can matter is read.
+// Only parts that can matter are read.
 func TestEvidenceIsLittle(t *testing.T) {
 	always := []evidence.Part{evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Policies, evidence.PolicyBindings, evidence.Leases, evidence.Namespaces}
 	actors := []evidence.Part{evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
@@ -162,7 +162,7 @@ func TestEvidenceIsLittle(t *testing.T) {
 	for name, c := range map[string]struct {
 		about []*object.Object
 		parts []evidence.Part
-		// events are the namespace in which events are read.
+		// events is the namespace whose events are read.
 		events string
 	}{
 		"nothing":                 {nil, nil, ""},
@@ -201,7 +201,7 @@ func TestEvidenceIsLittle(t *testing.T) {
 	}
 }
 
-// What cannot be read is not known, and says why; the rest is there.
+// A part that cannot be read is unknown, with the reason. The other parts are complete.
 func TestEvidenceForbidden(t *testing.T) {
 	s, c := serve(t)
 	servesEvidence(s)
@@ -230,7 +230,7 @@ func TestEvidenceForbidden(t *testing.T) {
 	}
 }
 
-// Of Secrets and ConfigMaps nothing but metadata is asked for, and nothing else taken.
+// Of Secrets and ConfigMaps only metadata is requested and accepted.
 func TestEvidenceOfSecrets(t *testing.T) {
 	const path = "/api/v1/namespaces/shop/configmaps/a"
 	meta := manifestOf{"namespace": "shop", "name": "a", "uid": "uid-a", "deletionTimestamp": "2026-01-01T00:00:00Z",
@@ -257,8 +257,7 @@ func TestEvidenceOfSecrets(t *testing.T) {
 	}
 }
 
-// A pod that has ended is not among those that are listed; who has put a finalizer on
-// it stands in it.
+// A finished pod is not listed, but the pod itself shows the writer of its finalizer.
 func TestEvidenceOfFinishedPods(t *testing.T) {
 	s, c := serve(t)
 	servesEvidence(s)
@@ -271,7 +270,7 @@ func TestEvidenceOfFinishedPods(t *testing.T) {
 	}
 }
 
-// Many of a kind are read at once, and nobody is left out.
+// Many objects of a kind are read with one list, and none is left out.
 func TestEvidenceOfMany(t *testing.T) {
 	s, c := serve(t)
 	servesEvidence(s)
@@ -280,7 +279,7 @@ func TestEvidenceOfMany(t *testing.T) {
 	for i := range 100 {
 		name := fmt.Sprintf("a%02d", i)
 		about = append(about, terminating(widgets, "shop", name, "example.com/a"), terminating(configMaps, "shop", name, "example.com/a"))
-		if i != 7 { // it is gone by now
+		if i != 7 { // this one is gone by now
 			items = append(items, manifestOf{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": manifestOf{"namespace": "shop", "name": name, "uid": "uid-" + name, "deletionTimestamp": "2026-01-01T00:00:00Z"}})
 		}
 	}
@@ -295,7 +294,7 @@ func TestEvidenceOfMany(t *testing.T) {
 			unread[o.Ref.Kind]++
 		}
 	}
-	// Of ConfigMaps the first are asked for one by one, and not served here.
+	// The first ConfigMaps are read one by one, and fail here.
 	if read != 99 || unread["Widget"] != 0 || unread["ConfigMap"] != 100 {
 		t.Errorf("%d were read, %v not", read, unread)
 	}
@@ -306,7 +305,7 @@ func TestEvidenceOfMany(t *testing.T) {
 		t.Errorf("%d times events were read", n)
 	}
 
-	// In several namespaces they are read everywhere.
+	// Objects of several namespaces are read with one list.
 	about = append(about, terminating(widgets, "other", "o", "example.com/a"))
 	s.on("/apis/example.com/v1/widgets", whole(widgets, "more", items[:3]...), refuse(403, metav1.StatusReasonForbidden))
 	w = gather(t, c, about...)
@@ -328,8 +327,7 @@ func TestEvidenceOfMany(t *testing.T) {
 	}
 }
 
-// Who has put a finalizer on, what was said, which services have nobody behind them:
-// all in an order of its own.
+// The writers of finalizers, events and services without endpoints are all sorted.
 func TestEvidenceGathered(t *testing.T) {
 	s, c := serve(t)
 	servesEvidence(s)

@@ -16,20 +16,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// UnservedPathError is a 404 that does not come from the resource that was asked:
-// no Status, or one that is not about the object. The path is not served, or
-// something between us and the server answers for it. It says nothing about the
-// object: apierrors.IsNotFound does not hold for it.
+// UnservedPathError is a 404 that does not come from the requested resource: the body is not a
+// Status, or a Status about something else. The path is not served, or a proxy answered. It says
+// nothing about the object: apierrors.IsNotFound does not hold for it.
 //
-// Upstream's collector takes it for the absence of the object. (spec §17)
+// The upstream collector treats it as the absence of the object. (spec §17)
 type UnservedPathError struct {
-	// About is the object or list that was asked for.
+	// About is the requested object or list.
 	About string
-	// Answer is the beginning of what came instead.
+	// Answer is the beginning of the response.
 	Answer string
 }
 
-// Error names what was asked for.
+// Error names the request.
 func (e *UnservedPathError) Error() string {
 	return fmt.Sprintf("%s: the server does not serve this path: %s", e.About, quote(e.Answer))
 }
@@ -39,26 +38,25 @@ func isUnserved(err error) bool {
 	return ok
 }
 
-// UnexpectedAnswerError is an answer of success that is not what was asked for: a
-// page of a proxy, another kind, text that ends too early.
+// UnexpectedAnswerError is a successful response with unexpected content: a page of a proxy,
+// another kind, truncated text.
 type UnexpectedAnswerError struct {
 	About, What string
 }
 
-// Error names what was asked for and what came.
+// Error names the request and the response.
 func (e *UnexpectedAnswerError) Error() string {
 	return fmt.Sprintf("%s: not the answer of an API server: %s", e.About, e.What)
 }
 
-// subject is what a request is about, for messages and to recognise a 404 that is
-// about it.
+// subject is the object or list of a request, for messages and for recognizing a 404 about it.
 type subject struct {
 	resource  object.Resource
 	namespace string
 	name      string
 }
 
-// String is `configmaps shop/settings`, or as much of it as there is.
+// String returns `configmaps shop/settings`, or the parts of it that are set.
 func (s subject) String() string {
 	text := s.resource.GroupResource().String()
 	switch {
@@ -74,7 +72,7 @@ func (s subject) String() string {
 	return text
 }
 
-// quoteName quotes a name that could confuse a terminal.
+// quoteName quotes a name that contains special characters.
 func quoteName(s string) string {
 	if q := quote(s); q != `"`+s+`"` {
 		return q
@@ -82,7 +80,7 @@ func quoteName(s string) string {
 	return s
 }
 
-// failure is the error of a response that is not a success. It closes the body.
+// failure returns the error of an unsuccessful response and closes its body.
 func failure(r request, response *http.Response) error {
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
@@ -112,7 +110,7 @@ func failure(r request, response *http.Response) error {
 	return apierrors.NewGenericServerResponse(response.StatusCode, r.verb, r.about.resource.GroupResource(), r.about.name, said, 0, true)
 }
 
-// statusOf reads a Status in either encoding.
+// statusOf decodes a Status from JSON or protobuf.
 func statusOf(media string, text []byte) (*metav1.Status, bool) {
 	var status metav1.Status
 	switch media {
@@ -132,10 +130,9 @@ func statusOf(media string, text []byte) (*metav1.Status, bool) {
 	return &status, status.Kind == "Status" && status.APIVersion == "v1" && status.Status == metav1.StatusFailure
 }
 
-// aboutSubject reports whether a 404 is about the very object that was asked for:
-// reason NotFound, details that name it, and no sign that it was made up from
-// something else. A 404 of a list has no name to compare; it is never about an
-// object. (spec §17 step 3)
+// aboutSubject reports whether a 404 is about exactly the requested object: its reason is NotFound,
+// its details name the object, and it was not synthesized from another response. A 404 of a list
+// has no name to compare and is never about an object. (spec §17 step 3)
 func aboutSubject(s *metav1.Status, about subject) bool {
 	if s.Reason != metav1.StatusReasonNotFound || s.Details == nil || about.name == "" {
 		return false

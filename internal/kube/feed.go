@@ -13,43 +13,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// State is how well a kind is known while it is followed.
+// State is the state of a followed kind.
 type State uint8
 
 // The states of a kind.
 const (
-	// Syncing: it is listed, for the first time or because its watch has broken off;
-	// nothing says at present what there is.
+	// Syncing: the kind is being listed, for the first time or after its watch broke off. Its
+	// objects are unknown at present.
 	Syncing State = iota
-	// Synced: everything there is was handed over, and changes follow.
+	// Synced: all objects were sent, and changes follow.
 	Synced
-	// Broken: it cannot be listed or watched at present. What was handed over
-	// before may be out of date; it is tried again.
+	// Broken: it cannot be listed or watched at present. What was sent before may be out of date.
+	// It is retried.
 	Broken
-	// Dropped: the server does not serve it any more. It is not followed.
+	// Dropped: the server no longer serves it. It is not followed.
 	Dropped
-	// Undiscovered stands without a resource: what the server serves could not be
-	// asked. Nothing is dropped for that.
+	// Undiscovered has no resource: discovery failed. Nothing is dropped because of that.
 	Undiscovered
 )
 
-// String is the state in one word.
+// String returns the state in one word.
 func (s State) String() string {
 	return [...]string{"syncing", "synced", "broken", "dropped", "undiscovered"}[s]
 }
 
-// KindState is what is known of a kind.
+// KindState is the state of a kind with its reason.
 type KindState struct {
 	Resource object.Resource
 	State    State
-	// Why says what is wrong; empty for Synced and in the first list.
+	// Why is the error. It is empty for Synced and during the first list.
 	Why string
-	// Refused: it is Broken because we may not list or watch it, or Undiscovered because we may
-	// not ask.
+	// Refused is true if the kind is Broken because this client may not list or watch it, or
+	// Undiscovered because it may not discover.
 	Refused bool
 }
 
-// Feed is a cluster that is being followed. Its events and answers fit engine.Run.
+// Feed is a cluster that is being followed. Its events and methods fit engine.Run.
 type Feed struct {
 	client *Client
 	events chan object.Event
@@ -59,39 +58,38 @@ type Feed struct {
 
 	mu     sync.Mutex
 	kinds  map[schema.GroupResource]KindState
-	listed bool // discovery has said once which kinds there are
-	// missing is what the last discovery could not say; complete that every kind is
-	// Synced, and epoch how often that has become so.
+	listed bool // discovery has succeeded once
+	// missing is what the last discovery could not read. complete is true if every kind is Synced.
+	// epoch counts how often complete has become true.
 	missing  string
 	complete bool
 	epoch    uint64
-	// again ends the time until the next discovery, and waiting that until what is broken is
-	// tried again.
+	// again ends the wait for the next discovery, and waiting those for the next try of broken
+	// kinds.
 	again   context.CancelFunc
 	waiting map[*follower]context.CancelFunc
 }
 
-// Events are the changes of all kinds, each kind's in their order. The events of
-// a list are Added, or Modified for what was handed over before; a Deleted event
-// that was missed and found by a list carries nothing but the identity; none has
-// Old. The channel is closed when the context has ended and nothing is left. It
-// has to be received from, for nothing is dropped: a slow receiver slows the
+// Events returns the changes of all kinds, ordered within each kind. The events of a list are
+// Added, or Modified for objects that were sent before. A missed Deleted event that a list reveals
+// has nothing but the identity. None has Old. The channel is closed after the context has ended and
+// all events are sent. It must be received from: nothing is dropped, and a slow receiver slows the
 // server down.
 func (f *Feed) Events() <-chan object.Event { return f.events }
 
-// Synced is closed when every kind that was there at the start has handed over all
-// of its objects, or is known to be broken.
+// Synced is closed when every kind that existed at the start has sent all of its objects, or is
+// known to be broken.
 func (f *Feed) Synced() <-chan struct{} { return f.synced }
 
 // Done is closed when the context has ended and no goroutine is left.
 func (f *Feed) Done() <-chan struct{} { return f.done }
 
-// Uncovered reports whether nothing may be concluded about the place of an object at
-// present, because its kind is followed and not synced, and why.
+// Uncovered reports whether nothing may be concluded about an object at present, because its kind
+// is followed and not synced, and why.
 func (f *Feed) Uncovered(ref object.Ref) (why string, uncovered bool) {
 	r, err := f.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
-		return "", false // there is no place; the collector finds out itself
+		return "", false // the kind is not served; the collector finds out itself
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,9 +100,9 @@ func (f *Feed) Uncovered(ref object.Ref) (why string, uncovered bool) {
 	return strings.TrimSuffix(r.GroupResource().String()+" is "+k.State.String()+": "+k.Why, ": "), true
 }
 
-// Complete reports whether every kind is known in full at present, and since when: the
-// epoch is another one after every moment in which that was not so, and 1 for as
-// long as there was none since Synced was closed. Why names a kind that is not. Whoever acts on what no object refers to has to have seen it.
+// Complete reports whether every kind is fully known at present. epoch changes after every
+// interruption, and stays 1 if there was none since Synced was closed. why names a kind that is not
+// complete. Code that acts on the absence of references needs a complete feed.
 func (f *Feed) Complete() (epoch uint64, why string, complete bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,17 +119,16 @@ func (f *Feed) Complete() (epoch uint64, why string, complete bool) {
 	return f.epoch, why, false
 }
 
-// Missing says which group version could not be discovered the last time; empty if
-// all were.
+// Missing returns a group version that the last discovery could not read, with the reason. It is
+// empty if there was none.
 func (f *Feed) Missing() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.missing
 }
 
-// Rediscover has the server asked soon what it serves: something says that it is not what it
-// was. Kinds that are new are followed then, and those that are gone are dropped; what is broken
-// is tried again.
+// Rediscover makes the feed run discovery soon, because the served kinds may have changed. New
+// kinds are followed, kinds that are gone are dropped, and broken ones are retried.
 func (f *Feed) Rediscover() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,7 +140,7 @@ func (f *Feed) Rediscover() {
 	}
 }
 
-// wait waits until something broken is tried again.
+// wait waits for d, or until Rediscover retries broken kinds.
 func (f *Feed) wait(ctx context.Context, w *follower, d time.Duration) {
 	bound, retry := context.WithCancel(ctx)
 	defer retry()
@@ -156,7 +153,7 @@ func (f *Feed) wait(ctx context.Context, w *follower, d time.Duration) {
 	delete(f.waiting, w)
 }
 
-// Kinds are the states of all kinds that are followed, by group and resource.
+// Kinds returns the states of all followed kinds, sorted by group and resource.
 func (f *Feed) Kinds() []KindState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,8 +167,7 @@ func (f *Feed) Kinds() []KindState {
 	return all
 }
 
-// note takes a state over and tells of it. All events that came before it are
-// sent.
+// note stores a state and passes it to tell. All earlier events must have been sent.
 func (f *Feed) note(k KindState) {
 	f.mu.Lock()
 	switch gr := k.Resource.GroupResource(); k.State {
@@ -188,8 +184,8 @@ func (f *Feed) note(k KindState) {
 	}
 }
 
-// settle finds out whether every kind is known, and closes synced once no kind is in
-// its first list.
+// settle updates complete, and closes synced once no kind is in its first list. The lock must be
+// held.
 func (f *Feed) settle() {
 	was := f.complete
 	f.complete = f.listed
@@ -209,14 +205,14 @@ func (f *Feed) settle() {
 	default:
 		if f.listed {
 			if !f.complete {
-				f.epoch++ // the first one is for those who begin with everything
+				f.epoch++ // epoch 1 is reserved for feeds that are complete when synced is closed
 			}
 			close(f.synced)
 		}
 	}
 }
 
-// discovered says that everything that a discovery has shown is followed.
+// discovered records that all kinds of a discovery are followed.
 func (f *Feed) discovered(d *Discovery) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -227,7 +223,7 @@ func (f *Feed) discovered(d *Discovery) {
 	f.settle()
 }
 
-// send hands an event over, or gives up with the context.
+// send sends an event, or fails when the context ends.
 func (f *Feed) send(ctx context.Context, e object.Event) error {
 	select {
 	case f.events <- e:

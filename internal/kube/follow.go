@@ -12,33 +12,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// FollowOptions say what to follow.
+// FollowOptions configure Follow.
 type FollowOptions struct {
-	// Wants chooses among what a collector watches; nil takes everything.
+	// Wants selects among the kinds that a collector watches; nil selects all.
 	Wants func(object.Resource) bool
-	// Namespace is the only one whose content is followed; empty for all. Kinds without a
-	// namespace are followed always.
+	// Namespace limits namespaced kinds to one namespace; empty means all. Cluster-scoped kinds are
+	// always followed.
 	Namespace string
-	// SyncPeriod is how often discovery is repeated; 0 for 30 seconds, as
-	// upstream.
+	// SyncPeriod is the interval of discovery; 0 means 30 seconds, as upstream.
 	SyncPeriod time.Duration
-	// State is told of every change of a kind's state, from many goroutines and
-	// after the events that led to it; nil for nobody.
+	// State is called for every change of a kind's state, concurrently and after the events that
+	// led to it. It may be nil.
 	State func(KindState)
-	// Listener is told how the watches go. It may be nil.
+	// Listener is notified about the watches. It may be nil.
 	Listener Listener
-	// Buffer is how many events may wait; 0 for 1,024.
+	// Buffer is the capacity of the event channel; 0 means 1,024.
 	Buffer int
 }
 
-// Follow tells of every object that a collector watches, and of every change, until
-// the context ends.
+// Follow sends every object that a collector watches, and every change, until the context ends.
 //
-// A kind that cannot be listed or watched is Broken and costs nobody else anything.
-// It is listed again after an expired watch, and what has vanished meanwhile is
-// reported as Deleted. Discovery is repeated: new kinds are followed, and a kind
-// that is gone is dropped, but never because its group could not be discovered. What has
-// vanished before a kind is followed again is reported then.
+// A kind that cannot be listed or watched is Broken and affects no other kind. It is listed again
+// after an expired watch, and objects that have vanished meanwhile are sent as Deleted. Discovery
+// is repeated: new kinds are followed, and a kind that is gone is dropped, but never because its
+// group could not be discovered. Objects that vanished before a kind is followed
+// again are reported then.
 // (spec S180–S188)
 func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	if o.SyncPeriod <= 0 {
@@ -63,23 +61,23 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	return f.Feed
 }
 
-// following is one Follow.
+// following is one call of Follow.
 type following struct {
 	*Feed
 	options    FollowOptions
 	goroutines sync.WaitGroup
 	running    map[schema.GroupResource]*followed
-	// handed is what was handed over of kinds that are not followed at present. What of it has
-	// gone is told when the kind is served again, in whatever version.
+	// handed has the objects of kinds that are no longer followed. Those that have vanished are
+	// reported when the kind is served again, in any version.
 	handed map[schema.GroupResource]map[types.UID]known
-	// lists holds a token for each list under way.
+	// lists holds a token for each list in progress.
 	lists chan struct{}
 }
 
-// followed is a kind that is followed, as Follow knows it.
+// followed is a followed kind with its goroutine.
 type followed struct {
 	resource object.Resource
-	follower *follower // somebody else's until done is closed
+	follower *follower // owned by its goroutine until done is closed
 	stop     context.CancelFunc
 	done     chan struct{}
 }
@@ -87,7 +85,7 @@ type followed struct {
 func (f *following) run(ctx context.Context) {
 	var pause backoff
 	for ctx.Err() == nil {
-		// Who asks for another discovery while there is one under way gets it, too.
+		// A Rediscover during discovery causes another one.
 		round, end := context.WithCancel(ctx)
 		f.mu.Lock()
 		f.again = end
@@ -110,7 +108,7 @@ func (f *following) run(ctx context.Context) {
 	close(f.done)
 }
 
-// adjust follows what is new in discovery and drops what is gone.
+// adjust follows new kinds of a discovery and drops those that are gone.
 func (f *following) adjust(ctx context.Context, d *Discovery) {
 	var order []object.Resource
 	served := map[schema.GroupResource]object.Resource{}
@@ -155,8 +153,8 @@ func (f *following) start(ctx context.Context, r object.Resource) {
 	})
 }
 
-// backoff is how long to wait after failures in a row: twice as long each time, up
-// to half a minute, and never the same for two kinds.
+// backoff is the pause after consecutive failures. It doubles each time, up to half a minute, and
+// is randomized.
 type backoff struct{ failures int }
 
 func (b *backoff) next() time.Duration {

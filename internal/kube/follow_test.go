@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// follow follows config maps and widgets of a scripted server until the test ends,
-// and returns the feed and a function that waits for the next n events.
+// follow follows config maps and widgets of a scripted server until the test ends. It returns the
+// feed and a function that waits for the next n events.
 func follow(t *testing.T, c *Client, o FollowOptions) (*Feed, func(n int) []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	// Waits really wait here, though not for long: following goes on forever.
+	// Waits are short but real here, because following never ends.
 	c.wait = func(done <-chan struct{}, d time.Duration) { wallClock(done, min(d, 5*time.Millisecond)) }
 	if o.Wants == nil {
 		o.Wants = func(r object.Resource) bool { return r.Name == "configmaps" || r.Name == "widgets" }
@@ -99,7 +99,7 @@ func same(t *testing.T, got []string, want ...string) {
 
 const widgetsPath = "/apis/example.com/v1/widgets"
 
-// noWidgets scripts an empty kind.
+// noWidgets scripts an empty list of widgets.
 func noWidgets(s *scripted) {
 	s.on(widgetsPath, listOf("5", ""))
 	s.on(widgetsPath+" watch", watching(true))
@@ -127,7 +127,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestBookmarks: a watch that ends goes on where the last event or bookmark stood.
+// TestBookmarks: a watch that ends resumes at the last event or bookmark.
 func TestBookmarks(t *testing.T) {
 	s, c := serve(t)
 	noWidgets(s)
@@ -148,8 +148,8 @@ func TestBookmarks(t *testing.T) {
 	}
 }
 
-// TestRelist: after an expired watch the kind is listed again: what has vanished is
-// deleted, what has changed is modified, what is the same is not repeated.
+// TestRelist: after an expired watch the kind is listed again. Vanished objects are Deleted,
+// changed ones Modified, and unchanged ones are not repeated.
 func TestRelist(t *testing.T) {
 	for name, expired := range map[string]http.HandlerFunc{
 		"in the watch":         watching(false, watchError(410, metav1.StatusReasonExpired)),
@@ -173,8 +173,8 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// TestWatchFaults: a watch that breaks goes on where it was, and one that goes on
-// breaking makes the kind broken, until a list succeeds.
+// TestWatchFaults: a watch that breaks resumes at its position. If it keeps breaking, the kind is
+// Broken until a list succeeds.
 func TestWatchFaults(t *testing.T) {
 	half := event("MODIFIED", named("a"), "6")
 	for name, bad := range map[string]http.HandlerFunc{
@@ -204,7 +204,7 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-// TestBrokenKind: a kind that cannot be listed costs its own place only. (S185, S1)
+// TestBrokenKind: a kind that cannot be listed affects no other kind. (S185, S1)
 func TestBrokenKind(t *testing.T) {
 	s, c := serve(t)
 	s.on(widgetsPath, refuse(500, metav1.StatusReasonInternalError))
@@ -229,7 +229,7 @@ func TestBrokenKind(t *testing.T) {
 	}
 }
 
-// TestSlowKind: a kind that does not arrive holds Synced back, and nobody's events.
+// TestSlowKind: a kind that does not arrive delays Synced, but not the events of other kinds.
 func TestSlowKind(t *testing.T) {
 	s, c := serve(t)
 	release := make(chan struct{})
@@ -251,8 +251,8 @@ func TestSlowKind(t *testing.T) {
 	<-feed.Synced()
 }
 
-// TestKindsComeAndGo: discovery is followed; a kind is dropped when it is gone, and
-// never because its group could not be asked. (S180–S182)
+// TestKindsComeAndGo: a kind is dropped when discovery no longer has it, and never because its
+// group could not be discovered. (S180–S182)
 func TestKindsComeAndGo(t *testing.T) {
 	s, c := serve(t)
 	noWidgets(s)
@@ -282,8 +282,8 @@ func TestKindsComeAndGo(t *testing.T) {
 	}
 }
 
-// TestKindReturns: what has gone while its kind was not followed is deleted, whether the kind is
-// served in another version, in another scope, or not at all for a while; what is there is told
+// TestKindReturns: objects that vanished while their kind was not followed are Deleted when it is
+// served again, in another version, in another scope, or after a gap. Existing objects are sent
 // again.
 func TestKindReturns(t *testing.T) {
 	inVersion, inCluster := widgets, widgets
@@ -322,8 +322,7 @@ func TestKindReturns(t *testing.T) {
 	}
 }
 
-// TestFollowEnds: nothing is left of a feed whose context has ended, whoever
-// receives.
+// TestFollowEnds: a feed whose context has ended leaves no goroutine, even without a receiver.
 func TestFollowEnds(t *testing.T) {
 	s, c := serve(t)
 	s.on(configMapsPath, listOf("5", "", "a", "b", "c"))
@@ -356,7 +355,7 @@ func TestFollowWhole(t *testing.T) {
 	}
 }
 
-// TestIncomplete: of several kinds that are not known the first one is named, always.
+// TestIncomplete: of several unknown kinds always the first one is named.
 func TestIncomplete(t *testing.T) {
 	f := &Feed{kinds: map[schema.GroupResource]KindState{}}
 	for _, name := range []string{"c", "b", "a", "d"} {

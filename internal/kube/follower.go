@@ -19,25 +19,25 @@ import (
 type follower struct {
 	f  *following
 	at Place
-	// known is what was handed over and not deleted since.
+	// known has the objects that were sent and not deleted since.
 	known map[types.UID]known
 	state State
 	why   string
-	// refused: what is wrong is that we may not list or watch it.
+	// refused is true if this client may not list or watch the kind.
 	refused bool
-	// version is where the next watch goes on; empty when only a list helps.
+	// version is where the next watch resumes. It is empty if a list is needed first.
 	version string
 	pause   backoff
 	// reader decodes watch frames.
 	reader *frameReader
 }
 
-// known is what has to be remembered of an object to say that it is gone. Its
-// strings are those of the object.
+// known is what is remembered of an object to report its deletion. It shares the strings of the
+// object.
 type known struct{ namespace, name, version string }
 
-// newFollower follows a kind of which something may have been handed over before. That is handed
-// over again, for who was told that the kind is dropped has forgotten it.
+// newFollower returns the follower of a kind. handed are objects that were sent before the kind was
+// dropped. They are sent again, because receivers forget the objects of a dropped kind.
 func newFollower(f *following, r object.Resource, handed map[types.UID]known) *follower {
 	at := Place{Resource: r}
 	if r.Namespaced {
@@ -50,8 +50,8 @@ func newFollower(f *following, r object.Resource, handed map[types.UID]known) *f
 	return &follower{f: f, at: at, known: before, reader: newFrameReader(r)}
 }
 
-// tolerated is how many watches in a row may fail before the kind is Broken. One that we may
-// not have is not tried again before that.
+// tolerated is how many consecutive watches may fail before the kind is Broken. A forbidden watch
+// breaks it at once.
 const tolerated = 3
 
 // run follows the kind until the context ends.
@@ -77,7 +77,7 @@ func (w *follower) run(ctx context.Context) {
 			return
 		case err == nil && progressed:
 		case err == nil:
-			// A watch that ends at once and shows nothing would otherwise spin.
+			// A watch that ends at once without events would otherwise loop.
 			w.f.client.wait(ctx.Done(), w.pause.next())
 		case expired(err):
 			w.version = ""
@@ -93,10 +93,10 @@ func (w *follower) run(ctx context.Context) {
 	}
 }
 
-// denied reports whether the server says that we may not, or does not know us.
+// denied reports whether the server refuses access or does not know the user.
 func denied(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
-// broken says so, and waits.
+// broken reports an error and waits for the next try.
 func (w *follower) broken(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		w.f.options.Listener.Broken(w.at.Resource)
@@ -106,7 +106,7 @@ func (w *follower) broken(ctx context.Context, err error) {
 	}
 }
 
-// say reports a state that is news.
+// say reports a state if it has changed.
 func (w *follower) say(s State, why string) {
 	if s == w.state && why == w.why {
 		return
@@ -115,8 +115,7 @@ func (w *follower) say(s State, why string) {
 	w.f.note(KindState{Resource: w.at.Resource, State: s, Why: why, Refused: s == Broken && w.refused})
 }
 
-// list hands over what is there, and reports as deleted what is not there any
-// more. Only a whole list shows that.
+// list sends the listed objects, and reports known objects that a complete list lacks as deleted.
 func (w *follower) list(ctx context.Context) error {
 	select {
 	case w.f.lists <- struct{}{}:
@@ -135,7 +134,7 @@ func (w *follower) list(ctx context.Context) error {
 			return w.found(ctx, o)
 		},
 		Restart: func() {
-			first = false // what the first try has shown may be gone
+			first = false // objects of the first try may be gone
 			clear(seen)
 		},
 	})
@@ -158,7 +157,7 @@ func (w *follower) list(ctx context.Context) error {
 	return nil
 }
 
-// found hands over an object of a list, unless it is known in this very version.
+// found sends an object of a list, unless it is known in this version.
 func (w *follower) found(ctx context.Context, o *object.Object) error {
 	if o.UID == "" {
 		return fmt.Errorf("%s has no uid", quote(o.Name))
@@ -174,12 +173,11 @@ func (w *follower) found(ctx context.Context, o *object.Object) error {
 	return w.tell(ctx, e)
 }
 
-// confirmed is how many of the objects that a list does not show any more are asked
-// for before that list is believed.
+// confirmed is how many of the objects that a list lacks are checked with a GET before the list is
+// believed.
 const confirmed = 16
 
-// vanished reports as deleted what is known and was not seen. A server whose list
-// leaves out what is there has shown so before anybody is told.
+// vanished reports known objects that a list lacks as deleted, unless confirm finds one of them.
 func (w *follower) vanished(ctx context.Context, seen map[types.UID]struct{}) error {
 	if err := w.confirm(ctx, seen); err != nil {
 		return err
@@ -199,9 +197,8 @@ func (w *follower) vanished(ctx context.Context, seen map[types.UID]struct{}) er
 	return nil
 }
 
-// confirm asks for some of the objects that a list does not show any more: whether
-// they are gone indeed. Only a list that lies could have been taken for the end of
-// a whole kind. (spec L19)
+// confirm checks with GETs that some of the objects that a list lacks are really gone. A wrong
+// empty list would otherwise look like the end of a whole kind. (spec L19)
 func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) error {
 	asked := 0
 	for uid, k := range w.known {
@@ -210,7 +207,7 @@ func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) err
 		}
 		r := w.at.Resource
 		if (k.namespace != "") != r.Namespaced {
-			continue // of another scope, which has no place any more
+			continue // of another scope, which no longer has a path
 		}
 		if asked++; asked > confirmed {
 			return nil
@@ -226,7 +223,7 @@ func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) err
 	return nil
 }
 
-// tell hands over a change and remembers it.
+// tell sends a change and remembers it.
 func (w *follower) tell(ctx context.Context, e object.Event) error {
 	if err := w.f.send(ctx, e); err != nil {
 		return err
@@ -240,13 +237,11 @@ func (w *follower) tell(ctx context.Context, e object.Event) error {
 	return nil
 }
 
-// watch follows from version on until the server ends the watch, which it does
-// every few minutes, or something goes wrong. Progressed tells that it showed
-// something, or went on for a while.
+// watch watches from version on until the server ends the watch, which it does every few minutes,
+// or an error occurs. progressed is true if an event came or the watch lasted more than 5 seconds.
 func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
 	limit := 5*time.Minute + rand.N(5*time.Minute)
-	// A watch whose end the server forgets is cut off; a dead connection is found
-	// by the transport.
+	// A watch that the server forgets to end is cut off. The transport detects a dead connection.
 	bound, cancel := context.WithTimeout(ctx, limit+30*time.Second)
 	defer cancel()
 	began := time.Now()

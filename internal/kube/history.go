@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Past reads what the server remembers: every write since a moment, in order, of each kind that
-// it lets us watch. It reads only: one small list for each step in which the beginning is
-// searched, one watch for each kind, whole lists of the past of a kind of which a watch does not reach
-// back so far, and the owners, namespaces and definitions of what went.
+// Past reads the history that the server remembers: every write since a moment, in order, of each
+// kind that may be watched. It only reads: one small list for each step of the search for the
+// beginning, one watch for each kind, whole lists of the past for kinds whose watch does not reach
+// back far enough, and the owners, namespaces and CRDs of deleted objects.
 //
-// What it cannot read of a kind is one of the Limits. It fails where nothing is known at all.
+// Kinds that cannot be read completely are in Limits. It fails if nothing is known.
 func (c *Client) Past(ctx context.Context, w history.Window) (*history.Past, error) {
 	scope := Scope{Namespaces: w.Namespaces}
 	if err := scope.Check(); err != nil {
@@ -60,7 +60,7 @@ func (c *Client) Past(ctx context.Context, w history.Window) (*history.Past, err
 	return past, rd.stand(ctx, past)
 }
 
-// changes reads the changes of all places from where the past begins.
+// changes reads the changes of all places since the beginning of the past.
 func (rd *pastReader) changes(ctx context.Context, past *history.Past, places []Place, progress func(done, kinds int)) error {
 	reads := rd.read(ctx, places, progress)
 	if err := ctx.Err(); err != nil {
@@ -80,8 +80,8 @@ func (rd *pastReader) changes(ctx context.Context, past *history.Past, places []
 	return nil
 }
 
-// read watches all places at a time, and then asks the storage for what the watches do not tell:
-// of one place after the other.
+// read watches all places concurrently, and then reads from the storage what the watches lack, one
+// place at a time.
 func (rd *pastReader) read(ctx context.Context, places []Place, progress func(done, kinds int)) []placePast {
 	var mu sync.Mutex
 	done := 0
@@ -117,7 +117,7 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 			late = append(late, i)
 		}
 	}
-	// What is known of the ends of namespaces and CRDs says at which revisions the rest is read.
+	// The known ends of namespaces and CRDs determine the revisions of further lists.
 	first, rest := split(late, func(i int) bool { return holdsOthers(places[i].Resource) })
 	for _, i := range slices.Concat(first, rest) {
 		finish(i)
@@ -126,7 +126,7 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 	return reads
 }
 
-// split returns the items for which something holds, and the others.
+// split returns the items that satisfy holds, and the others.
 func split(items []int, holds func(int) bool) (yes, no []int) {
 	for _, i := range items {
 		if holds(i) {
@@ -138,29 +138,29 @@ func split(items []int, holds func(int) bool) (yes, no []int) {
 	return yes, no
 }
 
-// holdsOthers reports whether with an object of a kind go all objects in it, or of it.
+// holdsOthers reports whether deleting an object of a kind deletes all objects in it, or of it.
 func holdsOthers(r object.Resource) bool { return r.Is(object.CRD) || r.Is(object.Namespace) }
 
-// watchesInFlight is how many kinds are watched at a time. A watch takes some seconds and costs
-// the server little meanwhile.
+// watchesInFlight is how many kinds are watched at a time. A watch takes some seconds and costs the
+// server little.
 const watchesInFlight = 64
 
-// placePast is what was read of a place.
+// placePast is the history of a place.
 type placePast struct {
 	changes []history.Change
-	// watched is from where a watch told of it.
+	// watched is the first revision that the watch covers.
 	watched uint64
-	// from is where it begins. If it is listed, lists of before that are known, too.
+	// from is the beginning. If listed is true, lists of earlier revisions are known too.
 	from   uint64
 	listed bool
-	// why nothing, or not everything, was read.
+	// why is why nothing, or not everything, was read.
 	why error
 }
 
-// latest reads as much of the changes of a place as a watch tells.
+// latest reads the changes of a place that a watch sends.
 func (rd *pastReader) latest(ctx context.Context, at Place) placePast {
-	// A list of now has the server look up to where its watches have come. They may not say for
-	// a minute otherwise that they know of no more. What fails here fails there.
+	// A list of now makes the server check the progress of its watch cache. Otherwise the watch may
+	// not report for a minute that there is nothing more. An error of the list recurs in the watch.
 	//
 	// Upstream: apiserver/pkg/storage/cacher/cacher.go Cacher.GetList.
 	_, _ = rd.shownAt(ctx, at, 0)
@@ -175,8 +175,8 @@ func (rd *pastReader) latest(ctx context.Context, at Place) placePast {
 	return got
 }
 
-// complete reads from storage what a watch has not told of a place: what was before that, and
-// what objects were before they changed.
+// complete reads from the storage what a watch does not send: earlier changes, and the states of
+// objects before their first change.
 func (rd *pastReader) complete(ctx context.Context, at Place, got *placePast) {
 	if err := rd.before(ctx, at, got.watched, got.changes); got.why == nil {
 		got.why = err
@@ -187,7 +187,7 @@ func (rd *pastReader) complete(ctx context.Context, at Place, got *placePast) {
 	case got.watched > rd.from:
 		early := rd.lateOf(ctx, at, min(got.watched, rd.to))
 		got.changes = append(early.changes, got.changes...)
-		if got.why != nil { // it has holes behind that, too
+		if got.why != nil { // there are gaps after it too
 			got.from = rd.from
 			return
 		}
@@ -195,14 +195,14 @@ func (rd *pastReader) complete(ctx context.Context, at Place, got *placePast) {
 	}
 }
 
-// mostBeginnings is how often a server may name another beginning: there may be several
-// servers, each of which remembers less than the other.
+// mostBeginnings is how often a server may name another beginning: there may be several servers
+// with different memories.
 const mostBeginnings = 3
 
 var tooOld = regexp.MustCompile(`^too old resource version: \d+ \((\d+)\)$`)
 
-// beginning is the revision from which on a server remembers the changes of a kind, as it says
-// where it refuses to tell of an older one.
+// beginning returns the oldest revision that a server remembers of a kind, from its error to a
+// watch of an older one.
 //
 // Upstream: apiserver/pkg/storage/cacher/watch_cache.go watchCache.getAllEventsSinceLocked.
 func beginning(err error) (revision uint64, said bool) {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// before fills in what objects were when the past begins, where their first change does not
-// tell: a watch shows what a write has left, and not what it has changed. Where it fails that
-// stays unknown of some.
+// before fills in the states of objects at the beginning of the past if their first change does not
+// show them: a watch sends the result of a write, not the previous state. If it fails, some states
+// stay unknown.
 func (rd *pastReader) before(ctx context.Context, at Place, from uint64, changes []history.Change) error {
 	var first []*history.Change
 	var refs []object.Ref

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 )
 
-// Bodies hands over objects as they were at a revision. Of one that the server has forgotten
-// the error is one for which Forgotten holds.
+// Bodies passes objects as they were at a revision to take. Forgotten holds for the error if the
+// server no longer remembers the revision.
 func (c *Client) Bodies(ctx context.Context, of history.Collection, take func(raw []byte) error) error {
 	r, err := c.Resource(of.APIVersion, of.Kind)
 	if err != nil {

@@ -16,27 +16,27 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// leasePlace is where the control plane renews its leases every few seconds.
+// leasePlace is the place of the leases that the control plane renews every few seconds.
 var leasePlace = Place{Resource: object.Lease.Resource(), Namespace: "kube-system"}
 
-// clockReader finds out when revisions were: a list of leases as it was at a revision shows
-// when the last of them had been renewed.
+// clockReader maps revisions to times: a list of leases at a revision shows the time of the last
+// renewal.
 type clockReader struct {
 	client *Client
-	// refused is why we may not read these leases. Then instead is a list that we may read: it
-	// tells what the server still knows, and no times.
+	// refused is why these leases may not be read. Then instead is a readable list, which shows the
+	// remembered revisions but no times.
 	refused error
 	instead Place
 	ticks   []history.Moment
-	// useless are those leases without a stamp of the server whose renewTime is ahead of the
-	// server's clock, and those that are no longer renewed.
+	// useless are leases without a server timestamp whose renewTime is ahead of the server's clock,
+	// and leases that are no longer renewed.
 	useless map[string]bool
-	// now is when the first list was read, by the clock of the server; 0 if it does not say.
+	// now is the server's time of the first list; 0 if unknown.
 	now int64
 }
 
-// begin is the moment now. Whoever has rights in a namespace only can be told about that one,
-// without times: leases of others than the control plane may have been renewed long ago.
+// begin returns the present moment. With permissions in single namespaces only, the moment has no
+// time: leases of other components may have been renewed long ago.
 func (r *clockReader) begin(ctx context.Context, namespaces []string) (history.Moment, error) {
 	now, err := r.read(ctx, 0)
 	if !apierrors.IsForbidden(err) {
@@ -54,7 +54,7 @@ func (r *clockReader) begin(ctx context.Context, namespaces []string) (history.M
 
 func (r *clockReader) timeless() bool { return r.refused != nil }
 
-// read is the moment of a revision; 0 for now. The time is 0 where no lease tells it.
+// read returns the moment of a revision; 0 means now. Its time is 0 if no lease shows it.
 func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment, error) {
 	if r.timeless() {
 		shown, err := r.client.shownAt(ctx, r.instead, revision)
@@ -102,8 +102,8 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 	return at, nil
 }
 
-// stampOf is when a lease was written last, by the clock of the server that stored it; 0 if the lease
-// doesn't say. A client can put any time into spec.renewTime, but not into managedFields.
+// stampOf returns when a lease was last written, by the clock of the server that stored it; 0 if
+// unknown. A client can write any time into spec.renewTime, but not into managedFields.
 //
 // Upstream: apimachinery/pkg/util/managedfields/internal/managedfieldsupdater.go Update.
 func stampOf(l *coordination.Lease) int64 {
@@ -116,10 +116,10 @@ func stampOf(l *coordination.Lease) int64 {
 	return stamp
 }
 
-// abandoned is for how many seconds a lease is not renewed that nobody renews.
+// abandoned is the age, in seconds, at which a lease counts as no longer renewed.
 const abandoned = 60
 
-// compare notes what time it is for the server, and which leases do not tell it.
+// compare sets the server's time, and finds the leases that do not show it.
 func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
 	if date.IsZero() {
 		return
@@ -132,8 +132,8 @@ func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
 	}
 }
 
-// window finds where the past begins and ends. What the server forgets meanwhile is looked for
-// again.
+// window finds the beginning and the end of the past. It starts again if the server forgets a
+// revision meanwhile.
 func (r *clockReader) window(ctx context.Context, w history.Window) (past *history.Past, err error) {
 	for range listTries {
 		if past, err = r.ends(ctx, w); !Forgotten(err) {
@@ -171,15 +171,15 @@ func (r *clockReader) ends(ctx context.Context, w history.Window) (*history.Past
 	return &history.Past{From: from, To: now, Timeless: len(r.ticks) == 0}, nil
 }
 
-// ForbiddenPastError says that nothing may be read that tells how far back a server remembers.
+// ForbiddenPastError says that nothing may be read that shows how far back a server remembers.
 type ForbiddenPastError struct {
-	// Namespaces are the only ones that were asked about; nil for all.
+	// Namespaces limit the question; nil means all.
 	Namespaces []string
 	// Err is the answer of the server.
 	Err error
 }
 
-// Error names the rights of which one is needed.
+// Error names the permissions of which one is needed.
 func (e *ForbiddenPastError) Error() string {
 	text := "reading the history of the cluster needs the right to list leases in namespace kube-system"
 	if len(e.Namespaces) > 0 {
@@ -191,9 +191,9 @@ func (e *ForbiddenPastError) Error() string {
 // Unwrap returns the answer of the server.
 func (e *ForbiddenPastError) Unwrap() error { return e.Err }
 
-// oldest is the first revision of which the server can show a list.
+// oldest returns the first revision that the server can list.
 func (r *clockReader) oldest(ctx context.Context, now uint64) (history.Moment, error) {
-	known, forgotten := now, uint64(0) // between the two it changes
+	known, forgotten := now, uint64(0) // the boundary is between the two
 	for step := uint64(1000); ; step *= 4 {
 		try := uint64(1)
 		if known > step {
@@ -225,9 +225,9 @@ func (r *clockReader) oldest(ctx context.Context, now uint64) (history.Moment, e
 	return r.read(ctx, known)
 }
 
-// since is a moment that was no later than a time, and not much earlier, or the oldest one. Leases
-// say when a revision was at the earliest: what came behind the last renewal before the time may
-// have come after the time. So it is that renewal itself.
+// since returns a moment that is not later than a time and not much earlier, or the oldest one. A
+// lease shows the earliest time of a revision: a write after the last renewal before the time may
+// be later than the time. So the result is the revision of that renewal.
 func (r *clockReader) since(ctx context.Context, oldest, now history.Moment, time int64) (history.Moment, error) {
 	if oldest.Time > time {
 		return oldest, nil
@@ -246,8 +246,8 @@ func (r *clockReader) since(ctx context.Context, oldest, now history.Moment, tim
 	return renewal, err
 }
 
-// part finds where something ends that is so at the first of two moments and not at the second: the
-// last at which it is so, and the one behind.
+// part finds the boundary of a condition that holds at before and not at behind. It returns the
+// last moment where it holds, and the next one.
 func (r *clockReader) part(ctx context.Context, before, behind history.Moment, so func(history.Moment) bool) (last, next history.Moment, err error) {
 	for behind.Revision-before.Revision > 1 {
 		middle, err := r.read(ctx, before.Revision+(behind.Revision-before.Revision)/2)
@@ -263,16 +263,16 @@ func (r *clockReader) part(ctx context.Context, before, behind history.Moment, s
 	return before, behind, nil
 }
 
-// The clock is as exact as is worth its requests: between two ticks that are more than precise
-// seconds apart nothing has gone, unless there are mostTicks.
+// The precision of the clock is limited to save requests. Ticks are added until no deletion lies
+// between two ticks that are more than precise seconds apart, or mostTicks have been added.
 const (
 	precise    = 5
 	firstTicks = 8
 	mostTicks  = 64
 )
 
-// between makes the clock of a past. It is read most closely where something went; some writes
-// say themselves when they were.
+// between makes the clock of a past. It has the most ticks around deletions. Some writes contain
+// their time themselves.
 func (r *clockReader) between(ctx context.Context, past *history.Past) (history.Clock, error) {
 	if r.timeless() {
 		return history.Clock{}, nil
@@ -303,7 +303,7 @@ func (r *clockReader) between(ctx context.Context, past *history.Past) (history.
 	return clock, nil
 }
 
-// allTicks are the ticks of the leases and those that changes tell, oldest first.
+// allTicks returns the ticks of the leases and of the changes, oldest first.
 func (r *clockReader) allTicks(changes []history.Change) []history.Moment {
 	if r.timeless() {
 		return nil
@@ -311,8 +311,8 @@ func (r *clockReader) allTicks(changes []history.Change) []history.Moment {
 	return history.NewClock(slices.Concat(r.ticks, r.told(changes))).Ticks()
 }
 
-// told are the moments that writes bear in themselves: the server notes when an object is
-// made, and when its deletion begins. One of each second is enough.
+// told returns the moments that writes contain: the server records when an object is created, and
+// when its deletion begins. It returns at most one for each second.
 func (r *clockReader) told(changes []history.Change) []history.Moment {
 	var ticks []history.Moment
 	last := int64(0)
@@ -320,7 +320,7 @@ func (r *clockReader) told(changes []history.Change) []history.Moment {
 		c := &changes[i]
 		time := int64(0)
 		switch {
-		case c.Unseen || c.After != 0: // it is not known exactly when it was made
+		case c.Unseen || c.After != 0: // the revision is not known exactly
 		case c.Type == object.Added:
 			time = c.Object.Created
 		case c.Type == object.Modified && c.Object.BeingDeleted() && (c.Old == nil || !c.Old.BeingDeleted()):
@@ -334,8 +334,8 @@ func (r *clockReader) told(changes []history.Change) []history.Moment {
 	return ticks
 }
 
-// ends are the revisions at which something went, or lost an owner, and those at which the history
-// of some kind begins, in their order.
+// ends returns the revisions at which an object was deleted or lost an owner, and those at which
+// the history of a kind begins, sorted.
 func ends(past *history.Past) []uint64 {
 	var revisions []uint64
 	for i := range past.Limits {
@@ -351,8 +351,8 @@ func ends(past *history.Past) []uint64 {
 	return revisions
 }
 
-// vaguest is that of some revisions which is in the middle of the widest gap between ticks; 0
-// where each of them is known precisely.
+// vaguest returns the middle one of the revisions in the widest gap between ticks. It returns 0 if
+// all revisions are known precisely.
 func vaguest(ticks []history.Moment, revisions []uint64) uint64 {
 	revision, widest := uint64(0), int64(precise)
 	for i := 1; i < len(ticks); i++ {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// clockServer has a revision in each second from the first one that it remembers, up to now,
-// and leases: one that is renewed at times, one of a clock that is ahead, and one that nobody
-// renews.
+// clockServer has one revision in each second from the first one that it remembers up to now. It
+// has one lease that is renewed now and then, one of a clock that is ahead, and one that is
+// abandoned.
 type clockServer struct {
 	first, now uint64
 	every      uint64
@@ -47,9 +47,8 @@ func (s *clockServer) leases(w http.ResponseWriter, r *http.Request) {
 		lease("apiserver", s.at(revision/s.every*s.every)), lease("ahead", s.at(revision).Add(5*time.Minute)), lease("abandoned", s.at(0)))
 }
 
-// TestClockOfLeases: of everything that went the time is known as well as the leases are renewed,
-// or better where a write tells its own; so is that of the beginning. A clock that is ahead does
-// not count.
+// TestClockOfLeases: the time of every deletion and of the beginning is known as exactly as the
+// leases are renewed, or better if a write contains its time. A clock that is ahead is ignored.
 func TestClockOfLeases(t *testing.T) {
 	const every = 10
 	s, c := ready(t)
@@ -84,8 +83,8 @@ func TestClockOfLeases(t *testing.T) {
 	}
 }
 
-// TestClockThatStands: leases that nobody renews tell no time, and do not limit how far is
-// looked back.
+// TestClockThatStands: abandoned leases show no time, and do not limit how far the past reaches
+// back.
 func TestClockThatStands(t *testing.T) {
 	s, c := ready(t)
 	server := &clockServer{first: 1234, now: 2000, every: 1000}
@@ -104,8 +103,8 @@ func TestClockThatStands(t *testing.T) {
 	}
 }
 
-// TestSinceLooksBackFarEnough: what came behind the last renewal of a lease before the time may have
-// come after it: nothing of that is left out, and little more is looked at.
+// TestSinceLooksBackFarEnough: a write after the last renewal before the time may be later than the
+// time. No such write is left out, and little more is read.
 func TestSinceLooksBackFarEnough(t *testing.T) {
 	s, c := ready(t)
 	server := &clockServer{first: 1, now: 2005, every: 10}
@@ -118,8 +117,8 @@ func TestSinceLooksBackFarEnough(t *testing.T) {
 	}
 }
 
-// TestLeaseWasAhead: a lease whose renewTime was hours ahead for a while moves neither the clock nor the
-// beginning that is asked for: the server has stamped it with its own time.
+// TestLeaseWasAhead: a lease whose renewTime was hours ahead for a while moves neither the clock
+// nor the requested beginning, because the server has stamped it with its own time.
 func TestLeaseWasAhead(t *testing.T) {
 	s, c := ready(t)
 	server := &clockServer{first: 1, now: 2000, every: 10}
@@ -153,8 +152,7 @@ func TestLeaseWasAhead(t *testing.T) {
 	}
 }
 
-// TestWindowThatIsForgotten: what the server forgets while its beginning is looked for is looked
-// for again.
+// TestWindowThatIsForgotten: the search starts again if the server forgets a revision meanwhile.
 func TestWindowThatIsForgotten(t *testing.T) {
 	s, c := ready(t)
 	server := &clockServer{first: 1, now: 2000, every: 10}
@@ -170,8 +168,8 @@ func TestWindowThatIsForgotten(t *testing.T) {
 	}
 }
 
-// TestSinceWithoutClock: whoever may not read the leases is told all that is remembered, and that the
-// time that was asked for was not looked back to. In all namespaces nothing is known at all.
+// TestSinceWithoutClock: without permission to read the leases everything that is remembered is
+// returned, and the past is marked as timeless. In all namespaces it fails.
 func TestSinceWithoutClock(t *testing.T) {
 	s, c := ready(t)
 	server := &clockServer{first: 1234, now: 2000, every: 10}
@@ -194,7 +192,7 @@ func TestSinceWithoutClock(t *testing.T) {
 	}
 }
 
-// TestOneTimeOfADelete: when a deletion begins the object tells that; it is no time of later writes.
+// TestOneTimeOfADelete: the deletionTimestamp is the time of the first delete, not of later writes.
 func TestOneTimeOfADelete(t *testing.T) {
 	going := func(grace int64) *object.Object {
 		o := &object.Object{Ref: object.Pod.Ref("shop", "web")}

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestEndsOf: each life of a CRD ends once, just before its deletion began.
+// TestEndsOf: each incarnation of a CRD ends once, just before its deletion began.
 func TestEndsOf(t *testing.T) {
 	crd := func(uid types.UID, deleted int64) *object.Object {
 		o := &object.Object{Ref: object.CRD.Ref("", "lamps.example.com")}

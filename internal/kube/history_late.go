@@ -17,16 +17,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// lateOf reads a place up to a revision to which no watch reaches back: the server keeps the changes of
-// a busy kind for a minute or two, and of no kind those from before its last start. Its storage still
-// shows whole lists. What one of them shows and a later one doesn't has gone between the two:
+// lateOf reads a place up to revision to, before the part that a watch covers: the server keeps the
+// changes of a busy kind for a minute or two, and none from before its last start. Its storage
+// still serves whole lists of the past. An object that one list has and a later one lacks was
+// deleted between them:
 //
 //	lists at    from   before the delete of a namespace   now
-//	a           yes    yes                                 -    gone between the last two
-//	b           -      yes                                 -    came, and is gone in the same way
+//	a           yes    yes                                 -    deleted between the last two
+//	b           -      yes                                 -    created, and deleted like a
 //
-// Nothing of that is left out. Further lists narrow down when each object went. Only what came and went
-// between two lists isn't found, and the limit of the kind says so.
+// No such deletion is missed. Further lists narrow down the revision of each. Only objects that
+// were created and deleted between two lists are missed, and the limit of the kind says so.
 func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast {
 	l := &lateReader{pastReader: rd, place: at, lists: rd.lookPoints(at, to)}
 	l.readAll(ctx)
@@ -44,7 +45,7 @@ func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast
 	return got
 }
 
-// lateReader is one lateOf.
+// lateReader is one call of lateOf.
 type lateReader struct {
 	*pastReader
 	place Place
@@ -52,14 +53,14 @@ type lateReader struct {
 	why   error
 
 	mu sync.Mutex
-	// asked counts the requests that narrow.
+	// asked counts the requests for narrowing.
 	asked int
 }
 
 // look is one list of the past.
 type look struct {
 	revision uint64
-	// namespace is the only one that is listed; empty for all of the place.
+	// namespace limits the list to one namespace; empty means all of the place.
 	namespace string
 	states    map[types.UID]*object.Object
 	err       error
@@ -67,17 +68,17 @@ type look struct {
 
 func (x *look) covers(o *object.Object) bool { return x.namespace == "" || x.namespace == o.Namespace }
 
-// Lists between the beginning and the end find what came since the beginning. Apart from those at
-// revisions at which something went they are spread evenly. Few objects are worth more of them: with a
-// namespace or a CRD goes all that is in it.
+// Lists between the beginning and the end find objects that were created since the beginning. They
+// are spread evenly, apart from those just before deletions. Namespaces and CRDs are worth more
+// lists: deleting one deletes everything in it.
 const (
 	spreadLists = 8
 	spreadRoots = 32
-	// otherRoots is before how many deletes of other objects a kind is listed.
+	// otherRoots is the number of deletions of other objects before which a kind is listed.
 	otherRoots = 8
 )
 
-// lookPoints returns the lists of a place that are read at first, oldest first.
+// lookPoints returns the first lists of a place, oldest first.
 func (rd *pastReader) lookPoints(at Place, to uint64) []*look {
 	points := map[uint64]*look{}
 	add := func(revision uint64, namespace string) {
@@ -115,8 +116,8 @@ func (rd *pastReader) lookPoints(at Place, to uint64) []*look {
 	return slices.SortedFunc(maps.Values(points), func(a, b *look) int { return cmp.Compare(a.revision, b.revision) })
 }
 
-// readAll reads the lists; the oldest first, since it is forgotten first. Of a kind whose lists are
-// long, it leaves out some.
+// readAll reads the lists. The oldest comes first, because the server forgets it first. If the
+// lists of a kind are large, it skips some.
 func (l *lateReader) readAll(ctx context.Context) {
 	if len(l.lists) == 0 {
 		return
@@ -133,8 +134,8 @@ func (l *lateReader) readAll(ctx context.Context) {
 	atMost(searches, tasks)
 }
 
-// leaveOut leaves so many lists of the whole place, the first and the last among them. Those of one
-// namespace are short.
+// leaveOut keeps at most most lists of the whole place, including the first and the last. Lists of
+// one namespace are small and kept.
 func (l *lateReader) leaveOut(most int) {
 	var whole []*look
 	for _, x := range l.lists {
@@ -159,7 +160,7 @@ func (l *lateReader) read(ctx context.Context, x *look) {
 	at := Place{l.place.Resource, cmp.Or(x.namespace, l.place.Namespace)}
 	x.states = map[types.UID]*object.Object{}
 	x.err = l.listed(ctx, at, l.selection(x.revision), func(o *object.Object) error {
-		if (o.Namespace != "") == at.Resource.Namespaced { // it was made when its CRD had another scope: it can't be asked for by its name
+		if (o.Namespace != "") == at.Resource.Namespaced { // created when its CRD had another scope: there is no path to it
 			x.states[o.UID] = o
 		}
 		return nil
@@ -171,26 +172,28 @@ func (l *lateReader) read(ctx context.Context, x *look) {
 	}
 }
 
-// selection is a list of metadata. Of a namespace or a CRD the facts matter at each revision.
+// selection selects metadata only, except for namespaces and CRDs, whose facts matter at each
+// revision.
 func (l *lateReader) selection(revision uint64) Selection {
 	return Selection{Revision: revision, Metadata: !holdsOthers(l.place.Resource)}
 }
 
-// leaving is an object that is gone in a later list, or began to be deleted. Its states are those
-// that were read, by revision; nil where it wasn't there.
+// leaving is an object that a later list lacks, or that began to be deleted. states has what was
+// read by revision; nil if the object did not exist.
 type leaving struct {
 	*object.Object
 	states map[uint64]*object.Object
-	// lacked and came are the revisions of the lists between which it came; 0 if it was there at first.
+	// lacked and came are the revisions of the lists between which it was created; 0 if the first
+	// list has it.
 	lacked, came uint64
-	// spans are those between which something has changed.
+	// spans are the intervals of its changes.
 	spans []span
 }
 
-// span is from a revision to a later one.
+// span is the interval from one revision to a later one.
 type span struct{ after, to uint64 }
 
-// stage is how far the deletion of an object is.
+// stage returns the progress of an object's deletion: 0 not deleted, 1 being deleted, 2 gone.
 func stage(o *object.Object) int {
 	switch {
 	case o == nil:
@@ -202,7 +205,7 @@ func stage(o *object.Object) int {
 	}
 }
 
-// compare finds what has gone from one list to a later one, or began to be deleted, in the order of a list.
+// compare finds the objects that were deleted, or began to be deleted, between two lists, sorted.
 func (l *lateReader) compare() []*leaving {
 	all := map[types.UID]*leaving{}
 	for _, x := range l.lists {
@@ -220,7 +223,7 @@ func (l *lateReader) compare() []*leaving {
 			}
 			o := x.states[uid]
 			switch {
-			case o == nil && g.came == 0 && len(g.states) == 0: // it hasn't come yet
+			case o == nil && g.came == 0 && len(g.states) == 0: // not created yet
 				g.lacked = x.revision
 				continue
 			case g.lacked != 0 && g.came == 0:
@@ -243,8 +246,8 @@ func (l *lateReader) compare() []*leaving {
 	})
 }
 
-// readFacts reads what is kept of the spec and status of objects, as they were just before they began
-// to go, if something is kept of their kind.
+// readFacts reads the facts of spec and status of objects just before their deletion began, if
+// their kind has any.
 func (l *lateReader) readFacts(ctx context.Context, went []*leaving) {
 	if !manifest.HasFacts(l.place.Resource.APIVersion(), l.place.Resource.Kind) || holdsOthers(l.place.Resource) {
 		return
@@ -257,7 +260,7 @@ func (l *lateReader) readFacts(ctx context.Context, went []*leaving) {
 	tasks := make([]func(), 0, len(groups))
 	for revision, of := range groups {
 		tasks = append(tasks, func() {
-			then, _ := l.states(ctx, l.place, refsOf(of), revision) // without them its metadata is known
+			then, _ := l.states(ctx, l.place, refsOf(of), revision) // on failure its metadata is still known
 			for _, g := range of {
 				if o := then.of(g.Ref); o != nil && o.UID == g.UID {
 					g.states[revision] = o
@@ -276,7 +279,7 @@ func refsOf(went []*leaving) []object.Ref {
 	return refs
 }
 
-// changes are the writes that are known by what the lists show.
+// changes returns the writes that the lists reveal.
 func (l *lateReader) changes(went []*leaving) []history.Change {
 	var changes []history.Change
 	for _, g := range went {
@@ -299,7 +302,8 @@ func (l *lateReader) changes(went []*leaving) []history.Change {
 	return changes
 }
 
-// endsOf returns the last revisions before CRDs began to be deleted, by what they define.
+// endsOf returns the last revisions before CRDs began to be deleted, by the resource that they
+// define.
 func endsOf(changes []history.Change) map[schema.GroupResource][]uint64 {
 	ends := map[schema.GroupResource][]uint64{}
 	begun := map[object.Ref]bool{}
@@ -317,7 +321,7 @@ func endsOf(changes []history.Change) map[schema.GroupResource][]uint64 {
 	return ends
 }
 
-// revisionOf is the revision of the write that has left an object so.
+// revisionOf returns the revision of the last write of an object.
 func revisionOf(o *object.Object) (uint64, bool) {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	return n, err == nil

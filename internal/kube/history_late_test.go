@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// archive is a storage that shows config maps as of a revision, in pages of three. Now is 1000.
+// archive is a storage that lists config maps at a revision, in pages of three. Now is 1000.
 type archive struct {
-	// gone says when each went, in the order of their names; 0 for not at all.
+	// gone is the revision of each deletion, in the order of names; 0 for none.
 	names []string
 	gone  map[string]uint64
-	// came says so of those that were not there all the time.
+	// came has the revisions of creations after the beginning.
 	came map[string]uint64
-	// first is the first revision that is shown, page how many objects a page has; 0 for three.
+	// first is the oldest remembered revision, page the number of objects on a page; 0 means three.
 	first uint64
 	page  int
 }
@@ -60,7 +60,8 @@ func (a *archive) serve(w http.ResponseWriter, r *http.Request) {
 	listOf(fmt.Sprint(revision), token, shown...)(w, r)
 }
 
-// stored is a storage of config maps a to j, of which some went; c and d one after the other.
+// stored returns a storage of config maps a to j with some deletions. c and d are deleted in
+// sequence.
 func stored() *archive {
 	a := &archive{gone: map[string]uint64{"b": 900, "c": 150, "d": 151, "i": 700}}
 	for name := 'a'; name <= 'j'; name++ {
@@ -79,7 +80,7 @@ func (a *archive) read(t *testing.T, limit func(*pastReader)) (placePast, *scrip
 	return rd.read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0], s
 }
 
-// wentBy reports the revision, or between which revisions each object went, came or began to go.
+// wentBy returns the revision, or the range of revisions, of each creation and deletion.
 func wentBy(changes []history.Change) map[string]string {
 	text := map[string]string{}
 	for _, c := range changes {
@@ -88,8 +89,8 @@ func wentBy(changes []history.Change) map[string]string {
 	return text
 }
 
-// TestPastOfLists: of each object that one list shows and a later one does not it is told when it went, of
-// few of them the revision.
+// TestPastOfLists: each object that a later list lacks has a deletion. For few objects it has the
+// exact revision.
 func TestPastOfLists(t *testing.T) {
 	got, s := stored().read(t, func(*pastReader) {})
 	want := map[string]string{"DELETED b": "900-900", "DELETED c": "150-150", "DELETED d": "151-151", "DELETED i": "700-700"}
@@ -104,9 +105,9 @@ func TestPastOfLists(t *testing.T) {
 	}
 }
 
-// TestPastOfMany: however many objects go at a time beside writes to others of their kind, none is left
-// out, and the requests do not grow with their number. What came since the beginning is found by the list of just
-// before a delete that is known.
+// TestPastOfMany: no deletion is missed however many objects are deleted at a time among other
+// writes, and the number of requests does not grow with them. The list just before a known deletion
+// finds objects that were created since the beginning.
 func TestPastOfMany(t *testing.T) {
 	for _, n := range []int{20, 320, 3000} {
 		a := &archive{gone: map[string]uint64{}, came: map[string]uint64{}, page: 500}
@@ -135,8 +136,8 @@ func TestPastOfMany(t *testing.T) {
 	}
 }
 
-// TestPastThatIsForgotten: where a list is not shown any more, the history begins with the next one; where
-// none is there is no history.
+// TestPastThatIsForgotten: if a list is forgotten, the history begins with the next one. If all
+// are, there is no history.
 func TestPastThatIsForgotten(t *testing.T) {
 	a := stored()
 	a.first = 150
@@ -154,8 +155,8 @@ func TestPastThatIsForgotten(t *testing.T) {
 	}
 }
 
-// TestPastOfCRD: what came since the past begins, and went with the CRD of its kind, is found by
-// what was there just before; what came and went between is not.
+// TestPastOfCRD: an object that was created in the past and deleted with its CRD is found in the
+// list just before. One that was created and deleted between lists is not.
 func TestPastOfCRD(t *testing.T) {
 	gr := schema.GroupResource{Resource: "configmaps"}
 	a := stored()
@@ -169,8 +170,8 @@ func TestPastOfCRD(t *testing.T) {
 	}
 }
 
-// TestPastOfOtherScope: what a CRD with another scope had cannot be asked for by its name, and no
-// end of it is made up.
+// TestPastOfOtherScope: objects of a CRD with another scope cannot be read by name, and no deletion
+// is invented for them.
 func TestPastOfOtherScope(t *testing.T) {
 	s, c := ready(t)
 	everywhere := Place{object.Resource{Version: "v1", Name: "nodes", Kind: "Node", Verbs: object.AllVerbs}, ""}
@@ -186,8 +187,8 @@ func TestPastOfOtherScope(t *testing.T) {
 	}
 }
 
-// TestPastEnds: a watch is over when it has told all up to the end, and what it tells of later is
-// not part of the past.
+// TestPastEnds: a watch ends when it has sent everything up to the end. Later events are not part
+// of the past.
 func TestPastEnds(t *testing.T) {
 	bookmark := func(version string) []byte { return event("BOOKMARK", named(""), version) }
 	told := event("DELETED", named("b"), "901")
@@ -199,7 +200,7 @@ func TestPastEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, c := ready(t)
-			s.on(shopConfigMaps+" watch", watching(true, frames...)) // it stays open
+			s.on(shopConfigMaps+" watch", watching(true, frames...)) // stays open
 			s.on(shopConfigMaps, listOf("1000", ""))
 			got := newPastReader(c, 100, 1000).read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
 			want := 1
@@ -213,7 +214,8 @@ func TestPastEnds(t *testing.T) {
 	}
 }
 
-// TestPastWithoutBefore: where nobody shows what an object was before its first change, it is said.
+// TestPastWithoutBefore: if the state before an object's first change is not found, the limit says
+// so.
 func TestPastWithoutBefore(t *testing.T) {
 	s, c := ready(t)
 	s.on(shopConfigMaps+" watch", watching(true, event("MODIFIED", named("b"), "901"), event("BOOKMARK", named(""), "1000")))
@@ -224,7 +226,7 @@ func TestPastWithoutBefore(t *testing.T) {
 	}
 }
 
-// TestPastThatBreaks: what a watch has told before it failed is kept.
+// TestPastThatBreaks: the changes that a watch sent before its error are kept.
 func TestPastThatBreaks(t *testing.T) {
 	s, c := ready(t)
 	s.on(shopConfigMaps+" watch", watching(false, event("DELETED", named("b"), "901"), watchError(410, metav1.StatusReasonExpired)))
@@ -235,7 +237,7 @@ func TestPastThatBreaks(t *testing.T) {
 	}
 }
 
-// TestWhatStood: owners are as they were at the end of the past, whatever has come of them since.
+// TestWhatStood: owners are as they were at the end of the past, whatever happened to them since.
 func TestWhatStood(t *testing.T) {
 	s, c := ready(t)
 	a := stored()
@@ -263,5 +265,5 @@ func TestWhatStood(t *testing.T) {
 	for _, ref := range past.Absent {
 		text = append(text, "absent "+ref.Name)
 	}
-	same(t, text, "stands a", "stands b", "absent z") // and of the namespace nothing is known
+	same(t, text, "stands a", "stands b", "absent z") // the namespace is unknown
 }

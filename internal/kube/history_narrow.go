@@ -8,28 +8,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// How closely it is found out when objects went. Of few the revision is found. Of many that go at a time
-// it is enough which few revisions it was: the judgement of all of them is the same, since no change of
-// an owner, a namespace or a definition is among these.
+// The precision of deletions. For few objects the exact revision is found. For many that are
+// deleted together a small range is enough: all of them are judged alike, because no change of an
+// owner, a namespace or a CRD is within the range.
 const (
 	fewGoing  = 3
 	closely   = 16
 	mostAsked = 400 // requests for one place
-	single    = 8   // up to so many objects are asked for one by one
+	single    = 8   // up to this number, objects are read one by one
 )
 
-// bracket are objects that have changed between two revisions.
+// bracket has objects that changed between two revisions.
 type bracket struct {
 	span
 	objects []*leaving
 }
 
-// narrow reads what it takes to tell when objects went: all brackets of one round are halved together, so
-// that with the last request all of them are known about equally well.
+// narrow finds out when objects were deleted. All brackets of one round are halved together, so
+// that all deletions are known about equally well when the requests are used up.
 //
 //	list at     100         200   300   400
-//	a, b there  a b                -     -
-//	narrowed    a b    150: a      -          b went behind 100, a behind 150
+//	a, b exist  a b                -     -
+//	narrowed    a b    150: a      -          b was deleted after 100, a after 150
 func (l *lateReader) narrow(ctx context.Context, went []*leaving) {
 	events := make(map[*leaving][]uint64, len(went))
 	groups := map[span][]*leaving{}
@@ -64,8 +64,8 @@ func (l *lateReader) narrow(ctx context.Context, went []*leaving) {
 	}
 }
 
-// middle is the revision at which a bracket is halved; 0 where it is narrow enough. What the judgement
-// depends on divides it first.
+// middle returns the revision that halves a bracket; 0 if it is narrow enough. It prefers events
+// that the judgement depends on.
 func (b *bracket) middle(events map[*leaving][]uint64) uint64 {
 	half := b.after + (b.to-b.after)/2
 	best := uint64(0)
@@ -87,14 +87,14 @@ func (b *bracket) middle(events map[*leaving][]uint64) uint64 {
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// close keeps what is known of the objects of a bracket.
+// close keeps the range of a bracket for its objects.
 func (b *bracket) close() {
 	for _, g := range b.objects {
 		g.spans = append(g.spans, b.span)
 	}
 }
 
-// mayAsk counts the requests for objects, and reports whether there are not too many.
+// mayAsk counts the requests for objects, and reports whether the budget allows them.
 func (l *lateReader) mayAsk(objects []*leaving) bool {
 	cost := 1
 	if len(objects) <= single {
@@ -107,13 +107,13 @@ func (l *lateReader) mayAsk(objects []*leaving) bool {
 	return true
 }
 
-// halve reads the objects of a bracket at a revision between.
+// halve reads the objects of a bracket at a revision in the middle.
 func (l *lateReader) halve(ctx context.Context, b bracket, middle uint64) []bracket {
 	then, err := l.statesBy(ctx, l.place, refsOf(b.objects), l.selection(middle), single)
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if !Forgotten(err) { // what it was is known from the lists
+		if !Forgotten(err) { // the lists show the state
 			l.why = err
 		}
 		b.close()
@@ -138,30 +138,31 @@ func (l *lateReader) halve(ctx context.Context, b bracket, middle uint64) []brac
 	return slices.DeleteFunc([]bracket{early, late}, func(x bracket) bool { return len(x.objects) == 0 })
 }
 
-// eventsAround are the revisions at which something of what an object depends on went, or began to.
+// eventsAround returns the revisions at which an object that o depends on was deleted, or began to
+// be.
 func (rd *pastReader) eventsAround(o *object.Object) []uint64 {
 	var revisions []uint64
 	for _, ref := range history.Around(o, rd.discovery.Load().Resources) {
-		revisions = append(revisions, rd.events[pastPlaceOf(ref)]...)
+		revisions = append(revisions, rd.events[ref.Coordinates()]...)
 	}
 	return revisions
 }
 
-// root is the last revision before the delete of an object began. The namespace is the one that was deleted; empty
-// for other objects.
+// root is the last revision before the deletion of an object began. namespace is the deleted
+// namespace; empty for other objects.
 type root struct {
 	revision  uint64
 	namespace string
 }
 
-// note remembers which revisions matter for the kinds that are read later.
+// note records the revisions that matter for the kinds that are read later.
 func (rd *pastReader) note(changes []history.Change) {
 	for i := range changes {
 		c := &changes[i]
 		if c.Type != object.Deleted && !c.Object.BeingDeleted() {
 			continue
 		}
-		at := pastPlaceOf(c.Object.Ref)
+		at := c.Object.Ref.Coordinates()
 		rd.events[at] = append(rd.events[at], c.Before()+1, c.Revision)
 		if c.Old != nil && c.Old.BeingDeleted() {
 			continue
@@ -174,11 +175,11 @@ func (rd *pastReader) note(changes []history.Change) {
 	}
 }
 
-// together is within how many revisions deletes need one list only.
+// together is the distance in revisions within which deletions share one list.
 const together = 64
 
-// otherRoots are the revisions before deletes of other objects than namespaces, in their order; of those that follow each other
-// closely the first.
+// otherRoots returns the revisions before deletions of objects that are not namespaces, sorted. Of
+// revisions that follow each other closely it returns the first.
 func (rd *pastReader) otherRoots(to uint64) []uint64 {
 	var all, some []uint64
 	for _, r := range rd.roots {

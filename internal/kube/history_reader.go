@@ -15,46 +15,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// pastReader reads what a server remembers between two revisions. States of the past are read
-// from its storage: of one kind at a time, in pages, and of all kinds together not without end.
+// pastReader reads what a server remembers between two revisions. It reads states of the past from
+// the storage, one kind at a time, in pages, and up to a limit of bytes for all kinds together.
 type pastReader struct {
 	*Client
 	from, to uint64
-	// bytes is how many bytes of lists may still be read.
+	// bytes is the number of bytes of lists that may still be read.
 	bytes atomic.Int64
 	// ends are the last revisions before CRDs began to be deleted.
 	ends map[schema.GroupResource][]uint64
-	// roots are the deletes that are known so far, and events the revisions of all writes of a deletion, by
-	// the object.
+	// roots are the deletions that are known so far. events has the revisions of all writes of a
+	// deletion by object.
 	roots  []root
-	events map[pastPlace][]uint64
+	events map[object.Coordinates][]uint64
 }
-
-// pastPlace is where an object is, whatever its version and uid.
-type pastPlace struct{ group, kind, namespace, name string }
-
-func pastPlaceOf(r object.Ref) pastPlace { return pastPlace{r.Group(), r.Kind, r.Namespace, r.Name} }
 
 const mostBytes = 256 << 20
 
 func newPastReader(c *Client, from, to uint64) *pastReader {
-	rd := &pastReader{Client: c, from: from, to: to, events: map[pastPlace][]uint64{}}
+	rd := &pastReader{Client: c, from: from, to: to, events: map[object.Coordinates][]uint64{}}
 	rd.bytes.Store(mostBytes)
 	return rd
 }
 
-// fewByName is of how many objects of a kind each is asked for by its name, and fewSpaces in how
-// many namespaces each is listed by itself.
+// fewByName is the largest number of objects of a kind that are read by name. fewSpaces is the
+// largest number of namespaces that are listed one by one.
 const (
 	fewByName = 100
 	fewSpaces = 4
 )
 
-// errFound ends a list of which no more is wanted.
+// errFound ends a list early because everything wanted was found.
 var errFound = errors.New("all was found")
 
-// listed lists a place as it was at a revision, while bytes are left. What it hands over before an error
-// is right, but it is not all.
+// listed lists a place as it was at a revision, until the byte limit is reached. What it passes to
+// take before an error is valid but incomplete.
 func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, take func(*object.Object) error) error {
 	limit := rd.chunk
 	if limit == 0 {
@@ -75,7 +70,7 @@ func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, take f
 	return err
 }
 
-// standing are objects of one kind by namespace and name.
+// standing has objects of one kind by namespace and name.
 type standing map[types.NamespacedName]*object.Object
 
 func (s standing) of(ref object.Ref) *object.Object { return s[nameOf(ref)] }
@@ -84,13 +79,13 @@ func nameOf(ref object.Ref) types.NamespacedName {
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
-// states are those of the objects that were there at a revision, whatever their UID. What is not
-// among them was not there, if there is no error.
+// states returns the objects with these names at a revision, whatever their UID. Without an error,
+// missing objects did not exist.
 func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (standing, error) {
 	return rd.statesBy(ctx, at, refs, Selection{Revision: revision}, fewByName)
 }
 
-// statesBy asks for the objects one by one if there are only a few, and else lists what is selected.
+// statesBy reads the objects one by one if there are at most few, and lists them otherwise.
 func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref, by Selection, few int) (standing, error) {
 	got := standing{}
 	if len(refs) <= few {
@@ -126,7 +121,7 @@ func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref,
 	return got, nil
 }
 
-// byName asks for each object.
+// byName reads each object.
 func (rd *pastReader) byName(ctx context.Context, at Place, refs []object.Ref, revision uint64, into standing) error {
 	states := make([]*object.Object, len(refs))
 	failed := make([]error, len(refs))
@@ -143,7 +138,7 @@ func (rd *pastReader) byName(ctx context.Context, at Place, refs []object.Ref, r
 	return errors.Join(failed...)
 }
 
-// stateAt is what had the name of an object at a revision; nil for nothing.
+// stateAt returns the object with the name of ref at a revision; nil if there was none.
 func (rd *pastReader) stateAt(ctx context.Context, at Place, ref object.Ref, revision uint64) (*object.Object, error) {
 	var state *object.Object
 	at.Namespace = ref.Namespace
@@ -158,8 +153,7 @@ func (rd *pastReader) stateAt(ctx context.Context, at Place, ref object.Ref, rev
 	return state, err
 }
 
-// shownAt is the revision that a list of a place shows: the one that is asked for, or for 0 that
-// of now.
+// shownAt returns the revision of a list of a place: the requested one, or the present one for 0.
 func (c *Client) shownAt(ctx context.Context, at Place, revision uint64) (uint64, error) {
 	rd := newListReader(at, Listing{})
 	rd.whole = false

@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// replaying is for how long a server is asked to tell of the past of a place, before it is
-// asked to take longer. It tells what it remembers at once, and two seconds before the end up to
-// which revision it has told all: a server that knows no more than that says so by its silence.
+// replaying are the successive time limits of a watch of the past. The server sends what it
+// remembers at once, and a bookmark two seconds before the end. If nothing arrived in the last
+// second before the end, that was everything.
 var replaying = []time.Duration{3 * time.Second, 12 * time.Second, 48 * time.Second}
 
 const quiet = time.Second
 
-// watchedFrom reads the changes of a place that a watch tells.
+// watchedFrom reads the changes of a place with a watch.
 func (rd *pastReader) watchedFrom(ctx context.Context, at Place, from uint64) (got placePast) {
 	for _, limit := range replaying {
 		r := &replay{place: at, from: from, to: rd.to}
@@ -36,7 +36,7 @@ func (rd *pastReader) watchedFrom(ctx context.Context, at Place, from uint64) (g
 	return got
 }
 
-// replay is a watch from the past.
+// replay is a watch of the past.
 type replay struct {
 	place    Place
 	from, to uint64
@@ -44,7 +44,7 @@ type replay struct {
 	last     map[object.Ref]*object.Object
 }
 
-// replay reads what a server tells of the past of a place, and whether that was all.
+// replay reads the changes that a watch sends, and reports whether they are complete.
 func (rd *pastReader) replay(ctx context.Context, r *replay, limit time.Duration) (whole bool, err error) {
 	r.last = map[object.Ref]*object.Object{}
 	bound, cancel := context.WithTimeout(ctx, limit+rd.idle)
@@ -66,7 +66,7 @@ func (rd *pastReader) replay(ctx context.Context, r *replay, limit time.Duration
 		revision, err := strconv.ParseUint(f.version, 10, 64)
 		switch {
 		case err == nil && revision > r.to, err == nil && f.Object == nil && revision == r.to:
-			return true, nil // what comes now is not asked for
+			return true, nil // later changes are not wanted
 		case f.Object == nil:
 			continue
 		case err != nil || revision <= r.from:
@@ -79,8 +79,8 @@ func (rd *pastReader) replay(ctx context.Context, r *replay, limit time.Duration
 	}
 }
 
-// take keeps a change that matters to who took what: others are most of them, and say
-// nothing but how an object looked before.
+// take keeps a change that matters for attribution. Most changes do not, and only show how an
+// object looked before.
 func (r *replay) take(e object.Event, revision uint64) {
 	old := r.last[e.Object.Ref]
 	if e.Type == object.Deleted {

@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// stand reads what the judgement of the losses rests on and has not changed itself: owners,
-// namespaces and definitions, as they were at the end of the past. Where nothing was then and
-// no change is shown, nothing was all the time.
+// stand reads the unchanged objects that the judgement of deletions depends on: owners, namespaces
+// and CRDs, as they were at the end of the past. An object that did not exist then and has no
+// changes did not exist at any time.
 func (rd *pastReader) stand(ctx context.Context, past *history.Past) error {
-	limited := map[schema.GroupKind]bool{} // of these something may have gone unseen
+	limited := map[schema.GroupKind]bool{} // changes of these kinds may be missing
 	for i := range past.Limits {
 		r := past.Limits[i].Resource
 		limited[schema.GroupKind{Group: r.Group, Kind: r.Kind}] = true
@@ -45,11 +45,12 @@ func (rd *pastReader) stand(ctx context.Context, past *history.Past) error {
 	return ctx.Err()
 }
 
-// mostElsewhere is for how many names of owners it is looked in other namespaces.
+// mostElsewhere is for how many owners other namespaces are searched.
 const mostElsewhere = 50
 
-// standElsewhere looks in other namespaces for owners of what went that are not in its own: an owner
-// reference that crosses namespaces is a reason to delete. Without the right to list all namespaces it finds none.
+// standElsewhere searches other namespaces for owners that their dependents' namespace lacks: an
+// owner reference across namespaces is a reason to delete. Without permission to list all
+// namespaces it finds none.
 func (rd *pastReader) standElsewhere(ctx context.Context, past *history.Past) {
 	absent := map[object.Ref]bool{}
 	for _, ref := range past.Absent {
@@ -79,7 +80,7 @@ func (rd *pastReader) standElsewhere(ctx context.Context, past *history.Past) {
 	}
 }
 
-// chunks are runs of coordinates of one kind.
+// chunks splits references into runs of one kind.
 func chunks(refs []object.Ref) [][]object.Ref {
 	var all [][]object.Ref
 	for len(refs) > 0 {
@@ -92,8 +93,8 @@ func chunks(refs []object.Ref) [][]object.Ref {
 	return all
 }
 
-// named asks for objects by their names: whoever may do that may not always list them. That
-// there is none now says nothing of before.
+// named reads objects by name, because a user with permission for that may not be allowed to list
+// them. Absence now says nothing about the past.
 func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standing) {
 	now := make([]*object.Object, len(refs))
 	tasks := make([]func(), len(refs))
@@ -108,15 +109,15 @@ func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standin
 	}
 }
 
-// stood reports whether an object has not changed since before the end of the past: one that
-// came after that says nothing of who was at its place before.
+// stood reports whether an object existed when the past begins. A newer one does not show what
+// existed before it.
 func stood(o *object.Object, past *history.Past) bool {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	return err == nil && n <= past.From.Revision || o.Created != 0 && o.Created < past.From.Time
 }
 
-// unchanged are the coordinates of owners, namespaces and definitions of what went that no
-// change shows, sorted.
+// unchanged returns the coordinates of owners, namespaces and CRDs of deleted objects that have no
+// changes, sorted.
 func (rd *pastReader) unchanged(past *history.Past) []object.Ref {
 	shown := map[object.Ref]bool{}
 	for i := range past.Changes {

@@ -18,13 +18,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// tooOldBefore is the refusal of a watch by a server that remembers the changes behind a revision.
+// tooOldBefore refuses a watch of revisions that the server no longer remembers.
 func tooOldBefore(message string) http.HandlerFunc {
 	return refuse(410, metav1.StatusReasonExpired, func(s *metav1.Status) { s.Message = message })
 }
 
-// listsOfPast answers lists as of a storage in which an object is there up to a revision, and now
-// is 1000.
+// listsOfPast answers lists of a storage that has an object up to a revision. Now is 1000.
 func listsOfPast(name string, last uint64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		revision, _ := strconv.ParseUint(r.URL.Query().Get("resourceVersion"), 10, 64)
@@ -39,16 +38,16 @@ func listsOfPast(name string, last uint64) http.HandlerFunc {
 	}
 }
 
-// quietClock returns a clock that advances by twice the quiet period with each call, so that
-// every watch seems to be idle. Parallel readers may call it.
+// quietClock returns a clock that advances by twice the quiet period with each call, so that every
+// watch looks idle. It is safe for concurrent use.
 func quietClock() func() time.Time {
 	began := time.Now()
 	var calls atomic.Int64
 	return func() time.Time { return began.Add(time.Duration(calls.Add(1)) * 2 * quiet) }
 }
 
-// TestPastOfWhatWasForgotten: where a watch does not reach back to the beginning, lists of the
-// storage tell what went before it, and it is said that they do not tell all.
+// TestPastOfWhatWasForgotten: lists of the storage show deletions before the range of a watch, and
+// the limit says that they may be incomplete.
 func TestPastOfWhatWasForgotten(t *testing.T) {
 	behind := watching(false, event("ADDED", named("b"), "900"), event("DELETED", named("b"), "901"))
 	const unseen = "does not remember what came and went before revision "
@@ -96,8 +95,8 @@ func TestPastOfWhatWasForgotten(t *testing.T) {
 	}
 }
 
-// TestPastWithoutTheLeases: whoever may not read the leases of the control plane is told about a
-// namespace all the same, without times.
+// TestPastWithoutTheLeases: without permission to read the control plane's leases a namespace still
+// has a past, without times.
 func TestPastWithoutTheLeases(t *testing.T) {
 	forbidden := refuse(403, metav1.StatusReasonForbidden)
 	leases := "/" + strings.Join(leasePlace.path(), "/")

@@ -14,26 +14,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Identity says where a command acts and as whom: what a person has to see before
-// saying yes. (spec W21)
+// Identity says which cluster and user a command acts on and as. A person must see it before
+// confirming. (spec W21)
 type Identity struct {
-	// ClusterUID is the uid of the namespace kube-system; empty when it may not be
-	// read.
+	// ClusterUID is the uid of namespace kube-system. It is empty without permission to read it.
 	ClusterUID types.UID
-	// Server is the URL of the API server, Context the name in the kubeconfig.
+	// Server is the URL of the API server, Context its name in the kubeconfig.
 	Server, Context string
-	// User is the name that the server gives us; empty when it does not tell.
+	// User is the name of the user according to the server. It is empty if unknown.
 	User string
 	// Version is the gitVersion of the server.
 	Version string
-	// Emulated is the release that the server behaves as, as 1.N; empty where it does not tell,
-	// as one before v1.33.
+	// Emulated is the release that the server emulates, as 1.N. It is empty if unknown, as before
+	// v1.33.
 	Emulated string
 }
 
-// Identity asks the server who and what it is. That it does not tell the user or
-// the uid of kube-system is no error: servers older than 1.26 and roles without
-// these rights exist.
+// Identity reads the identity from the server. An unknown user or uid of kube-system is not an
+// error: servers older than 1.26 and roles without these permissions exist.
 func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	id, err := c.Cluster(ctx)
 	if err != nil {
@@ -47,7 +45,7 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	return id, nil
 }
 
-// Cluster is the identity without the user. It only reads: to ask who we are is a POST.
+// Cluster is like Identity, without the user. It sends no POST, which reading the user needs.
 func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	id := Identity{Server: c.base.String(), Context: c.context}
 	info, err := c.info(ctx)
@@ -68,10 +66,10 @@ func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	return id, nil
 }
 
-// namespaces is the one resource that is needed before discovery.
+// namespaces is the resource that is needed before discovery.
 var namespaces = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs}
 
-// refused reports whether the server answered, and the answer is no.
+// refused reports whether the server denied the request or does not have the resource.
 func refused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || isUnserved(err) ||
 		apierrors.IsMethodNotSupported(err)
@@ -87,8 +85,8 @@ func (c *Client) info(ctx context.Context) (info version.Info, err error) {
 	return info, err
 }
 
-// user returns the user as which the server sees our requests: with impersonation, the one that is
-// impersonated. The review is a POST that stores nothing. Servers before v1.28 have it in older versions.
+// user returns the user that the server sees, which is the impersonated one with impersonation. The
+// review is a POST that stores nothing. Servers before v1.28 have it in older versions.
 func (c *Client) user(ctx context.Context) (authentication.UserInfo, error) {
 	var err error
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {

@@ -7,9 +7,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// inflate has the answer of a request that asked for gzip read as what it was before. The
-// transport would do that, too, with the reader of the standard library, which takes half
-// as long again: after the server's own work that is the largest part of reading a list.
+// inflate decompresses a response that was requested with gzip. The transport would do so with the
+// reader of the standard library, which takes half as long again: after the server's own work that
+// is the largest part of reading a list.
 func inflate(response *http.Response) {
 	if response.Uncompressed || response.Header.Get("Content-Encoding") != "gzip" {
 		return
@@ -20,14 +20,14 @@ func inflate(response *http.Response) {
 	response.Body = &inflated{body: response.Body}
 }
 
-// inflated is a body that was compressed. Nothing is read of it before somebody reads.
+// inflated is a compressed body. It reads nothing before the first Read.
 type inflated struct {
 	body io.ReadCloser
 	text *gzip.Reader
 	err  error
 }
 
-// Read reads what was compressed.
+// Read returns decompressed bytes.
 func (i *inflated) Read(p []byte) (int, error) {
 	if i.text == nil && i.err == nil {
 		i.text, i.err = gzip.NewReader(i.body)
@@ -38,5 +38,4 @@ func (i *inflated) Read(p []byte) (int, error) {
 	return i.text.Read(p)
 }
 
-// Close closes the body.
 func (i *inflated) Close() error { return i.body.Close() }

@@ -13,20 +13,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Lease is who holds a lease, and until when.
+// Lease is a lease of coordination.k8s.io.
 type Lease struct {
-	// Holder is empty when nobody has it.
+	// Holder is empty if the lease is not held.
 	Holder string
-	// Renewed is by the clock of the holder; zero if it never was.
+	// Renewed is the last renewal by the clock of the holder; zero if there was none.
 	Renewed time.Time
-	// Duration is how long it holds from then on.
+	// Duration is the validity after a renewal.
 	Duration time.Duration
-	// Read is the server's time of the answer; zero if it did not say.
+	// Read is the server's time of the response; zero if unknown.
 	Read time.Time
 }
 
-// Lease reads a lease of coordination.k8s.io. apierrors.IsNotFound holds for the error
-// if there is none.
+// Lease reads a lease of coordination.k8s.io. apierrors.IsNotFound holds for the error if it does
+// not exist.
 func (c *Client) Lease(ctx context.Context, namespace, name string) (Lease, error) {
 	about := subject{
 		resource:  object.Resource{Group: coordination.GroupName, Version: "v1", Name: "leases"},
@@ -56,7 +56,7 @@ func (c *Client) Lease(ctx context.Context, namespace, name string) (Lease, erro
 	return got, nil
 }
 
-// readWhole is exchange that also says when the server answered.
+// readWhole is like exchange, and also returns the server's time of the response.
 func (c *Client) readWhole(ctx context.Context, r request, into any) (time.Time, error) {
 	a, err := c.send(ctx, r)
 	if err != nil {

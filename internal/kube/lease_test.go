@@ -36,7 +36,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// That there is no lease is said by the server about the lease, and by nothing else.
+// Only a Status about the lease says that it does not exist.
 func TestLeaseAbsence(t *testing.T) {
 	leases := object.Resource{Group: "coordination.k8s.io", Version: "v1", Name: "leases"}
 	for name, c := range map[string]struct {
@@ -81,8 +81,8 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// Text is asked of this server alone, with the path as it stands in the URL: a colon
-// and an escaped slash mean something to a proxy.
+// Text is requested from this server only, with the path exactly as in the URL: a colon and an
+// escaped slash have a meaning for a proxy.
 func TestText(t *testing.T) {
 	s, c := serve(t)
 	const path = "/api/v1/namespaces/kube-system/pods/https:kcm:10257/proxy/debug/graph"

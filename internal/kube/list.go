@@ -18,13 +18,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Place is a resource in one namespace, or with an empty namespace everywhere.
+// Place is a resource in one namespace, or in all namespaces if it is empty.
 type Place struct {
 	Resource  object.Resource
 	Namespace string
 }
 
-// path is the path of the place on the server.
+// path returns the URL path segments of the place.
 func (p Place) path() []string {
 	var path []string
 	if p.Resource.Group == "" {
@@ -40,53 +40,51 @@ func (p Place) path() []string {
 
 func (p Place) subject() subject { return subject{resource: p.Resource, namespace: p.Namespace} }
 
-// about is the place in words; no two places have the same.
+// about returns a unique description of the place.
 func (p Place) about() string { return p.subject().String() }
 
-// Selection narrows a list; the zero value takes everything. A list that is
-// narrowed proves the absence of nothing.
+// Selection narrows a list; the zero value selects everything. A narrowed list does not prove
+// absence.
 type Selection struct {
 	Labels, Fields string
-	// Revision asks for the list as it was at a revision of the past; 0 for now. A server
-	// that has forgotten it answers with an error for which Forgotten holds.
+	// Revision requests the list at a revision of the past; 0 means now. Forgotten holds for the
+	// error if the server no longer remembers it.
 	Revision uint64
-	// Metadata asks for metadata alone, also of a kind of whose spec or status something is kept.
+	// Metadata requests metadata only, also for kinds with facts in spec or status.
 	Metadata bool
 }
 
-// Listing is told what List finds. Nil functions are skipped.
+// Listing has the callbacks of List. Any of them may be nil.
 type Listing struct {
-	// Object is called for each object, in the order of the server. An error that
-	// it returns ends the list and is returned as it is.
+	// Object is called for each object, in the order of the server. Its error ends the list and is
+	// returned unchanged.
 	Object func(*object.Object) error
-	// Restart says that the list starts again: what was handed over may be gone.
+	// Restart is called when the list starts again: objects of the previous try may be gone.
 	Restart func()
-	// Bytes counts what has arrived, after decompression.
+	// Bytes is called with the number of bytes that arrived, after decompression.
 	Bytes func(n int)
 }
 
-// Listed is what a whole list says of itself.
+// Listed describes a complete list.
 type Listed struct {
-	// ResourceVersion is the moment that the list shows.
+	// ResourceVersion is that of the list.
 	ResourceVersion string
-	// Objects is their number.
+	// Objects is the number of objects.
 	Objects int
-	// Taken is the server's time when it began to answer; zero when it did not say.
+	// Taken is the server's time of the first response; zero if unknown.
 	Taken time.Time
 }
 
-// pageSize is how many objects a page has when a server could not answer in one
-// piece.
+// pageSize is the number of objects on a page if a server could not answer in one piece.
 const pageSize = 500
 
-// listTries is how often a list starts from the front.
+// listTries is how often a list may start from the beginning.
 const listTries = 4
 
-// List lists a place whole: in one piece, or in pages of one consistent list. It
-// returns without an error only if everything was read. A list that expires in its
-// middle starts from the front; the token with which a server offers to go on
-// inconsistently is never used. A kind of which only metadata matters is asked
-// for as such.
+// List lists a place completely: in one piece, or in pages of one consistent list. A nil error
+// means that everything was read. A list that expires in between starts from the beginning. The
+// continue token of an inconsistent list is never used. Kinds without facts are requested as
+// metadata.
 func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (Listed, error) {
 	limit := c.chunk
 	for try := 1; ; try++ {
@@ -110,13 +108,13 @@ func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (
 	}
 }
 
-// Forgotten reports whether the server no longer knows the moment that was asked for.
+// Forgotten reports whether the server no longer remembers the requested revision.
 func Forgotten(err error) bool { return expired(err) }
 
-// expired reports whether the server has forgotten the moment that was asked for.
+// expired reports whether the server no longer remembers the requested revision.
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// tooMuch reports whether a smaller question may get an answer.
+// tooMuch reports whether a smaller page may succeed.
 func tooMuch(err error) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
 		return true
@@ -125,10 +123,10 @@ func tooMuch(err error) bool {
 	return ok && (status.ErrStatus.Code >= 500 || status.ErrStatus.Code == http.StatusRequestEntityTooLarge)
 }
 
-// refusal is an error of the receiver of a list, not of the list.
+// refusal is an error of the receiver of a list, not of the list itself.
 type refusal struct{ error }
 
-// list lists once from the front.
+// list lists once from the beginning.
 func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, limit int64) (Listed, error) {
 	rd := newListReader(at, to)
 	rd.whole = rd.whole && !by.Metadata
@@ -153,19 +151,19 @@ func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, l
 	}
 }
 
-// errIdle ends a list that has stopped to arrive.
+// errIdle ends a list that has stopped arriving.
 var errIdle = errors.New("nothing arrived for too long")
 
 // pageReader reads the pages of one list.
 type pageReader interface {
-	// live has a function called whenever something arrives.
+	// live sets a function that is called whenever bytes arrive.
 	live(func())
 	page(*answer) (listMeta, error)
-	// wrap says what could not be read.
+	// wrap adds the list to an error.
 	wrap(error) error
 }
 
-// page asks for one page and reads it. It gives up when nothing arrives any more.
+// page requests and reads one page. It fails if nothing arrives for Client.idle.
 func (c *Client) page(ctx context.Context, r request, rd pageReader) (listMeta, time.Time, error) {
 	bound, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -201,7 +199,7 @@ func listRequest(at Place, by Selection, limit int64, token string, whole bool) 
 	if limit > 0 {
 		q.Set("limit", strconv.FormatInt(limit, 10))
 	}
-	if by.Revision > 0 && token == "" { // a token has the revision in it
+	if by.Revision > 0 && token == "" { // the token contains the revision
 		q.Set("resourceVersion", strconv.FormatUint(by.Revision, 10))
 		q.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 	}
@@ -212,7 +210,7 @@ func listRequest(at Place, by Selection, limit int64, token string, whole bool) 
 	return r
 }
 
-// acceptWhole are the types in which a kind with facts is read.
+// acceptWhole returns the media types for whole objects of a kind with facts.
 func acceptWhole(r object.Resource) string {
 	if r.Is(object.Pod) {
 		return protobufType + "," + jsonType
@@ -220,7 +218,7 @@ func acceptWhole(r object.Resource) string {
 	return jsonType
 }
 
-// sharedFor is for messages of a resource, whole or not.
+// sharedFor returns the builder for metadata, or for whole objects.
 func sharedFor(r object.Resource, whole bool) *message.Builder {
 	if whole && r.Is(object.Pod) {
 		return message.NewPods(r)
@@ -232,12 +230,12 @@ func sharedFor(r object.Resource, whole bool) *message.Builder {
 type listReader struct {
 	at Place
 	to Listing
-	// whole: spec and status matter, too.
+	// whole is true if spec and status are needed too.
 	whole   bool
 	shared  *message.Builder
 	intern  *manifest.Interner
 	objects int
-	// alive is called whenever something arrives; nil for nobody.
+	// alive is called whenever bytes arrive. It may be nil.
 	alive func()
 }
 
@@ -247,11 +245,10 @@ func newListReader(at Place, to Listing) *listReader {
 
 func (rd *listReader) live(alive func()) { rd.alive = alive }
 
-// wrap says what could not be read.
+// wrap adds the list to an error.
 func (rd *listReader) wrap(err error) error { return notTheList(err, rd.at, rd.objects) }
 
-// notTheList says of which list something could not be read, and after how many
-// objects.
+// notTheList adds the list and the number of objects before the error.
 func notTheList(err error, at Place, objects int) error {
 	if _, ok := errors.AsType[refusal](err); ok {
 		return err
@@ -290,7 +287,7 @@ func (rd *listReader) arrived(n int) {
 	}
 }
 
-// take hands an object on, if it may stand in this list.
+// take passes an object to the callback if it belongs to the list.
 func (rd *listReader) take(o *object.Object) error {
 	if rd.at.Namespace != "" && o.Namespace != rd.at.Namespace {
 		return fmt.Errorf("it holds an object of namespace %s", quote(o.Namespace))
@@ -305,8 +302,7 @@ func (rd *listReader) take(o *object.Object) error {
 	return nil
 }
 
-// json reads a page as text: of a kind whose spec or status matters, or of a
-// server that has no protobuf for it.
+// json reads a page as JSON: for a kind with facts, or from a server that has no protobuf for it.
 func (rd *listReader) json(body io.Reader) (listMeta, error) {
 	r := rd.at.Resource
 	if rd.intern == nil {
@@ -343,13 +339,12 @@ func (rd *listReader) json(body io.Reader) (listMeta, error) {
 	return listMeta{resourceVersion: l.ResourceVersion, more: l.Continue}, nil
 }
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	r     io.Reader
 	count func(int)
 }
 
-// Read reads and counts.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	if n > 0 {

@@ -22,7 +22,7 @@ import (
 
 const configMapsPath = "/api/v1/configmaps"
 
-// listed lists a place and returns the names, of the last try alone.
+// listed lists a place and returns the names of the last try.
 func listed(c *Client, r object.Resource) (names []string, got Listed, err error) {
 	got, err = c.List(context.Background(), Place{Resource: r}, Selection{}, Listing{
 		Object:  func(o *object.Object) error { names = append(names, o.Name); return nil },
@@ -41,7 +41,7 @@ func cutOff(contentType string, body []byte) http.HandlerFunc {
 	}
 }
 
-// compressed answers with a body as gzip, without its last bytes.
+// compressed answers with a gzip body without its last bytes.
 func compressed(body []byte, without int) http.HandlerFunc {
 	var text bytes.Buffer
 	w := gzip.NewWriter(&text)
@@ -57,7 +57,7 @@ func compressed(body []byte, without int) http.HandlerFunc {
 	}
 }
 
-// TestListCompressed: a list is asked for compressed, unless the kubeconfig says otherwise.
+// TestListCompressed: a list is requested with compression, unless the kubeconfig disables it.
 func TestListCompressed(t *testing.T) {
 	s, c := serve(t)
 	s.on(configMapsPath, compressed(listBody("7", "", "a", "b"), 0))
@@ -81,8 +81,8 @@ func TestListCompressed(t *testing.T) {
 	}
 }
 
-// TestListFaults: whatever is not a whole list of what was asked for is an error,
-// and never an empty list.
+// TestListFaults: anything but a complete list of the requested kind is an error, and never an
+// empty list.
 func TestListFaults(t *testing.T) {
 	whole := listBody("7", "", "a", "b")
 	var many []string
@@ -147,7 +147,7 @@ func TestListInOnePiece(t *testing.T) {
 	}
 }
 
-// TestListPages: pages on request, and where a server cannot answer in one piece.
+// TestListPages: pages are used on request, and if a server cannot answer in one piece.
 func TestListPages(t *testing.T) {
 	s, c := serve(t)
 	c.chunk = 2
@@ -180,8 +180,8 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// TestListExpires: a list that expires in its middle starts from the front, and the
-// token that the 410 offers is not used. (L16)
+// TestListExpires: a list that expires in between starts from the beginning, and the continue token
+// of the 410 is not used. (L16)
 func TestListExpires(t *testing.T) {
 	s, c := serve(t)
 	c.chunk = 1
@@ -217,8 +217,8 @@ func TestListIsTold(t *testing.T) {
 	}
 }
 
-// A kind that is not ready to be read is waited for, but not forever, and hardly when
-// its objects cannot be converted: then it never is.
+// A kind that is not ready is waited for, but not forever, and only briefly if its objects cannot
+// be converted.
 func TestListNotReady(t *testing.T) {
 	const unready = "storage is (re)initializing"
 	const failed = unready + ": failed to list example.com/v2, Kind=Widget: conversion webhook for example.com/v1, Kind=Widget failed: no endpoints available"
@@ -241,8 +241,8 @@ func TestListNotReady(t *testing.T) {
 	}
 }
 
-// TestSlowList: a list that stops to arrive is given up, and the caller's context
-// ends every other one.
+// TestSlowList: a list that stops arriving is cancelled. Otherwise only the caller's context ends
+// it.
 func TestSlowList(t *testing.T) {
 	s, c := serve(t)
 	c.idle = 20 * time.Millisecond
@@ -263,7 +263,7 @@ func TestSlowList(t *testing.T) {
 	}
 }
 
-// TestListWhole: a kind whose facts matter is asked for whole, and read with them.
+// TestListWhole: a kind with facts is requested whole, and its facts are read.
 func TestListWhole(t *testing.T) {
 	s, c := serve(t)
 	var accept string
@@ -297,8 +297,8 @@ func TestListWhole(t *testing.T) {
 	}
 }
 
-// TestListStaysInItsPlace: an object of another namespace does not belong to a list
-// of one, and an error of the receiver comes back as it is.
+// TestListStaysInItsPlace: an object of another namespace does not belong to a list of one. An
+// error of the receiver is returned unchanged.
 func TestListStaysInItsPlace(t *testing.T) {
 	s, c := serve(t)
 	s.on("/api/v1/namespaces/web/configmaps", listOf("7", "", "a"))

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ObjectOf takes from metadata what object.Object keeps of it.
+// ObjectOf converts metadata to an object.Object.
 func ObjectOf(m metav1.Object, apiVersion, kind string) *object.Object {
 	o := &object.Object{
 		Ref:             object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID()},

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Finalize replaces a namespace through its subresource finalize, the only way on
-// which spec.finalizers changes. The body is the whole namespace; the uid and the
-// resourceVersion in it are preconditions: 409 when they are not the stored ones.
+// Finalize replaces a namespace through its finalize subresource, which is the only way to change
+// spec.finalizers. body is the whole namespace. Its uid and resourceVersion are preconditions: the
+// server answers 409 if they differ from the stored ones.
 //
 // Upstream: pkg/registry/core/namespace/strategy.go namespaceFinalizeStrategy.PrepareForUpdate.
 // Rule: spec §5.1, S205.
@@ -23,8 +23,8 @@ func (c *Client) Finalize(ctx context.Context, ref object.Ref, body []byte) erro
 	return c.writeTo(ctx, http.MethodPut, ref, "finalize", jsonType, body, false)
 }
 
-// DeleteCollection deletes the objects of a place that match; a nil selector matches all. That
-// it returns no error means that the server has accepted the deletes.
+// DeleteCollection deletes the objects of a place that match; a nil selector matches all. A nil
+// error means that the server has accepted the deletes.
 func (c *Client) DeleteCollection(ctx context.Context, at Place, selector labels.Selector, o metav1.DeleteOptions) error {
 	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
 	body, err := json.Marshal(&o)

@@ -11,23 +11,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Reach is what a request may reach.
+// Reach is the set of objects that a request may affect.
 type Reach struct {
 	// Written are the objects that are deleted or changed.
 	Written []*object.Object
-	// Held are those of them that stay until somebody removes a finalizer, other than
-	// the controllers of Kubernetes.
+	// Held are those of them that stay until a controller that is not part of Kubernetes removes a
+	// finalizer.
 	Held []*object.Object
 }
 
-// few is how many nodes, or namespaces, are read one by one. Where there are more, all
-// are listed.
+// few is the largest number of nodes, or namespaces, that are read one by one. More are listed.
 const few = 5
 
-// Neighbours reads what reports whether those do their part who act beside the collector
-// when these objects are deleted or changed: no more than can matter for them. What
-// cannot be read is marked in the world, with the reason. It fails only with the
-// context.
+// Neighbours reads what shows whether the other controllers work that take part when these objects
+// are deleted or changed. It reads no more than can matter. Failed reads are marked in the world
+// with the reason. It fails only if the context ends.
 func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, error) {
 	w := &witness{client: c, about: r.Held}
 	w.world.Live = true
@@ -45,7 +43,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 		read(usages()...)
 	}
 	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return o.Is(object.Node) }) {
-		read(scene{part: evidence.Budgets}) // a drain waits for them
+		read(scene{part: evidence.Budgets}) // a drain waits for their budgets
 	}
 	if slices.ContainsFunc(r.Written, contains) {
 		read(scene{part: evidence.APIServices})
@@ -90,12 +88,12 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	return w.world.Sorted(), nil
 }
 
-// contains reports whether an object has content that goes with it.
+// contains reports whether deleting an object deletes its content.
 func contains(o *object.Object) bool {
 	return o.Is(object.Namespace) || o.Definition() != nil
 }
 
-// nodesOf are the nodes among the objects, and those of the pods among them, sorted.
+// nodesOf returns the nodes among the objects, and the nodes of pods among them, sorted.
 func nodesOf(objects []*object.Object) []string {
 	var names []string
 	for _, o := range objects {
@@ -109,8 +107,8 @@ func nodesOf(objects []*object.Object) []string {
 	return slices.Compact(names)
 }
 
-// goingOf are the namespaces among the objects that are being deleted: their conditions
-// say what the namespace controller met.
+// goingOf returns the namespaces among the objects that are being deleted. Their conditions have
+// the errors of the namespace controller.
 func goingOf(objects []*object.Object) []string {
 	var names []string
 	for _, o := range objects {
@@ -121,8 +119,9 @@ func goingOf(objects []*object.Object) []string {
 	return names
 }
 
-// mayAsk reports whether a webhook or policy with these rules may have to admit the delete or change
-// of one of the objects. Resources are not looked at: two requests more cost less than an error here.
+// mayAsk reports whether a webhook or policy with these rules may have to admit the delete or
+// change of one of the objects. It ignores the resources of rules: two more requests cost less than
+// an error.
 func mayAsk(rules []evidence.WebhookRule, objects []*object.Object) bool {
 	for _, rule := range rules {
 		if !slices.ContainsFunc(rule.Operations, func(op string) bool {
@@ -137,7 +136,7 @@ func mayAsk(rules []evidence.WebhookRule, objects []*object.Object) bool {
 	return false
 }
 
-// single reads one object, or that there is none. Of one that cannot be read nothing is known.
+// single reads one object, or records that it does not exist. Other errors are ignored.
 func (w *witness) single(ctx context.Context, ref object.Ref) {
 	raw, _, err := w.client.Raw(ctx, ref)
 	if apierrors.IsNotFound(err) {
@@ -151,7 +150,7 @@ func (w *witness) single(ctx context.Context, ref object.Ref) {
 	_ = w.world.Add(ref.APIVersion, ref.Kind, raw)
 }
 
-// user reads as which user our requests are sent. If the server does not tell, it stays unknown.
+// user reads the user of this client's requests. It stays unknown on errors.
 func (w *witness) user(ctx context.Context) {
 	user, err := w.client.user(ctx)
 	if err != nil {

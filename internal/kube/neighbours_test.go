@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Of what is being deleted already it is read whether kube-controller-manager runs, and
-// of a namespace what its controller says: they tell who is late.
+// For objects that are being deleted the lease of kube-controller-manager is read, and for
+// namespaces their conditions. They show which controller is overdue.
 func TestNeighboursOfWhatGoes(t *testing.T) {
 	claims := object.Resource{Version: "v1", Name: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true}
 	const shop, node, budgets = "/api/v1/namespaces/shop", "/api/v1/nodes/n1", "/apis/policy/v1/poddisruptionbudgets"
@@ -60,8 +60,8 @@ func TestNeighboursOfWhatGoes(t *testing.T) {
 	}
 }
 
-// TestNeighboursUser: the server is asked for our user once, if a policy that may apply asks for it,
-// in the version that it serves. Where it does not tell, the user is not known.
+// TestNeighboursUser: the user is read once if a policy that may apply uses it, in the version that
+// the server has. It stays unknown on errors.
 func TestNeighboursUser(t *testing.T) {
 	const reviews = "/apis/authentication.k8s.io/v1beta1/selfsubjectreviews"
 	byUser, byName := `request.userInfo.username == "ann"`, `oldObject.metadata.name == "a"`

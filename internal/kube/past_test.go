@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestListsThatAreNotBelieved: nothing is reported as deleted because of a list that
-// leaves out what is there, that shows the past, or whose gaps cannot be looked into.
-// The kind is not known until a good list comes. (L19, L22)
+// TestListsThatAreNotBelieved: nothing is reported as deleted because of a list that lacks existing
+// objects, that shows the past, or whose missing objects cannot be checked. The kind is unknown
+// until a good list comes. (L19, L22)
 func TestListsThatAreNotBelieved(t *testing.T) {
 	const path = "/api/v1/namespaces/shop/configmaps/a"
 	for name, c := range map[string]struct {
@@ -46,8 +46,7 @@ func TestListsThatAreNotBelieved(t *testing.T) {
 	}
 }
 
-// TestWatchThatGoesBack: an event that is older than what the watch has shown is not
-// handed over. (L24)
+// TestWatchThatGoesBack: an event that is older than earlier ones of the watch is not sent. (L24)
 func TestWatchThatGoesBack(t *testing.T) {
 	s, c := serve(t)
 	noWidgets(s)
@@ -58,8 +57,8 @@ func TestWatchThatGoesBack(t *testing.T) {
 	same(t, next(3), "ADDED a uid-a 5", "MODIFIED a uid-a 7", "MODIFIED a uid-a 8")
 }
 
-// TestOtherUID: that another object has the name of an owner proves that the owner is
-// gone, unless the server shows the past.
+// TestOtherUID: another object with the name of an owner proves that the owner is gone, unless the
+// server shows the past.
 func TestOtherUID(t *testing.T) {
 	ref := settings
 	ref.UID = "uid-former"
@@ -83,7 +82,7 @@ func TestOtherUID(t *testing.T) {
 	}
 }
 
-// TestRedirect: nobody is led elsewhere, where our credentials would go along. (X19)
+// TestRedirect: no redirect is followed, because the credentials would be sent along. (X19)
 func TestRedirect(t *testing.T) {
 	s, c := ready(t)
 	s.on(settingsPath, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) })

@@ -51,8 +51,8 @@ func drawPod(t *rapid.T) corev1.Pod {
 	return p
 }
 
-// TestPodsAgree: what is kept of pods is the same, whether they come as protobuf or
-// as the text that package manifest reads.
+// TestPodsAgree: pods have the same facts whether they come as protobuf or as the JSON that package
+// manifest reads.
 func TestPodsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"}}
@@ -83,8 +83,8 @@ func TestPodsAgree(t *testing.T) {
 	})
 }
 
-// TestEveryFactOfAPodIsRead: a fact that package manifest learns to read, and this one
-// does not, is not said by any pod of TestPodsAgree, either.
+// TestEveryFactOfAPodIsRead: the pods of TestPodsAgree cover every fact that package manifest
+// reads.
 func TestEveryFactOfAPodIsRead(t *testing.T) {
 	p := corev1.Pod{ObjectMeta: metaOf(named("p"), "1").ObjectMeta}
 	p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
@@ -102,14 +102,13 @@ func TestEveryFactOfAPodIsRead(t *testing.T) {
 	}
 }
 
-// closed is a body that needs no closing.
+// closed is a body that needs no Close.
 type closed struct{ *bytes.Reader }
 
 // Close does nothing.
 func (closed) Close() error { return nil }
 
-// TestPodsShare: pods that are alike share their Lifecycle, and finalizers are never
-// taken for pods.
+// TestPodsShare: equal pods share their Lifecycle, and finalizers are never taken for pods.
 func TestPodsShare(t *testing.T) {
 	sh := message.NewPods(pods)
 	build := func(change func(*corev1.Pod)) *object.Object {

@@ -20,28 +20,27 @@ import (
 )
 
 const (
-	// acceptTable has the server print, as kubectl get does. A server that cannot print
-	// sends an error, and not the objects.
+	// acceptTable makes the server print objects, as for kubectl get. A server that cannot print
+	// returns an error instead of the objects.
 	acceptTable = jsonType + ";as=Table;v=v1;g=meta.k8s.io"
 
-	// mostPrints is how many places are printed, mostPages how many pages of each.
+	// mostPrints limits the places that are printed, mostPages the pages of each.
 	mostPrints, mostPages = 64, 20
-	// printing is how long all of it may take.
+	// printing is the time limit for everything.
 	printing = 15 * time.Second
-	// fewSingle is how many objects of a place are asked for one by one, fewPlaces in how
-	// many namespaces those of a kind are listed one by one.
+	// fewSingle is the largest number of objects of a place that are read one by one. fewPlaces is
+	// the largest number of namespaces of a kind that are listed one by one.
 	fewSingle, fewPlaces = 2, 3
 )
 
-// wordless are kinds with many objects of which no server prints more than their names,
-// sizes and ages.
+// wordless are kinds with many objects whose table has only names, sizes and ages.
 var wordless = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAccount, object.Service}
 
-// Printed has the server print objects as it does for kubectl get. What it does not print,
-// or not soon, is left out: this is for the eyes of people, and says nothing of what is
-// there. Requests are bounded in number, and few. In is the snapshot that the objects are
-// from: where it was the last one of the client, its lists are printed as they were then,
-// which costs the server a fraction. With nil everything is printed as it is now.
+// Printed has the server print objects as for kubectl get. Objects that are not printed in time are
+// left out: the result is for display only and proves nothing. The number of requests is small and
+// bounded. in is the snapshot of the objects. If it is the last one of the client, its lists are
+// printed at their revisions, which costs the server a fraction. With nil the present state is
+// printed.
 //
 // Upstream: kubectl/pkg/cmd/get/get.go GetOptions.transformRequests.
 func (c *Client) Printed(ctx context.Context, refs []object.Ref, in *snapshot.Snapshot) map[types.UID]object.Printed {
@@ -65,13 +64,13 @@ func (c *Client) Printed(ctx context.Context, refs []object.Ref, in *snapshot.Sn
 	return all
 }
 
-// printable is a place of which objects with these names are printed.
+// printable is a place with the names of the objects to print.
 type printable struct {
 	Place
 	names []string
 }
 
-// toPrint are the places where objects are, those with the most first.
+// toPrint returns the places of the objects, those with the most objects first.
 func (c *Client) toPrint(refs []object.Ref) []printable {
 	byKind := map[schema.GroupResource][]printable{}
 	for _, ref := range refs {
@@ -105,7 +104,7 @@ func (c *Client) toPrint(refs []object.Ref) []printable {
 	return places[:min(len(places), mostPrints)]
 }
 
-// print asks for the objects of a place, one by one if they are few.
+// print requests the objects of a place, one by one if they are few.
 func (c *Client) print(ctx context.Context, p printable, in *snapshot.Snapshot) map[types.UID]object.Printed {
 	found := map[types.UID]object.Printed{}
 	if len(p.names) > fewSingle {
@@ -128,8 +127,7 @@ func (c *Client) print(ctx context.Context, p printable, in *snapshot.Snapshot) 
 	return found
 }
 
-// printPages asks for pages of what is in a place. It stops where nothing is printed that
-// matters.
+// printPages requests pages of a place. It stops at a page without useful columns.
 func (c *Client) printPages(ctx context.Context, at Place, found map[types.UID]object.Printed) {
 	token := ""
 	for range mostPages {
@@ -143,7 +141,7 @@ func (c *Client) printPages(ctx context.Context, at Place, found map[types.UID]o
 	}
 }
 
-// table is what is read of a metav1.Table.
+// table has the fields that are read from a metav1.Table.
 type table struct {
 	metav1.TypeMeta
 	Metadata          struct{ Continue, ResourceVersion string }
@@ -154,7 +152,7 @@ type table struct {
 	}
 }
 
-// read reads the rows, and reports whether there is a column that matters.
+// read reads the rows, and reports whether the table has a useful column.
 func (t *table) read(into map[types.UID]object.Printed) bool {
 	if t.Kind != "Table" || t.APIVersion != "meta.k8s.io/v1" {
 		return false
@@ -178,7 +176,7 @@ func (t *table) read(into map[types.UID]object.Printed) bool {
 	return true
 }
 
-// column is the place of a column; -1 if there is none.
+// column returns the index of a column; -1 if there is none.
 func (t *table) column(name string) int {
 	for i, c := range t.ColumnDefinitions {
 		if strings.EqualFold(c.Name, name) {
@@ -188,7 +186,7 @@ func (t *table) column(name string) int {
 	return -1
 }
 
-// cell is a cell as text; empty where nothing is printed.
+// cell returns a cell as text; empty if nothing is printed.
 func cell(cells []any, at int) string {
 	if at < 0 || at >= len(cells) {
 		return ""

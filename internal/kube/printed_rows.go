@@ -13,25 +13,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// mostRows is how many objects of a place are printed.
+// mostRows is the largest number of objects of a place that are printed.
 const mostRows = mostPages * pageSize
 
-// seen is at which revisions the lists of a snapshot were read, by place: those that came
-// in the order of their keys.
+// seen has the revisions of the lists of a snapshot, by place. It has only lists that arrived in
+// the order of their keys.
 type seen struct {
-	// in holds no snapshot that nobody else needs.
+	// in is weak so that it does not keep a snapshot alive.
 	in        weak.Pointer[snapshot.Snapshot]
 	revisions map[string]uint64
 }
 
-// seenList is a list as it was read: its objects in the order of the server.
+// seenList is a list of a snapshot, with its objects in the order of the server.
 type seenList struct {
 	Place
 	revision uint64
 	objects  []*object.Object
 }
 
-// seenIn is the list of a place in a snapshot, if that was read last.
+// seenIn returns the list of a place in a snapshot, if that was the last one.
 func (c *Client) seenIn(in *snapshot.Snapshot, at Place) (seenList, bool) {
 	last := c.seen.Load()
 	if in == nil || last == nil || last.in.Value() != in || last.revisions[at.about()] == 0 {
@@ -50,7 +50,7 @@ func (c *Client) seenIn(in *snapshot.Snapshot, at Place) (seenList, bool) {
 	return l, true
 }
 
-// compareKeys puts objects of a kind into the order in which a server keeps them.
+// compareKeys orders objects of a kind by their storage keys.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go NamespaceKeyFunc.
 func compareKeys(a, b *object.Object) int {
@@ -60,13 +60,13 @@ func compareKeys(a, b *object.Object) int {
 	return strings.Compare(a.Namespace+"/", b.Namespace+"/")
 }
 
-// printRows has a list printed as it was read, in rows without the metadata of their
-// objects: most of what a table costs is what the uids stand in. At one revision a list has
-// the same objects in the same order, so that the rows need none. It reports false where
-// the answer is not about that list: a server may have forgotten the revision, or know none.
+// printRows prints a list at its revision, in rows without the metadata of the objects: most of a
+// table's cost is the metadata with the uids. At one revision a list has the same objects in the
+// same order, so the rows need none. It returns false if the response does not match the list: a
+// server may have forgotten the revision, or may not support it.
 func (c *Client) printRows(ctx context.Context, l seenList, found map[types.UID]object.Printed) bool {
 	token, rest := "", l.objects
-	limit := pageSize // enough to know whether anything is printed that matters
+	limit := pageSize // enough to see whether the table is useful
 	for done := 0; done < mostRows; limit = mostRows - done {
 		var t table
 		r := listRequest(l.Place, Selection{Revision: l.revision}, int64(limit), token, false)
@@ -86,8 +86,7 @@ func (c *Client) printRows(ctx context.Context, l seenList, found map[types.UID]
 	return true
 }
 
-// identify gives the rows the uids of objects, and reports whether it is these that they
-// are about.
+// identify sets the uids of the rows, and reports whether the rows match the objects.
 func (t *table) identify(objects []*object.Object) bool {
 	name := t.column("Name")
 	if len(t.Rows) > len(objects) {

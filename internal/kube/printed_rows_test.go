@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// podServer answers for the pods of a server: with their metadata, and as tables with the
-// objects' metadata or without.
+// podServer serves pods: as metadata, and as tables with or without the objects' metadata.
 type podServer struct{ list, objects, rows http.HandlerFunc }
 
 func (p podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +29,7 @@ func (p podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// podsAt are pods by namespace and name, as a list at a revision.
+// podsAt returns pods by namespace and name, as a list at a revision.
 func podsAt(revision string, keys ...string) http.HandlerFunc {
 	list := metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: revision}}
 	for _, ref := range podRefs(keys...) {
@@ -48,7 +47,7 @@ func podRefs(keys ...string) []object.Ref {
 	return refs
 }
 
-// rowsAt is a table of a revision, whose rows say nothing of their objects.
+// rowsAt returns a table at a revision, whose rows have no metadata of their objects.
 func rowsAt(revision, token string, columns []string, rows ...[]any) http.HandlerFunc {
 	var definitions []map[string]string
 	for _, c := range columns {
@@ -64,7 +63,7 @@ func rowsAt(revision, token string, columns []string, rows ...[]any) http.Handle
 	})
 }
 
-// readPods is a snapshot of the pods of a server.
+// readPods returns a snapshot of the pods of a server.
 func readPods(t *testing.T, c *Client) *snapshot.Snapshot {
 	t.Helper()
 	s, err := c.Snapshot(t.Context(), Scope{References: true, Include: []string{"pods"}}, nil)
@@ -74,7 +73,7 @@ func readPods(t *testing.T, c *Client) *snapshot.Snapshot {
 	return s
 }
 
-// inTurn answers each request with the next of the answers, and then with the last one.
+// inTurn answers each request with the next of the answers, and repeats the last one.
 func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		answers[0](w, r)
@@ -82,12 +81,11 @@ func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// asRead are pods of one name in namespaces of which more than a few are read, in the
-// order of a server.
+// asRead are pods with one name in more than fewPlaces namespaces, in the order of a server.
 var asRead = []string{"a-b/web", "a/other", "a/web", "b/web", "c/web"}
 
-// TestPrintedAsRead: a list of the last snapshot is printed at its revision, in rows
-// without metadata, and each is about the object in its place.
+// TestPrintedAsRead: a list of the last snapshot is printed at its revision, in rows without
+// metadata. Each row belongs to the object at its position.
 func TestPrintedAsRead(t *testing.T) {
 	s, c := serve(t)
 	s.on("/api/v1/pods", podServer{
@@ -111,8 +109,8 @@ func TestPrintedAsRead(t *testing.T) {
 	}
 }
 
-// TestPrintedAsReadBefore: an object of a snapshot before the last one may have gone since,
-// and another have come in its place.
+// TestPrintedAsReadBefore: an object of an older snapshot may be gone, and another one may have its
+// name.
 func TestPrintedAsReadBefore(t *testing.T) {
 	s, c := serve(t)
 	s.on("/api/v1/pods", podServer{
@@ -128,8 +126,8 @@ func TestPrintedAsReadBefore(t *testing.T) {
 	}
 }
 
-// TestPrintedAsReadIsInVain: where rows may be about other objects than those that were
-// read, the server is asked with metadata, and of what it has printed before nothing counts.
+// TestPrintedAsReadIsInVain: if rows may belong to other objects than those that were read, a table
+// with metadata is requested, and the earlier rows are discarded.
 func TestPrintedAsReadIsInVain(t *testing.T) {
 	columns := []string{"Name", "Ready"}
 	all := [][]any{{"web", "1"}, {"other", "2"}, {"web", "3"}, {"web", "4"}, {"web", "5"}}
@@ -162,8 +160,8 @@ func TestPrintedAsReadIsInVain(t *testing.T) {
 	}
 }
 
-// TestPrintedAsReadInNoOrder: of a list whose order is not the one of its keys nobody
-// knows how it will be ordered another time.
+// TestPrintedAsReadInNoOrder: a list that is not in the order of its keys may have another order
+// next time.
 func TestPrintedAsReadInNoOrder(t *testing.T) {
 	s, c := serve(t)
 	keys := slices.Sorted(slices.Values(asRead))
@@ -177,8 +175,8 @@ func TestPrintedAsReadInNoOrder(t *testing.T) {
 	}
 }
 
-// TestPrintedAsReadIsBounded: no more objects are printed than in pages with metadata, and
-// no more pages read than the first where nothing is printed that matters.
+// TestPrintedAsReadIsBounded: no more objects are printed than in pages with metadata, and only the
+// first page is read if the table has no useful column.
 func TestPrintedAsReadIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		columns        []string
@@ -201,7 +199,7 @@ func TestPrintedAsReadIsBounded(t *testing.T) {
 			}.ServeHTTP)
 			snap := readPods(t, client)
 			refs := podRefs(keys...)
-			for i := range refs { // the pods are asked for in all namespaces, as they were read
+			for i := range refs { // pods are requested in all namespaces, as they were read
 				refs[i].Namespace = fmt.Sprint("shop-", i%(fewPlaces+1))
 			}
 			got := client.Printed(t.Context(), refs, snap)
@@ -212,8 +210,8 @@ func TestPrintedAsReadIsBounded(t *testing.T) {
 	}
 }
 
-// TestPrintedAsReadInANamespace: where a namespace was read its list is printed, and the
-// objects of others that were read are none of it.
+// TestPrintedAsReadInANamespace: a list of one namespace is printed for that namespace, without the
+// objects of other lists.
 func TestPrintedAsReadInANamespace(t *testing.T) {
 	s, c := serve(t)
 	for namespace, names := range map[string][]string{"a": {"web"}, "b": {"one", "three", "two"}, "c": {"web"}} {

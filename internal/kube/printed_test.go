@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// printedRow is a row of a table of the server, about an object.
+// printedRow is a row of a table about an object.
 func printedRow(uid string, cells ...any) map[string]any {
 	return map[string]any{"cells": cells, "object": map[string]any{"kind": "PartialObjectMetadata", "metadata": map[string]any{"uid": uid}}}
 }
@@ -28,8 +28,7 @@ func printedAs(token string, columns []string, rows ...map[string]any) http.Hand
 	})
 }
 
-// TestPrinted: what the server prints is taken by the names of columns; what it does not
-// print is left out, and is no error.
+// TestPrinted: cells are found by column name. Missing ones are left out without an error.
 func TestPrinted(t *testing.T) {
 	kind := func(group, version, name, kind string) object.Resource {
 		return object.Resource{Group: group, Version: version, Name: name, Kind: kind, Namespaced: true, Verbs: object.AllVerbs}
@@ -77,7 +76,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// TestPrintedIsNoTable: whatever is no table of the server says nothing.
+// TestPrintedIsNoTable: anything but a table is ignored.
 func TestPrintedIsNoTable(t *testing.T) {
 	s, c := serve(t)
 	s.serves(nil, configMaps, object.Resource{Version: "v1", Name: "pods", Kind: "Pod", Namespaced: true, Verbs: object.AllVerbs})
@@ -104,7 +103,7 @@ func TestPrintedIsNoTable(t *testing.T) {
 	}
 }
 
-// TestPrintedIsBounded: there is an end to the pages, and to the places.
+// TestPrintedIsBounded: the number of pages and of places is limited.
 func TestPrintedIsBounded(t *testing.T) {
 	s, c := serve(t)
 	var resources []object.Resource

@@ -18,43 +18,39 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ProofOptions say how hard absence has to be proven.
+// ProofOptions configure the proof of absence.
 type ProofOptions struct {
-	// AbsentGracePeriod is how long an object has to stay absent before it counts as
-	// absent; 0 for one look. In between it is unknown, so that the one who asks
-	// comes again.
+	// AbsentGracePeriod is how long an object must stay absent before it counts as absent; 0 needs
+	// a single check. Until then its absence is unknown, so the caller retries.
 	AbsentGracePeriod time.Duration
-	// SeenAlive tells that an object was once observed. It needs no grace period: it
-	// is known to have existed and to be gone. Nil: nothing was.
+	// SeenAlive reports whether an object was observed before. Such an object needs no grace
+	// period: it existed and is gone. Nil means that none was observed.
 	SeenAlive func(types.UID) bool
-	// Now is the clock; nil for the machine's.
+	// Now is the clock; nil means the system clock.
 	Now func() time.Time
 }
 
 const (
-	// shareable is for how long a proof holds for others who ask the same: long
-	// enough for the dependents of one owner to cost a few proofs instead of one
-	// each, and shorter than it takes to restore a storage.
+	// shareable is how long a proof is reused for the same object: long enough that the dependents
+	// of one owner need few proofs, and shorter than it takes to restore a storage.
 	shareable = 250 * time.Millisecond
-	// freshDiscovery is how old discovery may be for a proof.
+	// freshDiscovery is the largest age of discovery for a proof.
 	freshDiscovery = 10 * time.Second
-	// mostProofs bounds what is remembered: proofs within their grace period and shared ones.
+	// mostProofs bounds the remembered proofs.
 	mostProofs = 1 << 14
 )
 
-// Proven is Client with another idea of absence: its Get answers NotFound only
-// when the absence of the object is proven, and with an *object.UncoveredError
-// when the server said NotFound and the proof failed. For our own deletes: Decide
-// keeps whatever rests on something unknown.
+// Proven is a Client whose Get returns NotFound only if the absence of the object is proven. It
+// returns an *object.UncoveredError if the server said NotFound and the proof failed. It is meant
+// for deletes of this program: Decide keeps everything that depends on something unknown.
 //
-// The proof, all of it live and in this order: discovery is fresh and names the
-// resource; GET answers 404 with a Status that is about this very object; a LIST
-// of the objects of that name then succeeds and shows none, so that the path is
-// served and two looks agree; its resourceVersion is not lower than any that was
-// seen before. (spec §17)
+// The proof consists of live steps in this order: discovery is fresh and has the resource; GET
+// returns 404 with a Status about exactly this object; a LIST of the objects of that name succeeds
+// and is empty, so the path is served and two reads agree; its resourceVersion is not lower than
+// any that was seen before. (spec §17)
 //
-// That another object has the name is absence, too: the one that ref names by its
-// UID is gone. The same has to be proven then, but that the list shows the other.
+// An object with the same name and another UID also proves absence: the object with the UID of ref
+// is gone. The same proof is needed, except that the list shows the other object.
 type Proven struct {
 	*Client
 	options ProofOptions
@@ -64,21 +60,21 @@ type Proven struct {
 	proofs map[object.Ref]proof
 }
 
-// proof is an absence that was proven.
+// proof is a proven absence.
 type proof struct {
-	// first and last are when the first and the last proof began, without one that
-	// failed in between.
+	// first and last are the start times of the first and the last proof. No proof failed in
+	// between.
 	first, last time.Time
 	found
 }
 
-// found is the answer of the server: NotFound, or the object that has the name.
+// found is the server's response: NotFound, or the object that has the name now.
 type found struct {
 	o   *object.Object
 	err error
 }
 
-// Proven wraps the client.
+// Proven returns a Proven that uses the client.
 func (c *Client) Proven(o ProofOptions) *Proven {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -89,9 +85,8 @@ func (c *Client) Proven(o ProofOptions) *Proven {
 	return &Proven{Client: c, options: o, proofs: map[object.Ref]proof{}}
 }
 
-// Get reads the object. Those who ask for the same object at the same time share
-// one answer, and those who ask for one that is proven absent share the proof for
-// a moment.
+// Get reads the object. Concurrent calls for the same object share one response, and later calls
+// for an absent one share the proof for a moment.
 func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	for {
 		asked := false
@@ -108,10 +103,10 @@ func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	}
 }
 
-// ask asks the server, unless the proof of a moment ago holds.
+// ask asks the server, unless a recent proof is still valid.
 func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error) {
-	// A cluster-scoped owner bears the namespace of its dependent until it is resolved: all
-	// of them ask for one object, and its grace period is one.
+	// A cluster-scoped owner has the namespace of its dependent until it is resolved. All of these
+	// calls are about one object and share one grace period.
 	if r, err := p.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
 		ref.Namespace = ""
 	}
@@ -140,7 +135,7 @@ func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error
 	return p.judge(ref, p.remember(ref, began, found{o, err}))
 }
 
-// refresh discovers again when discovery is too old to rest a proof on.
+// refresh runs discovery if the last one is too old for a proof.
 func (p *Proven) refresh(ctx context.Context, now time.Time) error {
 	if d := p.Discovered(); d != nil && now.Sub(d.At) < freshDiscovery {
 		return nil
@@ -149,9 +144,8 @@ func (p *Proven) refresh(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// served proves that the path of an object that was not found is served: a list
-// of the objects of that name succeeds, shows no other than was found instead of
-// it, and is not older than what was seen.
+// served proves that the path of an object that was not found is served: a list of the objects of
+// that name succeeds, has no object other than instead, and is not older than what was seen.
 func (p *Proven) served(ctx context.Context, ref object.Ref, instead *object.Object) error {
 	at, err := p.locate(ref)
 	if err != nil {
@@ -171,8 +165,7 @@ func (p *Proven) served(ctx context.Context, ref object.Ref, instead *object.Obj
 	return nil
 }
 
-// probe lists the object of a name at a place, and returns it and the
-// resourceVersion of the list.
+// probe lists the object of a name at a place, and returns it and the resourceVersion of the list.
 func (c *Client) probe(ctx context.Context, at Place, name string) (resourceVersion string, first *object.Object, err error) {
 	byName := fields.OneTermEqualSelector("metadata.name", name).String()
 	a, err := c.send(ctx, request{
@@ -191,7 +184,7 @@ func (c *Client) probe(ctx context.Context, at Place, name string) (resourceVers
 	return page.resourceVersion, first, nil
 }
 
-// remember takes note of a proof that began at a time.
+// remember stores a proof that began at a time.
 func (p *Proven) remember(ref object.Ref, began time.Time, answer found) proof {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +206,7 @@ func (p *Proven) forget(ref object.Ref) {
 	delete(p.proofs, ref)
 }
 
-// judge is the answer that a proof gives: that of the server, or not yet.
+// judge returns the result of a proof: the server's response, or that the grace period still runs.
 func (p *Proven) judge(ref object.Ref, have proof) (*object.Object, error) {
 	age := have.last.Sub(have.first)
 	if p.options.AbsentGracePeriod <= age || p.options.SeenAlive(ref.UID) {
@@ -223,8 +216,8 @@ func (p *Proven) judge(ref object.Ref, have proof) (*object.Object, error) {
 		"it was found absent, and counts as absent after staying so for %s", p.options.AbsentGracePeriod)}
 }
 
-// Delete deletes. The options have to name the uid and the resourceVersion of what
-// was judged.
+// Delete sends a delete. Its preconditions must have the uid and the resourceVersion of the judged
+// object.
 func (p *Proven) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	switch pre := o.Preconditions; {
 	case pre == nil || pre.UID == nil || *pre.UID == "":
@@ -235,7 +228,7 @@ func (p *Proven) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	return p.Client.Delete(ctx, ref, o)
 }
 
-// Patch patches. The patch has to name the uid of what was judged.
+// Patch sends a patch. It must have the uid of the judged object.
 func (p *Proven) Patch(ctx context.Context, ref object.Ref, change object.Patch) error {
 	if change.UID == "" {
 		return fmt.Errorf("%s: a patch without the uid of what is changed", ref)

@@ -41,8 +41,8 @@ func unproven(err error) bool {
 	return ok && !apierrors.IsNotFound(err)
 }
 
-// TestProof: a 404 is absence only if a list of the same place succeeds after it
-// and does not show an older world. (spec §17, L01, L03, W14)
+// TestProof: a 404 is absence only if a later list of the same place succeeds and does not show an
+// older state. (spec §17, L01, L03, W14)
 func TestProof(t *testing.T) {
 	for name, c := range map[string]struct {
 		get, list http.HandlerFunc
@@ -74,8 +74,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// TestProofIsShared: whoever asks within a moment shares a proof, and nobody later;
-// many at once share one question.
+// TestProofIsShared: calls within a moment share a proof, later ones do not. Concurrent calls share
+// one request.
 func TestProofIsShared(t *testing.T) {
 	s, c := ready(t)
 	at := &clock{at: time.Now()}
@@ -110,8 +110,8 @@ func TestProofIsShared(t *testing.T) {
 	}
 }
 
-// TestAbsentGracePeriod: an owner that nobody has seen alive is absent only after it was
-// absent for a while; one look in between that does not prove it starts again.
+// TestAbsentGracePeriod: an owner that was never seen alive is absent only after it was absent for
+// a while. A failed proof in between starts the period again.
 func TestAbsentGracePeriod(t *testing.T) {
 	s, c := ready(t)
 	at := &clock{at: time.Now()}
@@ -164,7 +164,7 @@ func TestAbsentGracePeriod(t *testing.T) {
 	}
 }
 
-// TestProofNeedsDiscovery: a proof rests on discovery of now, not of yesterday.
+// TestProofNeedsDiscovery: a proof needs fresh discovery.
 func TestProofNeedsDiscovery(t *testing.T) {
 	s, c := ready(t)
 	at := &clock{at: time.Now().Add(time.Minute)}
@@ -181,8 +181,7 @@ func TestProofNeedsDiscovery(t *testing.T) {
 	}
 }
 
-// TestProofSurvivesOthers: that one of those who wait gives up is not the answer of
-// the others.
+// TestProofSurvivesOthers: the cancellation of one caller does not fail the other callers.
 func TestProofSurvivesOthers(t *testing.T) {
 	s, c := ready(t)
 	p := c.Proven(ProofOptions{})
@@ -205,8 +204,7 @@ func TestProofSurvivesOthers(t *testing.T) {
 	all.Wait()
 }
 
-// TestProvenWrites: a write has to say which object it is about, and a delete in which
-// version. (I2)
+// TestProvenWrites: a write must name the uid of its object, and a delete its resourceVersion. (I2)
 func TestProvenWrites(t *testing.T) {
 	s, c := ready(t)
 	p := c.Proven(ProofOptions{})

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Raw reads the whole object at the coordinates of ref, byte for byte as the server
-// sends it, for a backup; and what object.Object keeps of these very bytes.
+// Raw reads the whole object at the coordinates of ref, byte for byte as the server sends it, for a
+// backup. It also returns the object.Object of these bytes.
 func (c *Client) Raw(ctx context.Context, ref object.Ref) ([]byte, *object.Object, error) {
 	at, err := c.locate(ref)
 	if err != nil {
@@ -28,7 +28,7 @@ func (c *Client) Raw(ctx context.Context, ref object.Ref) ([]byte, *object.Objec
 	return rawObject(a, at.Resource, about)
 }
 
-// rawObject reads an answer that is a whole object, and closes it.
+// rawObject reads a response that is a whole object, and closes it.
 func rawObject(a *answer, r object.Resource, about subject) ([]byte, *object.Object, error) {
 	defer func() { _ = a.body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
@@ -47,15 +47,15 @@ func rawObject(a *answer, r object.Resource, about subject) ([]byte, *object.Obj
 	return text, o, nil
 }
 
-// PatchRaw sends a patch as it is, such as a JSON patch with tests, to the object or,
-// if named, to one of its subresources. With dry the server does all but store it.
+// PatchRaw sends an unchanged patch, such as a JSON patch with tests, to the object or, if named,
+// to one of its subresources. With dry the server does not store the result.
 func (c *Client) PatchRaw(ctx context.Context, ref object.Ref, subresource string, form types.PatchType, body []byte, dry bool) error {
 	return c.writeTo(ctx, http.MethodPatch, ref, subresource, string(form), body, dry)
 }
 
-// Create makes an object from JSON; ref says which. It returns the object as the
-// server has it. An object that is there already is an error for which
-// apierrors.IsAlreadyExists holds. With dry the server does all but store it.
+// Create creates the object ref from JSON. It returns the object as stored.
+// apierrors.IsAlreadyExists holds for the error if it exists already. With dry the server does not
+// store it.
 func (c *Client) Create(ctx context.Context, ref object.Ref, body []byte, dry bool) (*object.Object, error) {
 	at, err := c.locate(ref)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestRaw: a backup has the very bytes of the server, and only those of an object.
+// TestRaw: a backup has exactly the bytes of the server, and only those of an object.
 func TestRaw(t *testing.T) {
 	s, c := ready(t)
 	text := ` {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"settings","namespace":"shop","uid":"u","resourceVersion":"12"},"data":{"n":"1e999"}}` + "\n"
@@ -37,7 +37,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// TestCreate: what is made is what the server says, and nothing is overwritten.
+// TestCreate: the created object is the one that the server returns, and nothing is overwritten.
 func TestCreate(t *testing.T) {
 	s, c := ready(t)
 	s.on(shopConfigMaps, one(named("settings"), "13"))

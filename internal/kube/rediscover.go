@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// isContext reports whether an error is the end of a context and says nothing of the
-// server.
+// isContext reports whether an error comes from the end of a context and not from the server.
 func isContext(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// rediscover discovers, unless somebody else has just done so: of many who come at
-// once one asks.
+// rediscover runs discovery, unless another call has done so since this one began. Concurrent calls
+// share one discovery.
 func (c *Client) rediscover(ctx context.Context) (*Discovery, error) {
 	came := time.Now()
 	select {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestDiscoveryRefused: whoever may not ask is told by the words of the server.
+// TestDiscoveryRefused: without permission for discovery the error has the message of the server.
 func TestDiscoveryRefused(t *testing.T) {
 	for want, answer := range map[string]http.HandlerFunc{
 		`User "ann" cannot impersonate resource "users"`: refuse(http.StatusForbidden, metav1.StatusReasonForbidden, func(s *metav1.Status) {

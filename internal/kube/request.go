@@ -20,7 +20,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// The media types that are asked for.
+// The accepted media types.
 const (
 	jsonType     = "application/json"
 	protobufType = "application/vnd.kubernetes.protobuf"
@@ -40,20 +40,20 @@ type request struct {
 	query   url.Values
 	accept  string
 	body    []byte
-	content string // type of the body
-	// about is the object or list for messages.
+	content string // media type of the body
+	// about is the object or list, for messages.
 	about subject
-	// alive is called for every response, also for one that says "not now"; nil
-	// for nobody: then the answer is a single one, and bounded in time. See brief.
+	// alive is called for every response, also for one that says "not now". If it is nil, the
+	// response must be complete within a time limit. See brief.
 	alive func()
 }
 
 func (r request) reads() bool { return r.verb == http.MethodGet }
 
-// answer is a response of success. The body has to be closed.
+// answer is a successful response. The body must be closed.
 type answer struct {
 	body io.ReadCloser
-	// media is the type of the body without parameters.
+	// media is the media type of the body without parameters.
 	media string
 	date  time.Time
 }
@@ -61,18 +61,18 @@ type answer struct {
 // patience is how often a request is sent while the server says "not now".
 const patience = 10
 
-// unready is for how long in all a read waits for a single resource that is not ready
-// to be read. The server, whose watch cache tries less and less often, asks for waits of
-// up to 30 seconds. One whose objects cannot be converted is not ready before somebody
-// repairs that: there unconverted is enough, for a webhook that has missed one request.
+// unready is the total time that a read waits for a single resource that is not ready. The server,
+// whose watch cache retries less and less often, asks for waits of up to 30 seconds. If the objects
+// cannot be converted, the resource stays unready until that is repaired. Then unconverted is
+// enough, for a webhook that has missed one request.
 const (
 	unready     = 15 * time.Second
 	unconverted = 2 * time.Second
 )
 
-// send sends a request, and again while the server answers that it has too much
-// to do. A write is repeated only on 429, which says that nothing was done; a
-// read also on 5xx with a Retry-After. Everything but 2xx is an error.
+// send sends a request, and repeats it while the server is overloaded. A write is repeated only on
+// 429, which says that nothing was done. A read is also repeated on 5xx with a Retry-After.
+// Everything but 2xx is an error.
 //
 // Upstream: client-go/rest/with_retry.go IsNextRetry, checkWait: repeats writes on 5xx, too.
 func (c *Client) send(ctx context.Context, r request) (*answer, error) {
@@ -83,18 +83,18 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	return a, err
 }
 
-// RepeatedError wraps the last answer to a write that was sent again after 429 Too Many Requests. A
-// proxy may send 429 for a request that it has passed on. A later 404 can then mean that the first
+// RepeatedError wraps the last error of a write that was sent again after 429 Too Many Requests. A
+// proxy may send 429 for a request that it has forwarded. A later 404 can then mean that the first
 // attempt deleted the object.
 type RepeatedError struct{ Err error }
 
-// Error is the last answer.
+// Error returns the last error.
 func (e *RepeatedError) Error() string { return e.Err.Error() }
 
-// Unwrap is the last answer.
+// Unwrap returns the last error.
 func (e *RepeatedError) Unwrap() error { return e.Err }
 
-// tries sends a request until it is answered for good, and returns how often it was sent.
+// tries sends a request until it is answered finally, and returns how often it was sent.
 func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
@@ -102,7 +102,7 @@ func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err
 			return nil, sent, err
 		}
 		sent++
-		response, err := c.once(ctx, r) //nolint:bodyclose // failure closes it, and so does who has the answer
+		response, err := c.once(ctx, r) //nolint:bodyclose // failure closes it, and so does the receiver of the answer
 		if err != nil {
 			return nil, sent, err
 		}
@@ -121,12 +121,12 @@ func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err
 		case !again || try == patience:
 			return nil, sent, err
 		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
-			c.pause.extend(c.now().Add(after)) // for everybody: see hold
+			c.pause.extend(c.now().Add(after)) // for all requests: see hold
 		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > c.unreadyFor(err):
 			return nil, sent, err
 		default:
 			if c.unready > 0 && response.StatusCode == http.StatusTooManyRequests {
-				after, try = min(after, c.unready), try-1 // the time is the limit
+				after, try = min(after, c.unready), try-1 // the time limit applies instead of the count
 			}
 			waited += max(after, time.Millisecond)
 			c.wait(ctx.Done(), after)
@@ -137,8 +137,8 @@ func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err
 	}
 }
 
-// hold waits until a request may be sent: while the server has asked for a pause
-// that is meant for all that we send, and for our own limit.
+// hold waits until a request may be sent: for a pause of all requests that the server has asked
+// for, and for the client's own rate limit.
 func (c *Client) hold(ctx context.Context) error {
 	if d := c.pause.left(c.now()); d > 0 {
 		c.wait(ctx.Done(), d)
@@ -149,7 +149,7 @@ func (c *Client) hold(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pause is until when a server has asked us to send nothing.
+// pause is the time until which the server has asked for no requests.
 type pause struct {
 	mu    sync.Mutex
 	until time.Time
@@ -216,11 +216,9 @@ func answerOf(response *http.Response) *answer {
 	return a
 }
 
-// overloaded reports whether a 429 comes from a server that has too much to do, or
-// from what stands before it. Both speak plain text. A Status is the answer of one
-// resource and about this request alone: one that is being read into the cache, and
-// stays so for as long as its objects cannot be converted; an eviction that has to
-// wait. Nobody else waits for that.
+// overloaded reports whether a 429 comes from an overloaded server, or from a proxy. Both send
+// plain text. A Status is about this request's resource alone, for example a resource that is still
+// being read into the watch cache, or an eviction that must wait. It does not delay other requests.
 //
 // Upstream: apiserver/pkg/server/filters/priority-and-fairness.go tooManyRequests.
 // Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked: "storage is
@@ -229,7 +227,7 @@ func overloaded(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// unreadyFor is for how long a resource is waited for that is not ready, by the answer.
+// unreadyFor returns how long to wait for an unready resource, depending on the error.
 //
 // Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked: appends why the last
 // attempt to read has failed.
@@ -241,7 +239,7 @@ func (c *Client) unreadyFor(err error) time.Duration {
 	return unready
 }
 
-// retryAfter is how long the server asks to wait, if the request may be repeated.
+// retryAfter returns how long the server asks to wait, and whether the request may be repeated.
 func retryAfter(r request, response *http.Response) (time.Duration, bool) {
 	header := response.Header.Get("Retry-After")
 	busy := response.StatusCode == http.StatusTooManyRequests
@@ -255,11 +253,10 @@ func retryAfter(r request, response *http.Response) (time.Duration, bool) {
 	return time.Duration(min(seconds, 30)) * time.Second, true
 }
 
-// smallBody bounds the answers that are read as a whole: single objects, reviews
-// and errors.
+// smallBody bounds responses that are held as a whole: single objects, reviews and errors.
 const smallBody = 16 << 20
 
-// exchange sends a request and decodes the answer, which has to be JSON.
+// exchange sends a request and decodes the response, which must be JSON.
 func (c *Client) exchange(ctx context.Context, r request, into any) error {
 	a, err := c.send(ctx, r)
 	if err != nil {
@@ -279,14 +276,14 @@ func (c *Client) exchange(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// warnings hands on the warnings of the server, each text once.
+// warnings passes on the warnings of the server, each text once.
 type warnings struct {
 	tell func(string)
 	mu   sync.Mutex
 	told map[string]struct{}
 }
 
-// maxWarnings bounds what is remembered of texts that a server makes up.
+// maxWarnings bounds the remembered texts.
 const maxWarnings = 1000
 
 func (w *warnings) take(h http.Header) {
@@ -315,7 +312,7 @@ func (w *warnings) first(text string) bool {
 	return true
 }
 
-// quote is foreign text for a message: short and without control characters.
+// quote returns untrusted text for a message: short and without control characters.
 func quote(s string) string {
 	const most = 120
 	if len(s) > most {

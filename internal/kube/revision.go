@@ -10,15 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// revision is the highest resourceVersion that was seen of each resource. A server
-// that shows a lower one has gone back in time: it was restored, or it is not the
-// server that we talked to before. (spec §17 step 5)
+// revision has the highest resourceVersion that was seen of each resource. A server that shows a
+// lower one has gone back in time: it was restored, or it is another server. (spec §17 step 5)
 type revision struct {
 	mu      sync.Mutex
 	highest map[schema.GroupResource]uint64
 }
 
-// see takes note of a resourceVersion. One that is no number says nothing.
+// see records a resourceVersion. One that is not a number is ignored.
 func (v *revision) see(r object.Resource, resourceVersion string) {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
 	if err != nil {
@@ -33,29 +32,28 @@ func (v *revision) see(r object.Resource, resourceVersion string) {
 	v.highest[gr] = max(v.highest[gr], n)
 }
 
-// of is the highest number that was seen of a resource.
+// of returns the highest resourceVersion that was seen of a resource.
 func (v *revision) of(r object.Resource) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.highest[r.GroupResource()]
 }
 
-// reached reports whether a resourceVersion is a number that is not lower than one
-// that was seen. What was seen has to be asked for before the request is sent whose
-// answer has the resourceVersion: the world goes on meanwhile.
+// reached reports whether a resourceVersion is a number that is not lower than floor. The floor
+// must be read before the request is sent, because it may rise meanwhile.
 func reached(floor uint64, resourceVersion string) bool {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && n > 0 && n >= floor
 }
 
-// behind reports whether a resourceVersion is a number that is lower than one that
-// was seen. Of one that is no number nothing can be said.
+// behind reports whether a resourceVersion is a number that is lower than floor. It returns false
+// for one that is not a number.
 func behind(floor uint64, resourceVersion string) bool {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && n < floor
 }
 
-// wentBack says that a server shows the past.
+// wentBack returns the error for a server that shows the past.
 func wentBack(r object.Resource, shown string) error {
 	return fmt.Errorf("the server shows resourceVersion %s of %s, and a higher one was seen: it has gone back in time", quote(shown), r.GroupResource())
 }

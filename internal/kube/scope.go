@@ -9,30 +9,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Scope says how much of a cluster to look at; the zero value is all of it.
+// Scope selects a part of a cluster; the zero value selects everything.
 type Scope struct {
-	// Namespaces limit namespaced kinds. Cluster-scoped kinds are always listed:
-	// owners may be among them.
+	// Namespaces limit namespaced kinds. Cluster-scoped kinds are always listed, because owners may
+	// be among them.
 	Namespaces []string
-	// Include and Exclude are shell patterns over `resource.group`, such as
-	// `deployments.apps`, `*.example.com` or `configmaps`. Without Include every
-	// kind is listed; Exclude beats it.
+	// Include and Exclude are shell patterns over `resource.group`, such as `deployments.apps`,
+	// `*.example.com` or `configmaps`. Without Include every kind is listed. Exclude wins over
+	// Include.
 	Include, Exclude []string
-	// Instead are the namespaces in which a namespaced kind is listed that we may not
-	// list in all of them: whoever has rights in one namespace can be told about that
-	// one. They limit nothing.
+	// Instead are the namespaces that are listed for a kind if listing all namespaces is forbidden,
+	// for users with permissions in single namespaces. They limit nothing else.
 	Instead []string
-	// References tells that the question is about owner references: nothing of a spec or a
-	// status is read, but of the definitions of kinds.
+	// References is true if only owner references matter: spec and status are not read, except
+	// those of CRDs.
 	References bool
-	// Monitored leaves out what no garbage collector watches: Events.
+	// Monitored leaves out the kinds that no garbage collector watches, such as Events.
 	Monitored bool
 }
 
 // All reports whether nothing is left out.
 func (s Scope) All() bool { return len(s.Namespaces)+len(s.Include)+len(s.Exclude) == 0 }
 
-// Check finds patterns that mean nothing.
+// Check rejects invalid patterns and namespaces.
 func (s Scope) Check() error {
 	for _, pattern := range append(append([]string(nil), s.Include...), s.Exclude...) {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
@@ -47,7 +46,7 @@ func (s Scope) Check() error {
 	return nil
 }
 
-// wants reports whether the patterns take the resource.
+// wants reports whether the patterns match the resource.
 func (s Scope) wants(r object.Resource) bool {
 	name := strings.ToLower(r.GroupResource().String())
 	matches := func(patterns []string) bool {
@@ -61,12 +60,12 @@ func (s Scope) wants(r object.Resource) bool {
 	return (len(s.Include) == 0 || matches(s.Include)) && !matches(s.Exclude)
 }
 
-// places are the lists that make up the scope, and leftOut the resources that
-// belong to a collector's view and were not wanted.
+// places returns the lists that make up the scope, and the resources leftOut that a collector would
+// see and the patterns exclude.
 //
-// What cannot be deleted or listed is left out, and of one storage under two names
-// the name that it has no longer. Events are listed, although no collector looks at
-// them: they are content of a namespace that is deleted. (spec §3.3, §5)
+// Resources that cannot be deleted or listed are left out. Of one storage with two names the
+// obsolete name is left out. Events are listed although no collector watches them: they are content
+// of a deleted namespace. (spec §3.3, §5)
 func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Resource) {
 	for _, r := range rs.All() {
 		if !listable(rs, r) || s.Monitored && !rs.Monitored(r) {
@@ -92,7 +91,7 @@ func (d *Discovery) Places(s Scope) []Place {
 	return places
 }
 
-// selection is what is asked for of a resource.
+// selection returns what is requested of a resource.
 func (s Scope) selection(r object.Resource) Selection {
 	return Selection{Metadata: s.References && !r.Is(object.CRD)}
 }

@@ -30,20 +30,20 @@ var (
 	widgets    = object.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Namespaced: true, Verbs: object.AllVerbs}
 )
 
-// scripted is an API server that answers what a test tells it to.
+// scripted is an API server with scripted answers.
 type scripted struct {
 	*httptest.Server
 	mu sync.Mutex
-	// routes answer by path; each request of a path takes the next answer, and the
-	// last one stays.
+	// routes has the answers by path. Each request to a path takes the next answer, and the last
+	// one is repeated.
 	routes map[string][]http.HandlerFunc
 	asked  []string
 	waited []time.Duration
 	passed time.Duration
 }
 
-// serve starts a scripted server that serves discovery of the usual kinds, and a
-// client of it whose waits take no time.
+// serve starts a scripted server that serves discovery of the usual kinds. It returns it with a
+// client whose waits take no time.
 func serve(t *testing.T) (*scripted, *Client) {
 	t.Helper()
 	s := &scripted{routes: map[string][]http.HandlerFunc{}}
@@ -104,14 +104,14 @@ func (s *scripted) on(path string, answers ...http.HandlerFunc) {
 	s.routes[path] = answers
 }
 
-// requests are the requests so far that contain a text.
+// requests returns the requests so far that contain a text.
 func (s *scripted) requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.asked), func(r string) bool { return !strings.Contains(r, part) })
 }
 
-// serves sets what discovery says: these resources, and stale group versions.
+// serves sets the result of discovery: these resources, and stale group versions.
 func (s *scripted) serves(stale []string, resources ...object.Resource) {
 	core, groups := document(stale, resources)
 	s.on("/api", discovered(core))
@@ -194,7 +194,7 @@ func after(seconds int32) func(*metav1.Status) {
 	return func(s *metav1.Status) { s.Details = &metav1.StatusDetails{RetryAfterSeconds: seconds} }
 }
 
-// missing is the NotFound of an object.
+// missing answers NotFound for an object.
 func missing(r object.Resource, name string) http.HandlerFunc {
 	return refuse(404, metav1.StatusReasonNotFound, func(s *metav1.Status) {
 		s.Details = &metav1.StatusDetails{Group: r.Group, Kind: r.Name, Name: name}
@@ -221,7 +221,7 @@ func metaOf(ref object.Ref, version string) metav1.PartialObjectMetadata {
 	}}
 }
 
-// named is an object of namespace shop with a uid like its name.
+// named returns an object of namespace shop with a uid like its name.
 func named(name string) object.Ref {
 	return object.Ref{Namespace: "shop", Name: name, UID: types.UID("uid-" + name)}
 }
@@ -231,7 +231,7 @@ func one(ref object.Ref, version string) http.HandlerFunc {
 	return answer200(protobufType, wrapped(metaVersion, partialKind, &m))
 }
 
-// listBody is a list of metadata; its items have the version of the list.
+// listBody returns a list of metadata whose items have the version of the list.
 func listBody(version, token string, names ...string) []byte {
 	list := metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: version, Continue: token}}
 	for _, n := range names {
@@ -244,7 +244,7 @@ func listOf(version, token string, names ...string) http.HandlerFunc {
 	return answer200(protobufType, listBody(version, token, names...))
 }
 
-// event is a frame of a watch.
+// event returns a frame of a watch.
 func event(name string, ref object.Ref, version string) []byte {
 	m := metaOf(ref, version)
 	return framed(name, wrapped(metaVersion, partialKind, &m))
@@ -263,8 +263,8 @@ func framed(name string, object []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
 }
 
-// watching answers with frames, and then keeps the watch open until the client
-// leaves, or ends it at once.
+// watching answers with frames. Then it keeps the watch open until the client leaves, or ends it at
+// once.
 func watching(open bool, frames ...[]byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", protobufType+";stream=watch")
@@ -276,10 +276,10 @@ func watching(open bool, frames ...[]byte) http.HandlerFunc {
 	}
 }
 
-// ample is how long anything may take that has to happen, on whatever machine.
+// ample is the time limit for anything that must happen, on slow machines too.
 const ample = 5 * time.Minute
 
-// noLeak waits until no goroutine is inside of this package's own code.
+// noLeak waits until no goroutine runs code of this package.
 func noLeak(t *testing.T) {
 	t.Helper()
 	deadline := time.After(ample)

@@ -22,21 +22,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Progress is how far a snapshot is.
+// Progress is the progress of a snapshot.
 type Progress struct {
-	// Done of Kinds lists are read or have failed.
+	// Done of Kinds lists are complete or have failed.
 	Done, Kinds int
 	Objects     int
-	// Bytes have arrived, after decompression.
+	// Bytes is the number of bytes that arrived, after decompression.
 	Bytes int64
 }
 
-// inFlight is how many lists are under way at a time.
+// inFlight is how many lists are in progress at a time.
 const inFlight = 16
 
-// Snapshot discovers and lists everything in the scope. What cannot be listed is
-// a gap with its reason. Progress is told from one goroutine at a time; nil for
-// nobody.
+// Snapshot discovers and lists everything in the scope. What cannot be listed is a gap with its
+// reason. progress is never called concurrently. It may be nil.
 func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progress)) (*snapshot.Snapshot, error) {
 	if err := scope.Check(); err != nil {
 		return nil, err
@@ -60,15 +59,14 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 	return snap, err
 }
 
-// SnapshotOf lists single places of what was discovered. Coverage holds what the
-// caller knows of other places; nil for nothing. A place that is not among them is
-// not covered.
+// SnapshotOf lists some places of a discovery. coverage is what the caller knows about other
+// places. It may be nil. A place that is not listed is not covered.
 func (c *Client) SnapshotOf(ctx context.Context, d *Discovery, places []Place, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
 	return c.snapshot(ctx, d, places, Scope{}, coverage, progress)
 }
 
-// snapshot lists places, of each what the scope says, and what is refused there in the
-// namespaces instead.
+// snapshot lists places as the scope says. Places that are forbidden are listed in the namespaces
+// of Scope.Instead.
 func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, scope Scope, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
 	if coverage == nil {
 		coverage = &snapshot.Coverage{}
@@ -129,7 +127,7 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 
 func compareObjects(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) }
 
-// comparePlaces puts places into the order that their objects have in a snapshot.
+// comparePlaces orders places like their objects in a snapshot.
 func comparePlaces(a, b Place) int {
 	return cmp.Or(
 		strings.Compare(a.Resource.APIVersion(), b.Resource.APIVersion()),
@@ -143,7 +141,7 @@ type sourceAt struct {
 	at time.Time
 }
 
-// source is what the server says of itself.
+// source reads the identity of the server.
 func (c *Client) source(ctx context.Context) (sourceAt, error) {
 	s := sourceAt{Source: snapshot.Source{Server: c.base.String(), Context: c.context}}
 	var err error
@@ -160,7 +158,6 @@ func (c *Client) source(ctx context.Context) (sourceAt, error) {
 	return s, nil
 }
 
-// reasonOf classifies why a list failed.
 func reasonOf(err error) reason.Code {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
@@ -174,23 +171,22 @@ func reasonOf(err error) reason.Code {
 	}
 }
 
-// gathered is what came of one list.
+// gathered is the result of one list.
 type gathered struct {
 	objects []*object.Object
 	listed  Listed
 	err     error
-	// ordered tells that the objects came in the order of their keys.
+	// ordered is true if the objects arrived in the order of their keys.
 	ordered bool
-	// replaced tells that the list was refused, and made in single namespaces.
+	// replaced is true if the list was forbidden and replaced by lists of single namespaces.
 	replaced bool
 }
 
-// gathering is a set of lists under way.
+// gathering is a set of lists in progress.
 type gathering struct {
 	scope   Scope
 	results []gathered
-	// named are the namespaces that were read one by one, since no list of them was
-	// allowed.
+	// named are the namespaces that were read one by one because listing them is forbidden.
 	named    []*object.Object
 	progress func(Progress)
 	mu       sync.Mutex
@@ -206,8 +202,8 @@ func (g *gathering) note(change func(*Progress)) {
 	}
 }
 
-// unauthorized is the error of lists of which every one was refused for who we are:
-// the credentials have run out, and a world of gaps would not say so.
+// unauthorized returns the error of the lists if every one of them was unauthorized: the
+// credentials have expired, and a snapshot of nothing but gaps would hide that.
 func (g *gathering) unauthorized() error {
 	for i := range g.results {
 		if !apierrors.IsUnauthorized(g.results[i].err) {
@@ -220,8 +216,8 @@ func (g *gathering) unauthorized() error {
 	return g.results[0].err
 }
 
-// gather lists all places, a bounded number at a time. It fails only with the
-// context; the rest is in the results.
+// gather lists all places, a bounded number at a time. It fails only if the context ends. Other
+// errors are in the results.
 func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error {
 	var lists errgroup.Group
 	lists.SetLimit(inFlight)
@@ -231,7 +227,7 @@ func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error
 			return nil
 		})
 	}
-	_ = lists.Wait() // what fails is in the results
+	_ = lists.Wait() // errors are in the results
 	return ctx.Err()
 }
 
@@ -265,7 +261,7 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 		c.settleTokens(ctx, at, to.objects)
 	}
 	to.ordered = slices.IsSortedFunc(to.objects, compareKeys)
-	// A server orders by its keys, which is nearly the order of references.
+	// A server orders by storage keys, which is nearly the order of references.
 	if !slices.IsSortedFunc(to.objects, compareObjects) {
 		slices.SortFunc(to.objects, compareObjects)
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// gatherInstead lists in the namespaces of Scope.Instead each kind whose list of all
-// namespaces was forbidden, and records in the coverage why the other namespaces are
-// missing. If namespaces may not be listed, it reads those that the scope names with a
-// GET. It returns the places of all results.
+// gatherInstead lists each kind whose list of all namespaces was forbidden in the namespaces of
+// Scope.Instead, and records in the coverage why the other namespaces are missing. If namespaces
+// may not be listed, it reads those that the scope names with a GET. It returns the places of all
+// results.
 func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
 	namespaces := g.scope.Instead
 	var again []Place
-	var refused []int // the results that the new ones stand for
+	var refused []int // the results that the new ones replace
 	for i, p := range places {
 		switch {
 		case p.Namespace != "" || !apierrors.IsForbidden(g.results[i].err):
@@ -42,7 +42,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering
 	}
 	for i := range again {
 		if err := second.results[i].err; err != nil && len(namespaces) == 1 {
-			// Nothing of the resource was listed: the refusal in the namespace says more.
+			// Nothing of the resource was listed. The error in the namespace is more specific.
 			g.results[refused[i]].replaced, g.results[refused[i]].err = false, err
 		}
 	}
@@ -51,7 +51,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering
 	return append(places, again...), nil
 }
 
-// nameNamespaces reads the namespaces themselves. One that cannot be read stays a gap.
+// nameNamespaces reads the namespaces by name. One that cannot be read stays a gap.
 func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gathering) {
 	for _, name := range names {
 		if _, o, err := c.Raw(ctx, object.Namespace.Ref("", name)); err == nil {

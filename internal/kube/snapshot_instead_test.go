@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestSnapshotInstead: what may not be listed everywhere is listed in the namespace, and
-// the namespace is read by its name; of the rest nothing counts as absent.
+// TestSnapshotInstead: kinds that may not be listed everywhere are listed in the namespace, and the
+// namespace is read by name. Nothing else counts as absent.
 func TestSnapshotInstead(t *testing.T) {
 	s, c := world(t)
 	forbidden := refuse(403, metav1.StatusReasonForbidden)

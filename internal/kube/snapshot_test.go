@@ -62,8 +62,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfReferences: what is about owner references alone asks for metadata of
-// everything but definitions, and for no Events where nobody wants these.
+// TestSnapshotOfReferences: for owner references only metadata is requested, except of CRDs, and no
+// Events unless they are wanted.
 func TestSnapshotOfReferences(t *testing.T) {
 	definitions := object.CRD.Resource()
 	definitions.Verbs = object.AllVerbs
@@ -95,8 +95,8 @@ func TestSnapshotOfReferences(t *testing.T) {
 	}
 }
 
-// TestSnapshotGaps: what cannot be listed is a gap with its reason, and no absence.
-// (L12, L46)
+// TestSnapshotGaps: a kind that cannot be listed is a gap with its reason, and not absent. (L12,
+// L46)
 func TestSnapshotGaps(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -128,7 +128,7 @@ func TestSnapshotGaps(t *testing.T) {
 	}
 }
 
-// TestStaleGroup: a group that cannot be discovered costs itself alone. (L08)
+// TestStaleGroup: a group that cannot be discovered affects no other group. (L08)
 func TestStaleGroup(t *testing.T) {
 	s, c := world(t)
 	s.serves([]string{"metrics.k8s.io/v1beta1"}, namespaces, configMaps, pods, widgets)
@@ -208,8 +208,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestWhatIsListed: preferred versions of what can be deleted and listed. Of events
-// that is more than a collector watches, under one of their two names.
+// TestWhatIsListed: the preferred versions of kinds that can be deleted and listed. That includes
+// Events, which a collector does not watch, under one of their two names.
 func TestWhatIsListed(t *testing.T) {
 	rs := snapshot.BuiltinResources()
 	places, _ := Scope{}.places(rs)
@@ -240,8 +240,8 @@ func TestSnapshotEnds(t *testing.T) {
 	}
 }
 
-// TestOldDiscovery: a server without aggregated documents is asked group by group;
-// one that fails costs itself, and the preferred version comes first.
+// TestOldDiscovery: a server without aggregated documents is asked group by group. One that fails
+// affects no other, and the preferred version comes first.
 func TestOldDiscovery(t *testing.T) {
 	s, c := serve(t)
 	version := func(v string) metav1.GroupVersionForDiscovery {
@@ -281,7 +281,7 @@ func TestOldDiscovery(t *testing.T) {
 	}
 }
 
-// TestCredentialsRunOut: lists that are all refused for who we are are no world of
+// TestCredentialsRunOut: if all lists are unauthorized, the snapshot fails instead of having only
 // gaps.
 func TestCredentialsRunOut(t *testing.T) {
 	s, c := world(t)

@@ -20,30 +20,29 @@ const (
 	partialList = message.PartialList
 )
 
-// largest bounds one object of a list: a server stores less than 2 MiB of it.
+// largest bounds one object of a list. A server stores less than 2 MiB of it.
 const largest = 32 << 20
 
-// listMeta is what a list says of itself.
+// listMeta is the metadata of a list.
 type listMeta struct {
 	resourceVersion, more string
 }
 
-// stream reads a protobuf message from the front without holding more than one
-// of its fields.
+// stream reads a protobuf message incrementally and holds at most one of its fields.
 type stream struct {
 	r io.Reader
-	// buf[pos:end] was read and not used yet.
+	// buf[pos:end] was read and is not consumed yet.
 	buf      []byte
 	pos, end int
-	// used counts the bytes before buf[pos].
+	// used is the number of bytes before buf[pos].
 	used int64
 	eof  bool
 }
 
 func newStream(r io.Reader) *stream { return &stream{r: r, buf: make([]byte, 64<<10)} }
 
-// fill makes n bytes available, or all that are left. It grows the buffer only
-// behind what has really arrived.
+// fill makes n bytes available, or all that are left. The buffer grows only with data that has
+// really arrived.
 func (s *stream) fill(n int) error {
 	for s.end-s.pos < n && !s.eof {
 		if s.pos > 0 && (s.pos == s.end || len(s.buf)-s.pos < n) {
@@ -65,7 +64,7 @@ func (s *stream) fill(n int) error {
 	return nil
 }
 
-// take returns the next n bytes; they are valid until the next call.
+// take returns the next n bytes. They are valid until the next call.
 func (s *stream) take(n int) ([]byte, error) {
 	if err := s.fill(n); err != nil {
 		return nil, err
@@ -79,8 +78,7 @@ func (s *stream) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// varint reads a number. At the end of the input, and only if allowed, it returns
-// io.EOF.
+// varint reads a number. At the end of the input it returns io.EOF if mayEnd is set.
 func (s *stream) varint(mayEnd bool) (uint64, error) {
 	if err := s.fill(binary.MaxVarintLen64); err != nil {
 		return 0, err
@@ -97,7 +95,7 @@ func (s *stream) varint(mayEnd bool) (uint64, error) {
 	return v, nil
 }
 
-// field reads a field of bytes as a whole.
+// field reads a length-delimited field.
 func (s *stream) field() ([]byte, error) {
 	n, err := s.varint(false)
 	if err != nil {
@@ -109,7 +107,7 @@ func (s *stream) field() ([]byte, error) {
 	return s.take(int(n))
 }
 
-// skip passes over the field behind a tag.
+// skip skips the field after a tag.
 func (s *stream) skip(tag uint64) error {
 	var err error
 	switch _, kind := protowire.DecodeTag(tag); kind {
@@ -127,9 +125,9 @@ func (s *stream) skip(tag uint64) error {
 	return err
 }
 
-// readPartialList reads a PartialObjectMetadataList, or a list of whole pods where
-// sh is for these, with its envelope to the end of r, and calls yield for each item. What is not a whole list of that kind is an
-// error; what was handed over before it is good, but it is not everything.
+// readPartialList reads a PartialObjectMetadataList, or a list of whole pods if sh is for pods,
+// with its envelope up to the end of r, and calls yield for each item. Anything else is an error.
+// The items that were yielded before it are valid but incomplete.
 func readPartialList(r io.Reader, sh *message.Builder, yield func(*object.Object) error) (listMeta, error) {
 	s := newStream(r)
 	var meta listMeta
@@ -160,7 +158,7 @@ func readPartialList(r io.Reader, sh *message.Builder, yield func(*object.Object
 				return meta, err
 			}
 		case message.BytesTag(2):
-			// A server writes the type first. Without it nothing says what the items are.
+			// A server writes the type first. Without it the kind of the items is unknown.
 			if sh.Listed != kind || seen {
 				return meta, fmt.Errorf("it is a %s of %s", quote(kind.Kind), quote(kind.APIVersion))
 			}
@@ -184,7 +182,7 @@ func readPartialList(r io.Reader, sh *message.Builder, yield func(*object.Object
 	return meta, nil
 }
 
-// readItems reads the list itself, whose length stands before it.
+// readItems reads the list with its length prefix.
 func readItems(s *stream, meta *listMeta, sh *message.Builder, yield func(*object.Object) error) error {
 	length, err := s.varint(false)
 	if err != nil {
@@ -233,7 +231,7 @@ func readItems(s *stream, meta *listMeta, sh *message.Builder, yield func(*objec
 	return nil
 }
 
-// read reads a metav1.ListMeta.
+// read decodes a metav1.ListMeta.
 func (l *listMeta) read(text []byte) error {
 	return message.Each(text, func(tag uint64, text []byte, _ uint64) error {
 		switch tag {

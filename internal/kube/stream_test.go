@@ -60,9 +60,8 @@ func read(r io.Reader) ([]*object.Object, listMeta, error) {
 	return got, meta, err
 }
 
-// TestReaderAgrees compares the streaming reader with the decoder of apimachinery
-// on random lists, whatever the pieces in which they arrive; and every proper
-// beginning of a list is refused.
+// TestReaderAgrees compares the streaming reader with the decoder of apimachinery on random lists
+// that arrive in random pieces. Every proper prefix of a list is refused.
 func TestReaderAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "17", Continue: rapid.StringN(0, 3, 9).Draw(t, "continue"), RemainingItemCount: rapid.Ptr(rapid.Int64(), true).Draw(t, "remaining")}}
@@ -99,7 +98,7 @@ func TestReaderAgrees(t *testing.T) {
 		if diff := cmp.Diff(want, got, cmp.Comparer(object.Equal)); diff != "" {
 			t.Error(diff)
 		}
-		// The two empty fields behind the list are no part of its content.
+		// The two empty fields after the list are not part of its content.
 		cut := rapid.IntRange(0, len(text)-5).Draw(t, "cut")
 		if _, _, err := read(bytes.NewReader(text[:cut])); err == nil {
 			t.Errorf("the first %d of %d bytes passed for a list", cut, len(text))
@@ -137,8 +136,8 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// FuzzPartialList: no input makes the reader panic, and what both it and
-// apimachinery accept they understand alike.
+// FuzzPartialList: no input makes the reader panic, and input that both it and apimachinery accept
+// has the same meaning for both.
 func FuzzPartialList(f *testing.F) {
 	m := metaOf(named("a"), "5")
 	m.Labels, m.Finalizers = map[string]string{"app": "web"}, []string{"orphan"}

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// errElsewhere says that a URL is not one of this server.
+// errElsewhere is the error for a URL of another server.
 var errElsewhere = errors.New("the URL is not one of this API server")
 
-// Serves reports whether a URL leads to this API server.
+// Serves reports whether a URL belongs to this API server.
 func (c *Client) Serves(u *url.URL) bool {
 	return u.Scheme == c.base.Scheme && u.Host == c.base.Host
 }
 
-// Text reads what the API server answers at a URL of its own, such as that of a proxy
-// to a pod. The answer is closed by the caller.
+// Text returns the response to a GET of a URL of this API server, such as a proxy to a pod. The
+// caller must close it.
 func (c *Client) Text(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	path, ok := pathBelow(c.base, u)
 	if !ok || !c.Serves(u) {
@@ -31,7 +31,7 @@ func (c *Client) Text(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return a.body, nil
 }
 
-// pathBelow are the segments of the path of a URL below that of another.
+// pathBelow returns the unescaped path segments of a URL below the path of base.
 func pathBelow(base, u *url.URL) (path []string, ok bool) {
 	rest, ok := strings.CutPrefix(u.EscapedPath(), base.EscapedPath()+"/")
 	if !ok {

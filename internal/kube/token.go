@@ -10,17 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// secretKind is the kind of which a list of metadata leaves open whether the tokens
-// controller deletes some: the type is not in the metadata, and nobody wants to read
-// what is secret in order to learn it.
+// secretKind is the kind whose metadata does not show whether the tokens controller deletes an
+// object: the type is not in the metadata, and the secret data must not be read for it.
 const secretKind = "Secret"
 
-// settleTokens asks for the Secrets of the type of tokens, if there are any that may be
-// tokens, and notes which of them are. Where the answer fails, that stays open.
+// settleTokens lists the Secrets of the token type, if some objects may be tokens, and records
+// which objects are. If the list fails, that stays unknown.
 //
-// The type of a Secret never changes, so that what a later list says of a uid holds. One
-// that the later list lacks is of another type, or has gone since: then nobody deletes it
-// any more. What else is in that list has come since, and is left out.
+// The type of a Secret never changes, so the later list is valid for the same uid. An object that
+// it lacks has another type, or is gone and will not be deleted again. Objects that only the later
+// list has are newer and left out.
 //
 // Upstream: pkg/apis/core/validation/validation.go ValidateSecretUpdate.
 // Upstream: pkg/registry/core/secret/strategy.go SelectableFields.

@@ -14,7 +14,7 @@ import (
 
 var secretsHere = object.Resource{Version: "v1", Name: "secrets", Kind: "Secret", Namespaced: true, Verbs: object.AllVerbs}
 
-// secretList is a list of the metadata of Secrets: name, and whose token each may be.
+// secretList returns a list of Secret metadata: names, and the account whose token each may be.
 func secretList(of ...[3]string) http.HandlerFunc {
 	list := metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
 	for _, s := range of {
@@ -27,8 +27,8 @@ func secretList(of ...[3]string) http.HandlerFunc {
 	return answer200(protobufType, wrapped(metaVersion, partialList, &list))
 }
 
-// TestTokens: which of the Secrets that name a ServiceAccount are its tokens is asked for
-// by type, so that nothing secret is read; and not at all where none names one.
+// TestTokens: Secrets that name a ServiceAccount are checked with a list by type, so that no secret
+// data is read. Without such Secrets there is no list.
 func TestTokens(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// frameReader is what the watches of one kind have in common.
+// frameReader has what the watches of one kind share.
 type frameReader struct {
 	resource object.Resource
 	whole    bool
@@ -43,7 +43,7 @@ type frame struct {
 	version string
 }
 
-// frames is a watch under way.
+// frames is a watch in progress.
 type frames struct {
 	rd    *frameReader
 	body  io.ReadCloser
@@ -86,8 +86,8 @@ func newFrames(rd *frameReader, at Place, a *answer) *frames {
 	return f
 }
 
-// begin sends a request whose answer goes on, and gives up when it does not begin. A
-// watch that never begins would pass for one that shows nothing.
+// begin sends a request with a streaming response, and fails if the response does not begin within
+// Client.idle. A watch that never begins would look like one without events.
 func (c *Client) begin(ctx context.Context, r request) (*answer, error) {
 	bound, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.idle, func() { cancel(errIdle) })
@@ -109,7 +109,7 @@ func (c *Client) begin(ctx context.Context, r request) (*answer, error) {
 	return a, nil
 }
 
-// ending is a body with whose end something else ends.
+// ending is a body that calls end when it is closed.
 type ending struct {
 	io.ReadCloser
 	end func()
@@ -121,13 +121,12 @@ func (e ending) Close() error {
 	return e.ReadCloser.Close()
 }
 
-// bounded is a text of which not more than so much is read for one frame.
+// bounded limits the number of bytes that are read for one frame.
 type bounded struct {
 	r    io.Reader
 	left int
 }
 
-// Read reads on.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, fmt.Errorf("a frame has more than %d bytes", largest)
@@ -137,8 +136,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next returns the next event. io.EOF is the end that a server gives to a watch;
-// an error that it reports in the watch is an *apierrors.StatusError.
+// next returns the next event. io.EOF means that the server ended the watch. An error event of the
+// watch is an *apierrors.StatusError.
 func (f *frames) next() (frame, error) {
 	e, err := f.read()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -156,7 +155,7 @@ func (f *frames) read() (frame, error) {
 	return f.message()
 }
 
-// message reads a frame of protobuf: its length in four bytes, and a WatchEvent.
+// message reads a protobuf frame: its length in four bytes, and a WatchEvent.
 //
 // Upstream: apimachinery/pkg/util/framer/framer.go lengthDelimitedFrameReader.Read.
 // Upstream: apimachinery/pkg/apis/meta/v1/watch.go WatchEvent: without an envelope.
@@ -179,7 +178,7 @@ func (f *frames) message() (frame, error) {
 	return f.rd.event(text)
 }
 
-// broken is the error of a frame that ends too early.
+// broken turns io.EOF in a frame into io.ErrUnexpectedEOF.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -187,7 +186,7 @@ func broken(err error) error {
 	return err
 }
 
-// event reads a WatchEvent.
+// event decodes a WatchEvent.
 func (rd *frameReader) event(text []byte) (frame, error) {
 	var name string
 	var e message.Envelope
@@ -233,7 +232,7 @@ func bookmark(version string) (frame, error) {
 	return frame{version: version}, nil
 }
 
-// change is an event of an object, by the name that it has in a watch.
+// change converts an event of a watch.
 func change(name string, o *object.Object) (frame, error) {
 	e := frame{Event: object.Event{Object: o}, version: o.ResourceVersion}
 	switch name {
@@ -249,11 +248,11 @@ func change(name string, o *object.Object) (frame, error) {
 	return e, nil
 }
 
-// mostDecoded is after how many objects the strings of a kind that is read as text
-// are collected afresh: a watch goes on for months.
+// mostDecoded is the number of JSON objects after which the interned strings of a kind are dropped:
+// a watch can run for months.
 const mostDecoded = 1 << 15
 
-// textFrame reads a frame of JSON.
+// textFrame reads a JSON frame.
 func (f *frames) textFrame() (frame, error) {
 	var event struct {
 		Type   string          `json:"type"`

@@ -10,7 +10,7 @@ const (
 	Deleted
 )
 
-// String is the event type as it stands in a watch stream.
+// String returns the event type as written in a watch stream.
 func (t EventType) String() string {
 	switch t {
 	case Modified:
@@ -22,9 +22,8 @@ func (t EventType) String() string {
 	}
 }
 
-// Event is one change of one object as a watch reports it. A Modified event
-// carries the object before the change when the watcher knows it; a Deleted
-// event carries the last state.
+// Event is one change of one object, as a watch reports it. Old is the object before a Modified
+// event, nil if the watcher doesn't know it. Object of a Deleted event is the last state.
 type Event struct {
 	Type   EventType
 	Object *Object

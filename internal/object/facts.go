@@ -1,16 +1,16 @@
 package object
 
-// Facts are what a kind adds to the metadata: what the deletion of its objects depends
-// on, in the words of a stored snapshot. Those of each kind are in a file of their own.
+// Facts are the fields of a kind, besides metadata, that the deletion of its objects depends on.
+// Their JSON is that of a stored snapshot.
 type Facts interface {
-	// Share replaces strings that repeat over many objects by what text returns for them.
+	// Share replaces strings that repeat over many objects by text(s), for interning.
 	Share(text func(string) string)
-	// equal takes nil and empty lists for the same.
+	// equal treats nil and empty lists as equal.
 	equal(Facts) bool
 	store(*StoredFacts)
 }
 
-// StoredFacts are the facts of an object as a file has them: one of them, or none.
+// StoredFacts are the facts of an object in a file. At most one field is set.
 type StoredFacts struct {
 	Pod            *PodFacts            `json:"pod,omitzero"`
 	Namespace      *NamespaceFacts      `json:"ns,omitzero"`
@@ -26,7 +26,7 @@ type StoredFacts struct {
 	ClusterRole    *ClusterRoleFacts    `json:"role,omitzero"`
 }
 
-// StoredFactsOf are the facts of an object as a file has them.
+// StoredFactsOf returns the facts of an object as stored in a file.
 func StoredFactsOf(o *Object) StoredFacts {
 	var s StoredFacts
 	if f := o.Facts(); f != nil {
@@ -35,7 +35,7 @@ func StoredFactsOf(o *Object) StoredFacts {
 	return s
 }
 
-// Facts are those that were stored; nil for none.
+// Facts returns the stored facts, nil if there are none.
 func (s *StoredFacts) Facts() Facts {
 	switch {
 	case s.Pod != nil:
@@ -66,8 +66,7 @@ func (s *StoredFacts) Facts() Facts {
 	return nil
 }
 
-// Facts are what the kind of the object adds; nil for a kind that adds nothing, and where
-// the dump did not show it.
+// Facts returns the facts of the object; nil for a kind without facts, or if the dump lacks them.
 func (o *Object) Facts() Facts { return o.lifecycle().Facts }
 
 func equalFacts(a, b Facts) bool {

@@ -6,21 +6,21 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// ServiceAccount is nil unless the object is a ServiceAccount whose dump showed secrets.
+// ServiceAccount returns nil unless the object is a ServiceAccount and the dump has its secrets.
 func (o *Object) ServiceAccount() *ServiceAccountFacts {
 	f, _ := o.lifecycle().Facts.(*ServiceAccountFacts)
 	return f
 }
 
-// ServiceAccountFacts are what the delete of a token changes in its ServiceAccount.
+// ServiceAccountFacts are the fields of a ServiceAccount that the deletion of a token changes.
 type ServiceAccountFacts struct {
-	// Secrets are the names in secrets, in their order.
+	// Secrets are the names in secrets, in order.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
 func (a *ServiceAccountFacts) store(s *StoredFacts) { s.ServiceAccount = a }
 
-// Share has nothing to share: hardly two accounts name the same Secret.
+// Share does nothing: two accounts rarely name the same Secret.
 func (a *ServiceAccountFacts) Share(func(string) string) {}
 
 func (a *ServiceAccountFacts) equal(x Facts) bool {
@@ -28,24 +28,24 @@ func (a *ServiceAccountFacts) equal(x Facts) bool {
 	return ok && slices.Equal(a.Secrets, y.Secrets)
 }
 
-// ClusterRole is nil unless the object is a ClusterRole whose dump showed rules or an
+// ClusterRole returns nil unless the object is a ClusterRole and the dump has its rules or its
 // aggregationRule.
 func (o *Object) ClusterRole() *ClusterRoleFacts {
 	f, _ := o.lifecycle().Facts.(*ClusterRoleFacts)
 	return f
 }
 
-// ClusterRoleFacts are what the delete of one ClusterRole changes in another one.
+// ClusterRoleFacts are the fields of a ClusterRole that the deletion of another one changes.
 type ClusterRoleFacts struct {
-	// Rules are fingerprints of the rules, in their order: rules that allow the same have the
-	// same.
+	// Rules are fingerprints of the rules, in order. Rules that allow the same have equal
+	// fingerprints.
 	Rules []string `json:"rules,omitempty"`
-	// Aggregates are the label selectors of aggregationRule, as text; empty for a ClusterRole
-	// that has rules of its own.
+	// Aggregates are the label selectors of aggregationRule, as text; empty for a ClusterRole with
+	// its own rules.
 	Aggregates []string `json:"of,omitempty"`
 }
 
-// Selectors are those of Aggregates; false if one cannot be read.
+// Selectors returns the parsed Aggregates; false if one is invalid.
 func (r *ClusterRoleFacts) Selectors() ([]labels.Selector, bool) {
 	list := make([]labels.Selector, 0, len(r.Aggregates))
 	for _, text := range r.Aggregates {
@@ -60,7 +60,7 @@ func (r *ClusterRoleFacts) Selectors() ([]labels.Selector, bool) {
 
 func (r *ClusterRoleFacts) store(s *StoredFacts) { s.ClusterRole = r }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (r *ClusterRoleFacts) Share(text func(string) string) {
 	for i := range r.Rules {
 		r.Rules[i] = text(r.Rules[i])

@@ -4,13 +4,13 @@ import (
 	"slices"
 )
 
-// Definition is nil unless the object is a CustomResourceDefinition.
+// Definition returns nil unless the object is a CustomResourceDefinition.
 func (o *Object) Definition() *CRDFacts {
 	f, _ := o.lifecycle().Facts.(*CRDFacts)
 	return f
 }
 
-// CRDFacts are what a CustomResourceDefinition says of its instances.
+// CRDFacts are the fields of a CustomResourceDefinition that describe its instances.
 type CRDFacts struct {
 	Group      string       `json:"group"`
 	Kind       string       `json:"kind"`
@@ -20,7 +20,7 @@ type CRDFacts struct {
 	Categories []string     `json:"categories,omitempty"`
 	Namespaced bool         `json:"namespaced,omitzero"`
 	Versions   []CRDVersion `json:"versions,omitempty"`
-	// Stored are status.storedVersions: in each of them something may be stored.
+	// Stored are status.storedVersions: instances may be stored in each of them.
 	Stored []string `json:"stored,omitempty"`
 	// Established and Terminating are conditions of the status.
 	Established bool `json:"established,omitzero"`
@@ -36,7 +36,7 @@ type CRDVersion struct {
 
 func (d *CRDFacts) store(s *StoredFacts) { s.CRD = d }
 
-// Share has nothing to share.
+// Share does nothing: there is nothing to share.
 func (d *CRDFacts) Share(func(string) string) {}
 
 func (d *CRDFacts) equal(x Facts) bool {

@@ -6,17 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ResourceClaim is nil unless the object is a ResourceClaim whose dump showed the
-// status.
+// ResourceClaim returns nil unless the object is a ResourceClaim and the dump has its status.
 func (o *Object) ResourceClaim() *ResourceClaimFacts {
 	f, _ := o.lifecycle().Facts.(*ResourceClaimFacts)
 	return f
 }
 
-// ResourceClaimFacts are what the deletion of a ResourceClaim depends on
-// (spec §7.1).
+// ResourceClaimFacts are the fields that the deletion of a ResourceClaim depends on (spec §7.1).
 type ResourceClaimFacts struct {
-	// Reserved are status.reservedFor: who uses the claim.
+	// Reserved are status.reservedFor: the users of the claim.
 	Reserved []Reservation `json:"for,omitempty"`
 }
 
@@ -30,7 +28,7 @@ type Reservation struct {
 
 func (c *ResourceClaimFacts) store(s *StoredFacts) { s.ResourceClaim = c }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (c *ResourceClaimFacts) Share(text func(string) string) {
 	for i := range c.Reserved {
 		r := &c.Reserved[i]

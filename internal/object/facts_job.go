@@ -1,32 +1,31 @@
 package object
 
-// Job is nil unless the object is a Job whose dump showed the spec.
+// Job returns nil unless the object is a Job and the dump has its spec.
 func (o *Object) Job() *JobFacts {
 	f, _ := o.lifecycle().Facts.(*JobFacts)
 	return f
 }
 
-// JobFacts are what keeps the tracking finalizer on the pods of a Job
+// JobFacts are the fields of a Job that decide about the tracking finalizer of its pods
 // (spec §7.1).
 type JobFacts struct {
-	// Finished tells that the Job has the condition Complete or Failed.
+	// Finished is true if the Job has the condition Complete or Failed.
 	Finished bool `json:"finished,omitzero"`
-	// ManagedBy is spec.managedBy; empty for the Job controller.
+	// ManagedBy is spec.managedBy; "" means the Job controller.
 	ManagedBy string `json:"managedBy,omitzero"`
 }
 
-// builtInManager is the name of the Job controller in spec.managedBy.
+// builtInManager is the Job controller's name in spec.managedBy.
 //
 // Upstream: api/batch/v1/types.go JobControllerName.
 const builtInManager = "kubernetes.io/job-controller"
 
-// Elsewhere reports whether a controller other than the one of Kubernetes manages
-// the Job.
+// Elsewhere reports whether a controller other than Kubernetes' own manages the Job.
 func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != builtInManager }
 
 func (j *JobFacts) store(s *StoredFacts) { s.Job = j }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (j *JobFacts) Share(text func(string) string) { j.ManagedBy = text(j.ManagedBy) }
 
 func (j *JobFacts) equal(x Facts) bool {

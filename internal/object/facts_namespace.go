@@ -4,13 +4,13 @@ import (
 	"slices"
 )
 
-// NamespaceFacts is nil unless the object is a Namespace.
+// NamespaceFacts returns nil unless the object is a Namespace.
 func (o *Object) NamespaceFacts() *NamespaceFacts {
 	f, _ := o.lifecycle().Facts.(*NamespaceFacts)
 	return f
 }
 
-// NamespaceFacts are what the deletion of a namespace depends on.
+// NamespaceFacts are the fields that the deletion of a namespace depends on.
 type NamespaceFacts struct {
 	Phase string `json:"phase,omitzero"`
 	// Finalizers are spec.finalizers, not metadata.finalizers.
@@ -19,7 +19,7 @@ type NamespaceFacts struct {
 
 func (n *NamespaceFacts) store(s *StoredFacts) { s.Namespace = n }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (n *NamespaceFacts) Share(text func(string) string) {
 	n.Phase = text(n.Phase)
 	for i := range n.Finalizers {

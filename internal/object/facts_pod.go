@@ -6,43 +6,42 @@ import (
 	"strconv"
 )
 
-// Pod is nil unless the object is a pod whose dump showed spec or status.
+// Pod returns nil unless the object is a pod and the dump has its spec or status.
 func (o *Object) Pod() *PodFacts {
 	f, _ := o.lifecycle().Facts.(*PodFacts)
 	return f
 }
 
-// PodFacts are what the deletion of a pod depends on (spec §2.9).
+// PodFacts are the fields that the deletion of a pod depends on (spec §2.9).
 type PodFacts struct {
-	// NodeName is empty for a pod that is not scheduled.
+	// NodeName is empty for an unscheduled pod.
 	NodeName string `json:"node,omitzero"`
 	Phase    string `json:"phase,omitzero"`
-	// TerminationGracePeriod is the spec's, in seconds; nil when absent.
+	// TerminationGracePeriod is the spec's, in seconds; nil if absent.
 	TerminationGracePeriod *int64 `json:"grace,omitzero"`
 	// Mirror marks the mirror pod of a static pod.
 	Mirror bool `json:"mirror,omitzero"`
-	// VolumesKnown tells that the dump showed the volumes, so that Claims are all
-	// there are, and a pod without NodeName is not scheduled.
+	// VolumesKnown is true if the dump has the volumes: then Claims is complete, and a pod without
+	// NodeName is unscheduled.
 	VolumesKnown bool `json:"volumes,omitzero"`
-	// Claims are the PersistentVolumeClaims that the volumes use, in their order.
+	// Claims are the PersistentVolumeClaims that the volumes use, in order.
 	Claims []Claim `json:"claims,omitempty"`
 }
 
-// Claim is a PersistentVolumeClaim in the namespace of a pod that a volume of the
-// pod uses.
+// Claim is a PersistentVolumeClaim that a volume of a pod uses, in the pod's namespace.
 type Claim struct {
 	Name string `json:"n"`
-	// Ephemeral marks the claim that is made for a generic ephemeral volume, and
-	// named `<pod>-<volume>`. It is the pod's only if the pod controls it.
+	// Ephemeral is true for a claim that is created for a generic ephemeral volume and named
+	// `<pod>-<volume>`. It belongs to the pod only if the pod controls it.
 	Ephemeral bool `json:"e,omitzero"`
 }
 
-// Finished reports whether the pod has run to its end.
+// Finished reports whether the pod has terminated.
 func (p *PodFacts) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 func (p *PodFacts) store(s *StoredFacts) { s.Pod = p }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (p *PodFacts) Share(text func(string) string) {
 	p.NodeName, p.Phase = text(p.NodeName), text(p.Phase)
 }
@@ -54,8 +53,8 @@ func (p *PodFacts) equal(x Facts) bool {
 		equalPointees(p.TerminationGracePeriod, y.TerminationGracePeriod)
 }
 
-// Of are the facts as those of the pod with that name, after which the claims of its
-// ephemeral volumes are named: they had the names of the volumes.
+// Of returns the facts for the pod with that name. It turns the names of ephemeral volumes in
+// Claims into those of their claims.
 //
 // Upstream: component-helpers/storage/ephemeral/ephemeral.go VolumeClaimName.
 func (p PodFacts) Of(pod string) *PodFacts {
@@ -67,8 +66,8 @@ func (p PodFacts) Of(pod string) *PodFacts {
 	return &p
 }
 
-// AppendKey appends what two pods have in common that may share their facts. Nil: the pod
-// has claims, and its facts are its own.
+// AppendKey appends a key that is equal for pods with equal facts, so that they can share them. It
+// returns nil for a pod with claims: its facts are not shared.
 func (p *PodFacts) AppendKey(key []byte) []byte {
 	if len(p.Claims) > 0 {
 		return nil

@@ -4,19 +4,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Token is nil unless the object is a Secret that is the token of a ServiceAccount, or
-// may be one.
+// Token returns nil unless the object is, or may be, a Secret with the token of a ServiceAccount.
 func (o *Object) Token() *Token {
 	f, _ := o.lifecycle().Facts.(*Token)
 	return f
 }
 
-// TokenType is the type of the Secrets that are tokens of ServiceAccounts.
+// TokenType is the type of Secrets with tokens of ServiceAccounts.
 //
 // Upstream: api/core/v1/types.go SecretTypeServiceAccountToken.
 const TokenType = "kubernetes.io/service-account-token"
 
-// The annotations by which a token says whose it is.
+// The annotations of a token that name its ServiceAccount.
 //
 // Upstream: api/core/v1/types.go ServiceAccountNameKey, ServiceAccountUIDKey.
 const (
@@ -24,20 +23,20 @@ const (
 	AccountUIDAnnotation  = "kubernetes.io/service-account.uid"
 )
 
-// Token is whose token a Secret is, if it is one: the ServiceAccount of that name in the
-// namespace of the Secret. (spec §7.1, S246)
+// Token names the ServiceAccount of a token Secret. It is in the namespace of the Secret.
+// (spec §7.1, S246)
 type Token struct {
 	// Account is the name of the ServiceAccount, never empty.
 	Account string `json:"n"`
-	// AccountUID is empty for a Secret that fits any account of the name.
+	// AccountUID is empty if the Secret fits any account with that name.
 	AccountUID types.UID `json:"u,omitzero"`
-	// Sure tells that the type was seen, and is TokenType. Where only metadata was seen,
-	// the Secret may be one of another type, which stays.
+	// Sure is true if the type is known and is TokenType. Without it only metadata is known: the
+	// Secret may be of another type, which isn't deleted.
 	Sure bool `json:"sure,omitzero"`
 }
 
-// TokenBy is what the annotations and the type of a Secret say; nil for one that is no
-// token. An empty type is one that was not seen.
+// TokenBy returns the Token by the annotations and the type of a Secret; nil if it is no token. An
+// empty type means unknown.
 func TokenBy(account string, uid types.UID, secretType string) *Token {
 	if account == "" || secretType != "" && secretType != TokenType {
 		return nil
@@ -45,7 +44,7 @@ func TokenBy(account string, uid types.UID, secretType string) *Token {
 	return &Token{Account: account, AccountUID: uid, Sure: secretType == TokenType}
 }
 
-// Of reports whether the token is one of a ServiceAccount, by its name and uid.
+// Of reports whether the token belongs to the ServiceAccount with that name and UID.
 //
 // Upstream: apiserver/pkg/authentication/serviceaccount/util.go IsServiceAccountToken.
 func (t *Token) Of(account string, uid types.UID) bool {
@@ -54,7 +53,7 @@ func (t *Token) Of(account string, uid types.UID) bool {
 
 func (t *Token) store(s *StoredFacts) { s.Token = t }
 
-// Share has nothing to share.
+// Share does nothing: there is nothing to share.
 func (t *Token) Share(func(string) string) {}
 
 func (t *Token) equal(x Facts) bool {

@@ -6,33 +6,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Volume is nil unless the object is a PersistentVolume whose dump showed spec or
-// status.
+// Volume returns nil unless the object is a PersistentVolume and the dump has its spec or status.
 func (o *Object) Volume() *PVFacts {
 	f, _ := o.lifecycle().Facts.(*PVFacts)
 	return f
 }
 
-// PVFacts are what the deletion of a PersistentVolume depends on
-// (spec §7.1).
+// PVFacts are the fields that the deletion of a PersistentVolume depends on (spec §7.1).
 type PVFacts struct {
-	// Phase is empty when the dump does not show it.
+	// Phase is empty if the dump lacks it.
 	Phase string `json:"phase,omitzero"`
 	// ClaimNamespace, ClaimName and ClaimUID are spec.claimRef; empty without one.
 	ClaimNamespace string    `json:"s,omitzero"`
 	ClaimName      string    `json:"n,omitzero"`
 	ClaimUID       types.UID `json:"u,omitzero"`
-	// ReclaimPolicy is the spec's; empty when the dump does not show it.
+	// ReclaimPolicy is the spec's; empty if the dump lacks it.
 	ReclaimPolicy string `json:"reclaim,omitzero"`
-	// Provisioner is who has made the storage, MigratedTo the driver that has taken
-	// it over: both are annotations, and empty without.
+	// Provisioner is the driver that created the storage, MigratedTo the driver that has replaced
+	// it. Both are annotations and may be empty.
 	Provisioner string `json:"by,omitzero"`
 	MigratedTo  string `json:"to,omitzero"`
-	// CSI tells that a CSI driver serves the volume.
+	// CSI is true if a CSI driver serves the volume.
 	CSI bool `json:"csi,omitzero"`
 }
 
-// The annotations that say who deletes the storage behind a PersistentVolume.
+// The annotations that name the driver that deletes the storage of a PersistentVolume.
 //
 // Upstream: component-helpers/storage/volume/pv_helpers.go AnnDynamicallyProvisioned,
 // AnnMigratedTo.
@@ -41,12 +39,12 @@ const (
 	MigratedToAnnotation  = "pv.kubernetes.io/migrated-to"
 )
 
-// Bound reports whether the volume belongs to a claim.
+// Bound reports whether the volume is bound to a claim.
 func (v *PVFacts) Bound() bool { return v.Phase == "Bound" }
 
 func (v *PVFacts) store(s *StoredFacts) { s.PV = v }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (v *PVFacts) Share(text func(string) string) {
 	for _, s := range []*string{&v.Phase, &v.ClaimNamespace, &v.ReclaimPolicy, &v.Provisioner, &v.MigratedTo} {
 		*s = text(*s)
@@ -58,13 +56,13 @@ func (v *PVFacts) equal(x Facts) bool {
 	return ok && *v == *y
 }
 
-// StatefulSet is nil unless the object is a StatefulSet whose dump showed the spec.
+// StatefulSet returns nil unless the object is a StatefulSet and the dump has its spec.
 func (o *Object) StatefulSet() *StatefulSetFacts {
 	f, _ := o.lifecycle().Facts.(*StatefulSetFacts)
 	return f
 }
 
-// StatefulSetFacts are what a StatefulSet leaves behind.
+// StatefulSetFacts are the fields of a StatefulSet that tell what its deletion leaves behind.
 type StatefulSetFacts struct {
 	// ClaimTemplates are the names of spec.volumeClaimTemplates.
 	ClaimTemplates []string `json:"claims,omitempty"`
@@ -72,7 +70,7 @@ type StatefulSetFacts struct {
 
 func (s *StatefulSetFacts) store(to *StoredFacts) { to.StatefulSet = s }
 
-// Share replaces strings that repeat over many objects by what text returns for them.
+// Share replaces strings that repeat over many objects by text(s), for interning.
 func (s *StatefulSetFacts) Share(text func(string) string) {
 	for i := range s.ClaimTemplates {
 		s.ClaimTemplates[i] = text(s.ClaimTemplates[i])

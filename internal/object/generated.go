@@ -2,17 +2,18 @@ package object
 
 import "slices"
 
-// IsEvent reports whether an object is an Event, of either group that serves them.
+// IsEvent reports whether an object is an Event, in either of its groups.
 func (r Ref) IsEvent() bool {
 	group := r.Group()
 	return r.Kind == "Event" && (group == "" || group == "events.k8s.io")
 }
 
-// generated are the kinds that Kubernetes makes for other objects, and makes anew.
+// generated are the kinds that Kubernetes creates for other objects, and creates again when
+// deleted.
 var generated = []Kind{Endpoints, EndpointSlice, IPAddress, Lease, ControllerRevision}
 
-// Generated reports whether an object is made by Kubernetes for others, by its kind or
-// by a name that it always has. It goes with them, and nobody misses it.
+// Generated reports whether Kubernetes creates the object for other objects, by its kind or its
+// fixed name. It is deleted with them, without a loss.
 func (r Ref) Generated() bool {
 	switch {
 	case r.Is(ConfigMap):

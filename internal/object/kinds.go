@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is a kind of Kubernetes itself that a rule names: under whichever version it is
-// served, it means the same. Version is the one that snapshots have it in.
+// Kind is a built-in kind that a rule names. The rule holds for it in every version. Version is the
+// one used in snapshots.
 type Kind struct {
 	schema.GroupKind
 	Version string
@@ -71,7 +71,7 @@ var (
 	VolumeAttachment          = clusterScoped("storage.k8s.io", "VolumeAttachment", "volumeattachments")
 )
 
-// ManagerLease is the lease of kube-controller-manager: who holds it runs the controllers of
+// ManagerLease is the lease of kube-controller-manager: its holder runs the controllers of
 // Kubernetes.
 var ManagerLease = Lease.Ref("kube-system", "kube-controller-manager")
 
@@ -85,20 +85,20 @@ func clusterScoped(group, kind, plural string) Kind {
 	return Kind{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: "v1", Plural: plural}
 }
 
-// APIVersion is group and version as they stand in a manifest.
+// APIVersion returns group and version as written in a manifest.
 func (k Kind) APIVersion() string { return k.Resource().APIVersion() }
 
-// Resource is the resource as coverage is asked about it, whether or not it is served.
+// Resource returns the resource of the kind, for questions about coverage. It need not be served.
 func (k Kind) Resource() Resource {
 	return Resource{Group: k.Group, Version: k.Version, Name: k.Plural, Kind: k.Kind, Namespaced: k.Namespaced}
 }
 
-// GroupResource is the key of storage.
+// GroupResource returns the key of storage.
 func (k Kind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }
 
-// Ref is the reference to one of the kind, without a uid.
+// Ref returns a reference to an object of the kind, without a UID.
 func (k Kind) Ref(namespace, name string) Ref {
 	return Ref{APIVersion: k.APIVersion(), Kind: k.Kind, Namespace: namespace, Name: name}
 }
@@ -112,8 +112,8 @@ func (r Resource) Is(k Kind) bool { return r.Kind == k.Kind && r.Group == k.Grou
 // Is reports whether the reference is to one of the kind, in any version.
 func (o OwnerReference) Is(k Kind) bool { return o.Kind == k.Kind && GroupOf(o.APIVersion) == k.Group }
 
-// MayBeCustom reports whether a CRD may define kinds of the group. The groups of Kubernetes
-// have no dot, or are its own.
+// MayBeCustom reports whether a CRD may define kinds of the group. The groups of Kubernetes have no
+// dot or end in .k8s.io.
 func MayBeCustom(group string) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }

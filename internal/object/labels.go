@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Labels is a set of labels in one canonical string, so that it costs two words
-// and can be shared and compared: keys sorted, `key NUL value NUL` for each. It
-// satisfies apimachinery's labels.Labels, so selectors match it directly.
+// Labels is a set of labels as one canonical string: `key NUL value NUL` for each, sorted by key.
+// It costs two words and can be shared and compared. It implements apimachinery's labels.Labels, so
+// selectors match it directly.
 type Labels string
 
-// LabelsOf builds the canonical form.
+// LabelsOf returns the canonical form.
 func LabelsOf(m map[string]string) Labels {
 	if len(m) == 0 {
 		return ""
@@ -43,7 +43,7 @@ func (l Labels) All(yield func(key, value string) bool) {
 	}
 }
 
-// Lookup returns the value of a label and whether it is there.
+// Lookup returns the value of a label and whether it exists.
 func (l Labels) Lookup(label string) (value string, exists bool) {
 	for k, v := range l.All {
 		if k == label {
@@ -53,13 +53,13 @@ func (l Labels) Lookup(label string) (value string, exists bool) {
 	return "", false
 }
 
-// Has reports whether the label is there.
+// Has reports whether the label exists.
 func (l Labels) Has(label string) bool {
 	_, ok := l.Lookup(label)
 	return ok
 }
 
-// Get returns the value of a label; empty when it is not there.
+// Get returns the value of a label, "" if it doesn't exist.
 func (l Labels) Get(label string) string {
 	v, _ := l.Lookup(label)
 	return v

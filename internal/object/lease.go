@@ -1,24 +1,24 @@
 package object
 
-// Pulse is what a lease says of its holder.
+// Pulse is whether the holder of a lease is alive.
 type Pulse uint8
 
-// What a lease says.
+// The states of a holder.
 const (
-	// PulseUnclear is nothing: the lease has no holder, does not say when it was renewed, or has just ended.
+	// PulseUnclear: unknown. The lease has no holder or no renew time, or it has just expired.
 	PulseUnclear Pulse = iota
-	// PulseBeats says that the holder works.
+	// PulseBeats: the holder is alive.
 	PulseBeats
-	// PulseStopped says that the holder no longer renews the lease.
+	// PulseStopped: the holder no longer renews the lease.
 	PulseStopped
 )
 
-// clockSlack is how far the clocks of a holder and of a server may differ, in seconds.
+// clockSlack is the tolerated difference of the clocks of a holder and a server, in seconds.
 const clockSlack = 60
 
-// PulseOf judges a lease that its holder renewed last at a time, for a number of seconds, and that was
-// read at another time. Times are in seconds since 1970, and 0 if they are not known. late is how
-// many seconds before that time the lease may have been read, as in a dump that took a while.
+// PulseOf judges a lease by its holder, its last renewal, its duration and the time of reading.
+// Times are in seconds since 1970, 0 if unknown. The lease may have been read up to late seconds
+// before that time, as in a dump that took a while.
 func PulseOf(holder string, renewed, duration, read, late int64) Pulse {
 	over := read - renewed - duration
 	switch {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// Answer is what a GET finds by the name of an owner. The name in a reference is free text, of
-// which the garbage collector's client makes a path as it is.
+// Answer is the kind of answer to a GET by the name in an owner reference. The name is free text,
+// and the garbage collector's client puts it unescaped into the path.
 //
 // Upstream: client-go/metadata/metadata.go client.makeURLSegments.
 // Upstream: client-go/rest/request.go Request.AbsPath: joins and cleans.
@@ -17,15 +17,15 @@ type Answer uint8
 
 // The answers.
 const (
-	// OfThatName is the object of that name, or 404.
+	// OfThatName is the object with that name, or 404.
 	OfThatName Answer = iota
-	// NothingThere is 404, because nothing is served at such a path. No object can have the name.
+	// NothingThere is 404 because no such path is served. No object can have the name.
 	NothingThere
-	// SomethingElse is an error, or an answer to another question.
+	// SomethingElse is an error, or an answer about something else.
 	SomethingElse
 )
 
-// AnswerTo is the answer to a GET for a name among the objects of a resource.
+// AnswerTo returns the kind of answer to a GET of a resource by name.
 func AnswerTo(r Resource, name string) Answer {
 	if IsPossibleName(name) {
 		return OfThatName
@@ -42,23 +42,23 @@ func AnswerTo(r Resource, name string) Answer {
 	return NothingThere
 }
 
-// IsPossibleName reports whether an object can have a name: whether it is one part of a path.
+// IsPossibleName reports whether an object can have the name: it must be a single path segment.
 func IsPossibleName(name string) bool { return len(content.IsPathSegmentName(name)) == 0 }
 
-// subresources are served below the path of an object, of some kinds.
+// subresources are served below the path of an object of some kinds.
 var subresources = map[string]bool{
 	"approval": true, "attach": true, "binding": true, "ephemeralcontainers": true, "eviction": true, "exec": true, "finalize": true,
 	"log": true, "portforward": true, "proxy": true, "resize": true, "scale": true, "status": true, "token": true,
 }
 
-// ImpossibleNameError says that no object can have the name that was asked for. (Q31)
+// ImpossibleNameError says that no object can have the requested name. (Q31)
 type ImpossibleNameError struct {
 	Name string
-	// Absent: the answer is 404, for the garbage collector an owner that is absent.
+	// Absent is true if the answer is 404: the garbage collector treats the owner as absent.
 	Absent bool
 }
 
-// Error says the name.
+// Error returns the name.
 func (e *ImpossibleNameError) Error() string {
 	return fmt.Sprintf("no object can have the name %q", e.Name)
 }

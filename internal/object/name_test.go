@@ -2,7 +2,7 @@ package object
 
 import "testing"
 
-// The answers are those that a control plane of v1.37.2 gave to its garbage collector.
+// The answers are those of a v1.37.2 control plane to its garbage collector.
 func TestAnswerTo(t *testing.T) {
 	for name, want := range map[string]Answer{
 		"web": OfThatName, "a?b": OfThatName, "a b": OfThatName, "Web": OfThatName,

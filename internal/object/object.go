@@ -13,16 +13,16 @@ const (
 	Orphan     = metav1.FinalizerOrphanDependents // "orphan"
 )
 
-// Object is what deletion needs to know of a Kubernetes object. It never holds
-// managedFields, or spec and status as a whole, nor of the annotations more than
-// that some of them protect the object.
+// Object holds the fields of a Kubernetes object that its deletion depends on. It never holds
+// managedFields or whole spec and status. Of the annotations it holds only whether they protect the
+// object.
 //
-// An Object is immutable once it has been handed to a snapshot, a server or a
-// graph: these share the pointer. Whoever changes one works on a Clone. A snapshot that
-// objects are read into gives them their hints: nobody else has them then.
+// An Object is immutable once it was given to a snapshot, a server or a graph: they share the
+// pointer. To change one, work on a Clone. Only a snapshot sets the hints, while it reads its
+// objects and they are not shared yet.
 type Object struct {
 	Ref
-	// ResourceVersion is opaque: only equality means anything to a server.
+	// ResourceVersion is opaque: servers only compare it for equality.
 	ResourceVersion string
 	// Owners are metadata.ownerReferences in the stored order.
 	Owners []OwnerReference
@@ -31,36 +31,35 @@ type Object struct {
 	Created int64
 	// Generation is metadata.generation; 0 for kinds without one.
 	Generation int64
-	// Lifecycle is nil for an object that has nothing of it, as most. It is shared between
-	// objects and as immutable as they are; use Edit to change it.
+	// Lifecycle is nil for most objects: it would be empty. It is shared between objects and as
+	// immutable as they are; use Edit to change it.
 	Lifecycle *Lifecycle
-	// hint is the number that a snapshot gave the object; 0 for none.
+	// hint is the number that a snapshot gave the object, 0 if none.
 	hint uint32
 }
 
-// Hint is where an object may be found among those of the snapshot that it was read into,
-// from 1; 0 if it was read into none. Clones keep it. See snapshot.Place.
+// Hint returns the number, from 1, that leads to the object among those of the snapshot that read
+// it; 0 if none did. Clones keep it. See snapshot.Place.
 func (o *Object) Hint() uint32 { return o.hint }
 
-// SetHint is for the snapshot that the object becomes part of.
+// SetHint may only be called by the snapshot that reads the object.
 func (o *Object) SetHint(n uint32) { o.hint = n }
 
-// Lifecycle is what the end of an object depends on, beside its owners: what holds it, a
-// deletion that has begun, and what its kind adds.
+// Lifecycle holds what the deletion of an object depends on besides its owners: finalizers, a
+// deletion that has begun, and the facts of its kind.
 type Lifecycle struct {
 	Finalizers []string
-	// DeletionTimestamp is in seconds since 1970; 0 when the object is not
-	// being deleted.
+	// DeletionTimestamp is in seconds since 1970; 0 if the object is not being deleted.
 	DeletionTimestamp int64
-	// GracePeriod is deletionGracePeriodSeconds; nil when absent.
+	// GracePeriod is deletionGracePeriodSeconds; nil if absent.
 	GracePeriod *int64
-	// Protection is what the annotations ask for.
+	// Protection is the set of protecting annotations.
 	Protection Protection
-	// Revision is the number that the Deployment controller has written on a
-	// Deployment and on each of its ReplicaSets; 0 when there is none.
+	// Revision is the number that the Deployment controller writes to a Deployment and to each of
+	// its ReplicaSets; 0 if there is none.
 	Revision uint32
 
-	// Facts are what the kind adds; nil for most kinds.
+	// Facts are the facts of the kind; nil for most kinds.
 	Facts Facts
 }
 
@@ -73,8 +72,7 @@ func (o *Object) lifecycle() *Lifecycle {
 	return o.Lifecycle
 }
 
-// Finalizers are metadata.finalizers in the stored order. Callers must not
-// change the slice.
+// Finalizers returns metadata.finalizers in the stored order. Callers must not change the slice.
 func (o *Object) Finalizers() []string { return o.lifecycle().Finalizers }
 
 // HasFinalizer reports whether name is among the finalizers.
@@ -82,8 +80,8 @@ func (o *Object) HasFinalizer(name string) bool {
 	return o.Lifecycle != nil && slices.Contains(o.Lifecycle.Finalizers, name)
 }
 
-// HandlesDependents reports whether the object has a finalizer of the garbage collector: it
-// goes only after its dependents have gone or been released.
+// HandlesDependents reports whether the object has a finalizer of the garbage collector: it is
+// deleted only after its dependents are deleted or orphaned.
 func (o *Object) HandlesDependents() bool {
 	return o.HasFinalizer(Foreground) || o.HasFinalizer(Orphan)
 }
@@ -92,17 +90,16 @@ func (o *Object) HandlesDependents() bool {
 // such an object Terminating.
 func (o *Object) BeingDeleted() bool { return o.Lifecycle != nil && o.Lifecycle.DeletionTimestamp != 0 }
 
-// WaitingForDependents reports whether the object is being deleted in the
-// foreground.
+// WaitingForDependents reports whether the object is in foreground deletion.
 func (o *Object) WaitingForDependents() bool {
 	return o.BeingDeleted() && o.HasFinalizer(Foreground)
 }
 
-// DeletionTimestamp is in seconds since 1970; 0 when not being deleted.
+// DeletionTimestamp is in seconds since 1970; 0 if the object is not being deleted.
 func (o *Object) DeletionTimestamp() int64 { return o.lifecycle().DeletionTimestamp }
 
-// Deleted is when the object was deleted, in seconds since 1970: its deletion timestamp
-// without the grace period. It is 0 when not being deleted.
+// Deleted returns the time of the delete request, in seconds since 1970: the deletion timestamp
+// without the grace period. 0 if the object is not being deleted.
 func (o *Object) Deleted() int64 {
 	if grace := o.lifecycle().GracePeriod; grace != nil {
 		return o.lifecycle().DeletionTimestamp - *grace
@@ -110,14 +107,14 @@ func (o *Object) Deleted() int64 {
 	return o.lifecycle().DeletionTimestamp
 }
 
-// GracePeriod is deletionGracePeriodSeconds; nil when absent.
+// GracePeriod returns deletionGracePeriodSeconds; nil if absent.
 func (o *Object) GracePeriod() *int64 { return o.lifecycle().GracePeriod }
 
-// Revision tells which ReplicaSet is the current one of its Deployment: the two have
-// the same. It is 0 when it is not known.
+// Revision returns the Deployment's revision of a Deployment or ReplicaSet, 0 if unknown. The
+// current ReplicaSet has the revision of its Deployment.
 func (o *Object) Revision() uint32 { return o.lifecycle().Revision }
 
-// Controller returns the reference with controller: true, if there is one.
+// Controller returns the reference with controller: true, if any.
 func (o *Object) Controller() (OwnerReference, bool) {
 	for _, ref := range o.Owners {
 		if ref.Controller == True {
@@ -137,14 +134,15 @@ func (o *Object) RefersTo(uid types.UID) bool {
 	return false
 }
 
-// Clone returns a copy whose own fields may be assigned. Owners, finalizers and
-// Lifecycle are still shared: replace them, do not write into them (see Edit).
+// Clone returns a shallow copy. Owners, finalizers and Lifecycle are still shared: replace them,
+// but don't write into them (see Edit).
 func (o *Object) Clone() *Object {
 	c := *o
 	return &c
 }
 
-// Edit gives the (cloned) object a Lifecycle of its own and returns it for writing.
+// Edit gives the object, which must be a clone, its own copy of the Lifecycle and returns it for
+// writing.
 func (o *Object) Edit() *Lifecycle {
 	c := *o.lifecycle()
 	o.Lifecycle = &c

@@ -64,7 +64,7 @@ func TestWithoutOwners(t *testing.T) {
 	}
 }
 
-// An edit of a clone never shows in the original.
+// An edit of a clone never changes the original.
 func TestEditLeavesTheOriginalAlone(t *testing.T) {
 	o := &Object{Ref: Ref{Name: "a"}, Lifecycle: &Lifecycle{Finalizers: []string{"x/y"}}}
 	c := o.Clone()
@@ -110,7 +110,7 @@ func TestJobManagedElsewhere(t *testing.T) {
 	}
 }
 
-// TestEqualSeesEveryFact: facts that differ in a single field are not equal, and copies are.
+// TestEqualSeesEveryFact: facts that differ in a single field are not equal, copies are.
 func TestEqualSeesEveryFact(t *testing.T) {
 	all := func() []Facts {
 		return []Facts{

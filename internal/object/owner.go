@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Flag is an optional boolean of an owner reference. Absent and false mean the
-// same to the collector, but two references that differ in it are not equal,
-// which matters when the API server removes duplicates.
+// Flag is an optional boolean of an owner reference. Unset and false mean the same to the
+// collector, but two references that differ in it are not equal, which matters when the API server
+// removes duplicates.
 type Flag uint8
 
 // The values of a Flag.
@@ -18,7 +18,7 @@ const (
 	True
 )
 
-// FlagOf turns an optional boolean into a Flag.
+// FlagOf converts an optional boolean to a Flag.
 func FlagOf(b *bool) Flag {
 	switch {
 	case b == nil:
@@ -30,7 +30,7 @@ func FlagOf(b *bool) Flag {
 	}
 }
 
-// Bool is the flag as Kubernetes serialises it; nil when unset.
+// Bool converts the flag to Kubernetes' form; nil if unset.
 func (f Flag) Bool() *bool {
 	switch f {
 	case False:
@@ -53,30 +53,28 @@ type OwnerReference struct {
 	BlockOwnerDeletion Flag
 }
 
-// Blocks reports whether the reference holds back a foreground deletion of its
-// owner.
+// Blocks reports whether the reference blocks a foreground deletion of its owner.
 func (o OwnerReference) Blocks() bool { return o.BlockOwnerDeletion == True }
 
-// SameOwners reports whether two lists of owners are one: readers make one for siblings that
-// are near one another. Two that are not may be equal all the same.
+// SameOwners reports whether two lists share memory: readers share the list of adjacent siblings.
+// Lists that don't may still be equal.
 func SameOwners(a, b []OwnerReference) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// In is the identity that the reference names for a dependent in namespace.
-// References have no namespace of their own; an owner is in the namespace of
-// its dependent or cluster-scoped.
+// In returns the identity that the reference names for a dependent in the namespace. References
+// have no namespace: an owner is in the namespace of its dependent, or cluster-scoped.
 func (o OwnerReference) In(namespace string) Ref {
 	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: namespace, Name: o.Name, UID: o.UID}
 }
 
-// Names reports whether the reference has exactly the coordinates of r.
+// Names reports whether the reference has exactly the coordinates and the UID of r.
 func (o OwnerReference) Names(r Ref) bool {
 	return o.UID == r.UID && o.Name == r.Name && o.Kind == r.Kind && o.APIVersion == r.APIVersion
 }
 
-// WithoutOwners returns owners without those whose UID is in uids. The input
-// is not changed; it is returned as it is when nothing matches.
+// WithoutOwners returns the owners without the given UIDs. It doesn't change the input, and returns
+// it if nothing matches.
 func WithoutOwners(owners []OwnerReference, uids []types.UID) []OwnerReference {
 	if !slices.ContainsFunc(owners, func(o OwnerReference) bool { return slices.Contains(uids, o.UID) }) {
 		return owners

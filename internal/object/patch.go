@@ -13,15 +13,14 @@ type PatchType uint8
 
 // The patch types (spec §2.11). The collector sends the first two.
 const (
-	// StrategicMerge is understood by built-in kinds only; custom resources
-	// answer 415.
+	// StrategicMerge is supported by built-in kinds only; custom resources return 415.
 	StrategicMerge PatchType = iota
 	Merge
-	// JSON is a list of operations, carried out all or none. (RFC 6902)
+	// JSON is a list of operations, applied all or none. (RFC 6902)
 	JSON
 )
 
-// String is the media type as it stands in the Content-Type header.
+// String returns the media type as written in the Content-Type header.
 func (t PatchType) String() string {
 	switch t {
 	case Merge:
@@ -33,50 +32,48 @@ func (t PatchType) String() string {
 	}
 }
 
-// Patch is a change of metadata as data. Body gives the bytes that a real server
-// gets; a simulated one reads the fields. (spec §3.12)
+// Patch is a change of metadata. Body returns its bytes for a real server; a simulated one reads
+// the fields. (spec §3.12)
 type Patch struct {
 	Type PatchType
-	// UID is metadata.uid of the body. A server refuses the patch with 422 when
-	// the stored object has another one. Empty: not sent.
+	// UID is metadata.uid of the body. A server returns 422 if the stored object has another one.
+	// Empty: not sent.
 	UID types.UID
-	// ResourceVersion is metadata.resourceVersion of the body. A server answers
-	// 409 when the stored object has another one. Empty: not sent.
+	// ResourceVersion is metadata.resourceVersion of the body. A server returns 409 if the stored
+	// object has another one. Empty: not sent.
 	ResourceVersion string
 
 	// DeleteOwners (strategic only) removes all references with these UIDs.
 	DeleteOwners []types.UID
-	// MergeOwners (strategic only) is merged by UID into the first reference
-	// with that UID, and appended when there is none.
+	// MergeOwners (strategic only) are merged by UID into the first reference with that UID, or
+	// appended.
 	MergeOwners []OwnerReference
-	// Owners (merge only) replaces the whole list; a pointer to an empty list
-	// removes the field.
+	// Owners (merge only) replaces the whole list. A pointer to an empty list removes the field.
 	Owners *[]OwnerReference
-	// Finalizers replaces the whole list in a merge patch; a pointer to an empty
-	// list removes the field.
+	// Finalizers replaces the whole list in a merge patch. A pointer to an empty list removes the
+	// field.
 	Finalizers *[]string
 	// DeleteFinalizers (strategic only) removes these finalizers.
 	DeleteFinalizers []string
-	// DeletionTimestamp is what a user may try to write: 0 for null. Servers
-	// ignore or refuse it.
+	// DeletionTimestamp is for tests of what a user may try to write: 0 for null. Servers ignore or
+	// refuse it.
 	DeletionTimestamp *int64
 	// Labels are merged by key.
 	Labels map[string]string
-	// TakeFinalizers (JSON only) takes single finalizers off, each tested to be
-	// where it was seen. The highest index comes first, so that the others stay
-	// right. UID and ResourceVersion are tested, too: a test that fails is
-	// answered with 422 and nothing is done.
+	// TakeFinalizers (JSON only) removes single finalizers. Each is tested to be at its index.
+	// Indexes must be descending, so that the remaining ones stay right. UID and ResourceVersion
+	// are tested, too: a failed test returns 422 and nothing changes.
 	TakeFinalizers []FinalizerAt
 }
 
-// FinalizerAt is a finalizer and its place in metadata.finalizers.
+// FinalizerAt is a finalizer and its index in metadata.finalizers.
 type FinalizerAt struct {
 	Index int
 	Name  string
 }
 
-// TakeFinalizers is the patch that takes exactly these finalizers off the version
-// of the object that was seen, and nothing else. (spec §18, I8)
+// TakeFinalizers returns the patch that removes exactly these finalizers from the given version of
+// the object, and nothing else. (spec §18, I8)
 func TakeFinalizers(o *Object, names []string) Patch {
 	p := Patch{Type: JSON, UID: o.UID, ResourceVersion: o.ResourceVersion}
 	for i, name := range slices.Backward(o.Finalizers()) {
@@ -101,7 +98,7 @@ type deleteOwnerBody struct {
 	UID       types.UID `json:"uid"`
 }
 
-// Body is the patch as it goes over the wire.
+// Body returns the patch as sent over the wire.
 //
 // Upstream: pkg/controller/garbagecollector/patch.go deleteOwnerRefJSONMergePatch,
 // unblockOwnerReferencesStrategicMergePatch, unblockOwnerReferencesJSONMergePatch.
@@ -161,7 +158,8 @@ type operation struct {
 	Value string `json:"value,omitempty"`
 }
 
-// operations are those of a JSON patch: what has to hold, then what is done.
+// operations returns the operations of a JSON patch: tests first, then for each finalizer a test
+// and its removal.
 func (p Patch) operations() []operation {
 	var list []operation
 	if p.UID != "" {

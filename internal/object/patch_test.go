@@ -6,8 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The bodies are those that Kubernetes sends, byte for byte.
-// (spec §3.12)
+// The bodies are those of Kubernetes, byte for byte. (spec §3.12)
 func TestPatchBody(t *testing.T) {
 	owner := OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "u1", Controller: True, BlockOwnerDeletion: False}
 	none, left := []OwnerReference{}, []OwnerReference{owner}

@@ -2,12 +2,12 @@ package object
 
 import "strings"
 
-// Printed is what the API server prints of an object in the columns that people look at
-// first; empty where it prints nothing. It says nothing of what exists.
+// Printed are the columns READY and STATUS that the API server prints for an object; "" if it
+// prints none. It is no evidence of existence.
 type Printed struct{ Ready, Status string }
 
-// Unready reports whether it says that an object does not do its work. A pod that has done
-// its work does not have to be ready.
+// Unready reports whether the columns say that the object doesn't work. A completed pod need not be
+// ready.
 func (p Printed) Unready() bool {
 	switch p.Status {
 	case "Completed", "Succeeded", "Complete":
@@ -16,7 +16,7 @@ func (p Printed) Unready() bool {
 		return true
 	}
 	if strings.HasPrefix(p.Status, "NotReady") {
-		return true // a node, which may have SchedulingDisabled besides
+		return true // a node, perhaps also with SchedulingDisabled
 	}
 	if ready, all, ok := strings.Cut(p.Ready, "/"); ok {
 		return ready != all

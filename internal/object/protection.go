@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Protection is the set of annotations by which the owner of an object asks that
-// it be left alone. An annotation can only protect, never permit.
+// Protection is a set of annotations that ask not to delete the object. An annotation can only
+// protect, never permit.
 type Protection uint8
 
 // The annotations that protect.
@@ -23,8 +23,8 @@ const (
 	ResourcePolicyAnnotation = "helm.sh/resource-policy"
 )
 
-// ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an object
-// that is not protected. oldObject is what a DELETE is about.
+// ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an
+// unprotected object. oldObject is the object of a DELETE.
 const ProtectExpression = `oldObject == null || !has(oldObject.metadata.annotations) || ` +
 	`!("` + ProtectAnnotation + `" in oldObject.metadata.annotations) || oldObject.metadata.annotations["` + ProtectAnnotation + `"] == "false"`
 
@@ -33,7 +33,7 @@ const ProtectExpression = `oldObject == null || !has(oldObject.metadata.annotati
 // Upstream: pkg/controller/deployment/util/deployment_util.go RevisionAnnotation.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
-// RevisionBy reads the value of RevisionAnnotation; 0 for anything but a number.
+// RevisionBy parses the value of RevisionAnnotation; 0 if it is no number.
 func RevisionBy(value string) uint32 {
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil {
@@ -42,11 +42,11 @@ func RevisionBy(value string) uint32 {
 	return uint32(n)
 }
 
-// ProtectionBy is what the annotation asks for; 0 for one that does not protect.
+// ProtectionBy returns the protection by one annotation, 0 if it doesn't protect.
 //
-// For ProtectAnnotation every value protects but exactly `false`: a misspelled
-// word must not cost the object, and `False` or ` false` may be misspelled, too.
-// Helm compares without regard to case and to space around the word.
+// ProtectAnnotation protects with every value except exactly `false`: a misspelled word must not
+// cost the object, and `False` or ` false` may be misspelled, too. Helm ignores case and
+// surrounding space.
 func ProtectionBy(key, value string) Protection {
 	switch {
 	case key == ProtectAnnotation && value != "false":
@@ -58,7 +58,7 @@ func ProtectionBy(key, value string) Protection {
 	}
 }
 
-// ProtectionOf is what a set of annotations asks for.
+// ProtectionOf returns the protection by a set of annotations.
 func ProtectionOf(annotations map[string]string) Protection {
 	return ProtectionBy(ProtectAnnotation, orFalse(annotations, ProtectAnnotation)) |
 		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation])
@@ -71,8 +71,8 @@ func orFalse(annotations map[string]string, key string) string {
 	return "false"
 }
 
-// Has reports whether all of p is asked for.
+// Has reports whether q contains all of p.
 func (q Protection) Has(p Protection) bool { return q&p == p }
 
-// Protection is what the annotations of the object ask for.
+// Protection returns the protection by the object's annotations.
 func (o *Object) Protection() Protection { return o.lifecycle().Protection }

@@ -1,6 +1,6 @@
-// Package object holds the nouns that every other package shares: references,
-// objects as the collector sees them, watch events, patches, and the served
-// resources. It has predicates on those nouns and no behaviour beyond them.
+// Package object defines the types that all other packages share: references, objects as the
+// collector sees them, watch events, patches, and the served resources. It has predicates on these
+// types and no other behaviour.
 package object
 
 import (
@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Ref is the identity of an object: its coordinates and its namespace.
-// It is comparable and may be a map key. The namespace of a cluster-scoped
-// object is empty. (spec §0.3: upstream "object reference".)
+// Ref is the identity of an object: its coordinates and its namespace. It is comparable and may be
+// a map key. The namespace of a cluster-scoped object is empty.
+// (spec §0.3: upstream "object reference".)
 type Ref struct {
 	APIVersion string
 	Kind       string
@@ -20,9 +20,8 @@ type Ref struct {
 	UID        types.UID
 }
 
-// String is the canonical text of a reference: `apps/v1 Deployment shop/web`.
-// It leaves the UID out and does not escape; callers that print foreign names
-// to a terminal escape them.
+// String returns the canonical text of a reference: `apps/v1 Deployment shop/web`. It omits the UID
+// and doesn't escape; callers that print foreign names to a terminal must.
 func (r Ref) String() string {
 	var b strings.Builder
 	b.Grow(len(r.APIVersion) + len(r.Kind) + len(r.Namespace) + len(r.Name) + 3)
@@ -38,11 +37,11 @@ func (r Ref) String() string {
 	return b.String()
 }
 
-// Group is the API group of the reference; empty for the core group.
+// Group returns the API group of the reference; "" for the core group.
 func (r Ref) Group() string { return GroupOf(r.APIVersion) }
 
-// Compare orders references by apiVersion, kind, namespace, name and uid,
-// byte-wise. It is the order of every list that users see.
+// Compare orders references by apiVersion, kind, namespace, name and UID, byte-wise. Every list
+// that users see has this order.
 func Compare(a, b Ref) int {
 	if c := strings.Compare(a.APIVersion, b.APIVersion); c != 0 {
 		return c
@@ -59,7 +58,14 @@ func Compare(a, b Ref) int {
 	return strings.Compare(string(a.UID), string(b.UID))
 }
 
-// WithoutUID is what names the object, whatever its UID.
+// Coordinates are where an object is stored: neither its version nor its uid is part of them. Two
+// objects with the same coordinates cannot exist at the same time.
+type Coordinates struct{ Group, Kind, Namespace, Name string }
+
+// Coordinates returns where the object is stored.
+func (r Ref) Coordinates() Coordinates { return Coordinates{r.Group(), r.Kind, r.Namespace, r.Name} }
+
+// WithoutUID returns the reference without its UID.
 func (r Ref) WithoutUID() Ref {
 	r.UID = ""
 	return r
@@ -72,8 +78,7 @@ func GroupOf(apiVersion string) string {
 	return group
 }
 
-// SplitAPIVersion splits an apiVersion into group and version. An unparsable
-// one degenerates to two empty strings.
+// SplitAPIVersion splits an apiVersion into group and version. Both are empty for an invalid one.
 //
 // Upstream: apimachinery/pkg/runtime/schema/group_version.go FromAPIVersionAndKind.
 // Rule: spec §3.11.

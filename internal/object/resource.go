@@ -28,8 +28,7 @@ const (
 
 var verbNames = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// VerbsOf reads the verbs of a discovery document; verbs it does not know are
-// ignored.
+// VerbsOf parses the verbs of a discovery document and ignores unknown ones.
 func VerbsOf(names []string) Verbs {
 	var v Verbs
 	for _, n := range names {
@@ -40,10 +39,10 @@ func VerbsOf(names []string) Verbs {
 	return v
 }
 
-// Has reports whether all verbs of w are offered.
+// Has reports whether v contains all verbs of w.
 func (v Verbs) Has(w Verbs) bool { return v&w == w }
 
-// Names lists the verbs in alphabetical order.
+// Names returns the verbs in alphabetical order.
 func (v Verbs) Names() []string {
 	var names []string
 	for i, n := range verbNames {
@@ -66,16 +65,16 @@ type Resource struct {
 	Categories []string
 	Namespaced bool
 	Verbs      Verbs
-	// Custom marks instances of a CustomResourceDefinition: they know no
-	// strategic merge patch and no unconditional update. On a live server it also marks
-	// what an extension server serves and can be changed, of which nobody knows.
+	// Custom is true for the resources of CustomResourceDefinitions: they support neither strategic
+	// merge patches nor unconditional updates. On a live server it is also true for changeable
+	// resources of an extension server, because their support is unknown.
 	Custom bool
-	// Guessed marks a resource that nothing declared: it was inferred from
-	// objects. Its scope and verbs are assumptions.
+	// Guessed is true for an undeclared resource that was inferred from objects. Its scope and
+	// verbs are assumptions.
 	Guessed bool
 }
 
-// APIVersion is group and version as they stand in a manifest.
+// APIVersion returns group and version as written in a manifest.
 func (r Resource) APIVersion() string {
 	if r.Group == "" {
 		return r.Version
@@ -83,33 +82,31 @@ func (r Resource) APIVersion() string {
 	return r.Group + "/" + r.Version
 }
 
-// GroupResource names the resource without a version: it is the key of storage,
-// since all versions are views on one object.
+// GroupResource returns the resource without a version: the key of storage, because all versions
+// are views of one object.
 func (r Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Name}
 }
 
-// Undiscovered is an API version whose resources a server has not named.
+// Undiscovered is an API version with resources that a server has not named.
 type Undiscovered struct {
 	APIVersion string
 	// Why is a text for people.
 	Why string
-	// Hidden tells that only the one who asked was refused: others may be told.
+	// Hidden is true if only this client was refused: other clients may see them.
 	Hidden bool
 }
 
-// Resources are the served resources of a server: what discovery says. The zero
-// value is empty and ready. It is not safe for concurrent writing; once filled
-// it may be read from many goroutines.
+// Resources are the served resources of a server, as in discovery. The zero value is empty and
+// ready. It must not be changed concurrently, but may be read concurrently.
 type Resources struct {
 	list      []Resource
 	byKind    map[schema.GroupVersionKind]Resource
 	preferred map[schema.GroupResource]int // index into list
 }
 
-// Add adds a resource. Versions of one resource are added in the group's order
-// of preference: the first one is the preferred one. Adding the same kind in the
-// same version again replaces it.
+// Add adds a resource. Add versions of one resource in the group's order of preference: the first
+// one is the preferred one. Adding the same resource and version again replaces it.
 func (rs *Resources) Add(r Resource) {
 	if rs.byKind == nil {
 		rs.byKind = map[schema.GroupVersionKind]Resource{}
@@ -132,9 +129,8 @@ func (rs *Resources) Add(r Resource) {
 	rs.register(r)
 }
 
-// register makes the kind resolvable, and with it what a real REST mapper makes
-// resolvable beside it: the lower-case kind, and `<Kind>List` and `List` with a
-// guessed resource name that no path serves.
+// register makes the kind resolvable, and the other names that a real REST mapper resolves: the
+// lower-case kind, and `<Kind>List` and `List` with a guessed resource name that no path serves.
 //
 // Upstream: apimachinery/pkg/api/meta/restmapper.go DefaultRESTMapper.AddSpecific.
 // Upstream: client-go/restmapper/discovery.go NewDiscoveryRESTMapper.
@@ -158,19 +154,17 @@ func (rs *Resources) alias(gvk schema.GroupVersionKind, kind string, r Resource)
 	}
 }
 
-// phantom is a resource that maps but that no path serves: every GET of it is
-// 404.
+// phantom returns a resource that maps but that no path serves: every GET of it returns 404.
 func phantom(of Resource, kind, name string, namespaced bool) Resource {
 	return Resource{Group: of.Group, Version: of.Version, Kind: kind, Name: name, Namespaced: namespaced}
 }
 
-// Served reports whether the resource has a path at all. A phantom such as
-// `podlists` maps but is not served.
+// Served reports whether the resource has a path. A phantom such as `podlists` maps but is not
+// served.
 func (r Resource) Served() bool { return r.Verbs != 0 }
 
-// For maps an apiVersion and kind to a resource. It returns an
-// *UnknownKindError when that exact version is not served; there is no fallback
-// to another version. (spec §3.11)
+// For returns the resource of an apiVersion and kind. It returns an *UnknownKindError if that exact
+// version is not served: it doesn't fall back to another version. (spec §3.11)
 func (rs *Resources) For(apiVersion, kind string) (Resource, error) {
 	group, version := SplitAPIVersion(apiVersion)
 	r, ok := rs.byKind[schema.GroupVersionKind{Group: group, Version: version, Kind: kind}]
@@ -189,9 +183,8 @@ func (rs *Resources) Preferred(gr schema.GroupResource) (Resource, bool) {
 	return rs.list[i], true
 }
 
-// Monitored reports whether the collector watches this resource: it is the
-// preferred version, offers delete, list and watch, and is not an Event.
-// (spec §3.3)
+// Monitored reports whether the collector watches this resource: it is the preferred version,
+// offers delete, list and watch, and is not an Event. (spec §3.3)
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go GetDeletableResources.
 // Upstream: pkg/controller/garbagecollector/graph_builder.go ignoredResources.
@@ -204,11 +197,10 @@ func (rs *Resources) Monitored(r Resource) bool {
 	return ok && p.Version == r.Version && p.Verbs.Has(Delete|List|Watch)
 }
 
-// All lists the resources in the order they were added. Callers must not change
-// the slice.
+// All returns the resources in the order of addition. Callers must not change the slice.
 func (rs *Resources) All() []Resource { return rs.list }
 
-// Sorted lists the resources by group, name and version.
+// Sorted returns the resources by group, name and version.
 func (rs *Resources) Sorted() []Resource {
 	sorted := slices.Clone(rs.list)
 	slices.SortFunc(sorted, func(a, b Resource) int {

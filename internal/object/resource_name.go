@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Named resolves a type as kubectl does: plural, singular, kind or short name,
-// optionally followed by a group, or by a version and a group. Of several it takes the
-// first one that is preferred.
+// Named resolves a type argument as kubectl does: plural, singular, kind or short name, optionally
+// followed by a group, or by a version and a group. Of several matches it returns the first one
+// that preferred accepts, or else the first.
 func (rs *Resources) Named(arg string, preferred func(Resource) bool) (Resource, bool) {
 	name, rest, dotted := strings.Cut(strings.ToLower(arg), ".")
 	var all []Resource
@@ -25,7 +25,7 @@ func (rs *Resources) Named(arg string, preferred func(Resource) bool) (Resource,
 	return all[max(0, slices.IndexFunc(all, preferred))], true
 }
 
-// Names are the names that types can be called by, without groups.
+// Names returns the names that types can be called by, without groups.
 func (rs *Resources) Names() []string {
 	var names []string
 	for _, r := range rs.All() {

@@ -51,8 +51,8 @@ func TestMonitored(t *testing.T) {
 	}
 }
 
-// What maps is what a real REST mapper maps: the kind, the kind in lower case, and
-// list kinds whose path nobody serves.
+// The mapped kinds are those of a real REST mapper: the kind, the kind in lower case, and list
+// kinds with an unserved path.
 func TestFor(t *testing.T) {
 	rs := resources(
 		served("", "v1", "configmaps", "ConfigMap", true, AllVerbs),
@@ -89,7 +89,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// A kind that is called like the list of another one is itself.
+// A kind with the name of another one's list is mapped to its own resource.
 func TestForPrefersARealKindOverAGuessedOne(t *testing.T) {
 	for _, rs := range []*Resources{
 		resources(served("x", "v1", "as", "A", true, AllVerbs), served("x", "v1", "alists", "AList", true, AllVerbs)),

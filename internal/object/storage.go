@@ -2,8 +2,8 @@ package object
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// moved maps a group-resource to the one that holds its objects now. The old
-// name is a second view on the same storage.
+// moved maps a group-resource to the one that stores its objects now. The old name is a second view
+// of the same storage.
 var moved = map[schema.GroupResource]schema.GroupResource{
 	{Group: "extensions", Resource: "daemonsets"}:          {Group: "apps", Resource: "daemonsets"},
 	{Group: "extensions", Resource: "deployments"}:         {Group: "apps", Resource: "deployments"},
@@ -21,8 +21,8 @@ var moved = map[schema.GroupResource]schema.GroupResource{
 
 const openshiftRBAC = "authorization.openshift.io"
 
-// projections maps a group-resource to the one whose objects it shows in another form: with
-// their uids, but other names or fields. Nothing is stored under it.
+// projections maps a group-resource to the one that it projects: it shows the same objects with
+// their UIDs, but other names or fields. It stores none itself.
 var projections = map[schema.GroupResource]schema.GroupResource{
 	{Group: "image.openshift.io", Resource: "imagestreamimages"}: {Group: "image.openshift.io", Resource: "imagestreams"},
 	{Group: "image.openshift.io", Resource: "imagestreamtags"}:   {Group: "image.openshift.io", Resource: "imagestreams"},
@@ -34,9 +34,9 @@ var projections = map[schema.GroupResource]schema.GroupResource{
 // resources of the group crd.projectcalico.org.
 const calico = "projectcalico.org"
 
-// ProjectionOf names the resource whose objects a group-resource of an aggregated API server
-// shows; ok is false for a resource with objects of its own. Calico can also declare its
-// resources by CRDs: those are no projections, which the caller has to check.
+// ProjectionOf returns the resource that a group-resource of an aggregated API server projects; ok
+// is false for a resource with its own objects. CRDs can also declare Calico's resources: those are
+// no projections, and the caller must check that.
 func ProjectionOf(gr schema.GroupResource) (of schema.GroupResource, ok bool) {
 	if gr.Group == calico {
 		return schema.GroupResource{Group: "crd." + calico, Resource: gr.Resource}, true
@@ -45,8 +45,8 @@ func ProjectionOf(gr schema.GroupResource) (of schema.GroupResource, ok bool) {
 	return of, ok
 }
 
-// Storage names the storage behind a group-resource: the resource itself unless
-// it is an old name for another one.
+// Storage returns the group-resource that stores the objects: the given one unless it is an old
+// name.
 func Storage(gr schema.GroupResource) schema.GroupResource {
 	if to, ok := moved[gr]; ok {
 		return to
@@ -54,8 +54,8 @@ func Storage(gr schema.GroupResource) schema.GroupResource {
 	return gr
 }
 
-// Stored is the resource, in its preferred version, that holds the objects of one: the one
-// in the group that it has moved to, where that is served.
+// Stored returns the preferred version of the resource that stores the objects of gr: in the group
+// that it has moved to, if that is served.
 func (rs *Resources) Stored(gr schema.GroupResource) (Resource, bool) {
 	if stored, ok := rs.Preferred(Storage(gr)); ok {
 		return stored, true

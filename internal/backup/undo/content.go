@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// decode reads the bytes. Numbers keep their digits. (N21)
+// decode parses and checks the bytes. Numbers keep their digits. (N21)
 func (n *node) decode() error {
 	d := json.NewDecoder(bytes.NewReader(n.Raw))
 	d.UseNumber()
@@ -40,14 +40,14 @@ func (n *node) decode() error {
 		if got, there := n.content[key]; there && got != want {
 			return fmt.Errorf("%s is not %q", key, want)
 		}
-		n.content[key] = want // an item of a list says neither
+		n.content[key] = want // items of a list have neither
 	}
 	n.owners = references(n.content)
 	n.managers, _ = at(n.content, "metadata", "managedFields").([]any)
 	return nil
 }
 
-// at is the value at the end of a path of keys; nil when there is none.
+// at returns the value at the end of a path of keys; nil if there is none.
 func at(m map[string]any, path ...string) any {
 	var value any = m
 	for _, key := range path {
@@ -70,7 +70,7 @@ func textAt(m map[string]any, path ...string) string {
 	return s
 }
 
-// texts are the strings of a list.
+// texts returns the strings of a list.
 func texts(m map[string]any, path ...string) []string {
 	list, _ := at(m, path...).([]any)
 	var all []string
@@ -82,8 +82,7 @@ func texts(m map[string]any, path ...string) []string {
 	return all
 }
 
-// remove takes the value at the end of a path out, and reports whether there was
-// one.
+// remove deletes the value at the end of a path, and reports whether it existed.
 func remove(m map[string]any, path ...string) bool {
 	last := len(path) - 1
 	below, ok := at(m, path[:last]...).(map[string]any)
@@ -95,7 +94,7 @@ func remove(m map[string]any, path ...string) bool {
 	return there
 }
 
-// condition reports whether the status has a condition that is True.
+// condition reports whether one of the named conditions is True in the status.
 func condition(m map[string]any, names ...string) bool {
 	list, _ := at(m, "status", "conditions").([]any)
 	return slices.ContainsFunc(list, func(entry any) bool {
@@ -104,8 +103,8 @@ func condition(m map[string]any, names ...string) bool {
 	})
 }
 
-// endings are the conditions of work that is done. Of those that are False, too, Unknown stands
-// for work that goes on.
+// endings are the conditions of finished work and their statuses. For those that may also be False,
+// Unknown means that the work continues.
 //
 // Tekton's runs have Succeeded, Kueue's Workloads Finished, Kubeflow's jobs Succeeded and Failed,
 // JobSets Completed and Failed.
@@ -113,7 +112,7 @@ var endings = map[string][]string{
 	"Complete": {"True"}, "Completed": {"True"}, "Finished": {"True"}, "Failed": {"True"}, "Succeeded": {"True", "False"},
 }
 
-// endTimes are the fields of a status that say when work was done.
+// endTimes are the status fields that hold the time when work finished.
 //
 // Velero has completionTimestamp, Tekton and Kubeflow completionTime, Argo Workflows finishedAt,
 // Ray endTime, CloudNativePG stoppedAt, Percona's backups completed, Spark terminationTime.
@@ -122,12 +121,12 @@ var endTimes = []string{
 	"endTime", "endTimestamp", "endedAt", "stoppedAt", "terminationTime",
 }
 
-// isTime matches the times of RFC 3339.
+// isTime matches RFC 3339 times.
 var isTime = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}`)
 
-// hasEnded reports whether a custom resource is work that is done: its status has a condition that
-// says so, or the time of its end. A phase alone does not tell: Succeeded is how work ends, and how
-// an installation goes on.
+// hasEnded reports whether a custom resource is finished work: its status has a finished condition
+// or an end time. A phase is not enough: Succeeded also describes an installation that keeps
+// running.
 func (n *node) hasEnded() bool {
 	list, _ := at(n.content, "status", "conditions").([]any)
 	for _, entry := range list {
@@ -139,9 +138,9 @@ func (n *node) hasEnded() bool {
 	return slices.ContainsFunc(endTimes, func(field string) bool { return isTime.MatchString(textAt(n.content, "status", field)) })
 }
 
-// ranToItsEnd reports whether the object is work that is done, and that its controller would do once
-// more. Where the status of a custom resource is a part of the object, its controller sees that it
-// is done.
+// ranToItsEnd reports whether the object is finished work that its controller would run again. If
+// the status of a custom resource is written with the object, its controller sees that the work is
+// finished.
 func (n *node) ranToItsEnd(p *planning) bool {
 	switch {
 	case n.Object.Is(object.Job):

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestFinished: custom resources that ran to their end would run again, as they come back without
-// their status. Where the status is a part of the object they do not, and what a phase or a time
-// that is none says is not taken for an end.
+// TestFinished: finished custom resources would run again, since they are recreated without their
+// status. Those with the status in the object would not. A phase, or an invalid time, does not
+// prove an end.
 func TestFinished(t *testing.T) {
 	ended := []Saved{
 		saved("PipelineRun.tekton.dev succeeded", `{"status":{"conditions":[{"type":"Succeeded","status":"True"}]}}`),

@@ -14,15 +14,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Difference is a field of an object that exists again whose value is not the saved one.
+// Difference is a field with different values in the saved object and the one that exists again.
 type Difference struct {
-	// Path is where the field is: spec.replicas, data["app.conf"], spec.ports[0].port.
+	// Path is the path of the field: spec.replicas, data["app.conf"], spec.ports[0].port.
 	Path string
-	// Saved and Now are its values; nil where the object has none.
+	// Saved and Now are its values; nil if the object has none.
 	Saved, Now any
 }
 
-// ignored are annotations that controllers of Kubernetes write about their own work.
+// ignored are annotations that built-in controllers write about their own work.
 //
 // Upstream: pkg/controller/deployment/util/deployment_util.go RevisionAnnotation.
 // Upstream: component-helpers/storage/volume/pv_helpers.go AnnBetaStorageProvisioner, AnnStorageProvisioner.
@@ -31,15 +31,14 @@ var ignored = []string{
 	"volume.beta.kubernetes.io/storage-provisioner", "volume.kubernetes.io/storage-provisioner",
 }
 
-// tokenVolume is how the names of the volumes begin that the server adds to pods.
+// tokenVolume is the name prefix of the volumes that the server adds to pods.
 //
 // Upstream: plugin/pkg/admission/serviceaccount/admission.go ServiceAccountVolumeName.
 const tokenVolume = "kube-api-access-"
 
-// intended is a copy of what people and controllers wish in an object: without its status,
-// what the server or a controller of Kubernetes sets by itself. Of its finalizers and references only
-// missing ones count. Of two objects of one name
-// these are compared.
+// intended returns a copy of an object's desired content, for comparison. It leaves out the status
+// and what the server or a built-in controller sets. Missing finalizers and references are compared
+// elsewhere.
 func intended(ref object.Ref, content map[string]any) map[string]any {
 	n := node{Saved: Saved{Object: ref}, content: runtime.DeepCopyJSON(content)}
 	for _, field := range serverFields {
@@ -60,16 +59,16 @@ func intended(ref object.Ref, content map[string]any) map[string]any {
 			n.dropAddress(field)
 		}
 	case n.Object.Is(object.ServiceAccount):
-		remove(n.content, "secrets") // of generated tokens
+		remove(n.content, "secrets") // generated tokens
 	case n.Object.Is(object.Pod):
 		renameTokens(n.content)
 	case n.Object.Group() == "rbac.authorization.k8s.io" && at(n.content, "aggregationRule") != nil:
-		remove(n.content, "rules") // a controller adds them up
+		remove(n.content, "rules") // aggregated by a controller
 	}
 	return n.content
 }
 
-// renameTokens takes the random end off the names of the volumes that the server adds to pods.
+// renameTokens removes the random suffix from the names of volumes that the server adds to pods.
 func renameTokens(value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -86,9 +85,8 @@ func renameTokens(value any) {
 	}
 }
 
-// differences are the fields in which two values differ, in the order of their paths.
-// Lists of one length are compared entry by entry. A field without content is one that is not
-// there.
+// differences returns the fields that differ between two values, ordered by path. Lists of equal length
+// are compared entry by entry. An empty field equals a missing one.
 func differences(path string, saved, now any) []Difference {
 	if empty(saved) && empty(now) {
 		return nil
@@ -115,9 +113,8 @@ func differences(path string, saved, now any) []Difference {
 	return []Difference{{Path: path, Saved: saved, Now: now}}
 }
 
-// overwriting is a merge patch that gives fields their saved values, and takes away those that the
-// saved object did not have. It has no keys if nothing differs. Such a patch replaces lists as
-// wholes.
+// overwriting returns a merge patch that restores saved values and removes fields that the saved
+// object did not have. It is empty if nothing differs. A merge patch replaces lists as a whole.
 func overwriting(saved, now map[string]any) map[string]any {
 	patch := map[string]any{}
 	for _, key := range keys(saved, now) {
@@ -137,7 +134,7 @@ func overwriting(saved, now map[string]any) map[string]any {
 	return patch
 }
 
-// asMaps are two values as maps, if both are. What is not there is an empty one.
+// asMaps converts two values to maps, if both are maps or nil. A nil value gives an empty map.
 func asMaps(a, b any) (x, y map[string]any, both bool) {
 	x, is := a.(map[string]any)
 	y, areBoth := b.(map[string]any)
@@ -155,7 +152,7 @@ func keys(a, b map[string]any) []string {
 	return all
 }
 
-// below is the path of a key.
+// below appends a key to a path.
 func below(path, key string) string {
 	switch {
 	case strings.ContainsAny(key, ".[]/"):
@@ -167,7 +164,7 @@ func below(path, key string) string {
 	}
 }
 
-// Differs compares the saved object of a step with one that has its name, as the server sends it.
+// Differs compares the saved object of a step with the server's bytes of the current one.
 func (s *Step) Differs(raw []byte) ([]Difference, error) {
 	now, err := ContentOf(raw)
 	if err != nil {
@@ -176,8 +173,8 @@ func (s *Step) Differs(raw []byte) ([]Difference, error) {
 	return differences("", intended(s.Object, s.content), intended(s.Object, now)), nil
 }
 
-// OverwriteOf is what an Overwrite or Secrets step sends to an object as it is now: a merge patch under its
-// UID and resourceVersion. Other tells that the object differs in other ways than were planned.
+// OverwriteOf returns the merge patch of an Overwrite or Secrets step for the current object, with
+// its UID and resourceVersion. other reports that the object differs in other ways than planned.
 func (s *Step) OverwriteOf(m *Mapping, live *object.Object, raw []byte) (patch []byte, other bool, err error) {
 	now, err := ContentOf(raw)
 	if err != nil {
@@ -205,7 +202,7 @@ func (s *Step) OverwriteOf(m *Mapping, live *object.Object, raw []byte) (patch [
 	return patch, false, err
 }
 
-// Now is the object of an Overwrite or Secrets step as it was compared, as the server sent it.
+// Now returns the bytes of the object that an Overwrite or Secrets step was compared with.
 func (s *Step) Now() []byte { return s.now }
 
 // ContentOf decodes an object. Numbers keep their digits.

@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// An object that exists again differs in these fields if a saved entry is missing. Further entries are
-// no difference.
+// An object that exists again differs in these fields if a saved entry is missing. Additional
+// entries are ignored.
 const (
 	ownersField     = "metadata.ownerReferences"
 	finalizersField = "metadata.finalizers"
 )
 
-// lackFinalizers notes the saved finalizers that are missing from the object that exists again. Those
-// of the garbage collector are left out: they belonged to the earlier deletion.
+// lackFinalizers records the saved finalizers that the existing object lacks. Those of the garbage
+// collector are left out: they belonged to the earlier deletion.
 func (s *Step) lackFinalizers(saved []string) {
 	for _, f := range saved {
 		if f != object.Foreground && f != object.Orphan && !s.live.HasFinalizer(f) {
@@ -27,7 +27,8 @@ func (s *Step) lackFinalizers(saved []string) {
 }
 
 // compareOwners compares the owner references of an object that exists again with the saved ones. A
-// reference counts if its owner exists or will be created, so all creations must be planned before.
+// reference counts only if its owner exists or will be created, so all creations must be planned
+// before.
 func (p *planning) compareOwners(i int) {
 	n := &p.nodes[i]
 	_, controlled := n.live.Controller()
@@ -96,7 +97,7 @@ func ownersText(refs []object.OwnerReference) any {
 	return listOf(list)
 }
 
-// listOf is a list as JSON has it; nil for none.
+// listOf converts strings to a decoded JSON list; nil for none.
 func listOf(texts []string) any {
 	if len(texts) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestDifferences: of an object that exists again the content is compared that people and
-// controllers wish. What the server or a controller of Kubernetes sets by itself is no difference.
+// TestDifferences: only the desired content of an object that exists again is compared. Fields set
+// by the server or a built-in controller are ignored.
 func TestDifferences(t *testing.T) {
 	for _, c := range []struct{ name, saved, now, differs, patch string }{
 		{"ConfigMap same", `{"data":{"a":"b"},"metadata":{"generation":1,"creationTimestamp":"x","managedFields":[{}],"finalizers":["x.io/f"],"selfLink":"s"}}`,
@@ -97,9 +97,9 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return cmp.Equal(x, y)
 }
 
-// TestExistsAgain: what somebody has made again counts as restored only if it has the saved content.
-// Otherwise it is said to differ, and changed if that is asked for. What a controller of Kubernetes
-// makes is left to it, and of what was deleted twice the latest version is compared.
+// TestExistsAgain: a recreated object counts as restored only if it has the saved content.
+// Otherwise it differs, and is overwritten if requested. Objects of built-in controllers are left
+// alone, and for objects deleted twice the latest version is compared.
 func TestExistsAgain(t *testing.T) {
 	content := map[string]string{
 		"same": `{"data":{"a":"b"}}`, "differs": `{"data":{"a":"c"}}`, "twice": `{"data":{"a":"2"}}`, "web-1": `{"spec":{"replicas":0}}`, "done": `{}`, "kept": `{"data":{"a":"d"}}`,
@@ -147,16 +147,16 @@ func TestExistsAgain(t *testing.T) {
 	if p.Steps[1].Live().UID != "another" || len(p.Steps[1].Differences) != 1 {
 		t.Errorf("%+v", p.Steps[1])
 	}
-	// Another object under the name of a saved one does not show that the cluster is the same.
+	// Another object under the name of a saved one does not prove that the cluster is the same.
 	p = Resume(list[1:2], now, nil)
 	if len(p.Steps) != 1 || p.Recognised() {
 		t.Errorf("%v", lines(p))
 	}
 }
 
-// TestLacksWhatHolds: an object that exists again with the same content, and without an owner or a
-// finalizer that it had, differs; and gets these if that is asked for, beside those that it has. What
-// it has more, and a reference to an owner that is not there, is no difference.
+// TestLacksWhatHolds: an object that exists again with the same content but without a former owner
+// or finalizer differs. If requested, these are added to the existing ones. Additional entries, and
+// references to missing owners, are ignored.
 func TestLacksWhatHolds(t *testing.T) {
 	owner, gone, comes := ownerOf(refOf("ConfigMap owner")), ownerOf(refOf("ConfigMap gone")), ownerOf(refOf("ConfigMap comes"))
 	held := `{"metadata":{"finalizers":["x.io/f","foregroundDeletion"]},"data":{"a":"b"}}`

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// isDefaultAccount reports whether this is the ServiceAccount that is made in every
-// namespace as soon as it is missing. People add to it.
+// isDefaultAccount reports whether the object is the default ServiceAccount, which a controller
+// creates in every namespace and users add to.
 //
 // Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go DefaultServiceAccountsControllerOptions,
 // syncNamespace.
@@ -19,7 +19,7 @@ func (n *node) isDefaultAccount() bool {
 	return n.Object.Is(object.ServiceAccount) && n.Object.Name == "default"
 }
 
-// hasContent reports whether there is more in the object than its name.
+// hasContent reports whether the object has more than its identity.
 func (n *node) hasContent() bool {
 	metadata, _ := n.content["metadata"].(map[string]any)
 	for _, field := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
@@ -30,10 +30,9 @@ func (n *node) hasContent() bool {
 	return len(n.content) > 3 // apiVersion, kind, metadata
 }
 
-// Lacks is what an object that has taken the place of one that is to be made lacks
-// of it: a merge patch under its UID and resourceVersion, nil when it lacks nothing.
-// Other tells that it has something else there: it is another object, and nothing of it
-// is to be changed. Owners are those that the object would be made with.
+// Lacks returns a merge patch that adds the saved content which a concurrently created object
+// lacks, with its UID and resourceVersion. It is nil if the object lacks nothing. other reports
+// that a value conflicts with the saved one: it is another object and must not be changed.
 func (s *Step) Lacks(m *Mapping, raw []byte) (patch []byte, other bool, err error) {
 	owners, _, err := m.resolve(s)
 	if err != nil {
@@ -67,7 +66,7 @@ func (s *Step) Lacks(m *Mapping, raw []byte) (patch []byte, other bool, err erro
 	return patch, false, err
 }
 
-// LacksOwner reports whether an object lacks a reference that it would be made with.
+// LacksOwner reports whether an object lacks one of the references that the step would set.
 func (s *Step) LacksOwner(m *Mapping, there *object.Object) bool {
 	owners, _, err := m.resolve(s)
 	return err != nil || lacksOwner(there.Owners, owners)
@@ -79,8 +78,8 @@ func lacksOwner(has, owners []object.OwnerReference) bool {
 	})
 }
 
-// lacksMetadata are the labels and annotations that are missing. Finalizers are not
-// added to what somebody else has made.
+// lacksMetadata returns the missing labels and annotations. Finalizers are not added to an object
+// created by another client.
 func (s *Step) lacksMetadata(there map[string]any) (add map[string]any, other bool) {
 	add = map[string]any{}
 	for _, field := range []string{"labels", "annotations"} {
@@ -102,8 +101,8 @@ func (s *Step) lacksMetadata(there map[string]any) (add map[string]any, other bo
 	return add, false
 }
 
-// covers reports whether a value has everything that another one has. The server adds
-// defaults to what it is sent.
+// covers reports whether have contains everything in want. The server adds defaults to what it is
+// sent.
 func covers(have, want any) bool {
 	wanted, isMap := want.(map[string]any)
 	if !isMap {
@@ -131,6 +130,6 @@ func empty(value any) bool {
 	}
 }
 
-// Fills reports whether the object is one that a controller makes by itself, and to
-// which what is missing may be added.
+// Fills reports whether a controller creates the object by itself, and missing content may be added
+// to it.
 func (s *Step) Fills() bool { return slices.Contains(s.Notes, reason.FilledIn) }

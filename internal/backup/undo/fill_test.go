@@ -2,8 +2,8 @@ package undo
 
 import "testing"
 
-// TestLacks: what somebody has made at the place of an object is the same, lacks
-// something that may be added, or is another object, of which nothing is changed.
+// TestLacks: a concurrently created object is the same, lacks something that may be added, or is
+// another object and must not be changed.
 func TestLacks(t *testing.T) {
 	const ours = `{"metadata":{"labels":{"of":"red"}},"imagePullSecrets":[{"name":"registry"}]}`
 	p := Make([]Saved{saved("ServiceAccount default", ours)}, clusterOf().lookup)
@@ -28,7 +28,7 @@ func TestLacks(t *testing.T) {
 			t.Errorf("%s: %s, another %v, %v", c.name, patch, other, err)
 		}
 	}
-	// What is to have an owner and has none is not the same.
+	// An object without a required owner is not the same.
 	owner := refOf("ConfigMap owner")
 	p = Make([]Saved{saved("ConfigMap owner", ""), saved("ConfigMap below", "", ownerOf(owner))}, clusterOf().lookup)
 	var m Mapping

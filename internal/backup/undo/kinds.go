@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// builtInGroups are the API groups of Kubernetes itself. A suffix tells nothing: the
-// group gateway.networking.k8s.io is one of custom resources.
+// builtInGroups are the API groups of Kubernetes itself. A suffix is no criterion: the group
+// gateway.networking.k8s.io has custom resources.
 //
 // Upstream: pkg/controlplane/instance.go stableAPIGroupVersionsEnabledByDefault,
 // betaAPIGroupVersionsDisabledByDefault, alphaAPIGroupVersionsDisabledByDefault.
@@ -20,13 +20,12 @@ var builtInGroups = []string{
 	"policy", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
 }
 
-// BuiltIn reports whether a group is one of Kubernetes itself: its controllers are
-// known. Others are of custom resources or of extension servers.
+// BuiltIn reports whether a group belongs to Kubernetes itself, so its controllers are known. Other
+// groups have custom resources or extension servers.
 func BuiltIn(group string) bool { return slices.Contains(builtInGroups, group) }
 
-// phases are when objects are made that no reference orders: what others are built on
-// first, what starts work or fills what is missing by itself late, and what can refuse
-// requests last.
+// The phases order creations that no reference orders. Objects that others depend on come first,
+// workloads late, and what can refuse requests last.
 const (
 	foundations = iota
 	accounts
@@ -36,8 +35,8 @@ const (
 	gates
 )
 
-// phase is when an object is made. Before a workload runs, or a controller sees its
-// custom resource, there has to be what they would otherwise make empty, or do without.
+// phase returns the phase in which an object is created. Data comes before workloads and
+// custom resources. Their controllers would otherwise create it empty or run without it.
 func phase(r object.Ref) int {
 	if !BuiltIn(r.Group()) {
 		return actors
@@ -60,10 +59,9 @@ func phase(r object.Ref) int {
 	}
 }
 
-// fills reports whether an owner would make such a dependent by itself if it were there
-// first, and with other content. Then the dependent is made first, and gets the reference
-// once the owner is there. What the controller of a custom resource makes is not known: it
-// may be any of its dependents.
+// fills reports whether an existing owner would create such a dependent by itself, with other
+// content. Then the dependent is created first, and gets the reference after its owner. Controllers
+// of custom resources are unknown: they may create any dependent.
 //
 // Upstream: pkg/controller/statefulset/stateful_pod_control.go createPersistentVolumeClaims.
 // Upstream: pkg/controller/volume/ephemeral/controller.go handleVolume.

@@ -10,22 +10,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Manager is the name under which an API server notes what this program writes: what stands before
-// the slash of its user agent.
+// Manager is the manager name that an API server records for writes of this program: the part of
+// its user agent before the slash.
 //
 // Upstream: apiserver/pkg/endpoints/handlers/create.go managerOrUserAgent.
 const Manager = "kubectl-gc"
 
-// ownerKey is how managed fields name a reference: k:{"uid":"…"}, once more in quotes.
+// ownerKey matches a reference in managed fields: k:{"uid":"…"}, quoted once more.
 var ownerKey = regexp.MustCompile(`(k:\{\\"uid\\":\\")([^"\\]+)(\\"\})`)
 
-// Managers is a merge patch, under the UID and resourceVersion of an object that an undo has
-// written, by which its fields belong again to those that they belonged to when it was saved. Else
-// all of them would be this program's, and the next server-side apply of their manager would
-// conflict. Nil if the step is not the last one of its object, or nothing is known.
+// Managers returns a merge patch that restores the managedFields of an object that an undo has
+// written, with its UID and resourceVersion. Without it, this program would own all fields, and the
+// next server-side apply would conflict. It is nil if the step is not the object's last one or no
+// managers were saved.
 //
-// There are the managers that have written to the object since. Each of these keeps what it has
-// now. Nil stands for none but this program.
+// there is the current object; managers that have written to it since keep their current entries. A
+// nil there means that only this program has written to it.
 func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []byte, err error) {
 	if len(s.managers) == 0 {
 		return nil, nil
@@ -64,7 +64,7 @@ func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []
 }
 
 // managersLeft reports whether an earlier undo created the object and ended before it restored
-// managedFields. Some fields then belong to this program. After the last request of an undo, none do.
+// managedFields. Some fields then belong to this program. After a complete undo, none do.
 func (p *planning) managersLeft(n *node) bool {
 	if len(n.managers) == 0 || p.now.Content == nil || slices.ContainsFunc(n.managers, isOurs) {
 		return false // it owned fields when the object was saved
@@ -81,14 +81,14 @@ func (p *planning) managersLeft(n *node) bool {
 	return slices.ContainsFunc(list, isOurs)
 }
 
-// isOurs reports whether an entry of managedFields is of this program.
+// isOurs reports whether an entry of managedFields belongs to this program.
 func isOurs(entry any) bool {
 	fields, ok := entry.(map[string]any)
 	return ok && text(fields, "manager") == Manager
 }
 
-// manage plans to restore the managedFields that an earlier undo has left: in the last step of the
-// object, or in a step of its own.
+// manage plans to restore the managedFields that an earlier undo left, in the last step of the
+// object or in a step of its own.
 func (p *planning) manage(i int) {
 	n := &p.nodes[i]
 	switch {
@@ -105,7 +105,7 @@ func (p *planning) manage(i int) {
 	}
 }
 
-// ManagersLeft returns the object whose managedFields an earlier undo has not restored, or nil.
+// ManagersLeft returns the object if an earlier undo has not restored its managedFields, else nil.
 func (s *Step) ManagersLeft() *object.Object {
 	if !s.left {
 		return nil
@@ -113,7 +113,7 @@ func (s *Step) ManagersLeft() *object.Object {
 	return s.live
 }
 
-// managerOf is what tells managers apart.
+// managerOf returns the identity of a manager.
 //
 // Upstream: apimachinery/pkg/util/managedfields/internal/managedfields.go BuildManagerIdentifier.
 func managerOf(fields map[string]any) [4]string {

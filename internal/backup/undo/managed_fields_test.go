@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestManagers: fields belong again to the managers that were saved, but for what others have
-// written since, and references are named by the new uids of owners. It is the last step of an
-// object that says so.
+// TestManagers: fields are returned to their saved managers, except for later writes by others, and
+// references have the new UIDs of owners. Only the last step of an object does so.
 func TestManagers(t *testing.T) {
 	const (
 		app  = `{"fieldsV1":{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"u-c\"}":{}}}},"manager":"app","operation":"Apply"}`
@@ -57,8 +56,8 @@ func TestManagers(t *testing.T) {
 	}
 }
 
-// TestManagersLeft: what an earlier undo has made, and not given back to its managers because it was
-// killed, a later one gives back; with the step that the object has anyway, or in one of its own.
+// TestManagersLeft: managedFields that a killed undo did not restore are restored by a later one,
+// in a step that the object has anyway or in one of its own.
 func TestManagersLeft(t *testing.T) {
 	const ours, app = `{"manager":"kubectl-gc"}`, `{"manager":"app"}`
 	managed := `{"metadata":{"managedFields":[` + app + `]},"status":{"n":1}}`
@@ -75,7 +74,7 @@ func TestManagersLeft(t *testing.T) {
 		if s.Object.Group() == "" {
 			o = another(s.Object.Kind + " " + s.Object.Name)
 		}
-		c.objects[placeOf(o.Ref)] = o
+		c.objects[o.Ref.Coordinates()] = o
 		again[s.Object.UID] = "another"
 	}
 	content := func(r object.Ref) ([]byte, error) {

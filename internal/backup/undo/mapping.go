@@ -13,25 +13,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Mapping is what became of the objects of steps that were taken. The zero value
-// is empty and ready. It is not safe for concurrent use.
+// Mapping records the new UIDs of the objects of executed steps. The zero value is empty and ready.
+// It is not safe for concurrent use.
 type Mapping struct {
 	uids map[types.UID]types.UID
-	// objects is the same by coordinates, for those that share a UID.
+	// objects is the same by coordinates, for objects that share a UID.
 	objects map[object.Ref]types.UID
 }
 
-// Made notes the UID that the object of the step got.
+// Made records the UID of the object that the step created.
 func (m *Mapping) Made(s *Step, uid types.UID) { m.note(s, uid) }
 
-// Failed notes that the object of the step was not made. What refers to it is
-// made without that reference.
+// Failed records that the object of the step was not created. Its dependents are created without
+// the reference to it.
 func (m *Mapping) Failed(s *Step) { m.note(s, "") }
 
-// Now is the UID that an object with this old one got; empty when it was not made.
+// Now returns the new UID of the object with the old UID; empty if it was not created.
 func (m *Mapping) Now(old types.UID) types.UID { return m.uids[old] }
 
-// Of is the UID that the object got; empty when it was not made.
+// Of returns the new UID of the object; empty if it was not created.
 func (m *Mapping) Of(ref object.Ref) types.UID { return m.objects[ref] }
 
 func (m *Mapping) note(s *Step, uid types.UID) {
@@ -41,8 +41,8 @@ func (m *Mapping) note(s *Step, uid types.UID) {
 	m.uids[s.Object.UID], m.objects[s.Object] = uid, uid
 }
 
-// resolve turns the references of a step into those that are written now, and
-// those that cannot be since their owner was not made.
+// resolve returns the references of a step with their current UIDs, and those dropped because their
+// owner was not created.
 func (m *Mapping) resolve(s *Step) (owners []object.OwnerReference, dropped []Dropped, err error) {
 	for _, r := range s.References {
 		ref := r.OwnerReference
@@ -62,8 +62,8 @@ func (m *Mapping) resolve(s *Step) (owners []object.OwnerReference, dropped []Dr
 	return owners, dropped, nil
 }
 
-// Body is the object that a Create step sends. Dropped are references to owners
-// whose own steps failed. The steps of owners have to be in the mapping.
+// Body returns the object that a Create step sends. dropped are the references to owners with failed
+// steps. The mapping must contain the steps of all owners.
 func (s *Step) Body(m *Mapping) (body []byte, dropped []Dropped, err error) {
 	if s.Verb != Create {
 		return nil, nil, fmt.Errorf("step %d creates nothing", s.N)
@@ -102,10 +102,9 @@ func ownerBodies(owners []object.OwnerReference) []map[string]any {
 	return list
 }
 
-// Patch is what a Restore step sends: the references that the object has and
-// those that it gets back, under its UID and the resourceVersion that was seen.
-// It is a merge patch, which every kind understands. Should it be answered with
-// 409, the object has changed and the undo has to be planned again.
+// Patch returns the patch of a Restore step: the current references and the restored ones, with the
+// UID and the resourceVersion seen in planning. It is a merge patch, which every kind supports.
+// After a 409, the object has changed and the undo must be planned again.
 func (s *Step) Patch(m *Mapping) (patch object.Patch, dropped []Dropped, err error) {
 	if s.live == nil {
 		return object.Patch{}, nil, fmt.Errorf("step %d restores nothing that was there when it was planned", s.N)
@@ -114,8 +113,8 @@ func (s *Step) Patch(m *Mapping) (patch object.Patch, dropped []Dropped, err err
 	return patch, dropped, err
 }
 
-// PatchOf is Patch for an object that an earlier step has made, as it is now. Needless
-// tells that it has the references by now.
+// PatchOf is Patch for the current version of an object. needless reports that it has the
+// references already.
 func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dropped []Dropped, needless bool, err error) {
 	if s.Verb != Restore {
 		return object.Patch{}, nil, false, fmt.Errorf("step %d restores nothing", s.N)
@@ -139,8 +138,8 @@ func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dro
 	}, dropped, slices.Equal(all, live.Owners), nil
 }
 
-// Replaces reports whether a reference is to an owner that has gone, in whose place the
-// step gives the one that was made anew.
+// Replaces reports whether a reference is to a deleted owner that the step replaces with the
+// recreated one.
 func (s *Step) Replaces(ref object.OwnerReference) bool {
 	return slices.ContainsFunc(s.References, func(r Reference) bool { return r.replaces(ref) })
 }
@@ -149,6 +148,6 @@ func (r *Reference) replaces(ref object.OwnerReference) bool {
 	return r.Made && r.UID == ref.UID || r.Was != "" && r.Was == ref.UID
 }
 
-// Live is the version of the object that a Restore or Status step was planned on; nil
-// for Create, and when an earlier step makes the object.
+// Live returns the version of the object that the step was planned for. It is nil for Create, and
+// if an earlier step creates the object.
 func (s *Step) Live() *object.Object { return s.live }

@@ -8,25 +8,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// edge says that a node has to be made before another one.
+// edge points to a node that must be created earlier.
 type edge struct {
 	from int
 	why  need
 }
 
-// need is why a node has to be made before another one, the weakest reason first.
+// need is the reason for an edge, the weakest first.
 type need uint8
 
 const (
-	// preferred: the owner would make it by itself.
+	// preferred: the owner would create the node by itself.
 	preferred need = iota
-	// referred: a reference names it. It can be given later.
+	// referred: a reference names it. The reference can be added later.
 	referred
-	// wanted: the server demands it.
+	// wanted: the server requires it.
 	wanted
 )
 
-// after adds an edge, once for each node.
+// after adds an edge. There is one edge for each node, with its strongest reason.
 func (n *node) after(from int, why need) {
 	for i := range n.before {
 		if n.before[i].from == from {
@@ -37,9 +37,8 @@ func (n *node) after(from int, why need) {
 	n.before = append(n.before, edge{from, why})
 }
 
-// rank orders the kinds by what the server wants to have before others. Only
-// objects of a higher rank want those of a lower one, so that wants alone never
-// make a cycle.
+// rank orders kinds by what the server requires first. Objects require only objects of a lower
+// rank, so wanted edges alone have no cycle.
 func (n *node) rank() int {
 	switch {
 	case n.Object.Is(object.Namespace), n.Object.Is(object.CRD),
@@ -54,9 +53,9 @@ func (n *node) rank() int {
 
 const lastRank = 2
 
-// wants adds what the server demands before node i: the namespace and the
-// definition, the ServiceAccount and PriorityClass of a pod, and the
-// ServiceAccount of a token, which would be deleted without it.
+// wants adds edges to what the server requires before node i: the namespace and the CRD, the
+// ServiceAccount and PriorityClass of a pod, and the ServiceAccount of a token, which would be
+// deleted without it.
 //
 // Upstream: plugin/pkg/admission/serviceaccount/admission.go Plugin.Admit, Plugin.Validate.
 // Upstream: plugin/pkg/admission/priority/admission.go admitPod.
@@ -102,8 +101,7 @@ func (p *planning) wants(i int) {
 	}
 }
 
-// waiting is a heap of nodes: those of the earliest phase first, of these the smallest
-// object.
+// waiting is a heap of nodes, ordered by phase and then by object.
 type waiting struct {
 	nodes   []node
 	indexes []int
@@ -123,10 +121,9 @@ func (h *waiting) Pop() any {
 	return x
 }
 
-// order lists the nodes that are made, each behind all that have to be made
-// before it. Of those that are ready the first phase comes first, and in it the
-// smallest. Where a cycle lets none be ready, one edge of it is given up: a reference
-// of it is written later.
+// order returns the nodes to create, each after all that it depends on. Among the ready nodes,
+// those of the earliest phase come first, then the smallest object. A cycle is broken at one edge:
+// that reference is written later.
 func (p *planning) order() []int {
 	ready := &waiting{nodes: p.nodes}
 	then := make([][]int, len(p.nodes))
@@ -172,8 +169,8 @@ func (p *planning) order() []int {
 	return order
 }
 
-// cycleEdge walks from a node that waits to what it waits for until it comes
-// round. Of the weakest edges on the circle it returns that of the smallest object.
+// cycleEdge follows the dependencies of a waiting node until it finds a cycle. It returns the
+// weakest edge of the cycle, among equals that of the smallest object.
 func (p *planning) cycleEdge(start int, done []bool) (from, to int) {
 	type stop struct {
 		node int
@@ -208,8 +205,8 @@ func (p *planning) cycleEdge(start int, done []bool) (from, to int) {
 	return from, to
 }
 
-// postpone takes the references to an owner out of the creation: they are given when
-// the owner is there.
+// postpone moves the references to an owner out of the creation. They are added after the owner is
+// created.
 func (n *node) postpone(owner *node) {
 	s := &n.step
 	s.References = slices.DeleteFunc(s.References, func(r Reference) bool {

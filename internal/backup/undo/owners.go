@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// keep sorts the references of node i into those that are written and those that
-// are not.
+// keep sorts the references of node i into those to write, now or later, and those to drop.
 func (p *planning) keep(i int, owners []object.OwnerReference) {
 	s := &p.nodes[i].step
 	for _, ref := range owners {
@@ -28,7 +27,7 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 		if uid, ok := p.madeBefore(ref.UID); ok {
 			ref.UID = uid
 		}
-		if owner >= 0 && ref.UID != p.nodes[owner].Object.UID { // another one of that name, which comes back
+		if owner >= 0 && ref.UID != p.nodes[owner].Object.UID { // another object of that name, which is recreated
 			ref.UID = p.nodes[owner].Object.UID
 			s.note(reason.OwnerMadeAgain)
 			if slices.ContainsFunc(owners, func(r object.OwnerReference) bool { return r.UID == ref.UID }) {
@@ -51,8 +50,8 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 	}
 }
 
-// owner finds the node that makes the owner of a reference of node i; -1 for an
-// owner that is alive. Why is set when the reference must not be written.
+// owner returns the node that creates the owner of a reference of node i; -1 if the owner is alive.
+// why is set if the reference must not be written.
 func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reason.Code) {
 	named := ref.In(p.nodes[i].Object.Namespace)
 	saved := p.byUID[ref.UID]
@@ -78,7 +77,7 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 	}
 	switch n.skip.Reason {
 	case reason.ListedTwice:
-		if last := p.places[placeOf(n.Object)]; p.now.Heirs && last != i && p.nodes[last].state == made {
+		if last := p.places[n.Object.Coordinates()]; p.now.Heirs && last != i && p.nodes[last].state == made {
 			return last, ""
 		}
 		return -1, reason.OwnerNotRestored
@@ -93,8 +92,8 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 	}
 }
 
-// heir is the UID of what has the name of an owner, where that counts as the owner; empty if it
-// does not.
+// heir returns the UID of the object that now has the name of an owner, if it counts as the owner
+// (Cluster.Heirs); else it is empty.
 func (p *planning) heir(i int, ref object.OwnerReference, why reason.Code) types.UID {
 	if why != reason.OwnerIsAnother || !p.now.Heirs {
 		return ""
@@ -112,7 +111,8 @@ func (s *Step) note(n reason.Code) {
 	}
 }
 
-// madeBefore is the UID of an owner that an earlier undo made, and that is there.
+// madeBefore returns the current UID of an owner that an earlier undo created and that still
+// exists.
 func (p *planning) madeBefore(old types.UID) (types.UID, bool) {
 	saved := p.byUID[old]
 	if len(saved) != 1 || p.nodes[saved[0]].skip.Reason != reason.MadeBefore {
@@ -126,13 +126,12 @@ func (p *planning) isMadeBefore(old types.UID) bool {
 	return is
 }
 
-// outside asks for an owner that the backup does not have.
+// outside looks up an owner that the backup does not contain.
 func (p *planning) outside(named object.Ref) reason.Code { return Missing(p.now.Lookup, named) }
 
-// Missing says why no reference must be written to an owner that no step makes; empty
-// when it is there. A proof of its absence is not needed to drop a reference, but a
-// proof of its presence is to write one. It is to be asked once more right before the
-// write: the owner may have gone since the plan was made.
+// Missing returns why a reference must not be written to an owner that no step creates; empty if
+// the owner exists. Writing a reference requires proof that the owner exists; dropping it requires
+// no proof. Call it again right before the write, since the owner may be deleted in between.
 func Missing(lookup Lookup, owner object.Ref) reason.Code {
 	live, err := lookup(owner)
 	if _, invalid := errors.AsType[*object.NamespaceRequiredError](err); invalid {
@@ -152,14 +151,14 @@ func Missing(lookup Lookup, owner object.Ref) reason.Code {
 	}
 }
 
-// references reads the owner references of an object.
+// references parses the owner references of an object.
 func references(content map[string]any) []object.OwnerReference {
 	list, _ := at(content, "metadata", "ownerReferences").([]any)
 	var refs []object.OwnerReference
 	for _, entry := range list {
 		ref, ok := entry.(map[string]any)
 		if !ok {
-			continue // a server has none such
+			continue // a server never sends such an entry
 		}
 		refs = append(refs, object.OwnerReference{
 			APIVersion: text(ref, "apiVersion"), Kind: text(ref, "kind"), Name: text(ref, "name"), UID: types.UID(text(ref, "uid")),

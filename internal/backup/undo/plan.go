@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// state is what becomes of a saved object.
+// state is what the plan does with a saved object.
 type state uint8
 
 const (
 	skipped state = iota
 	made          // it is created
-	alive         // it is there under its UID
+	alive         // it exists under its UID
 )
 
-// node is a saved object on its way into the plan.
+// node is a saved object during planning.
 type node struct {
 	Saved
 	content map[string]any
@@ -29,18 +29,17 @@ type node struct {
 	skip    Skip
 	live    *object.Object
 	step    Step
-	// later are references that are given once their owners are made: these come after
-	// the node.
+	// later are references that are added once their owners are created, which is after the node.
 	later []Reference
-	// status is what a step of its own gives back; nil for nothing.
+	// status is the status that a step of its own restores; nil for none.
 	status any
-	// managers are the managedFields.
+	// managers are the saved managedFields.
 	managers []any
-	// left tells that an earlier undo has left the fields of the object with this program.
+	// left reports that an earlier undo left the fields of the object to this program.
 	left bool
-	// compared is the step that would give the saved content to the object that exists again.
+	// compared is the step that would overwrite the object that exists again.
 	compared Step
-	// before are the nodes that have to be made before this one.
+	// before are the nodes that must be created before this one.
 	before []edge
 }
 
@@ -48,37 +47,32 @@ type planning struct {
 	now   Cluster
 	nodes []node // sorted by object
 	byUID map[types.UID][]int
-	// again are the new UIDs of what an earlier undo made, by the old ones.
+	// again are the UIDs of objects that an earlier undo created, by their old UIDs.
 	again map[types.UID]types.UID
-	// places are those that are filled by the plan, or have been filled again since, with the
-	// latest nodes of them.
-	places map[place]int
-	// occupied are the places of saved objects that are there, under their own UID or one that an
-	// earlier undo gave them.
-	occupied map[place]bool
-	// terminating are the namespaces that were asked for: whether they are being deleted.
+	// places are the coordinates of nodes that are created or exist again, with the latest node of
+	// each.
+	places map[object.Coordinates]int
+	// occupied are the coordinates of saved objects that exist under their own UID or the one from
+	// an earlier undo.
+	occupied map[object.Coordinates]bool
+	// terminating caches whether a namespace is being deleted.
 	terminating map[string]bool
-	// first are the nodes that others may want to have before them.
+	// first are the nodes that others may require first.
 	first []int
 	// definitions are the nodes of CustomResourceDefinitions, services those of Services.
 	definitions []int
-	services    map[place]int
+	services    map[object.Coordinates]int
 }
 
-// place is where only one object can be.
-type place struct{ group, kind, namespace, name string }
-
-func placeOf(r object.Ref) place { return place{r.Group(), r.Kind, r.Namespace, r.Name} }
-
-// Make plans an undo with nothing but a lookup. The plan does not depend on the order
-// of the saved objects.
+// Make plans an undo with only a lookup. The plan does not depend on the order of the saved
+// objects.
 func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, Cluster{Lookup: lookup}, nil) }
 
-// Resume plans an undo, or the rest of one that was cut short. Again has the UIDs that
-// objects got then, by their old ones: what is there under such a UID is not made a
-// second time, and references to it are written with that UID.
+// Resume plans an undo, or the rest of an interrupted one. again maps the old UIDs of objects to
+// those from the interrupted undo. Such an object is not created a second time, and references to
+// it get its new UID.
 func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
-	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]int{}, occupied: map[place]bool{}, services: map[place]int{}, terminating: map[string]bool{}}
+	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[object.Coordinates]int{}, occupied: map[object.Coordinates]bool{}, services: map[object.Coordinates]int{}, terminating: map[string]bool{}}
 	for _, s := range saved {
 		p.nodes = append(p.nodes, node{Saved: s, skip: Skip{Object: s.Object}})
 	}
@@ -88,10 +82,10 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		p.byUID[n.Object.UID] = append(p.byUID[n.Object.UID], i)
 		switch {
 		case n.Object.Is(object.CRD):
-			p.look(n) // before its instances: without it there are none
+			p.look(n) // before its instances, which need it
 			p.definitions = append(p.definitions, i)
 		case n.Object.Is(object.Service):
-			p.services[placeOf(n.Object)] = i // unless fill knows better
+			p.services[n.Object.Coordinates()] = i // unless fill corrects it
 		}
 	}
 	for i := range p.nodes {
@@ -103,7 +97,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		case n.state == made, n.canCompare():
 			p.fill(i)
 		case n.state == alive:
-			p.occupied[placeOf(n.Object)] = true
+			p.occupied[n.Object.Coordinates()] = true
 		}
 	}
 	for i := range p.nodes {
@@ -124,13 +118,14 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 	for i := range p.nodes {
 		p.refer(i)
 	}
-	p.settleTwice() // what refers to one has been decided on
+	p.settleTwice() // after every reference to one is decided
 	return p.plan(p.order())
 }
 
-// fill gives a node its place. What was deleted there more than once comes back as it was last.
+// fill assigns the coordinates to a node. If several saved objects have them, the latest one is
+// restored.
 func (p *planning) fill(i int) {
-	at := placeOf(p.nodes[i].Object)
+	at := p.nodes[i].Object.Coordinates()
 	other, taken := p.places[at]
 	switch {
 	case !taken:
@@ -146,7 +141,7 @@ func (p *planning) fill(i int) {
 	}
 }
 
-// revision is when the object was written last; 0 where it does not say that.
+// revision returns the resourceVersion as a number; 0 if it is none.
 func (n *node) revision() uint64 {
 	v, _ := strconv.ParseUint(textAt(n.content, "metadata", "resourceVersion"), 10, 64)
 	return v
@@ -156,11 +151,11 @@ func (n *node) leave(why reason.Code) {
 	n.state, n.skip.Reason = skipped, why
 }
 
-// look decides by what the cluster has now.
+// look decides about a node by the current state of the cluster.
 func (p *planning) look(n *node) {
 	live, err := p.now.Lookup(n.Object)
 	if _, unserved := errors.AsType[*object.UnknownKindError](err); unserved && p.definition(n) != nil {
-		live, err = nil, nil // its kind is gone, and everything of it
+		live, err = nil, nil // its kind is gone, and all its objects with it
 	}
 	switch {
 	case err != nil:
@@ -209,7 +204,7 @@ func (p *planning) look(n *node) {
 	if err := n.decode(); err != nil {
 		n.content, n.owners = nil, nil
 		if n.state == alive && !n.Changed {
-			return // nothing is wanted of it
+			return // nothing is to be done with it
 		}
 		n.skip.Detail, n.skip.Reason = err.Error(), reason.Unreadable
 		if n.state == made {
@@ -225,16 +220,17 @@ func (p *planning) look(n *node) {
 	}
 }
 
-// canCompare reports whether the object exists again and what was saved of it can be read.
+// canCompare reports whether an object exists again under the name and its saved content is
+// readable.
 func (n *node) canCompare() bool { return n.skip.Reason == reason.TakenByAnother && n.live != nil }
 
-// compare decides about an object that exists again: somebody, or a controller, has made it
-// since. What differs from the saved object is changed only if that is asked for.
+// compare decides about an object that was recreated by a user or a controller. Differences are
+// overwritten only with Cluster.Overwrite.
 func (p *planning) compare(i int) {
 	n := &p.nodes[i]
 	why := p.byItself(i)
 	switch {
-	case p.now.Content == nil, p.occupied[placeOf(n.Object)]: // a later version of it is there
+	case p.now.Content == nil, p.occupied[n.Object.Coordinates()]: // a later version of it exists
 		return
 	case why != "":
 		n.leave(why)
@@ -262,8 +258,8 @@ func (p *planning) compare(i int) {
 	}
 }
 
-// differs decides about an object that exists again by what differs in it. Those that refer to it
-// are told, too.
+// differs decides about an object that exists again by its differences. Its dependents see the
+// decision through the reason.
 func (p *planning) differs(n *node, list []Difference) {
 	n.compared.Differences = list
 	switch {
@@ -278,7 +274,7 @@ func (p *planning) differs(n *node, list []Difference) {
 	}
 }
 
-// leaving reports whether a namespace is there and being deleted: nothing is made in it.
+// leaving reports whether a namespace is being deleted, so nothing can be created in it.
 func (p *planning) leaving(namespace string) bool {
 	if namespace == "" {
 		return false
@@ -292,7 +288,7 @@ func (p *planning) leaving(namespace string) bool {
 	return is
 }
 
-// refer decides on the references of a node.
+// refer decides about the references of a node.
 func (p *planning) refer(i int) {
 	n := &p.nodes[i]
 	switch {
@@ -315,8 +311,8 @@ func (p *planning) refer(i int) {
 	}
 }
 
-// giveBack plans to restore the references that a live object has lost, or is about to
-// lose, for their owner is made anew and is another one then.
+// giveBack plans to restore the references that a live object has lost, or will lose because their
+// owner is recreated with another UID.
 func (p *planning) giveBack(i int) {
 	n := &p.nodes[i]
 	_, controlled := n.live.Controller()
@@ -325,7 +321,7 @@ func (p *planning) giveBack(i int) {
 		switch owner, why := p.owner(i, ref); {
 		case n.live.RefersTo(ref.UID) && (why == "" && owner >= 0 || p.heir(i, ref, why) != "" || p.isMadeBefore(ref.UID)):
 			lost = append(lost, ref)
-		case !n.Changed && n.skip.Reason == reason.StillAlive: // the run was not to change it
+		case !n.Changed && n.skip.Reason == reason.StillAlive: // the run did not change it
 		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):
 		case controlled && ref.Controller == object.True:
 			n.step.Dropped = append(n.step.Dropped, Dropped{ref, reason.ControllerTaken})
@@ -334,7 +330,7 @@ func (p *planning) giveBack(i int) {
 		}
 	}
 	p.keep(i, lost)
-	n.before = nil // all that is made is made before anything is restored
+	n.before = nil // all creations precede all restores
 	switch {
 	case len(n.step.References) > 0:
 		n.step.Verb, n.step.Object, n.step.live = Restore, n.Object, n.live
@@ -351,15 +347,15 @@ func (p *planning) giveBack(i int) {
 	}
 }
 
-// plan numbers the steps: what is made, in the order, each followed by what was put off
-// until then, and after that what is restored.
+// plan numbers the steps: creations in order, each followed by the references postponed until then,
+// and after them the restores.
 func (p *planning) plan(order []int) *Plan {
 	plan := &Plan{}
 	add := func(s Step) {
 		s.N = len(plan.Steps) + 1
 		plan.Steps = append(plan.Steps, s)
 	}
-	missing := make([]int, len(p.nodes)) // owners that are not made yet, of those that are waited for
+	missing := make([]int, len(p.nodes)) // number of owners in later that are not created yet
 	wait := map[types.UID][]int{}
 	for _, i := range order {
 		n := &p.nodes[i]
@@ -390,7 +386,7 @@ func (p *planning) plan(order []int) *Plan {
 		}
 		for _, j := range ready {
 			if !done[p.nodes[j].Object.UID] {
-				continue // it looks for itself when its turn comes
+				continue // its own iteration adds the step
 			}
 			if missing[j]--; missing[j] == 0 {
 				add(p.nodes[j].relink())
@@ -416,29 +412,29 @@ func (p *planning) plan(order []int) *Plan {
 	return plan
 }
 
-// settleTwice says of an earlier version of what an earlier undo made that this is so, and not
-// that another object has its name.
+// settleTwice marks earlier versions of objects that an earlier undo created as ListedTwice instead
+// of TakenByAnother.
 func (p *planning) settleTwice() {
-	made := map[place]bool{}
+	made := map[object.Coordinates]bool{}
 	for i := range p.nodes {
 		if n := &p.nodes[i]; n.skip.Reason == reason.MadeBefore {
-			made[placeOf(n.Object)] = true
+			made[n.Object.Coordinates()] = true
 		}
 	}
 	for i := range p.nodes {
-		if n := &p.nodes[i]; n.skip.Reason == reason.TakenByAnother && made[placeOf(n.Object)] {
+		if n := &p.nodes[i]; n.skip.Reason == reason.TakenByAnother && made[n.Object.Coordinates()] {
 			n.skip.Reason = reason.ListedTwice
 		}
 	}
 }
 
-// relink is the step that gives the references for which a creation could not wait.
+// relink returns the step that adds the postponed references.
 func (n *node) relink() Step {
 	return Step{Verb: Restore, Object: n.Object, References: n.later, managers: n.managers}
 }
 
-// Recognised reports whether something of what was saved is there under its own UID, or
-// under that which an earlier undo of this backup gave it: the cluster is the same then.
+// Recognised reports whether a saved object exists under its own UID or the one from an earlier
+// undo of this backup. This proves that the cluster is the same.
 func (p *Plan) Recognised() bool {
 	for i := range p.Steps {
 		s := &p.Steps[i]

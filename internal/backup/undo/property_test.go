@@ -15,7 +15,7 @@ import (
 
 var kindsDrawn = []string{"ConfigMap", "Pod", "ServiceAccount", "Namespace", "Node", "Cart.example.com"}
 
-// genWorld draws a backup and a cluster in which anything may refer to anything.
+// genWorld draws a backup and a cluster with arbitrary references.
 func genWorld(t *rapid.T) ([]Saved, *cluster) {
 	name := rapid.Custom(func(t *rapid.T) object.Ref {
 		kind := rapid.SampledFrom(kindsDrawn).Draw(t, "kind")
@@ -44,16 +44,16 @@ func genWorld(t *rapid.T) ([]Saved, *cluster) {
 		case 0:
 			o.Edit().DeletionTimestamp = 1
 		case 1:
-			c.closed[placeOf(o.Ref)] = true
+			c.closed[o.Ref.Coordinates()] = true
 		}
-		c.objects[placeOf(o.Ref)] = o
+		c.objects[o.Ref.Coordinates()] = o
 	}
 	return list, c
 }
 
-// TestPlanIsSafe: whatever was saved and whatever is there, each step can be taken
-// when its turn comes, nothing is overwritten, and every reference that is sent
-// names a live owner that is a valid one. Everything saved is in the plan once.
+// TestPlanIsSafe: whatever was saved and exists now, each step is possible in its turn, nothing is
+// overwritten, and every written reference names a live, valid owner. Each saved object is in the
+// plan once.
 func TestPlanIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, c := genWorld(t)
@@ -95,7 +95,7 @@ func TestPlanIsSafe(t *testing.T) {
 			o.Ref = s.Object
 			o.UID = types.UID(fmt.Sprintf("new-%d", s.N))
 			o.ResourceVersion = "1"
-			c.objects[placeOf(o.Ref)] = o
+			c.objects[o.Ref.Coordinates()] = o
 			m.Made(s, o.UID)
 		}
 		if len(p.Steps)-later+len(p.Skipped) != len(list) {
@@ -104,11 +104,11 @@ func TestPlanIsSafe(t *testing.T) {
 	})
 }
 
-// checkRelink takes a step that gives references to what an earlier one has made.
+// checkRelink executes a step that adds references to an object of an earlier step.
 func checkRelink(t *rapid.T, s *Step, c *cluster, m *Mapping) {
 	now, err := c.lookup(s.Object)
 	if m.Of(s.Object) == "" {
-		return // it was not made
+		return // it was not created
 	}
 	if err != nil || now == nil || now.UID != m.Of(s.Object) {
 		t.Fatalf("step %d comes before what it changes: %v, %v", s.N, now, err)
@@ -130,7 +130,7 @@ func checkRestore(t *rapid.T, s *Step, c *cluster, m *Mapping) {
 		t.Fatal(err)
 	}
 	all := *patch.Owners
-	// What it has stays, but for a reference to an owner in whose place there is a new one now.
+	// Its references stay, except to an owner that was replaced by a new one.
 	kept := slices.DeleteFunc(slices.Clone(now.Owners), func(ref object.OwnerReference) bool {
 		return s.Replaces(ref) && !slices.ContainsFunc(dropped, func(d Dropped) bool { return d.Reference.UID == ref.UID })
 	})
@@ -162,12 +162,11 @@ func parseSent(t *rapid.T, body []byte) *object.Object {
 	return &object.Object{Owners: references(content)}
 }
 
-// TestPlanIsDeterministic (I17): neither the order of the backup nor a second
-// asking changes the plan.
+// TestPlanIsDeterministic (I17): neither the order of the backup nor a repetition changes the plan.
 func TestPlanIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, c := genWorld(t)
-		// Which of two objects in one place comes first is the order of the backup.
+		// Among two objects with the same coordinates, the order of the backup decides.
 		seen := map[object.Ref]bool{}
 		list = slices.DeleteFunc(list, func(s Saved) bool {
 			twice := seen[s.Object]
@@ -182,8 +181,8 @@ func TestPlanIsDeterministic(t *testing.T) {
 	})
 }
 
-// TestLongCircle: a circle of 10,000 owners needs no stack, and one reference is given
-// when all of it is there.
+// TestLongCircle: a cycle of 10,000 owners needs no stack, and one reference is added after all are
+// created.
 func TestLongCircle(t *testing.T) {
 	const n = 10000
 	var list []Saved
@@ -211,8 +210,7 @@ func TestLongCircle(t *testing.T) {
 	}
 }
 
-// FuzzMake: any bytes are planned with or skipped, and what is planned can be
-// sent.
+// FuzzMake: any bytes are planned or skipped, and every planned step can be sent.
 func FuzzMake(f *testing.F) {
 	f.Add(saved("ConfigMap cm", "").Raw)
 	f.Add(saved("ConfigMap cm", `{"metadata":{"finalizers":["orphan"],"labels":null},"spec":[]}`, ownerOf(refOf("Pod p"))).Raw)

@@ -7,39 +7,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// makers are the kinds that make their dependents by themselves, once they are
-// there. The ReplicaSets of a Deployment are not among what is made: the older of
-// them are its history.
+// makers are the kinds of controllers' objects that create these dependents by themselves. The
+// ReplicaSets of a Deployment are not listed: the older ones are its history.
 var makers = map[string][]string{
 	"Pod":                   {"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "batch/v1 Job"},
 	"PersistentVolumeClaim": {"v1 Pod"},
 	"ResourceClaim":         {"v1 Pod"},
 }
 
-// versions are the kinds in which a workload keeps its versions. One that was made anew has its
-// own: those of the other would be scaled down, after their pods were made.
+// versions are the kinds that hold the revisions of a workload. A recreated workload has its own.
+// The old ones would be scaled down after their pods were created.
 var versions = map[string][]string{
 	"ReplicaSet":         {"apps/v1 Deployment"},
 	"ControllerRevision": {"apps/v1 StatefulSet", "apps/v1 DaemonSet"},
 }
 
 const (
-	// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet makes.
+	// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet creates.
 	//
 	// Upstream: api/core/v1/annotation_key_constants.go MirrorPodAnnotationKey.
 	mirrorAnnotation = "kubernetes.io/config.mirror"
-	// leaderAnnotation marks the lock of an election.
+	// leaderAnnotation marks the lock of a leader election.
 	//
 	// Upstream: client-go/tools/leaderelection/resourcelock/interface.go LeaderElectionRecordAnnotationKey.
 	leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
-	// RootCertificates is the name of the ConfigMap that is in every namespace.
+	// RootCertificates is the name of the ConfigMap with root certificates in every namespace.
 	//
 	// Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go RootCACertConfigMapName.
 	RootCertificates = "kube-root-ca.crt"
 )
 
-// managedBy are labels by which controllers tell what they have made, with the values
-// that are theirs; nil for any.
+// managedBy are the labels that controllers put on their objects, with the values that mean a
+// controller; nil for any.
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go LabelManagedBy, ControllerName.
 // Upstream: api/discovery/v1/well_known_labels.go LabelManagedBy.
@@ -60,8 +59,8 @@ var managedBy = map[string]struct {
 	},
 }
 
-// byItself says why an object of this kind is never made by an undo: it comes by itself,
-// or would say what is not so any more. Empty for others.
+// byItself returns why an undo never creates such an object: a controller recreates it, or its
+// content is outdated. Empty for others.
 func (p *planning) byItself(i int) reason.Code {
 	n := &p.nodes[i]
 	switch group := n.Object.Group(); {
@@ -82,8 +81,8 @@ func (p *planning) byItself(i int) reason.Code {
 	}
 }
 
-// hasBuiltInController reports whether the object that exists again belongs to a controller of
-// Kubernetes that makes such objects: its content is the word of that one.
+// hasBuiltInController reports whether the object that exists again has a built-in controller that
+// creates such objects. That controller decides its content.
 func (n *node) hasBuiltInController() bool {
 	owner, controlled := n.live.Controller()
 	kind := owner.APIVersion + " " + owner.Kind
@@ -100,13 +99,13 @@ func (p *planning) labelled(n *node) bool {
 	return there && (mark.values == nil || slices.Contains(mark.values, value))
 }
 
-// ofService reports whether these are the Endpoints of a Service that selects pods.
-// Those of a Service without a selector are somebody's own.
+// ofService reports whether the object is the Endpoints of a Service that selects pods. Users write
+// the Endpoints of a Service without a selector.
 func (p *planning) ofService(n *node) bool {
 	if !n.Object.Is(object.Endpoints) {
 		return false
 	}
-	at, there := p.services[place{"", "Service", n.Object.Namespace, n.Object.Name}]
+	at, there := p.services[object.Service.Ref(n.Object.Namespace, n.Object.Name).Coordinates()]
 	return there && selects(&p.nodes[at])
 }
 
@@ -116,8 +115,8 @@ func selects(n *node) bool {
 	return len(selector) > 0
 }
 
-// lacksController reports whether a pod had a controller that is neither there nor comes back: it
-// would run, and nobody would look after it.
+// lacksController reports whether a pod had a controller that neither exists nor is recreated. The
+// pod would run unmanaged.
 func (p *planning) lacksController(i int) bool {
 	n := &p.nodes[i]
 	return n.Object.Is(object.Pod) && slices.ContainsFunc(n.owners, func(ref object.OwnerReference) bool {
@@ -129,8 +128,8 @@ func (p *planning) lacksController(i int) bool {
 	})
 }
 
-// controllerMakes reports whether the object comes by itself: its controller is
-// there or made again and makes such objects, or it is the mirror of a static pod.
+// controllerMakes reports whether a controller recreates the object: its owner exists or is
+// recreated and creates such objects, or it is the mirror of a static pod.
 func (p *planning) controllerMakes(i int) bool {
 	n := &p.nodes[i]
 	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && n.Object.Is(object.Pod) {
@@ -148,11 +147,11 @@ func (p *planning) controllerMakes(i int) bool {
 		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], kind) {
 			continue
 		}
-		if ref.Is(object.Pod) { // a pod that is made again by name keeps its claims, any other gets new ones
+		if ref.Is(object.Pod) { // a pod recreated under its name keeps its claims, any other gets new ones
 			saved := p.byUID[ref.UID]
 			return len(saved) == 1 && saved[0] != i && p.nodes[saved[0]].Object.Is(object.Pod) && p.controllerMakes(saved[0])
 		}
-		if _, why := p.owner(i, ref); why == "" || why == reason.OwnerIsAnother { // that one makes its own
+		if _, why := p.owner(i, ref); why == "" || why == reason.OwnerIsAnother { // the existing owner creates its own
 			return true
 		}
 		if saved := p.byUID[ref.UID]; len(saved) == 1 && p.nodes[saved[0]].skip.Reason == reason.ControllerMakesIt {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestResume: what an earlier undo made is not made twice, and what it did not come
-// to refers to what it made.
+// TestResume: objects of an earlier undo are not created twice, and the remaining ones refer to
+// them.
 func TestResume(t *testing.T) {
 	deployment, set := refOf("Deployment.apps web"), refOf("ReplicaSet.apps web-1")
 	c := clusterOf(another("Deployment.apps web"), another("ConfigMap taken"))
@@ -24,7 +24,7 @@ func TestResume(t *testing.T) {
 		{Object: refOf("Secret kept"), Raw: saved("Secret kept", "", ownerOf(deployment)).Raw, Changed: true},
 	}
 	kept := live("Secret kept")
-	c.objects[placeOf(kept.Ref)] = kept
+	c.objects[kept.Ref.Coordinates()] = kept
 	p := Resume(list, Cluster{Lookup: c.lookup}, map[types.UID]types.UID{deployment.UID: "another", "u-gone": "x"})
 	if diff := cmp.Diff([]string{
 		"1 Create apps/v1 ReplicaSet shop/web-1 +web",
@@ -46,20 +46,20 @@ func TestResume(t *testing.T) {
 		t.Errorf("%s %v", patch.Body(), err)
 	}
 
-	// Once everything is there again, nothing is left to do.
+	// Once everything exists again, no step is left.
 	kept.Owners = append(kept.Owners, *patch.Owners...)
 	there := another("ReplicaSet.apps web-1")
 	there.Owners = []object.OwnerReference{controllerOf(deployment)}
 	there.Owners[0].UID = "another"
-	c.objects[placeOf(set)] = there
+	c.objects[set.Coordinates()] = there
 	again := Resume(list, Cluster{Lookup: c.lookup}, map[types.UID]types.UID{deployment.UID: "another", set.UID: "another"})
 	if len(again.Steps) != 0 {
 		t.Errorf("left to do: %v", lines(again))
 	}
 }
 
-// TestResumeAfterAnotherDelete: what was made and is gone again is made once more;
-// what somebody else has put in its place stays.
+// TestResumeAfterAnotherDelete: objects of an earlier undo that were deleted again are recreated;
+// an object that another client created in their place stays.
 func TestResumeAfterAnotherDelete(t *testing.T) {
 	a := refOf("ConfigMap a")
 	list := []Saved{saved("ConfigMap a", ""), saved("ConfigMap b", "", ownerOf(a))}
@@ -73,9 +73,9 @@ func TestResumeAfterAnotherDelete(t *testing.T) {
 	}
 }
 
-// TestHeirs: where who deleted it may have made an owner again, what has its name counts as the
-// owner, whether the owner is in the backup or not; unless it is on its way out. What the other
-// one makes by itself is not made.
+// TestHeirs: with Heirs, a live object with the name of an owner counts as the owner, whether the
+// owner is in the backup or not, unless it is being deleted. Objects that it creates itself are not
+// created.
 func TestHeirs(t *testing.T) {
 	a, out, going := refOf("Cart.example.com a"), refOf("Cart.example.com out"), refOf("Cart.example.com going")
 	set, deployment, old := refOf("ReplicaSet.apps web"), refOf("Deployment.apps d"), refOf("ReplicaSet.apps d-1")
@@ -104,8 +104,8 @@ func TestHeirs(t *testing.T) {
 	}
 }
 
-// TestDeletedTwice: what was deleted twice comes back as it was the second time, and what belonged
-// to the first one belongs to that.
+// TestDeletedTwice: an object deleted twice is restored in its second version, and dependents of
+// the first one refer to that.
 func TestDeletedTwice(t *testing.T) {
 	generation := func(text, uid, version string, owners ...object.OwnerReference) Saved {
 		ref := refOf(text)
@@ -140,7 +140,7 @@ func TestDeletedTwice(t *testing.T) {
 		}
 		slices.Reverse(list)
 	}
-	// The same once more: none of it is something to look at.
+	// Repeated: none of the skipped objects needs attention.
 	c := clusterOf(another("ReplicaSet.apps web"), another("Deployment.apps d"), another("ConfigMap c"), another("ConfigMap both"))
 	again := map[types.UID]types.UID{"z-second": "another", "d2": "another", "c1": "another", "c2": "another"}
 	for _, x := range Resume(list, Cluster{Lookup: c.lookup, Heirs: true}, again).Skipped {
@@ -150,8 +150,8 @@ func TestDeletedTwice(t *testing.T) {
 	}
 }
 
-// TestLivingDependents: what is still there and refers to an owner that comes back, or that is there
-// again, refers to that one, and to the one that went no more.
+// TestLivingDependents: existing dependents of an owner that is recreated, or exists again, refer
+// to the new owner and no longer to the deleted one.
 func TestLivingDependents(t *testing.T) {
 	first, last, heir, before := refOf("Cart.example.com c"), refOf("Cart.example.com c"), refOf("Cart.example.com h"), refOf("Cart.example.com b")
 	first.UID, last.UID = "a-first", "z-last"
@@ -159,14 +159,14 @@ func TestLivingDependents(t *testing.T) {
 	newer.Raw = bytes.Replace(newer.Raw, []byte(`"resourceVersion":"7"`), []byte(`"resourceVersion":"8"`), 1)
 	list := []Saved{savedAs(first, ""), newer, saved("Cart.example.com h", ""), saved("Cart.example.com b", "")}
 	now := clusterOf(another("Cart.example.com h"))
-	now.objects[placeOf(before)] = &object.Object{Ref: before}
-	now.objects[placeOf(before)].UID = "b-again"
+	now.objects[before.Coordinates()] = &object.Object{Ref: before}
+	now.objects[before.Coordinates()].UID = "b-again"
 	for name, owner := range map[string]object.Ref{"of-first": first, "of-last": last, "of-heir": heir, "of-before": before} {
 		x := saved("ConfigMap "+name, "", controllerOf(owner))
 		x.Changed = true
 		o := live("ConfigMap " + name)
 		o.Owners = []object.OwnerReference{controllerOf(owner)}
-		list, now.objects[placeOf(x.Object)] = append(list, x), o
+		list, now.objects[x.Object.Coordinates()] = append(list, x), o
 	}
 	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, map[types.UID]types.UID{before.UID: "b-again"})
 	var m Mapping
@@ -188,8 +188,8 @@ func TestLivingDependents(t *testing.T) {
 	}
 }
 
-// TestResumeGivesReferencesBack: what an earlier undo made without a reference, as the
-// owner was not there, gets it once it is.
+// TestResumeGivesReferencesBack: an object that an earlier undo created without a reference to a
+// missing owner gets it once the owner exists.
 func TestResumeGivesReferencesBack(t *testing.T) {
 	cart := refOf("Cart.example.com c")
 	list := []Saved{saved("Cart.example.com c", `{"status":{"items":2}}`), saved("ConfigMap below", "", ownerOf(cart))}
@@ -201,9 +201,9 @@ func TestResumeGivesReferencesBack(t *testing.T) {
 	}, lines(Resume(list, now, again))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	// Was it killed before it came to the status, then that is what is left of the owner;
-	// was it not, or has somebody else written one, nothing is.
-	c.objects[placeOf(cart)] = another("Cart.example.com c")
+	// If the earlier undo was killed before it restored the status, that step is left for the
+	// owner; if it was not, or a status was written since, none is.
+	c.objects[cart.Coordinates()] = another("Cart.example.com c")
 	again[cart.UID] = "another"
 	for written, want := range map[bool][]string{
 		false: {"1 Status example.com/v1 Cart shop/c", "2 Restore v1 ConfigMap shop/below +c"},
@@ -221,7 +221,7 @@ func TestResumeGivesReferencesBack(t *testing.T) {
 	}
 }
 
-// TestNamespaceTerminates: nothing is made in a namespace that is being deleted.
+// TestNamespaceTerminates: no object is created in a namespace that is being deleted.
 func TestNamespaceTerminates(t *testing.T) {
 	space := live("Namespace a")
 	space.Edit().DeletionTimestamp = 1

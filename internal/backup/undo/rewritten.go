@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// rewritten says whether a change that a controller made to an existing object, because another one was
-// deleted, is undone when the other one is restored.
+// rewritten decides about an object that a controller changed because another object was deleted:
+// whether restoring the other object undoes the change.
 //
 // Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go syncClusterRole.
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go removeSecretReference.
@@ -23,8 +23,8 @@ func (p *planning) rewritten(n *node) {
 	}
 }
 
-// giveSecrets plans to add the names of Secrets that a ServiceAccount has lost, of those Secrets that
-// are there or made again: the tokens controller adds none.
+// giveSecrets plans to add the lost names of Secrets to a ServiceAccount, if the Secrets exist or
+// are recreated. The tokens controller does not add them.
 func (p *planning) giveSecrets(n *node) {
 	lost, raw := p.secretsLost(n)
 	if len(lost) == 0 {
@@ -34,7 +34,7 @@ func (p *planning) giveSecrets(n *node) {
 	var gone []string
 	for _, name := range lost {
 		at := object.Secret.Ref(n.Object.Namespace, name)
-		if i, planned := p.places[placeOf(at)]; planned && p.nodes[i].state == made || HasSecret(p.now.Lookup, at) {
+		if i, planned := p.places[at.Coordinates()]; planned && p.nodes[i].state == made || HasSecret(p.now.Lookup, at) {
 			s.Secrets = append(s.Secrets, name)
 		} else {
 			gone = append(gone, name)
@@ -50,14 +50,14 @@ func (p *planning) giveSecrets(n *node) {
 	n.step = s
 }
 
-// HasSecret reports whether a Secret is there and stays.
+// HasSecret reports whether a Secret exists and is not being deleted.
 func HasSecret(look Lookup, at object.Ref) bool {
 	live, err := look(at)
 	return err == nil && live != nil && !live.BeingDeleted()
 }
 
-// secretsLost lists the saved entries of a ServiceAccount's secrets that are missing now, and returns the
-// ServiceAccount as the server sends it. It is empty if the ServiceAccount cannot be read.
+// secretsLost returns the saved entries of a ServiceAccount's secrets that are missing now, and the
+// current bytes of the ServiceAccount. Both are nil if it cannot be read.
 func (p *planning) secretsLost(n *node) (lost []string, raw []byte) {
 	if p.now.Content == nil {
 		return nil, nil
@@ -74,8 +74,8 @@ func (p *planning) secretsLost(n *node) (lost []string, raw []byte) {
 	return slices.DeleteFunc(secretNames(n.content), func(name string) bool { return slices.Contains(left, name) }), raw
 }
 
-// secretsAdded is a merge patch, under the UID and resourceVersion of a ServiceAccount, that adds the names
-// of the step to its secrets. What the list has stays as it is.
+// secretsAdded returns a merge patch that adds the names of the step to the secrets of a
+// ServiceAccount, with its UID and resourceVersion. Existing entries stay.
 func (s *Step) secretsAdded(live *object.Object, now map[string]any) ([]byte, error) {
 	list, _ := now["secrets"].([]any)
 	has := secretNames(now)

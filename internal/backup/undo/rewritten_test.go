@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestRewritten: of what a controller has changed because something else went an undo says whether
-// that comes back with the other.
+// TestRewritten: for an object that a controller changed because of a deletion, an undo reports
+// whether restoring the other object reverts that.
 func TestRewritten(t *testing.T) {
 	const role = "ClusterRole.rbac.authorization.k8s.io "
 	changed := func(s Saved) Saved {
@@ -27,12 +27,12 @@ func TestRewritten(t *testing.T) {
 	}
 	c := clusterOf()
 	other := saved("Secret other", "").Object
-	c.objects[placeOf(other)] = &object.Object{Ref: other}
+	c.objects[other.Coordinates()] = &object.Object{Ref: other}
 	for _, s := range list {
 		if !s.Changed {
 			continue
 		}
-		c.objects[placeOf(s.Object)] = &object.Object{Ref: s.Object}
+		c.objects[s.Object.Coordinates()] = &object.Object{Ref: s.Object}
 	}
 	p := Resume(list, Cluster{Lookup: c.lookup, Content: func(r object.Ref) ([]byte, error) {
 		now := map[string]string{"ci": `[{"name":"pull"}]`, "half": `[{"name":"new"}]`, "whole": `[{"name":"ci-token"},{"name":"pull"}]`}[r.Name]

@@ -5,24 +5,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// StatusAt is where the status of a kind is written.
+// StatusAt is how the status of a kind is written.
 type StatusAt uint8
 
-// The places of a status.
+// The ways to write a status.
 const (
-	// StatusUnknown: nobody can tell. The server ignores a status where it has to be
-	// written apart.
+	// StatusUnknown: it is unknown. A server with a status subresource ignores a status in the
+	// object.
 	StatusUnknown StatusAt = iota
-	// StatusInside: the status is a part of the object like any other.
+	// StatusInside: the status is written with the object.
 	StatusInside
-	// StatusApart: the status is written through the subresource of that name.
+	// StatusApart: the status is written through the status subresource.
 	StatusApart
 )
 
-// stripStatus decides about the status. Where it is a part of the object it goes along.
-// Of the kinds of Kubernetes it is the word of controllers, which write it anew. Of
-// others nobody knows who writes it, or whether anybody does: it is given back in a step
-// of its own, unless somebody else is faster.
+// stripStatus decides about the status. A status that is part of the object is created with it.
+// Built-in controllers recompute theirs. The writers of other statuses are unknown, so these are
+// restored in a step of their own unless one was written meanwhile.
 func (n *node) stripStatus(p *planning) {
 	status, there := n.content["status"]
 	where := p.statusAt(n)
@@ -44,8 +43,8 @@ func (n *node) stripStatus(p *planning) {
 	}
 }
 
-// statusAt is where the status of an object is written. Of a kind that the plan defines
-// its definition tells.
+// statusAt returns how the status of an object is written. For a kind that the plan defines, its
+// CRD tells.
 func (p *planning) statusAt(n *node) StatusAt {
 	if d := p.definition(n); d != nil {
 		versions, _ := at(d.content, "spec", "versions").([]any)
@@ -66,7 +65,7 @@ func (p *planning) statusAt(n *node) StatusAt {
 	return p.now.Status(n.Object.APIVersion, n.Object.Kind)
 }
 
-// definition is the node that makes the kind of an object; nil when none does.
+// definition returns the node that creates the CRD of an object; nil if none does.
 func (p *planning) definition(n *node) *node {
 	for _, i := range p.definitions {
 		d := &p.nodes[i]
@@ -77,14 +76,14 @@ func (p *planning) definition(n *node) *node {
 	return nil
 }
 
-// defines reports whether a node is the definition of the kind of another.
+// defines reports whether d is the CRD of n.
 func defines(d, n *node) bool {
 	return d.Object.Is(object.CRD) &&
 		n.Object.Group() == textAt(d.content, "spec", "group") && n.Object.Kind == textAt(d.content, "spec", "names", "kind")
 }
 
-// statusLeft plans to write the status of what an earlier undo has made and has not come
-// to give its status back.
+// statusLeft plans to restore the status of an object that an earlier undo created, if that undo
+// ended before it did so.
 func (p *planning) statusLeft(i int) {
 	n := &p.nodes[i]
 	status, _ := n.content["status"].(map[string]any)
@@ -100,7 +99,7 @@ func (p *planning) statusLeft(i int) {
 	}
 }
 
-// statusStep is the step that gives a status back.
+// statusStep returns the step that restores a status.
 func (n *node) statusStep() Step {
 	s := Step{Verb: Status, Object: n.Object, live: n.live, status: n.status, left: n.left}
 	if len(n.later) == 0 {
@@ -109,11 +108,11 @@ func (n *node) statusStep() Step {
 	return s
 }
 
-// Status is what a Status step writes: the value of the field status.
+// Status returns the status that a Status step writes.
 func (s *Step) Status() any { return s.status }
 
-// CanWrite reports whether the status of an object as the server has it may be written:
-// as long as nobody else has. Controllers know better than a backup.
+// CanWrite reports whether the current object has no status yet. An existing one is from a
+// controller, which knows more than a backup.
 func CanWrite(content map[string]any) bool {
 	switch status := content["status"].(type) {
 	case nil:
@@ -125,7 +124,7 @@ func CanWrite(content map[string]any) bool {
 	}
 }
 
-// Defines is the kind that a step defines.
+// Defines returns the kind that a CRD step defines; ok is false for other steps.
 func (s *Step) Defines() (group, kind string, ok bool) {
 	if !s.Object.Is(object.CRD) {
 		return "", "", false

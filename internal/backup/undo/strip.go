@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// serverFields are what the server writes into metadata, for every kind.
+// serverFields are the metadata fields that the server sets, for every kind.
 //
 // Upstream: apiserver/pkg/registry/rest/create.go BeforeCreate: overwrites or refuses them.
 var serverFields = []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
@@ -19,7 +19,7 @@ var serverFields = []string{"uid", "resourceVersion", "creationTimestamp", "dele
 // Upstream: api/core/v1/types.go ServiceAccountNameKey.
 const accountAnnotation = "kubernetes.io/service-account.name"
 
-// strip takes out of the content what a new object must not have.
+// strip removes from the content what a new object must not have.
 func (n *node) strip(p *planning) {
 	if textAt(n.content, "metadata", "deletionTimestamp") != "" {
 		n.step.Notes = append(n.step.Notes, reason.WasBeingDeleted)
@@ -35,11 +35,11 @@ func (n *node) strip(p *planning) {
 	}
 }
 
-// stripKind takes out what a new object of this kind must not have.
+// stripKind removes what a new object of this kind must not have.
 func (n *node) stripKind() {
 	switch {
 	case n.Object.Is(object.Pod):
-		n.drop("spec", "nodeName")            // the scheduler finds a node, which the old one may not be
+		n.drop("spec", "nodeName")            // the scheduler assigns one; the old node may be gone
 		n.drop("spec", "ephemeralContainers") // refused at creation
 	case n.Object.Is(object.PVC):
 		for _, a := range bindingMarks {
@@ -53,7 +53,7 @@ func (n *node) stripKind() {
 	case n.Object.Is(object.Job):
 		n.stripJob()
 	case isToken(n):
-		// The UID of another ServiceAccount would have the Secret deleted.
+		// With the UID of another ServiceAccount, the Secret would be deleted.
 		n.drop("metadata", "annotations", "kubernetes.io/service-account.uid")
 		if n.drop("data", "token") {
 			n.step.Notes = append(n.step.Notes, reason.TokenDropped)
@@ -61,7 +61,7 @@ func (n *node) stripKind() {
 	}
 }
 
-// drop removes a field and says so.
+// drop removes a field and records it as stripped.
 func (n *node) drop(path ...string) bool {
 	if !remove(n.content, path...) {
 		return false
@@ -70,9 +70,9 @@ func (n *node) drop(path ...string) bool {
 	return true
 }
 
-// stripFinalizers leaves out those of the collector. They are wishes for the
-// deletion that was, and would choose the policy of the next one. Others stay:
-// whoever they belong to expects them on such an object.
+// stripFinalizers removes those of the garbage collector. They belonged to the earlier deletion and
+// would set the propagation policy of the next one. Other finalizers stay, since their controllers
+// expect them on such an object.
 func (n *node) stripFinalizers() {
 	metadata, _ := n.content["metadata"].(map[string]any)
 	list, _ := metadata["finalizers"].([]any)
@@ -88,14 +88,14 @@ func (n *node) stripFinalizers() {
 	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the garbage collector")
 }
 
-// addresses are the fields of a Service that hold allocated addresses, as a server names them
-// that refuses one. Others may have them by now, and then the whole Service is refused.
+// addresses are the fields of a Service with allocated addresses, as named in a server's refusal.
+// Another Service may hold them now, and then the server refuses the whole Service.
 //
 // Upstream: pkg/registry/core/service/ipallocator/interfaces.go ErrAllocated.
 var addresses = []string{"spec.clusterIP", "spec.healthCheckNodePort", "spec.ports"}
 
-// DropAddresses leaves those addresses and ports of a Service out that the fields of a refusal name,
-// so that the server allocates others. It reports false if there are none of them.
+// DropAddresses removes the addresses and ports of a Service that the refused fields name, so that
+// the server allocates new ones. It returns false if there are none.
 func (s *Step) DropAddresses(refused []string) bool {
 	if s.Verb != Create || !s.Object.Is(object.Service) {
 		return false
@@ -114,8 +114,8 @@ func (s *Step) DropAddresses(refused []string) bool {
 	return true
 }
 
-// dropAddress leaves out one of the fields of addresses. A headless Service says None, which is no
-// address.
+// dropAddress removes one of the fields in addresses. The clusterIP None of a headless Service is
+// not an address and stays.
 func (n *node) dropAddress(field string) {
 	switch field {
 	case "spec.clusterIP":
@@ -139,21 +139,21 @@ func (n *node) dropAddress(field string) {
 	}
 }
 
-// bindingMarks are the marks of a binding of a claim that is no more: with them and
-// without its volume a claim counts as lost.
+// bindingMarks are the annotations of a claim's former binding. A claim that has them, but not its
+// volume, counts as lost.
 //
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go PersistentVolumeController.syncClaim.
 var bindingMarks = []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"}
 
-// noteVolume says what is with the volume of a claim. Its name stays in the claim. A
-// claim without it would get an empty volume, and nothing would show it.
+// noteVolume notes the state of a claim's volume. The claim keeps the name of the volume; without
+// it, the claim would silently get an empty volume.
 func (n *node) noteVolume(p *planning) {
 	name := textAt(n.content, "spec", "volumeName")
 	if name == "" {
 		return
 	}
 	volume := object.PV.Ref("", name)
-	if i, filled := p.places[placeOf(volume)]; filled && p.nodes[i].state == made {
+	if i, filled := p.places[volume.Coordinates()]; filled && p.nodes[i].state == made {
 		return
 	}
 	live, err := p.now.Lookup(volume)
@@ -171,8 +171,8 @@ func (n *node) noteVolume(p *planning) {
 	}
 }
 
-// stripJob leaves out the selector and the labels that hold the UID of the Job,
-// which the server makes anew, unless the user chose them.
+// stripJob removes the selector and the labels with the UID of the Job, which the server generates,
+// unless the user chose them.
 //
 // Upstream: pkg/registry/batch/job/strategy.go generateSelector.
 func (n *node) stripJob() {
@@ -186,7 +186,7 @@ func (n *node) stripJob() {
 	}
 }
 
-// isToken reports whether the object is the token of a ServiceAccount.
+// isToken reports whether the object is a token Secret of a ServiceAccount.
 func isToken(n *node) bool {
 	return n.Object.Is(object.Secret) && text(n.content, "type") == "kubernetes.io/service-account-token"
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestStrip: what a new object must not have is left out and said; all else goes
-// back byte for byte.
+// TestStrip: fields that a new object must not have are removed and reported; the rest is restored
+// byte for byte.
 func TestStrip(t *testing.T) {
 	boundTo := func(uid string) *object.Object {
 		v := live("PersistentVolume disk")
@@ -84,8 +84,7 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// bodyOf is an object of sorted keys: before metadata come those below it, split
-// by bars.
+// bodyOf returns an object with sorted keys: its identity, and parts, which are split by bars.
 func bodyOf(r object.Ref, parts string) string {
 	var before, inside, after []string
 	for part := range strings.SplitSeq(parts, "|") {
@@ -123,7 +122,7 @@ func TestNumbersKeepTheirDigits(t *testing.T) {
 }
 
 // TestDropAddresses: a Service keeps its addresses unless the server says that they are taken; then
-// those alone are left out.
+// only those are removed.
 func TestDropAddresses(t *testing.T) {
 	const service = `{"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}}`
 	for _, c := range []struct{ refused, body, says string }{

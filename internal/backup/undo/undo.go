@@ -1,16 +1,14 @@
-// Package undo plans how what a run took can be made again. It takes the saved
-// objects and a way to ask what the cluster has now, and answers with steps, and
-// with a reason for everything that it leaves alone.
+// Package undo plans how the deletions and changes of a run are reverted. It takes the saved
+// objects and access to the current cluster, and returns steps and a reason for every object
+// without one.
 //
-// What nothing can bring back: the UID, so that whatever remembers one forgets;
-// what was outside of the cluster, such as a disk or a load balancer; a deletion
-// that has begun; and the time between. (spec §20, W16, N32, N33)
+// Some things cannot be restored: UIDs, so references by UID break; what was outside the cluster,
+// such as a disk or a load balancer; a deletion that has begun; and the time between. (spec §20,
+// W16, N32, N33)
 //
-// Two rules come before everything else. Nothing is overwritten unless that is asked
-// for: coordinates that are taken stay as they are, and what differs there is
-// said. And no reference is ever written to an owner that
-// is not there, since the collector would take that for garbage and delete the
-// object that was just made.
+// Two rules come first. Existing objects are not overwritten unless that is requested; their
+// differences are reported. And no reference is ever written to an owner that does not exist, since
+// the garbage collector would delete the new object.
 package undo
 
 import (
@@ -20,75 +18,71 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Saved is an object as it was before the run.
+// Saved is an object in its state before the run.
 type Saved struct {
 	Object object.Ref
-	// Raw is the object as the server sent it; nil when it was not kept.
+	// Raw is the object as the server sent it; nil if it was not kept.
 	Raw []byte
-	// Forgotten tells that it was not kept because nobody remembered it.
+	// Forgotten reports that it was not kept because the record no longer contained it.
 	Forgotten bool
-	// Changed tells that the run took references away from the object rather than
-	// the object itself. Only those of such an object are given back.
+	// Changed reports that the run removed references from the object instead of deleting it. Only
+	// such objects get lost references back.
 	Changed bool
 }
 
-// Lookup returns what is at the coordinates now, whatever its UID; nil when
-// nothing is, and that is proven. Any error means that nobody can tell. The
-// namespace of a cluster-scoped kind is to be ignored, for an owner reference
-// does not say the scope of the owner.
+// Lookup returns the current object at the coordinates, whatever its UID; nil if its absence is
+// proven. An error means that its state is unknown. It must ignore the namespace for a
+// cluster-scoped kind, since an owner reference does not contain the scope of the owner.
 type Lookup func(object.Ref) (*object.Object, error)
 
-// Annotation is on every object that an undo has made. It holds the UID that the
-// object had before: whoever remembers that one can find the new one, and so can
-// an undo that was killed before it got the answer.
+// Annotation is set on every object that an undo creates. It holds the old UID of the object. It
+// leads clients that know the old UID to the new object, also an undo that was killed before it got
+// the answer.
 const Annotation = "kubectl-gc.io/restored-from"
 
-// Cluster is what an undo asks of the cluster that there is now, and how it was asked for
-// itself.
+// Cluster is the access to the current cluster, and the options of the undo.
 type Cluster struct {
 	Lookup Lookup
-	// Status is where the status of a kind that is served is written. Nil: nobody can
-	// tell.
+	// Status returns how the status of a served kind is written. Nil: unknown.
 	Status func(apiVersion, kind string) StatusAt
-	// Content is the object at the coordinates as the server sends it. Nil: nobody can tell.
-	// Then no status is given back to what an earlier undo made, and what exists again is not
-	// compared with what was saved.
+	// Content returns the current object at the coordinates as the server sends it. If nil, no
+	// status is restored to objects from an earlier undo, and objects that exist again are not
+	// compared.
 	Content func(object.Ref) ([]byte, error)
-	// Heirs: what was made anew under the name of an owner counts as the owner.
+	// Heirs lets an object that was recreated under the name of an owner count as the owner.
 	Heirs bool
-	// Overwrite: what exists again with other content gets the saved content.
+	// Overwrite restores the saved content of objects that exist again with other content.
 	Overwrite bool
-	// Finished: work that had ended is made again, too.
+	// Finished recreates finished work, too.
 	Finished bool
 }
 
-// Plan is what an undo does and what it leaves.
+// Plan is what an undo does and what it skips.
 type Plan struct {
-	// Steps are in the order in which they have to be taken: owners first, and
-	// before an object what the server wants to have before it.
+	// Steps are in execution order: owners first, and before an object what the server requires for
+	// it.
 	Steps []Step
 	// Skipped is sorted by object.
 	Skipped []Skip
 }
 
-// Verb is what a step does.
+// Verb is the kind of a step.
 type Verb string
 
 // The verbs.
 const (
-	// Create: the object is made again.
+	// Create: the object is created again.
 	Create Verb = "Create"
-	// Restore: references are given back to an object that is still there, or that was
-	// made before its owner.
+	// Restore: references are added to an object that still exists or that was created before its
+	// owner.
 	Restore Verb = "Restore"
-	// Status: the status of an object that was made is given back, unless somebody has
-	// written one since.
+	// Status: the status of a created object is restored unless one was written since.
 	Status Verb = "Status"
-	// Overwrite: an object that exists again gets the content that was saved.
+	// Overwrite: an object that exists again gets the saved content.
 	Overwrite Verb = "Overwrite"
-	// Secrets: the names of Secrets are added to those that a ServiceAccount has.
+	// Secrets: the names of Secrets are added to those of a ServiceAccount.
 	Secrets Verb = "Secrets"
-	// Manage: the managedFields of an object are restored that an interrupted undo has created.
+	// Manage: restores the managedFields of an object that an interrupted undo created.
 	Manage Verb = "Manage"
 )
 
@@ -99,63 +93,63 @@ type Step struct {
 	Verb Verb
 	// Object is the object as it was saved, with its old UID.
 	Object object.Ref
-	// References are those that the object will have: of Restore, those that it
-	// gets beside the ones it has.
+	// References are the references of the new object. For Restore, they are added to the existing
+	// ones.
 	References []Reference
 	Dropped    []Dropped
-	// Stripped are the fields beyond those of every object that are left out.
+	// Stripped are removed fields, in addition to those removed from every object.
 	Stripped []string
 	Notes    []reason.Code
 	// Differences are the fields that Overwrite changes.
 	Differences []Difference
-	// Secrets are the names that a ServiceAccount gets.
+	// Secrets are the names that are added to a ServiceAccount.
 	Secrets []string
 
-	content map[string]any // of Create; of Overwrite what was intended
-	live    *object.Object // of Restore and Status, unless an earlier step makes the object; of Overwrite and Secrets
-	now     []byte         // of Overwrite and Secrets: the object that was compared
-	status  any            // of Status
-	// managers are the saved managedFields, in the last step of an object whose content an undo
-	// writes. Left tells that an earlier undo has written it.
+	content map[string]any // Create: the object; Overwrite: the desired content
+	live    *object.Object // nil for Create, and if an earlier step creates the object
+	now     []byte         // Overwrite and Secrets: the object that was compared
+	status  any            // Status
+	// managers are the saved managedFields, set in the last step of an object that an undo writes.
+	// left reports that an earlier undo wrote it.
 	managers []any
 	left     bool
-	// finalizers are those that the object of Overwrite lacks.
+	// finalizers are those that Overwrite adds.
 	finalizers []string
 }
 
-// Reference is a reference that will be written.
+// Reference is an owner reference that a step writes.
 type Reference struct {
 	object.OwnerReference
-	// Made tells that the owner is made again by an earlier step. The UID is the
-	// old one; a Mapping knows the new one.
+	// Made reports that an earlier step recreates the owner. The UID is the old one; a Mapping has
+	// the new one.
 	Made bool
-	// Was is the UID that the reference had, where it was to an earlier owner of that name.
+	// Was is the former UID of the reference, if it pointed to an earlier owner of that name.
 	Was types.UID
 }
 
-// Dropped is a reference that will not be written.
+// Dropped is an owner reference that is not written.
 type Dropped struct {
 	Reference object.OwnerReference
 	Reason    reason.Code
 }
 
-// Volume is the volume that the claim of a step waits for; false if it names none.
+// Volume returns the volume of a PVC's step; false if it names none.
 func (s *Step) Volume() (object.Ref, bool) {
 	name := textAt(s.content, "spec", "volumeName")
 	return object.PV.Ref("", name), s.Object.Is(object.PVC) && name != ""
 }
 
-// Skip is an object that is left alone.
+// Skip is a saved object without a step.
 type Skip struct {
 	Object object.Ref
 	Reason reason.Code
-	// Live is the UID of what has the coordinates now; empty for nothing.
+	// Live is the UID of the object that has the coordinates now; empty if none.
 	Live types.UID
-	// Dropped are the references that cannot be given back: ReferencesLost.
+	// Dropped are the references that cannot be restored, for ReferencesLost.
 	Dropped []Dropped
-	// Differences are the fields in which the object that has the coordinates is not as it was
-	// saved: Differs.
+	// Differences are the fields of the existing object that differ from the saved one, for
+	// Differs.
 	Differences []Difference
-	// Detail is the error behind CannotTell, Unreadable and TakenByAnother, for people.
+	// Detail is the error of CannotTell, Unreadable or TakenByAnother, for people.
 	Detail string
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// cluster is what the cluster has now.
+// cluster is the current state of the cluster.
 type cluster struct {
-	objects map[place]*object.Object
-	closed  map[place]bool // nobody can tell
+	objects map[object.Coordinates]*object.Object
+	closed  map[object.Coordinates]bool // places with an unknown state
 }
 
 func clusterOf(objects ...*object.Object) *cluster {
-	c := &cluster{objects: map[place]*object.Object{}, closed: map[place]bool{}}
+	c := &cluster{objects: map[object.Coordinates]*object.Object{}, closed: map[object.Coordinates]bool{}}
 	for _, o := range objects {
-		c.objects[placeOf(o.Ref)] = o
+		c.objects[o.Ref.Coordinates()] = o
 	}
 	return c
 }
@@ -37,13 +37,13 @@ func (c *cluster) lookup(r object.Ref) (*object.Object, error) {
 	case r.Namespace == "":
 		return nil, &object.NamespaceRequiredError{Ref: r}
 	}
-	if c.closed[placeOf(r)] {
+	if c.closed[r.Coordinates()] {
 		return nil, errors.New("forbidden")
 	}
-	return c.objects[placeOf(r)], nil
+	return c.objects[r.Coordinates()], nil
 }
 
-// refOf reads `kind[.group] [namespace/]name`; the UID is `u-<name>`.
+// refOf parses `kind[.group] [namespace/]name`; the UID is `u-<name>`.
 func refOf(name string) object.Ref {
 	kind, rest, _ := strings.Cut(name, " ")
 	kind, group, grouped := strings.Cut(kind, ".")
@@ -71,7 +71,7 @@ func controllerOf(r object.Ref) object.OwnerReference {
 	return ref
 }
 
-// saved is an object with owners and further fields in JSON.
+// saved returns an object with owners and further fields in JSON.
 func saved(name, fields string, owners ...object.OwnerReference) Saved {
 	return savedAs(refOf(name), fields, owners...)
 }
@@ -118,7 +118,7 @@ func another(name string, owners ...object.OwnerReference) *object.Object {
 	return o
 }
 
-// lines are a plan as text.
+// lines returns a plan as text.
 func lines(p *Plan) []string {
 	var all []string
 	for _, s := range p.Steps {
@@ -162,11 +162,11 @@ func want(t *testing.T, c *cluster, list []Saved, want ...string) *Plan {
 	return p
 }
 
-// TestWhatIsThere (N33): nothing that is there is overwritten, and nothing is made
-// where nobody can tell what is there.
+// TestWhatIsThere (N33): existing objects are not overwritten, and no object is created if the
+// state of its coordinates is unknown.
 func TestWhatIsThere(t *testing.T) {
 	c := clusterOf(live("ConfigMap alive"), going("ConfigMap going"), another("ConfigMap taken"))
-	c.closed[placeOf(refOf("ConfigMap hidden"))] = true
+	c.closed[refOf("ConfigMap hidden").Coordinates()] = true
 	notSaved := Saved{Object: refOf("Secret none")}
 	twice := refOf("ConfigMap gone")
 	twice.UID = "z"
@@ -192,13 +192,13 @@ func TestWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestReferences (N32, W16): a reference is written only to an owner that is
-// there, or that the plan makes.
+// TestReferences (N32, W16): a reference is written only to an owner that exists or that the plan
+// creates.
 func TestReferences(t *testing.T) {
 	c := clusterOf(live("ConfigMap out"), going("ConfigMap out-going"), another("ConfigMap out-other"),
 		another("ConfigMap taken"), going("ConfigMap going"), live("ConfigMap alive"), live("ClusterRole role"))
-	c.closed[placeOf(refOf("ConfigMap out-hidden"))] = true
-	c.closed[placeOf(refOf("ConfigMap hidden"))] = true
+	c.closed[refOf("ConfigMap out-hidden").Coordinates()] = true
+	c.closed[refOf("ConfigMap hidden").Coordinates()] = true
 	twin, elsewhere := refOf("Secret twin"), refOf("ConfigMap pay/far")
 	twin.UID = "u-double"
 	var owners []object.OwnerReference
@@ -228,7 +228,7 @@ func TestReferences(t *testing.T) {
 		"TakenByAnother v1 ConfigMap shop/taken another",
 		"NotSaved v1 ConfigMap shop/unsaved ",
 	)
-	// What the plan says is what is sent.
+	// The sent body is the planned one.
 	var m Mapping
 	if _, _, err := p.Steps[5].Body(&m); err == nil {
 		t.Error("a dependent may be made before its owner")
@@ -243,7 +243,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// sent are the UIDs of the references in the body of a step.
+// sent returns the UIDs of the references in the body of a step.
 func sent(t *testing.T, s *Step, m *Mapping) (string, []Dropped) {
 	t.Helper()
 	body, dropped, err := s.Body(m)
@@ -265,8 +265,8 @@ func sent(t *testing.T, s *Step, m *Mapping) (string, []Dropped) {
 	return strings.Join(uids, " "), dropped
 }
 
-// TestOrder: owners, namespaces, definitions and what pods are admitted by come
-// first, whatever their names, and workloads after what they use.
+// TestOrder: owners, namespaces, CRDs and what the admission of pods requires come first, whatever
+// their names, and workloads after the objects that they use.
 func TestOrder(t *testing.T) {
 	crd := saved("CustomResourceDefinition.apiextensions.k8s.io carts.example.com", `{"spec":{"group":"example.com","names":{"kind":"Cart"}}}`)
 	pod := saved("Pod a/p", `{"spec":{"serviceAccountName":"runner","priorityClassName":"high"}}`)
@@ -289,8 +289,8 @@ func TestOrder(t *testing.T) {
 	)
 }
 
-// TestCycles: one reference of each circle is given later, that of the smallest object
-// on it; what hangs on the circle is made with its own.
+// TestCycles: one reference of each cycle is added later, that of the smallest object. Dependents
+// of the cycle are created with theirs.
 func TestCycles(t *testing.T) {
 	ring := func(name, owner string) Saved {
 		return saved("ConfigMap "+name, "", ownerOf(refOf("ConfigMap "+owner)))
@@ -305,7 +305,7 @@ func TestCycles(t *testing.T) {
 		"7 Create v1 ConfigMap shop/y +x(new)",
 		"8 Restore v1 ConfigMap shop/x +y(new)",
 	)
-	// What the server wants is never given up: the reference of the ServiceAccount is.
+	// Requirements of the server are never postponed, but the reference of the ServiceAccount is.
 	pod := saved("Pod p", `{"spec":{"serviceAccountName":"sa"}}`, ownerOf(refOf("ServiceAccount sa")))
 	want(t, clusterOf(), []Saved{pod, saved("ServiceAccount sa", "", ownerOf(refOf("Pod p")))},
 		"1 Create v1 ServiceAccount shop/sa",
@@ -314,8 +314,8 @@ func TestCycles(t *testing.T) {
 	)
 }
 
-// TestRestore: an object that was only changed gets back the references whose
-// owners are there, under its UID and version.
+// TestRestore: an object that was only changed gets back its references to existing owners, with
+// its UID and resourceVersion.
 func TestRestore(t *testing.T) {
 	changed := func(s Saved) Saved { s.Changed = true; return s }
 	kept, gone, fresh := refOf("ConfigMap kept"), refOf("ConfigMap gone"), refOf("ConfigMap fresh")
@@ -355,9 +355,9 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRestoreOfWhatTheCollectorHasNotSeen: right after a delete the collector may not be
-// through. What still refers to an owner that has gone and is made anew gets the new one
-// in its place: it would be collected, or lose the reference.
+// TestRestoreOfWhatTheCollectorHasNotSeen: right after a delete, the collector may not have
+// finished. An object that still refers to a deleted owner gets a reference to the recreated one
+// instead; otherwise it would be deleted, or lose the reference.
 func TestRestoreOfWhatTheCollectorHasNotSeen(t *testing.T) {
 	kept, fresh := refOf("ConfigMap kept"), refOf("ConfigMap fresh")
 	changed := saved("Pod a", "", ownerOf(kept), controllerOf(fresh))
@@ -382,8 +382,8 @@ func TestRestoreOfWhatTheCollectorHasNotSeen(t *testing.T) {
 	}
 }
 
-// TestByItself: work that is done is not done again, and what controllers make
-// is left to them.
+// TestByItself: finished work is not run again, and objects that controllers create are left to
+// them.
 func TestByItself(t *testing.T) {
 	rs, job, out := refOf("ReplicaSet.apps rs"), refOf("Job.batch job"), refOf("ReplicaSet.apps out")
 	c := clusterOf(live("ReplicaSet.apps out"))
@@ -441,8 +441,8 @@ func TestByItself(t *testing.T) {
 	)
 }
 
-// TestBeforeItsOwner: what the owner would make by itself, with other content, is made before
-// it and gets the reference afterwards. An operator makes any of the dependents of its resource.
+// TestBeforeItsOwner: a dependent that the owner would create with other content is created before
+// it, and gets the reference afterwards. An operator may create any dependent of its resource.
 func TestBeforeItsOwner(t *testing.T) {
 	set, cart := refOf("StatefulSet.apps db"), refOf("Cart.example.com c")
 	want(t, clusterOf(), []Saved{
@@ -465,8 +465,8 @@ func TestBeforeItsOwner(t *testing.T) {
 	)
 }
 
-// TestKindIsGone: with its definition a kind is gone, and every instance. Without the
-// definition in the backup nobody can tell.
+// TestKindIsGone: without its CRD, a kind and all its instances are gone. If the CRD is not in the
+// backup, their state is unknown.
 func TestKindIsGone(t *testing.T) {
 	c := clusterOf()
 	unserved := func(r object.Ref) (*object.Object, error) {

@@ -9,24 +9,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addAgain says of the losses which of them are there again, and in which namespaces nothing can be
-// made yet: an undo does nothing about either.
+// addAgain marks the losses that exist again, and the namespaces that nothing can be created in yet.
+// An undo can do nothing about either.
 func (d *document) addAgain() {
 	last := lastOf(d.a.Past.Changes)
 	closed, terminating := map[string]bool{}, namespacesGoing(d.a)
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if o := last[coordinatesOf(object.Ref(l.Object))]; o != nil && isAgain(l, o) {
+		if o := last[object.Ref(l.Object).Coordinates()]; o != nil && isAgain(l, o) {
 			l.Again = o.UID
 		}
-		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // as of a file it may have gone since
+		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // the namespace may be gone since the file was written
 			closed[ns] = true
 		}
 	}
 	d.out.Terminating = slices.Sorted(maps.Keys(closed))
 }
 
-// isAgain reports whether what is at the place of a loss makes up for it.
+// isAgain reports whether the object now at the coordinates of a loss makes up for it.
 func isAgain(l *report.Loss, o *object.Object) bool {
 	switch l.State {
 	case report.LossDeleted:
@@ -42,20 +42,13 @@ func isAgain(l *report.Loss, o *object.Object) bool {
 	}
 }
 
-// coordinates are where an object is, whatever its version and uid.
-type coordinates struct{ group, kind, namespace, name string }
-
-func coordinatesOf(r object.Ref) coordinates {
-	return coordinates{r.Group(), r.Kind, r.Namespace, r.Name}
-}
-
-// lastOf are the objects that changes have left, by where they are; those that are being deleted are
-// none.
-func lastOf(changes []history.Change) map[coordinates]*object.Object {
-	last := map[coordinates]*object.Object{}
+// lastOf returns the objects that exist after the changes, by their coordinates. Objects that are
+// being deleted are left out.
+func lastOf(changes []history.Change) map[object.Coordinates]*object.Object {
+	last := map[object.Coordinates]*object.Object{}
 	for i := range changes {
 		c := &changes[i]
-		if at := coordinatesOf(c.Object.Ref); c.Type == object.Deleted || c.Object.BeingDeleted() {
+		if at := c.Object.Ref.Coordinates(); c.Type == object.Deleted || c.Object.BeingDeleted() {
 			delete(last, at)
 		} else {
 			last[at] = c.Object
@@ -64,7 +57,7 @@ func lastOf(changes []history.Change) map[coordinates]*object.Object {
 	return last
 }
 
-// namespacesGoing are the namespaces that are there and being deleted.
+// namespacesGoing returns the namespaces that exist and are being deleted.
 func namespacesGoing(a *history.Account) map[string]bool {
 	going := map[string]bool{}
 	for _, o := range a.Past.Standing {

@@ -15,8 +15,8 @@ func objectWith(ref object.Ref, uid types.UID, owners ...object.OwnerReference) 
 	return &object.Object{Ref: ref, Owners: owners}
 }
 
-// TestAgain: what has the name of what went makes up for it while it stays, and an owner of the same
-// name for the one that was lost.
+// TestAgain: an existing object with the name of a lost one makes up for it, and an owner with the
+// same name for a lost owner.
 func TestAgain(t *testing.T) {
 	const was, is = types.UID("was"), types.UID("is")
 	cm, web := object.ConfigMap.Ref("shop", "a"), object.Deployment.Ref("shop", "web")
@@ -46,7 +46,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestOlder: what an undo that looks back further would bring back, with its command.
+// TestOlder: the losses that an undo without a time limit would bring back, with its command.
 func TestOlder(t *testing.T) {
 	clock := history.NewClock([]history.Moment{{Revision: 1, Time: 1000}, {Revision: 50, Time: 1100}, {Revision: 60, Time: 1110}, {Revision: 100, Time: 1500}})
 	lose := func(name string, at uint64) history.Loss {
@@ -66,8 +66,8 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// TestOneTimeOfARequest: what one request took is told of no time before it. The audit log knows
-// that better than the clock.
+// TestOneTimeOfARequest: no loss has a time before its request. The audit log knows that time better
+// than the clock.
 func TestOneTimeOfARequest(t *testing.T) {
 	clock := history.NewClock([]history.Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
 	lose := func(name string, at uint64) history.Loss {
@@ -86,8 +86,8 @@ func TestOneTimeOfARequest(t *testing.T) {
 	}
 }
 
-// TestNamespaceIsThere: of a namespace that is Terminating or was made again, what was in it is saved or
-// brought back.
+// TestNamespaceIsThere: the content of a namespace that is Terminating is saved. The content of one
+// that was created again is brought back.
 func TestNamespaceIsThere(t *testing.T) {
 	ns, cm := object.Namespace.Ref("", "shop"), object.ConfigMap.Ref("shop", "a")
 	lose := func(ref object.Ref, uid types.UID, gone uint64) history.Loss {
@@ -114,7 +114,7 @@ func TestNamespaceIsThere(t *testing.T) {
 	}
 }
 
-// TestRoutineTakesAlong: what went with an object that Kubernetes cleaned up is as little of a loss.
+// TestRoutineTakesAlong: what an object takes along that Kubernetes cleans up is routine as well.
 func TestRoutineTakesAlong(t *testing.T) {
 	job, pod, cm := object.Job.Ref("shop", "nightly-1"), object.Pod.Ref("shop", "nightly-1-a"), object.ConfigMap.Ref("shop", "a")
 	lose := func(ref object.Ref, uid types.UID, c history.Cause) history.Loss {

@@ -9,23 +9,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// definition is what became of a CRD that was deleted.
+// definition is the current state of a CRD that was deleted.
 type definition struct {
-	// last is what it said last: what it says now, or will say once it is back.
+	// last is its last known content: the current one, or the one that it will have once it is back.
 	last *object.CRDFacts
-	// served says that the server serves what it defined.
+	// served: the server serves the kind that the CRD defined.
 	served bool
-	// unread is why the server does not show what it had, even where it is back; empty if it does.
+	// unread is why the server does not show the CRD's former objects, even if the CRD is back; empty
+	// if it does.
 	unread reason.Code
-	// lacks is the version for whose lack that is so.
+	// lacks is the missing version that causes this.
 	lacks string
 }
 
-// definitions are what is known of all CRDs of an account, by name.
+// definitions has the state of all CRDs of an account, by name.
 type definitions struct {
 	resources *object.Resources
-	// deleted is what each said last before it was deleted, standing what it says if it is there
-	// again, and there whether it is.
+	// deleted has the last content of each CRD before it was deleted. standing has the content of
+	// those that exist again. there reports whether a CRD exists.
 	deleted, standing map[string]*object.CRDFacts
 	there             map[string]bool
 }
@@ -52,11 +53,11 @@ func definitionsOf(a *history.Account) *definitions {
 	return d
 }
 
-// of is what became of the CRD of a loss.
+// of returns the current state of the CRD of a loss.
 func (d *definitions) of(l *history.Loss) definition {
 	was, name := l.Object.Definition(), l.Object.Name
 	last := cmp.Or(d.standing[name], d.deleted[name], was)
-	versions := was.Versions // it was made again behind the end of the past, if it is served
+	versions := was.Versions // if it is served, it was created again after the end of the past
 	if d.there[name] {
 		versions = last.Versions
 	}
@@ -68,8 +69,9 @@ func (d *definitions) of(l *history.Loss) definition {
 	return definition{last, served, why, lacks}
 }
 
-// unreadable is why the server does not show what was stored of one CRD by another one of its
-// name: it refuses to convert what it does not know, and looks elsewhere for it.
+// unreadable returns why the server does not show objects of a CRD through a later one of the same
+// name. The server refuses to convert a version that it does not know, and looks elsewhere for
+// another kind or scope.
 //
 // Upstream: apiextensions-apiserver/pkg/apiserver/conversion/converter.go crConverter.ConvertToVersion.
 func unreadable(was, now *object.CRDFacts) (why reason.Code, lacks string) {
@@ -87,7 +89,8 @@ func unreadable(was, now *object.CRDFacts) (why reason.Code, lacks string) {
 	return "", ""
 }
 
-// version is one that serves what a CRD had, as it was named then if that is served.
+// version returns a version that serves the former objects of a CRD. It prefers a version of that
+// CRD.
 func (d *definition) version(was *object.CRDFacts) (name string, served bool) {
 	for _, v := range slices.Concat(was.Versions, d.last.Versions) {
 		if v.Served && slices.ContainsFunc(d.last.Versions, func(x object.CRDVersion) bool { return x.Name == v.Name && x.Served }) {
@@ -97,9 +100,9 @@ func (d *definition) version(was *object.CRDFacts) (name string, served bool) {
 	return "", false
 }
 
-// Definitions are those of the losses that are CRDs: those whose objects the server does not
-// show while they are gone, each once, and those that are there again, or come with another one
-// of their name.
+// Definitions sorts the losses that are CRDs. gone has those that make their objects unreadable while
+// they are gone, one per name. back has those that exist again, or come back with another one of the
+// same name. others has the rest.
 func Definitions(a *history.Account, which []int) (gone, back, others []int) {
 	last := map[string]int{}
 	for _, i := range which {
@@ -122,9 +125,9 @@ func Definitions(a *history.Account, which []int) (gone, back, others []int) {
 	return gone, back, others
 }
 
-// Instances are the collections that went with CRDs, as they were before that, the latest first:
-// in the namespace that is asked about, or in all. Whoever asks for an object does not ask for
-// all of its kind.
+// Instances returns the collections that were deleted with CRDs, as they were just before, the latest
+// first. They are limited to the namespace of the question. A question about one instance does not
+// include all of its kind.
 func Instances(a *history.Account, crds []int, q Question) []history.Collection {
 	picked, now := pick(a, q), definitionsOf(a)
 	var all []history.Collection

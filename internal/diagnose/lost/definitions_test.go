@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lamps is the CRD of lamps, with some versions, of which the last is the one of storage.
+// lamps is the CRD of lamps with some versions. The last one is the storage version.
 func lamps(uid string, namespaced bool, versions ...string) *object.Object {
 	o := &object.Object{Ref: object.CRD.Ref("", "lamps.example.com")}
 	o.UID = types.UID(uid)
@@ -24,8 +24,8 @@ func lamps(uid string, namespaced bool, versions ...string) *object.Object {
 	return o
 }
 
-// lives is an account of CRDs of one name that were made and deleted one after the other, the
-// last of them only if it is gone.
+// lives returns an account of CRDs of one name that were created and deleted one after the other. The
+// last one is deleted only if gone is set.
 func lives(gone bool, crds ...*object.Object) *history.Account {
 	past := &history.Past{From: history.Moment{Revision: 10}, To: history.Moment{Revision: 1000}, Resources: &object.Resources{}}
 	a := &history.Account{Past: past}
@@ -46,9 +46,9 @@ func lives(gone bool, crds ...*object.Object) *history.Account {
 	return a
 }
 
-// TestDefinitionMadeAgain: a CRD that is there again is not gone. What it had is read in a
-// version that is served now; not if it was stored in another one, or elsewhere. Of one that is
-// gone the last comes back, once, and with it what all of them had.
+// TestDefinitionMadeAgain: a CRD that exists again is not gone. Its former objects are read in a
+// version that is served now, unless they were stored in another version or elsewhere. If it is gone,
+// only the last one comes back, with the objects of all of them.
 func TestDefinitionMadeAgain(t *testing.T) {
 	first, gadgets := lamps("1", true, "v1"), lamps("2", true, "v1")
 	gadgets.Definition().Kind = "Gadget"
@@ -85,7 +85,7 @@ func TestDefinitionMadeAgain(t *testing.T) {
 	}
 }
 
-// TestInstancesOfNamed: all instances come with the CRD that is asked for, and not with one of them.
+// TestInstancesOfNamed: all instances come with a CRD that is named, and not with a named instance.
 func TestInstancesOfNamed(t *testing.T) {
 	a := lives(false, lamps("1", true, "v1"), lamps("2", true, "v1"))
 	lamp := object.Ref{APIVersion: "example.com/v1", Kind: "Lamp", Namespace: "park", Name: "l"}
@@ -99,7 +99,7 @@ func TestInstancesOfNamed(t *testing.T) {
 	}
 }
 
-// TestRestorableOfUnseen: what belonged to instances that nothing shows comes back with the CRD,
+// TestRestorableOfUnseen: the dependents of instances that are not shown come back with the CRD,
 // unless it is named.
 func TestRestorableOfUnseen(t *testing.T) {
 	a := lives(true, lamps("1", true, "v1"))
@@ -114,7 +114,7 @@ func TestRestorableOfUnseen(t *testing.T) {
 	}
 }
 
-// TestBelow: what belonged to instances of a namespace is that of the namespace.
+// TestBelow: dependents of the instances in a namespace are limited to that namespace.
 func TestBelow(t *testing.T) {
 	a := restorables()
 	owners := map[types.UID]bool{"u-Lamp-l": true}

@@ -1,4 +1,4 @@
-// Package lost answers what is gone, and who took it: an account of a server's history as a
-// document, of as much of the cluster as was asked about. It derives no cause: package history
-// does.
+// Package lost reports what was deleted, and because of which requests: an account of a server's
+// history as a document, limited to the part of the cluster that was asked about. It derives no
+// causes. Package history does.
 package lost

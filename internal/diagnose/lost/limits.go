@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// tick is how far apart the times are at most that are known of a cluster.
+// tick is the maximum distance, in seconds, between known times of a cluster.
 const tick = 15
 
-// addLimits says of what less is known than was asked for.
+// addLimits adds which parts of the requested history are unknown.
 func (d *document) addLimits() {
 	past := d.a.Past
 	switch {
@@ -47,7 +47,7 @@ func (d *document) addLimits() {
 	})
 }
 
-// ignored is why it is not known which revision a time was.
+// ignored returns why the revision of a time is unknown.
 func ignored(past *history.Past) report.SinceIgnored {
 	for i := range past.Limits {
 		if l := &past.Limits[i]; l.Resource.Is(object.Lease) && isForbidden(l) {
@@ -59,8 +59,8 @@ func ignored(past *history.Past) report.SinceIgnored {
 
 func isForbidden(l *history.Limit) bool { return strings.Contains(strings.ToLower(l.Why), "forbidden") }
 
-// addGoneKinds says of the kinds of CRDs that are gone, or are there again as others, that nothing
-// shows their objects. What a file remembers it shows anyway.
+// addGoneKinds adds gaps for the kinds of CRDs that are gone, or exist again in a form that cannot
+// read the old objects: these are not shown. A file still shows the objects that it has.
 func (d *document) addGoneKinds() {
 	crds := definitionsOf(d.a)
 	for i := range d.a.Losses {
@@ -79,14 +79,15 @@ func (d *document) addGoneKinds() {
 	}
 }
 
-// addGoneKind adds a gap once: a CRD may be deleted, made again, and deleted again.
+// addGoneKind adds a gap unless it is there already: a CRD may be deleted, created and deleted again.
 func (d *document) addGoneKind(g report.Gap) {
 	if !slices.Contains(d.out.Gaps, g) {
 		d.out.Gaps = append(d.out.Gaps, g)
 	}
 }
 
-// matters reports whether something of a kind may be what is asked about, or who took it.
+// matters reports whether an object of the kind may be a subject of the question, or may have taken
+// one along.
 func (d *document) matters(r object.Resource) bool {
 	if d.q.Objects != nil && !d.takes() {
 		return d.bearing()[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
@@ -95,7 +96,7 @@ func (d *document) matters(r object.Resource) bool {
 		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })
 }
 
-// addLimit adds a kind of which the history begins later, or of which it has holes, or none.
+// addLimit adds a kind with a history that starts later, has holes, or is missing.
 func (d *document) addLimit(l *history.Limit) {
 	gap := report.Gap{APIVersion: l.Resource.APIVersion(), Resource: l.Resource.Name, Matters: true}
 	switch {
@@ -116,7 +117,7 @@ func (d *document) addLimit(l *history.Limit) {
 
 var hasCode = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(: |$)`)
 
-// coded is why something is not known, with a code in front.
+// coded returns why something is unknown, with a code in front.
 func coded(code reason.Code, why string) string {
 	switch {
 	case hasCode.MatchString(why):

@@ -10,26 +10,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Question is what is asked of an account.
+// Question selects what an account is asked for.
 type Question struct {
-	// Source is where its history was read.
+	// Source is where the history was read.
 	Source report.Source
-	// Namespace is the only one that is asked about; empty for all.
+	// Namespace limits the question to one namespace; empty for all.
 	Namespace string
-	// Objects are the only ones that are, in whatever version and with whatever uid; nil for
-	// all.
+	// Objects limits the question to these objects, in any version and with any uid; nil for all.
 	Objects []object.Ref
-	// Since is how far back is asked for, and SinceRevision the same in revisions; 0 for as far
-	// as there is history.
+	// Since limits how far back the question goes, and SinceRevision does the same in revisions; 0
+	// for all of the history.
 	Since         time.Duration
 	SinceRevision uint64
-	// Undo says that what is gone can be brought back, File are the flags that name the file which
-	// remembers it; empty for the cluster itself.
+	// Undo: deleted objects can be brought back. File has the flags that name the file with their
+	// content; empty for the cluster itself.
 	Undo bool
 	File string
 }
 
-// Document is what the account says about what is asked.
+// Document returns the answer of the account to the question.
 func Document(a *history.Account, q Question) *report.Lost {
 	d := &document{index: indexOf(a, &q), a: a, q: q, picked: story(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
 		APIVersion: report.APIVersion, Kind: "Lost", Source: q.Source, Namespace: q.Namespace,
@@ -51,16 +50,16 @@ func Document(a *history.Account, q Question) *report.Lost {
 	return d.out
 }
 
-// document is one that is being written.
+// document is a document under construction.
 type document struct {
 	index
 	a *history.Account
 	q Question
-	// picked are the losses that are asked about, as flags.
+	// picked has a flag for each loss that is part of the answer.
 	picked []bool
-	// above are the last controllers above objects, once they are asked for.
+	// above has the topmost controllers of objects, computed on first use.
 	above map[types.UID]types.UID
-	// took are the losses of each request that the document has, by their places in it.
+	// took has the losses of each request in the document, by their indexes in it.
 	took [][]int
 	out  *report.Lost
 }
@@ -106,7 +105,8 @@ func (d *document) addLosses() {
 	}
 }
 
-// began is when a loss began. Of what was asked for itself that is known best.
+// began returns when a loss began. If it was requested directly, the time of the request is the most
+// precise.
 func (d *document) began(l *history.Loss) report.Moment {
 	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Asked {
 		return momentOf(d.a.Requests[r].At)
@@ -114,8 +114,8 @@ func (d *document) began(l *history.Loss) report.Moment {
 	return d.notBefore(d.a.Past.Clock.At(l.Asked), l)
 }
 
-// notBefore is a moment of a loss. The clock may be some seconds early; nothing goes before the
-// request that took it, of which the audit log may know the time.
+// notBefore returns m as a moment of a loss. The clock may be some seconds early. No loss is earlier
+// than its request, and the audit log may have the exact time of that.
 func (d *document) notBefore(m history.Moment, l *history.Loss) report.Moment {
 	if r := l.Cause.Request; r >= 0 && m.Time != 0 && m.Revision >= d.a.Requests[r].At.Revision {
 		m.Time = max(m.Time, d.a.Requests[r].At.Time)
@@ -140,8 +140,8 @@ func count(sum *report.LostSummary, l *report.Loss) {
 	}
 }
 
-// addRequests adds those requests to which a loss refers that is asked about. They keep the
-// numbers that they have in the account.
+// addRequests adds the requests that a loss of the document refers to. They keep their numbers of the
+// account.
 func (d *document) addRequests() {
 	named := map[int]bool{}
 	for i := range d.out.Losses {
@@ -151,7 +151,7 @@ func (d *document) addRequests() {
 			named[other.Request] = true
 		}
 	}
-	elsewhere := map[coordinates]bool{}
+	elsewhere := map[object.Coordinates]bool{}
 	for i := range d.a.Requests {
 		r := &d.a.Requests[i]
 		objects, took := d.objectsOf(r), r.Took
@@ -166,8 +166,8 @@ func (d *document) addRequests() {
 				Sent: d.senderOf(r),
 			})
 		case !usual && d.q.Objects == nil:
-			for _, o := range objects { // once, however often it was made again and deleted
-				if at := coordinatesOf(object.Ref(o)); !elsewhere[at] {
+			for _, o := range objects { // once, even if it was created and deleted several times
+				if at := object.Ref(o).Coordinates(); !elsewhere[at] {
 					elsewhere[at] = true
 					d.out.Elsewhere = append(d.out.Elsewhere, o)
 				}
@@ -176,7 +176,7 @@ func (d *document) addRequests() {
 	}
 }
 
-// objectsOf are what a request asked for, as far as that is asked about; all of it if none is.
+// objectsOf returns the objects of a request that are part of the question; all of them if none is.
 func (d *document) objectsOf(r *history.Request) []report.Ref {
 	var all, asked []report.Ref
 	for _, l := range r.Losses {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestCodes: every cause that the history knows has words.
+// TestCodes: every cause of the history has a text.
 func TestCodes(t *testing.T) {
 	for _, code := range []history.Code{
 		history.Requested, history.OwnerGone, history.OwnerReplaced, history.OwnerWaits, history.OwnerOrphans, history.ReferenceRemoved,
@@ -26,8 +26,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestLimits: what is not known is a limit or a gap, with a code in front of the reason, and
-// makes the answer incomplete. Cluster-scoped kinds are not part of a namespace.
+// TestLimits: everything unknown is a limit or a gap, with a code in front of the reason, and makes
+// the answer incomplete. Cluster-scoped kinds are not part of a namespace.
 func TestLimits(t *testing.T) {
 	past := &history.Past{
 		From: history.Moment{Revision: 100, Time: 1000}, To: history.Moment{Revision: 900, Time: 1300},
@@ -72,8 +72,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestUndo: the command reaches what is gone for some minutes after it was shown, and no
-// namespace is left out in which something has to be first.
+// TestUndo: the command still reaches the losses some minutes after it was printed, and includes
+// every namespace that something must be created in first.
 func TestUndo(t *testing.T) {
 	clock := history.NewClock([]history.Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1500}})
 	past := &history.Past{From: clock.First(), To: clock.Last(), Clock: clock}

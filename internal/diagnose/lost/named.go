@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// isNamed reports whether an object is one of those that are asked about by name.
+// isNamed reports whether the question names an object.
 func (q *Question) isNamed(r object.Ref) bool {
 	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool { return samePlace(o, r) })
 }
@@ -20,9 +20,9 @@ func samePlace(a, b object.Ref) bool {
 	return a.Kind == b.Kind && a.Group() == b.Group() && a.Namespace == b.Namespace && a.Name == b.Name
 }
 
-// story marks the losses that an answer is about: those that are asked about, and of objects that
-// are named what went with them, and what they went with: their owners, and so on up to the
-// request. Of an instance that is not shown it is the end of its CRD.
+// story marks the losses that an answer is about: those of pick, and for named objects also what was
+// deleted with them, and what took them along: their owners, and so on up to the request. For an
+// instance that is not shown, it marks the deletion of its CRD.
 func story(a *history.Account, q Question) []bool {
 	picked := pick(a, q)
 	if q.Objects == nil {
@@ -66,8 +66,8 @@ func story(a *history.Account, q Question) []bool {
 	return picked
 }
 
-// bearing are the kinds of which something may have been what is named, or who took it: where
-// nothing is said of its end, its own kind alone.
+// bearing returns the kinds that may have taken a named object along, and its own kind. If the cause
+// of its deletion is unknown, only its own kind is returned.
 func (d *document) bearing() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	add := func(ref object.Ref) { kinds[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}] = true }
@@ -89,8 +89,7 @@ func (d *document) bearing() map[schema.GroupKind]bool {
 	return kinds
 }
 
-// takes reports whether it is said of what is named that something went with it, or must have:
-// that may have been of any kind.
+// takes reports whether a named object took others along, or must have. These may be of any kind.
 func (d *document) takes() bool {
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
@@ -101,8 +100,9 @@ func (d *document) takes() bool {
 	return false
 }
 
-// addFate adds to the loss of what is named who owned it, and what was made in its place: by
-// its controller since, or by another one of the same Deployment, which may have come first.
+// addFate adds to the loss of a named object its owners and its replacements. A replacement was
+// created by its controller since, or by another one of the same Deployment, which may have done so
+// earlier.
 func (d *document) addFate(out *report.Loss, l *history.Loss) {
 	for _, owner := range l.Object.Owners {
 		out.OwnersThen = append(out.OwnersThen, report.RefOf(d.served(owner.In(l.Object.Namespace))))
@@ -133,7 +133,7 @@ func (d *document) addFate(out *report.Loss, l *history.Loss) {
 	sorted(out.ReplacedBy)
 }
 
-// served is a reference to an owner, without the namespace where its kind has none.
+// served returns a reference to an owner, without a namespace if its kind has none.
 func (d *document) served(ref object.Ref) object.Ref {
 	if d.a.Past.Resources != nil {
 		if r, err := d.a.Past.Resources.For(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
@@ -143,8 +143,8 @@ func (d *document) served(ref object.Ref) object.Ref {
 	return ref
 }
 
-// controllers are the last controllers above objects: of a pod that of its ReplicaSet, since a
-// Deployment replaces the pods of one by those of another.
+// controllers returns the topmost controllers of objects. For a pod this is the Deployment, which
+// replaces the pods of one ReplicaSet by those of another.
 func (d *document) controllers() map[types.UID]types.UID {
 	if d.above != nil {
 		return d.above

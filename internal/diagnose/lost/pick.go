@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// itself reports whether an object is the namespace that is asked about, or one that is named.
+// itself reports whether an object is the namespace of the question, or named in it.
 func (q *Question) itself(r object.Ref) bool {
 	if q.Objects == nil {
 		return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace
@@ -21,8 +21,8 @@ func (q *Question) itself(r object.Ref) bool {
 	return q.isNamed(r)
 }
 
-// pick marks the losses that are asked about: those in the namespace, or those that are named;
-// and with an object itself all that went because somebody deleted it.
+// pick marks the losses that the question is about: those in the namespace or named, and all that
+// were deleted because of a request to delete such an object.
 func pick(a *history.Account, q Question) []bool {
 	below := q.below(a)
 	picked := make([]bool, len(a.Losses))
@@ -34,8 +34,8 @@ func pick(a *history.Account, q Question) []bool {
 	return picked
 }
 
-// below tells of losses whether they went because somebody deleted an object itself. What one
-// request took beside that, for other objects, did not.
+// below returns a function that reports whether a loss was caused by a delete of an object of the
+// question. What the same request took for its other objects is not.
 func (q *Question) below(a *history.Account) func(loss int) bool {
 	all, some := make([]bool, len(a.Requests)), make([]bool, len(a.Requests))
 	for i := range a.Requests {
@@ -43,21 +43,21 @@ func (q *Question) below(a *history.Account) func(loss int) bool {
 		some[i] = slices.ContainsFunc(a.Requests[i].Losses, itself)
 		all[i] = some[i] && !slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return !itself(l) })
 	}
-	at := map[coordinates]int{} // the last loss of each place
+	at := map[object.Coordinates]int{} // the last loss at each place
 	for i := range a.Losses {
-		at[coordinatesOf(a.Losses[i].Object.Ref)] = i
+		at[a.Losses[i].Object.Ref.Coordinates()] = i
 	}
-	known := map[int]bool{} // of what was looked at
+	known := map[int]bool{} // results so far
 	var went func(loss int) bool
 	went = func(loss int) bool {
 		is, ok := known[loss]
 		if ok {
 			return is
 		}
-		known[loss] = false // what goes in a circle went with none of them
+		known[loss] = false // in a cycle, none was caused by the others
 		by := a.Losses[loss].Cause.By
-		if next, seen := at[coordinatesOf(by)]; by != (object.Ref{}) {
-			is = q.itself(by) || !seen || went(next) // where nothing shows with which of them it went, it may have been that
+		if next, seen := at[by.Coordinates()]; by != (object.Ref{}) {
+			is = q.itself(by) || !seen || went(next) // if the cause was not seen, it may be the object
 		}
 		known[loss] = is
 		return is
@@ -68,8 +68,7 @@ func (q *Question) below(a *history.Account) func(loss int) bool {
 	}
 }
 
-// routine reports whether an object goes in the ordinary course of things, so that nobody
-// looks for it who has not named it.
+// routine reports whether a loss is part of normal operation and so only of interest if it is named.
 func (q *Question) routine(l *history.Loss) bool {
 	if q.Objects != nil && q.itself(l.Object.Ref) {
 		return false
@@ -88,8 +87,8 @@ func (q *Question) routine(l *history.Loss) bool {
 	}
 }
 
-// routines marks the losses that go in the ordinary course of things: those of Kubernetes itself, and what
-// went with them, as the pods of a Job that the history limit of its CronJob took.
+// routines marks the losses that are part of normal operation: those that Kubernetes itself causes,
+// and what they take along, such as the pods of a Job that exceeds the history limit of its CronJob.
 func (q *Question) routines(a *history.Account) []bool {
 	usual := make([]bool, len(a.Losses))
 	byUID := map[types.UID]int{}
@@ -113,14 +112,13 @@ func (q *Question) routines(a *history.Account) []bool {
 	return usual
 }
 
-// index is what is looked up of all losses.
+// index is precomputed over all losses.
 type index struct {
-	// usual marks the losses that go in the ordinary course of things.
+	// usual marks the losses of normal operation.
 	usual []bool
-	// missed marks the requests that took something else than what goes in the ordinary course
-	// of things: those of people.
+	// missed marks the requests, by users, that caused any other loss.
 	missed []bool
-	// crds are the kinds of CRDs that are gone: nothing serves them any more.
+	// crds has the kinds of deleted CRDs, which are no longer served.
 	crds map[schema.GroupKind]bool
 }
 
@@ -138,7 +136,7 @@ func indexOf(a *history.Account, q *Question) index {
 	return x
 }
 
-// byKind counts losses of the document.
+// byKind counts losses of the document by kind.
 func (d *document) byKind(losses []int) []report.LostCount {
 	var counts []report.LostCount
 	at := map[report.LostCount]int{}
@@ -161,7 +159,7 @@ func (d *document) byKind(losses []int) []report.LostCount {
 	return counts
 }
 
-// dataOf says what data an object held.
+// dataOf returns which data an object held.
 func (d *document) dataOf(r report.Ref) report.Data {
 	switch {
 	case r.Is(object.PVC), r.Is(object.PV):

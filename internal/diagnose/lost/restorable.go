@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Restorable are the losses that an undo brings back: those that are asked about, what went
-// with them, and the namespaces and CRDs without which they cannot be. What another controller
-// than the garbage collector took is left to it, unless it is named.
+// Restorable returns the losses that an undo brings back: those of the question, what was deleted
+// with them, and the namespaces and CRDs that they need. What a controller other than the garbage
+// collector deleted is left out, unless it is named.
 func Restorable(a *history.Account, q Question) []int {
 	picked, usual := pick(a, q), q.routines(a)
 	chosen := map[*history.Loss]bool{}
@@ -25,7 +25,8 @@ func Restorable(a *history.Account, q Question) []int {
 	return withPlaces(a, which, q.Objects == nil)
 }
 
-// CutOff are the namespaces and CRDs among some losses whose deletion had begun before the history does.
+// CutOff returns the namespaces and CRDs among some losses with a deletion that began before the
+// history.
 func CutOff(a *history.Account, which []int) []report.Ref {
 	var refs []report.Ref
 	for _, i := range which {
@@ -37,7 +38,7 @@ func CutOff(a *history.Account, which []int) []report.Ref {
 	return sorted(refs)
 }
 
-// Older is what an undo that asks for no time would bring back; nil for nothing.
+// Older returns what an undo without a time limit would bring back; nil for nothing.
 func Older(a *history.Account, q Question) *report.OlderLosses {
 	wanted := map[types.UID]bool{}
 	for _, i := range Restorable(a, q) {
@@ -62,7 +63,7 @@ func Older(a *history.Account, q Question) *report.OlderLosses {
 	return older
 }
 
-// asked reports whether somebody has asked for a loss, or may have.
+// asked reports whether a loss was requested, or may have been.
 func asked(l *history.Loss) bool {
 	by := func(c history.Cause) bool {
 		return c.Request >= 0 || c.Code == history.Requested || c.Code == history.Unseen || c.Code == history.Before
@@ -70,7 +71,7 @@ func asked(l *history.Loss) bool {
 	return by(l.Cause) || slices.ContainsFunc(l.Or, by)
 }
 
-// collected reports whether a loss went with what it belonged to.
+// collected reports whether an object was deleted because of its owner or container.
 func collected(l *history.Loss) bool {
 	switch l.Cause.Code {
 	case history.OwnerGone, history.OwnerReplaced, history.OwnerNamespaceMismatch, history.OwnerWaits, history.OwnerOrphans, history.ReferenceRemoved, history.OwnerUnknown,
@@ -81,8 +82,8 @@ func collected(l *history.Loss) bool {
 	}
 }
 
-// withPlaces adds the namespaces and CRDs that went, too, and without which what is chosen
-// cannot be made; and the CRDs of the owners that it went with, if those come back, too.
+// withPlaces adds the deleted namespaces and CRDs without which the chosen losses cannot be created.
+// If owners is set, it also adds the CRDs of the owners that took them along.
 func withPlaces(a *history.Account, which []int, owners bool) []int {
 	spaces, kinds := map[string]bool{}, map[[2]string]bool{}
 	for _, i := range which {
@@ -103,7 +104,7 @@ func withPlaces(a *history.Account, which []int, owners bool) []int {
 	return slices.Compact(which)
 }
 
-// Kinds are what CRDs define.
+// Kinds returns the kinds that CRDs define.
 func Kinds(a *history.Account, crds []int) []schema.GroupKind {
 	kinds := make([]schema.GroupKind, len(crds))
 	for n, i := range crds {
@@ -113,7 +114,8 @@ func Kinds(a *history.Account, crds []int) []schema.GroupKind {
 	return kinds
 }
 
-// Below are losses, what belonged to owners, in a namespace or in all, and what went with that.
+// Below returns losses, and those of the dependents of owners, in a namespace or in all, with what
+// was deleted with these.
 func Below(a *history.Account, which []int, owners map[types.UID]bool, namespace string) []int {
 	all := slices.Clone(which)
 	for _, i := range a.With(func(l *history.Loss) bool {
@@ -127,14 +129,13 @@ func Below(a *history.Account, which []int, owners map[types.UID]bool, namespace
 	return slices.Compact(all)
 }
 
-// usualMemory is for how many seconds at least an API server with the usual settings remembers
-// a write.
+// usualMemory is how many seconds an API server with default settings remembers a write, at least.
 //
 // Upstream: apiserver/pkg/storage/etcd3/compact.go compactor.
 const usualMemory = 300
 
-// Later is what an undo cannot bring back before CRDs are there again: their objects, of which
-// the server remembers for some time what they were. The command is the one that does it then.
+// Later returns what an undo cannot bring back before CRDs exist again: their objects. The server
+// remembers them for some time. The command brings them back then.
 func Later(a *history.Account, crds []int, q Question) *report.LaterUndo {
 	later := &report.LaterUndo{}
 	first := a.Past.To

@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// restorables is an account of a namespace that went, of a CRD that went, and of what others took.
+// restorables returns an account of a deleted namespace, a deleted CRD, and deletes by other
+// controllers.
 func restorables() *history.Account {
 	at := func(ref object.Ref) *object.Object {
 		ref.UID = types.UID("u-" + ref.Kind + "-" + ref.Name)
@@ -47,8 +48,9 @@ func restorables() *history.Account {
 	}
 }
 
-// TestRestorable: what is asked about comes back with what went with it, and with the namespace
-// and the CRD without which it cannot be; what another controller took only if it is named.
+// TestRestorable: the losses of the question come back with what was deleted with them, and with the
+// namespace and the CRD that they need. What another controller deleted comes back only if it is
+// named.
 func TestRestorable(t *testing.T) {
 	for name, test := range map[string]struct {
 		q    Question
@@ -68,8 +70,8 @@ func TestRestorable(t *testing.T) {
 	}
 }
 
-// TestOneOfRequest: who asks about one of several objects that one request deleted does not ask about
-// the others, nor about what went with them.
+// TestOneOfRequest: a question about one of several objects of a request is not about the others, nor
+// about what was deleted with them.
 func TestOneOfRequest(t *testing.T) {
 	loss := func(ref, by object.Ref) history.Loss {
 		ref.UID = types.UID("u-" + ref.Name)
@@ -100,8 +102,8 @@ func TestOneOfRequest(t *testing.T) {
 	}
 }
 
-// TestDefinitions: a CRD that nothing serves comes first, and what it defined is read as it was
-// before that, in a version that it served; of one that is back at once.
+// TestDefinitions: a CRD that is not served comes first, and its former objects are read in a version
+// that it served. Those of a CRD that is back are read at once.
 func TestDefinitions(t *testing.T) {
 	a := restorables()
 	gone, back, others := Definitions(a, []int{0, 5, 7})

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addLog says what was read of audit logs.
+// addLog adds what was read from audit logs.
 func (d *document) addLog() {
 	if log := d.a.Past.Log; log != nil {
 		d.out.AuditLog = &report.AuditLog{From: micros(log.First), To: micros(log.Last), Requests: len(log.Requests), CutOff: log.Cut}
 	}
 }
 
-// sentOf is a request of the audit log; nil for none.
+// sentOf converts a request of the audit log; nil for nil.
 func sentOf(r *audit.Request, match history.Match) *report.Sent {
 	if r == nil {
 		return nil
@@ -30,8 +30,8 @@ func sentOf(r *audit.Request, match history.Match) *report.Sent {
 	return out
 }
 
-// senderOf is who sent a request, all of its parts. Of those it is the one that is least sure
-// that tells by what they were matched.
+// senderOf returns the sender of a request with all its parts. MatchedBy is that of the least certain
+// part.
 func (d *document) senderOf(r *history.Request) *report.Sent {
 	if len(r.Sent) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (d *document) senderOf(r *history.Request) *report.Sent {
 	return out
 }
 
-// micros is a time in microseconds as text; empty where it is not known.
+// micros formats a time in microseconds; empty for 0, which means unknown.
 func micros(at int64) string {
 	if at == 0 {
 		return ""

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// slack is for how long the command that brings something back is right after it was shown.
+// slack is how long an undo command stays valid after it was printed.
 const slack = 2 * time.Minute
 
-// addUndo adds the command that brings back what is gone, or saves it where none of it can come back
-// yet. It reaches back a little further than the first loss, since it is typed later.
+// addUndo adds the command that brings back the losses, or saves them if none can come back yet. It
+// reaches back a little further than the first loss, because it is run later.
 func (d *document) addUndo() {
 	if len(d.q.Objects) == 1 && !d.isThere(d.q.Objects[0]) {
 		d.addUndoOf(d.q.Objects[0])
@@ -21,7 +21,7 @@ func (d *document) addUndo() {
 	}
 	first, found := int64(0), false
 	var where []string
-	asked := map[int]bool{} // the requests that took any of it
+	asked := map[int]bool{} // the requests that caused any of it
 	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l) })
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
@@ -43,11 +43,11 @@ func (d *document) addUndo() {
 		if !asked[r.N] {
 			continue
 		}
-		for _, o := range r.Objects { // a CRD comes before its instances
+		for _, o := range r.Objects { // a CRD is created before its instances
 			if !o.Is(object.CRD) || d.q.Namespace == "" {
 				where = append(where, spaceOf(o))
 			} else if at := d.a.Past.Clock.Earliest(uint64(r.At.Revision)).Time; at != 0 {
-				first = min(first, at) // it comes with what it defined in the namespace
+				first = min(first, at) // it comes with its instances in the namespace
 			}
 		}
 	}
@@ -59,16 +59,16 @@ func (d *document) addUndo() {
 	d.advise(act, later)
 }
 
-// isThere reports whether a namespace that was deleted is there: it is Terminating, or was made again. What
-// was in it may be missing all the same.
+// isThere reports whether a deleted namespace exists: it is Terminating, or was created again. Its
+// content may still be missing.
 func (d *document) isThere(named object.Ref) bool {
 	return named.Is(object.Namespace) && slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool {
 		return samePlace(named, object.Ref(l.Object)) && (l.State == report.LossBeingDeleted || l.Again != "")
 	})
 }
 
-// advise adds the command of an undo, or that which saves what cannot come back before its namespace
-// is gone.
+// advise adds the command of an undo, or the one that saves losses that cannot come back before their
+// namespace is gone.
 func (d *document) advise(act report.Act, later bool) {
 	effect := "brings it back"
 	if later {
@@ -77,8 +77,8 @@ func (d *document) advise(act report.Act, later bool) {
 	d.out.Remedies = []report.Remedy{act.Remedy(effect)}
 }
 
-// bringBack is an undo that reaches back to a time, or to all that the answer is of where an undo
-// would not know which revision a time was, and of a file, which does not change.
+// bringBack returns an undo that reaches back to a time. It reaches back to the whole answer if the
+// undo could not map the time to a revision, and for a file, which does not change.
 func (d *document) bringBack(first int64) report.Act {
 	if d.q.File != "" {
 		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1)), Flags: d.q.File}
@@ -94,20 +94,20 @@ func comesBack(of *report.Lost, l *report.Loss) bool {
 	return missing(l) && !slices.Contains(of.Terminating, spaceOf(l.Object))
 }
 
-// waits reports whether an undo would do so once the namespace of the loss is gone.
+// waits reports whether an undo can bring back a loss only after its namespace is gone.
 func waits(of *report.Lost, l *report.Loss) bool {
 	return missing(l) && slices.Contains(of.Terminating, spaceOf(l.Object))
 }
 
-// missing reports whether a loss is one that somebody may want back.
+// missing reports whether a user may want a loss back.
 func missing(l *report.Loss) bool {
 	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
 	return !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
 }
 
-// addUndoOf adds the command that brings back an object that is named: what it went with, if
-// that is known, or else itself. What was replaced is left to who has done so. A CRD that is back
-// is left out: with it all of its instances would come.
+// addUndoOf adds the command that brings back a named object: the one that took it along, if that is
+// known, or else itself. Objects with a replacement are left out. A CRD that is back is never the
+// target, because all of its instances would come back, too.
 func (d *document) addUndoOf(named object.Ref) {
 	at := map[report.Ref]*report.Loss{}
 	var l *report.Loss
@@ -133,7 +133,7 @@ func (d *document) addUndoOf(named object.Ref) {
 	}
 	target, began := l.Object, l.Began
 	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGone(r.Objects[0]) {
-		target, began = r.Objects[0], r.At // nothing shows what was between them
+		target, began = r.Objects[0], r.At // the objects between them are unknown
 	}
 	act := d.bringBack(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
 	act.Target = target
@@ -143,7 +143,7 @@ func (d *document) addUndoOf(named object.Ref) {
 	d.advise(act, later)
 }
 
-// lastGoneCRD is the last end of a CRD in the document that is not there again; nil for none.
+// lastGoneCRD returns the last loss of a CRD in the document that does not exist again; nil for none.
 func (d *document) lastGoneCRD() *report.Loss {
 	for i := range slices.Backward(d.out.Losses) {
 		if l := &d.out.Losses[i]; d.isGone(l.Object) {
@@ -153,7 +153,7 @@ func (d *document) lastGoneCRD() *report.Loss {
 	return nil
 }
 
-// requestOf is the request that took a loss; nil for none.
+// requestOf returns the request that caused a loss; nil for none.
 func (d *document) requestOf(l *report.Loss) *report.LostRequest {
 	for i := range d.out.Requests {
 		if r := &d.out.Requests[i]; r.N == l.Request {
@@ -163,14 +163,14 @@ func (d *document) requestOf(l *report.Loss) *report.LostRequest {
 	return nil
 }
 
-// isGone reports whether an object is a CRD that is not there again.
+// isGone reports whether an object is a CRD that does not exist again.
 func (d *document) isGone(crd report.Ref) bool {
 	return crd.Is(object.CRD) && slices.ContainsFunc(d.out.Gaps, func(g report.Gap) bool {
 		return g.Why == string(reason.CRDGone) && g.Resource+"."+object.GroupOf(g.APIVersion) == crd.Name
 	})
 }
 
-// spaceOf is the namespace that an object is in, or that it is.
+// spaceOf returns the namespace of an object, or the object's name if it is a namespace.
 func spaceOf(r report.Ref) string {
 	if r.Is(object.Namespace) {
 		return r.Name
@@ -178,7 +178,7 @@ func spaceOf(r report.Ref) string {
 	return r.Namespace
 }
 
-// minutes rounds a time up that something is ago: to five of them where that is much.
+// minutes rounds seconds plus slack up to a multiple of five minutes.
 func minutes(seconds int64) int {
 	const few = 5
 	n := int((time.Duration(seconds)*time.Second + slack + time.Minute - 1) / time.Minute)

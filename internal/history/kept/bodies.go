@@ -28,7 +28,7 @@ func (r *Record) body(b *body) error {
 	return nil
 }
 
-// identity is what a whole object says of which one it is.
+// identity has the fields that identify a whole object.
 type identity struct {
 	Metadata struct {
 		Namespace       string    `json:"namespace"`
@@ -40,7 +40,7 @@ type identity struct {
 
 var errNoBody = errors.New("its content is not in the history")
 
-// Bodies hands over the whole objects of a collection as they were at a revision.
+// Bodies passes the whole objects of a collection at a revision to take.
 func (r *Record) Bodies(_ context.Context, c history.Collection, take func(raw []byte) error) error {
 	group, _ := object.SplitAPIVersion(c.APIVersion)
 	unread := &history.UnreadError{}
@@ -66,7 +66,7 @@ func (r *Record) Bodies(_ context.Context, c history.Collection, take func(raw [
 	return nil
 }
 
-// places are those of a collection in which there ever was an object, sorted.
+// places returns the places of a collection that ever had an object, sorted.
 func (r *Record) places(k kind, c history.Collection) []place {
 	if c.Name != "" {
 		return []place{{k, c.Namespace, c.Name}}
@@ -83,7 +83,7 @@ func (r *Record) places(k kind, c history.Collection) []place {
 	return list
 }
 
-// there is the object that was in a place at a revision.
+// there returns the object that was in a place at a revision.
 func (r *Record) there(at place, revision uint64) (uid types.UID, there bool) {
 	for _, w := range r.writes[at] {
 		if w.revision > revision {
@@ -94,7 +94,7 @@ func (r *Record) there(at place, revision uint64) (uid types.UID, there bool) {
 	if there {
 		return uid, true
 	}
-	for _, w := range r.writes[at] { // a past that was read from a server begins with none
+	for _, w := range r.writes[at] { // a past from a server may begin with any change
 		if w.revision > revision {
 			return w.uid, !w.added && uid == ""
 		}
@@ -102,8 +102,8 @@ func (r *Record) there(at place, revision uint64) (uid types.UID, there bool) {
 	return "", false
 }
 
-// bodyOf is the whole object as it was at a revision; nil if the file does not have it. The
-// bytes are the receiver's.
+// bodyOf returns the whole object at a revision; nil if the file does not have it. The caller owns
+// the bytes.
 func (r *Record) bodyOf(at place, uid types.UID, revision uint64) []byte {
 	for _, b := range r.bodies[at] {
 		if b.uid == uid && b.From <= revision && revision < b.Until {

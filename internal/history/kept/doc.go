@@ -1,8 +1,8 @@
-// Package kept is the past of a cluster in a file, beyond what an API server remembers.
+// Package kept stores the past of a cluster in a file, for longer than an API server remembers it.
 //
-// A file is like a snapshot: JSON lines, compressed. The first line says what it is and of which
-// cluster, the last one has the hash of all lines before it. A file that is not whole is an error.
+// Like a snapshot, a file is compressed JSON lines. The first line has the format and the cluster,
+// the last one has the hash of all lines before it. An incomplete file is an error.
 //
-// What is read back is a history.Record: the same changes, and the whole objects of those that
+// Reading a file returns a history.Record: the same changes, and the whole objects of those that
 // were lost.
 package kept

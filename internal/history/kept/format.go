@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// formatVersion grows when an older reader would misunderstand a newer file.
+// formatVersion is increased when an older reader would misunderstand a newer file.
 const formatVersion = 2
 
-// mark is how every file begins.
+// mark is the beginning of every file.
 const mark = `{"kubectlGCHistory":`
 
 // title is the first line of a file.
@@ -22,9 +22,9 @@ type title struct {
 	Format  int       `json:"kubectlGCHistory"`
 	Cluster Cluster   `json:"cluster"`
 	Created time.Time `json:"created,omitzero"`
-	// Secrets says that the content of Secrets is in here.
+	// Secrets is true if the file has the content of Secrets.
 	Secrets bool `json:"secrets,omitzero"`
-	// From and To are the moments between which everything was seen, but for the limits.
+	// From and To are the moments between which the history is complete, except for the limits.
 	From tick `json:"from"`
 	To   tick `json:"to"`
 }
@@ -37,7 +37,7 @@ type Cluster struct {
 	Version string    `json:"version,omitzero"`
 }
 
-// entry is a line after the first one. It has one of these.
+// entry is a line after the first one. Exactly one field is set.
 type entry struct {
 	Served    []snapshot.StoredResource `json:"served,omitempty"`
 	Limit     *limit                    `json:"limit,omitzero"`
@@ -47,7 +47,7 @@ type entry struct {
 	Absent    *ref                      `json:"absent,omitzero"`
 	Change    *change                   `json:"change,omitzero"`
 	Body      *body                     `json:"body,omitzero"`
-	// SHA256 is of all lines before it, and of the last line only.
+	// SHA256 is the hash of all lines before it. Only the last line has it.
 	SHA256 []byte `json:"sha256,omitempty"`
 }
 
@@ -66,7 +66,7 @@ type ref struct {
 	UID        types.UID `json:"uid,omitzero"`
 }
 
-// kind is a resource without its version.
+// kind is a kind without its version.
 type kind struct {
 	Group string `json:"group,omitzero"`
 	Kind  string `json:"kind"`
@@ -85,7 +85,7 @@ func placeOf(r object.Ref) place { return place{kindOf(r), r.Namespace, r.Name} 
 // change is a write.
 type change struct {
 	Revision uint64 `json:"revision"`
-	// After and Unseen are those of history.Change.
+	// After and Unseen are as in history.Change.
 	After  uint64                 `json:"after,omitzero"`
 	Unseen bool                   `json:"unseen,omitzero"`
 	Type   object.EventType       `json:"type,omitzero"`
@@ -93,13 +93,13 @@ type change struct {
 	Old    *snapshot.StoredObject `json:"old,omitzero"`
 }
 
-// body is a whole object as it was from one revision until another one.
+// body is a whole object that existed from one revision until another one.
 type body struct {
 	Kind  kind           `json:"kind"`
 	From  uint64         `json:"from"`
 	Until uint64         `json:"until"`
 	Text  jsontext.Value `json:"text"`
-	// uid is that in Text.
+	// uid is the uid in Text.
 	uid types.UID
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 )
 
-// FuzzEntries: any lines are read or refused, and what was read can be told.
+// FuzzEntries: any lines are read or refused, and a result can be traced.
 func FuzzEntries(f *testing.F) {
 	dir := f.TempDir()
 	for _, text := range []string{

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// zstdMagic is how a compressed file begins.
+// zstdMagic is the beginning of a compressed file.
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // Is reports whether a file is a history.
@@ -40,7 +40,7 @@ func Is(path string) (bool, error) {
 
 const mostWindow = 64 << 20
 
-// unpacked is the text of a file, compressed or not. The caller has to call end.
+// unpacked returns the text of a file, compressed or not. The caller must call end.
 func unpacked(f *os.File) (text io.Reader, end func(), err error) {
 	begin := make([]byte, len(zstdMagic))
 	if _, err := f.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -56,8 +56,8 @@ func unpacked(f *os.File) (text io.Reader, end func(), err error) {
 	return d, d.Close, nil
 }
 
-// A history unpacks to about ten times its size. A file that unpacks to far more was made to fill
-// the memory.
+// A history unpacks to about ten times its size. A file that unpacks to far more is an attempt to
+// exhaust the memory.
 const (
 	mostRatio = 100
 	freeBytes = 64 << 20
@@ -136,14 +136,14 @@ func readEntries(ctx context.Context, t title, l *lines) (*Record, error) {
 	}
 }
 
-// lines are the lines of a file, and the hash of those that were read.
+// lines reads the lines of a file and hashes them.
 type lines struct {
 	r    *bufio.Reader
 	room int64
 	sum  hash.Hash
 }
 
-// next is the next line. The end of the file is an error.
+// next returns the next line. The end of the file is an error.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -168,7 +168,7 @@ func (l *lines) more() bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// take adds what a line says.
+// take adds the content of a line.
 func (r *Record) take(e *entry, intern *manifest.Interner) error {
 	p := &r.whole
 	switch {

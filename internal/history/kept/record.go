@@ -14,18 +14,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Record is the past that a file holds: a history.Record.
+// Record is the past in a file: a history.Record.
 type Record struct {
 	cluster Cluster
 	whole   history.Past
 	ticks   []history.Moment
-	// bodies are the whole objects of each place.
+	// bodies has the whole objects of each place.
 	bodies map[place][]*body
-	// writes are what came and went in each place, in order.
+	// writes has the creations, changes and deletions of each place, in order.
 	writes map[place][]write
 }
 
-// write is what a place held from a revision on.
+// write is the content of a place from a revision on.
 type write struct {
 	revision       uint64
 	uid            types.UID
@@ -58,7 +58,7 @@ func (c *change) change(intern *manifest.Interner) (history.Change, error) {
 	return h, nil
 }
 
-// index completes a record that was read to its end.
+// index completes a record after its last line.
 func (r *Record) index() {
 	p := &r.whole
 	p.Clock = history.NewClock(r.ticks)
@@ -75,13 +75,13 @@ func (r *Record) index() {
 	}
 }
 
-// Cluster is the cluster of the history.
+// Cluster returns the cluster of the history.
 func (r *Record) Cluster() Cluster { return r.cluster }
 
-// Resources are the kinds that the cluster served.
+// Resources returns the kinds that the cluster served.
 func (r *Record) Resources() *object.Resources { return r.whole.Resources }
 
-// Past is the part of the past in a window.
+// Past returns the part of the past in a window.
 func (r *Record) Past(_ context.Context, w history.Window) (*history.Past, error) {
 	p := r.whole
 	switch {
@@ -106,7 +106,7 @@ func (r *Record) Past(_ context.Context, w history.Window) (*history.Past, error
 	return &p, nil
 }
 
-// standing is what is there after some changes, sorted.
+// standing returns the objects that exist after some changes, sorted.
 func standing(first []*object.Object, changes []history.Change) []*object.Object {
 	now := make(map[types.UID]*object.Object, len(first))
 	for _, o := range first {
@@ -127,8 +127,8 @@ func standing(first []*object.Object, changes []history.Change) []*object.Object
 	return list
 }
 
-// limits are those of the whole past that concern the time since a moment. A limit lasts until
-// the history of its kind begins, or to the end if it begins with the past.
+// limits returns the limits of the whole past that affect the time since a moment. A limit lasts
+// until the history of its kind begins, or to the end if it begins with the past.
 func limits(whole *history.Past, from history.Moment) []history.Limit {
 	var list []history.Limit
 	for _, l := range whole.Limits {

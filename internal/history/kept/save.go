@@ -22,22 +22,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Saving says what is saved of a past.
+// Saving configures Save.
 type Saving struct {
 	Cluster Cluster
 	Created time.Time
-	// Secrets says that the content of Secrets is saved.
+	// Secrets is true if the content of Secrets is saved.
 	Secrets bool
 }
 
-// Saved counts what was saved.
+// Saved counts the saved objects.
 type Saved struct {
-	// Bodies are the whole objects, Lacking those of which only metadata was to be had.
+	// Bodies are whole objects, Lacking those with only metadata.
 	Bodies, Lacking int
 }
 
-// Save writes a past to f. Of the objects that were lost in it, it adds the whole content just
-// before their deletion began, as from shows it.
+// Save writes a past to f. For each lost object it adds the whole content just before its deletion
+// began, read from from.
 func Save(ctx context.Context, f io.Writer, past *history.Past, from history.Record, o Saving) (Saved, error) {
 	w, err := newWriter(f)
 	if err != nil {
@@ -89,7 +89,7 @@ func (w *writer) end() error {
 	return errors.Join(w.err, w.pack.Close())
 }
 
-// past writes everything but whole objects.
+// past writes everything except whole objects.
 func (w *writer) past(p *history.Past) {
 	w.add(entry{Served: snapshot.StoreResources(p.Resources)})
 	for i := range p.Limits {
@@ -118,14 +118,14 @@ func (w *writer) past(p *history.Past) {
 	}
 }
 
-// page are losses of one kind and namespace.
+// page has losses of one kind and namespace.
 type page struct {
 	of history.Collection
-	// wanted are in the order in which they began: an object may have been lost more than once.
+	// wanted are ordered by the beginning of the loss. An object may be lost more than once.
 	wanted []*history.Loss
 }
 
-// pagesOf sorts what was lost into as few lists as can be, each of just before the first of its
+// pagesOf groups the losses into as few lists as possible, each just before the first of its
 // losses.
 func pagesOf(past *history.Past, secrets bool) []*page {
 	pages := map[history.Collection]*page{}
@@ -151,7 +151,7 @@ func pagesOf(past *history.Past, secrets bool) []*page {
 	})
 }
 
-// before is the last revision at which a loss had not begun.
+// before returns the last revision before a loss began.
 func before(l *history.Loss, past *history.Past) uint64 {
 	if l.Asked <= past.From.Revision {
 		return past.From.Revision
@@ -167,7 +167,7 @@ type saver struct {
 	from history.Record
 }
 
-// single is up to how many objects of a page are asked for one by one.
+// single is the largest number of objects of a page that are read one by one.
 const single = 8
 
 func (s *saver) page(p *page) error {
@@ -194,7 +194,7 @@ func (s *saver) page(p *page) error {
 	return nil
 }
 
-// read saves what is wanted of a list, but for what has changed between it and the loss.
+// read saves the wanted objects of a list, except those that changed between it and their loss.
 func (s *saver) read(of history.Collection, wanted []*history.Loss, found map[*history.Loss]bool) error {
 	by := map[types.UID][]*history.Loss{}
 	for _, l := range wanted {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// saved is a past as a file has it.
+// saved returns a past as a file.
 func saved(t interface{ Fatal(...any) }, dir string, s *stage, past *history.Past, o Saving) string {
 	path := filepath.Join(dir, "saved")
 	if err := private.Whole(path, func(f private.File) error {
@@ -35,8 +35,8 @@ var (
 	sameKinds   = cmp.Comparer(func(a, b *object.Resources) bool { return cmp.Equal(a.All(), b.All()) })
 )
 
-// TestSave: any past is the same past when it has been in a file, and so is the account of it;
-// and whole objects are those that the server has shown.
+// TestSave: any past and its account are the same after a round trip through a file, and the whole
+// objects are those of the server.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -67,7 +67,7 @@ func TestSave(t *testing.T) {
 	})
 }
 
-// checkBodies sees that of each loss the whole object is there as it was before.
+// checkBodies checks that the whole object before each loss is in the file.
 func checkBodies(t *rapid.T, s *stage, r *Record, past *history.Past) {
 	for _, l := range history.Trace(past).Losses {
 		at := l.Asked - min(1, l.Asked)
@@ -89,8 +89,8 @@ func bodies(t *rapid.T, from history.Record, c history.Collection) []string {
 	return list
 }
 
-// TestDamage: a file that was cut off is refused, and one of which a bit has changed is never read
-// as another past.
+// TestDamage: a truncated file is refused, and one with a flipped bit is never read as another
+// past.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	s := twoDeletes(t)
@@ -120,8 +120,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestWindow: a part of a past begins later. What had changed before is what was there, and a
-// limit that ended before does not count.
+// TestWindow: a part of a past begins later. Earlier changes become standing objects, and a limit
+// that ended before is dropped.
 func TestWindow(t *testing.T) {
 	s := twoDeletes(t)
 	past := s.past()
@@ -148,7 +148,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestSecretsInHistory: the content of a Secret is in a history only if that was asked for.
+// TestSecretsInHistory: a history has the content of Secrets only on request.
 func TestSecretsInHistory(t *testing.T) {
 	s := twoDeletes(t)
 	past := s.past()
@@ -164,7 +164,8 @@ func TestSecretsInHistory(t *testing.T) {
 	}
 }
 
-// TestIs: a history is found by its content, and a file of an older version is refused by number.
+// TestIs: a history is recognized by its content, and a file of an older version is refused by
+// number.
 func TestIs(t *testing.T) {
 	dir := t.TempDir()
 	s := twoDeletes(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// stage is a simulated cluster, of which every write is kept.
+// stage is a simulated cluster that records every write.
 type stage struct {
 	*apisim.Server
 	resources *object.Resources
@@ -51,7 +51,7 @@ func (s *stage) watched(o *object.Object) bool {
 	return err == nil && s.resources.Monitored(r)
 }
 
-// Events hands over what the collector's watches show.
+// Events returns the events of the collector's watches.
 func (s *stage) Events() []object.Event {
 	var seen []object.Event
 	for _, e := range s.Server.Events() {
@@ -63,7 +63,7 @@ func (s *stage) Events() []object.Event {
 	return seen
 }
 
-// begin is the newest revision before anything happens.
+// begin returns the newest revision before any change.
 func (s *stage) begin() (from uint64) {
 	for _, o := range s.first {
 		from = max(from, revisionOf(o))
@@ -71,7 +71,7 @@ func (s *stage) begin() (from uint64) {
 	return from
 }
 
-// drawHistory has something happen in a cluster.
+// drawHistory draws and runs events in a cluster.
 func drawHistory(t *rapid.T) *stage {
 	w := scenario.DrawCluster(t, scenario.Wild&^scenario.RepeatedUIDs)
 	w.Objects = append(w.Objects, &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Node", Name: "spare", UID: "spare"}, ResourceVersion: "1"})
@@ -99,7 +99,7 @@ func drawHistory(t *rapid.T) *stage {
 	return s
 }
 
-// past is all that there is to know of it.
+// past returns everything that is known.
 func (s *stage) past() *history.Past {
 	p := &history.Past{From: history.Moment{Revision: s.begin()}, Resources: s.resources, Changes: slices.Clone(s.changes), Standing: s.first}
 	p.To = p.From
@@ -109,7 +109,7 @@ func (s *stage) past() *history.Past {
 	return p
 }
 
-// Bodies shows every object as it was at a revision, as a server does.
+// Bodies passes every object as it was at a revision, like a server.
 func (s *stage) Bodies(_ context.Context, c history.Collection, take func([]byte) error) error {
 	for _, o := range s.at(c.Revision) {
 		if o.APIVersion != c.APIVersion || o.Kind != c.Kind || c.Namespace != "" && o.Namespace != c.Namespace || c.Name != "" && o.Name != c.Name {
@@ -124,7 +124,7 @@ func (s *stage) Bodies(_ context.Context, c history.Collection, take func([]byte
 
 func (s *stage) Past(context.Context, history.Window) (*history.Past, error) { return s.past(), nil }
 
-// at are the objects as of a revision.
+// at returns the objects at a revision.
 func (s *stage) at(revision uint64) []*object.Object {
 	now := map[object.Ref]*object.Object{}
 	for _, o := range s.first {
@@ -147,7 +147,7 @@ func (s *stage) at(revision uint64) []*object.Object {
 	return list
 }
 
-// bodyOf is a whole object as a server shows it.
+// bodyOf returns a whole object as a server shows it.
 func bodyOf(o *object.Object) []byte {
 	m := metav1.ObjectMeta{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Generation: o.Generation,
@@ -173,7 +173,7 @@ func bodyOf(o *object.Object) []byte {
 	return text
 }
 
-// tell is an account as text.
+// tell returns an account as text.
 func tell(p *history.Past) string {
 	a := history.Trace(p)
 	var b strings.Builder
@@ -194,7 +194,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// twoDeletes is a history that is always the same.
+// twoDeletes returns a fixed history.
 func twoDeletes(t *testing.T) *stage {
 	owner := &object.Object{Ref: object.ConfigMap.Ref("n", "owner"), ResourceVersion: "1"}
 	owner.UID = "u1"

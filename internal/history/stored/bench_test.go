@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
-// BenchmarkLost finds what was lost in an etcd snapshot of 100,000 objects of some 2 KB, of which
-// a namespace with 5,000 was deleted.
+// BenchmarkLost finds the losses in an etcd snapshot of 100,000 objects of some 2 KB, after the
+// deletion of a namespace with 5,000.
 func BenchmarkLost(b *testing.B) {
 	const objects, lost = 100_000, 5_000
 	text := strings.Repeat("x", 2000)

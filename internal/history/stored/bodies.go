@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Bodies hands over objects as they are stored, in the version in which they are, but for
-// definitions: an API server would convert some of them, and fill in defaults. What cannot be read
-// is encrypted, or of a type that this program does not know.
+// Bodies passes objects to take as they are stored, in their stored version, except CRDs. An API
+// server would convert some of them and fill in defaults. Objects that cannot be read are
+// encrypted, or of a type that this program does not know.
 func (r *Record) Bodies(ctx context.Context, c history.Collection, take func(raw []byte) error) error {
 	res, err := r.resources.For(c.APIVersion, c.Kind)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Record) Bodies(ctx context.Context, c history.Collection, take func(raw
 	return nil
 }
 
-// asked reports whether a key is of an object that is asked for.
+// asked reports whether a key belongs to a requested object.
 func asked(key string, c history.Collection) (etcd.Place, bool) {
 	if c.Name != "" && !strings.HasSuffix(key, "/"+c.Name) || c.Namespace != "" && !strings.Contains(key, "/"+c.Namespace+"/") {
 		return etcd.Place{}, false
@@ -65,7 +65,7 @@ func asked(key string, c history.Collection) (etcd.Place, bool) {
 	return place, (c.Name == "" || place.Name == c.Name) && (c.Namespace == "" || place.Namespace == c.Namespace)
 }
 
-// body is what a key held at a revision; nil for nothing.
+// body returns the content of a key at a revision; nil if it was empty.
 func (r *Record) body(s *shelf, key string, at int64) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
-// made is the creation of an object of a kind; gone is its end.
+// made is the creation of an object of a kind; gone is its deletion.
 func made(t testing.TB, of, namespace, name string) etcdfile.Write {
 	t.Helper()
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.kind == of })
@@ -28,7 +28,7 @@ func made(t testing.TB, of, namespace, name string) etcdfile.Write {
 
 func gone(w etcdfile.Write) etcdfile.Write { return etcdfile.Write{w[0], ""} }
 
-// pastOf is the past in a file with these writes.
+// pastOf returns the past of a file with these writes.
 func pastOf(t testing.TB, w history.Window, writes ...etcdfile.Write) (*history.Past, *Record) {
 	t.Helper()
 	r := open(t, etcdfile.Create(t, 0, writes...))
@@ -48,8 +48,8 @@ func linesOf(p *history.Past) []string {
 	return lines
 }
 
-// TestDefinitionGone: the objects of a definition that went are known, and who took them; those
-// of one that had gone before are nobody's.
+// TestDefinitionGone: the objects of a deleted CRD are attributed. Objects of a CRD that was
+// deleted before the past are not losses.
 func TestDefinitionGone(t *testing.T) {
 	gadgets := definition(kinds[len(kinds)-1])
 	deleting := strings.Replace(gadgets[1], `"uid"`, `"deletionTimestamp":"2001-09-09T01:46:40Z","finalizers":["customresourcecleanup.apiextensions.k8s.io"],"uid"`, 1)
@@ -79,7 +79,7 @@ func TestDefinitionGone(t *testing.T) {
 	}
 }
 
-// TestEncrypted: what is encrypted is not known, which is said, and what is not is.
+// TestEncrypted: encrypted objects are reported as unknown, and the others are read.
 func TestEncrypted(t *testing.T) {
 	secret := func(name, text string) etcdfile.Write {
 		m := metav1.ObjectMeta{Namespace: "shop", Name: name, UID: "uid-" + "s"}
@@ -118,7 +118,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// TestWindow: a past begins where it is asked for, as far as the file has it.
+// TestWindow: a past begins where requested, as far as the file reaches.
 func TestWindow(t *testing.T) {
 	a := made(t, "ConfigMap", "shop", "a")
 	b := made(t, "ConfigMap", "other", "b")
@@ -160,8 +160,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestStoredVersion: an object is shown in the version that is served, and its body is in the one
-// in which it is stored.
+// TestStoredVersion: an object has the served version, and its body the stored one.
 func TestStoredVersion(t *testing.T) {
 	scaler := etcdfile.Write{"horizontalpodautoscalers/shop/web", etcdfile.Message(t, "autoscaling/v1", "HorizontalPodAutoscaler",
 		&autoscalingv1.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "h"}})}
@@ -180,8 +179,8 @@ func TestStoredVersion(t *testing.T) {
 	}
 }
 
-// TestStoredDefinition: a definition is stored in a version that nobody serves, and shown in the
-// one that is served.
+// TestStoredDefinition: a CRD is stored in a version that is not served, and shown in the served
+// one.
 func TestStoredDefinition(t *testing.T) {
 	const head = `"kind":"CustomResourceDefinition","metadata":{"name":"a.example.com","uid":"u","resourceVersion":"1"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"a","kind":"A"}`
 	const schema = `{"openAPIV3Schema":{"type":"object","maximum":12345678901234567890}}`
@@ -212,7 +211,7 @@ func TestStoredDefinition(t *testing.T) {
 	}
 }
 
-// TestBroken: what cannot be read is an error with its key.
+// TestBroken: an unreadable value is an error with its key.
 func TestBroken(t *testing.T) {
 	a := made(t, "ConfigMap", "shop", "a")
 	crd := definition(kinds[len(kinds)-1])

@@ -8,12 +8,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// beta is the version in which API servers store definitions, although they do not serve it any
-// more since 1.22.
+// beta is the version that API servers use to store CRDs, although it is not served since 1.22.
 const beta = "apiextensions.k8s.io/v1beta1"
 
-// served is a definition in the version that is served. In that of before, what is the same for
-// all versions of the kind stands beside them.
+// served converts a CRD to the served version. In v1beta1, fields that all versions share are
+// outside the list of versions.
 //
 // Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/conversion.go Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_CustomResourceDefinitionSpec.
 func served(raw []byte) ([]byte, error) {
@@ -58,14 +57,14 @@ func served(raw []byte) ([]byte, error) {
 	switch spec["preserveUnknownFields"] {
 	case false:
 		delete(spec, "preserveUnknownFields")
-	case nil: // the default was another one
+	case nil: // v1beta1 has another default
 		spec["preserveUnknownFields"] = true
 	}
 	convert(spec["conversion"])
 	return json.Marshal(o)
 }
 
-// convert brings the conversion of a definition to the form that is served.
+// convert converts the conversion of a CRD to the served version.
 //
 // Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/conversion.go Convert_apiextensions_CustomResourceConversion_To_v1_CustomResourceConversion.
 func convert(conversion any) {
@@ -84,7 +83,7 @@ func convert(conversion any) {
 	delete(c, "conversionReviewVersions")
 }
 
-// rename renames a field of an object. What has been renamed may be shared.
+// rename renames a field of an object. It is idempotent, because the objects may be shared.
 func rename(o any, was, now string) {
 	if fields, ok := o.(map[string]any); ok && fields[was] != nil {
 		fields[now] = fields[was]

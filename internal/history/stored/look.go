@@ -14,19 +14,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// look is one look back.
+// look is one call of Past.
 type look struct {
 	record *Record
 	past   *history.Past
 	from   int64
 	within []string
-	// written are the coordinates of what was written behind from, wherever that is.
+	// written are the coordinates of all objects written after from, in any namespace.
 	written map[object.Ref]bool
-	// limited are the kinds of which less is known.
+	// limited are the kinds with an incomplete history.
 	limited map[schema.GroupResource]bool
 }
 
-// wants reports whether what is in a namespace is asked for.
+// wants reports whether the content of a namespace is requested.
 func (l *look) wants(namespace string) bool {
 	return namespace == "" || l.within == nil || slices.Contains(l.within, namespace)
 }
@@ -61,14 +61,14 @@ func (l *look) read(s *shelf) error {
 	return nil
 }
 
-// follow adds the changes of a key. If some of them are encrypted it adds the others, and that is
+// follow adds the changes of a key. If some of them are encrypted it adds the others, and returns
 // the error.
 func (l *look) follow(s *shelf, key string, changes []etcd.Change) (sealed error) {
 	var first, last *object.Object
-	known, told := true, false // known: last is what there is, or nothing is there
+	known, told := true, false // known is false if the latest state is encrypted
 	for i, c := range changes {
 		if i+1 < len(changes) && changes[i+1].Revision <= l.from {
-			continue // another one was there when the past begins
+			continue // a later change is the state at the beginning of the past
 		}
 		var now *object.Object
 		if !c.Deletion {
@@ -94,8 +94,8 @@ func (l *look) follow(s *shelf, key string, changes []etcd.Change) (sealed error
 	return sealed
 }
 
-// changeOf is what a change of storage was, if that tells something: what was there before, if
-// that is known, and what is there now, or nothing.
+// changeOf converts a change of the storage, and reports whether it matters. last is the state
+// before it, if known. now is the state after it, nil for a deletion.
 func changeOf(c etcd.Change, last, now *object.Object, known bool) (change history.Change, tells bool) {
 	change = history.Change{Revision: uint64(c.Revision), Type: object.Modified, Object: now}
 	if known {
@@ -113,7 +113,7 @@ func changeOf(c etcd.Change, last, now *object.Object, known bool) (change histo
 	return change, change.Type != object.Modified || change.Old == nil || history.Tells(change.Old, now)
 }
 
-// limit says that less is known of a kind.
+// limit records that the history of a kind is incomplete.
 func (l *look) limit(r object.Resource, why string) {
 	if gr := r.GroupResource(); !l.limited[gr] {
 		l.limited[gr] = true

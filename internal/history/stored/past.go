@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Past is every write behind a moment, with all that stood, and of each object what it was when
-// the past begins.
+// Past returns every write after a moment, all unchanged objects, and the state of each object at
+// the beginning.
 func (r *Record) Past(ctx context.Context, w history.Window) (*history.Past, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +45,7 @@ func (r *Record) Past(ctx context.Context, w history.Window) (*history.Past, err
 	return p, nil
 }
 
-// begin is the revision behind which the past is asked for.
+// begin returns the revision after which the past is requested.
 func (r *Record) begin(w history.Window) (uint64, error) {
 	oldest, newest := uint64(r.stored.Oldest), uint64(r.stored.Newest)
 	switch {
@@ -56,7 +56,7 @@ func (r *Record) begin(w history.Window) (uint64, error) {
 	case w.Since > 0:
 		since := r.clock.At(newest).Time - w.Since
 		for _, tick := range r.clock.Ticks() {
-			if tick.Time > since { // it was no later until then
+			if tick.Time > since { // until then it was not later
 				return max(tick.Revision-1, oldest), nil
 			}
 		}

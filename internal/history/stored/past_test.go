@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
-// chronicle is what was written, revision by revision from 1, and what there was then.
+// chronicle has all writes, revision by revision from 1, and the states after them.
 type chronicle struct {
 	writes []etcdfile.Write
-	// states[r] are the objects at revision r by their keys, with when they were written.
+	// states[r] has the objects at revision r by key, with the revision of their last write.
 	states []map[string]written
-	// tells[r] says of the write at revision r whether it tells something.
+	// tells[r] is true if the write at revision r matters.
 	tells []bool
 	// renewed[r] is the newest renewal up to r.
 	renewed []int64
@@ -55,7 +55,7 @@ func (c *chronicle) renew(t testing.TB, at int64) {
 
 func (c *chronicle) last() int { return len(c.writes) }
 
-// draw makes a chronicle up.
+// draw draws a chronicle.
 func drawChronicle(t testing.TB, r *rapid.T) *chronicle {
 	c := &chronicle{}
 	c.renew(t, 1000)
@@ -116,7 +116,7 @@ func (c *chronicle) change(t testing.TB, r *rapid.T, x *thing) {
 	c.write(etcdfile.Write{x.key(), next.value(t)}, next, tells)
 }
 
-// told is a change as a line.
+// told returns a change as a line.
 func told(c history.Change) string {
 	text := fmt.Sprintf("%d %s %s @%s", c.Revision, c.Type, c.Object.Ref, c.Object.ResourceVersion)
 	if c.Old != nil {
@@ -125,10 +125,10 @@ func told(c history.Change) string {
 	return text
 }
 
-// changes are what a past from a revision has to tell of what is served.
+// changes returns the changes of served kinds that a past from a revision must have.
 func (c *chronicle) changes(from int, wants func(x *thing) bool) []string {
 	var lines []string
-	// seen is the state that was there before, as it was written last.
+	// seen has the earlier state of each object as of its last write.
 	for r := from + 1; r <= c.last(); r++ {
 		key := c.writes[r-1][0]
 		was, had := c.states[r-1][key]
@@ -156,7 +156,7 @@ func (c *chronicle) changes(from int, wants func(x *thing) bool) []string {
 	return lines
 }
 
-// standing are the objects that were there from a revision on.
+// standing returns the objects that existed unchanged from a revision on.
 func (c *chronicle) standing(from int, wants func(x *thing) bool) []string {
 	var lines []string
 	for key, x := range c.states[from] {
@@ -172,7 +172,7 @@ func (c *chronicle) standing(from int, wants func(x *thing) bool) []string {
 	return lines
 }
 
-// TestPast: of random writes the past from any revision that is left is what was written.
+// TestPast: the past of random writes from any remaining revision is correct.
 func TestPast(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c := drawChronicle(t, r)

@@ -13,24 +13,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Record remembers the past of a cluster: it is a history.Record.
+// Record is the past in an etcd snapshot: a history.Record.
 type Record struct {
-	// mu is held while something is read.
+	// mu protects stored.
 	mu      sync.Mutex
 	stored  *snapshot.Stored
 	shelves []*shelf
-	// resources are those that are served, and those that were at some time since the oldest
+	// resources are those that are served, and those that were served at some time since the oldest
 	// revision.
 	resources *object.Resources
 	clock     history.Clock
 }
 
-// shelf is where the objects of one kind are.
+// shelf has the keys of the objects of one kind.
 type shelf struct {
 	kind etcd.Place // without namespace and name
 	keys []string
 	gr   schema.GroupResource
-	// resource is the version in which they are shown, if they are served.
+	// resource is the version of the returned objects, if they are served.
 	resource object.Resource
 	served   bool
 }
@@ -54,10 +54,10 @@ func Open(path string, o snapshot.Options) (*Record, error) {
 // Close closes the file.
 func (r *Record) Close() { r.stored.Close() }
 
-// Present is the cluster as it was last.
+// Present returns the latest state of the cluster.
 func (r *Record) Present() *snapshot.Snapshot { return r.stored.Snapshot }
 
-// arrange finds out where the objects of each kind are: keys are sorted.
+// arrange finds the keys of each kind. Keys are sorted.
 func (r *Record) arrange() error {
 	var last *shelf
 	for i, key := range r.stored.Keys {
@@ -85,8 +85,7 @@ func (r *Record) arrange() error {
 	return nil
 }
 
-// define adds the resources of the definitions that there were, and finds out which objects are
-// shown as what.
+// define adds the resources of all CRDs that ever existed, and sets the resource of each shelf.
 func (r *Record) define() error {
 	for _, s := range r.shelves {
 		if s.gr != object.CRD.GroupResource() {
@@ -102,7 +101,7 @@ func (r *Record) define() error {
 	return nil
 }
 
-// each visits all that some keys have held and that can be read.
+// each visits all states of some keys that can be read.
 func (r *Record) each(s *shelf, keys []string, visit func(o *object.Object)) error {
 	for _, key := range keys {
 		for _, c := range r.stored.Changes(key) {
@@ -122,7 +121,7 @@ func (r *Record) each(s *shelf, keys []string, visit func(o *object.Object)) err
 	return nil
 }
 
-// object is what a change has made, as it is served.
+// object returns the object that a change has written, in its served version.
 func (r *Record) object(s *shelf, key string, c etcd.Change) (*object.Object, error) {
 	place, _ := etcd.PlaceOf(key)
 	o, err := r.stored.Object(key, place, c)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// open limits the kinds of which not all can be read.
+// open adds a limit for each kind that cannot be read completely.
 func (l *look) open() {
 	for _, g := range l.record.stored.Gaps {
 		if r := l.record.resourceOf(g); !history.Ordinary(r) {
@@ -19,7 +19,7 @@ func (l *look) open() {
 	}
 }
 
-// resourceOf is the resource of a gap, which may mean all of a version of a group.
+// resourceOf returns the resource of a gap, which may cover a whole group version.
 func (r *Record) resourceOf(g snapshot.Gap) object.Resource {
 	group, version := object.SplitAPIVersion(g.APIVersion)
 	if known, ok := r.resources.Preferred(schema.GroupResource{Group: group, Resource: g.Resource}); ok {
@@ -28,7 +28,7 @@ func (r *Record) resourceOf(g snapshot.Gap) object.Resource {
 	return object.Resource{Group: group, Version: version, Name: g.Resource, Namespaced: true}
 }
 
-// stand adds what was there all the time, and what of the surroundings of the changes was not.
+// stand adds the unchanged objects, and the absent objects that the changes depend on.
 func (l *look) stand() {
 	around := map[object.Ref]bool{}
 	for i := range l.past.Changes {
@@ -57,7 +57,7 @@ func (l *look) stand() {
 	slices.SortFunc(l.past.Absent, object.Compare)
 }
 
-// locate names what a reference means as it is served.
+// locate returns a reference with its served resource.
 func (r *Record) locate(ref object.Ref) (object.Ref, object.Resource, bool) {
 	res, err := r.resources.For(ref.APIVersion, ref.Kind)
 	if err != nil || !res.Served() {
@@ -73,13 +73,13 @@ func (r *Record) locate(ref object.Ref) (object.Ref, object.Resource, bool) {
 	return at, res, true
 }
 
-// absent notes that nothing was at a place, if that is so.
+// absent records that a place was empty, if that is known.
 func (l *look) absent(at object.Ref, r object.Resource) {
 	s := l.record.stored
 	if history.Ordinary(r) || l.written[at] || l.limited[r.GroupResource()] || s.Find(at.APIVersion, at.Kind, at.Namespace, at.Name) != nil {
 		return
 	}
-	// Of what was served at some time only, all that was stored is known.
+	// For a resource that was only served in the past, all stored objects are known.
 	if _, served := s.Resources.Preferred(r.GroupResource()); !served || s.Covers(r, at.Namespace) {
 		l.past.Absent = append(l.past.Absent, at)
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
-// kind is how objects of a kind are stored.
+// kind describes how objects of a kind are stored.
 type kind struct {
 	apiVersion, kind, prefix string
 	namespaced               bool
-	// ordinary ones are no part of a past.
+	// ordinary kinds are not part of a past.
 	ordinary bool
-	// typed is the object with its metadata; nil for one of a definition.
+	// typed returns the object with its metadata. It is nil for a custom resource.
 	typed func(m metav1.ObjectMeta) typed
 }
 
@@ -48,7 +48,7 @@ var kinds = []kind{
 	{"gone.example.com/v1", "Gadget", "gone.example.com/gadgets", false, false, nil},
 }
 
-// thing is the state of an object; it is never changed.
+// thing is the immutable state of an object.
 type thing struct {
 	kind
 	meta metav1.ObjectMeta
@@ -65,7 +65,7 @@ func (x *thing) ref() object.Ref {
 	return object.Ref{APIVersion: x.apiVersion, Kind: x.kind.kind, Namespace: x.meta.Namespace, Name: x.meta.Name, UID: x.meta.UID}
 }
 
-// value is the object as it is stored.
+// value returns the object as it is stored.
 func (x *thing) value(t testing.TB) string {
 	if x.typed != nil {
 		return etcdfile.Message(t, x.apiVersion, x.kind.kind, x.typed(x.meta))
@@ -73,7 +73,7 @@ func (x *thing) value(t testing.TB) string {
 	return string(x.text(t, ""))
 }
 
-// text is the object as a server shows it.
+// text returns the object as a server shows it.
 func (x *thing) text(t testing.TB, version string) []byte {
 	t.Helper()
 	meta := x.meta
@@ -91,7 +91,7 @@ func (x *thing) text(t testing.TB, version string) []byte {
 	return text
 }
 
-// with is the state after a change of metadata.
+// with returns the state after a change of metadata.
 func (x *thing) with(change func(m *metav1.ObjectMeta)) *thing {
 	next := *x
 	next.meta = *x.meta.DeepCopy()
@@ -99,7 +99,7 @@ func (x *thing) with(change func(m *metav1.ObjectMeta)) *thing {
 	return &next
 }
 
-// lease is one of the control plane, renewed at a time.
+// lease returns a control plane lease with a renewal time.
 func lease(t testing.TB, at int64) etcdfile.Write {
 	renewed := metav1.NewMicroTime(metav1.Unix(at, 0).Time)
 	return etcdfile.Write{"leases/kube-system/apiserver", etcdfile.Message(t, "coordination.k8s.io/v1", "Lease", &coordinationv1.Lease{
@@ -107,7 +107,7 @@ func lease(t testing.TB, at int64) etcdfile.Write {
 	})}
 }
 
-// definition is that of a kind of custom resources.
+// definition returns the CRD of a kind.
 func definition(k kind) etcdfile.Write {
 	group, version := object.SplitAPIVersion(k.apiVersion)
 	plural := k.prefix[strings.LastIndex(k.prefix, "/")+1:]
