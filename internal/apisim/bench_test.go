@@ -14,7 +14,7 @@ import (
 
 const benchSize = 1_000_000
 
-// benchWorld is many objects in a hundred namespaces, each owned by another.
+// benchWorld returns many objects in a hundred namespaces, each owned by another.
 func benchWorld(n int) ([]*object.Object, *object.Resources) {
 	resources := &object.Resources{}
 	resources.Add(object.Resource{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.AllVerbs})
@@ -78,8 +78,8 @@ func BenchmarkGetNotFound(b *testing.B) {
 	}
 }
 
-// BenchmarkDelete deletes a million objects as the collector does: by UID,
-// resourceVersion and policy.
+// BenchmarkDelete deletes a million objects with the collector's options: UID, resourceVersion and
+// policy.
 func BenchmarkDelete(b *testing.B) {
 	objects, resources := benchWorld(benchSize)
 	background := metav1.DeletePropagationBackground

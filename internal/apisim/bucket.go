@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// bucket holds the objects of one resource in one namespace. Controllers look through all of them
-// again and again, so they are in a list; a snapshot puts them there by name.
+// bucket holds the objects of one resource in one namespace. It is a list because controllers
+// iterate over all of them often. A snapshot fills it in the order of names.
 type bucket struct {
 	mark *mark
 	list []*object.Object
-	// places are where in the list the objects are, by name. They are not noted as long as the list is
-	// in the order of the names and few had to be searched for, none of them among gaps.
+	// places maps a name to its index in list. It is built on first need: while list is sorted by
+	// name, has no gaps and few names were looked up, a binary search is enough.
 	places index.Index
 	noted  bool
 	asked  int
-	// The list has nil for what was dropped.
+	// dropped is the number of nil entries in list, which are left by drop.
 	dropped int
-	// unsorted tells that the list is not in the order of the names.
+	// unsorted is true if list is not in the order of names.
 	unsorted bool
 }
 
@@ -28,7 +28,8 @@ func newBucket(m *mark, size int) *bucket {
 	return &bucket{mark: m, list: make([]*object.Object, 0, size)}
 }
 
-// clone is a bucket for another store. What is shared has its places: finding does not change it.
+// clone returns a copy of the bucket for another store. A shared bucket is always indexed, so that
+// concurrent lookups don't modify it.
 func (b *bucket) clone(m *mark) *bucket {
 	c := *b
 	c.mark, c.places, c.list = m, b.places.Clone(), slices.Clone(b.list)
@@ -38,8 +39,8 @@ func (b *bucket) clone(m *mark) *bucket {
 // size is the number of objects in the bucket.
 func (b *bucket) size() int { return len(b.list) - b.dropped }
 
-// placeOf is where in the list the object of a name is, perhaps where the trail leads. For a few
-// questions a search costs less than to note where all are.
+// placeOf returns the index of the named object in list. It tries the positions that the trail
+// predicts first. A few lookups use binary search; more of them build the index.
 func (b *bucket) placeOf(name string, t *trail) (int, bool) {
 	if b.has(t.at, name) {
 		return t.at, true
@@ -73,7 +74,8 @@ func (b *bucket) search(name string) (int, bool) {
 	return slices.BinarySearchFunc(b.list, name, func(o *object.Object, name string) int { return strings.Compare(o.Name, name) })
 }
 
-// nameAt is the name of the object at a place, for the index.
+// nameAt returns the name of the object at index i, for the index. A dropped entry has an
+// impossible name.
 func (b *bucket) nameAt(i uint32) string {
 	if b.list[i] == nil {
 		return nobody
@@ -81,10 +83,10 @@ func (b *bucket) nameAt(i uint32) string {
 	return b.list[i].Name
 }
 
-// nobody is no object's name: it is not UTF-8.
+// nobody is an impossible name: it is not UTF-8.
 const nobody = "\xff"
 
-// index notes the places.
+// index builds places unless it exists.
 func (b *bucket) index() {
 	if b.noted {
 		return
@@ -115,7 +117,7 @@ func (b *bucket) put(o *object.Object, t *trail) {
 	b.places.Put(o.Name, uint32(n), b.nameAt)
 }
 
-// drop leaves the name among the places until the list is closed.
+// drop removes the named object. Its name stays in places until close runs.
 func (b *bucket) drop(name string, t *trail) {
 	i, ok := b.placeOf(name, t)
 	if !ok {
@@ -127,7 +129,8 @@ func (b *bucket) drop(name string, t *trail) {
 	}
 }
 
-// close removes the gaps from the list. It goes through what is left after as many drops.
+// close removes the nil entries from list. It runs in time linear in the list, once per as many
+// drops.
 func (b *bucket) close() {
 	const gone = ^uint32(0)
 	moved := make([]uint32, len(b.list))
@@ -146,7 +149,7 @@ func (b *bucket) close() {
 	}
 }
 
-// matching appends what matches to a list, by name. A nil bucket is empty.
+// matching appends the matching objects to list, sorted by name. A nil bucket is empty.
 func (b *bucket) matching(match func(*object.Object) bool, list []*object.Object) []*object.Object {
 	if b == nil {
 		return list

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestPropertyStore compares a store with maps whatever is put, dropped and found: one by one, a row
-// of names in steps, as an owner's dependents are, and in stores that share what they have.
+// TestPropertyStore compares a store with maps under random puts, drops and lookups: single names,
+// rows of names at a fixed step like an owner's dependents, and stores that share content.
 func TestPropertyStore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := newStore()

@@ -69,8 +69,8 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 	return v.show(s.save(v, nil, next)), nil
 }
 
-// refuseInstance says that no instance of a definition that is being deleted is created. An
-// older release says it in another way, and has an apply create one all the same.
+// refuseInstance returns the error for creating an instance of a definition that is being deleted.
+// Older releases return another error and still create the instance on apply.
 //
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go forbidCreateAdmission.
 func (s *Server) refuseInstance(v *view, name string) error {
@@ -83,8 +83,8 @@ func (s *Server) refuseInstance(v *view, name string) error {
 	return err
 }
 
-// admitCreate is the admission of a new object: its namespace must be there and
-// alive, and kinds in use get their protection.
+// admitCreate applies admission to a new object: its namespace must exist and not be terminating. A
+// namespace, a PVC, a PV and a VolumeAttributesClass get their protection finalizers.
 //
 // Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go Lifecycle.Admit.
 // Upstream: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go admitPV,
@@ -120,8 +120,8 @@ func protect(o *object.Object, finalizer string) {
 	}
 }
 
-// namespaceAccepts refuses new content in a namespace that is going or gone. A
-// namespace that is not covered is given the benefit of the doubt.
+// namespaceAccepts returns an error if the namespace of a new object is missing or terminating. A
+// namespace outside the coverage is assumed to exist.
 func (s *Server) namespaceAccepts(v *view, o *object.Object) error {
 	ns, gone := s.namespaceOf(o)
 	switch {
@@ -143,7 +143,8 @@ func (s *Server) namespaceAccepts(v *view, o *object.Object) error {
 	return err
 }
 
-// namespaceOf is the namespace of an object, and whether it is known not to be there.
+// namespaceOf returns the namespace of an object, nil if it isn't stored. gone is true if the
+// namespace is known not to exist.
 func (s *Server) namespaceOf(o *object.Object) (ns *object.Object, gone bool) {
 	if i, ok := s.index[object.Namespace.GroupResource()]; ok {
 		ns = s.find(i, "", o.Namespace)
@@ -155,7 +156,8 @@ func (s *Server) namespaceOf(o *object.Object) (ns *object.Object, gone bool) {
 	return nil, served && (s.coverage == nil || s.coverage.Covers(namespaces, ""))
 }
 
-// alreadyExists says so, and says it when the object in the way is going.
+// alreadyExists returns the AlreadyExists error. Its message says so if the stored object is being
+// deleted.
 func alreadyExists(v *view, have *object.Object) error {
 	err := apierrors.NewAlreadyExists(v.gr, have.Name)
 	if have.BeingDeleted() {

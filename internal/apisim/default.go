@@ -8,21 +8,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Default is what a delete does with dependents when it does not say so itself.
+// Default is the propagation that a delete without a policy uses.
 type Default uint8
 
-// The defaults that resources have.
+// The defaults of the resources.
 const (
 	// BackgroundDefault leaves the dependents to the collector.
 	BackgroundDefault Default = iota
 	// OrphanDefault releases the dependents.
 	OrphanDefault
-	// UnsupportedDefault never takes the collector's finalizers.
+	// UnsupportedDefault adds neither finalizer of the garbage collector.
 	UnsupportedDefault
 )
 
-// DefaultFor is the default of a resource in the version that a request names. Of versions
-// that no supported release serves any more it is what those did that served them, up to v1.21.
+// DefaultFor returns the default of a resource in the requested version. For versions that no
+// supported release serves, it is the default of the releases up to v1.21 that served them.
 //
 // Upstream: pkg/registry/*/*/strategy.go DefaultGarbageCollectionPolicy.
 // Rule: spec §2.8, S001, S005, S006, S045.
@@ -37,7 +37,7 @@ func DefaultFor(gr schema.GroupResource, version string) Default {
 	return BackgroundDefault
 }
 
-// orphaning are the versions of a resource in which a delete releases the dependents.
+// orphaning returns the versions of a resource in which a delete orphans the dependents by default.
 func orphaning(gr schema.GroupResource) []string {
 	switch gr {
 	case object.ReplicationController.GroupResource(), object.Job.GroupResource():

@@ -8,14 +8,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// definitionCleanup holds a CustomResourceDefinition back until its instances
-// have gone.
+// definitionCleanup is the finalizer that keeps a CustomResourceDefinition until its instances are
+// deleted.
 const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
-// deleteDefinition is the front end of CustomResourceDefinitions. The first
-// delete ignores every policy: it marks the definition and adds the clean-up
-// finalizer, which stays until somebody removes it. Further deletes are
-// ordinary.
+// deleteDefinition is the delete handler of CustomResourceDefinitions. The first delete ignores the
+// propagation policy: it sets the deletion timestamp and adds the clean-up finalizer. Further
+// deletes are ordinary.
 //
 // Upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition/etcd.go REST.Delete.
 // Rule: spec §6.1, S194, S195.
@@ -46,8 +45,7 @@ func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOp
 	return nil
 }
 
-// definitionTerminates reports whether the definition of a custom resource is on
-// its way out.
+// definitionTerminates reports whether the definition of a custom resource is being deleted.
 func (s *Server) definitionTerminates(v *view) bool {
 	i, ok := s.index[object.CRD.GroupResource()]
 	if !ok {

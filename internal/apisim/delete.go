@@ -16,10 +16,9 @@ import (
 const jobsKeepPods = "child pods are preserved by default when jobs are deleted; " +
 	"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
-// Delete deletes the object at the coordinates of ref. Its UID is not compared;
-// that is what the options' preconditions are for. Success means that the
-// request was accepted: the object may have gone, may stay until its finalizers
-// or its grace period are over, or may be unchanged.
+// Delete deletes the object at the coordinates of ref. It compares the UID only if the options'
+// preconditions give one. A nil error means that the request was accepted: the object may be
+// deleted, may wait for its finalizers or its grace period, or may be unchanged.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete.
 // Rule: spec §2.6.
@@ -58,13 +57,12 @@ func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	return s.delete(v, old, o)
 }
 
-// DeleteCollection deletes the objects of a resource, one after the other, that
-// match the selector. It stops at the first error other than NotFound; what it
-// deleted until then stays deleted. There is no such request for all namespaces
-// at once.
+// DeleteCollection deletes the objects of a resource that match the selector, one after the other.
+// It stops at the first error other than NotFound; earlier deletes are not undone. A namespaced
+// resource needs a namespace: the API has no such request for all namespaces.
 //
-// As in the real server, the checks for system priority classes and the first
-// step of deleting a definition are skipped: they belong to single deletes.
+// As in the real server, the check for system priority classes and the first step of deleting a
+// definition are skipped: they belong to the delete of a single object.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.DeleteCollection.
 // Rule: spec §2.10, S043, S044.
@@ -100,7 +98,7 @@ func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namesp
 	return nil
 }
 
-// delete is the deletion that all resources have in common.
+// delete implements the deletion that all resources share.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete,
 // Store.updateForGracefulDeletionAndFinalizers.
@@ -140,20 +138,19 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 		s.save(v, old, markDeleting(old, finalizers, s.now))
 		return nil
 	case len(old.Finalizers()) > 0 && o.Preconditions != nil && o.Preconditions.ResourceVersion != nil:
-		// The server took the version to insist on from a write that it never
-		// made. (spec §2.6 "server bug", S020)
+		// The server took the precondition's version from a write that it never made.
+		// (spec §2.6 "server bug", S020)
 		return storageRVConflict(v.gr, old.Name, "", old.ResourceVersion)
 	}
 	s.remove(v, old)
 	return nil
 }
 
-// checkDeleteOptions refuses contradictory options before anything is looked
-// up. (spec §2.6 D0, S015, S016)
+// checkDeleteOptions refuses contradictory options before any lookup. (spec §2.6 D0, S015, S016)
 func checkDeleteOptions(o metav1.DeleteOptions) error {
 	if o.OrphanDependents == nil && len(o.DryRun) == 0 && o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil &&
 		(o.PropagationPolicy == nil || *o.PropagationPolicy == metav1.DeletePropagationBackground) {
-		return nil // what a collector sends by the million
+		return nil // the collector's delete: millions of them
 	}
 	return validateDeleteOptions(o.DeepCopy())
 }
@@ -166,8 +163,8 @@ func validateDeleteOptions(o *metav1.DeleteOptions) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 }
 
-// checkPreconditions compares UID and resourceVersion where the options give
-// them. (spec §2.6 D3.1, S017, S018)
+// checkPreconditions compares the UID and the resourceVersion if the options give them.
+// (spec §2.6 D3.1, S017, S018)
 func checkPreconditions(v *view, o *object.Object, p *metav1.Preconditions) error {
 	if p == nil {
 		return nil
@@ -184,7 +181,7 @@ func checkPreconditions(v *view, o *object.Object, p *metav1.Preconditions) erro
 	return nil
 }
 
-// checkStoragePreconditions is the same with the words of the front ends.
+// checkStoragePreconditions is checkPreconditions with the messages of the storage layer.
 func checkStoragePreconditions(v *view, o *object.Object, p *metav1.Preconditions) error {
 	switch {
 	case p == nil:
@@ -198,8 +195,8 @@ func checkStoragePreconditions(v *view, o *object.Object, p *metav1.Precondition
 	}
 }
 
-// warnOfJobs is the warning of a delete that leaves the pods of a job behind
-// without having said so. (spec §2.8, S005)
+// warnOfJobs adds the warning for a delete that orphans the pods of a job by default.
+// (spec §2.8, S005)
 func (s *Server) warnOfJobs(v *view, ref object.Ref, o metav1.DeleteOptions) {
 	if v.gr == object.Job.GroupResource() && o.PropagationPolicy == nil && o.OrphanDependents == nil &&
 		DefaultFor(v.gr, v.resource.Version) == OrphanDefault {

@@ -8,10 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// DeleteStored deletes the objects of a resource, in one namespace unless it is
-// empty, the way the clean-up of custom resources does: straight in the storage,
-// that is without options and without admission. It stops at the first error
-// other than NotFound.
+// DeleteStored deletes the objects of a resource as the clean-up of custom resources does: directly
+// in storage, without options and without admission. An empty namespace selects all namespaces. It
+// stops at the first error other than NotFound.
 //
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go deleteInstances.
 // Rule: spec §2.12, §6.2, S197.

@@ -2,15 +2,15 @@ package apisim
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// draft is the Lifecycle that a delete is about to give an object, with the grace period that it
-// points to. There is one at a time.
+// draft is the Lifecycle that a graceful delete builds, with the grace period that it points to. A
+// server has one, which each delete reuses.
 type draft struct {
 	object.Lifecycle
 	grace int64
 }
 
-// of has a (cloned) object show the draft, which begins as its own Lifecycle, and returns that for
-// writing.
+// of copies the Lifecycle of o into the draft, points o to the draft and returns it for writing. o
+// must be a clone.
 func (d *draft) of(o *object.Object) *object.Lifecycle {
 	d.Lifecycle = object.Lifecycle{}
 	if o.Lifecycle != nil {
@@ -20,23 +20,25 @@ func (d *draft) of(o *object.Object) *object.Lifecycle {
 	return o.Lifecycle
 }
 
-// seconds is a grace period in the draft.
+// seconds stores a grace period in the draft and returns a pointer to it.
 func (d *draft) seconds(n int64) *int64 {
 	d.grace = n
 	return &d.grace
 }
 
-// ending is what becomes of the objects with one Lifecycle that are given the same time to end.
-// Siblings share one, and go on sharing one this way: there may be millions.
+// ending identifies the Lifecycle that results if old Lifecycle "of" gets the deletion timestamp
+// "at" and the grace period "grace". Millions of siblings share one Lifecycle. They share the
+// resulting one, too.
 type ending struct {
 	of        *object.Lifecycle
 	at, grace int64
 }
 
-// mostEndings is how many of them are remembered; then it begins anew.
+// mostEndings is the size at which the map of endings is cleared.
 const mostEndings = 4096
 
-// keepDraft has an object keep the draft, which is about old.
+// keepDraft gives next a Lifecycle with the content of the draft: a shared one if old's finalizers
+// are unchanged.
 func (s *Server) keepDraft(old, next *object.Object) {
 	d := &s.draft
 	this := ending{of: old.Lifecycle, at: d.DeletionTimestamp, grace: d.grace}
@@ -57,5 +59,5 @@ func (s *Server) keepDraft(old, next *object.Object) {
 	s.endings[this] = next.Lifecycle
 }
 
-// sameList reports whether two lists are one.
+// sameList reports whether two slices share their elements in memory.
 func sameList(a, b []string) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// missing is the answer for an object that is not stored: NotFound where the
-// world is complete or no object can have the name, an *object.UncoveredError where it is not,
-// and an *object.ImpossibleNameError where the answer is about something else.
+// missing returns the error for an object that isn't stored: NotFound if the coverage is complete
+// there or no object can have the name, *object.UncoveredError if it isn't, and
+// *object.ImpossibleNameError if the name is a path of something else.
 func (s *Server) missing(v *view, namespace, name string) error {
 	switch answer := object.AnswerTo(v.resource, name); {
 	case answer == object.NothingThere || answer == object.SomethingElse && s.odd[oddPlace{v.shelf, namespace, name}]:
@@ -32,8 +32,8 @@ func (s *Server) missing(v *view, namespace, name string) error {
 	return notFound(v.gr, name)
 }
 
-// notFound is apierrors.NewNotFound without its formatting: a simulation asks
-// for very many objects that have gone.
+// notFound is apierrors.NewNotFound without its formatting, for speed: a simulation requests very
+// many deleted objects.
 func notFound(gr schema.GroupResource, name string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
@@ -42,8 +42,8 @@ func notFound(gr schema.GroupResource, name string) error {
 	}}
 }
 
-// noPath is the answer of a server that has no such resource. Clients cannot
-// tell it from an absent object. (spec §3.11)
+// noPath returns the 404 of a server without the resource. Clients cannot tell it from an absent
+// object. (spec §3.11)
 func noPath() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
@@ -51,8 +51,8 @@ func noPath() error {
 	}}
 }
 
-// versionOnCreate is what storage says to a new object that brings a
-// resourceVersion; the server passes it on as it is.
+// versionOnCreate returns storage's error for a new object with a resourceVersion. The server
+// passes it on unchanged.
 //
 // Upstream: apiserver/pkg/storage/errors.go ErrResourceVersionSetOnCreate.
 func versionOnCreate() error {
@@ -62,7 +62,7 @@ func versionOnCreate() error {
 	}}
 }
 
-// noMethod is the answer of a path that does not take the method.
+// noMethod returns the 405 for a verb that the path doesn't support.
 func noMethod() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
@@ -93,8 +93,8 @@ func (v *view) invalid(name string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: v.gr.Group, Kind: v.resource.Kind}, name, errs)
 }
 
-// versionRequired is the answer to an update without a resourceVersion of a kind
-// that wants one. It names the resource where other answers name the kind.
+// versionRequired returns the error for an unconditional update of a kind that requires a
+// resourceVersion. It names the resource where other errors name the kind.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Update.
 // Rule: spec §2.4, S042.
@@ -103,12 +103,12 @@ func versionRequired(gr schema.GroupResource, name string) error {
 		field.Invalid(metadata.Child("resourceVersion"), uint64(0), "must be specified for an update")})
 }
 
-// staleObject is the answer to a write that is based on an old version.
+// staleObject returns the conflict for a write that is based on an old version.
 func (v *view) staleObject(name string) error {
 	return conflict(v.gr, name, "the object has been modified; please apply your changes to the latest version and try again")
 }
 
-// storageConflict words a failed precondition as storage does. what is UID or
+// storageConflict returns a failed precondition in storage's wording. what is UID or
 // ResourceVersion.
 func storageConflict[T ~string](gr schema.GroupResource, name, what string, wanted, stored T) error {
 	return conflict(gr, name, "Precondition failed: "+what+" in precondition: "+string(wanted)+
@@ -123,7 +123,7 @@ func storageRVConflict(gr schema.GroupResource, name, wanted, stored string) err
 	return storageConflict(gr, name, "ResourceVersion", wanted, stored)
 }
 
-// reason is an error of plain words.
+// reason is an error message.
 type reason string
 
 func (r reason) Error() string { return string(r) }

@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// GCFinalizers are the finalizers that an object has after a delete with the
-// given options was accepted, and whether they differ from the existing ones.
-// As sets, that is: an equal set keeps its order, and the existing slice is
+// GCFinalizers returns the finalizers that an object has after a delete with the given options, and
+// whether they differ from the existing ones as a set. If they don't, the existing slice is
 // returned.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection,
@@ -42,8 +41,8 @@ func GCFinalizers(existing []string, o metav1.DeleteOptions, d Default) (target 
 	return target, true
 }
 
-// wanted is the collector's finalizer that a delete calls for; empty for none.
-// The first rule that matches decides.
+// wanted returns the collector's finalizer that a delete requires, or "". The first matching rule
+// decides.
 func wanted(existing []string, o metav1.DeleteOptions, d Default) string {
 	switch {
 	case d == UnsupportedDefault:

@@ -18,8 +18,7 @@ func orphanDependents(yes bool) metav1.DeleteOptions {
 	return metav1.DeleteOptions{OrphanDependents: &yes}
 }
 
-// The table of worked results, spec §2.7. An empty cell is an object
-// that goes at once.
+// The table of worked results, spec §2.7. An empty cell is an object that is deleted at once.
 func TestGCFinalizers(t *testing.T) {
 	none := metav1.DeleteOptions{}
 	columns := []struct {

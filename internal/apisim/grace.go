@@ -7,17 +7,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// defaultGrace is the period of a pod that says none: a server fills it in
-// whenever it reads a pod, so that no pod is without one.
+// defaultGrace is the grace period of a pod without one, in seconds. A server fills it in whenever
+// it reads a pod.
 //
 // Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PodSpec.
 const defaultGrace int64 = 30
 
-// grace is what the pre-flight of a delete decides on how the object ends.
+// grace is how a delete ends, as its pre-flight decides.
 type grace uint8
 
 const (
-	// atOnce: the object has no grace period, or it is over.
+	// atOnce: the object has no grace period, or it has expired.
 	atOnce grace = iota
 	// pending: a grace period is running and the request does not shorten it.
 	pending
@@ -25,9 +25,8 @@ const (
 	graceful
 )
 
-// preflight decides how a delete ends. For graceful, next is the object with its
-// new deletion timestamp, in the draft, and left is the grace period that the request
-// asks for, in seconds.
+// preflight decides how a delete ends. For graceful, next is a clone with its new deletion
+// timestamp in the draft, and left is the requested grace period in seconds.
 //
 // Upstream: apiserver/pkg/registry/rest/delete.go BeforeDelete.
 // Rule: spec §2.6 D3, S050–S069.
@@ -66,10 +65,9 @@ func (s *Server) preflight(v *view, o *object.Object, opts metav1.DeleteOptions)
 	return graceful, s.shorten(o, running, *asked), *asked
 }
 
-// shorten moves the deletion timestamp to where it would be had the shorter
-// period been asked for from the start, but never into the past, unless by the rules of
-// an older release. Timestamps are whole seconds and the server's clock is not: the second
-// that has begun is past.
+// shorten sets the deletion timestamp that the shorter period would have given from the start, but
+// never one in the past. Older releases allow that. Timestamps are whole seconds and the server's
+// clock is not: the current second counts as past.
 func (s *Server) shorten(o *object.Object, running, asked int64) *object.Object {
 	next := o.Clone()
 	life := s.draft.of(next)
@@ -85,7 +83,7 @@ func (s *Server) shorten(o *object.Object, running, asked int64) *object.Object 
 	return next
 }
 
-// podPeriod is the grace period of a pod whose deletion starts.
+// podPeriod returns the grace period, in seconds, of a pod at the start of its deletion.
 //
 // Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete.
 // Rule: spec §2.9.
@@ -107,7 +105,7 @@ func podPeriod(o *object.Object, asked *int64) int64 {
 	return period
 }
 
-// markDeleting is the object with a deletion that its finalizers hold up.
+// markDeleting returns a copy of the object that is being deleted and waits for the finalizers.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go markAsDeleting.
 // Rule: spec §2.6 D6.3, S021.

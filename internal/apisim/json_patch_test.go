@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// A JSON patch does all that it says or nothing, also to a custom resource, and
-// the object goes with the request that leaves it without a finalizer.
+// A JSON patch applies completely or not at all, also to a custom resource. The patch that removes
+// the last finalizer deletes the object.
 func TestJSONPatch(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 ConfigMap n/a fin=x/y,x/z deleting grace=0", scenario.Names{})
 	if err != nil {

@@ -6,17 +6,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Resources are the resources that the server was given. Callers must not change
-// them.
+// Resources returns the resources that the server was given. Callers must not change them.
 func (s *Server) Resources() *object.Resources { return s.resources }
 
-// Covers reports whether an object of the resource in the namespace would be in the
-// world if it existed. A server without coverage holds a complete world.
+// Covers reports whether an existing object of the resource in the namespace would be known to the
+// server. Without a Coverage, it always would.
 func (s *Server) Covers(r object.Resource, namespace string) bool {
 	return s.coverage == nil || s.coverage.Covers(r, namespace)
 }
 
-// Why is the reason of a gap in the world, for people; empty where there is none.
+// Why returns the reason of a gap in the coverage, for people; "" if there is none.
 func (s *Server) Why(r object.Resource, namespace string) string {
 	if s.coverage == nil {
 		return ""
@@ -24,15 +23,14 @@ func (s *Server) Why(r object.Resource, namespace string) string {
 	return s.coverage.Why(r, namespace)
 }
 
-// ObjectsOf lists the objects of one resource by namespace and name, of one
-// namespace only unless namespace is empty. Each is in the preferred version.
+// ObjectsOf lists the objects of one resource, sorted by namespace and name. An empty namespace
+// means all. Each object is in the preferred version.
 func (s *Server) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return s.Select(gr, namespace, all)
 }
 
-// Select lists what ObjectsOf lists, as far as it matches. Only what matches is
-// sorted, so that looking for few among many is cheap. The function must not
-// call the server.
+// Select is ObjectsOf for the objects that match. It sorts only these, so that finding few among
+// many is cheap. match must not call the server.
 func (s *Server) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -39,7 +39,7 @@ func uids(objects []*object.Object) string {
 	return text
 }
 
-// TestObjectsOf lists one resource, in one namespace or all.
+// TestObjectsOf lists one resource, in one or all namespaces.
 func TestObjectsOf(t *testing.T) {
 	s := listServer(t)
 	held := func(o *object.Object) bool { return len(o.Finalizers()) > 0 }
@@ -74,8 +74,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestDeleteStored: no admission is asked, and every other request is asked as
-// before.
+// TestDeleteStored: admission is skipped for this request only.
 func TestDeleteStored(t *testing.T) {
 	no := apierrors.NewUnauthorized("no")
 	s := listServer(t, apisim.WithAdmission(func(object.Verbs, object.Ref) error { return no }))

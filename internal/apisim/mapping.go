@@ -11,33 +11,33 @@ import (
 
 type kindKey struct{ apiVersion, kind string }
 
-// viewed is a view and the request that it is for: one is mostly for what the one before was for.
+// viewed is the view of the most recent request. Consecutive requests are mostly for the same kind.
 type viewed struct {
 	key  kindKey
 	view *view
 }
 
-// view is one served version of a resource, as a request names it. Views are
-// made once per apiVersion and kind, so that a request builds no strings.
+// view is one served version of a resource, as a request names it. Views are cached by apiVersion
+// and kind, so that a request builds no strings.
 type view struct {
 	resource object.Resource
 	gr       schema.GroupResource
 	shelf    int
-	// requested and stored are the apiVersions of the request and of storage,
-	// which is the resource's preferred one.
+	// requested and stored are the apiVersions of the request and of storage. stored is the
+	// resource's preferred version.
 	requested string
 	stored    string
 	known     bool
 }
 
-// Resource maps an apiVersion and kind to the resource that serves it, or says
-// with an *object.UnknownKindError that none does. (spec §3.11)
+// Resource returns the resource that serves an apiVersion and kind, or an *object.UnknownKindError.
+// (spec §3.11)
 func (s *Server) Resource(apiVersion, kind string) (object.Resource, error) {
 	return s.resources.For(apiVersion, kind)
 }
 
-// viewOf never fails: a kind that is not served gets a view that is not known
-// and has a shelf of its own.
+// viewOf returns the view of an apiVersion and kind. It never fails: the view of a kind that isn't
+// served has known false and its own shelf.
 func (s *Server) viewOf(apiVersion, kind string) *view {
 	key := kindKey{apiVersion, kind}
 	if s.recent.key == key && s.recent.view != nil {
@@ -64,8 +64,8 @@ func (s *Server) viewOf(apiVersion, kind string) *view {
 	return v
 }
 
-// unserved is a resource for objects of a kind that is not served. Its name
-// holds the version, so that it never meets the shelf of a served resource.
+// unserved returns a resource for objects of a kind that isn't served. Its name contains the
+// version, so that it never shares the shelf of a served resource.
 func unserved(apiVersion, kind string) object.Resource {
 	gv := schema.FromAPIVersionAndKind(apiVersion, kind)
 	plural, _ := meta.UnsafeGuessKindToResource(gv)
@@ -77,8 +77,8 @@ func unserved(apiVersion, kind string) object.Resource {
 
 func cloneViews(views map[kindKey]*view) map[kindKey]*view { return maps.Clone(views) }
 
-// placeOf is the namespace under which an object is stored: cluster-scoped
-// resources have none, whatever a reference says.
+// placeOf returns the namespace that an object is stored under. It is empty for cluster-scoped
+// resources, even if a reference names one.
 func (v *view) placeOf(namespace string) string {
 	if !v.resource.Namespaced {
 		return ""
@@ -86,7 +86,7 @@ func (v *view) placeOf(namespace string) string {
 	return namespace
 }
 
-// show is the object in the version of the request.
+// show returns the object in the requested version.
 func (v *view) show(o *object.Object) *object.Object {
 	if v.requested == v.stored || o == nil {
 		return o
@@ -96,13 +96,12 @@ func (v *view) show(o *object.Object) *object.Object {
 	return o
 }
 
-// named are the verbs that make a server serve the path of a single object, such as
-// none of a Binding.
+// named are the verbs of a single object. A server serves its path only if the resource has one of
+// them; a Binding has none.
 const named = object.Get | object.Update | object.PatchVerb | object.Delete
 
-// locate maps a reference to a view and the namespace that the object is stored
-// under. The order of the refusals is that of a client with a REST mapper: no
-// mapping, no namespace, no path, no verb.
+// locate maps a reference to a view and the namespace that the object is stored under. Errors have
+// the precedence of a client with a REST mapper: no mapping, no namespace, no path, no verb.
 func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error) {
 	v := s.viewOf(ref.APIVersion, ref.Kind)
 	if !v.known {
@@ -124,9 +123,8 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 	return v, namespace, nil
 }
 
-// changeable reports whether a request to create or change an instance is taken although
-// discovery does not say so: it leaves these verbs out as long as the definition is
-// being deleted.
+// changeable reports whether a create or update of an instance is served although discovery doesn't
+// list the verb: discovery omits these verbs while the definition is being deleted.
 //
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync.
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go serveResource: refuses

@@ -14,9 +14,9 @@ const (
 	namespaceTerminating = "Terminating"
 )
 
-// deleteNamespace is the front end of namespaces. The first delete only marks:
-// the content is somebody else's work. While spec.finalizers holds anything, a
-// further delete changes nothing.
+// deleteNamespace is the delete handler of namespaces. The first delete only marks the namespace:
+// its controller deletes the content. While spec.finalizers isn't empty, further deletes change
+// nothing.
 //
 // Upstream: pkg/registry/core/namespace/storage/storage.go REST.Delete.
 // Rule: spec §5.1, S200–S203, S208, S209, S218.
@@ -50,8 +50,8 @@ func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOpt
 	return nil
 }
 
-// namespaceFinalizers adjusts the collector's finalizers of a namespace. Unlike
-// everywhere else, orphanDependents=false asks for foreground deletion.
+// namespaceFinalizers returns the finalizers after a delete of a namespace. Unlike for other
+// resources, orphanDependents=false requests foreground deletion.
 func namespaceFinalizers(existing []string, o metav1.DeleteOptions) []string {
 	var orphan, foreground bool
 	switch {
@@ -79,7 +79,7 @@ func namespaceFinalizers(existing []string, o metav1.DeleteOptions) []string {
 	return list
 }
 
-// tokensOf are the spec.finalizers of a namespace.
+// tokensOf returns the spec.finalizers of a namespace.
 func tokensOf(o *object.Object) []string {
 	if facts := o.NamespaceFacts(); facts != nil {
 		return facts.Finalizers
@@ -87,8 +87,8 @@ func tokensOf(o *object.Object) []string {
 	return []string{namespaceToken}
 }
 
-// refuseImmortal is the admission that keeps the three namespaces every cluster
-// needs. (spec §2.12 NamespaceLifecycle, S218)
+// refuseImmortal returns the admission error for the three namespaces that every cluster needs.
+// (spec §2.12 NamespaceLifecycle, S218)
 func refuseImmortal(v *view, o *object.Object) error {
 	if Immortal(o.Name) {
 		return forbidden(v.gr, o.Name, "this namespace may not be deleted")
@@ -96,7 +96,7 @@ func refuseImmortal(v *view, o *object.Object) error {
 	return nil
 }
 
-// Immortal reports whether no API server lets go of the namespace.
+// Immortal reports whether API servers refuse to delete the namespace.
 func Immortal(namespace string) bool {
 	return namespace == metav1.NamespaceDefault || namespace == metav1.NamespaceSystem || namespace == metav1.NamespacePublic
 }

@@ -41,8 +41,7 @@ func metaOwners(owners []object.OwnerReference) []metav1.OwnerReference {
 	return list
 }
 
-// The short cut for valid owner references agrees with the validation that a
-// real server runs.
+// The short cut for valid owner references agrees with the validation of a real server.
 func TestOwnersAreValidAgreesWithUpstream(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owners := rapid.SliceOfN(genOwner(), 0, 3).Draw(t, "owners")
@@ -53,8 +52,8 @@ func TestOwnersAreValidAgreesWithUpstream(t *testing.T) {
 	})
 }
 
-// A strategic merge patch of owner references and finalizers has the result that the bytes of
-// its body have in a real server.
+// A strategic merge patch of owner references and finalizers has the result that a real server
+// computes from the bytes of its body.
 func TestStrategicPatchAgreesWithUpstream(t *testing.T) {
 	valid := genOwner().Filter(func(o object.OwnerReference) bool { return o.UID != "" })
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Patch applies a patch to the object at the coordinates of ref. A UID in the
-// patch that is not the stored one is refused with 422, a resourceVersion that
-// is not the stored one with 409, and a strategic merge patch of a custom
-// resource with 415. A JSON patch of which a test fails is refused with 422.
+// Patch applies a patch to the object at the coordinates of ref. It returns 422 if the patch has
+// another UID than the stored one, 409 if it has another resourceVersion, 415 for a strategic merge
+// patch of a custom resource, and 422 if a test of a JSON patch fails.
 //
 // Upstream: apiserver/pkg/endpoints/handlers/patch.go patcher.patchResource, patcher.applyPatch,
 // applyPatchToCurrentObject.
@@ -55,7 +54,7 @@ func (s *Server) Patch(ctx context.Context, ref object.Ref, p object.Patch) erro
 	return err
 }
 
-// patched is what a patch makes of an object, before anybody has judged it.
+// patched returns the object with the patch applied, before validation.
 func patched(old *object.Object, p object.Patch) *object.Object {
 	next := old.Clone()
 	if p.UID != "" {
@@ -93,8 +92,8 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 	return next
 }
 
-// testJSON is the answer to a JSON patch of which a test does not hold. Unlike in
-// a merge patch an old resourceVersion is no conflict then.
+// testJSON returns the error of a JSON patch if one of its tests fails, nil otherwise. An old
+// resourceVersion is a failed test, not a conflict as in a merge patch.
 //
 // Upstream: apiserver/pkg/endpoints/handlers/patch.go jsonPatcher.applyJSPatch.
 func testJSON(old *object.Object, p object.Patch) error {

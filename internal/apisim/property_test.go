@@ -59,7 +59,7 @@ var (
 	})
 )
 
-// model checks what has to hold of a server after every request.
+// model checks the invariants of a server after every request.
 type model struct {
 	server  *Server
 	last    uint64
@@ -90,7 +90,7 @@ func newModel(t *rapid.T) *model {
 	return m
 }
 
-// check follows the events since the last request.
+// check consumes the events since the last request.
 func (m *model) check(t *rapid.T) {
 	for _, e := range m.server.Events() {
 		o := e.Object
@@ -184,9 +184,9 @@ func (m *model) actions() map[string]func(*rapid.T) {
 	}
 }
 
-// Whatever is asked of a server: resourceVersions only rise, what is stored is
-// what the events say, a deletion is never taken back, an object that nothing
-// holds is not left behind, and a request that changes nothing writes nothing.
+// Invariants of a server under any requests: resourceVersions only increase, the stored objects
+// match the events, a deletion is never reverted, an object without obstacles is deleted, and a
+// request without a change writes nothing.
 func TestServerProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -194,8 +194,7 @@ func TestServerProperties(t *testing.T) {
 	})
 }
 
-// A server never changes the objects that it was given, nor those that it hands
-// out.
+// A server never changes the objects that it was given, nor those that it returns.
 func TestObjectsAreNeverChanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)

@@ -6,10 +6,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Get returns the object at the coordinates of ref, whatever its UID, in the
-// version that ref names. It answers with an *object.UnknownKindError, an
-// *object.NamespaceRequiredError, an *object.UncoveredError or the API's own
-// NotFound; only the last one says that the object does not exist.
+// Get returns the object at the coordinates of ref, whatever its UID, in the version that ref
+// names. Errors are *object.UnknownKindError, *object.NamespaceRequiredError,
+// *object.UncoveredError or the API's NotFound. Only NotFound means that the object doesn't exist.
 // (spec §3.11)
 func (s *Server) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	if err := ctx.Err(); err != nil {
@@ -28,16 +27,16 @@ func (s *Server) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	return v.show(o), nil
 }
 
-// Objects lists the world by group, resource, namespace and name, each object
-// in the preferred version of its resource.
+// Objects lists all objects by group, resource, namespace and name, each in the preferred version
+// of its resource.
 func (s *Server) Objects() []*object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all()
 }
 
-// List calls yield for each object in the order of Objects until it returns
-// false. Requests made meanwhile do not change what is listed.
+// List calls yield for each object, in the order of Objects, until it returns false. It iterates
+// over a snapshot: later requests don't change it.
 func (s *Server) List(yield func(*object.Object) bool) {
 	for _, o := range s.Objects() {
 		if !yield(o) {
@@ -46,8 +45,8 @@ func (s *Server) List(yield func(*object.Object) bool) {
 	}
 }
 
-// Lingering lists the pods that are being deleted and have a grace period left:
-// what a kubelet has to finish. (spec §2.9)
+// Lingering lists the pods that are being deleted and still have a grace period: the kubelets'
+// work. (spec §2.9)
 func (s *Server) Lingering() []object.Ref {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestScenarios runs the scenarios of the server alone: no collector is in
-// sight, so whatever changes was changed by the request above it.
+// TestScenarios runs the scenarios of the server without a collector: each change results from the
+// request above it.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		env := scenario.New()

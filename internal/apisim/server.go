@@ -9,27 +9,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// epoch is where the logical clock of a server stands unless WithClock says
-// otherwise: 2030-01-01T00:00:00Z. The clock starts later when an object of the
-// world carries a later timestamp.
+// epoch is the initial logical clock unless WithClock sets it: 2030-01-01T00:00:00Z. An object with
+// a later timestamp moves it forward.
 const epoch int64 = 1893456000
 
-// Coverage says what the snapshot behind the world contains.
+// Coverage says which objects the snapshot behind the server contains.
 type Coverage interface {
-	// Covers reports whether an object of the resource in the namespace would be
-	// in the world if it existed. The namespace is empty for cluster-scoped
-	// resources.
+	// Covers reports whether an existing object of the resource in the namespace would be in the
+	// snapshot. The namespace is empty for cluster-scoped resources.
 	Covers(r object.Resource, namespace string) bool
-	// Why is the reason of a gap, for people.
+	// Why returns the reason of a gap, for people.
 	Why(r object.Resource, namespace string) string
 }
 
-// Admission may refuse a request that would otherwise succeed. It sees the verb
-// and the object that the request is about, in its stored version.
+// Admission returns an error to refuse a request that would otherwise succeed. ref is the object in
+// its stored version.
 type Admission func(verb object.Verbs, ref object.Ref) error
 
-// Server is an API server in memory. All its methods may be called from many
-// goroutines.
+// Server is an in-memory API server. Its methods may be called concurrently.
 type Server struct {
 	mu        sync.Mutex
 	resources *object.Resources
@@ -56,31 +53,28 @@ type Server struct {
 // Option changes how a server behaves.
 type Option func(*Server)
 
-// WithCoverage makes absence an open question wherever c does not cover the
-// place. Without it the world is complete.
+// WithCoverage makes a missing object an *object.UncoveredError where c doesn't cover it. Without
+// this option, a missing object doesn't exist.
 func WithCoverage(c Coverage) Option { return func(s *Server) { s.coverage = c } }
 
 // WithClock sets the logical clock to a time in seconds since 1970.
 func WithClock(seconds int64) Option { return func(s *Server) { s.now = seconds } }
 
-// WithAdmission has every request that changes something pass a before it is
-// carried out.
+// WithAdmission calls a before every request that changes something.
 func WithAdmission(a Admission) Option { return func(s *Server) { s.admission = a } }
 
-// WithoutGarbageCollection is the server flag --enable-garbage-collector=false:
-// a delete neither adds nor removes the collector's finalizers.
+// WithoutGarbageCollection is the server flag --enable-garbage-collector=false: a delete neither
+// adds nor removes the collector's finalizers.
 func WithoutGarbageCollection() Option { return func(s *Server) { s.collects = false } }
 
-// WithRules makes a server of another release than the newest.
+// WithRules selects the behaviour of an older release than the newest.
 func WithRules(r release.Rules) Option { return func(s *Server) { s.rules = r } }
 
-// WithGivenUIDs lets a created object keep the UID that it brings along. A real
-// server always makes up a new one.
+// WithGivenUIDs lets a created object keep its UID. A real server always generates one.
 func WithGivenUIDs() Option { return func(s *Server) { s.givenUIDs = true } }
 
-// New returns a server that holds the objects. When two of them claim the same
-// place in storage, the later one has it. An object whose kind is not among the
-// resources is listed, but no request reaches it.
+// New returns a server with the given objects. If two have the same resource, namespace and name,
+// the later one is stored. An object of an unknown kind is listed, but no request reaches it.
 func New(objects []*object.Object, resources *object.Resources, opts ...Option) *Server {
 	s := &Server{
 		resources: resources,
@@ -97,8 +91,8 @@ func New(objects []*object.Object, resources *object.Resources, opts ...Option) 
 	return s
 }
 
-// Follow moves clock and revision on behind those of objects that need not be in the world. It is
-// for a server that nobody else has got yet.
+// Follow moves the clock and the revision past those of the given objects, which need not be
+// stored. It takes no lock: call it before the server is shared.
 func (s *Server) Follow(objects []*object.Object) {
 	for _, o := range objects {
 		s.revision = max(s.revision, revisionOf(o))
@@ -106,8 +100,8 @@ func (s *Server) Follow(objects []*object.Object) {
 	}
 }
 
-// revisionOf reads a resourceVersion as a number; 0 when it is none. Numbers so
-// large that the counter could overflow are not taken for revisions.
+// revisionOf returns the resourceVersion as a number, 0 if it is none. Numbers above MaxInt64 count
+// as none because the counter could overflow.
 func revisionOf(o *object.Object) uint64 {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	if err != nil || n > math.MaxInt64 {
@@ -116,8 +110,8 @@ func revisionOf(o *object.Object) uint64 {
 	return n
 }
 
-// load puts the objects in their places. It counts first, so that large maps
-// are made once in their final size.
+// load stores the objects. It counts them first, so that the buckets are allocated in their final
+// size.
 func (s *Server) load(objects []*object.Object) {
 	type place struct {
 		shelf     int
@@ -141,8 +135,8 @@ func (s *Server) load(objects []*object.Object) {
 	}
 }
 
-// Clone returns an independent server with the same world, clock, counters and
-// undelivered events. It costs little: what the two do not change they share.
+// Clone returns an independent server with the same objects, clock, counters and undelivered
+// events. It is cheap: both share their objects until one of them writes.
 func (s *Server) Clone() *Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,15 +156,14 @@ func (s *Server) Advance(seconds int64) {
 	s.now += max(seconds, 0)
 }
 
-// Now is the logical clock in seconds since 1970.
+// Now returns the logical clock in seconds since 1970.
 func (s *Server) Now() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
 }
 
-// Writes counts the changes that were stored. A write that changes nothing is
-// none.
+// Writes returns the number of stored changes. A write without a change doesn't count.
 func (s *Server) Writes() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,7 +48,7 @@ func TestGetSharesWhatIsStored(t *testing.T) {
 	}
 }
 
-// Pods with one Lifecycle have one when they are being deleted, too, and others have their own.
+// Pods that share a Lifecycle share one when they are being deleted, too; others have their own.
 func TestSiblingsShareTheirEnd(t *testing.T) {
 	life, other := &object.Lifecycle{Facts: &object.PodFacts{NodeName: "n1"}}, &object.Lifecycle{Facts: &object.PodFacts{NodeName: "n2"}}
 	var pods []*object.Object
@@ -110,8 +110,8 @@ func TestWatchShowsThePreferredVersion(t *testing.T) {
 	}
 }
 
-// An object whose kind is not served stays in the list, so that nobody takes it
-// for absent, but no request reaches it.
+// An object of a kind that is not served stays in the list, so that it doesn't appear to be absent,
+// but no request reaches it.
 func TestUnservedObjects(t *testing.T) {
 	objects := []*object.Object{
 		thing(ref("gone.com/v1", "Thing", "n", "a"), "1"),
@@ -153,8 +153,8 @@ func TestObjectsAreSorted(t *testing.T) {
 	}
 }
 
-// The clock starts behind every timestamp of the world and revisions go on from
-// the highest, so nothing that happens looks older than what was there.
+// The clock starts after every timestamp of the world and revisions continue from the highest, so
+// that no new event looks older than an existing object.
 func TestStartOfClockAndRevisions(t *testing.T) {
 	late := thing(ref("v1", "ConfigMap", "n", "a"), "41")
 	late.Created = epoch + 5
@@ -206,7 +206,7 @@ func TestTerminatingNamespaceCause(t *testing.T) {
 	}
 }
 
-// Clients recognise answers by code and reason.
+// Clients recognise errors by code and reason.
 func TestAnswers(t *testing.T) {
 	s := New([]*object.Object{thing(ref("example.com/v2", "Widget", "n", "a"), "1")}, testResources())
 	_, notFound := s.Get(t.Context(), ref("v1", "ConfigMap", "n", "a"))
@@ -251,8 +251,8 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// Many clients at once: each object is deleted by one of them, the others are
-// told that it has gone, and the watch shows one order.
+// Concurrent clients: each object is deleted by one of them, the others get NotFound, and the watch
+// shows one order.
 func TestConcurrentClients(t *testing.T) {
 	var objects []*object.Object
 	for i := range 200 {

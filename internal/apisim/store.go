@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// store keeps one object per resource, namespace and name. Shelves and buckets
-// carry the mark of the store that may write to them; any other store copies
-// them first. That is what makes Clone cheap.
+// store holds one object per resource, namespace and name. It is copy-on-write: shelves and buckets
+// carry the mark of the store that may write to them, and any other store copies them first. That
+// makes Clone cheap.
 type store struct {
 	mark    *mark
 	shelves []*shelf
 	index   map[schema.GroupResource]int
-	// trails are of each shelf.
+	// trails has one trail per shelf.
 	trails []trail
-	// odd are what was dropped of names that no object can have, as a dump of a strange hand has
-	// them. Whoever asks for one of these is not led elsewhere: it is gone.
+	// odd are the dropped objects with impossible names, which a foreign dump can contain. A
+	// request for one of them gets NotFound, not the answer for another path.
 	odd map[oddPlace]bool
 }
 
@@ -30,8 +30,8 @@ type oddPlace struct {
 	namespace, name string
 }
 
-// trail is where in its bucket something was found last: what is read is mostly written next. Then
-// comes what is as far behind that as it was behind the one before; at least where it was so once.
+// trail predicts the next position in a bucket. An object that was read is mostly written next;
+// then follows the object one step further, if the last two steps were equal.
 type trail struct {
 	at, step int
 	steady   bool
@@ -42,7 +42,7 @@ func (t *trail) moveTo(at int) {
 	t.at, t.step, t.steady = at, step, step == t.step
 }
 
-// mark is compared by address, so it must not have size zero.
+// mark identifies a store by its address, so it must not have size zero.
 type mark struct{ _ byte }
 
 // shelf holds the objects of one resource.
@@ -58,8 +58,7 @@ func newStore() store {
 	return store{mark: &mark{}, index: map[schema.GroupResource]int{}}
 }
 
-// share gives away a store with the same content. From now on neither of the
-// two may write to what they have in common.
+// share returns a store with the same content. Afterwards neither store writes to the shared parts.
 func (st *store) share() store {
 	for _, sh := range st.shelves {
 		for _, b := range sh.namespaces {
@@ -70,7 +69,7 @@ func (st *store) share() store {
 	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index), trails: slices.Clone(st.trails), odd: maps.Clone(st.odd)}
 }
 
-// shelfOf returns the position of a resource's shelf, which is made if need be.
+// shelfOf returns the index of the resource's shelf and creates the shelf if necessary.
 func (st *store) shelfOf(gr schema.GroupResource) int {
 	i, ok := st.index[gr]
 	if !ok {
@@ -94,8 +93,8 @@ func (st *store) find(shelf int, namespace, name string) *object.Object {
 	return b.list[i]
 }
 
-// put stores an object under its name. size is how many objects the bucket is
-// going to hold, if that is known.
+// put stores an object under its name. size is the expected number of objects in the bucket, 0 if
+// unknown.
 func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
 	st.bucket(shelf, namespace, size).put(o, &st.trails[shelf])
 }
@@ -110,7 +109,7 @@ func (st *store) drop(shelf int, namespace, name string) {
 	}
 }
 
-// bucket returns a bucket for writing.
+// bucket returns a bucket for writing. It creates or copies the bucket if necessary.
 func (st *store) bucket(i int, namespace string, size int) *bucket {
 	sh := st.shelves[i]
 	if sh.mark != st.mark {
@@ -131,7 +130,7 @@ func (st *store) bucket(i int, namespace string, size int) *bucket {
 	return b
 }
 
-// all lists everything by group, resource, namespace and name.
+// all lists all objects by group, resource, namespace and name.
 func (st *store) all() []*object.Object {
 	shelves := slices.Clone(st.shelves)
 	slices.SortFunc(shelves, func(a, b *shelf) int {
@@ -152,8 +151,7 @@ func (st *store) all() []*object.Object {
 	return list
 }
 
-// in lists the objects of one resource by namespace and name; of one namespace
-// only, unless namespace is empty.
+// in lists the objects of one resource by namespace and name. An empty namespace means all.
 func (st *store) in(shelf int, namespace string) []*object.Object {
 	sh := st.shelves[shelf]
 	if namespace != "" {

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// mergeOwners removes every reference with a UID in remove, then merges the
-// others by UID: field by field into the first reference with that UID, or as a
-// new one when there is none. A list that is not there yet is taken as it comes.
+// mergeOwners removes each reference with a UID in remove. It then merges the others by UID: field
+// by field into the first reference with that UID, or as a new reference. If owners is empty, merge
+// replaces it.
 //
 // Upstream: apimachinery/pkg/util/strategicpatch/patch.go mergeSlice: with the merge key uid.
 // Rule: spec §2.11, S253, S254.
@@ -23,7 +23,7 @@ func mergeOwners(owners []object.OwnerReference, remove []types.UID, merge []obj
 	}
 	owners = object.WithoutOwners(owners, remove)
 	if len(merge) == 0 && len(owners) < 3 {
-		return owners // too few to be in another order
+		return owners // the order of at most two owners cannot change
 	}
 	merged := slices.Clone(owners)
 	for _, m := range merge {
@@ -43,8 +43,8 @@ func mergeOwners(owners []object.OwnerReference, remove []types.UID, merge []obj
 	return mergeOrder(merged, merge, owners, func(o object.OwnerReference) types.UID { return o.UID })
 }
 
-// mergeFinalizers adds to the list: only a patch that removes the field makes it
-// shorter.
+// mergeFinalizers appends the new finalizers of merge. A strategic merge patch shortens the list
+// only by removing the field.
 func mergeFinalizers(finalizers, merge []string) []string {
 	if len(finalizers) == 0 {
 		return slices.Clone(merge)
@@ -58,11 +58,10 @@ func mergeFinalizers(finalizers, merge []string) []string {
 	return mergeOrder(merged, merge, finalizers, func(name string) string { return name })
 }
 
-// mergeOrder puts a merged list in the order of a strategic merge patch: what
-// the patch mentions stands in the patch's order, everything else in the old
-// one, and of the two the patch comes first unless both were there before in
-// the other order. A new element therefore stands before old ones, and elements
-// with one key stand together.
+// mergeOrder orders a merged list as a strategic merge patch does: elements in the patch have the
+// patch's order, the others their old order. The patch's elements come first, unless both were in
+// the old list in the other order. A new element therefore precedes old ones, and elements with
+// equal keys are adjacent.
 //
 // Upstream: apimachinery/pkg/util/strategicpatch/patch.go normalizeElementOrder, mergeSortedSlice.
 func mergeOrder[T any, K comparable](merged, patch, old []T, key func(T) K) []T {

@@ -9,12 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Update replaces an object (PUT) and returns what the server answers. An empty
-// resourceVersion makes the update unconditional where the resource allows
-// that; an empty UID is filled in. Facts of a kind that the given object lacks
-// stay as stored. There is no separate status: one request may change what a
-// real server takes through /status, except for a namespace's spec.finalizers,
-// which only Finalize changes.
+// Update replaces an object (PUT) and returns the server's answer. An empty resourceVersion makes
+// the update unconditional if the resource allows that. An empty UID is filled in. Kind-specific
+// facts that the given object lacks stay as stored. There is no status subresource: one request may
+// change what a real server accepts through /status, except spec.finalizers of a namespace, which
+// only Finalize changes.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Update.
 // Rule: spec §2.4, §2.5.
@@ -69,7 +68,7 @@ func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*
 	return v.show(stored), nil
 }
 
-// keepFacts fills in what the request does not say or may not change.
+// keepFacts copies the facts that the request leaves out or may not change from old to next.
 func keepFacts(old, next *object.Object, finalize bool) {
 	if old.Lifecycle == nil && next.Lifecycle == nil {
 		return
@@ -83,8 +82,8 @@ func keepFacts(old, next *object.Object, finalize bool) {
 	}
 }
 
-// namespaceAfter is what an update makes of a namespace's own lists. The two
-// ways to update one each leave the other's part alone.
+// namespaceAfter returns the facts of a namespace after an update. Finalize changes only
+// spec.finalizers, an update only the phase.
 func namespaceAfter(old *object.Object, asked object.NamespaceFacts, finalize bool) *object.NamespaceFacts {
 	stored := object.NamespaceFacts{Finalizers: tokensOf(old)}
 	if facts := old.NamespaceFacts(); facts != nil {
@@ -99,9 +98,8 @@ func namespaceAfter(old *object.Object, asked object.NamespaceFacts, finalize bo
 	return &stored
 }
 
-// change carries out an update or a patch: next is what the request makes of
-// old. It returns the object as it is stored now, or as it would have been when
-// the change completes its deletion.
+// change carries out an update or a patch: next is old with the requested changes. It returns the
+// stored object, or next if the change completes the deletion.
 //
 // Upstream: apiserver/pkg/registry/rest/update.go BeforeUpdate.
 // Upstream: apiserver/pkg/registry/generic/registry/store.go ShouldDeleteDuringUpdate.
@@ -135,8 +133,7 @@ func (s *Server) change(v *view, old, next *object.Object) (*object.Object, erro
 	return s.save(v, old, next), nil
 }
 
-// admitUpdate is the admission of an object that is there. By the rules of an older release
-// its namespace has to be there, too.
+// admitUpdate applies admission to an update. In older releases, the object's namespace must exist.
 //
 // Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go Lifecycle.Admit.
 func (s *Server) admitUpdate(v *view, old *object.Object) error {
@@ -148,8 +145,8 @@ func (s *Server) admitUpdate(v *view, old *object.Object) error {
 	return s.admit(object.Update, old)
 }
 
-// completesDeletion reports whether a change leaves nothing that holds the
-// deletion up. The stored object has to be past its grace period.
+// completesDeletion reports whether the change removes the last obstacle to the deletion. The grace
+// period of old must be over.
 func completesDeletion(v *view, old, next *object.Object) bool {
 	if len(next.Finalizers()) > 0 || !old.BeingDeleted() {
 		return false
@@ -160,7 +157,7 @@ func completesDeletion(v *view, old, next *object.Object) bool {
 	return v.gr != object.Namespace.GroupResource() || len(tokensOf(next)) == 0
 }
 
-// updatesUnconditionally reports whether a PUT may leave the resourceVersion out.
+// updatesUnconditionally reports whether a PUT may omit the resourceVersion.
 //
 // Upstream: pkg/registry/*/*/strategy.go AllowUnconditionalUpdate.
 // Upstream: apiextensions-apiserver/pkg/registry/*/strategy.go AllowUnconditionalUpdate.

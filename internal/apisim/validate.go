@@ -19,7 +19,7 @@ var (
 	namespaceTokens = field.NewPath("spec", "finalizers")
 )
 
-// validateCreate judges a whole object.
+// validateCreate validates a new object.
 func validateCreate(v *view, o *object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if o.Name == "" {
@@ -28,7 +28,7 @@ func validateCreate(v *view, o *object.Object) field.ErrorList {
 	return append(errs, validateLists(v, o)...)
 }
 
-// validateUpdate judges what next is and how it differs from old.
+// validateUpdate validates next and its differences from old.
 func validateUpdate(v *view, old, next *object.Object) field.ErrorList {
 	errs := validateLists(v, next)
 	if old.BeingDeleted() && !slices.Equal(next.Finalizers(), old.Finalizers()) {
@@ -46,8 +46,8 @@ func validateUpdate(v *view, old, next *object.Object) field.ErrorList {
 	return errs
 }
 
-// validateLists judges the owner references and the finalizers as a whole, so
-// that bad ones which are already stored make every later write fail.
+// validateLists validates the owner references and the finalizers as a whole. An invalid entry that
+// is already stored therefore makes every later write fail.
 //
 // Upstream: apimachinery/pkg/api/validation/objectmeta.go ValidateObjectMetaAccessor.
 // Rule: spec §2.2, §2.3, S035–S041.
@@ -80,9 +80,8 @@ func validateLists(v *view, o *object.Object) field.ErrorList {
 	return errs
 }
 
-// ownersAreValid answers for apimachinery's validation where the answer is yes,
-// which is cheaper: a collector patches very many objects. A property test
-// holds the two together.
+// ownersAreValid is a cheap form of apimachinery's validation, which runs only to build the errors:
+// a collector patches very many objects. A property test compares the two.
 func ownersAreValid(owners []object.OwnerReference) bool {
 	controllers := 0
 	for i := range owners {
@@ -101,14 +100,13 @@ func ownersAreValid(owners []object.OwnerReference) bool {
 	return controllers <= 1
 }
 
-// refusesPlainFinalizers reports whether finalizers without a slash are refused
-// unless they are standard ones: so the built-in kinds, but not those that the
-// aggregator and the extensions server bring.
+// refusesPlainFinalizers reports whether non-standard finalizers without a slash are refused.
+// Built-in kinds do that, but not those of the aggregator and of the extensions server.
 func refusesPlainFinalizers(v *view) bool {
 	return !v.resource.Custom && v.gr.Group != object.CRD.Group && v.gr.Group != object.APIService.Group
 }
 
-// validateStandard refuses a name without a slash that is not a standard one.
+// validateStandard returns an error for a name without a slash that is not standard.
 //
 // Upstream: pkg/apis/core/validation/validation.go validateKubeFinalizerName.
 // Rule: spec §2.3, S036.
@@ -123,7 +121,7 @@ func isStandard(name string) bool {
 	return name == namespaceToken || name == object.Orphan || name == object.Foreground
 }
 
-// warnOfFinalizers warns of the plain finalizers that a custom resource gains.
+// warnOfFinalizers warns of plain finalizers that are new on a custom resource.
 //
 // Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go WarningsOnCreate,
 // WarningsOnUpdate, generateWarningsFromObj.
@@ -145,9 +143,8 @@ func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
 	}
 }
 
-// dedupOwners drops owner references that equal an earlier one and returns the
-// UIDs of those dropped, as often as they were. References with the same UID that
-// differ otherwise stay.
+// dedupOwners drops owner references that equal an earlier one and returns their UIDs, one per
+// dropped reference. References that share only the UID stay.
 //
 // Upstream: apiserver/pkg/endpoints/handlers/rest.go dedupOwnerReferences.
 // Rule: spec §2.2, S040.

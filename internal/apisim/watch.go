@@ -2,20 +2,18 @@ package apisim
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// Warning is a warning header of an answer.
+// Warning is a warning header of a response.
 type Warning struct {
 	Ref  object.Ref
 	Text string
 }
 
-// fewEvents is how many events a list has room for that is used again: those of a few requests.
+// fewEvents is the largest capacity of an event list that is reused: enough for a few requests.
 const fewEvents = 64
 
-// Events hands over what happened since the last call, in order, and forgets
-// it. Objects are shown in the preferred version of their resource. A Deleted
-// event carries the last stored content with the resourceVersion of the
-// deletion. The list holds until the next call, after which it may be written over.
-// (spec §2.1)
+// Events returns and clears the events since the last call, in order. Objects are in the preferred
+// version of their resource. A Deleted event has the last stored content with the resourceVersion
+// of the deletion. The next call may overwrite the list. (spec §2.1)
 func (s *Server) Events() []object.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +25,7 @@ func (s *Server) Events() []object.Event {
 	return events
 }
 
-// Warnings hands over the warnings since the last call and forgets them.
+// Warnings returns and clears the warnings since the last call.
 func (s *Server) Warnings() []Warning {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,9 +38,8 @@ func (s *Server) warn(ref object.Ref, text string) {
 	s.warnings = append(s.warnings, Warning{Ref: ref, Text: text})
 }
 
-// save stores next in the place of old, which is nil for a new object, and
-// returns what is stored now. A write that changes nothing is no write: no new
-// resourceVersion, no event. (spec §2.1, S263)
+// save replaces old, which is nil for a new object, with next and returns the stored object. A
+// write without a change has no effect: no new resourceVersion, no event. (spec §2.1, S263)
 func (s *Server) save(v *view, old, next *object.Object) *object.Object {
 	event := object.Event{Type: object.Added, Object: next}
 	if old != nil {
@@ -58,7 +55,7 @@ func (s *Server) save(v *view, old, next *object.Object) *object.Object {
 	return next
 }
 
-// remove takes an object out of storage.
+// remove deletes an object from storage and records the event.
 func (s *Server) remove(v *view, old *object.Object) {
 	last := old.Clone()
 	last.ResourceVersion = s.nextRevision()
@@ -67,7 +64,7 @@ func (s *Server) remove(v *view, old *object.Object) {
 	s.events = append(s.events, object.Event{Type: object.Deleted, Object: last})
 }
 
-// admit asks the admission for a verdict on a request about a stored object.
+// admit calls the admission, if any, for a request about a stored object.
 func (s *Server) admit(verb object.Verbs, o *object.Object) error {
 	if s.admission == nil {
 		return nil

@@ -9,15 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// absentCapacity is how many absent owners are remembered.
+// absentCapacity is the number of absent owners that are remembered.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go NewDependencyGraphBuilder: 500
 // identities, never invalidated.
 const absentCapacity = 500
 
-// absentOwners remembers identities that were found absent, the least recently
-// used ones forgotten first. An identity without a namespace stands for a
-// cluster-scoped owner. They are found by UID: hardly ever are there two of one.
+// absentOwners is an LRU set of identities that were found absent. An identity without a namespace
+// means a cluster-scoped owner. The map is keyed by UID because two identities rarely share one.
 //
 // Upstream: pkg/controller/garbagecollector/uid_cache.go ReferenceCache.
 // Rule: spec §3.1, Q14.
@@ -49,7 +48,7 @@ func (a *absentOwners) forget(e *list.Element) {
 	}
 }
 
-// has reports whether ref is remembered, and counts as a use of it.
+// has reports whether ref is in the set, and counts as a use of it.
 func (a *absentOwners) has(ref object.Ref) bool {
 	e := a.find(ref)
 	if e != nil {
@@ -58,7 +57,7 @@ func (a *absentOwners) has(ref object.Ref) bool {
 	return e != nil
 }
 
-// find is where ref is remembered; nil if it is not.
+// find returns the list element of ref, nil if ref is not in the set.
 func (a *absentOwners) find(ref object.Ref) *list.Element {
 	for _, e := range a.at[ref.UID] {
 		if e.Value.(object.Ref) == ref {
@@ -68,7 +67,7 @@ func (a *absentOwners) find(ref object.Ref) *list.Element {
 	return nil
 }
 
-// refs lists what is remembered, the most recent first.
+// refs lists the identities, most recently used first.
 func (a *absentOwners) refs() []object.Ref {
 	refs := make([]object.Ref, 0, a.order.Len())
 	for e := a.order.Front(); e != nil; e = e.Next() {

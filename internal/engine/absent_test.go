@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// coreResources serves the kinds that the tests of this package use.
+// coreResources are the kinds that the tests of this package use.
 func coreResources() *object.Resources {
 	rs := &object.Resources{}
 	for kind, name := range map[string]string{"ConfigMap": "configmaps", "Pod": "pods", "ReplicationController": "replicationcontrollers", "Secret": "secrets"} {
@@ -26,7 +26,7 @@ func coreResources() *object.Resources {
 	return rs
 }
 
-// counting counts the reads that pass.
+// counting counts the reads.
 type counting struct {
 	*apisim.Server
 	gets map[string]int
@@ -37,9 +37,8 @@ func (c *counting) Get(ctx context.Context, ref object.Ref) (*object.Object, err
 	return c.Server.Get(ctx, ref)
 }
 
-// A reference that differs in nothing but its flags names the same owner, so the
-// second pod of rc1 needs no request and makes rc1 the most recent of the two
-// that fit; rc3 then drives out rc2.
+// References that differ only in flags name the same owner, so the second pod of rc1 needs no
+// request and makes rc1 the more recent of the two that fit. rc3 then evicts rc2.
 //
 // Covers: S087, S088
 func TestAbsentOwnersAreRemembered(t *testing.T) {
@@ -84,7 +83,7 @@ func TestAbsentOwnersAreRemembered(t *testing.T) {
 	}
 }
 
-// Strict rules remember nothing: every owner is asked for again.
+// Strict rules remember nothing: every owner is read again.
 func TestStrictRulesRememberNothing(t *testing.T) {
 	c := New(WithRules(Strict))
 	c.remember(object.Ref{Name: "a"})
@@ -101,7 +100,8 @@ func TestWithAbsent(t *testing.T) {
 	}
 }
 
-// The memory is a list that is searched from the front, cut off at its capacity.
+// The reference implementation is a list that is searched from the front and cut off at its
+// capacity.
 func TestAbsentOwnersAreAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(1, 4).Draw(t, "capacity")
@@ -144,8 +144,7 @@ func TestAbsentOwnersAreAList(t *testing.T) {
 	})
 }
 
-// An attempt carries what is remembered of every owner, also behind the first 64: none
-// is asked for.
+// An attempt carries the remembered absence of every owner, also after the first 64: none is read.
 func TestManyOwnersAreRemembered(t *testing.T) {
 	const owners = 70
 	dependent := numbered("d")

@@ -9,18 +9,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Outcome is what came of a decision.
+// Outcome is the result of carrying out a decision.
 type Outcome struct {
 	Decision Decision
-	// Disposition is the decision's when all requests succeeded, else Defer or Vanish.
+	// Disposition is the decision's if all requests succeeded. After a failure it is Defer, Vanish
+	// or Again.
 	Disposition Disposition
 	// Err is the first failure.
 	Err error
 }
 
-// Act sends the requests of a decision in their order. The first failure ends
-// them, except that orphaning tries every dependent before it gives up. It holds
-// no state.
+// Act sends the requests of a decision in order. It stops at the first failure, except that
+// orphaning tries every dependent first. It holds no state.
 func Act(ctx context.Context, api API, d Decision) Outcome { return act(ctx, served{api}, d) }
 
 func act(ctx context.Context, api writer, d Decision) Outcome {
@@ -29,7 +29,7 @@ func act(ctx context.Context, api writer, d Decision) Outcome {
 	return out
 }
 
-// act carries the decision out, and notes what came of it.
+// act sends the requests of the decision and stores the result in out.
 func (out *Outcome) act(ctx context.Context, api writer) {
 	d := &out.Decision
 	out.Disposition, out.Err = d.Disposition, d.Err
@@ -55,14 +55,13 @@ func (out *Outcome) act(ctx context.Context, api writer) {
 	}
 }
 
-// outdated reports whether an answer says that the object is not what the attempt
-// took it for.
+// outdated reports whether the error shows that the attempt rests on an old state of the object.
 func (a *Attempt) outdated(err error) bool {
 	return a.pin() == PinVersion && (apierrors.IsConflict(err) || apierrors.IsNotFound(err))
 }
 
-// judgeAgain has the attempt repeated with a fresh read, if that was not done
-// often enough.
+// judgeAgain has the attempt repeated with a fresh read. After freshTries of them it leaves it
+// deferred, with the reason Contended.
 func (out *Outcome) judgeAgain() {
 	if out.Decision.Attempt.Tries < freshTries {
 		out.Disposition = Again

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A delete says what it deletes and with which policy, and nothing else: no
-// grace period, no dry run, none of the deprecated options.
+// A delete has a policy and preconditions, and nothing else: no grace period, no dry run, none of
+// the deprecated options.
 func TestDeleteOptions(t *testing.T) {
 	uid, version := types.UID("u"), "7"
 	for _, c := range []struct {

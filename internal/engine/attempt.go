@@ -7,43 +7,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Attempt is one object that has to be looked at, with what the collector knows
-// of it at that moment. It is a value: it may be carried to another goroutine.
+// Attempt is the work on one object, with a copy of the collector's knowledge about it at that
+// moment. It is a value and may be passed to another goroutine.
 type Attempt struct {
 	ID   graph.ID
 	Work Work
-	// Ref is the identity of the node when the attempt was handed out.
+	// Ref is the identity of the node when the attempt was started.
 	Ref object.Ref
-	// Virtual: no watch has shown the object yet.
+	// Virtual is true if no watch has shown the object yet.
 	Virtual bool
 	// BeingDeleted and WaitingForDependents are the node's one-way flags.
 	BeingDeleted         bool
 	WaitingForDependents bool
 	// Observed is the object as last observed.
 	Observed *object.Object
-	// absent are the owners of Observed that are remembered as absent.
+	// absent are the references in Observed to owners that are remembered as absent.
 	absent Positions
-	// elsewhere are those whose UIDs are observed under other coordinates than the
-	// references name. Strict rules only, as observed: those whose UIDs are observed
-	// where the references say.
+	// elsewhere are the references with a UID that is observed under other coordinates. observed
+	// are those with a UID that is observed where the reference says, under strict rules only.
 	elsewhere, observed Positions
 
-	// Economical attempts take Observed for the object as it is, and pin their
-	// requests to it. See WithEconomy.
+	// Economical attempts use Observed instead of reading the object, and pin their requests to it.
+	// See WithEconomy.
 	Economical bool
-	// Tries is how often in a row the server has refused that as outdated; the
-	// object is read when it is not 0.
+	// Tries is the number of consecutive refusals of the state as outdated. If it isn't 0, the
+	// object is read.
 	Tries int
-	// waiting are the owners of Observed that are known to wait.
+	// waiting are the references in Observed to owners that are known to wait.
 	waiting Positions
 }
 
-// itemKnown reports whether the object need not be read.
+// itemKnown reports whether Observed can be used without reading the object.
 func (a *Attempt) itemKnown() bool {
 	return a.Economical && a.Tries == 0 && !a.Virtual && a.Observed.ResourceVersion != ""
 }
 
-// pin is what the requests of the attempt hold for.
+// pin returns the pin of the attempt's requests.
 func (a *Attempt) pin() Pin {
 	switch {
 	case !a.Economical:
@@ -55,21 +54,21 @@ func (a *Attempt) pin() Pin {
 	}
 }
 
-// settledAlready reports whether the attempt needs no request at all: an object
-// that is being deleted and does not wait for dependents is nobody's business.
+// settledAlready reports whether the attempt needs no request: the object is being deleted and
+// doesn't wait for dependents.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem: step 1.
 func (a *Attempt) settledAlready() bool {
 	return a.Work == DeleteWork && a.BeingDeleted && !a.WaitingForDependents
 }
 
-// Next hands out the oldest ready attempt: of an owner to orphan once those were handed out of objects
-// to delete that were ready before it. Upstream's workers take from both queues at the same time. Of
-// what is ready at the start, orphaning comes first: it begins with a write, and a delete with reads
-// of the object and its owners. (In 250 random worlds three collectors that start came to one end each
-// in four in which this order decides, and it was this one.)
+// Next returns the oldest ready attempt. An owner to orphan comes after the objects to delete that
+// were ready before it: upstream's workers serve both queues at the same time. At the start,
+// orphaning comes first: it begins with a write, a delete with reads of the object and its owners.
+// (Of 250 random worlds, this order decided four. In each of them three starting collectors reached
+// one end, the one of this order.)
 //
-// Next first takes into the graph what requests have shown to be gone.
+// Next first removes the vanished nodes from the graph. See TakeVanished.
 func (c *Collector) Next() (Attempt, bool) {
 	c.TakeVanished()
 	for {
@@ -86,7 +85,8 @@ func (c *Collector) Next() (Attempt, bool) {
 	}
 }
 
-// orphanFirst reports whether the next owner to orphan was ready before the next object to delete.
+// orphanFirst reports whether the next owner to orphan became ready before the next object to
+// delete.
 func (c *Collector) orphanFirst() bool {
 	if c.toOrphan.len() == 0 {
 		return false
@@ -94,7 +94,7 @@ func (c *Collector) orphanFirst() bool {
 	return c.toDelete.len() == 0 || c.toDelete.taken >= c.orphanAfter[c.toOrphan.waiting()[0]]
 }
 
-// queueOrphan queues an owner whose dependents are to be orphaned, behind what is to be deleted already.
+// queueOrphan queues an owner for orphaning, after the objects to delete that are already queued.
 func (c *Collector) queueOrphan(id graph.ID) {
 	if c.toDelete.taken > 0 {
 		c.orphanAfter[id] = c.toDelete.added
@@ -102,9 +102,8 @@ func (c *Collector) queueOrphan(id graph.ID) {
 	c.toOrphan.add(id)
 }
 
-// NextOf hands out the i-th ready attempt of one kind of work, for drivers that
-// choose the order themselves. It returns false when that node needs no attempt
-// any more, which uses it up.
+// NextOf returns the i-th ready attempt of one kind of work, for drivers that choose the order. It
+// returns false, and uses up the entry, if the node needs no attempt any more.
 func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	q := c.queue(w)
 	if i == 0 {
@@ -127,8 +126,8 @@ func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	return c.attempt(w, id), true
 }
 
-// TakeVanished takes into the graph what requests have shown to be gone. Next
-// does so itself; a driver that uses NextOf calls it before it chooses.
+// TakeVanished removes the objects from the graph that requests found to be gone. Next calls it. A
+// driver that uses NextOf must call it before it chooses.
 func (c *Collector) TakeVanished() {
 	for len(c.vanished) > 0 {
 		absent := c.vanished[0]
@@ -137,9 +136,8 @@ func (c *Collector) TakeVanished() {
 	}
 }
 
-// stale reports whether a virtual node has left the graph, or has been observed
-// under another identity, since it was queued. An observed node that has left is
-// still attempted, and found to be gone.
+// stale reports whether a virtual node has left the graph, or was observed under another identity,
+// since it was queued. An observed node that left is still attempted, and found to be gone.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteWorker.
 func (c *Collector) stale(id graph.ID) bool {
@@ -150,7 +148,7 @@ func (c *Collector) stale(id graph.ID) bool {
 	return !ok || !c.graph.Virtual(current)
 }
 
-// about is an attempt with what the graph says of its object.
+// about returns an attempt with the graph's knowledge about its object.
 func (c *Collector) about(w Work, id graph.ID) Attempt {
 	return Attempt{
 		ID: id, Work: w,
@@ -185,8 +183,8 @@ func (c *Collector) noteOwners(a *Attempt) {
 	}
 }
 
-// known reports whether the i-th live reference is in a set of the observed ones, where
-// it mostly has the same place. References that say the same are in the same sets.
+// known reports whether the i-th live reference is in a set of observed references. Mostly it has
+// the same index there. Equal references are in the same sets.
 func (a *Attempt) known(set Positions, i int, ref *object.OwnerReference) bool {
 	if set.Empty() {
 		return false

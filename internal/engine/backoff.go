@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 )
 
-// Delays of attempts that failed, in nanoseconds: they double with every failure
-// in a row and never end. There is no chance in them: attempts that failed
-// together are spread by the workers that repeat them.
+// Delays of failed attempts, in nanoseconds. They double with every consecutive failure, up to
+// lastDelay, and retries never stop. They have no jitter: the workers spread attempts that failed
+// together.
 //
 // Upstream: client-go/util/workqueue/default_rate_limiters.go DefaultTypedControllerRateLimiter,
 // TypedItemExponentialFailureRateLimiter.When: 5 ms and 1000 s.
@@ -17,7 +17,7 @@ const (
 	lastDelay  = 1_000_000_000_000
 )
 
-// delayAfter is how long an attempt waits that has failed so often in a row.
+// delayAfter returns the delay after a number of consecutive failures.
 func delayAfter(failures int) int64 {
 	if failures < 1 {
 		failures = 1
@@ -34,18 +34,18 @@ type sleeper struct {
 	id   graph.ID
 }
 
-// alarm is when a deferred attempt is due.
+// alarm is a deferred attempt and the time at which it is due.
 type alarm struct {
 	due int64
 	sleeper
 }
 
-// alarms are the deferred attempts of a run, the next one first. The time is
-// whatever the driver counts in. The zero value has none.
+// alarms are the deferred attempts of a run, ordered by due time, in the unit of the driver. The
+// zero value is empty.
 type alarms struct {
 	heap alarmHeap
-	// valid is the last alarm that was set for each: an event may have brought an
-	// attempt back and it was deferred again, so that an earlier alarm is void.
+	// valid is the last due time of each attempt. Earlier entries of the heap are void: an event
+	// may have queued the attempt before its alarm, and it was deferred again.
 	valid map[sleeper]int64
 }
 
@@ -58,7 +58,7 @@ func (a *alarms) set(due int64, work Work, id graph.ID) {
 	heap.Push(&a.heap, x)
 }
 
-// next is when something may be due.
+// next returns the earliest due time; it may be that of a void alarm.
 func (a *alarms) next() (due int64, ok bool) {
 	if len(a.heap) == 0 {
 		return 0, false
@@ -66,7 +66,7 @@ func (a *alarms) next() (due int64, ok bool) {
 	return a.heap[0].due, true
 }
 
-// take hands out the next alarm if it is due.
+// take removes and returns the next alarm if it is due.
 func (a *alarms) take(now int64) (alarm, bool) {
 	for len(a.heap) > 0 && a.heap[0].due <= now {
 		x := heap.Pop(&a.heap).(alarm)
@@ -78,18 +78,18 @@ func (a *alarms) take(now int64) (alarm, bool) {
 	return alarm{}, false
 }
 
-// alarmHeap is a heap by time.
+// alarmHeap is a heap ordered by due time.
 type alarmHeap []alarm
 
-// Len, Less, Swap, Push and Pop are for package heap.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (a alarmHeap) Len() int           { return len(a) }
 func (a alarmHeap) Less(i, j int) bool { return a[i].due < a[j].due }
 func (a alarmHeap) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (a *alarmHeap) Push(x any) { *a = append(*a, x.(alarm)) }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (a *alarmHeap) Pop() any {
 	last := len(*a) - 1
 	x := (*a)[last]

@@ -17,8 +17,7 @@ import (
 
 const million = 1_000_000
 
-// configMap is an object as a snapshot holds it: strings that many objects have
-// in common are shared.
+// configMap returns an object as in a snapshot: with shared common strings.
 func configMap(name string, owners ...*object.Object) *object.Object {
 	o := &object.Object{ResourceVersion: "1", Created: scenario.Start}
 	o.APIVersion, o.Kind, o.Namespace, o.Name = "v1", "ConfigMap", "n", name
@@ -36,7 +35,7 @@ func numberedMap(i int, owners ...*object.Object) *object.Object {
 	return configMap(fmt.Sprintf("%012d", i), owners...)
 }
 
-// threeLevels is one root, a thousandth of n below it, and the rest below those.
+// threeLevels is one root, n/1000 dependents, and the rest below those.
 func threeLevels(n int) []*object.Object {
 	objects := append(make([]*object.Object, 0, n), numberedMap(0))
 	mids := n / 1000
@@ -66,7 +65,7 @@ func fanOut(n int) []*object.Object {
 	return objects
 }
 
-// circles is n cycles of three, blocking all around.
+// circles is n cycles of three objects with blocking references.
 func circles(n int) []*object.Object {
 	objects := make([]*object.Object, 0, 3*n)
 	for i := range n {
@@ -95,8 +94,8 @@ func observeAll(c *engine.Collector, objects []*object.Object) {
 	}
 }
 
-// BenchmarkObserve1M lists a million objects. B/object is what the graph and the
-// objects keep alive.
+// BenchmarkObserve1M lists a million objects. B/object is the live memory of the graph and the
+// objects.
 func BenchmarkObserve1M(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -115,16 +114,16 @@ func BenchmarkObserve1M(b *testing.B) {
 	b.ReportMetric(million*float64(b.N)/b.Elapsed().Seconds(), "objects/s")
 }
 
-// story is a world, and a delete of the first of every so many objects.
+// story is a world and the deletion of every n-th object.
 type story struct {
 	world  func() []*object.Object
 	every  int
 	policy metav1.DeletionPropagation
-	// left is how many objects there are in the end.
+	// left is the number of objects in the end.
 	left int
 }
 
-// run measures from the first request until nothing is left to do.
+// run measures from the first request until no work is left.
 func (s story) run(b *testing.B) {
 	b.ReportAllocs()
 	resources := scenario.Resources()

@@ -8,34 +8,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Collector is the state of the garbage collector: the graph, two queues, and
-// what was found absent. It is for one goroutine. Use New.
+// Collector is the state of the garbage collector: the graph, two queues, and the owners that were
+// found absent. It must be used by one goroutine at a time. Create it with New.
 type Collector struct {
 	rules    Rules
 	release  release.Rules
 	graph    *graph.Graph
 	toDelete queue
 	toOrphan queue
-	// orphanAfter is how many objects to delete had been queued when an owner to orphan was.
+	// orphanAfter is, for each queued owner to orphan, the number of objects to delete that were
+	// queued before it.
 	orphanAfter map[graph.ID]uint64
 	absent      *absentOwners
-	// vanished are identities that a request showed to be gone. They are taken
-	// into the graph by the next call of Next: a watch event that the driver
-	// observes before comes first, as with upstream's queue of graph changes.
+	// vanished are identities that a request found to be gone. The next call of Next removes them
+	// from the graph: a watch event that the driver observes first takes precedence, as in
+	// upstream's queue of graph changes.
 	vanished []object.Ref
 	warnings []Warning
-	// alternates are nodes that have another identity than one that was found absent, and have not
-	// been attempted under it.
+	// alternates are nodes that got another identity after one was found absent, and that were not
+	// attempted under it yet.
 	alternates map[graph.ID]bool
-	// handedOut is the node of the last attempt, about which the next event mostly is.
+	// handedOut is the node of the last attempt. The next event is mostly about it.
 	handedOut graph.ID
 	ahead     lookahead
-	// underWay counts attempts that were handed out and are not settled.
+	// underWay is the number of attempts that were started and are not settled.
 	underWay int
 
-	// What an economical collector knows beyond the graph, see economy.go: what
-	// was written since it was last observed, how often a request for it was
-	// refused as outdated, and which owners were found waiting in this burst.
+	// The extra state of an economical collector, see economy.go: the objects that were written and
+	// not observed since, the consecutive refusals of their requests as outdated, and the owners
+	// that were found waiting in this burst.
 	economical bool
 	sent       map[graph.ID]sentMark
 	tries      map[graph.ID]int
@@ -45,9 +46,9 @@ type Collector struct {
 // Warning is upstream's only event, OwnerRefInvalidNamespace: a dependent refers
 // to an owner in another namespace. (spec §3.13)
 type Warning struct {
-	// Dependent is the object the event is about.
+	// Dependent is the object that the event is about.
 	Dependent object.Ref
-	// Owner is what the reference names, in the dependent's namespace.
+	// Owner is the owner that the reference names, in the dependent's namespace.
 	Owner object.Ref
 }
 
@@ -57,16 +58,16 @@ type Option func(*Collector)
 // WithRules chooses the rules; Upstream is the default.
 func WithRules(r Rules) Option { return func(c *Collector) { c.rules = r } }
 
-// WithRelease has a collector with upstream rules be that of another release than the newest.
+// WithRelease selects the behaviour of another release than the newest, for upstream rules.
 func WithRelease(r release.Rules) Option { return func(c *Collector) { c.release = r } }
 
-// WithAbsentCapacity sets how many absent owners are remembered (500 upstream).
+// WithAbsentCapacity sets the number of absent owners that are remembered (500 upstream).
 func WithAbsentCapacity(n int) Option {
 	return func(c *Collector) { c.absent = newAbsentOwners(n) }
 }
 
-// WithAbsent starts with remembered absences: the state of a collector that has
-// run for a while (spec §3.18). The last one counts as most recent.
+// WithAbsent starts with remembered absences, as in a collector that has run for a while
+// (spec §3.18). The last one is the most recent.
 func WithAbsent(refs ...object.Ref) Option {
 	return func(c *Collector) {
 		for _, ref := range refs {
@@ -75,10 +76,10 @@ func WithAbsent(refs ...object.Ref) Option {
 	}
 }
 
-// WithCapacity expects n objects.
+// WithCapacity preallocates for n objects.
 func WithCapacity(n int) Option { return func(c *Collector) { c.graph = graph.WithCapacity(n) } }
 
-// New returns a collector that has seen nothing, as after a restart.
+// New returns a collector without knowledge, as after a restart.
 func New(opts ...Option) *Collector {
 	c := &Collector{graph: graph.New(), absent: newAbsentOwners(absentCapacity), alternates: map[graph.ID]bool{}, orphanAfter: map[graph.ID]uint64{}}
 	for _, o := range opts {
@@ -87,40 +88,39 @@ func New(opts ...Option) *Collector {
 	return c
 }
 
-// Graph is the collector's graph, for reading.
+// Graph returns the collector's graph, for reading.
 func (c *Collector) Graph() *graph.Graph { return c.graph }
 
-// Rules are the rules the collector was made with.
+// Rules returns the rules of the collector.
 func (c *Collector) Rules() Rules { return c.rules }
 
-// Warnings lists the warning events so far, in order.
+// Warnings returns the warning events so far, in order.
 func (c *Collector) Warnings() []Warning { return c.warnings }
 
-// takeWarnings hands the warnings over and forgets them.
+// takeWarnings returns and clears the warnings.
 func (c *Collector) takeWarnings() []Warning {
 	w := c.warnings
 	c.warnings = nil
 	return w
 }
 
-// Absent lists the remembered absent owners, the most recent first.
+// Absent returns the remembered absent owners, the most recent first.
 func (c *Collector) Absent() []object.Ref { return c.absent.refs() }
 
-// Ready is the number of attempts that Next could hand out, counting objects
-// that vanished and are not yet taken into the graph.
+// Ready returns the number of attempts that Next could return, including vanished objects that are
+// not yet removed from the graph.
 func (c *Collector) Ready() int { return c.toDelete.len() + c.toOrphan.len() + len(c.vanished) }
 
-// UnderWay is the number of attempts that were handed out and are not settled.
+// UnderWay returns the number of attempts that were started and are not settled.
 func (c *Collector) UnderWay() int { return c.underWay }
 
-// Queued lists the identities that wait for an attempt, in order.
+// Queued returns the identities that wait for an attempt, in order.
 func (c *Collector) Queued(w Work) []object.Ref { return c.identities(c.queue(w).waiting()) }
 
-// Deferred lists the identities whose attempt waits to be woken, in the order in
-// which they were deferred.
+// Deferred returns the identities with a deferred attempt, in the order of deferral.
 func (c *Collector) Deferred(w Work) []object.Ref { return c.identities(c.queue(w).sleepers()) }
 
-// Defers reports whether the object with a uid is among the Deferred.
+// Defers reports whether the object with a UID has a deferred attempt.
 func (c *Collector) Defers(w Work, uid types.UID) bool {
 	id, ok := c.graph.Find(uid)
 	return ok && c.queue(w).sleeps(id)
@@ -141,8 +141,7 @@ func (c *Collector) queue(w Work) *queue {
 	return &c.toDelete
 }
 
-// free gives back the ID of a node that has left the graph once no queue holds
-// it.
+// free releases the ID of a node that has left the graph, once no queue holds it.
 func (c *Collector) free(id graph.ID) {
 	if !c.graph.Present(id) && !c.toDelete.holds(id) && !c.toOrphan.holds(id) {
 		delete(c.toDelete.failures, id)
@@ -155,7 +154,7 @@ func (c *Collector) free(id graph.ID) {
 	}
 }
 
-// lastObserved is an object as it was observed before; nil when it was not.
+// lastObserved returns the object of the event as observed before, nil if it wasn't.
 func (c *Collector) lastObserved(o *object.Object) *object.Object {
 	id, ok := c.graph.Find(o.UID)
 	if !ok || c.graph.Virtual(id) {
@@ -164,5 +163,5 @@ func (c *Collector) lastObserved(o *object.Object) *object.Object {
 	return c.graph.Object(id)
 }
 
-// failures is how often in a row an attempt was deferred.
+// failures returns the number of consecutive deferrals of an attempt.
 func (c *Collector) failures(a Attempt) int { return c.queue(a.Work).failures[a.ID] }

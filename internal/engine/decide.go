@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Decide judges one attempt. It reads the graph and the facts and writes
-// nothing, so it may be called at any time to ask what would be done.
+// Decide judges one attempt. It reads the graph and the facts and writes nothing, so it can be
+// called at any time to ask what would happen.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem,
 // processDeletingDependentsItem, orphanDependents, attemptToOrphanWorker.
@@ -50,7 +50,7 @@ func (c *Collector) judge(d *Decision, f *Facts) {
 	}
 }
 
-// decideUnread judges an attempt whose object could not be read.
+// decideUnread judges an attempt on an object that could not be read.
 func (d *Decision) decideUnread(err error) {
 	d.Err, d.Disposition = err, Defer
 	var uncovered *object.UncoveredError
@@ -70,8 +70,8 @@ func (d *Decision) decideUnread(err error) {
 	}
 }
 
-// decideWaiting judges an object that is being deleted in the foreground: its
-// finalizer goes once nothing in the graph blocks it.
+// decideWaiting judges an object in foreground deletion: its finalizer is removed once no node in
+// the graph blocks it.
 func (c *Collector) decideWaiting(d *Decision) {
 	a := &d.Attempt
 	d.Disposition = a.done()
@@ -87,7 +87,7 @@ func (c *Collector) decideWaiting(d *Decision) {
 	})
 }
 
-// decideByOwners judges an object by what its owner references count as.
+// decideByOwners judges an object by the classes of its owner references.
 func (c *Collector) decideByOwners(d *Decision, f *Facts) {
 	a := &d.Attempt
 	d.Disposition = a.done()
@@ -120,10 +120,9 @@ func (c *Collector) decideByOwners(d *Decision, f *Facts) {
 	}
 }
 
-// decideForeground deletes an object that stands between a waiting owner and
-// dependents of its own: they go first. If one of them waits as well there may be
-// a cycle, and the object stops blocking its owners before it is deleted. False
-// alarms are upstream's, too.
+// decideForeground deletes an object that has a waiting owner and its own dependents. The
+// dependents are deleted first. If one of them waits as well, there may be a cycle: the object
+// stops blocking its owners before it is deleted. False alarms are upstream's, too.
 func (c *Collector) decideForeground(d *Decision, f *Facts) {
 	a := &d.Attempt
 	d.Reason = reason.WaitingOwner
@@ -143,7 +142,7 @@ func (c *Collector) anyDependentWaits(id graph.ID) bool {
 	return found
 }
 
-// decideUnresolved keeps an object of whose owners one cannot be resolved.
+// decideUnresolved keeps an object with an owner that cannot be resolved.
 func (d *Decision) decideUnresolved(o *OwnerFact) {
 	d.Err, d.Disposition = o.Err, Defer
 	switch o.Evidence {
@@ -160,7 +159,8 @@ func (d *Decision) decideUnresolved(o *OwnerFact) {
 	}
 }
 
-// decideOrphan releases all dependents that the graph knows, then the owner.
+// decideOrphan removes the reference to the owner from all dependents in the graph, then the
+// owner's finalizer.
 func (c *Collector) decideOrphan(d *Decision) {
 	a := &d.Attempt
 	d.Reason = reason.OrphanDependents
@@ -176,8 +176,8 @@ func (c *Collector) decideOrphan(d *Decision) {
 	d.Requests = append(d.Requests, Request{Verb: RemoveFinalizer, Ref: a.Ref, Finalizer: object.Orphan, TolerateAbsence: true})
 }
 
-// done is the disposition of an attempt that succeeded: a virtual node is asked for
-// again until a watch shows it.
+// done returns the disposition of a successful attempt. A virtual node is tried again until a watch
+// shows it.
 func (a *Attempt) done() Disposition {
 	if a.Virtual {
 		return Defer
@@ -192,7 +192,7 @@ func (a *Attempt) cached() *object.Object {
 	return a.Observed
 }
 
-// policyOf is the policy that the finalizers of an object ask for.
+// policyOf returns the policy that the finalizers of an object request.
 func policyOf(o *object.Object) Policy {
 	switch {
 	case o.HasFinalizer(object.Orphan):
@@ -204,11 +204,11 @@ func policyOf(o *object.Object) Policy {
 	}
 }
 
-// countedFacts are owner facts by class. A reference that is not covered does not
-// hinder the others: one existing owner is enough to keep the object.
+// countedFacts are the numbers of owner facts by class. A reference that is not covered doesn't
+// affect the others: one existing owner is enough to keep the object.
 type countedFacts struct {
 	solid, dangling, waiting int
-	// The first that could not be resolved, and the last that is not covered.
+	// The first one that could not be resolved, and the last one that is not covered.
 	unresolved, notCovered *OwnerFact
 }
 
@@ -234,7 +234,8 @@ func countFacts(owners []OwnerFact) countedFacts {
 	return s
 }
 
-// loose are the UIDs of the owners that keep nothing: the dangling ones, then those that wait.
+// loose returns the UIDs of the owners that don't keep the object: the dangling ones, then the
+// waiting ones.
 func loose(owners []OwnerFact) []types.UID {
 	var uids []types.UID
 	for _, class := range []Class{Dangling, Waiting} {

@@ -1,22 +1,19 @@
-// Package engine is the collector: the garbage collector of Kubernetes as a
-// machine that does no I/O.
+// Package engine is the garbage collector of Kubernetes as a state machine without I/O.
 //
-// It has four verbs and a nudge. Observe takes a watch event into the graph and
-// fills the queues. Next hands out the oldest attempt. Decide judges one object
-// from the graph and from facts, and writes nothing. Settle takes the outcome
-// back. Wake makes deferred attempts ready again; there is no clock here.
+// Observe applies a watch event to the graph and fills the queues. Next returns the oldest attempt.
+// Decide judges one object by the graph and by facts, and writes nothing. Settle records the
+// outcome. Wake makes deferred attempts ready again; the engine has no clock.
 //
-// Two free functions talk to an API and hold no state: Lookup asks for the facts
-// of an attempt, Act sends the requests of a decision. Which API it is, a
-// simulated server or a cluster, the engine does not know: a dry run is an API,
-// not a mode.
+// Two functions call an API and hold no state: Lookup reads the facts of an attempt, Act sends the
+// requests of a decision. The engine doesn't know whether the API is a simulated server or a
+// cluster: a dry run is an API, not a mode.
 //
 //	watch event ─► Observe ─► queues ─► Next ─► Lookup ─► Decide ─► Act ─► Settle
 //	                 ▲                            │ API               │ API     │
 //	                 └──────── what the requests changed ◄────────────┘   forget, defer, vanish
 //
-// A Collector is for one goroutine. Every order that reaches the outside is
-// fixed by the order of the calls.
+// A Collector must be used by one goroutine at a time. The order of all its outputs is determined
+// by the order of the calls.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go GarbageCollector,
 // processAttemptToDeleteWorker, processAttemptToOrphanWorker.

@@ -7,41 +7,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// World is an API whose changes can be followed without waiting: a simulated
-// server.
+// World is an API with changes that can be read without waiting: a simulated server.
 type World interface {
 	API
-	// Events hands over what happened since the last call.
+	// Events returns the events since the last call.
 	Events() []object.Event
-	// Writes counts changes of what is stored.
+	// Writes returns the number of stored changes.
 	Writes() uint64
 }
 
-// Follow is told what a driver does; nil functions are skipped. The lists of a decision hold
-// until the function returns: Drain has the next attempt write over them.
+// Follow has callbacks for the steps of a driver; nil ones are skipped. The lists of a decision are
+// valid until the callback returns: Drain reuses them for the next attempt.
 type Follow struct {
 	// Decided is called between Decide and Act.
 	Decided func(Decision)
 	// Settled is called after Act.
 	Settled func(Outcome)
-	// Idle is called when no attempt is ready and waking the deferred ones has
-	// changed nothing: the rest of the world may act. It returns whether it did.
+	// Idle is called when no attempt is ready and waking the deferred ones has changed nothing. It
+	// lets the rest of the world act and returns whether it did.
 	Idle func() bool
 }
 
-// attemptsPerNode bounds the number of attempts without a change of the world,
-// and the number of changes, to turn a mistake of the model into an error instead
-// of a hang (spec §11.4). A bound of all attempts would be wrong: an owner
-// with many dependents that stay is looked at, and has them looked at, each time
-// another one goes.
+// attemptsPerNode bounds the attempts without a change of the world, and the changes, per node. It
+// turns a mistake of the model into an error instead of a hang (spec §11.4). A bound of all
+// attempts would be wrong: an owner with many dependents that stay, and the dependents, are
+// attempted each time another one is deleted.
 const attemptsPerNode = 50
 
-// Drain runs the collector over a world until both are quiescent: no event, no
-// ready attempt, and every deferred attempt has been tried since the last change
-// without effect. What is deferred then is stuck for good; the collector lists
-// it.
+// Drain runs the collector over a world until both are quiescent: there is no event and no ready
+// attempt, and every deferred attempt was repeated without effect since the last change. The
+// attempts that are still deferred then are stuck; Deferred lists them.
 //
-// It is the sequential driver: events first, then one attempt, in a fixed order.
+// Drain is sequential: all events first, then one attempt, in a fixed order.
 func Drain(ctx context.Context, c *Collector, w World, follow Follow) error {
 	d := drainer{c: c, w: w, writer: served{w}, follow: follow}
 	return d.run(ctx)
@@ -50,20 +47,20 @@ func Drain(ctx context.Context, c *Collector, w World, follow Follow) error {
 type drainer struct {
 	c      *Collector
 	w      World
-	writer writer // the same
+	writer writer // w as a writer
 	follow Follow
-	// owners and requests have room for the lists of the next attempt: there are millions.
+	// owners and requests are reused for the lists of each attempt: there are millions.
 	owners   []OwnerFact
 	requests []Request
-	// attempts since the world last changed, which was when it had seen so many
-	// writes; and how often it has changed.
+	// attempts is the number of attempts since the world last changed, changedAt the number of its
+	// writes then, and changes how often it has changed.
 	attempts  int
 	changedAt uint64
 	changes   int
-	// largest is the largest number of nodes seen.
+	// largest is the largest number of nodes so far.
 	largest int
-	// wokenAt is the number of writes when the deferred attempts were last woken, and alternates
-	// are the identities that were woken since because they had not been tried.
+	// wokenAt is the number of writes when the deferred attempts were last woken. alternates are
+	// the alternate identities that were woken since then.
 	wokenAt    uint64
 	woken      bool
 	alternates map[object.Ref]bool
@@ -124,7 +121,7 @@ func (d *drainer) count(a Attempt) error {
 	return nil
 }
 
-// wake tries the deferred attempts again once after every change.
+// wake wakes the deferred attempts once after every change.
 func (d *drainer) wake() bool {
 	if d.c.DeferredCount() == 0 {
 		return false
@@ -137,8 +134,8 @@ func (d *drainer) wake() bool {
 	return true
 }
 
-// wakeAlternates tries the identities that came up after that. References can contradict each
-// other without end, so each of them has one turn.
+// wakeAlternates wakes the nodes with alternate identities that appeared since the last wake. Each
+// identity is woken once, because references can contradict each other endlessly.
 func (d *drainer) wakeAlternates() bool {
 	var due []object.Ref
 	for id := range d.c.alternates {

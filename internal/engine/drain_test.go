@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// restless is a world in which the same thing happens again and again.
+// restless is a world that repeats the same event endlessly.
 type restless struct {
 	*apisim.Server
 	event  object.Event
 	writes uint64
-	// changes: each time counts as a change.
+	// changes is true if each event counts as a change.
 	changes bool
 }
 
@@ -29,8 +29,7 @@ func (r *restless) Events() []object.Event {
 
 func (r *restless) Writes() uint64 { return r.writes }
 
-// A world that never settles is an error and not a hang, whether it changes
-// or not.
+// A world that never settles is an error and not a hang, with and without changes.
 func TestDrainEnds(t *testing.T) {
 	o := numbered("a")
 	o.Lifecycle = &object.Lifecycle{DeletionTimestamp: 1, Finalizers: []string{object.Orphan}}
@@ -43,7 +42,7 @@ func TestDrainEnds(t *testing.T) {
 	}
 }
 
-// Both drivers stop when they are told to.
+// Both drivers stop when their context ends.
 func TestDriversAreCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -56,7 +55,7 @@ func TestDriversAreCancelled(t *testing.T) {
 	}
 }
 
-// The idle world may act, and the collector goes on as long as it does.
+// While the rest of the world acts when idle, the collector continues.
 func TestDrainIdle(t *testing.T) {
 	ctx := context.Background()
 	objects := []*object.Object{numbered("a"), numbered("b", "a")}

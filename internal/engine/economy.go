@@ -7,38 +7,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// WithEconomy has attempts ask only for what is not known already. Where upstream
-// spends two requests for an object that it collects, and three when its owner
-// waits, this spends one:
+// WithEconomy makes attempts request only what isn't known already. For an object that is
+// collected, upstream sends two requests, and three if its owner waits; this sends one:
 //
-//  1. The object is not read: a watch has delivered it. Every request is pinned to
-//     its UID and to the resourceVersion that was observed, so that the server
-//     refuses whatever rests on an older state. Such an attempt is repeated with a
-//     fresh read, up to 5 times; then it is Contended, and deferred. No DELETE is
-//     ever sent without a resourceVersion. (The one combination for which a server
-//     refuses a right one, S020, does not arise: a policy that strips the only
+//  1. The object is not read, because a watch has delivered it. Every request is pinned to the
+//     UID and the resourceVersion that were observed, so that the server refuses decisions on an
+//     older state. Such an attempt is repeated with a fresh read, up to 5 times; then it is
+//     Contended and deferred. No DELETE is sent without a resourceVersion. (The one combination
+//     for which a server refuses a right one, S020, does not arise: a policy that strips the only
 //     finalizers of an object is never chosen here, see policyOf.)
-//  2. An object that was just written is not attempted again before the watch has
-//     shown what became of it: the answer could only be a conflict, or 404. If
-//     the watch stays silent it is read (Refresh).
-//  3. An owner that was read and found waiting is waiting for its other dependents
-//     too, for as long as the graph says the same and the burst lasts (Refresh).
-//     A deletion timestamp is never taken back, so the only news would be the end
-//     of the finalizer, and that is what the graph watches for.
-//  4. A member of a suspected cycle stops blocking in one attempt and is deleted
-//     in the next one, when the watch has shown the first: the DELETE behind the
-//     PATCH would be pinned to the version that the PATCH has just replaced, so
-//     upstream's first DELETE there always fails.
-//  5. Releasing a dependent of a custom kind starts with the merge patch: the
-//     strategic one would be answered with 415.
+//  2. An object that was just written is not attempted again before the watch has shown the
+//     result: the answer could only be a conflict or 404. If the watch stays silent, the object
+//     is read (Refresh).
+//  3. An owner that was read and found waiting is assumed to wait for its other dependents too,
+//     until the graph shows another state or the burst ends (Refresh). A deletion timestamp is
+//     never reverted, so only the removal of the finalizer could change that, and the graph
+//     watches for it.
+//  4. A member of a suspected cycle stops blocking in one attempt and is deleted in the next one,
+//     after the watch has shown the first: a DELETE right after the PATCH would be pinned to the
+//     version that the PATCH has just replaced. Upstream's first DELETE there always fails.
+//  5. Releasing a dependent of a custom kind starts with the merge patch: the strategic one would
+//     return 415.
 //
-// The end state is upstream's: the rules, the graph and the order of the requests
-// about one object are the same, and what is decided on an older state than
-// upstream would have read changes nothing (the server refuses it) or is a
-// decision to keep, which the event that makes it wrong revises: an owner that
-// goes, or a reference that comes, queues the object again.
+// The end state is upstream's: the rules, the graph and the order of the requests for one object
+// are the same. A decision on an older state than upstream would have read has no effect: the
+// server refuses it, or it keeps the object and is revised by the next event. An owner that is
+// deleted, or a reference that is added, queues the object again.
 //
-// The absence of an owner is not taken from the graph: it is asked for, as ever.
+// The absence of an owner is never derived from the graph. It is always read.
 func WithEconomy() Option {
 	return func(c *Collector) {
 		c.economical = true
@@ -48,22 +44,20 @@ func WithEconomy() Option {
 	}
 }
 
-// freshTries is how often an object is read afresh after a conflict before its
-// attempt is given up for a while.
+// freshTries is the number of fresh reads after conflicts before an attempt is deferred.
 const freshTries = 5
 
-// sentMark says that a request was accepted that was pinned to a version: as long
-// as that one is what the graph shows, the world knows more than the graph.
+// sentMark says that a request for this version was accepted. While the graph still has that
+// version, it is outdated.
 type sentMark struct {
 	version string
-	// aged: it was there when Refresh was called last.
+	// aged is true if the mark was there at the last call of Refresh.
 	aged bool
 }
 
-// Refresh says that a burst is over: a live driver calls it every few seconds
-// while Unsure. What was found of owners is forgotten; and an object that was
-// written at least one call ago, of which no event has come, is read the next
-// time.
+// Refresh ends a burst. A live driver calls it every few seconds while Unsure. It forgets the
+// waiting owners. An object that was written before the previous call, and without an event since,
+// is read by its next attempt.
 func (c *Collector) Refresh() {
 	clear(c.waits)
 	var silent []graph.ID
@@ -82,14 +76,13 @@ func (c *Collector) Refresh() {
 	}
 }
 
-// Unsure reports whether Refresh has something to do.
+// Unsure reports whether Refresh has work.
 func (c *Collector) Unsure() bool { return len(c.sent)+len(c.waits) > 0 }
 
-// Unseen is the number of objects that were written and of which no watch has
-// shown yet what became of them.
+// Unseen returns the number of objects that were written and not shown by a watch since.
 func (c *Collector) Unseen() int { return len(c.sent) }
 
-// noteSent marks what an outcome has written.
+// noteSent records the objects that an outcome has written.
 func (c *Collector) noteSent(out *Outcome) {
 	if !c.economical || out.Err != nil || out.Disposition == Vanish {
 		return
@@ -105,8 +98,8 @@ func (c *Collector) noteSent(out *Outcome) {
 	}
 }
 
-// economise makes requests of a decision that hold for one version, and leaves
-// out those that cannot succeed or would change nothing.
+// economise pins the requests of a decision to a version and drops those that cannot succeed or
+// would change nothing.
 func (d *Decision) economise(f *Facts) {
 	kept := d.Requests[:0]
 	for _, r := range d.Requests {
@@ -130,19 +123,18 @@ func (d *Decision) economise(f *Facts) {
 	d.Requests = kept
 }
 
-// unblocks reports whether an Unblock changes anything: the merge patch of a custom kind
-// also says false where nothing was said.
+// unblocks reports whether an Unblock changes anything. The merge patch of a custom kind also sets
+// false where the field was unset.
 func (f *Facts) unblocks() bool {
 	return slices.ContainsFunc(f.Item.Owners, func(o object.OwnerReference) bool {
 		return o.Blocks() || f.Custom && o.BlockOwnerDeletion != object.False
 	})
 }
 
-// stubborn reports whether some reference goes on blocking when all are told not to: a
-// strategic patch finds references by UID, and of several to one owner the first. No
-// watch would ever show such an object unblocked, so that the DELETE goes out behind
-// the PATCH, as upstream's does; the second time the PATCH changes nothing, and the
-// version holds.
+// stubborn reports whether a reference keeps blocking after an Unblock: a strategic patch finds
+// references by UID, and changes only the first of several to one owner. No watch would ever show
+// such an object unblocked. The DELETE is therefore sent right after the PATCH, as upstream does.
+// On the second attempt the PATCH changes nothing, and the version holds.
 func stubborn(owners []object.OwnerReference) bool {
 	for i, o := range owners {
 		earlier := func(e object.OwnerReference) bool { return e.UID == o.UID }
@@ -153,9 +145,9 @@ func stubborn(owners []object.OwnerReference) bool {
 	return false
 }
 
-// pointless uses up an attempt that nothing can come of: the object has gone, or
-// it was written and the watch has not shown it yet, which will bring the attempt
-// back.
+// pointless reports whether an attempt cannot have an effect, and then uses it up: the object is
+// gone, or it was written and the watch hasn't shown it yet. The event will queue the attempt
+// again.
 func (c *Collector) pointless(w Work, id graph.ID) bool {
 	q := c.queue(w)
 	switch {
@@ -177,7 +169,7 @@ func (c *Collector) superseded(id graph.ID) bool {
 	return ok && m.version == c.graph.Object(id).ResourceVersion
 }
 
-// shown says that a watch has shown an object: who waited for that comes now.
+// shown is called after a watch has shown an object. It wakes the attempts that waited for that.
 func (c *Collector) shown(id graph.ID) {
 	if m, ok := c.sent[id]; ok && m.version != c.graph.Object(id).ResourceVersion {
 		delete(c.sent, id)
@@ -185,7 +177,7 @@ func (c *Collector) shown(id graph.ID) {
 	}
 }
 
-// gone says that a node has left the graph: what waits for it is used up.
+// gone is called after a node has left the graph. It wakes the attempts that waited for the node.
 func (c *Collector) gone(id graph.ID) {
 	if c.economical {
 		delete(c.sent, id)
@@ -194,8 +186,7 @@ func (c *Collector) gone(id graph.ID) {
 	}
 }
 
-// doubt has an object read the next time, if it was written since it was last
-// observed.
+// doubt makes the next attempt read the object if it was written since it was last observed.
 func (c *Collector) doubt(id graph.ID) {
 	if _, ok := c.sent[id]; ok {
 		delete(c.sent, id)
@@ -208,9 +199,9 @@ func (c *Collector) wakeBoth(id graph.ID) {
 	c.wakeOne(OrphanWork, id)
 }
 
-// knownToWait reports whether the owner that a reference names was found waiting in
-// this burst, and is so by what was last observed. The graph never forgets that a uid was
-// seen waiting, although by now it may be that of another object.
+// knownToWait reports whether the owner that a reference names was found waiting in this burst and
+// was waiting when last observed. The graph's flag is not enough: it is never cleared, although the
+// UID may be another object's by now.
 func (c *Collector) knownToWait(ref object.OwnerReference, namespace string) bool {
 	id, ok := c.graph.Find(ref.UID)
 	if !ok || c.graph.Virtual(id) || !c.graph.Object(id).WaitingForDependents() {

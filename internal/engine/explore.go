@@ -7,15 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// workers is how many attempts an explored schedule overlaps. Upstream runs 20
-// workers a queue; a few are enough to bring about every order of two requests.
+// workers is the number of attempts that an explored schedule overlaps. Upstream runs 20 workers
+// per queue; a few are enough for every order of two requests.
 const workers = 4
 
-// Explore is Drain under another schedule: random chooses which watch event
-// arrives next, which attempt starts, and which of the attempts under way sends
-// its next request, so that attempts overlap between any two requests and watches
-// lag. Events of one kind stay in order, as a watch keeps them. The same random
-// gives the same schedule.
+// Explore is Drain with a random schedule. random chooses which watch event arrives next, which
+// attempt starts, and which attempt in progress sends its next request. Attempts overlap between
+// any two requests, and watches lag. Events of one kind stay in order, as in a watch. Equal random
+// sequences give equal schedules.
 func Explore(ctx context.Context, c *Collector, w World, follow Follow, random *rand.Rand) error {
 	e := explorer{drainer: drainer{c: c, w: w, follow: follow}, random: random}
 	defer e.stop()
@@ -26,11 +25,11 @@ type explorer struct {
 	drainer
 	random  *rand.Rand
 	watches []watch
-	// slots are the attempts under way, idlers workers that make none.
+	// slots are the attempts in progress, idlers the workers without an attempt.
 	slots, idlers []*slot
 }
 
-// watch is what has happened to one kind and was not observed yet.
+// watch holds the events of one kind that were not observed yet.
 type watch struct {
 	apiVersion, kind string
 	events           []object.Event
@@ -55,7 +54,7 @@ func (e *explorer) run(ctx context.Context) error {
 	}
 }
 
-// arrive sorts new events into the watches of their kinds.
+// arrive appends new events to the watches of their kinds.
 func (e *explorer) arrive() {
 	for _, ev := range e.w.Events() {
 		i := 0
@@ -71,8 +70,8 @@ func (e *explorer) arrive() {
 	}
 }
 
-// moves counts what could happen next: the next event of a watch arrives, an attempt
-// starts, or one under way goes on.
+// moves counts the possible next steps: the next event of a watch arrives, an attempt starts, or an
+// attempt in progress continues.
 func (e *explorer) moves() int {
 	n := len(e.slots)
 	for i := range e.watches {
@@ -88,8 +87,7 @@ func (e *explorer) moves() int {
 
 func (e *explorer) starts() bool { return e.c.Ready() > 0 && len(e.slots) < workers }
 
-// move has one of the moves happen, in the order in which they are counted: watches
-// first.
+// move performs the n-th step, in the order of counting: watches first.
 func (e *explorer) move(ctx context.Context, n int) error {
 	for i := range e.watches {
 		switch {
@@ -142,7 +140,7 @@ func (e *explorer) order() []Work {
 	return []Work{DeleteWork, OrphanWork}
 }
 
-// step lets an attempt send one request and go on to the next one, or to its end.
+// step lets an attempt send one request and continue to the next one or to its end.
 func (e *explorer) step(i int) {
 	s := e.slots[i]
 	s.resume()
@@ -152,7 +150,7 @@ func (e *explorer) step(i int) {
 	}
 }
 
-// stop ends the attempts under way, without a further request, and the workers.
+// stop ends the attempts in progress, without a further request, and the workers.
 func (e *explorer) stop() {
 	for _, s := range append(e.slots, e.idlers...) {
 		s.stop()

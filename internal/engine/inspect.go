@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 )
 
-// Inspect is the attempt that the collector would make for an object now, without
-// handing it out: nothing changes. It is for explanations.
+// Inspect returns the attempt that the collector would start for an object now. It changes nothing.
+// It is for explanations.
 func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 	id, ok := c.graph.Find(uid)
 	if !ok {
@@ -28,6 +28,6 @@ func (c *Collector) InspectNode(id graph.ID) Attempt {
 	return a
 }
 
-// ObservedElsewhere reports whether the UID of the i-th reference of an inspected
-// object belongs to an observed object that the reference does not name.
+// ObservedElsewhere reports whether the UID of the i-th reference of an inspected object belongs to
+// an observed object with other coordinates.
 func (a Attempt) ObservedElsewhere(i int) bool { return a.elsewhere.Has(i) }

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// hungHub is an owner with a chain of dependents that go one by one, from the
-// bottom, and with many that are held. All of them block it.
+// hungHub is an owner with a chain of dependents that are deleted one by one from the bottom, and
+// with many that are held. All of them block it.
 func hungHub(chain, held int) []*object.Object {
 	objects := []*object.Object{numberedMap(0)}
 	for i := 1; i <= chain+held; i++ {
@@ -29,9 +29,8 @@ func hungHub(chain, held int) []*object.Object {
 	return objects
 }
 
-// Nothing recurses over references and nothing is done once for every pair: the
-// number of attempts stays a small multiple of the number of objects, however
-// deep, wide or circular the world is.
+// Nothing recurses over references and nothing is quadratic: the number of attempts stays a small
+// multiple of the number of objects in deep, wide and circular worlds.
 func TestLargeWorlds(t *testing.T) {
 	const n = 12_000
 	hub := hungHub(100, n-101)

@@ -2,17 +2,17 @@ package engine
 
 import "github.com/kubectl-gc/kubectl-gc/internal/graph"
 
-// lookahead looks at nodes before their turn, several at once. In a graph of a million most of what
-// an attempt is about is in no cache of the processor, and it would wait for one thing after the
-// other; of several nodes it waits for all at the same time.
+// lookahead touches the next nodes of the queue in batches, as a prefetch. In a graph of a million
+// nodes most of an attempt's memory is in no CPU cache. One after the other, each miss stalls; in a
+// batch, the misses overlap.
 type lookahead struct {
-	// left is how many of the nodes that were looked at are still to come.
+	// left is the number of prefetched nodes that were not returned yet.
 	left int
-	// seen keeps the compiler from leaving the looks out.
+	// seen keeps the compiler from removing the reads.
 	seen int
 }
 
-// next is called before the first of the waiting nodes is handed out.
+// next must be called before the first waiting node is taken.
 func (l *lookahead) next(g *graph.Graph, waiting []graph.ID) {
 	if l.left == 0 {
 		l.left = min(len(waiting), graph.LookedAt)

@@ -10,13 +10,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Class is what an owner reference counts as.
+// Class is the state of the owner that a reference names.
 type Class uint8
 
 // The classes of an owner reference.
 const (
-	// Unresolved: nothing is known, because an earlier reference could not be
-	// resolved or because this one could not.
+	// Unresolved: unknown, because this reference or an earlier one could not be resolved.
 	Unresolved Class = iota
 	// Existing: the owner exists and does not wait for its dependents.
 	Existing
@@ -26,77 +25,74 @@ const (
 	Waiting
 )
 
-// Evidence is what a class rests on.
+// Evidence is the reason for a class.
 type Evidence uint8
 
 // The evidence for a class.
 const (
-	// NotAsked: an earlier reference of the object made the answer useless.
+	// NotAsked: an earlier reference of the object made the answer irrelevant.
 	NotAsked Evidence = iota
 	// Found: a GET returned the owner.
 	Found
 	// FoundWaiting: a GET returned the owner, being deleted in the foreground.
 	FoundWaiting
-	// FoundHeld: the same, and the owner stays when it no longer waits, because
-	// something else holds it as well.
+	// FoundHeld: the same, but the owner will outlive its wait because something else holds it,
+	// too.
 	FoundHeld
-	// Remembered: the owner was found absent before.
+	// Remembered: the owner was found absent earlier.
 	Remembered
-	// Absent: a GET found nothing.
+	// Absent: a GET returned 404.
 	Absent
-	// NotServed: no path serves the kind, so a GET can find nothing.
+	// NotServed: no path serves the kind, so every GET returns 404.
 	NotServed
-	// OtherUID: a GET found another object of that name.
+	// OtherUID: a GET returned another object with that name.
 	OtherUID
-	// Elsewhere: the UID belongs to an object that the reference does not name.
+	// Elsewhere: the UID belongs to an object with other coordinates.
 	Elsewhere
-	// StillObserved: a GET found nothing, and a watch shows the owner: one of the
-	// two is out of date.
+	// StillObserved: a GET returned 404, but a watch shows the owner. One of the two is outdated.
 	StillObserved
-	// KindNotServed: the apiVersion and kind do not map to a resource.
+	// KindNotServed: no resource serves the apiVersion and kind.
 	KindNotServed
 	// NeedsNamespace: a cluster-scoped object refers to a namespaced kind.
 	NeedsNamespace
-	// NotCovered: the snapshot does not contain the place.
+	// NotCovered: the snapshot doesn't cover the owner's resource and namespace.
 	NotCovered
-	// Failed: the server refused or failed to answer.
+	// Failed: the server refused the request or returned an error.
 	Failed
 )
 
-// OwnerFact is what one owner reference counts as, and why.
+// OwnerFact is the class of one owner reference, and why.
 type OwnerFact struct {
 	Reference object.OwnerReference
-	// Ref is where the owner was looked for: without a namespace when its kind is
-	// cluster-scoped.
+	// Ref is where the owner was looked up: without a namespace if its kind is cluster-scoped.
 	Ref      object.Ref
 	Class    Class
 	Evidence Evidence
-	// Err is the error of an unresolved reference.
+	// Err is the error for an unresolved reference.
 	Err error
-	// Live is the object that was found, of whatever UID; nil when another attempt
-	// found it.
+	// Live is the object that was found, with any UID; nil if the class rests on an earlier
+	// attempt.
 	Live *object.Object
 }
 
-// Facts are what an API said about an attempt.
+// Facts are an API's answers for an attempt.
 type Facts struct {
 	Attempt Attempt
 	// Item is the live object; nil when Err is set.
 	Item *object.Object
 	Err  error
-	// Owners are the facts of the live object's references, in their order.
-	// Empty when the object's own state already decides.
+	// Owners are the facts about the live object's references, in order. Empty if the object's own
+	// state decides.
 	Owners []OwnerFact
-	// Custom: the object's kind knows no strategic merge patch. Said when an owner
-	// waits.
+	// Custom is true if the object's kind doesn't support strategic merge patches. It is set only
+	// if an owner waits.
 	Custom bool
-	// room is for the requests of the decision; empty.
+	// room is an empty slice with capacity for the requests of the decision.
 	room []Request
 }
 
-// Lookup asks an API for what Decide needs: the object, then its owners in the
-// order of the references until one cannot be resolved. It holds no state and
-// sends only reads.
+// Lookup reads the facts that Decide needs: the object, then its owners in the order of the
+// references, until one cannot be resolved. It holds no state and sends only reads.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling, classifyReferences,
 // attemptToDeleteItem: steps 2–6.
@@ -105,14 +101,14 @@ func Lookup(ctx context.Context, api Reader, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, false)
 }
 
-// Examine is Lookup for explanations: it asks for every owner, also behind one
-// that cannot be resolved, and also when the object's own state already decides.
+// Examine is Lookup for explanations. It reads every owner, even after an unresolved one, and even
+// if the object's own state decides.
 func Examine(ctx context.Context, api Reader, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, true)
 }
 
-// OwnersOf are the facts about the owners of an object that a GET is known to find as it is:
-// those that Examine has of it.
+// OwnersOf returns the facts of Examine about the owners of an object, without reading the object:
+// a GET is known to return it as it is.
 func OwnersOf(ctx context.Context, api Reader, o *object.Object) []OwnerFact {
 	f := Facts{Attempt: Attempt{Ref: o.Ref, Observed: o}, Item: o}
 	f.askForOwners(ctx, api, Upstream, true)
@@ -125,7 +121,7 @@ func lookup(ctx context.Context, api Reader, rules Rules, a Attempt, all bool) F
 	return f
 }
 
-// ask looks up what Decide needs.
+// ask reads the facts that Decide needs.
 func (f *Facts) ask(ctx context.Context, api Reader, rules Rules, all bool) {
 	a := &f.Attempt
 	if a.Work == OrphanWork || a.settledAlready() && !all {
@@ -143,15 +139,15 @@ func (f *Facts) ask(ctx context.Context, api Reader, rules Rules, all bool) {
 	f.askForOwners(ctx, api, rules, all)
 }
 
-// askForOwners looks the owners of the item up.
+// askForOwners reads the owners of the item.
 func (f *Facts) askForOwners(ctx context.Context, api Reader, rules Rules, all bool) {
 	a := &f.Attempt
 	f.Owners = slices.Grow(f.Owners, len(f.Item.Owners))
 	for _, ref := range f.Item.Owners {
 		f.Owners = append(f.Owners, OwnerFact{Reference: ref})
 	}
-	// What refers to a cluster-scoped owner lends it a namespace until a watch shows it,
-	// and upstream looks for the owner's owners there. Strict rules do not.
+	// A dependent lends its namespace to a cluster-scoped owner until a watch shows the owner, and
+	// upstream looks for the owner's owners there. Strict rules don't.
 	namespace := a.Ref.Namespace
 	if rules == Strict {
 		namespace = f.Item.Namespace
@@ -167,8 +163,7 @@ func (f *Facts) askForOwners(ctx context.Context, api Reader, rules Rules, all b
 	}
 }
 
-// classify decides whether the i-th owner, which is sought at its Ref, is solid, dangling
-// or waiting.
+// classify sets class and evidence of the i-th owner, which is looked up at its Ref.
 func classify(ctx context.Context, api Reader, rules Rules, a *Attempt, i int, o *OwnerFact) {
 	ref := &o.Reference
 	if a.known(a.absent, i, ref) {

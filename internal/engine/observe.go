@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Observe takes one watch event into the graph and queues whom it concerns. The
-// object's apiVersion and kind must be those of the watched resource.
+// Observe applies one watch event to the graph and queues the affected nodes. The object's
+// apiVersion and kind must be those of the watched resource.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
 // processTransitions, identityFromEvent.
@@ -29,8 +29,8 @@ func (c *Collector) Observe(e object.Event) {
 	}
 }
 
-// firstSight turns a virtual node into an observed one. If its identity was
-// guessed wrong, the dependents that guessed so are looked at again.
+// firstSight turns a virtual node into an observed one. If its guessed identity was wrong, the
+// dependents with that guess are queued.
 func (c *Collector) firstSight(id graph.ID, observed object.Ref) graph.ID {
 	if observed != c.graph.Identity(id) {
 		_, mismatched := c.graph.Partition(id, observed)
@@ -48,7 +48,7 @@ func (c *Collector) firstSight(id graph.ID, observed object.Ref) graph.ID {
 	return id
 }
 
-// insert puts the node in before it links it: an object may own itself.
+// insert adds the node before it links it, because an object may own itself.
 func (c *Collector) insert(e object.Event) {
 	id := c.graph.Add(e.Object)
 	c.link(id, e.Object.Owners)
@@ -74,8 +74,8 @@ func (c *Collector) update(id graph.ID, e object.Event) {
 	c.transition(id, e)
 }
 
-// refersUnobserved reports whether an object refers to an owner that no watch shows where
-// the reference says.
+// refersUnobserved reports whether an object refers to an owner that no watch shows at the
+// coordinates of the reference.
 func (c *Collector) refersUnobserved(o *object.Object) bool {
 	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {
 		owner, known := c.graph.Find(ref.UID)
@@ -83,8 +83,8 @@ func (c *Collector) refersUnobserved(o *object.Object) bool {
 	})
 }
 
-// transition reacts to a deletion that starts. Orphaning wins when both
-// finalizers appear in one event (Q20).
+// transition handles the start of a deletion. Orphaning wins if both finalizers appear in one event
+// (Q20).
 func (c *Collector) transition(id graph.ID, e object.Event) {
 	switch {
 	case starts(e, object.Orphan):
@@ -96,15 +96,15 @@ func (c *Collector) transition(id graph.ID, e object.Event) {
 	}
 }
 
-// starts reports whether the event is the first to show the object being deleted
-// with the finalizer.
+// starts reports whether the event is the first that shows the object being deleted with the
+// finalizer.
 func starts(e object.Event, finalizer string) bool {
 	return e.Object.BeingDeleted() && e.Object.HasFinalizer(finalizer) &&
 		(e.Old == nil || !e.Old.BeingDeleted() || !e.Old.HasFinalizer(finalizer))
 }
 
-// remove takes the node out and queues everybody whom that concerns. absent is
-// the identity under which it went, which may not be the node's.
+// remove removes the node and queues the affected nodes. absent is the identity of the deleted
+// object, which may differ from the node's.
 func (c *Collector) remove(id graph.ID, absent object.Ref) {
 	if c.graph.DependentCount(id) > 0 {
 		c.remember(absent)
@@ -128,8 +128,7 @@ func (c *Collector) queueDependents(id graph.ID) {
 	})
 }
 
-// queueUnblocked queues the owners that lost a blocking reference: they may be
-// waiting for just that.
+// queueUnblocked queues the owners that lost a blocking reference: they may be waiting for that.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go addUnblockedOwnersToDeleteQueue.
 func (c *Collector) queueUnblocked(change graph.Change) {
@@ -150,10 +149,9 @@ func (c *Collector) queueUnblocked(change graph.Change) {
 	}
 }
 
-// link joins a node to its owners. Owners that nobody has seen become virtual
-// nodes, queued so that their existence is checked. A node whose reference does
-// not agree with what is known of the owner is queued itself: if its owners are
-// solid nothing comes of it.
+// link links a node to its owners. Owners that were not observed become virtual nodes and are
+// queued to check their existence. A node with a reference that contradicts the known owner is
+// queued itself; if its owners exist, the attempt has no effect.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go addDependentToOwners.
 // Rule: spec §3.6.2.
@@ -191,8 +189,8 @@ func (c *Collector) link(id graph.ID, refs []object.OwnerReference) {
 	}
 }
 
-// warn records upstream's event: the dependent's first reference with the
-// owner's UID does not name something in the dependent's namespace.
+// warn records upstream's event: the dependent's first reference with the owner's UID names no
+// object in the dependent's namespace.
 func (c *Collector) warn(dependent graph.ID, owner object.Ref) {
 	o := c.graph.Object(dependent)
 	for _, ref := range o.Owners {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// numbered is a ConfigMap with the number as name and uid.
+// numbered returns a ConfigMap with the number as name and UID.
 func numbered(name string, owners ...string) *object.Object {
 	o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: name, UID: types.UID(name)}}
 	for _, owner := range owners {
@@ -31,9 +31,8 @@ func check(t *testing.T, g *graph.Graph) {
 	}
 }
 
-// consistent checks the graph, and that whoever refers to anything is its
-// dependent. Nothing has been removed yet, or the second half need not hold
-// (spec §3.2, exception).
+// consistent checks the graph, and that each object is a dependent of all its owners. The second
+// half need not hold after a removal (spec §3.2, exception).
 func consistent(t *testing.T, g *graph.Graph) {
 	t.Helper()
 	check(t, g)
@@ -47,8 +46,7 @@ func consistent(t *testing.T, g *graph.Graph) {
 	}
 }
 
-// dependentsOf maps each node to the names of its dependents; virtual ones have
-// a question mark.
+// dependentsOf maps each node to the names of its dependents. Virtual ones have a question mark.
 func dependentsOf(g *graph.Graph) map[string][]string {
 	all := map[string][]string{}
 	for id := range g.All {
@@ -76,7 +74,7 @@ func TestObserveKeepsTheGraphConsistent(t *testing.T) {
 			{added(numbered("2", "1")), map[string][]string{"1": {"2"}, "2": {}}},
 			{added(numbered("3", "1", "2")), map[string][]string{"1": {"2", "3"}, "2": {"3"}, "3": {}}},
 			{added(numbered("4", "2")), map[string][]string{"1": {"2", "3"}, "2": {"3", "4"}, "3": {}, "4": {}}},
-			// The references that the event itself carries do not matter.
+			// The references of the event itself don't matter.
 			{deleted(numbered("2", "4")), map[string][]string{"1": {"3"}, "3": {}, "4": {}}},
 		},
 		"a change that closes a cycle": {
@@ -152,8 +150,7 @@ func queuedNames(c *Collector) []string {
 	return names
 }
 
-// clearQueue takes everything that waits and settles it as if nothing had to be
-// done.
+// clearQueue takes and settles all waiting nodes without effect.
 func clearQueue(c *Collector) {
 	for c.toDelete.len() > 0 {
 		if a, ok := c.NextOf(DeleteWork, 0); ok {
@@ -162,8 +159,8 @@ func clearQueue(c *Collector) {
 	}
 }
 
-// An owner comes and goes before anybody saw it: only its deletion is observed.
-// First those are queued whose reference does not name what it was, then all.
+// An owner is created and deleted before it was observed: only its deletion is. First the
+// dependents with a reference that contradicts its identity are queued, then all.
 //
 // Covers: S264
 func TestObserveDeletionOfVirtual(t *testing.T) {
@@ -187,8 +184,8 @@ func TestObserveDeletionOfVirtual(t *testing.T) {
 	check(t, c.graph)
 }
 
-// A request finds out before the watch that an object has gone; the watch's word
-// comes too late to change anything.
+// A request finds that an object is gone before the watch reports it. The later event changes
+// nothing.
 //
 // Covers: S265
 func TestVanishedBeforeTheWatchSaysSo(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// ownerCounts are on both sides of what fits into one word of bits.
+// ownerCounts are below and above the number of bits of a word.
 var ownerCounts = []int{1, 63, 64, 65, 128, 129, 200}
 
-// ownedBy is an object with n owners, ConfigMaps named and identified by number.
+// ownedBy returns an object with n owners, ConfigMaps with numbers as name and UID.
 func ownedBy(n int) *object.Object {
 	o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "dependent", UID: "dependent"}, ResourceVersion: "1"}
 	for i := range n {
@@ -33,8 +33,8 @@ func ownerAt(i int, namespace string) *object.Object {
 	}}
 }
 
-// judged is what a collector that has observed these objects decides about the
-// dependent over a server that stores others.
+// judged returns the decision on the dependent by a collector that has observed these objects, over
+// a server that stores others.
 func judged(t *testing.T, c *Collector, stored, observed []*object.Object) Decision {
 	t.Helper()
 	for _, o := range observed {
@@ -48,8 +48,8 @@ func judged(t *testing.T, c *Collector, stored, observed []*object.Object) Decis
 	return c.Decide(Lookup(context.Background(), api, c.rules, c.attempt(DeleteWork, id)))
 }
 
-// What strict rules know of an owner holds wherever it stands among the references:
-// the last one decides here.
+// The knowledge of strict rules about an owner doesn't depend on the position of its reference. The
+// last one decides here.
 func TestStrictRulesHoldForEveryOwner(t *testing.T) {
 	for _, n := range ownerCounts {
 		dependent, last := ownedBy(n), n-1
@@ -79,8 +79,7 @@ func TestStrictRulesHoldForEveryOwner(t *testing.T) {
 	}
 }
 
-// A remembered absence and a known wait hold for the last owner as for the first one:
-// it is not asked for.
+// A remembered absence and a known wait hold for the last owner as for the first: it is not read.
 func TestWhatIsKnownOfEveryOwner(t *testing.T) {
 	for _, n := range ownerCounts {
 		dependent, last := ownedBy(n), n-1
@@ -102,8 +101,7 @@ func TestWhatIsKnownOfEveryOwner(t *testing.T) {
 	}
 }
 
-// Verdict and pruning with any number of owners: all absent; all but the last one; all
-// but the first one.
+// Verdict and pruning with any number of owners: all absent, all but the last, all but the first.
 func TestVerdictsWithManyOwners(t *testing.T) {
 	for _, rules := range []Rules{Upstream, Strict} {
 		for _, n := range ownerCounts {
@@ -126,7 +124,7 @@ func TestVerdictsWithManyOwners(t *testing.T) {
 	}
 }
 
-// Two references with the same text are one, wherever they stand.
+// Equal references are one, at any position.
 func TestRepeatedReferencesBeyondTheFirstWord(t *testing.T) {
 	dependent := ownedBy(70)
 	dependent.Owners = append(dependent.Owners, dependent.Owners[69], dependent.Owners[3])

@@ -1,16 +1,15 @@
 package engine
 
-// Positions is a set of owner references of one object, by their places in its list.
-// The zero value is empty. It is kept small, for a plan holds millions: the first 64
-// take one word, and only an object with more of them pays for more. A copy shares what
-// lies beyond; nothing may be added to either after that.
+// Positions is a set of owner references of one object, by their index. The zero value is empty. It
+// is compact because a plan holds millions: the first 64 indexes take one word; only more of them
+// allocate. A copy shares the allocated part, so neither may be changed after copying.
 type Positions struct {
 	first uint64
-	// rest has one bit for each of the references from the 65th on.
+	// rest has one bit for each index from 64 on.
 	rest *[]uint64
 }
 
-// Add puts the i-th reference in.
+// Add adds index i.
 func (p *Positions) Add(i int) {
 	if i < 64 {
 		p.first |= 1 << i
@@ -25,7 +24,7 @@ func (p *Positions) Add(i int) {
 	(*p.rest)[i/64-1] |= 1 << (i % 64)
 }
 
-// Has reports whether the i-th reference is in the set.
+// Has reports whether index i is in the set.
 func (p Positions) Has(i int) bool {
 	switch {
 	case i < 64:
@@ -37,5 +36,5 @@ func (p Positions) Has(i int) bool {
 	}
 }
 
-// Empty reports whether nothing is in the set.
+// Empty reports whether the set is empty.
 func (p Positions) Empty() bool { return p.first == 0 && p.rest == nil }

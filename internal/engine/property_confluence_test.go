@@ -10,20 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// confluent are the worlds for which one final state is promised, whatever the
-// schedule. Left out are
+// confluent are the worlds with one final state under any schedule. Excluded are
 //
-//   - objects with one UID: which of them the graph knows depends on the order of
-//     events;
-//   - finalizers of the collector that are there before the deletes: they turn the
-//     delete of a dependent into an orphaning one, whose outcome is contested when
-//     a reference dangles, or into a foreground one.
+//   - objects with one UID: which of them the graph knows depends on the order of events;
+//   - finalizers of the collector from before the deletes. They make the delete of a dependent an
+//     orphaning one, with an outcome that is contested if a reference dangles, or a foreground one.
 const confluent = scenario.Wild &^ (scenario.RepeatedUIDs | scenario.CollectorFinalizers | scenario.Terminating)
 
-// schedules runs deletes in a settled world under several schedules and compares
-// the final states. The references of an object that is being deleted are not
-// compared: whether one is pruned before the collector sees the deletion is a
-// matter of time and of no consequence.
+// schedules runs deletes in a settled world under several schedules and compares the final states.
+// The references of objects that are being deleted are not compared: whether one is pruned before
+// the collector sees the deletion is a matter of timing without consequence.
 func schedules(t *rapid.T, w scenario.World, acts []scenario.Act) {
 	first := newRig(t, w).sync().drain().act(acts...).drain()
 	for range 5 {
@@ -34,9 +30,9 @@ func schedules(t *rapid.T, w scenario.World, acts []scenario.Act) {
 	}
 }
 
-// Confluence of background deletion, where no owner is referred to twice: it may
-// go between the two reads, and then both references are pruned and their object
-// stays (owner_goes_between_two_reads.txt).
+// Confluence of background deletion, if no object refers twice to an owner: that owner may be
+// deleted between the two reads. Then both references are pruned and the object stays
+// (owner_goes_between_two_reads.txt).
 func TestPropertyConfluenceOfBackground(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, confluent&^scenario.RepeatedOwners)
@@ -44,23 +40,20 @@ func TestPropertyConfluenceOfBackground(t *testing.T) {
 	})
 }
 
-// Confluence of foreground deletion, except where something that is in reach of
-// the deletes stays behind while its owner waits. Then it matters who is looked
-// at first:
+// Confluence of foreground deletion, unless an object in reach of the deletes stays while its owner
+// waits. Then the order of the attempts matters:
 //
-//   - Q24: an owner with a foreign finalizer counts as waiting until its own
-//     finalizer is stripped and as solid afterwards, so that a non-blocking
-//     dependent goes or stays;
-//   - Q25: a dependent whose own blocking dependent stays is deleted in the
-//     foreground, and hangs, or in the background, and goes. What stays is what
-//     holds a foreign finalizer, and what has a reference that cannot be resolved;
-//   - Q2, Q1: members of a cycle that are deleted in the foreground wait for each
-//     other forever, and an object that blocks itself for itself, unless one of
-//     them is unblocked in time: by a second delete, or because the collector
-//     repeats what met a conflict sooner or later.
+//   - Q24: an owner with a foreign finalizer counts as waiting until its own finalizer is removed
+//     and as solid afterwards, so that a non-blocking dependent is deleted or stays;
+//   - Q25: a dependent with a blocking dependent that stays is deleted in the foreground, and
+//     hangs, or in the background, and is deleted. Objects stay that have a foreign finalizer or
+//     a reference that cannot be resolved;
+//   - Q2, Q1: members of a cycle in foreground deletion wait for each other forever, and an object
+//     that blocks itself waits for itself, unless one of them is unblocked in time: by a second
+//     delete, or because the collector repeats the attempt after a conflict.
 //
-// Of several references to one UID that are pruned together only the last one
-// tells the owner that it is no longer blocked, so that the owner hangs or not.
+// If several references to one UID are pruned together, only the last one tells the owner that it
+// is unblocked, so that the owner hangs or not.
 func TestPropertyConfluenceOfForeground(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -120,11 +113,10 @@ func contested(t *rapid.T, w scenario.World, acts []scenario.Act) bool {
 	return false
 }
 
-// Confluence of orphaning, where nothing but orphaning happens and no reference
-// dangles: those that can be resolved have been settled before, so what has to be
-// left out are those that cannot, which keep a dangling one beside them. (Whether
-// a dangling reference is pruned before or after the orphaned one goes decides
-// whether anything is left that keeps the object.)
+// Confluence of orphaning, if only orphaning happens and no reference dangles. Resolvable ones were
+// settled before, so worlds are excluded with unresolvable ones, which keep a dangling one in the
+// list. (Whether the object has a reference left depends on whether a dangling one is pruned before
+// or after the orphaned one.)
 func TestPropertyConfluenceOfOrphaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, confluent&^(scenario.UnknownKinds|scenario.Mismatches|scenario.Unwatched))

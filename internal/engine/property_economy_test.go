@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// A collector that does not read what it was shown ends where upstream's ends,
-// under any schedule, and with both rule sets.
+// A collector that doesn't read what a watch has shown reaches upstream's end state, under any
+// schedule and with both rule sets.
 func TestPropertyEconomyEndsTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := rapid.SampledFrom([]engine.Rules{engine.Upstream, engine.Strict}).Draw(t, "rules")
 		allowed := confluent &^ scenario.RepeatedOwners
-		if rules == engine.Strict { // which cannot resolve what is named otherwise, and that is contested
+		if rules == engine.Strict { // they cannot resolve references with other coordinates, and that is contested
 			allowed &^= scenario.Mismatches | scenario.Aliases
 		}
 		w := scenario.DrawWorld(t, allowed)
@@ -37,9 +37,8 @@ func TestPropertyEconomyEndsTheSame(t *testing.T) {
 	})
 }
 
-// Economy is as safe as upstream while attempts overlap and watches lag, although
-// it reads nothing that a watch has shown, and never sends a DELETE that is not
-// pinned.
+// Economy is as safe as upstream with overlapping attempts and lagging watches, although it doesn't
+// read what a watch has shown. It never sends an unpinned DELETE.
 func TestPropertyEconomySafety(t *testing.T) {
 	deletes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -55,8 +54,7 @@ func TestPropertyEconomySafety(t *testing.T) {
 	}
 }
 
-// Liveness of an economical collector: as TestPropertyLiveness, with the same
-// exceptions.
+// Liveness of an economical collector: as TestPropertyLiveness, with the same exceptions.
 func TestPropertyEconomyLiveness(t *testing.T) {
 	garbage := 0
 	scenario.CheckUntil(t, func() bool { return garbage > 0 }, func(t *rapid.T) {
@@ -71,8 +69,8 @@ func TestPropertyEconomyLiveness(t *testing.T) {
 	})
 }
 
-// An object in a cycle that refers twice to its waiting owner cannot be told to stop
-// blocking: a strategic patch finds the first of the two. It is deleted all the same.
+// An object in a cycle that refers twice to its waiting owner cannot be unblocked: a strategic
+// patch changes only the first reference. It is deleted nevertheless.
 func TestEconomyOfStubbornReferences(t *testing.T) {
 	const world = `v1 ConfigMap n/a owners=v1:Secret:b:b!
 v1 Secret n/b owners=v1:ConfigMap:a:a!^,v1:ConfigMap:a:a!`
@@ -91,9 +89,9 @@ v1 Secret n/b owners=v1:ConfigMap:a:a!^,v1:ConfigMap:a:a!`
 	}
 }
 
-// A custom object in a suspected cycle gets a reference that says that it does not
-// block, also where the reference said nothing: upstream's merge patch writes it into
-// all of them, and what waits keeps it. (S254)
+// A custom object in a suspected cycle gets blockOwnerDeletion=false in every reference, also where
+// it was unset: upstream's merge patch writes all of them, and waiting owners keep the object.
+// (S254)
 func TestEconomyOfUnsaidBlocking(t *testing.T) {
 	const world = `example.com/v1 Widget n/a
 example.com/v1 Widget n/b owners=a

@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// under is an attempt under way.
+// under is an attempt in progress.
 type under struct {
 	attempt  engine.Attempt
 	facts    *engine.Facts
 	decision *engine.Decision
 }
 
-// machine lets chance choose every step of a collector and of its users: nothing
-// is in step with anything but the order of one kind's events.
+// machine chooses every step of a collector and of its users at random. Only the order of events of
+// one kind is fixed.
 type machine struct {
 	*rig
 	acts    []scenario.Act
@@ -54,8 +54,8 @@ func (m *machine) next(t *rapid.T) {
 	}
 }
 
-// step takes an attempt that is under way one step further. Deciding is done
-// twice: the second decision is the same, and nothing of the collector changes.
+// step advances an attempt in progress. It decides twice: the second decision must be equal, and
+// the collector unchanged.
 func (m *machine) step(t *rapid.T) {
 	if len(m.under) == 0 {
 		t.Skip("nothing is under way")
@@ -90,9 +90,8 @@ func (m *machine) meddle(t *rapid.T) {
 	m.act(a)
 }
 
-// TestPropertyMachine drives the collector action by action. The graph is sound
-// after each of them; deciding changes nothing; and whatever was left half done,
-// the machine settles.
+// TestPropertyMachine drives the collector action by action. The graph is consistent after each
+// one, Decide changes nothing, and in the end the machine settles, whatever was left unfinished.
 func TestPropertyMachine(t *testing.T) {
 	decided := 0
 	rapid.Check(t, func(t *rapid.T) {

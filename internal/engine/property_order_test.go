@@ -14,9 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// links is what a graph says of the objects that were observed, and who depends
-// on whom; virtual nodes are named by UID alone, since their identity is a guess
-// that depends on who was seen first.
+// links are the observed objects of a graph and their dependents. Virtual nodes are named only by
+// UID, because their guessed identity depends on the order of events.
 func links(g *graph.Graph) string {
 	var lines []string
 	for id := range g.All {
@@ -40,9 +39,8 @@ func observed(objects []*object.Object) *engine.Collector {
 	return c
 }
 
-// Order: however a world is listed, the graph is the same. With several objects
-// of one UID it cannot be: the node keeps the identity of the first and the
-// references of the last.
+// Order: the graph doesn't depend on the order of the list. This excludes several objects with one
+// UID: their node keeps the identity of the first and the references of the last.
 func TestPropertyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild&^scenario.RepeatedUIDs)
@@ -60,10 +58,9 @@ func TestPropertyOrder(t *testing.T) {
 	})
 }
 
-// Incremental: the graph that grew with what happened is the same as one made
-// afresh at the end, as far as objects go that are there. Two things are one-way
-// by design and compared one way only: the wait for dependents is never taken
-// back, and a dependent that outlived the removal of its owner's node is not
+// Incremental: the graph that grew event by event equals one built from the final state, for
+// existing objects. Two properties are one-way by design and compared only one way: the wait for
+// dependents is never reset, and a dependent that outlived the removal of its owner's node is not
 // linked to a new node for that UID (spec §3.2).
 func TestPropertyIncremental(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,7 +89,7 @@ func TestPropertyIncremental(t *testing.T) {
 	})
 }
 
-// observedDump is what two graphs have to agree on about an observed object.
+// observedDump is the part of the dump of an observed object that two graphs must agree on.
 func observedDump(g *graph.Graph, id graph.ID) string {
 	dependents := uids(g, g.Dependents(id))
 	slices.Sort(dependents)

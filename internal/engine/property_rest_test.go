@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// Idempotence: at rest the collector has nothing left to do, and waking it up
-// writes nothing.
+// Idempotence: at rest the collector has no work, and Wake leads to no write.
 func TestPropertyIdempotence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := lived(t, scenario.Wild, func(*rig) {})
@@ -24,16 +23,15 @@ func TestPropertyIdempotence(t *testing.T) {
 	})
 }
 
-// Restart: a collector that starts over with the world as it is now changes
-// nothing either. Four things are left out; in each of them upstream's collector
-// has missed something, which it finds when it lists everything again:
+// Restart: a collector that starts over in the final world changes nothing either. Four cases are
+// excluded; in each, upstream's collector has missed something that it finds when it lists
+// everything again:
 //
-//   - objects with one UID, and kinds that are not watched, see
-//     TestPropertyLiveness;
-//   - cluster-scoped objects with a reference to a namespaced kind: given up (Q5),
-//     and not looked at again when that reference goes;
-//   - several references to one UID: when they are pruned, only the last of them
-//     decides whether the owner is told that it is no longer blocked.
+//   - objects with one UID, and kinds that are not watched, see TestPropertyLiveness;
+//   - cluster-scoped objects with a reference to a namespaced kind: their attempt is dropped (Q5)
+//     and not repeated when that reference is removed;
+//   - several references to one UID: when they are pruned, only the last of them decides whether
+//     the owner is told that it is unblocked.
 func TestPropertyRestart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := lived(t, scenario.Wild&^(scenario.RepeatedUIDs|scenario.Unwatched|scenario.RepeatedOwners), func(*rig) {})
@@ -47,11 +45,10 @@ func TestPropertyRestart(t *testing.T) {
 	})
 }
 
-// Termination: the number of attempts is bounded by the size of the world, the
-// number of objects and references together. An object is attempted when it or
-// one of its owners changes, and each changes a few times at most: its deletion
-// starts, blocking ends, a finalizer goes, it goes. What is deferred is attempted
-// again after every round of writes.
+// Termination: the number of attempts is bounded by the size of the world, the number of objects
+// and references. An object is attempted when it or one of its owners changes, and each changes a
+// few times at most: its deletion starts, blocking ends, a finalizer is removed, it is deleted.
+// Deferred attempts are repeated after every round of writes.
 func TestPropertyTermination(t *testing.T) {
 	const perItem = 4
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +65,7 @@ func TestPropertyTermination(t *testing.T) {
 	})
 }
 
-// Purity: a simulation leaves the objects that it was given as they were.
+// Purity: a simulation doesn't change the given objects.
 func TestPropertyPurity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var given string
@@ -79,7 +76,7 @@ func TestPropertyPurity(t *testing.T) {
 	})
 }
 
-// text is all of a world's content, what pointers lead to included.
+// text returns the whole content of a world, including the targets of pointers.
 func text(t *rapid.T, w scenario.World) string {
 	b, err := json.Marshal(w.Objects)
 	if err != nil {

@@ -19,29 +19,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// rig is a collector over a drawn world. It is the world that the collector's
-// drivers see, and looks at every request before it reaches the server.
+// rig is a collector over a drawn world. It is the World of the collector's drivers and checks
+// every request before passing it to the server.
 type rig struct {
 	t         *rapid.T
 	world     scenario.World
 	resources *object.Resources
 	server    *apisim.Server
 	collector *engine.Collector
-	// directives is what happened so far, as a scenario file says it.
+	// directives are the steps so far, as written in a scenario file.
 	directives []string
-	// attempts are counted since the start.
+	// attempts is the number of attempts since the start.
 	attempts int
-	// strict says by which rules it judges.
+	// strict selects the rules.
 	strict bool
-	// judge says what is wrong with deleting an object as it is now; that counts
-	// if the server then accepts the delete.
+	// judge returns what is wrong with deleting an object in its current state. The verdict counts
+	// only if the server accepts the delete.
 	judge func(o *object.Object) string
-	// pending are the objects whose absence was seen and does not count yet; nil where it
-	// counts at once. proven are those for which it does; nil while time stands still.
+	// pending are the objects that were found absent while the absence doesn't count yet; nil if it
+	// counts at once. proven are those for which it counts; nil without a clock.
 	pending, proven map[object.Ref]bool
-	// waited has the UIDs of the objects that were ever seen to wait for dependents.
+	// waited has the UIDs of all objects that ever waited for dependents.
 	waited map[types.UID]bool
-	// onPatch is told of a patch before it is passed on.
+	// onPatch is called before a patch is passed on.
 	onPatch func(o *object.Object, p object.Patch)
 }
 
@@ -54,7 +54,7 @@ func newRig(t *rapid.T, w scenario.World, options ...engine.Option) *rig {
 	return r
 }
 
-// fatalf fails with the scenario that led here.
+// fatalf fails with the scenario that led to the failure.
 func (r *rig) fatalf(format string, args ...any) {
 	r.t.Fatalf("%s\n\n%s", fmt.Sprintf(format, args...), scenario.Story(r.world, r.directives))
 }
@@ -73,7 +73,7 @@ func (r *rig) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	return nil, &object.UncoveredError{Ref: ref, Why: "it was not absent for long enough"}
 }
 
-// passGracePeriods has every absence count that was seen so far.
+// passGracePeriods makes every absence so far count.
 func (r *rig) passGracePeriods() bool {
 	if r.proven == nil || len(r.pending) == 0 {
 		return false
@@ -92,7 +92,7 @@ func (r *rig) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions
 	if live != nil && r.judge != nil {
 		judged := live.Clone()
 		if !r.strict {
-			judged.Namespace = ref.Namespace // upstream seeks owners where the dependents of an unseen one are
+			judged.Namespace = ref.Namespace // upstream looks for the owners of an unseen object in the namespace of its dependents
 		}
 		verdict = r.judge(judged)
 	}
@@ -112,7 +112,7 @@ func (r *rig) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 
 func (r *rig) Writes() uint64 { return r.server.Writes() }
 
-// Events hands over what the collector's watches show.
+// Events returns the events of the collector's watches.
 func (r *rig) Events() []object.Event {
 	events := r.server.Events()
 	for _, e := range events {
@@ -128,7 +128,7 @@ func (r *rig) watched(o *object.Object) bool {
 	return err == nil && r.resources.Monitored(resource)
 }
 
-// get reads an object; nil when nothing is there.
+// get returns an object, nil if it doesn't exist.
 func (r *rig) get(ref object.Ref) *object.Object {
 	o, err := r.server.Get(context.Background(), ref)
 	if err != nil {
@@ -137,12 +137,12 @@ func (r *rig) get(ref object.Ref) *object.Object {
 	return o
 }
 
-// listed are the objects that a new collector is shown.
+// listed are the objects in the list of a new collector.
 func (r *rig) listed() []*object.Object {
 	return slices.DeleteFunc(r.server.Objects(), func(o *object.Object) bool { return !r.watched(o) })
 }
 
-// sync shows the collector what there is, in the order of a list.
+// sync observes the existing objects in the order of a list.
 func (r *rig) sync() *rig {
 	r.directives = append(r.directives, "observe")
 	for _, o := range r.listed() {
@@ -151,7 +151,7 @@ func (r *rig) sync() *rig {
 	return r
 }
 
-// restart goes on with a collector that has seen nothing.
+// restart replaces the collector by a new one.
 func (r *rig) restart() *rig {
 	r.directives = append(r.directives, "restart")
 	r.collector = engine.New()
@@ -166,7 +166,7 @@ func (r *rig) follow() engine.Follow {
 	}
 }
 
-// kubelet finishes pods when nothing else is left to do.
+// kubelet finishes pods when no other work is left.
 func (r *rig) kubelet() bool {
 	pods := r.server.Lingering()
 	for _, ref := range pods {
@@ -210,7 +210,7 @@ func (r *rig) check() {
 	}
 }
 
-// ownerState is what a reference counts as, by nothing but the server's answers.
+// ownerState is the class of a reference by the server's answers alone.
 type ownerState uint8
 
 const (
@@ -220,8 +220,7 @@ const (
 	unresolved
 )
 
-// stateOf asks the server for the owner that a reference of an object in
-// namespace names.
+// stateOf reads the owner that a reference of an object in namespace names.
 func (r *rig) stateOf(ref object.OwnerReference, namespace string) ownerState {
 	resource, err := r.server.Resource(ref.APIVersion, ref.Kind)
 	if err != nil || resource.Namespaced && namespace == "" {
@@ -264,7 +263,7 @@ func (r *rig) outcomes() string {
 	return b.String()
 }
 
-// dump is everything that a collector shows of itself.
+// dump is everything that a collector exposes.
 func dump(c *engine.Collector) string {
 	var b strings.Builder
 	g := c.Graph()

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// uneven lets every event take its own time. Events of one kind stay in order.
+// uneven delays every event by its own time. Events of one kind stay in order.
 func uneven(seed uint64) func(object.Event) time.Duration {
 	random := rand.New(rand.NewPCG(seed, 0))
 	return func(object.Event) time.Duration { return time.Duration(random.IntN(20)) * time.Millisecond }
@@ -40,7 +40,7 @@ func live(t *testing.T, w *cluster, acts []scenario.Act) (err error) {
 	return err
 }
 
-// kubelet finishes pods when nothing else is left to do.
+// kubelet finishes pods when no other work is left.
 func (c *cluster) kubelet() bool {
 	pods := c.server.Lingering()
 	for _, ref := range pods {
@@ -51,14 +51,14 @@ func (c *cluster) kubelet() bool {
 	return len(pods) > 0
 }
 
-// The live driver ends where the sequential one ends, with economy and without,
-// under both rule sets, whatever the watches and the workers do.
+// The live driver reaches the end state of the sequential one, with and without economy, under both
+// rule sets, for any timing of watches and workers.
 func TestPropertyRunEndsAsDrain(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := rapid.SampledFrom([]engine.Rules{engine.Upstream, engine.Strict}).Draw(rt, "rules")
 		allowed := confluent &^ scenario.RepeatedOwners
-		if rules == engine.Strict { // which cannot resolve what is named otherwise, and that is contested
+		if rules == engine.Strict { // they cannot resolve references with other coordinates, and that is contested
 			allowed &^= scenario.Mismatches | scenario.Aliases
 		}
 		world := scenario.DrawWorld(rt, allowed)
@@ -88,8 +88,8 @@ func TestPropertyRunEndsAsDrain(t *testing.T) {
 	}
 }
 
-// Strict rules never delete an object with a living owner, whatever the order of
-// events, and no DELETE is without both preconditions.
+// Strict rules never delete an object with a living owner under any order of events, and every
+// DELETE has both preconditions.
 func TestPropertyRunStrict(t *testing.T) {
 	deletes := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// lived draws a world, lets a user delete and meddle, and runs it to rest each
-// time; watch sees the rig before anything happens.
+// lived draws a world, lets a user delete and modify objects, and runs it to rest each time. watch
+// gets the rig before the start.
 func lived(t *rapid.T, allowed scenario.Variety, watch func(*rig)) *rig {
 	w := scenario.DrawWorld(t, allowed)
 	r := newRig(t, w)
@@ -32,9 +32,9 @@ func lived(t *rapid.T, allowed scenario.Variety, watch func(*rig)) *rig {
 	return r
 }
 
-// Safety: the collector never deletes an object that has an existing owner at the
-// moment of the request. There is no exception while one attempt runs at a time:
-// not for wrong references, repeated uids or what is remembered as absent.
+// Safety: the collector never deletes an object that has an existing owner at the moment of the
+// request. With one attempt at a time there is no exception: not for wrong references, repeated
+// UIDs or remembered absences.
 func TestPropertySafety(t *testing.T) {
 	deletes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestPropertySafety(t *testing.T) {
 	}
 }
 
-// innocent says why the collector may not delete an object; empty when it may.
+// innocent returns why the collector may not delete an object, "" if it may.
 func (r *rig) innocent(o *object.Object) string {
 	if len(o.Owners) == 0 {
 		return "it has no owner references"
@@ -61,24 +61,21 @@ func (r *rig) innocent(o *object.Object) string {
 			return ref.In(o.Namespace).String() + " is solid"
 		case unresolved:
 			return ref.In(o.Namespace).String() + " cannot be resolved"
-		case dangling, waiting: // keeps nothing
+		case dangling, waiting: // doesn't keep the object
 		}
 	}
 	return ""
 }
 
-// Liveness: at rest, an object whose owners are all absent is gone, being
-// deleted, or waits for another attempt. Three things are left out, as upstream
-// leaves them:
+// Liveness: at rest, an object with only absent owners is gone, being deleted, or has a deferred
+// attempt. Three cases are excluded, as in upstream:
 //
-//   - of objects with one UID the graph knows one: when that one goes its node
-//     goes, and nobody asks who refers to the other;
-//   - a collector never attempts what it does not watch, and asks for an owner of
-//     such a kind under one identity only, which may be one that nobody can ask
-//     for (Q16);
-//   - a cluster-scoped object with a reference to a namespaced kind is given up
-//     without a retry (Q5). When the reference is removed later, that alone is no
-//     reason to look at the object again.
+//   - of objects with one UID the graph knows one: when that one is deleted, the node is removed,
+//     and the dependents of the other are not attempted;
+//   - a collector never attempts objects that it doesn't watch, and looks up an owner of such a
+//     kind under one identity only, which may be one that no request can use (Q16);
+//   - the attempt of a cluster-scoped object with a reference to a namespaced kind is dropped
+//     without a retry (Q5). Removing the reference later doesn't queue the object again.
 func TestPropertyLiveness(t *testing.T) {
 	garbage := 0
 	scenario.CheckUntil(t, func() bool { return garbage > 0 }, func(t *rapid.T) {
@@ -87,8 +84,8 @@ func TestPropertyLiveness(t *testing.T) {
 	})
 }
 
-// lookedAfter checks that of what is left every object without an owner is being deleted
-// or will be looked at again, and returns how many have none.
+// lookedAfter checks that every remaining object without an owner is being deleted or has an
+// attempt, and returns their number.
 func (r *rig) lookedAfter() (garbage int) {
 	later := r.collector.Deferred(engine.DeleteWork)
 	for _, o := range r.listed() {
@@ -103,8 +100,8 @@ func (r *rig) lookedAfter() (garbage int) {
 	return garbage
 }
 
-// Foreground: the collector lets an owner go only when no watched object blocks
-// it. Objects with one UID are one node, so one of them can hide the other.
+// Foreground: the collector releases an owner only when no watched object blocks it. Objects with
+// one UID are one node, so one of them can hide the other.
 func TestPropertyForeground(t *testing.T) {
 	released := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,12 +124,11 @@ func TestPropertyForeground(t *testing.T) {
 	}
 }
 
-// Orphan: when the collector has settled before a delete with the Orphan policy,
-// every dependent outlives it, without the reference. A dependent is whoever has
-// the UID among its references, rightly or wrongly, and is not being deleted
-// already. Worlds are passed over in which nothing but such a reference keeps a
-// dependent alive, because it cannot be resolved: without it the dependent is the
-// garbage that its other references make it, and takes its own dependents with it.
+// Orphan: if the collector has settled before a delete with the Orphan policy, every dependent
+// survives without the reference. A dependent is each object with the UID in a reference, right or
+// wrong, that is not being deleted already. Worlds are skipped in which only such a reference keeps
+// a dependent, because it cannot be resolved: without it the dependent is garbage by its other
+// references, along with its own dependents.
 func TestPropertyOrphan(t *testing.T) {
 	orphaned := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,8 +169,8 @@ func TestPropertyOrphan(t *testing.T) {
 	}
 }
 
-// garbageWithout reports whether an object has references apart from those to a
-// UID, and all of them name absent owners.
+// garbageWithout reports whether an object has references besides those to a UID, and all of them
+// name absent owners.
 func (r *rig) garbageWithout(o *object.Object, uid types.UID) bool {
 	left := object.WithoutOwners(o.Owners, []types.UID{uid})
 	for _, ref := range left {
@@ -185,8 +181,7 @@ func (r *rig) garbageWithout(o *object.Object, uid types.UID) bool {
 	return len(left) > 0
 }
 
-// goesWithout is garbageWithout where an owner that waits for its dependents takes the
-// object along as well.
+// goesWithout is garbageWithout, but waiting owners don't keep the object either.
 func (r *rig) goesWithout(o *object.Object, uid types.UID) bool {
 	left := object.WithoutOwners(o.Owners, []types.UID{uid})
 	stays := func(ref object.OwnerReference) bool {
@@ -196,8 +191,8 @@ func (r *rig) goesWithout(o *object.Object, uid types.UID) bool {
 	return len(left) > 0 && !slices.ContainsFunc(left, stays)
 }
 
-// givenUp reports whether the object began with a reference for which the collector
-// gives up: it is cluster-scoped and names a namespaced kind.
+// givenUp reports whether the collector drops the attempt of the original object: it is
+// cluster-scoped and refers to a namespaced kind.
 func (r *rig) givenUp(o *object.Object) bool {
 	for _, first := range r.world.Objects {
 		if first.Ref != o.Ref || o.Namespace != "" {

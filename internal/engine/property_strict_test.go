@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// Safety while attempts overlap and watches lag. One exception: an owner that was
-// waiting when it was read may have become solid before the request arrives, as
-// its own finalizer goes and a foreign one stays (Q24).
+// Safety with overlapping attempts and lagging watches. One exception: an owner that was waiting
+// when it was read may be solid before the request arrives, when its own finalizer is removed and a
+// foreign one stays (Q24).
 func TestPropertySafetyWhileOverlapping(t *testing.T) {
 	deletes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -27,8 +27,8 @@ func TestPropertySafetyWhileOverlapping(t *testing.T) {
 	}
 }
 
-// judgeWhileOverlapping judges and counts every DELETE of attempts that overlap: that an
-// owner has waited is known to them for longer than it is so.
+// judgeWhileOverlapping judges and counts every DELETE of overlapping attempts: they may know that
+// an owner waits for longer than it does.
 func (r *rig) judgeWhileOverlapping(w scenario.World, deletes *int) {
 	for _, o := range w.Objects {
 		r.waited[o.UID] = o.WaitingForDependents()
@@ -44,10 +44,9 @@ func (r *rig) judgeWhileOverlapping(w scenario.World, deletes *int) {
 	}
 }
 
-// Strict rules keep every object one of whose owners is alive under any
-// coordinates, or has a kind that no path serves. Of objects with one UID the
-// graph knows one, so that there is no such promise for the other; and it knows
-// nothing of kinds that are not watched.
+// Strict rules keep every object with an owner that is alive under any coordinates, or has a kind
+// that no path serves. This excludes the second of two objects with one UID, because the graph
+// knows only one, and kinds that are not watched.
 func TestPropertyStrict(t *testing.T) {
 	deletes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -70,7 +69,7 @@ func TestPropertyStrict(t *testing.T) {
 	}
 }
 
-// protected says why strict rules may not delete an object; empty when they may.
+// protected returns why strict rules may not delete an object, "" if they may.
 func (r *rig) protected(o *object.Object) string {
 	for _, ref := range o.Owners {
 		if resource, err := r.server.Resource(ref.APIVersion, ref.Kind); err == nil && !resource.Served() {
@@ -85,8 +84,8 @@ func (r *rig) protected(o *object.Object) string {
 	return r.innocent(o)
 }
 
-// Liveness by strict rules, where absence counts only after a while: an object that loses
-// its last living owner during the grace period of another one is not forgotten.
+// Liveness of strict rules with a grace period for absence: an object that loses its last living
+// owner during the grace period of another one is not forgotten.
 func TestPropertyStrictLiveness(t *testing.T) {
 	garbage, waited := 0, false
 	scenario.CheckUntil(t, func() bool { return garbage > 0 && waited }, func(t *rapid.T) {

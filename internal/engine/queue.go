@@ -2,17 +2,17 @@ package engine
 
 import "github.com/kubectl-gc/kubectl-gc/internal/graph"
 
-// Work is what an attempt is about.
+// Work is the kind of an attempt.
 type Work uint8
 
 const (
-	// DeleteWork: see whether the object has to go.
+	// DeleteWork: check whether the object must be deleted.
 	DeleteWork Work = iota
-	// OrphanWork: release the dependents of the object.
+	// OrphanWork: remove the owner reference from the object's dependents.
 	OrphanWork
 )
 
-// String is the word used in traces.
+// String returns the name used in traces.
 func (w Work) String() string {
 	if w == OrphanWork {
 		return "orphan"
@@ -20,32 +20,31 @@ func (w Work) String() string {
 	return "delete"
 }
 
-// mark is where a node stands in one queue.
+// mark is the state of a node in one queue, as bit flags.
 type mark uint8
 
 const (
-	queued   mark = 1 << iota // waits to be handed out
-	inFlight                  // handed out, not settled
+	queued   mark = 1 << iota // waits to be taken
+	inFlight                  // taken, not settled
 	dirty                     // queued again while in flight
 	deferred                  // waits to be woken
-	listed                    // stands in the list of the deferred, woken or not
+	listed                    // is in the list of deferred nodes, woken or not
 )
 
-// queue is a first-in first-out set of nodes, with the contract of client-go's
-// workqueue: adding what waits already changes nothing, what is in flight is not
-// handed out twice at the same time, and what was added meanwhile comes again
-// after it was settled.
+// queue is a FIFO set of nodes with the contract of client-go's workqueue. Adding a waiting node
+// changes nothing. A node in flight is not taken a second time. If it is added meanwhile, it is
+// queued again after it was settled.
 type queue struct {
 	items []graph.ID
 	head  int
 	marks []mark // by ID
-	// added and taken count what was ever queued and handed out.
+	// added and taken are the total numbers of queued and taken nodes.
 	added, taken uint64
-	// later lists the deferred nodes in their order, and some that were woken one
-	// by one: sleeping of them still wait.
+	// later lists the deferred nodes in order, and some that were woken one by one. sleeping is the
+	// number of those that are still deferred.
 	later    []graph.ID
 	sleeping int
-	// failures counts how often in a row the attempt of a node was deferred.
+	// failures is the number of consecutive deferrals of each node.
 	failures map[graph.ID]int
 }
 
@@ -71,7 +70,7 @@ func (q *queue) add(id graph.ID) {
 
 func (q *queue) len() int { return len(q.items) - q.head }
 
-// take hands out the i-th of the waiting nodes; 0 is the oldest.
+// take removes and returns the i-th waiting node. Index 0 is the oldest.
 func (q *queue) take(i int) graph.ID {
 	id := q.items[q.head+i]
 	copy(q.items[q.head+1:q.head+i+1], q.items[q.head:q.head+i])
@@ -109,9 +108,8 @@ func (q *queue) postpone(id graph.ID) {
 	*m |= deferred | listed
 }
 
-// wakeOne makes one node ready if it is deferred. It leaves the node in the list,
-// which is swept when most of it is of that kind: sweep tells whom it no longer
-// holds for that reason.
+// wakeOne makes one node ready if it is deferred. The node stays in later until most entries of the
+// list are woken; then they are removed and sweep is called for each.
 func (q *queue) wakeOne(id graph.ID, sweep func(graph.ID)) {
 	m := q.mark(id)
 	if *m&deferred == 0 {
@@ -135,7 +133,7 @@ func (q *queue) wakeOne(id graph.ID, sweep func(graph.ID)) {
 	q.later = kept
 }
 
-// failed counts a failure, and returns how many there were in a row.
+// failed counts a failure and returns the number of consecutive ones.
 func (q *queue) failed(id graph.ID) int {
 	if q.failures == nil {
 		q.failures = map[graph.ID]int{}
@@ -144,7 +142,7 @@ func (q *queue) failed(id graph.ID) int {
 	return q.failures[id]
 }
 
-// wake makes the deferred nodes that match ready.
+// wake makes the matching deferred nodes ready.
 func (q *queue) wake(match func(graph.ID) bool) {
 	kept := q.later[:0]
 	for _, id := range q.later {
@@ -168,7 +166,7 @@ func (q *queue) holds(id graph.ID) bool { return *q.mark(id) != 0 }
 // sleeps reports whether a node is deferred.
 func (q *queue) sleeps(id graph.ID) bool { return *q.mark(id)&deferred != 0 }
 
-// sleepers lists the deferred nodes in their order.
+// sleepers returns the deferred nodes in order.
 func (q *queue) sleepers() []graph.ID {
 	if len(q.later) == q.sleeping {
 		return q.later

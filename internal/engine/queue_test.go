@@ -13,14 +13,14 @@ func TestQueueContract(t *testing.T) {
 	var q queue
 	q.add(1)
 	q.add(2)
-	q.add(1) // waits already: nothing changes, not even its place
+	q.add(1) // waits already: nothing changes, not even its position
 	if got := q.waiting(); !slices.Equal(got, []graph.ID{1, 2}) {
 		t.Fatalf("waiting: %v", got)
 	}
 	if id := q.take(0); id != 1 {
 		t.Fatalf("took %d, want the oldest", id)
 	}
-	q.add(1) // in flight: not handed out twice at the same time
+	q.add(1) // in flight: not taken a second time
 	if got := q.waiting(); !slices.Equal(got, []graph.ID{2}) {
 		t.Fatalf("waiting while 1 is in flight: %v", got)
 	}
@@ -30,8 +30,7 @@ func TestQueueContract(t *testing.T) {
 	}
 }
 
-// A node that is deferred and then queued by an event is attempted at once, and
-// stays deferred.
+// A deferred node that an event queues is attempted at once and stays deferred.
 func TestQueueDeferredAndQueued(t *testing.T) {
 	var q queue
 	q.postpone(7)
@@ -54,8 +53,7 @@ func TestQueueDeferredAndQueued(t *testing.T) {
 	}
 }
 
-// What was taken is given back: the list does not grow with what has passed
-// through it.
+// Memory of taken nodes is reused: the list doesn't grow with the throughput.
 func TestQueueForgetsWhatWasTaken(t *testing.T) {
 	var q queue
 	q.add(1)
@@ -68,7 +66,7 @@ func TestQueueForgetsWhatWasTaken(t *testing.T) {
 	}
 }
 
-// queueModel is the contract of a work queue with a list and three sets.
+// queueModel is the contract of a work queue as a list and three sets.
 type queueModel struct {
 	queue    queue
 	waiting  []graph.ID

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// overlapping drives a collector as a live driver does: the verbs in one
-// goroutine, and every Lookup and every Act in a goroutine of its own.
+// overlapping drives a collector like the live driver: the verbs in one goroutine, every Lookup and
+// Act in its own.
 func overlapping(t *testing.T, c *Collector, s *apisim.Server, users *sync.WaitGroup) {
 	ctx := context.Background()
 	looked, acted := make(chan Facts), make(chan Outcome)
@@ -66,9 +66,8 @@ func overlapping(t *testing.T, c *Collector, s *apisim.Server, users *sync.WaitG
 	}
 }
 
-// Users link dependents to a second owner and take them off again while the
-// collector releases them from the first one, all at the same time. The race
-// detector looks on; and nobody is lost, whatever the order.
+// Users add a second owner to dependents and remove it again while the collector releases them from
+// the first one concurrently. The race detector checks it, and no dependent is lost in any order.
 //
 // Covers: S255
 func TestOverlappingOrphanRuns(t *testing.T) {
@@ -124,8 +123,7 @@ func link(t *testing.T, s *apisim.Server, ref object.Ref, stay bool) {
 	}
 }
 
-// Machines that run at the same time share objects and nothing else: not one of
-// them writes to what another one reads.
+// Concurrent collectors share only objects: none writes to anything that another one reads.
 func TestMachinesSideBySide(t *testing.T) {
 	objects := []*object.Object{numbered("root")}
 	for i := range 40 {

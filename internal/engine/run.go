@@ -18,70 +18,61 @@ const (
 	defaultWorkers = 20
 	defaultQuiet   = 2 * time.Second
 	defaultGrace   = 10 * time.Second
-	// burst is for how long others may rely on an owner having been found waiting.
+	// burst is how long attempts may rely on an owner that was found waiting.
 	burst = 5 * time.Second
 )
 
-// RunOptions say how a live run goes. The zero value is a collector that runs
-// until its context ends.
+// RunOptions configure a live run. The zero value runs until the context ends.
 type RunOptions struct {
-	// Workers is the largest number of attempts, and of requests, under way at
-	// the same time; 20 when it is 0, as upstream.
+	// Workers limits the concurrent attempts, and the concurrent requests. 0 means 20, as upstream.
 	Workers int
-	// Before is asked before every write that is sent, with the intent that the
-	// write carries out: the place of a limiter, a circuit breaker, a lease. It may wait;
-	// the context ends with the run. An error keeps the object: nothing is sent,
-	// the record carries it as a *RefusedError, and the attempt comes again. It is
-	// called from many goroutines.
+	// Before is called before every write with the request that it carries out: for a limiter, a
+	// circuit breaker, a lease. It may block; its context ends with the run. If it returns an
+	// error, nothing is sent, the record has a *RefusedError, and the attempt is repeated. It is
+	// called concurrently.
 	Before func(ctx context.Context, r Request) error
-	// Hold says how long at least an attempt waits whose request Before refused, unless
-	// an event brings it back before. Where Before refuses forever, to ask again soon
-	// is to ask for nothing. Nil: no longer than one that failed.
+	// Hold returns the minimum delay of an attempt after Before refused its request, unless an
+	// event queues it earlier. Without it, a lasting refusal is retried in vain. Nil: the delay
+	// after a failure.
 	Hold func(*RefusedError) time.Duration
-	// Record is called once for every finished attempt, by the goroutine that
-	// called Run.
+	// Record is called once for every finished attempt, on the goroutine of Run.
 	Record func(Record)
-	// Observed is called after the collector has observed an event, by the goroutine that
-	// called Run. It must not block.
+	// Observed is called after the collector has observed an event, on the goroutine of Run. It
+	// must not block.
 	Observed func(object.Event)
-	// Warn is called for every warning, by the goroutine that called Run. The
-	// collector does not keep what it was called for, so that a long run keeps its
-	// size. Nil: they are kept.
+	// Warn is called for every warning, on the goroutine of Run. Reported warnings are dropped, so
+	// that the memory of a long run is bounded. Nil: the warnings are kept.
 	Warn func(Warning)
-	// Synced is closed when all events that make up the present world have been
-	// sent. Until then nothing is attempted, so that nothing is read or written:
-	// what is not there yet looks like what is absent. Nil: it is complete.
+	// Synced is closed when all events of the initial lists have been sent. Until then no attempt
+	// starts, because a missing object would look absent. Nil: they are complete.
 	Synced <-chan struct{}
-	// Uncovered reports whether nothing may be concluded about the place of an object
-	// now, and why: its kind is not watched yet, or its watch is broken. Who
-	// stands there or refers there is kept. It is called from many goroutines.
+	// Uncovered reports whether nothing is known now about the coordinates of an object, and why:
+	// its kind is not watched yet, or its watch is broken. Objects there, and those that refer to
+	// it, are kept. It is called concurrently.
 	Uncovered func(ref object.Ref) (why string, uncovered bool)
-	// UntilRest ends the run, without an error, when nothing is left to do: no
-	// attempt is ready or under way, every write has been seen in an event, no
-	// event has come for Quiet, and every deferred attempt was repeated since the
-	// last change without an effect. What is deferred then is stuck; the collector
-	// lists it.
+	// UntilRest ends the run without an error when no work is left: no attempt is ready or in
+	// progress, every write was seen in an event, no event has come for Quiet, and every deferred
+	// attempt was repeated without effect since the last change. The attempts that are still
+	// deferred are stuck; Deferred lists them.
 	UntilRest bool
-	// Quiet is how long a world has to be silent to be at rest; 2 s when it is 0.
+	// Quiet is how long no event may come before the world is at rest. 0 means 2 s.
 	Quiet time.Duration
-	// Idle is asked when the run would end by UntilRest: it returns true when the
-	// rest of the world has acted, or is known to act, so that it is too early.
+	// Idle is called before UntilRest ends the run. It returns true if the rest of the world has
+	// acted, or is known to act; then the run continues.
 	Idle func() bool
-	// Do hands in functions that look at the collector between two steps. They
-	// must not keep it.
+	// Do delivers functions that read the collector between two steps. They must not retain it.
 	Do <-chan func(*Collector)
-	// Grace is how long a write under way may go on after the context has ended,
-	// before it is cancelled as well and its outcome is unknown; 10 s when it is 0.
+	// Grace is how long a write in progress may continue after the context has ended. Then it is
+	// cancelled and its outcome is unknown. 0 means 10 s.
 	Grace time.Duration
 }
 
-// Run is the live driver: it collects until the context ends, and then returns
-// the context's error. One goroutine, the caller's, owns the collector; what asks
-// and writes runs beside it. Whatever is known is observed before the next
-// attempt is handed out. When the context has ended no write starts any more, the
-// requests under way are waited for, and no goroutine is left.
+// Run is the live driver: it collects until the context ends and then returns the context's error.
+// The caller's goroutine owns the collector; requests are sent by other goroutines. All available
+// events and outcomes are applied before the next attempt starts. After the context has ended, no
+// write starts, and Run waits for the requests in progress. No goroutine is left.
 //
-// An event without Old is given what was last observed.
+// An event without Old gets the last observed object.
 func Run(ctx context.Context, c *Collector, api API, events <-chan object.Event, o RunOptions) error {
 	if o.Workers <= 0 {
 		o.Workers = defaultWorkers
@@ -115,7 +106,7 @@ type runner struct {
 	api     API
 	o       RunOptions
 	events  <-chan object.Event
-	synced  <-chan struct{} // nil once it was closed
+	synced  <-chan struct{} // nil after it was closed
 	ended   context.Context
 	writing context.Context
 	looked  chan looked
@@ -129,15 +120,15 @@ type runner struct {
 	alarms   alarms
 	started  time.Time
 	timer    *time.Timer
-	// lastActivity is when an event came or a write was answered for the last time;
-	// changed reports whether that was after all deferred attempts were repeated;
-	// refreshAt is when the collector is refreshed, 0 when there is no need to.
+	// lastActivity is the time of the last event or accepted write. changed is true if that was
+	// after the last repetition of the deferred attempts. refreshAt is when to refresh the
+	// collector, 0 for never.
 	lastActivity time.Duration
 	changed      bool
 	refreshAt    time.Duration
 }
 
-// looked is an attempt with its facts, acted one with its outcome.
+// looked is an attempt with its facts, acted is one with its outcome.
 type looked struct {
 	facts Facts
 	sent  []Exchange
@@ -179,11 +170,11 @@ func (r *runner) run() error {
 	}
 }
 
-// now is the time since the start.
+// now returns the time since the start.
 func (r *runner) now() time.Duration { return time.Since(r.started) }
 
-// catchUp takes in all that has come already: a look at an object that has just
-// gone, or was just written, is a request for nothing.
+// catchUp applies all available events and outcomes: an attempt on an object that was just deleted
+// or written would waste a request.
 func (r *runner) catchUp() {
 	for {
 		select {
@@ -212,7 +203,7 @@ func (r *runner) observe(e object.Event, ok bool) {
 	r.lastActivity, r.changed = r.now(), true
 }
 
-// warn hands out the warnings.
+// warn reports the warnings.
 func (r *runner) warn() {
 	if r.o.Warn == nil {
 		return
@@ -222,7 +213,7 @@ func (r *runner) warn() {
 	}
 }
 
-// start fills the free slots.
+// start starts attempts until all workers are busy.
 func (r *runner) start() {
 	for r.synced == nil && r.busy < r.o.Workers {
 		a, ok := r.c.Next()
@@ -246,7 +237,7 @@ func (r *runner) wire(a Attempt) *wire {
 	return &wire{api: r.api, options: &r.o, slots: r.slots, ended: r.ended, item: a.Ref}
 }
 
-// decide judges, and has the requests sent that follow.
+// decide judges the attempt and sends the requests of the decision.
 func (r *runner) decide(l looked) {
 	d := r.c.Decide(l.facts)
 	if len(d.Requests) == 0 {
@@ -259,9 +250,8 @@ func (r *runner) decide(l looked) {
 	}()
 }
 
-// act sends the requests of a decision. An owner may have any number of
-// dependents to release; that is spread over as many goroutines as there are
-// slots.
+// act sends the requests of a decision. An orphaning may have any number of dependents, so it is
+// spread over as many goroutines as there are workers.
 func (r *runner) act(d Decision) (Outcome, []Exchange) {
 	last := len(d.Requests) - 1
 	if d.Attempt.Work == DeleteWork || last < 2 {
@@ -321,7 +311,7 @@ func (r *runner) settle(a acted) {
 	}
 }
 
-// onTimer wakes whom it is time for.
+// onTimer wakes the attempts that are due.
 func (r *runner) onTimer() {
 	now := r.now()
 	for {
@@ -340,7 +330,7 @@ func (r *runner) onTimer() {
 	}
 }
 
-// resetTimer sets the timer to the next thing that time alone will bring.
+// resetTimer sets the timer to the next due time.
 func (r *runner) resetTimer() {
 	next := time.Hour
 	if due, ok := r.alarms.next(); ok {
@@ -355,8 +345,7 @@ func (r *runner) resetTimer() {
 	r.timer.Reset(max(next, 0))
 }
 
-// atRest reports whether a run until rest is over. It repeats what is deferred
-// first.
+// atRest reports whether a run with UntilRest can end. It wakes the deferred attempts first.
 func (r *runner) atRest() bool {
 	if !r.o.UntilRest || r.synced != nil || r.busy > 0 || r.c.Ready() > 0 || r.c.Unseen() > 0 || r.now()-r.lastActivity < r.o.Quiet {
 		return false
@@ -374,7 +363,7 @@ func (r *runner) atRest() bool {
 	return true
 }
 
-// finish waits for what is under way. Whoever has only looked will not act.
+// finish waits for the attempts in progress. Those that are not decided yet are dropped.
 func (r *runner) finish() {
 	for r.busy > 0 {
 		select {
@@ -386,7 +375,7 @@ func (r *runner) finish() {
 	}
 }
 
-// read sends a read unless the same one is under way: its answer is as good.
+// read sends a read, or shares the result of an equal one in progress.
 func (r *runner) read(ref object.Ref, get func() (*object.Object, error)) (*object.Object, error) {
 	found, err, _ := r.reads.Do(fmt.Sprintf("%#v", ref), func() (any, error) { return get() })
 	return found.(*object.Object), err

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// void answers every write with success and says so to the watch at once; it
-// holds no object.
+// void accepts every write and sends its event at once. It stores no object.
 type void struct {
 	resources *object.Resources
 	objects   map[string]*object.Object
@@ -35,8 +34,8 @@ func (v *void) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions)
 
 func (v *void) Patch(context.Context, object.Ref, object.Patch) error { return nil }
 
-// BenchmarkRun collects the dependents of an owner that has gone over an API that
-// costs nothing: what is left is the driver.
+// BenchmarkRun collects the dependents of a deleted owner over an API without cost, to measure the
+// driver.
 func BenchmarkRun(b *testing.B) {
 	b.ReportAllocs()
 	const n = 100_000
@@ -68,8 +67,8 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric((n-1)*float64(b.N)/b.Elapsed().Seconds(), "attempts/s")
 }
 
-// BenchmarkCollectorMemory is what a collector keeps for each object that a watch
-// has shown, the object included.
+// BenchmarkCollectorMemory measures the memory of a collector per observed object, including the
+// object.
 func BenchmarkCollectorMemory(b *testing.B) {
 	const n = 100_000
 	for b.Loop() {

@@ -22,7 +22,7 @@ func twoLevels(n int) []*object.Object {
 	return objects
 }
 
-// widgets makes custom resources of config maps.
+// widgets turns config maps into custom resources.
 func widgets(objects []*object.Object) []*object.Object {
 	for _, o := range objects {
 		o.APIVersion, o.Kind = "example.com/v1", "Widget"
@@ -33,15 +33,15 @@ func widgets(objects []*object.Object) []*object.Object {
 	return objects
 }
 
-// The price of collecting, in requests. Upstream spends 2 for an object that goes
-// in the background, and 3 for one whose owner waits.
+// The number of requests. Upstream sends 2 for an object that is deleted in the background, and 3
+// if its owner waits.
 func TestRunBudget(t *testing.T) {
 	const n = 5001
 	for _, c := range []struct {
 		name   string
 		world  []*object.Object
 		policy metav1.DeletionPropagation
-		// most is how many requests may be sent, left what stays.
+		// most is the maximum number of requests, left the number of remaining objects.
 		most float64
 		left int
 	}{

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A request that is refused forever is asked about once in a while, not all the
-// time.
+// A request that is refused forever is retried rarely.
 func TestRunHold(t *testing.T) {
 	for _, c := range []struct {
 		hold    time.Duration
@@ -35,8 +34,7 @@ func TestRunHold(t *testing.T) {
 					w.mu.Lock()
 					defer w.mu.Unlock()
 					if r.Ref == world[2].Ref {
-						// The dependents that go bring the owner back, and the
-						// owner what it waits for.
+						// Deleted dependents queue the owner again, and the owner its blockers.
 						if time.Since(began) > time.Minute {
 							asked++
 						}
@@ -55,7 +53,7 @@ func TestRunHold(t *testing.T) {
 	}
 }
 
-// Warnings are handed out once and not kept.
+// Warnings are reported once and not kept.
 func TestRunWarns(t *testing.T) {
 	owner := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "there", Name: "o", UID: "uid-o"}, ResourceVersion: "1"}
 	namespace := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "here", UID: "uid-n"}, ResourceVersion: "3"}

@@ -16,24 +16,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// cluster is a simulated server with watches and latency, in a bubble of
-// testing/synctest. Its watches show no object before a change, as those of a
-// process without a cache.
+// cluster is a simulated server with watches and latency, in a bubble of testing/synctest. Its
+// events have no Old, as in a process without a cache.
 type cluster struct {
 	server    *apisim.Server
 	resources *object.Resources
 	collector *engine.Collector
 	events    chan object.Event
-	// latency is how long a request takes, lag how long an event takes.
+	// latency is the duration of a request, lag that of an event.
 	latency time.Duration
 	lag     func(object.Event) time.Duration
 	// answer may answer a request instead of the server.
 	answer func(verb object.Verbs, ref object.Ref) error
-	// judge says what is wrong with a delete of an object as it is in the moment in
-	// which the server carries it out; wrong is the first of these verdicts.
+	// judge returns what is wrong with deleting an object in the state in which the server executes
+	// the delete. wrong is the first verdict.
 	judge func(o *object.Object) string
 	wrong string
-	// proofs: an absence that was found serves for a while, as the live API has it.
+	// proofs: an absence is valid for a while, as in the live API.
 	proofs bool
 
 	mu       sync.Mutex
@@ -56,7 +55,7 @@ func newCluster(objects []*object.Object, options ...engine.Option) *cluster {
 	return c
 }
 
-// around is a cluster with a collector that has seen what the server holds.
+// around returns a cluster and a collector that has observed its objects.
 func around(server *apisim.Server, collector *engine.Collector) *cluster {
 	return &cluster{
 		server: server, collector: collector,
@@ -99,14 +98,13 @@ func (c *cluster) untilRest(t *testing.T, o engine.RunOptions) {
 	})
 }
 
-// begin makes the channels, which have to belong to the bubble, and lets the
-// watches show what has happened before.
+// begin makes the channels, which must belong to the bubble, and sends the earlier events.
 func (c *cluster) begin() {
 	c.events = make(chan object.Event, 64)
 	c.publish()
 }
 
-// publish sends what has happened to the watches, each kind in its order.
+// publish sends the events to the watches, each kind in order.
 func (c *cluster) publish() {
 	for _, e := range c.server.Events() {
 		if !c.watched(e.Object) {
@@ -124,7 +122,7 @@ func (c *cluster) publish() {
 	}
 }
 
-// shown is an event and when the collector may see it.
+// shown is an event and the time at which the collector may see it.
 type shown struct {
 	object.Event
 	at time.Time
@@ -135,7 +133,7 @@ func (c *cluster) pump(w chan shown) {
 		wait(time.Until(e.at))
 		select {
 		case c.events <- e.Event:
-		case <-time.After(time.Hour): // nobody collects any more
+		case <-time.After(time.Hour): // the collector has stopped
 		}
 	}
 }
@@ -146,7 +144,7 @@ func wait(d time.Duration) {
 	}
 }
 
-// user does something to the world without the collector.
+// user changes the world without the collector.
 func (c *cluster) user(act func(context.Context, *apisim.Server) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +152,7 @@ func (c *cluster) user(act func(context.Context, *apisim.Server) error) error {
 	return act(context.Background(), c.server)
 }
 
-// request is what all requests of the collector have in common.
+// request does what all requests of the collector share.
 func (c *cluster) request(ctx context.Context, verb object.Verbs, ref object.Ref, send func() error) error {
 	wait(c.latency)
 	if err := ctx.Err(); err != nil {

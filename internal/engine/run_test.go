@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// begun is a cluster in which the root of a world has been deleted.
+// begun is a cluster in which the root of a world was deleted.
 func begun(t *testing.T, world []*object.Object, options ...engine.Option) *cluster {
 	t.Helper()
 	w := newCluster(world, append(options, engine.WithEconomy())...)
@@ -26,9 +26,8 @@ func begun(t *testing.T, world []*object.Object, options ...engine.Option) *clus
 	return w
 }
 
-// When the context ends no write starts any more, whichever request it ends at;
-// who is under way is waited for, and nobody is left: a goroutine that stays
-// behind is an error of the bubble.
+// When the context ends, no write starts any more, whichever request it ends at. Requests in
+// progress are awaited, and no goroutine is left: the bubble would report it.
 func TestRunIsCancelled(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		whole := begun(t, twoLevels(70))
@@ -49,7 +48,7 @@ func TestRunIsCancelled(t *testing.T) {
 				if !errors.Is(err, context.Canceled) {
 					t.Errorf("request %d: %v", at, err)
 				}
-				// All that was under way when the context ended is answered.
+				// All requests in progress at the end of the context are answered.
 				if seen > at+workers-1 {
 					t.Errorf("the context ended at request %d of %d workers, %d were sent", at, workers, seen)
 				}
@@ -61,8 +60,7 @@ func TestRunIsCancelled(t *testing.T) {
 	}
 }
 
-// A refused write is not sent, keeps its object, and is reported; it is asked
-// about again.
+// A refused write is not sent, keeps its object, is reported, and is tried again.
 func TestRunBefore(t *testing.T) {
 	world := fanOut(30)
 	w := begun(t, world)
@@ -95,8 +93,8 @@ func TestRunBefore(t *testing.T) {
 	}
 }
 
-// A conflict is judged again with a fresh read. Six in a row are too many: the
-// object is contended, and kept for a while.
+// After a conflict, the attempt is repeated with a fresh read. After six in a row the object is
+// contended and deferred.
 func TestRunConflicts(t *testing.T) {
 	for _, c := range []struct {
 		conflicts, reads int
@@ -132,7 +130,7 @@ func TestRunConflicts(t *testing.T) {
 	}
 }
 
-// Until the world is complete nothing is asked and nothing is written.
+// Until Synced, nothing is read and nothing is written.
 func TestRunSynced(t *testing.T) {
 	w := begun(t, fanOut(5))
 	synctest.Test(t, func(t *testing.T) {
@@ -155,8 +153,7 @@ func TestRunSynced(t *testing.T) {
 	})
 }
 
-// Whoever refers to a place of which nothing is known is kept, and goes when
-// something is known.
+// An object that refers to uncovered coordinates is kept, and deleted once they are covered.
 func TestRunUncovered(t *testing.T) {
 	world := fanOut(5)
 	world[2].Owners = configMap("absent", world[0]).Owners
@@ -178,8 +175,8 @@ func TestRunUncovered(t *testing.T) {
 	}
 }
 
-// A run until rest ends although something is stuck, after that was tried again;
-// the delays of an attempt that fails double.
+// A run with UntilRest ends although attempts are stuck, after it has repeated them. Delays of a
+// failing attempt double.
 func TestRunBacksOff(t *testing.T) {
 	world := fanOut(3)
 	world[2].Owners[0].Kind = "NoSuchKind"
@@ -215,7 +212,7 @@ func TestRunBacksOff(t *testing.T) {
 	}
 }
 
-// Nothing is asked of a world in which nothing changes.
+// An unchanging world causes no requests.
 func TestRunIsSilent(t *testing.T) {
 	w := newCluster(twoLevels(500), engine.WithEconomy())
 	synctest.Test(t, func(t *testing.T) {
@@ -233,8 +230,8 @@ func TestRunIsSilent(t *testing.T) {
 	})
 }
 
-// What no watch shows, and a finalizer holds, is deleted once more after every
-// back-off. That is no reason not to settle.
+// An object that no watch shows and that a finalizer holds is deleted again after every back-off.
+// That doesn't keep the run from settling.
 func TestRunRestsBesideTheUnwatched(t *testing.T) {
 	objects, err := scenario.ParseWorld(`events.k8s.io/v1 Event n/held owners=v1:ConfigMap:gone:g fin=example.com/hold
 v1 ConfigMap n/below owners=events.k8s.io/v1:Event:held:held`, scenario.Names{})
@@ -258,8 +255,8 @@ v1 ConfigMap n/below owners=events.k8s.io/v1:Event:held:held`, scenario.Names{})
 	})
 }
 
-// What no watch shows loses a reference first, and is deleted when its other owner has
-// gone, too. Whatever is below it goes with it before the run settles.
+// An object that no watch shows first loses a reference, and is deleted when its other owner is
+// gone, too. Its dependents are deleted along with it before the run settles.
 func TestRunGoesOnBehindTheUnwatched(t *testing.T) {
 	objects, err := scenario.ParseWorld(`events.k8s.io/v1 Event n/twice owners=v1:ConfigMap:gone:g,last
 v1 ConfigMap n/last fin=example.com/hold

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestScenarios runs the stories under testdata/scenarios against a simulated
-// server. With -rewrite it writes down what happened instead.
+// TestScenarios runs the scenarios in testdata/scenarios against a simulated server. -rewrite
+// records the actual results instead.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		e := scenario.New()

@@ -18,14 +18,14 @@ import (
 // Upstream: client-go/util/retry/util.go DefaultBackoff.
 const finalizerTries = 4
 
-// writer is an API that is told which request a write carries out.
+// writer is an API that also receives the request that a write carries out.
 type writer interface {
 	Reader
 	Delete(ctx context.Context, r *Request, o metav1.DeleteOptions) error
 	Patch(ctx context.Context, r *Request, p object.Patch) error
 }
 
-// served is the writer of an API that does not want to know.
+// served is the writer for an API that ignores the request.
 type served struct{ API }
 
 // Delete sends a DELETE.
@@ -38,10 +38,9 @@ func (s served) Patch(ctx context.Context, r *Request, p object.Patch) error {
 	return s.API.Patch(ctx, r.Ref, p)
 }
 
-// sender carries out one request by one of two strategies, which the request names.
-// Upstream's is a conversation: what needs a version is preceded by a read, and a
-// refusal is followed by another read and another try. The economical one pins what it
-// sends to what is known already, and reads only what is not. See Pin.
+// sender carries out one request by the strategy of its Pin. Unpinned, like upstream, reads before
+// a write that needs a version, and after a conflict reads and tries again. Pinned requests use the
+// known state and read only what is unknown.
 type sender struct {
 	*Request
 	api writer
@@ -63,10 +62,9 @@ func (s sender) send(ctx context.Context) error {
 	}
 }
 
-// delete deletes exactly the version that was judged. Upstream repeats a refused
-// DELETE once without the resourceVersion when the owner references are still the
-// same; strict rules judge afresh instead, and so does whoever pins. An older release deletes
-// whatever version there is.
+// delete deletes exactly the judged version. Upstream repeats a refused DELETE once without the
+// resourceVersion if the owner references are unchanged. Strict rules and pinned requests judge
+// again instead. Older releases delete any version.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem.
 // Upstream: pkg/controller/garbagecollector/operations.go deleteObject.
@@ -94,8 +92,8 @@ func (s sender) delete(ctx context.Context) error {
 	return err
 }
 
-// DeleteOptions are the options of a DELETE with a policy and preconditions; an
-// empty resourceVersion is no precondition. What they point to is not to be written to.
+// DeleteOptions returns the options of a DELETE with a policy and preconditions. An empty
+// resourceVersion means no precondition. The values that it points to must not be changed.
 func DeleteOptions(p Policy, uid types.UID, resourceVersion string) metav1.DeleteOptions {
 	only := &preconditions{uid: uid, version: resourceVersion}
 	only.UID = &only.uid
@@ -105,14 +103,14 @@ func DeleteOptions(p Policy, uid types.UID, resourceVersion string) metav1.Delet
 	return metav1.DeleteOptions{PropagationPolicy: &propagation[p], Preconditions: &only.Preconditions}
 }
 
-// preconditions are preconditions together with what they point to.
+// preconditions are Preconditions with the values that they point to.
 type preconditions struct {
 	metav1.Preconditions
 	uid     types.UID
 	version string
 }
 
-// propagation are the policies as options have them.
+// propagation has the policies as written in DeleteOptions.
 var propagation = [...]metav1.DeletionPropagation{
 	Background:       metav1.DeletePropagationBackground,
 	ForegroundPolicy: metav1.DeletePropagationForeground,
@@ -130,9 +128,8 @@ func (s sender) removeOwners(ctx context.Context) error {
 	})
 }
 
-// unblock lifts blocking. The two forms differ, as upstream's do: the strategic one
-// names the blocking references only, the merge one writes false into all of them
-// that are known (S254).
+// unblock sets blockOwnerDeletion to false. Its two forms differ, as upstream's do: the strategic
+// patch contains only the blocking references, the merge patch sets false in all known ones (S254).
 //
 // Upstream: pkg/controller/garbagecollector/patch.go unblockOwnerReferencesStrategicMergePatch,
 // unblockOwnerReferencesJSONMergePatch.
@@ -153,8 +150,8 @@ func (s sender) unblock(ctx context.Context) error {
 	return s.changeOwners(ctx, strategic, func([]object.OwnerReference) []object.OwnerReference { return all })
 }
 
-// known is the object as it is known without asking, from which a whole list is
-// written: upstream takes the observed one.
+// known returns the known state of the object, as the basis of a patch with a whole list. Upstream
+// uses the observed one.
 func (s sender) known() *object.Object {
 	if s.Pin == Unpinned {
 		return s.Cached
@@ -162,9 +159,9 @@ func (s sender) known() *object.Object {
 	return s.Live
 }
 
-// changeOwners changes references: with a strategic merge patch that names them by UID,
-// and where the server does not know that form, with a merge patch of the whole list.
-// Who pins knows of which kinds that is.
+// changeOwners changes references with a strategic merge patch by UID. If the server doesn't
+// support that, it sends a merge patch of the whole list. Pinned requests know the kinds without
+// support in advance.
 func (s sender) changeOwners(ctx context.Context, strategic object.Patch, whole func([]object.OwnerReference) []object.OwnerReference) error {
 	if s.Pin == Unpinned || !custom(s.api, s.Ref) {
 		strategic.Type, strategic.UID = object.StrategicMerge, s.Live.UID
@@ -185,10 +182,10 @@ func (s sender) changeOwners(ctx context.Context, strategic object.Patch, whole 
 	})
 }
 
-// removeFinalizer writes the finalizers without one. Upstream reads the object first,
-// and does not compare UIDs (Q15). Who pins begins with what is known. On a conflict a
-// foreground deletion is judged again, since something may block it now; the end of
-// orphaning is not, since every dependent has been released.
+// removeFinalizer removes one finalizer with a patch of the whole list. Upstream reads the object
+// first and doesn't compare UIDs (Q15). Pinned requests start from the known state. After a
+// conflict, a foreground deletion is judged again, because a new dependent may block it. The end of
+// orphaning is not, because every dependent was released.
 //
 // Upstream: pkg/controller/garbagecollector/operations.go removeFinalizer.
 // Rule: §3.12.4.
@@ -208,9 +205,9 @@ func (s sender) removeFinalizer(ctx context.Context) error {
 	})
 }
 
-// replace writes a list of an object as a whole, which holds for one version: that of
-// the known object, and after a conflict, or when none is known, that of a read. The
-// change says what is written to a version, and whether there is anything to write.
+// replace patches a whole list of an object, valid for one version: that of the known object, or of
+// a read after a conflict or without a known object. change returns the patch for a version, and
+// whether it is necessary.
 func (s sender) replace(ctx context.Context, known *object.Object, tries int, change func(*object.Object) (object.Patch, bool)) error {
 	var err error
 	for range tries {
@@ -218,7 +215,7 @@ func (s sender) replace(ctx context.Context, known *object.Object, tries int, ch
 		if live == nil || s.Pin != Unpinned && live.ResourceVersion == "" {
 			live, err = s.api.Get(ctx, s.Ref)
 			if err != nil || s.Pin != Unpinned && live.UID != s.Ref.UID {
-				return err // it has gone: the one that has its name is another
+				return err // the object is gone; another one has its name
 			}
 		}
 		p, due := change(live)
@@ -237,7 +234,7 @@ func (s sender) replace(ctx context.Context, known *object.Object, tries int, ch
 	return err
 }
 
-// custom reports whether a kind is known not to understand a strategic merge patch.
+// custom reports whether a kind is known not to support strategic merge patches.
 func custom(api Reader, ref object.Ref) bool {
 	resource, err := api.Resource(ref.APIVersion, ref.Kind)
 	return err == nil && resource.Custom

@@ -5,9 +5,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Settle takes the outcome of an attempt back: what was learned about owners,
-// what has vanished, whom a foreground deletion waits for, and whether the
-// attempt comes again.
+// Settle records the outcome of an attempt: the state of owners, vanished objects, the blockers of
+// a foreground deletion, and whether the attempt is repeated.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go processAttemptToDeleteWorker,
 // attemptToDeleteWorker, attemptToOrphanWorker.
@@ -28,8 +27,8 @@ func (c *Collector) settle(out *Outcome) {
 		c.rejoin(d)
 	}
 	for _, id := range d.Blockers {
-		// Upstream queues those that are being deleted, too, and then does nothing
-		// about them: with many of them that is most of what it does.
+		// Upstream also queues those that are being deleted, without effect. With many of them that
+		// is most of its work.
 		if c.graph.Present(id) && !c.graph.WaitingForDependents(id) && !c.graph.BeingDeleted(id) {
 			c.toDelete.add(id)
 		}
@@ -58,10 +57,10 @@ func (c *Collector) settle(out *Outcome) {
 	c.free(a.ID)
 }
 
-// rejoin joins an object to owners that were found and that the graph does not join
-// it to: a watch has said that they were gone, wrongly or before a restore brought
-// them back. Without that their orphaning would forget the object, and a foreground
-// deletion would not wait for it. Upstream forgets it.
+// rejoin links an object to owners that were found but are not linked in the graph: a watch
+// reported them deleted, wrongly or before a restore created them again. Otherwise their orphaning
+// would miss the object, and their foreground deletion wouldn't wait for it. Upstream doesn't do
+// this.
 func (c *Collector) rejoin(d *Decision) {
 	id := d.Attempt.ID
 	if d.Attempt.Work != DeleteWork || !c.graph.Present(id) || c.graph.Virtual(id) {
@@ -80,9 +79,8 @@ func (c *Collector) rejoin(d *Decision) {
 	}
 }
 
-// Wake makes deferred attempts ready: those of the given identities, or all of
-// them when none is given. Drivers call it when a back-off has passed or when
-// something changed that may let them succeed.
+// Wake makes deferred attempts ready: those of the given identities, or all if there are none.
+// Drivers call it after a back-off, or after a change that may let them succeed.
 func (c *Collector) Wake(refs ...object.Ref) {
 	match := func(id graph.ID) bool {
 		c.doubt(id)
@@ -102,5 +100,5 @@ func (c *Collector) Wake(refs ...object.Ref) {
 // wakeOne makes one deferred attempt ready.
 func (c *Collector) wakeOne(w Work, id graph.ID) { c.queue(w).wakeOne(id, c.free) }
 
-// DeferredCount is the number of attempts that wait to be woken.
+// DeferredCount returns the number of deferred attempts.
 func (c *Collector) DeferredCount() int { return c.toDelete.sleeping + c.toOrphan.sleeping }

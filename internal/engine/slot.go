@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// slot is a worker: it makes an attempt, and stops before each of its requests, so that
-// the world and the graph can change in between. Lookup, Decide and Act know nothing of
-// it: they run as they are, in a coroutine, never at the same time as anything else. One
-// coroutine makes one attempt after the other, since a new one costs a stack.
+// slot is a worker. It runs an attempt and pauses before each of its requests, so that the world
+// and the graph can change in between. Lookup, Decide and Act run unchanged in a coroutine, never
+// in parallel with anything else. A coroutine is reused for many attempts, because a new one costs
+// a stack.
 type slot struct {
 	attempt Attempt
-	// over: the attempt is at its end.
+	// over is true if the attempt has finished.
 	over   bool
 	resume func() (struct{}, bool)
 	stop   func()
 }
 
-// slot has an attempt begin, which goes no further before it is resumed.
+// slot prepares an attempt. It starts at the first resume.
 func (e *explorer) slot(ctx context.Context, a Attempt) *slot {
 	if n := len(e.idlers); n > 0 {
 		s := e.idlers[n-1]
@@ -44,7 +44,7 @@ func (e *explorer) slot(ctx context.Context, a Attempt) *slot {
 	return s
 }
 
-// carryOut makes an attempt from its beginning to its end, or until it is stopped.
+// carryOut runs an attempt to its end, or until it is stopped.
 func (e *explorer) carryOut(ctx context.Context, api *stepwise, a Attempt) {
 	decision := e.c.Decide(Lookup(ctx, api, e.c.rules, a))
 	if api.stopped {
@@ -63,8 +63,8 @@ func (e *explorer) carryOut(ctx context.Context, api *stepwise, a Attempt) {
 	}
 }
 
-// stepwise is an API that pauses before each request. Once it is stopped it
-// answers with an error and sends nothing.
+// stepwise is an API that pauses before each request. After it was stopped, it returns errors and
+// sends nothing.
 type stepwise struct {
 	API
 	pause   func() bool

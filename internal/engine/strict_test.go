@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// A server says that an owner is absent which a watch shows: the answer may be from
-// before the owner came back. Upstream deletes; strict rules keep the dependent until
-// the watch says that the owner is gone, which queues it again. (L23)
+// A server reports an owner absent that a watch shows: the answer may be from before the owner was
+// restored. Upstream deletes the dependent. Strict rules keep it until the watch shows the deletion
+// of the owner, which queues it again. (L23)
 func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 	owner := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "owner", UID: "owner"}}
 	dependent := &object.Object{
@@ -47,9 +47,9 @@ func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 	}
 }
 
-// A cluster-scoped owner that no watch has shown is known by the reference of a
-// dependent alone, and bears its namespace. Upstream seeks the owner's owners there,
-// finds none, and deletes what it gives up on as soon as it has seen it (Q5).
+// A cluster-scoped owner that no watch has shown is known only by the reference of a dependent, and
+// has its namespace. Upstream looks for the owner's owners there, finds none, and deletes the
+// owner, although it drops the attempt once a watch has shown the owner (Q5).
 func TestAnUnseenOwnerHasNoNamespaceToLookIn(t *testing.T) {
 	node := &object.Object{
 		Ref:    object.Ref{APIVersion: "v1", Kind: "Node", Name: "node", UID: "node"},
@@ -75,9 +75,9 @@ func TestAnUnseenOwnerHasNoNamespaceToLookIn(t *testing.T) {
 	}
 }
 
-// An owner waits for its dependents and is held by something else as well. Upstream deletes
-// a dependent that does not block it when it is asked for before foregroundDeletion comes
-// off; by strict rules it stays, and one that blocks goes. (Q24)
+// An owner waits for its dependents and is held by something else as well. Upstream deletes a
+// non-blocking dependent if it is attempted before foregroundDeletion is removed. Strict rules keep
+// it, and delete a blocking one. (Q24)
 func TestAnOwnerThatOutlivesItsWaiting(t *testing.T) {
 	grace := int64(30)
 	waits := func(kind string, l object.Lifecycle) *object.Object {

@@ -5,10 +5,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// vanish takes into the graph that a request found nothing under an identity. No
-// watch may ever say so: the object was perhaps never there. Since references
-// can disagree about one UID, the absence of one identity is not the absence of
-// all: dependents that name another one keep the node.
+// vanish applies to the graph that a request found nothing under an identity. A watch may never
+// report it: perhaps the object never existed. References can disagree about one UID, so the
+// absence of one identity isn't the absence of all: dependents that name another one keep the node.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
 // enqueueVirtualDeleteEvent.

@@ -8,35 +8,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// wire is the API as one attempt of a live run sees it: it asks before it writes,
-// keeps to the number of requests in flight, and notes what went over it. It is
-// for one goroutine.
+// wire is the API of one attempt of a live run. It asks Before ahead of each write, limits the
+// concurrent requests, and records them. It must be used by one goroutine.
 type wire struct {
 	api     API
 	options *RunOptions
-	// slots has room for as many requests as may be in flight.
+	// slots is a semaphore with the number of concurrent requests as its capacity.
 	slots chan struct{}
-	// ended is done when no write may start any more. The writes themselves run
-	// with another context, so that their answers are waited for.
+	// ended is done when no write may start any more. Writes use another context, so that their
+	// answers are awaited.
 	ended context.Context
-	// item is whom the attempt is about.
+	// item is the object of the attempt.
 	item object.Ref
-	// share, when not nil, lets the reads of an owner by several attempts be one.
+	// share, unless nil, merges concurrent reads of an owner by several attempts.
 	share func(ref object.Ref, get func() (*object.Object, error)) (*object.Object, error)
 	sent  []Exchange
 }
 
-// Resource asks the API: that is no request.
+// Resource calls the API. That is no request.
 func (w *wire) Resource(apiVersion, kind string) (object.Resource, error) {
 	return w.api.Resource(apiVersion, kind)
 }
 
-// Get asks for an object, unless nothing can be known of it.
+// Get reads an object unless it is uncovered.
 func (w *wire) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	if err := w.uncovered(ref); err != nil {
 		return nil, err
 	}
-	// Who reads an object to judge it afresh does not want what was read before.
+	// The attempt's own object must be fresh, so its read is never shared.
 	if w.share == nil || ref == w.item {
 		return w.get(ctx, ref)
 	}
@@ -54,7 +53,7 @@ func (w *wire) get(ctx context.Context, ref object.Ref) (*object.Object, error) 
 	return o, err
 }
 
-// Delete sends a DELETE if it may.
+// Delete sends a DELETE if allowed.
 func (w *wire) Delete(ctx context.Context, r *Request, o metav1.DeleteOptions) error {
 	if err := w.allowed(r); err != nil {
 		return err
@@ -65,7 +64,7 @@ func (w *wire) Delete(ctx context.Context, r *Request, o metav1.DeleteOptions) e
 	return err
 }
 
-// Patch sends a PATCH if it may.
+// Patch sends a PATCH if allowed.
 func (w *wire) Patch(ctx context.Context, r *Request, p object.Patch) error {
 	if err := w.allowed(r); err != nil {
 		return err
@@ -86,8 +85,8 @@ func (w *wire) uncovered(ref object.Ref) error {
 	return nil
 }
 
-// allowed takes a slot for a write, and leaves it untaken when the write is
-// refused. Nothing stands between the last look at the context and the request.
+// allowed takes a slot for a write. If the write is refused, it takes none. The context is checked
+// last, right before the request.
 func (w *wire) allowed(r *Request) error {
 	if w.options.Before != nil {
 		if err := w.options.Before(w.ended, *r); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// fan is one owner with n dependents.
+// fan returns one owner with n dependents.
 func fan(n int) []*object.Object {
 	objects := []*object.Object{named("owner")}
 	for i := range n {
@@ -33,7 +33,7 @@ func BenchmarkLink(b *testing.B) {
 	}
 }
 
-// BenchmarkRemoveAndAdd is what a busy cluster does to a long-lived graph.
+// BenchmarkRemoveAndAdd measures the churn of a busy cluster on a long-lived graph.
 func BenchmarkRemoveAndAdd(b *testing.B) {
 	objects := fan(100_000)
 	g := linked(b, objects...)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Change is how a list of owner references changed, by UID.
+// Change is the difference between two lists of owner references, by UID.
 type Change struct {
 	Added   []object.OwnerReference
 	Removed []object.OwnerReference
@@ -16,12 +16,12 @@ type Change struct {
 	Changed [][2]object.OwnerReference
 }
 
-// Empty reports whether nothing changed.
+// Empty reports whether the lists are equal.
 func (c Change) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) == 0 }
 
-// Compare says how the references changed. Of several old references with one
-// UID only the last counts; of several new ones the first is compared with it
-// and the others count as added.
+// Compare returns the difference between two lists of references. Of several old references with
+// one UID only the last counts. Of several new ones, the first is compared with it and the others
+// count as added.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go referencesDiffs.
 // Rule: spec §3.5 B2.

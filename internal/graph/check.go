@@ -2,9 +2,9 @@ package graph
 
 import "fmt"
 
-// Check returns an error when the graph is not what it should be: links without
-// a reference, lists and counters that disagree, virtual nodes with owners. It is
-// for tests, which run it after every step.
+// Check returns an error if the graph is inconsistent: links without a reference, lists and
+// counters that disagree, virtual nodes with owners. It is for tests, which call it after every
+// step.
 func (g *Graph) Check() error {
 	nodes := 0
 	for id := range g.All {
@@ -57,8 +57,8 @@ func (g *Graph) checkDependents(id ID) error {
 	return nil
 }
 
-// checkOwners looks at the links from the other end: each has to be a member of
-// its owner's list of dependents, and no owner is linked twice.
+// checkOwners checks the links from the other end: each must be in its owner's list of dependents,
+// and no owner is linked twice.
 func (g *Graph) checkOwners(id ID) error {
 	n := g.node(id)
 	seen := map[ID]bool{}
@@ -77,7 +77,7 @@ func (g *Graph) checkOwners(id ID) error {
 	return nil
 }
 
-// listed reports whether a link is among the dependents of its owner.
+// listed reports whether a link is in the list of dependents of its owner.
 func (g *Graph) listed(l uint32) bool {
 	e := g.links.at(l)
 	o := g.node(e.owner)
@@ -90,7 +90,7 @@ func (g *Graph) listed(l uint32) bool {
 	return g.links.at(e.previous).next == l
 }
 
-// owned reports whether a link is among the owners of its dependent.
+// owned reports whether a link is in the list of owners of its dependent.
 func (g *Graph) owned(l uint32) bool {
 	for i := g.node(g.links.at(l).dependent).firstOwner; i != 0; i = g.links.at(i).nextOwner {
 		if i == l {

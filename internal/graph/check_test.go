@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Every sentence of Check is seen to be said: a check that accepts everything
-// would make every other test worth less.
+// Every error of Check is provoked: without that, a check that accepts everything would make all
+// other tests worthless.
 func TestCheckFindsDamage(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -70,7 +70,7 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 }
 
-// A virtual node has nothing but its identity.
+// A virtual node has only an identity.
 func TestCheckVirtualWaiting(t *testing.T) {
 	g := New()
 	id := g.AddVirtual(object.Ref{UID: "v"})

@@ -2,13 +2,12 @@ package graph
 
 import "iter"
 
-// Components finds the sets of vertices that can all be reached from one another over
-// owners, of all that can be reached from the roots. Vertices are numbers below n. Each
-// set is found after those that it can reach, and so owners come first; the slice is the
-// callee's to keep.
+// Components calls found for each strongly connected component of the vertices that are reachable
+// from the roots over owners. Vertices are numbers below n. A component is found after those that
+// it can reach: owners come first. found may keep the slice.
 //
-// It is Tarjan's algorithm without recursion: a chain of a million owners must not
-// overflow the stack.
+// It is Tarjan's algorithm without recursion: a chain of a million owners must not overflow the
+// stack.
 func Components[V ~int | ~int32 | ~uint32](n int, roots iter.Seq[V], owners func(V) []V, found func([]V)) {
 	t := tarjan[V]{number: make([]int, n), low: make([]int, n), onStack: make([]bool, n), owners: owners, found: found}
 	for v := range roots {
@@ -19,7 +18,7 @@ func Components[V ~int | ~int32 | ~uint32](n int, roots iter.Seq[V], owners func
 }
 
 type tarjan[V ~int | ~int32 | ~uint32] struct {
-	// number is when a vertex was met, from 1; 0 for not yet.
+	// number is the position of a vertex in the order of visits, from 1; 0 for not yet.
 	number, low []int
 	onStack     []bool
 	stack       []V

@@ -1,8 +1,8 @@
 package graph
 
-// Cycles lists the reference cycles: each is a set of nodes that can all be
-// reached from one another over owner references, in object.Compare order. A node
-// that owns itself is a cycle of one. Cycles are sorted by their first member.
+// Cycles returns the reference cycles: the strongly connected components over owner references,
+// each in object.Compare order. A node that owns itself is a cycle of one. Cycles are sorted by
+// their first member.
 func (g *Graph) Cycles() [][]ID {
 	var firsts []ID
 	byFirst := map[ID][]ID{}
@@ -22,7 +22,7 @@ func (g *Graph) Cycles() [][]ID {
 	return cycles
 }
 
-// withOwners yields the nodes that have owners.
+// withOwners yields the nodes with owner references.
 func (g *Graph) withOwners(yield func(ID) bool) {
 	for id := range g.All {
 		if len(g.node(id).object.Owners) > 0 && !yield(id) {

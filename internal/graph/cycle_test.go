@@ -80,8 +80,7 @@ func chain(n int) []*object.Object {
 	return objects
 }
 
-// Nothing recurses over references: neither a deep chain nor a long cycle
-// overflows.
+// No code recurses over references: neither a deep chain nor a long cycle overflows the stack.
 func TestDeepChain(t *testing.T) {
 	const depth = 100_000
 	objects := chain(depth)

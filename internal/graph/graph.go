@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Graph is a set of nodes linked from dependents to owners. Use New.
+// Graph is a set of nodes with links from dependents to owners. Create it with New.
 type Graph struct {
 	byUID index.Index
 	nodes slab[node]
@@ -17,10 +17,10 @@ type Graph struct {
 // New returns an empty graph.
 func New() *Graph { return &Graph{} }
 
-// WithCapacity returns an empty graph that expects n nodes.
+// WithCapacity returns an empty graph with preallocated memory for n nodes.
 func WithCapacity(n int) *Graph { return &Graph{byUID: index.Sized(n)} }
 
-// Len is the number of nodes in the graph.
+// Len returns the number of nodes in the graph.
 func (g *Graph) Len() int { return g.byUID.Len() }
 
 // Find returns the node with the UID.
@@ -29,7 +29,7 @@ func (g *Graph) Find(uid types.UID) (ID, bool) {
 	return ID(n), ok
 }
 
-// FindNear is Find of a UID that is mostly that of a certain node. It need not be in the graph.
+// FindNear is Find, but tries the node near first, which need not be in the graph.
 func (g *Graph) FindNear(uid types.UID, near ID) (ID, bool) {
 	if near != 0 && g.Present(near) && g.node(near).object.UID == uid {
 		return near, true
@@ -37,12 +37,11 @@ func (g *Graph) FindNear(uid types.UID, near ID) (ID, bool) {
 	return g.Find(uid)
 }
 
-// uidOf is the UID of a node, for the index.
+// uidOf returns the UID of a node, for the index.
 func (g *Graph) uidOf(n uint32) string { return string(g.nodes.at(n).object.UID) }
 
-// Add puts an observed object into the graph. Its references are not linked yet:
-// a node is put in first and linked afterwards, so that it may refer to itself.
-// The UID must not be in the graph.
+// Add adds an observed object. The UID must not be in the graph. The references are not linked yet:
+// the caller links them afterwards, so that a node may refer to itself.
 func (g *Graph) Add(o *object.Object) ID {
 	f := present
 	if o.BeingDeleted() {
@@ -54,7 +53,7 @@ func (g *Graph) Add(o *object.Object) ID {
 	return g.put(node{object: o, flags: f})
 }
 
-// AddVirtual puts a node into the graph that is only referred to.
+// AddVirtual adds a node for an object that is only referred to.
 func (g *Graph) AddVirtual(identity object.Ref) ID {
 	return g.put(node{object: &object.Object{Ref: identity}, flags: present | virtual})
 }
@@ -66,13 +65,13 @@ func (g *Graph) put(n node) ID {
 	return id
 }
 
-// Update replaces the observed object of a node and keeps its identity. It says
-// how the references changed; linking is the caller's.
+// Update replaces the observed object of a node and keeps its identity. It updates the blocking
+// counts of linked owners; the caller must link and unlink.
 func (g *Graph) Update(id ID, o *object.Object) {
 	n := g.node(id)
 	if o.Ref != n.object.Ref {
-		// Another object with the same UID: the node keeps the identity under
-		// which it was first observed, as upstream.
+		// Another object with the same UID: the node keeps the identity that was observed first, as
+		// upstream.
 		c := o.Clone()
 		c.Ref = n.object.Ref
 		o = c
@@ -90,14 +89,13 @@ func (g *Graph) Update(id ID, o *object.Object) {
 	}
 }
 
-// MarkObserved says that the object of a virtual node has been seen.
+// MarkObserved turns a virtual node into an observed one.
 func (g *Graph) MarkObserved(id ID) { g.node(id).flags &^= virtual }
 
-// MarkWaiting says that the start of a foreground deletion was seen.
+// MarkWaiting records that the start of a foreground deletion was observed.
 func (g *Graph) MarkWaiting(id ID) { g.node(id).flags |= waitingForDependents }
 
-// Link makes dependent a dependent of owner. It does nothing when it is one
-// already.
+// Link makes dependent a dependent of owner, unless it is one already.
 func (g *Graph) Link(dependent, owner ID) {
 	d, o := g.node(dependent), g.node(owner)
 	for l := d.firstOwner; l != 0; l = g.links.at(l).nextOwner {
@@ -122,7 +120,7 @@ func (g *Graph) Link(dependent, owner ID) {
 	d.firstOwner = i
 }
 
-// Unlink undoes Link. It does nothing when there is no such link.
+// Unlink removes a link, if it exists.
 func (g *Graph) Unlink(dependent, owner ID) {
 	d := g.node(dependent)
 	at := &d.firstOwner
@@ -156,10 +154,9 @@ func (g *Graph) unlinkFromOwner(i uint32) {
 	o.blocking -= e.blocking
 }
 
-// Remove takes a node out of the graph with all its links. Its dependents stay
-// and keep their references; if a later reference makes a new node for the UID
-// they are not linked to it until their own references change, as upstream
-// (spec §3.2, exception).
+// Remove removes a node and all its links. Its dependents stay and keep their references. If a
+// later reference creates a new node for the UID, they are not linked to it until their own
+// references change, as upstream (spec §3.2, exception).
 func (g *Graph) Remove(id ID) {
 	n := g.node(id)
 	for n.firstOwner != 0 {
@@ -175,9 +172,9 @@ func (g *Graph) Remove(id ID) {
 	g.byUID.Take(string(n.object.UID), g.uidOf)
 }
 
-// Replace puts a node with another identity and the same UID, flags, owners and
-// dependents in the place of id, and returns its ID. The old ID is no longer
-// present and keeps its identity, for those who still have it queued.
+// Replace replaces a node by one with another identity and the same UID, flags, owners and
+// dependents, and returns its ID. The old ID is no longer present and keeps its identity for the
+// queues that hold it.
 //
 // Upstream: pkg/controller/garbagecollector/graph.go node.clone.
 func (g *Graph) Replace(id ID, identity object.Ref) ID {
@@ -200,12 +197,12 @@ func (g *Graph) Replace(id ID, identity object.Ref) ID {
 	return fresh
 }
 
-// Free gives the ID of a node that is no longer present back for reuse. The
-// caller must hold it nowhere.
+// Free releases the ID of a node that is not present for reuse. The caller must not hold it any
+// more.
 func (g *Graph) Free(id ID) { g.nodes.release(uint32(id)) }
 
-// All calls yield for every node of the graph in the order of their IDs: the
-// order in which they came, as long as no ID was given back for reuse.
+// All calls yield for every node in the order of IDs. That is the order of insertion unless IDs
+// were reused.
 func (g *Graph) All(yield func(ID) bool) {
 	for i := uint32(1); i < g.nodes.next; i++ {
 		if n := g.nodes.at(i); n.flags&present != 0 && !yield(ID(i)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// named is a ConfigMap in namespace n whose uid is its name.
+// named returns a ConfigMap in namespace n with its name as UID.
 func named(name string, owners ...object.OwnerReference) *object.Object {
 	return &object.Object{Ref: identity(name), Owners: owners}
 }
@@ -19,7 +19,7 @@ func identity(name string) object.Ref {
 	return object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: name, UID: types.UID(name)}
 }
 
-// to refers to the object that named makes.
+// to returns a reference to the object of named.
 func to(name string) object.OwnerReference {
 	return object.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: types.UID(name)}
 }
@@ -30,8 +30,7 @@ func blockingTo(name string) object.OwnerReference {
 	return ref
 }
 
-// linked puts objects into a new graph and links them to those of their owners
-// that are among them.
+// linked adds objects to a new graph and links them to their owners among them.
 func linked(t testing.TB, objects ...*object.Object) *Graph {
 	t.Helper()
 	g := New()
@@ -107,8 +106,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// Both flags go one way: an update that shows less does not take them back, and
-// an update alone never starts a wait.
+// Both flags are one-way: an update without them doesn't reset them, and an update alone never
+// starts a wait.
 func TestFlagsAreNeverReset(t *testing.T) {
 	g := New()
 	id := g.Add(named("a"))
@@ -123,7 +122,7 @@ func TestFlagsAreNeverReset(t *testing.T) {
 	check(t, g)
 }
 
-// A node keeps the identity under which it was first observed.
+// A node keeps the identity that was observed first.
 func TestUpdateKeepsTheIdentity(t *testing.T) {
 	g := New()
 	id := g.Add(named("a"))
@@ -210,7 +209,7 @@ func TestRemove(t *testing.T) {
 		t.Error("b can still be found")
 	}
 	want(t, "nodes", g.Len(), 2)
-	// A new node for the UID knows only who is linked to it from now on.
+	// A new node for the UID has only the links that are added from now on.
 	again := g.AddVirtual(identity("b"))
 	want(t, "dependents of the new node", g.DependentCount(again), 0)
 }
@@ -243,8 +242,7 @@ func TestReplace(t *testing.T) {
 	want(t, "an object that owns itself still does", names(g, g.Dependents(replaced)), []string{"a", "b", "c"})
 }
 
-// Freed slots are handed out again, so that a graph that lives long does not
-// grow with what has come and gone.
+// Freed slots are reused, so that a long-lived graph doesn't grow with the number of past objects.
 func TestSlabReuse(t *testing.T) {
 	g := linked(t, named("a"), named("b", to("a")))
 	nodes, links := g.nodes.next, g.links.next
@@ -288,7 +286,7 @@ func TestCapacityHoldsMore(t *testing.T) {
 	check(t, g)
 }
 
-// The last slot of a chunk is the last one there is.
+// The last slot of a chunk is its last one.
 func TestAllOfAFullChunk(t *testing.T) {
 	g := New()
 	for i := range chunkSize - 1 {

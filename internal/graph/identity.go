@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Partition splits the dependents of a node by whether their references name the
-// identity: matching have a reference with all of its coordinates and are in a
-// namespace from which it can be named; mismatched have a reference with its UID
-// that says something else. A dependent with both kinds of references is in both.
+// Partition splits the dependents of a node by whether their references name the identity. matching
+// have a reference with all of its coordinates, and a namespace from which they can name it.
+// mismatched have a reference with its UID and other coordinates, or another namespace. A dependent
+// with both kinds of references is in both lists.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go partitionDependents.
 // Upstream: pkg/controller/garbagecollector/graph.go ownerReferenceCoordinates,
@@ -45,9 +45,9 @@ func (g *Graph) Partition(id ID, identity object.Ref) (matching, mismatched []ID
 	return matching, mismatched
 }
 
-// Alternate returns the next identity under which the dependents know a virtual
-// owner, after one of its identities was found absent: the smallest candidate
-// greater than the absent one, else the smallest candidate.
+// Alternate returns the next identity by which the dependents name a virtual owner, after one of
+// its identities was found absent: the smallest candidate greater than the absent one, else the
+// smallest candidate.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go getAlternateOwnerIdentity.
 // Rule: spec §3.6.4.
@@ -63,7 +63,7 @@ func (g *Graph) objects(ids []ID) []*object.Object {
 	return objects
 }
 
-// Alternate is Graph.Alternate over plain objects.
+// Alternate is Graph.Alternate for objects.
 func Alternate(dependents []*object.Object, absent object.Ref) (object.Ref, bool) {
 	clusterScoped := absent.Namespace == ""
 	var first, next object.Ref
@@ -97,7 +97,7 @@ func Alternate(dependents []*object.Object, absent object.Ref) (object.Ref, bool
 	return first, haveFirst
 }
 
-// less is upstream's order of identities, which starts with the kind.
+// less is upstream's order of identities, by kind first.
 func less(a, b object.Ref) bool {
 	return cmp.Or(
 		strings.Compare(a.Kind, b.Kind),

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// dependentIn is an object of namespace with one reference.
+// dependentIn returns an object in a namespace with one reference.
 func dependentIn(namespace, name string, refs ...object.OwnerReference) *object.Object {
 	o := named(name, refs...)
 	o.Namespace = namespace
@@ -100,7 +100,7 @@ func TestAlternateOfClusterScoped(t *testing.T) {
 	}
 }
 
-// The order of identities starts with the kind, then the apiVersion.
+// Identities are ordered by kind, then apiVersion.
 func TestAlternateOrder(t *testing.T) {
 	dependents := []*object.Object{
 		dependentIn("n", "a", reference("v9", "Alpha", "z"), reference("v1", "Beta", "b"), reference("v1", "Beta", "a"), reference("v2", "Beta", "a")),
@@ -116,16 +116,15 @@ func TestAlternateOrder(t *testing.T) {
 	}
 }
 
-// A namespaced owner with the same coordinates in another namespace is another
-// identity.
+// An owner with the same coordinates in another namespace is another identity.
 func TestAlternateInAnotherNamespace(t *testing.T) {
 	dependents := []*object.Object{dependentIn("n", "a", reference("v1", "Pod", "owner")), dependentIn("m", "b", reference("v1", "Pod", "owner"))}
 	got, _ := Alternate(dependents, ownerAt("v1", "Pod", "n", "owner"))
 	want(t, "alternate", got, ownerAt("v1", "Pod", "m", "owner"))
 }
 
-// The alternate is never the absent one, is named by a dependent, and does not
-// depend on the order of the dependents.
+// The alternate is never the absent identity, is named by a dependent, and doesn't depend on the
+// order of the dependents.
 func TestAlternateProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		namespace := rapid.SampledFrom([]string{"", "n", "m"})

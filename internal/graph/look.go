@@ -2,12 +2,12 @@ package graph
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// LookedAt is how many nodes can be looked at together.
+// LookedAt is the maximum number of nodes for Look.
 const LookedAt = 16
 
-// Look reads what an attempt reads of nodes, of which there may be LookedAt, and returns a number
-// that depends on all of it. Each step is made for all nodes before the next one, so that they are
-// fetched from memory together.
+// Look prefetches the memory that an attempt reads of up to LookedAt nodes, and returns a number
+// that depends on all of it. It performs each step for all nodes before the next step, so that the
+// cache misses overlap.
 func (g *Graph) Look(ids []ID) int {
 	var objects [LookedAt]*object.Object
 	var links [LookedAt]uint32

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// model is the graph as maps and lists: slow and plainly right.
+// model is the graph as maps and lists: slow and obviously correct.
 type model struct {
 	g     *Graph
 	nodes map[ID]*modelNode
@@ -98,8 +98,8 @@ func (m *model) drop(dependent, owner ID) {
 	n.dependents = slices.DeleteFunc(slices.Clone(n.dependents), func(id ID) bool { return id == dependent })
 }
 
-// update replaces an observed object and unlinks what it no longer refers to, as
-// the caller of Update has to.
+// update replaces an observed object and unlinks the owners that it no longer refers to, as
+// required of callers of Update.
 func (m *model) update(t *rapid.T) {
 	id := m.pick(t, "node")
 	n := m.nodes[id]
@@ -157,7 +157,7 @@ func (m *model) free(t *rapid.T) {
 	m.gone = m.gone[1:]
 }
 
-// agree compares every answer of the graph with the model's.
+// agree compares every result of the graph with the model's.
 func (m *model) agree(t *rapid.T) {
 	if err := m.g.Check(); err != nil {
 		t.Fatal(err)

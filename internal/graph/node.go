@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ID is a node. The zero ID is none. An ID stays valid until Free.
+// ID identifies a node. Zero means none. An ID is valid until Free.
 type ID uint32
 
 type flags uint8
@@ -17,26 +17,25 @@ const (
 	virtual flags = 1 << iota
 	beingDeleted
 	waitingForDependents
-	// present: the node is in the graph. An ID whose node was removed or
-	// replaced is not present but still answers with its last identity.
+	// present: the node is in the graph. The ID of a removed or replaced node isn't present but
+	// keeps its last identity.
 	present
 )
 
 type node struct {
-	// object is the last one observed. A virtual node has an object with
-	// nothing but its identity.
+	// object is the last observed object. That of a virtual node has only an identity.
 	object *object.Object
-	// first and last link of the dependents, in the order in which they were
-	// linked; and of the owners.
+	// The first and last link of the dependents, in the order of linking; and the first link of the
+	// owners.
 	firstDependent, lastDependent uint32
 	firstOwner                    uint32
 	dependents                    uint32
-	// blocking counts the blocking references of all dependents to this node.
+	// blocking is the number of blocking references to this node.
 	blocking uint32
 	flags    flags
 }
 
-// link joins a dependent to an owner; it is a member of two lists.
+// link joins a dependent to an owner. It is a member of two lists.
 type link struct {
 	dependent, owner ID
 	next, previous   uint32 // among the dependents of owner
@@ -44,16 +43,14 @@ type link struct {
 	blocking         uint32 // blocking references of dependent with owner's UID
 }
 
-// Identity is the identity of the node: as guessed from a reference while it is
-// virtual, as observed afterwards.
+// Identity returns the identity of the node: guessed from a reference while it is virtual, observed
+// afterwards.
 func (g *Graph) Identity(id ID) object.Ref { return g.node(id).object.Ref }
 
-// Object is the object as last observed; a virtual node has one with nothing
-// but its identity.
+// Object returns the last observed object. That of a virtual node has only an identity.
 func (g *Graph) Object(id ID) *object.Object { return g.node(id).object }
 
-// Owners are the owner references as last observed. Callers must not change the
-// slice.
+// Owners returns the owner references as last observed. Callers must not change the slice.
 func (g *Graph) Owners(id ID) []object.OwnerReference { return g.node(id).object.Owners }
 
 // Virtual reports whether no watch or list has shown the object yet.
@@ -63,23 +60,22 @@ func (g *Graph) Virtual(id ID) bool { return g.node(id).flags&virtual != 0 }
 // reset.
 func (g *Graph) BeingDeleted(id ID) bool { return g.node(id).flags&beingDeleted != 0 }
 
-// WaitingForDependents reports whether the start of a foreground deletion was ever
-// observed. It is never reset, even if the finalizer goes.
+// WaitingForDependents reports whether the start of a foreground deletion was ever observed. It is
+// never reset, even if the finalizer is removed.
 func (g *Graph) WaitingForDependents(id ID) bool { return g.node(id).flags&waitingForDependents != 0 }
 
-// Present reports whether the node is in the graph; it is not after Remove or
-// Replace.
+// Present reports whether the node is in the graph. It isn't after Remove or Replace.
 func (g *Graph) Present(id ID) bool { return g.node(id).flags&present != 0 }
 
-// DependentCount is the number of dependents linked to the node.
+// DependentCount returns the number of dependents linked to the node.
 func (g *Graph) DependentCount(id ID) int { return int(g.node(id).dependents) }
 
-// BlockingCount is the number of blocking references to the node. Namespace,
-// kind and name of the reference do not matter, as upstream.
+// BlockingCount returns the number of blocking references to the node. Their namespace, kind and
+// name don't matter, as upstream.
 func (g *Graph) BlockingCount(id ID) int { return int(g.node(id).blocking) }
 
-// EachDependent calls yield for the dependents in the order in which they were
-// linked, until it returns false. The graph must not change meanwhile.
+// EachDependent calls yield for the dependents in the order of linking, until it returns false. The
+// graph must not change meanwhile.
 func (g *Graph) EachDependent(id ID, yield func(ID) bool) {
 	for l := g.node(id).firstDependent; l != 0; {
 		e := g.links.at(l)
@@ -90,8 +86,8 @@ func (g *Graph) EachDependent(id ID, yield func(ID) bool) {
 	}
 }
 
-// EachOwner calls yield for the owners to which the node is linked, each once and in no order,
-// until it returns false. The graph must not change meanwhile.
+// EachOwner calls yield once for each owner that the node is linked to, in no order, until it
+// returns false. The graph must not change meanwhile.
 func (g *Graph) EachOwner(id ID, yield func(ID) bool) {
 	for l := g.node(id).firstOwner; l != 0; {
 		e := g.links.at(l)
@@ -102,7 +98,7 @@ func (g *Graph) EachOwner(id ID, yield func(ID) bool) {
 	}
 }
 
-// Dependents lists the dependents in object.Compare order.
+// Dependents returns the dependents in object.Compare order.
 func (g *Graph) Dependents(id ID) []ID {
 	ids := make([]ID, 0, g.node(id).dependents)
 	g.EachDependent(id, func(d ID) bool {
@@ -113,8 +109,8 @@ func (g *Graph) Dependents(id ID) []ID {
 	return ids
 }
 
-// EachBlocking calls yield for each dependent that has a blocking reference to
-// the node, in the order in which they were linked.
+// EachBlocking calls yield for each dependent with a blocking reference to the node, in the order
+// of linking, until it returns false.
 func (g *Graph) EachBlocking(id ID, yield func(ID) bool) {
 	for l := g.node(id).firstDependent; l != 0; {
 		e := g.links.at(l)
@@ -125,8 +121,8 @@ func (g *Graph) EachBlocking(id ID, yield func(ID) bool) {
 	}
 }
 
-// BlockingDependents lists the dependents with a blocking reference to the node,
-// in object.Compare order.
+// BlockingDependents returns the dependents with a blocking reference to the node, in
+// object.Compare order.
 //
 // Upstream: pkg/controller/garbagecollector/graph.go node.blockingDependents.
 func (g *Graph) BlockingDependents(id ID) []ID {
@@ -139,7 +135,7 @@ func (g *Graph) BlockingDependents(id ID) []ID {
 	return ids
 }
 
-// Sort brings IDs into object.Compare order of their identities.
+// Sort sorts IDs by their identities in object.Compare order.
 func (g *Graph) Sort(ids []ID) {
 	slices.SortFunc(ids, func(a, b ID) int { return object.Compare(g.node(a).object.Ref, g.node(b).object.Ref) })
 }

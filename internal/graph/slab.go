@@ -6,8 +6,8 @@ const (
 	chunkMask = chunkSize - 1
 )
 
-// slab hands out numbered slots of T that never move, in chunks, so that growth
-// copies nothing and leaves no slack. Slot 0 is never handed out.
+// slab allocates numbered slots of T that never move. It grows in chunks, without copying. Slot 0
+// is never allocated.
 type slab[T any] struct {
 	chunks []*[chunkSize]T
 	next   uint32

@@ -17,9 +17,8 @@ type Visit struct {
 	Depth int
 }
 
-// Walk lists the nodes that can be reached from starts, breadth first, each
-// once, starts included, not deeper than depth (0: any depth). Neighbours are
-// visited in object.Compare order.
+// Walk returns the nodes reachable from starts, breadth first, each once, including starts, up to a
+// depth (0: any depth). Neighbours are visited in object.Compare order.
 func (g *Graph) Walk(starts []ID, direction Direction, depth int) []Visit {
 	seen := make(map[ID]bool, len(starts))
 	var visits []Visit
@@ -55,8 +54,7 @@ func (g *Graph) neighbours(id ID, direction Direction) []ID {
 	return ids
 }
 
-// OwnersOf lists the owners that are in the graph, in the order of the
-// references.
+// OwnersOf returns the owners that are in the graph, in the order of the references.
 func (g *Graph) OwnersOf(id ID) []ID {
 	var ids []ID
 	for i, ref := range g.node(id).object.Owners {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// AdoptionAssumption is what has to hold for an object that loses its controller to stay
-// what it is. Selectors are not read, so that who selects it is not known.
+// AdoptionAssumption must hold for an object without a controller to stay as it is. Selectors are
+// not read, so it is unknown which controllers select the object.
 const AdoptionAssumption = "no other controller selects what is orphaned; one that does takes it over, and deletes what it then has too many of"
 
 var adopters = map[schema.GroupKind][]object.Resource{
@@ -21,9 +21,9 @@ var adopters = map[schema.GroupKind][]object.Resource{
 	},
 }
 
-// Adopters lists the resources whose objects take over an object of their namespace
-// that has no controller, if their selector matches it and neither is being deleted;
-// none for an object that nobody adopts.
+// Adopters lists the resources of the controllers that adopt an object of their namespace without a
+// controller, if their selector matches it and neither is being deleted. It returns nil for an
+// object that no built-in controller adopts.
 //
 // Upstream: pkg/controller/controller_ref_manager.go ClaimObject.
 // Rule: spec §8, §9, S243.

@@ -9,20 +9,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// autoRegisterName is the name of the part of the API server that registers the APIs of
-// definitions.
+// autoRegisterName names the part of the API server that registers the APIs of definitions.
 const autoRegisterName = "autoregister"
 
-// autoRegisterAssumption is what the end of an APIService rests on.
+// autoRegisterAssumption must hold for the deletion of an APIService.
 const autoRegisterAssumption = "the API server takes down the APIService of a version that no CRD has served any more"
 
-// AutoRegister returns the part of the API server that deletes an APIService which it
-// has made for a definition, when no definition has that version served any more. A
-// definition that is being deleted counts until it has gone.
+// AutoRegister returns the part of the API server that deletes an APIService which it created for a
+// definition, once no definition serves that version. A definition that is being deleted counts
+// until it is gone.
 //
-// Only definitions that go before its eyes count: what is there without one from the
-// start is there for a reason that nobody knows. A nil coverage stands for a world that
-// is complete.
+// Only definitions that disappear during the simulation count: the reason for an APIService that
+// has no definition from the start is unknown. A nil coverage means that the snapshot is complete.
 //
 // Upstream: pkg/controlplane/controller/crdregistration/crdregistration_controller.go handleVersionUpdate.
 // Upstream: kube-aggregator/pkg/controllers/autoregister/autoregister_controller.go checkAPIService.
@@ -32,7 +30,7 @@ func AutoRegister(c Coverage) Controller {
 
 type registrar struct {
 	coverage Coverage
-	// served are the APIServices for which there was a definition in an earlier pass.
+	// served are the APIServices that had a definition in an earlier pass.
 	served map[string]bool
 	waits  []Wait
 }
@@ -41,7 +39,7 @@ func (*registrar) Name() string       { return autoRegisterName }
 func (*registrar) Assumption() string { return autoRegisterAssumption }
 func (r *registrar) Waiting() []Wait  { return r.waits }
 
-// Look notes for which APIServices there is a definition: the API server has run before.
+// Look records the APIServices that have a definition: the API server ran before the simulation.
 func (r *registrar) Look(w World) {
 	made := registeredIn(w)
 	if len(made) == 0 {
@@ -53,7 +51,7 @@ func (r *registrar) Look(w World) {
 	}
 }
 
-// Step deletes the APIServices without a definition.
+// Step deletes the APIServices that lost their definition.
 func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, autoRegisterName)
 	made := registeredIn(w)
@@ -75,25 +73,26 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&r.waits)
 }
 
-// registeredIn are the APIServices that the API server has made for definitions.
+// registeredIn returns the APIServices that the API server created for definitions and that are not
+// being deleted.
 func registeredIn(w World) []*object.Object {
 	return objectsThat(w, object.APIService.GroupResource(), func(o *object.Object) bool { return Registered(o) && !o.BeingDeleted() })
 }
 
-// Registered reports whether an object is an APIService that comes and goes with
+// Registered reports whether an object is an APIService that is created and deleted along with
 // definitions.
 func Registered(o *object.Object) bool {
 	return o.Is(object.APIService) && o.Labels.Get(autoManaged) == "true"
 }
 
-// needed reports whether one of these definitions has the version of an APIService served.
+// needed reports whether one of the definitions serves the version of an APIService.
 func needed(o *object.Object, there map[string]bool) bool {
 	_, group, _ := strings.Cut(o.Name, ".")
 	return there[o.Name] || there["."+group]
 }
 
-// servedBy are the names of the APIServices that definitions need; a dot and the group
-// stands for all of a definition of which nothing is known.
+// servedBy returns the names of the APIServices that definitions need. A definition without facts
+// needs all of its group, written as a dot and the group.
 func servedBy(list []*object.Object) map[string]bool {
 	names := map[string]bool{}
 	for _, o := range list {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// crowd is a server with n pods and n other objects in a hundred namespaces,
-// and one namespace that is being deleted.
+// crowd returns a server with n pods and n other objects in a hundred namespaces, and one namespace
+// that is being deleted.
 func crowd(b *testing.B, n int) *apisim.Server {
 	var text strings.Builder
 	text.WriteString("v1 Namespace ns7 phase=Terminating spec=kubernetes deleting\nv1 Node n1\n")
@@ -21,8 +21,7 @@ func crowd(b *testing.B, n int) *apisim.Server {
 	return server(b, text.String())
 }
 
-// BenchmarkStepAtRest is the price of asking when there is nothing to do, which
-// the collector pays whenever it is idle.
+// BenchmarkStepAtRest measures a Step without work. The collector pays for it whenever it is idle.
 func BenchmarkStepAtRest(b *testing.B) {
 	w := crowd(b, 10_000)
 	list := controllers.All(nil, nil, release.Rules{})
@@ -41,7 +40,7 @@ func BenchmarkStepAtRest(b *testing.B) {
 	}
 }
 
-// BenchmarkNamespace empties and ends one namespace of a hundred.
+// BenchmarkNamespace empties and deletes one namespace of a hundred.
 func BenchmarkNamespace(b *testing.B) {
 	full := crowd(b, 10_000)
 	b.ReportAllocs()

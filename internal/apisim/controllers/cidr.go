@@ -8,22 +8,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// cidrName is the name of the controller that protects ranges of addresses.
+// cidrName names the controller that protects ServiceCIDRs.
 const cidrName = "service-cidr-controller"
 
-// cidrAssumption is what the end of a ServiceCIDR rests on.
+// cidrAssumption must hold for the deletion of a ServiceCIDR.
 const cidrAssumption = "the ServiceCIDR controller runs, and no Service takes an address of the range in the ten seconds that it waits"
 
 const cidrProtection = "networking.k8s.io/service-cidr-finalizer"
 
-// ServiceCIDRs returns the controller that takes its finalizer off a ServiceCIDR which
-// is being deleted, as soon as every address that is in use in its ranges is in one of
-// another ServiceCIDR, too, or all of its ranges are. The ten seconds that it waits
-// then are left out.
+// ServiceCIDRs returns the controller that removes its finalizer from a ServiceCIDR that is being
+// deleted. It does so once the other ServiceCIDRs contain all ranges, or all used addresses of
+// them. The ten seconds that the real controller waits then are left out.
 //
-// The finalizer stays as long as the ranges, the other ServiceCIDRs or the addresses
-// are not known. Of an address without the Service that has it, that is not known any more
-// once a Service has gone. A nil coverage stands for a world that is complete.
+// The finalizer stays while the ranges, the other ServiceCIDRs or the addresses are unknown. The
+// use of an address without a known Service becomes unknown once a Service is deleted. A nil
+// coverage means that the snapshot is complete.
 //
 // Upstream: pkg/controller/servicecidrs/servicecidrs_controller.go canDeleteCIDR.
 // Upstream: pkg/api/servicecidr/servicecidr.go PrefixContainsIP.
@@ -32,7 +31,7 @@ func ServiceCIDRs(c Coverage) Releaser { return &cidrs{coverage: orComplete(c), 
 
 type cidrs struct {
 	coverage Coverage
-	// services is their number in the first pass.
+	// services is the number of Services in the first pass that needs it; -1 before.
 	services int
 	waits    []Wait
 }
@@ -42,7 +41,7 @@ func (*cidrs) Finalizer() string  { return cidrProtection }
 func (*cidrs) Assumption() string { return cidrAssumption }
 func (c *cidrs) Waiting() []Wait  { return c.waits }
 
-// Step releases the ServiceCIDRs that no address needs.
+// Step releases the ServiceCIDRs with addresses that are not needed.
 func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, c)
 	list := objectsThat(w, object.ServiceCIDR.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(cidrProtection) })
@@ -63,7 +62,7 @@ func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&c.waits)
 }
 
-// free reports whether no address needs the ServiceCIDR, and notes a wait otherwise.
+// free reports whether no address needs the ServiceCIDR. Otherwise it records a wait.
 func (c *cidrs) free(p *pass, o *object.Object) bool {
 	own, known := prefixesOf(o)
 	if !known {
@@ -102,7 +101,7 @@ func (c *cidrs) free(p *pass, o *object.Object) bool {
 	return false
 }
 
-// unclaimed reports whether it is not known which Service has an address.
+// unclaimed reports whether the Service of an address is unknown.
 func unclaimed(address *object.Object) bool { return address.IPAddress() == nil }
 
 // within reports whether one of the ranges contains the range.
@@ -110,7 +109,7 @@ func within(r netip.Prefix, ranges []netip.Prefix) bool {
 	return slices.ContainsFunc(ranges, func(x netip.Prefix) bool { return x.Overlaps(r) && x.Bits() <= r.Bits() })
 }
 
-// addresses are those of Services that only the ranges of its own contain.
+// addresses returns the IPAddresses of Services that are in a range of own and in none of others.
 func (c *cidrs) addresses(w World, own, others []netip.Prefix) []*object.Object {
 	return objectsThat(w, object.IPAddress.GroupResource(), func(o *object.Object) bool {
 		if o.Labels.Get(addressManager) != addressAllocator {
@@ -122,8 +121,8 @@ func (c *cidrs) addresses(w World, own, others []netip.Prefix) []*object.Object 
 	})
 }
 
-// holds reports whether a Service can have the address of the range: its first one
-// belongs to nobody, nor does the last one of IPv4.
+// holds reports whether a Service can have the address in the range. The first address is reserved,
+// and so is the last one of IPv4.
 func holds(r netip.Prefix, at netip.Addr) bool {
 	if !r.Contains(at) || r.Masked().Addr() == at {
 		return false
@@ -132,7 +131,7 @@ func holds(r netip.Prefix, at netip.Addr) bool {
 	return !at.Is4() || next.IsValid() && r.Contains(next)
 }
 
-// prefixesOf are the ranges of a ServiceCIDR, as far as they are known.
+// prefixesOf returns the ranges of a ServiceCIDR; false if they are unknown.
 func prefixesOf(o *object.Object) ([]netip.Prefix, bool) {
 	facts := o.ServiceCIDR()
 	if facts == nil || len(facts.CIDRs) == 0 {

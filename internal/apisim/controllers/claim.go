@@ -6,23 +6,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// claimProtectionName is the name of the controller that protects claims in use.
+// claimProtectionName names the controller that protects claims in use.
 const claimProtectionName = "pvc-protection-controller"
 
-// claimProtectionAssumption is what the end of a claim rests on.
+// claimProtectionAssumption must hold for the deletion of a claim.
 const claimProtectionAssumption = "the PVC protection controller runs, and no other pod starts to use the PVC"
 
 const claimProtection = "kubernetes.io/pvc-protection"
 
-// ClaimProtection returns the controller that takes its finalizer off a claim
-// which is being deleted, as soon as no pod on a node uses the claim. A pod that
-// has run to its end still uses it; one that was never scheduled does not. The
-// claim of an ephemeral volume is used by the pod that controls it, until that is
+// ClaimProtection returns the controller that removes its finalizer from a claim that is being
+// deleted, once no scheduled pod uses the claim. A finished pod still uses it; an unscheduled one
+// doesn't. The claim of an ephemeral volume is used by the pod that controls it, until that pod is
 // shut down.
 //
-// The finalizer stays as long as the snapshot leaves open whether such a pod is
-// there: the pods of the namespace are not covered, or one is shown without its
-// volumes. A nil coverage stands for a world that is complete.
+// The finalizer stays if the snapshot may lack such a pod: the pods of the namespace are not
+// covered, or one lacks its volumes. A nil coverage means that the snapshot is complete.
 //
 // Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go podUsesPVCForDeletion.
 // Rule: spec §7.1, S230–S232.
@@ -38,7 +36,7 @@ func (*claims) Finalizer() string  { return claimProtection }
 func (*claims) Assumption() string { return claimProtectionAssumption }
 func (c *claims) Waiting() []Wait  { return c.waits }
 
-// Step releases the claims that nobody uses.
+// Step releases the claims that no pod uses.
 func (c *claims) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, c)
 	var in *mounts
@@ -64,11 +62,11 @@ func (c *claims) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&c.waits)
 }
 
-// mounts are the pods of a namespace by the claims that they use.
+// mounts holds the pods of a namespace by the claims that they use.
 type mounts struct {
 	namespace string
 	byClaim   map[string][]mount
-	// hidden are the pods of which it is not known what they use.
+	// hidden are the pods with unknown volumes.
 	hidden []*object.Object
 }
 
@@ -93,17 +91,17 @@ func mountsIn(w World, namespace string) *mounts {
 	return m
 }
 
-// mayMount reports whether a pod is on a node and uses a claim, as far as is known.
+// mayMount reports whether a pod is or may be on a node and use a claim.
 func mayMount(pod *object.Object) bool {
 	facts := pod.Pod()
 	return facts == nil || !facts.VolumesKnown || facts.NodeName != "" && len(facts.Claims) > 0
 }
 
-// users are the pods that use the claim.
+// users returns the pods that use the claim.
 func (m *mounts) users(claim *object.Object) []*object.Object {
 	var list []*object.Object
 	for _, x := range m.byClaim[claim.Name] {
-		again := len(list) > 0 && list[len(list)-1] == x.pod // its mounts follow one another
+		again := len(list) > 0 && list[len(list)-1] == x.pod // the mounts of one pod are adjacent
 		if again || x.ephemeral && (shutDown(x.pod) || !controls(x.pod, claim)) {
 			continue
 		}
@@ -112,7 +110,8 @@ func (m *mounts) users(claim *object.Object) []*object.Object {
 	return list
 }
 
-// shutDown reports whether the kubelet is done with a pod, or was passed by.
+// shutDown reports whether a pod is being deleted with no grace period left: its kubelet finished
+// it, or was bypassed.
 //
 // Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go podIsShutDown.
 func shutDown(pod *object.Object) bool {

@@ -2,7 +2,7 @@ package controllers
 
 import "slices"
 
-// The conditions by which a namespace that stays says why.
+// The conditions in which a terminating namespace reports its obstacles.
 //
 // Upstream: api/core/v1/types.go NamespaceDeletionDiscoveryFailure,
 // NamespaceDeletionContentFailure, NamespaceContentRemaining, NamespaceFinalizersRemaining.
@@ -13,8 +13,8 @@ const (
 	finalizersRemaining = "NamespaceFinalizersRemaining"
 )
 
-// Conditions are the conditions that are true of a namespace while it waits, by name.
-// While pods are left they say nothing of what remains: all of it counts as removed.
+// Conditions returns the conditions that are true of a namespace during the wait, sorted by name.
+// While pods remain, no condition reports other content: it all counts as removed.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessContentTotals,
 // makeDeleteContentCondition.
@@ -32,7 +32,7 @@ func (w Wait) Conditions() []string {
 			return []string{contentFailure}
 		}
 	case ContentRemains:
-		// What has no finalizer and is there all the same is an error.
+		// Content without a finalizer that still exists is an error.
 		if len(w.Finalizers) == 0 {
 			return []string{contentRemaining, contentFailure}
 		}
@@ -42,8 +42,7 @@ func (w Wait) Conditions() []string {
 	return nil
 }
 
-// ConditionsOf are the conditions that are true while all of this is waited for, by
-// name.
+// ConditionsOf returns the conditions that are true during all these waits, sorted by name.
 func ConditionsOf(waits []Wait) []string {
 	var list []string
 	for _, w := range waits {

@@ -8,18 +8,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// content is what is in one namespace that is being deleted.
+// content is the content of one namespace that is being deleted.
 type content struct {
 	*pass
 	coverage  Coverage
 	rules     release.Rules
 	namespace *object.Object
 	lost      *lost
-	// open tells that something is left or may be left.
+	// open is true if something is left or may be left.
 	open bool
 }
 
-// deleteAll deletes the content and reports whether nothing is left for certain.
+// deleteAll deletes the content and reports whether it is known that nothing is left.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
 // takes the resources in random order.
@@ -39,11 +39,11 @@ func (c *content) deleteAll() bool {
 	return !c.open && c.ctx.Err() == nil
 }
 
-// podsFirst reports whether all else in a namespace waits for its pods.
+// podsFirst reports whether the namespace controller deletes all pods before anything else.
 func (c *content) podsFirst() bool { return c.rules.Follow(release.OrderedNamespaces) }
 
-// contentOf are the resources that a namespace is emptied of, without pods, by
-// group and name.
+// contentOf returns the resources that the namespace controller deletes, except pods, by group and
+// name.
 func contentOf(rs *object.Resources) []object.Resource {
 	var list []object.Resource
 	for _, r := range rs.Sorted() {
@@ -55,9 +55,8 @@ func contentOf(rs *object.Resources) []object.Resource {
 	return list
 }
 
-// deleteOf deletes the objects of one resource and returns how many are known to
-// be left. Where a request was refused nothing is known, so that refused pods do
-// not keep the rest waiting.
+// deleteOf deletes the objects of one resource and returns how many are known to be left. It
+// returns 0 after a refused request, so that refused pods don't delay the rest.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
 func (c *content) deleteOf(r object.Resource) (left int) {
@@ -85,8 +84,8 @@ func (c *content) deleteOf(r object.Resource) (left int) {
 	return len(objects)
 }
 
-// request deletes the collection, or object by object where that is not offered.
-// Both are done in the background: the finalizers of the collector come off.
+// request deletes the collection, or each object if the resource has no deletecollection. The
+// policy is Background, which removes the collector's finalizers.
 func (c *content) request(r object.Resource) error {
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background}
@@ -107,7 +106,7 @@ func (c *content) request(r object.Resource) error {
 	return nil
 }
 
-// unsupported reports whether the server does not know such a request there.
+// unsupported reports whether the server doesn't support such a request for the resource.
 func unsupported(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
@@ -116,21 +115,21 @@ func (c *content) of(r object.Resource) []*object.Object {
 	return c.w.ObjectsOf(r.GroupResource(), c.namespace.Name)
 }
 
-// leave notes what keeps the namespace.
+// leave records why the namespace stays.
 func (c *content) leave(w Wait) {
 	c.open = true
 	c.wait(w)
 }
 
-// unserved reports whether the server knows no such path: then the namespace has none of
-// the resource, as far as it is emptied. (S213)
+// unserved reports whether the server has no path for the resource. The namespace controller then
+// counts it as empty. (S213)
 func (c *content) unserved(r object.Resource) bool {
 	d, ok := c.coverage.(Discovery)
 	return ok && d.Unserved(r, c.namespace.Name)
 }
 
-// checkDiscovery looks for API versions of which the server cannot say what they
-// serve: while there is one the namespace stays, whether or not it has anything of it.
+// checkDiscovery records the API versions with resources that the server cannot list. One of them
+// keeps the namespace, even if it has no objects there.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
 // keeps the error of discovery to its end.
@@ -149,28 +148,28 @@ func (c *content) checkDiscovery() {
 	}
 }
 
-// checkKinds looks for content that deleteOf cannot see: objects of kinds that no
-// resource serves, and custom resources whose definition the snapshot may lack.
+// checkKinds records content that deleteOf cannot see: objects of kinds that no resource serves,
+// and custom resources if the snapshot may lack definitions.
 func (c *content) checkKinds() {
 	if !c.coverage.Covers(object.CRD.Resource(), "") {
 		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: object.CRD.Resource(), Why: c.coverage.Why(object.CRD.Resource(), "")})
 	}
 	if c.open {
-		return // blocked already: no need to look at everything there is
+		return // blocked already: scanning all objects is unnecessary
 	}
 	if there := c.lost.in(c.namespace.Name); len(there) > 0 {
 		c.leave(remaining(c.namespace.Ref, NotServed, object.Resource{}, there))
 	}
 }
 
-// lost are the objects of kinds that no resource serves. No request of a pass reaches them,
-// so they are looked for once in it.
+// lost holds the objects of kinds that no resource serves. No request of a pass changes them, so
+// they are collected once per pass, on first use.
 type lost struct {
 	w  World
 	by map[string][]*object.Object
 }
 
-// in are those in a namespace.
+// in returns those in a namespace.
 func (l *lost) in(namespace string) []*object.Object {
 	if l.by == nil {
 		l.by = map[string][]*object.Object{}

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// TestContext: a controller whose time is up stops and says so; what it did not
-// try is no wait.
+// TestContext: a controller stops and returns the error when its context is cancelled. Requests
+// that it didn't send are no waits.
 func TestContext(t *testing.T) {
 	const world = `
 v1 Namespace s phase=Terminating spec=kubernetes deleting
@@ -47,7 +47,7 @@ networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/servi
 	}
 }
 
-// TestContextEndsInAPass: the request that is under way is the last one.
+// TestContextEndsInAPass: after cancellation, the request in flight is the last one.
 func TestContextEndsInAPass(t *testing.T) {
 	for _, test := range []struct {
 		controller controllers.Controller

@@ -8,25 +8,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// DefinitionName is the name of the controller that cleans up custom resources.
+// DefinitionName names the controller that cleans up custom resources.
 const DefinitionName = "crd-finalizer"
 
-// definitionAssumption is what the end of a definition rests on.
+// definitionAssumption must hold for the deletion of a definition.
 const definitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
 
-// DefinitionCleanup is the finalizer of a definition, which comes off when no
-// instance is left.
+// DefinitionCleanup is the finalizer of a definition. It is removed once no instance is left.
 const DefinitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
-// DefinitionController returns the part of the API server that deletes the
-// instances of a CustomResourceDefinition which is being deleted, and then takes
-// its finalizer off the definition. It deletes without a policy, so that
-// finalizers of the collector which an instance has already are honoured, and
-// past all admission. A definition that was never established, or that sits on
-// top of a built-in resource, loses the finalizer at once.
+// DefinitionController returns the part of the API server that deletes the instances of a
+// CustomResourceDefinition that is being deleted, and then removes the definition's finalizer. It
+// deletes without a policy, which keeps existing finalizers of the collector, and without
+// admission. A definition that was never established, or that shadows a built-in resource, loses
+// the finalizer at once.
 //
-// The finalizer stays as long as the coverage leaves open whether there are more
-// instances. A nil coverage stands for a world that is complete.
+// The finalizer stays if there may be instances outside the coverage. A nil coverage means that the
+// snapshot is complete.
 //
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
 // Rule: spec §6.2, S192–S197.
@@ -66,8 +64,8 @@ type instances struct {
 	resource   object.Resource
 }
 
-// instancesOf is the resource that a definition declares. The name of a
-// definition is always `<plural>.<group>`, so that it is known without facts.
+// instancesOf returns the resource that a definition declares. It needs no facts: a definition is
+// always named `<plural>.<group>`.
 func instancesOf(w World, definition *object.Object) object.Resource {
 	plural, group, _ := strings.Cut(definition.Name, ".")
 	r := object.Resource{Group: group, Name: plural, Namespaced: true}
@@ -85,7 +83,7 @@ func instancesOf(w World, definition *object.Object) object.Resource {
 	return r
 }
 
-// cleanUp is one pass over one definition.
+// cleanUp makes one pass over one definition.
 func (i *instances) cleanUp() {
 	if !i.terminate() {
 		return
@@ -101,8 +99,7 @@ func (i *instances) cleanUp() {
 	i.refused(i.definition.Ref, object.Resource{}, err)
 }
 
-// terminate writes the condition Terminating if it is not there, and reports whether
-// the pass goes on.
+// terminate sets the condition Terminating if necessary, and reports whether the pass can continue.
 func (i *instances) terminate() bool {
 	facts := i.definition.Definition()
 	if facts == nil || facts.Terminating {
@@ -128,8 +125,8 @@ func setTerminating(o *object.Object, yes bool) {
 	o.Edit().Facts = &facts
 }
 
-// counts reports whether the instances have to go first. Nothing being known of
-// the definition, it is taken for an established one.
+// counts reports whether the instances must be deleted first. A definition without facts is assumed
+// to be established.
 func (i *instances) counts() bool {
 	switch i.resource.GroupResource() {
 	case object.CRD.GroupResource(), object.APIService.GroupResource():
@@ -139,8 +136,8 @@ func (i *instances) counts() bool {
 	return facts == nil || facts.Established
 }
 
-// deleteAll deletes the instances, namespace by namespace, and reports whether none
-// is left for certain.
+// deleteAll deletes the instances, namespace by namespace, and reports whether it is known that
+// none is left.
 func (i *instances) deleteAll() bool {
 	gr := i.resource.GroupResource()
 	var namespaces []string
@@ -172,7 +169,7 @@ func (i *instances) deleteAll() bool {
 	return done
 }
 
-// unserved are the instances that no resource serves.
+// unserved returns the instances that no resource serves.
 func (i *instances) unserved() []*object.Object {
 	var list []*object.Object
 	for _, o := range i.w.Objects() {

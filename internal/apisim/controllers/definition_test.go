@@ -19,7 +19,7 @@ const (
 	going   = " deleting fin=" + cleanup + "\n"
 )
 
-// TestDefinitionLeft says what keeps a definition and what does not.
+// TestDefinitionLeft lists what keeps a definition and what doesn't.
 func TestDefinitionLeft(t *testing.T) {
 	const of = "defines=example.com/v1:Widget:widgets "
 	const ofThing = "defines=example.org/v1:Thing:things "
@@ -67,7 +67,7 @@ func TestDefinitionLeft(t *testing.T) {
 	}
 }
 
-// TestDefinitionResource: what is not served is described as the definition says.
+// TestDefinitionResource: a resource that is not served is described by its definition.
 func TestDefinitionResource(t *testing.T) {
 	d := controllers.DefinitionController(partly{"Thing": "", "": ""})
 	settle(t, d, server(t, things+"defines=example.org/v3:Thing:things scope=Cluster established terminating"+going+
@@ -88,8 +88,8 @@ func TestDefinitionResource(t *testing.T) {
 	}
 }
 
-// TestDefinitionCondition: Terminating is said before the first instance goes,
-// and taken back with the finalizer.
+// TestDefinitionCondition: Terminating is set before the first instance is deleted, and cleared
+// along with the finalizer.
 func TestDefinitionCondition(t *testing.T) {
 	w := &tapped{Server: server(t, widgets+"defines=example.com/v1:Widget:widgets established deleting fin=x/y,"+cleanup+"\nexample.com/v1 Widget s/w")}
 	var said []bool
@@ -116,7 +116,7 @@ func TestDefinitionCondition(t *testing.T) {
 	}
 }
 
-// TestDefinitionNamespaces: instances are deleted once a namespace.
+// TestDefinitionNamespaces: instances are deleted once per namespace.
 func TestDefinitionNamespaces(t *testing.T) {
 	w := &tapped{Server: server(t, widgets+"defines=example.com/v1:Widget:widgets established terminating"+going+
 		"example.com/v1 Widget s/a fin=x/y\nexample.com/v1 Widget s/b fin=x/y\nexample.com/v1 Widget t/a uid=c\nexample.com/v1 Widget t/b uid=d")}
@@ -133,8 +133,7 @@ func TestDefinitionNamespaces(t *testing.T) {
 	}
 }
 
-// TestDefinitionRefusals: each request can be refused, and then nothing after it
-// is tried.
+// TestDefinitionRefusals: each request can be refused; then no later one is sent.
 func TestDefinitionRefusals(t *testing.T) {
 	no := apierrors.NewInternalError(errors.New("no"))
 	const of = "defines=example.com/v1:Widget:widgets established "

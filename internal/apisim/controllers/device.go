@@ -9,21 +9,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// resourceClaimName is the name of the controller that gives devices back.
+// resourceClaimName names the controller that releases devices.
 const resourceClaimName = "resourceclaim-controller"
 
-// resourceClaimAssumption is what the end of a ResourceClaim rests on.
+// resourceClaimAssumption must hold for the deletion of a ResourceClaim.
 const resourceClaimAssumption = "the ResourceClaim controller runs, and no other pod reserves the claim"
 
 const deviceProtection = "resource.kubernetes.io/delete-protection"
 
-// DeviceClaims returns the controller that takes its finalizer off a ResourceClaim
-// which is being deleted, as soon as no pod reserves it: a reservation ends with its
-// pod, or when the pod has run to its end, or is being deleted and was never
-// scheduled. A reservation of anything but a pod stays forever.
+// DeviceClaims returns the controller that removes its finalizer from a ResourceClaim that is being
+// deleted, once no pod reserves it. A reservation ends when its pod is deleted or finished, or is
+// being deleted and was never scheduled. A reservation of anything but a pod stays forever.
 //
-// The finalizer stays as long as the reservations or their pods are not known. A nil
-// coverage stands for a world that is complete.
+// The finalizer stays while the reservations or their pods are unknown. A nil coverage means that
+// the snapshot is complete.
 //
 // Upstream: pkg/controller/resourceclaim/controller.go syncClaim, isPodDone.
 // Rule: spec §7.1, S240.
@@ -33,7 +32,7 @@ func DeviceClaims(c Coverage) Releaser {
 
 type devices struct {
 	coverage Coverage
-	// seen are the pods with a reservation that were there in an earlier pass.
+	// seen are the pods with a reservation that existed in an earlier pass.
 	seen  map[types.UID]bool
 	waits []Wait
 }
@@ -43,7 +42,7 @@ func (*devices) Finalizer() string  { return deviceProtection }
 func (*devices) Assumption() string { return resourceClaimAssumption }
 func (d *devices) Waiting() []Wait  { return d.waits }
 
-// Step releases the claims that nobody reserves.
+// Step releases the claims that no pod reserves.
 func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, d)
 	for _, claim := range objectsThat(w, object.ResourceClaim.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(deviceProtection) }) {
@@ -67,8 +66,8 @@ func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&d.waits)
 }
 
-// users are the pods that reserve the claim; without any, why it is reserved all the
-// same or may be.
+// users returns the pods that reserve the claim. If there are none, why is the reason that it is or
+// may be reserved, without a Reason if it isn't.
 func (d *devices) users(w World, claim *object.Object) (users []*object.Object, why Wait) {
 	facts := claim.ResourceClaim()
 	if facts == nil {
@@ -107,8 +106,8 @@ func (d *devices) users(w World, claim *object.Object) (users []*object.Object, 
 	return users, why
 }
 
-// missing is why the pod of a reservation may exist though it is not there; named tells that
-// another one has its name.
+// missing returns why the pod of a reservation may exist although the snapshot lacks it, "" if it
+// doesn't exist. named is true if another pod has its name.
 func (d *devices) missing(claim *object.Object, r object.Reservation, named bool) string {
 	if !named && !d.coverage.Covers(object.Pod.Resource(), claim.Namespace) {
 		return d.coverage.Why(object.Pod.Resource(), claim.Namespace)
@@ -118,7 +117,7 @@ func (d *devices) missing(claim *object.Object, r object.Reservation, named bool
 	return momentsOf(d.coverage).Unseen(object.Pod, ref, claim.DeletionTimestamp())
 }
 
-// podDone reports whether a pod will not run any more.
+// podDone reports whether a pod will never run again.
 func podDone(pod *object.Object) bool {
 	facts := pod.Pod()
 	return facts != nil && (facts.Finished() || pod.BeingDeleted() && facts.NodeName == "")

@@ -1,25 +1,24 @@
-// Package controllers holds the deleters of a simulated world besides the
-// garbage collector: the kubelet, which finishes pods; pod GC, which does so
-// where there is no kubelet any more; the namespace controller; the clean-up of
-// custom resources when their definition goes, and of the APIService of a definition;
-// the PV controller, with the drivers behind it, when a claim leaves its volume; who
-// deletes the Endpoints and addresses of a Service that goes, and mirrors of Endpoints; the tokens controller,
-// when a ServiceAccount has gone; and
-// those that take a finalizer of Kubernetes off when it has served: off claims that no
-// pod uses, volumes without a claim, devices that no pod reserves, ranges of addresses
-// that no Service needs, Services whose load balancer is down, and pods that no Job has
-// to count.
+// Package controllers simulates the controllers, other than the garbage collector, that delete
+// objects or remove finalizers:
 //
-// Nobody here creates or adopts anything. ComesBack and Adopters say who would, as far
-// as Kubernetes itself is concerned.
+//   - the kubelet, which finishes pods, and pod GC, which does so without a kubelet;
+//   - the namespace controller;
+//   - the clean-up of the custom resources and of the APIServices of a deleted definition;
+//   - the PV controller and the volume drivers, for the volume of a deleted claim;
+//   - those that delete the Endpoints and addresses of a deleted Service, and mirrors of Endpoints;
+//   - the tokens controller, for a deleted ServiceAccount;
+//   - those that remove Kubernetes' own finalizers: from claims that no pod uses, volumes without
+//     a claim, devices that no pod reserves, ServiceCIDRs that no Service needs, Services
+//     without a load balancer, and pods that no Job must count.
 //
-// Each is driven like the collector: one call, one pass over the world, in a
-// fixed order and without a clock. What upstream does some seconds later it does
-// here when it is asked to; what upstream retries it tries again in the next
-// pass.
+// No controller here creates or adopts objects. ComesBack and Adopters name the built-in
+// controllers that would.
 //
-// A controller deletes what it sees. It says that something is gone for good,
-// which is what removing the last finalizer of a namespace or a definition
-// means, only where the snapshot behind the world covers everything that could
-// hold it up. Otherwise it waits, and says what for (see Wait).
+// Each controller is driven like the collector: one call makes one pass over the world, in a fixed
+// order and without a clock. What upstream does after some seconds happens when it is requested.
+// What upstream retries is retried in the next pass.
+//
+// A controller deletes the objects that it sees. Removing the last finalizer of a namespace or a
+// definition asserts that its content is gone. The controllers do that only if the snapshot covers
+// everything that could prevent it. Otherwise they wait and record for what (see Wait).
 package controllers

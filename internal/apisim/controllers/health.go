@@ -2,17 +2,16 @@ package controllers
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// Health says what is known of those on machines who end pods. An empty text says that
-// they do their part, or that nothing is known.
+// Health says what is known about the programs that finish pods. "" means that they work, or that
+// nothing is known.
 type Health interface {
-	// Kubelet says why the kubelet of a node does not end pods.
+	// Kubelet returns why the kubelet of a node doesn't finish pods.
 	Kubelet(node string) string
-	// PodGC says why pod GC has not removed a pod that is being deleted and whose node
-	// is missing.
+	// PodGC returns why pod GC hasn't removed a pod that is being deleted and has a missing node.
 	PodGC(pod *object.Object) string
 }
 
-// healthy is the health of a world of which nothing bad is known.
+// healthy is a Health without known problems.
 type healthy struct{}
 
 func (healthy) Kubelet(string) string       { return "" }

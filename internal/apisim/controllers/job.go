@@ -8,27 +8,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// JobName is the name of the controller that counts the pods of Jobs.
+// JobName names the controller that counts the pods of Jobs.
 const JobName = "job-controller"
 
-// jobAssumption is what the end of a pod of a Job rests on.
+// jobAssumption must hold for the deletion of a pod of a Job.
 const jobAssumption = "the Job controller runs and lets go of pods that it has counted or whose Job is gone"
 
-// JobFinalizer is on pods that their Job has yet to count.
+// JobFinalizer is on pods that the Job controller must still count.
 const JobFinalizer = "batch.kubernetes.io/job-tracking"
 
-// JobTracking returns the part of the Job controller that takes its finalizer off
-// pods: those without a controller, those whose Job has gone, is being deleted or
-// has finished, and those that have run to their end or are being deleted, which
-// count as failed. Pods of other controllers, and of Jobs that somebody else
-// manages, it leaves alone.
+// JobTracking returns the part of the Job controller that removes its finalizer from pods: those
+// without a controller, those of a Job that is deleted, being deleted or finished, those that are
+// finished, and those that are being deleted, which count as failed. It ignores pods of other
+// controllers and of Jobs with another managedBy.
 //
-// That a pod which is being deleted counts at once is so without a pod failure
-// policy; with one it counts when its containers have stopped, which comes before
-// the end of the pod just the same.
+// A pod that is being deleted counts at once only without a pod failure policy. With one it counts
+// when its containers have stopped, which is still before the pod is gone.
 //
-// The finalizer stays on a pod as long as it is not known who manages its Job. A
-// nil coverage stands for a world that is complete.
+// The finalizer stays on a pod while the manager of its Job is unknown. A nil coverage means that
+// the snapshot is complete.
 //
 // Upstream: pkg/controller/job/job_controller.go syncOrphanPod, canRemoveFinalizer.
 // Rule: spec §7.1, S139, S238, S239.
@@ -38,8 +36,8 @@ func JobTracking(c Coverage) Releaser {
 
 type jobs struct {
 	coverage Coverage
-	// seen are the Jobs that were there in an earlier pass: one that is not there
-	// any more has gone, whatever the snapshot covers.
+	// seen are the Jobs that existed in an earlier pass. If one is missing later, it was deleted,
+	// whatever the snapshot covers.
 	seen  map[types.UID]bool
 	waits []Wait
 }
@@ -49,7 +47,7 @@ func (*jobs) Finalizer() string  { return JobFinalizer }
 func (*jobs) Assumption() string { return jobAssumption }
 func (j *jobs) Waiting() []Wait  { return j.waits }
 
-// Step lets go of the pods that no Job has to count any more.
+// Step releases the pods that the Job controller doesn't need to count any more.
 func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, j)
 	var there map[types.UID]*object.Object
@@ -68,7 +66,7 @@ func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&j.waits)
 }
 
-// look lists the Jobs that are there.
+// look returns the existing Jobs by UID and records them as seen.
 func (j *jobs) look(w World) map[types.UID]*object.Object {
 	there := map[types.UID]*object.Object{}
 	for _, job := range w.ObjectsOf(object.Job.GroupResource(), "") {
@@ -77,8 +75,8 @@ func (j *jobs) look(w World) map[types.UID]*object.Object {
 	return there
 }
 
-// counted reports whether nobody has to count the pod any more. For a pod that is
-// being deleted it notes a wait otherwise.
+// counted reports whether the finalizer can be removed from the pod. If not, it records a wait for
+// a pod that is being deleted.
 func (j *jobs) counted(p *pass, pod *object.Object, there map[types.UID]*object.Object) bool {
 	wait := func(w Wait) bool {
 		if pod.BeingDeleted() {

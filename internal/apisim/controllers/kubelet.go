@@ -9,22 +9,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// KubeletName is the name of the controller that finishes pods.
+// KubeletName names the controller that finishes pods.
 const KubeletName = "kubelet"
 
-// kubeletAssumption is what the end of a pod on a node rests on: the snapshot
-// does not tell whether a node is ready. (spec §11.2, U6)
+// kubeletAssumption must hold for the deletion of a pod on a node. The snapshot doesn't tell
+// whether a node is ready. (spec §11.2, U6)
 const kubeletAssumption = "the kubelet of its node works and stops the containers within the grace period"
 
-// Kubelet returns the kubelets of all nodes, as far as deletion goes: a pod that
-// is being deleted has its containers stopped, and then the kubelet deletes the
-// object with no grace left, pinned to its UID and without a policy, so that a
-// finalizer of the collector stays. Pods that only finalizers hold are not its
-// business. Mirror pods end the same way; that the kubelet creates them anew is
-// left out.
+// Kubelet returns the kubelets of all nodes, as far as deletion goes. After the containers of a pod
+// that is being deleted have stopped, the kubelet deletes the object without grace, with its UID as
+// a precondition and without a policy, so that finalizers of the collector stay. It ignores pods
+// that only wait for finalizers. Mirror pods are deleted the same way; their re-creation by the
+// kubelet is left out.
 //
-// Pods whose node is known to be missing are left to PodGC, and those whose kubelet is
-// known not to work are left as they are. A nil health stands for kubelets that work.
+// Pods on missing nodes are left to PodGC. Pods of a kubelet that is known not to work are left as
+// they are. A nil health means that all kubelets work.
 //
 // Upstream: pkg/kubelet/status/status_manager.go manager.syncPod, manager.canBeDeleted.
 // Rule: spec §2.9, S051, S060–S062.
@@ -40,7 +39,7 @@ func (*kubelet) Name() string       { return KubeletName }
 func (*kubelet) Assumption() string { return kubeletAssumption }
 func (k *kubelet) Waiting() []Wait  { return k.waits }
 
-// Step finishes the pods that are waiting for their kubelet.
+// Step finishes the pods that wait for their kubelet.
 func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, KubeletName)
 	nodes, failing := k.nodesOf(w), map[string]string{}
@@ -58,7 +57,8 @@ func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&k.waits)
 }
 
-// fails says why the kubelet of a pod does not end it. What is known of a node is asked for once.
+// fails returns why the kubelet of a pod doesn't finish it, "" if it does. It asks once per node
+// and caches the answer in known.
 func (k *kubelet) fails(pod *object.Object, known map[string]string) string {
 	facts := pod.Pod()
 	if facts == nil {
@@ -72,8 +72,8 @@ func (k *kubelet) fails(pod *object.Object, known map[string]string) string {
 	return why
 }
 
-// waitsForKubelet reports whether a delete without grace changes anything: there is
-// a grace period to end, or nothing at all holds the pod.
+// waitsForKubelet reports whether a delete without grace changes anything: the pod has grace left,
+// or no finalizer.
 func waitsForKubelet(pod *object.Object) bool {
 	if !pod.BeingDeleted() {
 		return false
@@ -82,16 +82,16 @@ func waitsForKubelet(pod *object.Object) bool {
 	return grace != nil && *grace != 0 || len(pod.Finalizers()) == 0
 }
 
-// noGrace is for options, which nobody writes to.
+// noGrace is a zero that delete options point to. It must not be written.
 var noGrace int64
 
-// finish deletes a pod with no grace left.
+// finish deletes a pod without grace.
 func (p *pass) finish(pod *object.Object, only *metav1.Preconditions) {
 	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: &noGrace, Preconditions: only})
 	p.refused(pod.Ref, object.Pod.Resource(), err)
 }
 
-// refused notes a request that failed. An object that has gone needs no more.
+// refused records a failed request. NotFound needs no wait: the object is gone.
 func (p *pass) refused(of object.Ref, r object.Resource, err error) {
 	if err != nil && !apierrors.IsNotFound(err) {
 		p.wait(Wait{Object: of, Reason: Refused, Resource: r, Why: err.Error()})

@@ -9,30 +9,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// NamespaceName is the name of the controller that empties namespaces.
+// NamespaceName names the controller that empties namespaces.
 const NamespaceName = "namespace-controller"
 
-// namespaceAssumption is what the end of a namespace rests on.
+// namespaceAssumption must hold for the deletion of a namespace.
 const namespaceAssumption = "the namespace controller runs and can discover and delete every kind in the namespace"
 
 const (
-	// namespaceToken is what the namespace controller has in spec.finalizers.
+	// namespaceToken is the namespace controller's entry in spec.finalizers.
 	namespaceToken       = "kubernetes"
 	namespaceTerminating = "Terminating"
 )
 
-// NamespaceController returns the controller that empties namespaces which are
-// being deleted: pods first, then everything else, by rules with
-// release.OrderedNamespaces, and all at once by others; in the background
-// whatever the objects' own finalizers of the collector say. When nothing is
-// left it takes its token out of spec.finalizers, and with the last token the
-// namespace goes, unless metadata.finalizers hold it.
+// NamespaceController returns the controller that empties namespaces that are being deleted. With
+// release.OrderedNamespaces it deletes pods first, then everything else; otherwise all at once. The
+// policy is Background, whatever finalizers of the collector the objects have. When nothing is
+// left, it removes its token from spec.finalizers. The last token's removal deletes the namespace
+// unless metadata.finalizers hold it.
 //
-// The token stays as long as the coverage leaves open whether something is left:
-// a namespaced kind that is not covered in that namespace, or the definitions of
-// custom resources, without which a kind may be unknown. A caller that knows the
-// kinds from discovery, or takes one for harmless, has its coverage say so.
-// A nil coverage stands for a world that is complete.
+// The token stays if content may be left: a namespaced kind is not covered in the namespace, or the
+// definitions of custom resources are not covered, so that a kind may be unknown. A caller that
+// knows the kinds from discovery, or regards one as harmless, must say so in its coverage. A nil
+// coverage means that the snapshot is complete.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete.
 // Rule: spec §5.2, §5.3, S200–S220.
@@ -65,7 +63,7 @@ func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&n.waits)
 }
 
-// empty is one pass over one namespace.
+// empty makes one pass over one namespace.
 func (c *content) empty() {
 	if !c.terminate() || !c.deleteAll() {
 		return
@@ -89,8 +87,8 @@ func (c *content) empty() {
 	}
 }
 
-// terminate puts the namespace into the phase Terminating if it is not, and tells
-// whether the pass goes on. (spec §5.2 step 2, S215)
+// terminate sets the phase Terminating if necessary, and reports whether the pass can continue.
+// (spec §5.2 step 2, S215)
 func (c *content) terminate() bool {
 	facts := c.namespace.NamespaceFacts()
 	if facts == nil || facts.Phase == namespaceTerminating {
@@ -115,8 +113,8 @@ func (c *content) waitForTokens(ns *object.Object) {
 	c.wait(w)
 }
 
-// tokensOf are the spec.finalizers of a namespace. One of which nothing is known
-// is taken for one that the namespace controller has yet to empty.
+// tokensOf returns the spec.finalizers of a namespace. Without facts, the namespace controller is
+// assumed not to have emptied it yet.
 func tokensOf(ns *object.Object) []string {
 	if facts := ns.NamespaceFacts(); facts != nil {
 		return facts.Finalizers

@@ -24,8 +24,8 @@ var (
 
 const terminating = "v1 Namespace s phase=Terminating spec=kubernetes deleting\n"
 
-// TestNamespaceRequests: one collection a resource, in its preferred version, in
-// the background, by group and name, and pods first.
+// TestNamespaceRequests: one deletecollection per resource, in its preferred version, with policy
+// Background, by group and name, pods first.
 func TestNamespaceRequests(t *testing.T) {
 	w := &tapped{Server: server(t, terminating+`
 v1 Secret s/a
@@ -58,7 +58,7 @@ example.com/v1 Widget s/a`)}
 	}
 }
 
-// TestNamespaceLeft says what keeps a namespace and what does not.
+// TestNamespaceLeft lists what keeps a namespace and what doesn't.
 func TestNamespaceLeft(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -111,7 +111,7 @@ func TestNamespaceLeft(t *testing.T) {
 	}
 }
 
-// TestNamespaceWaitCounts: a finalizer is counted by object.
+// TestNamespaceWaitCounts: a finalizer is counted once per object.
 func TestNamespaceWaitCounts(t *testing.T) {
 	n := controllers.NamespaceController(nil, release.Rules{})
 	settle(t, n, server(t, terminating+"v1 Secret s/b fin=x/y,x/a\nv1 Secret s/a fin=x/y\nv1 Secret s/c"))
@@ -121,8 +121,8 @@ func TestNamespaceWaitCounts(t *testing.T) {
 	}
 }
 
-// TestNamespaceWithoutCollections: a collection that the server does not know is
-// deleted one by one, whatever the refusal looks like. (S213)
+// TestNamespaceWithoutCollections: without deletecollection, objects are deleted one by one,
+// whatever error the server returns. (S213)
 func TestNamespaceWithoutCollections(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -145,8 +145,7 @@ func TestNamespaceWithoutCollections(t *testing.T) {
 	}
 }
 
-// TestNamespaceOneByOne: one that has gone, or cannot be deleted, does not keep
-// the next one.
+// TestNamespaceOneByOne: an object that is gone or cannot be deleted doesn't stop the next one.
 func TestNamespaceOneByOne(t *testing.T) {
 	w := &tapped{Server: server(t, terminating+"v1 ConfigMap s/a\nv1 ConfigMap s/b\nv1 ConfigMap s/c")}
 	w.collections = func(object.Resource, metav1.DeleteOptions) error {
@@ -166,8 +165,8 @@ func TestNamespaceOneByOne(t *testing.T) {
 	}
 }
 
-// TestNamespaceWithoutList: what cannot be listed is neither deleted one by one
-// nor counted.
+// TestNamespaceWithoutList: without the verb list, objects are neither deleted one by one nor
+// counted.
 func TestNamespaceWithoutList(t *testing.T) {
 	for _, verbs := range []object.Verbs{object.Delete, object.Delete | object.DeleteCollection} {
 		rs := scenario.Resources()
@@ -185,8 +184,7 @@ func TestNamespaceWithoutList(t *testing.T) {
 	}
 }
 
-// TestNamespaceRefusals: each request can be refused, and then nothing after it
-// that depends on it is tried.
+// TestNamespaceRefusals: each request can be refused; then no later one that depends on it is sent.
 func TestNamespaceRefusals(t *testing.T) {
 	no := apierrors.NewForbidden(namespaceResource, "s", errors.New("no"))
 	for _, test := range []struct {

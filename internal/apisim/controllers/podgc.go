@@ -6,23 +6,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// PodGCName is the name of the controller that removes pods without a kubelet.
+// PodGCName names the controller that removes pods without a kubelet.
 const PodGCName = "pod-gc"
 
-// podGCAssumption is what the end of a pod without a node rests on.
+// podGCAssumption must hold for the deletion of a pod without a node.
 const podGCAssumption = "the node stays away for longer than the 40 seconds that pod GC waits"
 
-// PodGC returns the controller that removes what no kubelet will finish: the pods
-// of a node that does not exist, and pods that are being deleted and were never
-// scheduled. It marks them Failed, unless they are at their end, and deletes them
-// with no grace left and without a precondition.
+// PodGC returns the controller that removes pods that no kubelet will finish: the pods of a missing
+// node, and unscheduled pods that are being deleted. It marks them Failed unless they are finished,
+// and deletes them without grace and without a precondition.
 //
-// A node is missing if Look has seen it and it is gone now, or if other nodes are in the world.
-// Every pod of a node that was seen and is gone is removed, those of DaemonSets and static pods
-// too. A pod on a node that was never seen, and that is not being deleted, is removed only where
-// the coverage says that the nodes in the world are all there are, and all there were when the
-// pods were seen; a nil coverage stands for a world that is complete. A pod that it
-// is known not to have removed stays; a nil health knows of none.
+// A node is missing if Look recorded it and it is gone now, or if the world has other nodes. PodGC
+// removes every pod of a node that Look recorded, including those of DaemonSets and static pods. Of
+// a node that was never seen, it removes a pod that is not being deleted only if the coverage is
+// complete for nodes and for the time at which the pods were read. A nil coverage means that the
+// snapshot is complete. A pod that PodGC is known not to have removed stays; a nil health knows of
+// none.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
 // Rule: spec §2.9, S063, S064.
@@ -64,8 +63,7 @@ func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&g.waits)
 }
 
-// fail marks a pod Failed that has not run to its end, and reports whether the pod
-// may be deleted now.
+// fail marks a pod Failed unless it is finished, and reports whether the pod may be deleted now.
 func (p *pass) fail(pod *object.Object) bool {
 	if pod.Pod().Finished() {
 		return true

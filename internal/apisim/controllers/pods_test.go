@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestKubeletPicksPods says which pods the kubelet finishes.
+// TestKubeletPicksPods lists which pods the kubelet finishes.
 func TestKubeletPicksPods(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -51,7 +51,7 @@ func TestKubeletPicksPods(t *testing.T) {
 	}
 }
 
-// TestKubeletRequest pins the request down: no grace, the UID, no policy.
+// TestKubeletRequest: the request has no grace, the UID as precondition and no policy.
 func TestKubeletRequest(t *testing.T) {
 	var sent []metav1.DeleteOptions
 	w := &tapped{Server: server(t, "v1 Pod s/p uid=u node=n1 phase=Running deleting=+30 grace=30")}
@@ -67,7 +67,7 @@ func TestKubeletRequest(t *testing.T) {
 	}
 }
 
-// TestKubeletIgnoresTheGone: somebody else was faster.
+// TestKubeletIgnoresTheGone: another client deleted the pod first.
 func TestKubeletIgnoresTheGone(t *testing.T) {
 	w := &tapped{Server: server(t, "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30")}
 	w.deletes = func(ref object.Ref, _ metav1.DeleteOptions) error {
@@ -79,7 +79,7 @@ func TestKubeletIgnoresTheGone(t *testing.T) {
 	}
 }
 
-// TestPodGCPicksPods says which pods it removes.
+// TestPodGCPicksPods lists which pods pod GC removes.
 func TestPodGCPicksPods(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -109,8 +109,8 @@ func TestPodGCPicksPods(t *testing.T) {
 	}
 }
 
-// TestPodGCMarksFirst: a pod that cannot be marked Failed is not deleted, and the
-// delete has no precondition.
+// TestPodGCMarksFirst: a pod that cannot be marked Failed is not deleted, and the delete has no
+// precondition.
 func TestPodGCMarksFirst(t *testing.T) {
 	w := &tapped{Server: server(t, "v1 Node n1\nv1 Pod s/a node=n2 phase=Running\nv1 Pod s/b node=n2 phase=Failed")}
 	w.updates = func(o *object.Object) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawWorld writes a world with namespaces, definitions, nodes, pods and what they
-// use in all stages of being deleted.
+// drawWorld draws a world with namespaces, definitions, nodes, pods and the objects that they use,
+// in all stages of deletion.
 func drawWorld(t *rapid.T) string {
 	var b strings.Builder
 	deleting := func(label string) bool { return rapid.Bool().Draw(t, label) }
@@ -63,7 +63,7 @@ func drawWorld(t *rapid.T) string {
 	return b.String()
 }
 
-// protectors are the finalizers that controllers take off, by kind.
+// protectors are the finalizers that controllers remove, by kind.
 var protectors = map[string][]string{
 	"v1 Pod":                           {"batch.kubernetes.io/job-tracking"},
 	"v1 PersistentVolumeClaim":         {"kubernetes.io/pvc-protection", "kubernetes.io/pvc-protection,x/y"},
@@ -71,10 +71,9 @@ var protectors = map[string][]string{
 	"resource.k8s.io/v1 ResourceClaim": {"resource.kubernetes.io/delete-protection"},
 }
 
-// TestControllersRest: whatever the world, the controllers settle, and do
-// the same again over a world that offers nothing to make it fast. They say why
-// each namespace, definition, claim and counted pod is there that they would like
-// to be gone, and end none while something in it is left, uses it or is not covered.
+// TestControllersRest: the controllers settle in any world, and do the same in a world without
+// Selector. They report why each remaining namespace, definition, claim and counted pod exists, and
+// finish none that has content, is in use or is not covered.
 func TestControllersRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawWorld(t)
@@ -111,8 +110,8 @@ func TestControllersRest(t *testing.T) {
 	})
 }
 
-// run steps the controllers to rest over a server, shown as a world, and looks at
-// every end of a namespace or a definition.
+// run steps the controllers until they settle and checks each deletion of a namespace or a
+// definition.
 func run(t *rapid.T, w *apisim.Server, as controllers.World, list []controllers.Controller, coverage partly) {
 	for range 200 {
 		acted, err := controllers.Step(t.Context(), as, list, nil)
@@ -162,8 +161,8 @@ func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
 	}
 }
 
-// mayUse reports whether a pod uses a claim, or may do so as far as is known. No
-// claim is the ephemeral one of a pod here.
+// mayUse reports whether a pod uses or may use a claim. No claim here is the ephemeral one of a
+// pod.
 func mayUse(o, claim *object.Object) bool {
 	pod := o.Pod()
 	switch {
@@ -175,7 +174,7 @@ func mayUse(o, claim *object.Object) bool {
 	return pod.NodeName != "" && slices.Contains(pod.Claims, object.Claim{Name: claim.Name})
 }
 
-// reserves reports whether a pod that may yet run reserves a device.
+// reserves reports whether a pod that may still run reserves a device.
 func reserves(o *object.Object, namespace string, c *object.ResourceClaimFacts) bool {
 	pod := o.Pod()
 	return o.Kind == "Pod" && o.Namespace == namespace &&

@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// held lists the objects that are being deleted and have the finalizer.
+// held matches the objects that are being deleted and have the finalizer.
 func held(by string) func(*object.Object) bool {
 	return func(o *object.Object) bool { return o.BeingDeleted() && o.HasFinalizer(by) }
 }
 
-// release takes the finalizer off an object.
+// release removes the finalizer of the pass from an object.
 func (p *pass) release(o *object.Object) {
 	next := o.Clone()
 	life := next.Edit()
@@ -21,8 +21,8 @@ func (p *pass) release(o *object.Object) {
 	p.refused(o.Ref, object.Resource{}, err)
 }
 
-// uncovered notes that the snapshot may lack an object of the resource that
-// matters; false where it lacks none.
+// uncovered reports whether the snapshot may lack an object of the resource in the namespace, and
+// then records a wait.
 func (p *pass) uncovered(c Coverage, of object.Ref, r object.Resource, namespace string) bool {
 	if c.Covers(r, namespace) {
 		return false
@@ -31,7 +31,7 @@ func (p *pass) uncovered(c Coverage, of object.Ref, r object.Resource, namespace
 	return true
 }
 
-// unseen is uncovered for one object that was there at a time, in seconds since 1970.
+// unseen is uncovered for a single object that existed at a time, in seconds since 1970.
 func (p *pass) unseen(c Coverage, of object.Ref, k object.Kind, ref object.Ref, at int64) bool {
 	if p.uncovered(c, of, k.Resource(), ref.Namespace) {
 		return true
@@ -43,7 +43,7 @@ func (p *pass) unseen(c Coverage, of object.Ref, k object.Kind, ref object.Ref, 
 	return why != ""
 }
 
-// few lists the first names.
+// few returns the first three names.
 func few(objects []*object.Object) string {
 	const most = 3
 	var names []string

@@ -12,11 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ReclaimName is the name of the controller that releases volumes and what their
-// reclaim policy asks for.
+// ReclaimName names the controller that releases volumes and applies their reclaim policy.
 const ReclaimName = "persistentvolume-binder-controller"
 
-// ReclaimAssumption is what the end of a volume rests on whose claim has gone.
+// ReclaimAssumption must hold for the deletion of a volume without its claim.
 const ReclaimAssumption = "the PV controller runs, and the driver that provisioned the volume runs and can delete the storage behind it"
 
 // The reclaim policies of volumes.
@@ -29,20 +28,18 @@ const (
 const (
 	volumeBound    = "Bound"
 	volumeReleased = "Released"
-	// provisionerFinalizer is on volumes whose driver has to delete the storage first.
+	// provisionerFinalizer is on volumes with storage that their driver must delete first.
 	provisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
 )
 
-// VolumeReclaim returns what releases a bound volume when its claim goes: the PV
-// controller, and for a volume with the policy Delete the driver that provisioned it,
-// which deletes the storage and then the volume. With the policies Retain and Recycle
-// the volume stays.
+// VolumeReclaim returns the PV controller, as far as it releases a bound volume after the deletion
+// of its claim, and the driver that provisioned a volume with the policy Delete: it deletes the
+// storage and then the volume. With the policies Retain and Recycle the volume stays.
 //
-// Only claims that go before its eyes count, and nothing is created meanwhile. A volume that was released earlier is
-// still there for a reason that nobody knows, and a claim may be missing because it is
-// younger than the list of claims. A volume whose policy is not known is left as it
-// is, and so is one of which it is not known who deletes its storage: that no external
-// driver has provisioned, or that one within Kubernetes has which is gone by now.
+// Only claims that disappear during the simulation count, and nothing is created in it. The reason
+// why an earlier released volume still exists is unknown, and a claim may be missing because it is
+// younger than the list of claims. A volume stays unchanged if its policy is unknown, or if it is
+// unknown what deletes its storage: it has no external provisioner, or a former in-tree one.
 //
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume, reclaimVolume,
 // findDeletablePlugin.
@@ -50,8 +47,8 @@ const (
 func VolumeReclaim() Controller { return &reclaim{seen: map[types.UID]bool{}} }
 
 type reclaim struct {
-	// seen are the claims that were there in an earlier pass, claims their number in
-	// the last one that left nothing to do.
+	// seen are the claims that existed in an earlier pass. claims is the number of claims in the
+	// last pass that left no work.
 	seen   map[types.UID]bool
 	claims int
 	waits  []Wait
@@ -61,12 +58,12 @@ func (*reclaim) Name() string       { return ReclaimName }
 func (*reclaim) Assumption() string { return ReclaimAssumption }
 func (r *reclaim) Waiting() []Wait  { return r.waits }
 
-// Step releases the volumes whose claims have gone.
+// Step releases the volumes of deleted claims.
 func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, ReclaimName)
 	n := numberOf(w, object.PVC.GroupResource())
 	if n == r.claims {
-		return false, ctx.Err() // no claim has gone since nothing was left to do
+		return false, ctx.Err() // no claim was deleted since a pass without work
 	}
 	bound := objectsThat(w, object.PV.GroupResource(), func(o *object.Object) bool {
 		v := o.Volume()
@@ -92,7 +89,7 @@ func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&r.waits)
 }
 
-// reclaim does what the policy of a volume asks for.
+// reclaim applies the reclaim policy of a volume.
 func (p *pass) reclaim(volume *object.Object, facts *object.PVFacts) {
 	unknown := func(why string) {
 		if !volume.BeingDeleted() {
@@ -117,8 +114,7 @@ func (p *pass) reclaim(volume *object.Object, facts *object.PVFacts) {
 	}
 }
 
-// driverOf is the external driver that deletes the storage of a volume; empty where
-// that is not known.
+// driverOf returns the external driver that deletes the storage of a volume, "" if it is unknown.
 func driverOf(facts *object.PVFacts) string {
 	by := cmp.Or(facts.MigratedTo, facts.Provisioner)
 	if strings.HasPrefix(by, "kubernetes.io/") {
@@ -127,8 +123,8 @@ func driverOf(facts *object.PVFacts) string {
 	return by
 }
 
-// setReleased puts a volume into the phase Released, takes finalizers off it that have
-// served, and reports whether that was done.
+// setReleased sets the phase Released, removes the given finalizers from the volume, and reports
+// whether the update succeeded.
 func (p *pass) setReleased(volume *object.Object, without []string) bool {
 	next := volume.Clone()
 	life := next.Edit()

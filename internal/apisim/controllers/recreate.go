@@ -10,52 +10,49 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Recreation says that an object does not stay away once it has gone.
+// Recreation says that a deleted object will be created again.
 type Recreation struct {
-	// Controller is the name of who creates it again.
+	// Controller is the name of the controller that creates it.
 	Controller string
-	// For is the object for whose sake that happens: the ReplicaSet of a pod, the
-	// namespace of a default ServiceAccount. It has no name where there is none, and
-	// no UID where it is not in the snapshot.
+	// For is the object that causes this: the ReplicaSet of a pod, the namespace of a default
+	// ServiceAccount. Its name is empty if there is none, and its UID if it is not in the snapshot.
 	For object.Ref
-	// When is the moment at which that happens, such as "when it restarts"; empty if it is at
-	// once.
+	// When is the moment of the re-creation, such as "when it restarts". "" means at once.
 	When string
-	// Assumption is what has to hold for that, as a sentence without a full stop.
+	// Assumption is what must hold for the re-creation: a sentence without a full stop.
 	Assumption string
 }
 
-// Standing is what is known of an object at the end of a simulation.
+// Standing is the state of an object at the end of a simulation.
 type Standing uint8
 
 // The standings.
 const (
-	// Unseen: the snapshot does not show whether the object is there.
+	// Unseen: the snapshot doesn't show whether the object exists.
 	Unseen Standing = iota
-	// Gone: it is not there, or it is being deleted.
+	// Gone: it doesn't exist, or it is being deleted.
 	Gone
-	// Lives: it exists, and is not being deleted.
+	// Lives: it exists and is not being deleted.
 	Lives
 )
 
-// Outlook is the world at the end of a simulation.
+// Outlook is the state of the world at the end of a simulation.
 type Outlook interface {
-	// Find looks an object up by its coordinates. The object is nil unless it lives.
+	// Find looks up an object by its coordinates. The object is nil unless it lives.
 	Find(ref object.Ref) (*object.Object, Standing)
-	// Definition is the CustomResourceDefinition that has an API version served; the
-	// Ref has no name where none is known that lives.
+	// Definition returns the CustomResourceDefinition that serves an API version. Its name is empty
+	// if no such definition is known to live.
 	Definition(apiVersion string) object.Ref
-	// Rules are those of the release of the cluster.
+	// Rules returns the rules of the cluster's release.
 	Rules() release.Rules
 }
 
-// ComesBack reports whether somebody creates an object again after it has gone, as far
-// as that is known of Kubernetes itself; operators and whoever else watches over
-// objects are not known. The object is the one that was there at first.
+// ComesBack reports whether a part of Kubernetes creates the object again after its deletion.
+// Operators and other controllers are not known. o is the object before the simulation.
 //
-// Nobody is named whose own ground goes, too: a pod of a ReplicaSet that is being
-// deleted stays away. Where the ground was not seen, it counts as being there: that
-// an object stays away must not be a guess.
+// An object doesn't come back if its cause is deleted, too: a pod of a ReplicaSet that is being
+// deleted stays deleted. A cause that the snapshot doesn't show counts as existing, because the
+// result false must not be a guess.
 //
 // Rule: spec §9, S065, S242.
 func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
@@ -81,8 +78,8 @@ func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	}
 }
 
-// controllerOf is the owner that controls the object, of one kind of one group,
-// unless it goes.
+// controllerOf returns the controlling owner of the object if it is of the kind and isn't gone.
+// owner is nil if the snapshot doesn't show it.
 func controllerOf(w Outlook, o *object.Object, kind object.Kind) (owner *object.Object, ref object.Ref, ok bool) {
 	by, controlled := o.Controller()
 	if !controlled || !by.Is(kind) {
@@ -96,17 +93,17 @@ func controllerOf(w Outlook, o *object.Object, kind object.Kind) (owner *object.
 	return owner, ref, true
 }
 
-// workload is a kind of object that keeps up pods.
+// workload is a kind of object with a controller that creates pods.
 type workload struct {
 	kind       object.Kind
 	controller string
-	// alike: a pod comes back under its own name. Who makes pods with new names has
-	// made them already for those that are being deleted or have run to their end.
+	// alike is true if a pod comes back under its own name. Other controllers have already replaced
+	// the pods that are being deleted or finished.
 	alike      bool
 	assumption string
 }
 
-// workloads are the kinds whose controllers keep up pods.
+// workloads are the kinds with controllers that replace pods.
 //
 // Upstream: pkg/controller/replicaset/replica_set.go manageReplicas.
 // Upstream: pkg/controller/statefulset/stateful_set_control.go processReplica.
@@ -120,8 +117,7 @@ var workloads = []workload{
 	{object.Job, JobName, false, "the Job controller runs, and the Job still wants the pod and has not failed too often"},
 }
 
-// podComesBack is about pods of workloads and mirror pods. What is created is another
-// pod, under the same name or not.
+// podComesBack handles pods of workloads and mirror pods. The new pod may have another name.
 //
 // Upstream: pkg/kubelet/kubelet.go tryReconcileMirrorPods.
 func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
@@ -152,9 +148,8 @@ func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{}, false
 }
 
-// replicaSetComesBack is about the ReplicaSet of a Deployment's current revision: the
-// older ones are history that nobody brings back. Where the revision of either was
-// not seen, it may be the current one.
+// replicaSetComesBack handles the ReplicaSet of a Deployment's current revision. Older ones are
+// history and don't come back. If either revision is unknown, it may be the current one.
 //
 // Upstream: pkg/controller/deployment/sync.go getNewReplicaSet.
 func replicaSetComesBack(w Outlook, o *object.Object) (Recreation, bool) {
@@ -172,14 +167,14 @@ func replicaSetComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return again, true
 }
 
-// The labels by which endpoints say who keeps them.
+// The labels of endpoints that name their manager.
 const (
 	sliceManager     = "endpointslice.kubernetes.io/managed-by"
 	endpointsManager = "endpoints.kubernetes.io/managed-by"
 )
 
-// endpointsComeBack is about EndpointSlices and Endpoints that a controller keeps for
-// a Service. What people or others made for it stays away.
+// endpointsComeBack handles EndpointSlices and Endpoints that a controller maintains for a Service.
+// Those made by people or other programs don't come back.
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
 // Upstream: pkg/controller/endpointslice/endpointslice_controller.go syncService.
@@ -209,7 +204,7 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{}, false
 }
 
-// claimComesBack is about claims that are made for a single pod, which lives on.
+// claimComesBack handles claims that are created for a single pod, if that pod lives on.
 //
 // Upstream: pkg/controller/volume/ephemeral/controller.go handleVolume.
 // Upstream: pkg/controller/resourceclaim/controller.go handleClaim.
@@ -225,8 +220,8 @@ func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{Controller: controller, For: ref, Assumption: "the controller runs, and the pod does not end"}, true
 }
 
-// nodeComesBack is about what the kubelet of a node keeps: the lease and the CSINode
-// of the same name, and the node, which it registers when it starts.
+// nodeComesBack handles the objects that a kubelet maintains: the lease and the CSINode of the
+// node's name, and the node, which it registers when it starts.
 //
 // Upstream: pkg/kubelet/kubelet_node_status.go registerWithAPIServer.
 // Upstream: pkg/volume/csi/nodeinfomanager/nodeinfomanager.go CreateCSINode.
@@ -243,9 +238,8 @@ func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{}, false
 }
 
-// revisionComesBack is about the ControllerRevision of what a DaemonSet or StatefulSet
-// looks like now: the older ones are history that nobody brings back. Which one it is
-// was not seen.
+// revisionComesBack handles the ControllerRevisions of DaemonSets and StatefulSets. Only the
+// current one comes back; older ones are history. The snapshot doesn't show which one is current.
 //
 // Upstream: pkg/controller/daemon/update.go constructHistory.
 // Upstream: pkg/controller/statefulset/stateful_set_control.go getStatefulSetRevisions.
@@ -260,7 +254,7 @@ func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{}, false
 }
 
-// addressComesBack is about the address of a Service that lives.
+// addressComesBack handles the address of a Service that lives.
 //
 // Upstream: pkg/registry/core/service/ipallocator/controller/repairip.go syncService.
 func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
@@ -271,7 +265,7 @@ func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return sake(w, object.Service.Ref(a.Namespace, a.Name), serverName, serverRuns)
 }
 
-// namespaceFillsUp is about what every namespace has as long as it is active.
+// namespaceFillsUp handles the objects that every active namespace has.
 //
 // Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go syncNamespace.
 // Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go syncNamespace.
@@ -288,8 +282,8 @@ func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{}, false
 }
 
-// whenRestarted is when a kubelet creates its node, and the mirror pods on it, again: it registers
-// the node only when it starts, and makes mirror pods only for a node that exists.
+// whenRestarted is when a kubelet creates its node and the node's mirror pods again: it registers
+// the node only at its start, and creates mirror pods only for an existing node.
 //
 // Upstream: pkg/kubelet/kubelet_node_status.go registerWithAPIServer.
 // Upstream: pkg/kubelet/kubelet.go tryReconcileMirrorPods.
@@ -302,7 +296,8 @@ func goes(w Outlook, ref object.Ref) bool {
 	return standing == Gone
 }
 
-// sake names who keeps something up for an object, unless that goes.
+// sake returns the Recreation by a controller that maintains the object for ref, unless ref is
+// gone.
 func sake(w Outlook, ref object.Ref, controller, assumption string) (Recreation, bool) {
 	o, standing := w.Find(ref)
 	switch standing {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// autoManaged is the label of the APIServices that API servers register by themselves.
+// autoManaged is the label of the APIServices that API servers register.
 const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
 
 const (
@@ -19,8 +19,8 @@ const (
 	serverStarts = "kube-apiserver is started again"
 )
 
-// keptByServer are the objects that an API server creates whenever they are missing,
-// by kind and name. All but the Service are cluster-scoped.
+// keptByServer are the objects that an API server creates whenever they are missing, by kind and
+// name. Only the Service is namespaced.
 //
 // Upstream: pkg/controlplane/controller/systemnamespaces/system_namespaces_controller.go Controller.sync.
 // Upstream: pkg/controlplane/controller/kubernetesservice/controller.go CreateOrUpdateMasterServiceIfNeeded.
@@ -42,10 +42,10 @@ var keptByServer = map[schema.GroupKind][]string{
 
 var flowSchema = schema.GroupKind{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}
 
-// onceKeptFlowSchemas are those that API servers of older releases kept.
+// onceKeptFlowSchemas are those that only API servers of older releases create.
 var onceKeptFlowSchemas = []string{"endpoint-controller", "workload-leader-election"}
 
-// The bundle of certificates by which the API server can be known, and who publishes it.
+// The bundle of serving certificates of the API server, and the controller that publishes it.
 //
 // Upstream: pkg/controller/certificates/clustertrustbundlepublisher/publisher.go syncClusterTrustBundle.
 const (
@@ -53,14 +53,14 @@ const (
 	bundlePublisher = "kube-apiserver-serving-clustertrustbundle-publisher-controller"
 )
 
-// configOfServer are the ConfigMaps of kube-system that an API server creates whenever
-// they are missing.
+// configOfServer are the ConfigMaps in kube-system that an API server creates whenever they are
+// missing.
 //
 // Upstream: pkg/controlplane/controller/clusterauthenticationtrust/cluster_authentication_trust_controller.go syncConfigMap.
 // Upstream: pkg/controlplane/controller/legacytokentracking/controller.go syncConfigMap.
 var configOfServer = []string{"extension-apiserver-authentication", "kube-apiserver-legacy-service-account-token-tracking"}
 
-// serverBringsBack is about what API servers keep, or create when they start.
+// serverBringsBack handles the objects that API servers maintain, or create at their start.
 //
 // Upstream: pkg/registry/rbac/rest/storage_rbac.go ensureRBACPolicy.
 func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recreation, bool) {
@@ -79,9 +79,9 @@ func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recre
 	return Recreation{}, false
 }
 
-// apiServiceComesBack is about APIServices that API servers register by themselves:
-// those of custom resources as long as a definition has the version served, those of
-// their own when they start. One that somebody else made has no label.
+// apiServiceComesBack handles the APIServices that API servers register: those of custom resources
+// while a definition serves the version, their own ones at their start. APIServices of other origin
+// lack the label.
 //
 // Upstream: kube-aggregator/pkg/controllers/autoregister/autoregister_controller.go checkAPIService.
 func apiServiceComesBack(w Outlook, o *object.Object) (Recreation, bool) {

@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Selector is a World that finds few objects among many faster than by sorting
-// all of them. It is asked where a world offers it.
+// Selector is an optional interface of a World: it finds few objects among many faster than by
+// sorting all of them.
 type Selector interface {
-	// Select lists what ObjectsOf lists, as far as it matches, in the same order.
+	// Select lists the objects of ObjectsOf that match, in the same order.
 	Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object
 }
 
@@ -23,7 +23,7 @@ func objectsThat(w World, gr schema.GroupResource, match func(*object.Object) bo
 	return objectsIn(w, gr, "", match)
 }
 
-// objectsIn lists those of one namespace; of all if it is empty.
+// objectsIn is objectsThat for one namespace. An empty namespace means all.
 func objectsIn(w World, gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	if s, ok := w.(Selector); ok {
 		return s.Select(gr, namespace, match)
@@ -37,7 +37,7 @@ func objectsIn(w World, gr schema.GroupResource, namespace string, match func(*o
 	return list
 }
 
-// numberOf counts the objects of a resource, which costs less than to list them.
+// numberOf counts the objects of a resource. That is cheaper than listing them.
 func numberOf(w World, gr schema.GroupResource) int {
 	n := 0
 	objectsThat(w, gr, func(*object.Object) bool {

@@ -8,20 +8,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// serviceName is the name of the controller that takes load balancers down.
+// serviceName names the controller that deletes load balancers.
 const serviceName = "service-lb-controller"
 
-// serviceAssumption is what the end of a Service with a load balancer rests on.
+// serviceAssumption must hold for the deletion of a Service with a load balancer.
 const serviceAssumption = "the cloud controller manager runs and can take the load balancer down"
 
 const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
 
-// newServiceCleanup returns the part of the cloud controller manager that takes the load
-// balancer of a Service down when the Service is being deleted, and then its finalizer
-// off.
+// newServiceCleanup returns the part of the cloud controller manager that deletes the load balancer
+// of a Service that is being deleted, and then removes the finalizer.
 //
-// A Service that was being deleted from the start has shown that this takes its time
-// or does not work: its finalizer stays.
+// A Service that was being deleted before the simulation keeps its finalizer: its load balancer
+// takes long to delete, or cannot be deleted.
 //
 // Upstream: cloud-provider/controllers/service/controller.go syncLoadBalancerIfNeeded,
 // removeFinalizer.
@@ -39,7 +38,7 @@ func (*services) Finalizer() string  { return serviceCleanup }
 func (*services) Assumption() string { return serviceAssumption }
 func (s *services) Waiting() []Wait  { return s.waits }
 
-// Step lets go of the Services whose load balancers are taken down.
+// Step releases the Services after the deletion of their load balancers.
 func (s *services) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, s)
 	first := s.late == nil

@@ -10,27 +10,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// The names of who deletes what belongs to a Service without referring to it.
+// The names of the controllers that delete objects of a Service without an owner reference.
 const (
 	EndpointsName = "endpoints-controller"
 	AllocatorName = "ipallocator"
 )
 
-// What the ends of these objects rest on.
+// The assumptions that must hold for the deletion of these objects.
 const (
 	endpointsAssumption = "the Endpoints controller runs"
 	allocatorAssumption = "the API server releases the IPs of deleted Services"
 )
 
-// The label of addresses that API servers give to Services.
+// The label of addresses that API servers allocate to Services.
 const (
 	addressManager   = "ipaddress.kubernetes.io/managed-by"
 	addressAllocator = "ipallocator.k8s.io"
 )
 
-// EndpointsOfServices returns who deletes the Endpoints of the name of a Service which goes,
-// whoever made them: their controller, and by the rules of an older release the API server
-// before it.
+// EndpointsOfServices returns the controller that deletes the Endpoints with the name of a deleted
+// Service, whatever created them. In older releases the API server does it first.
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
 func EndpointsOfServices(r release.Rules) Controller {
@@ -43,8 +42,8 @@ func EndpointsOfServices(r release.Rules) Controller {
 	}}
 }
 
-// AddressesOfServices returns the part of the API server that deletes the IPAddresses of
-// a Service which goes. One of which it is not known who has it stays.
+// AddressesOfServices returns the part of the API server that deletes the IPAddresses of a deleted
+// Service. An address of an unknown Service stays.
 //
 // Upstream: pkg/registry/core/service/storage/storage.go afterDelete.
 // Upstream: pkg/registry/core/service/storage/alloc.go releaseAllocatedResources.
@@ -59,13 +58,13 @@ func AddressesOfServices() Controller {
 	}}
 }
 
-// follower deletes objects of one resource when their leader has gone before its eyes.
+// follower deletes objects of one resource when their leader disappears during the simulation.
 type follower struct {
 	name, assumption string
 	gr, leader       schema.GroupResource
-	// of is the leader of an object; empty for none.
+	// of returns the leader of an object, zero if it has none.
 	of func(*object.Object) coordinates
-	// there are the leaders of the last pass, gone those that were there before.
+	// there are the leaders of the last pass, gone those that disappeared.
 	there, gone map[coordinates]bool
 }
 
@@ -73,7 +72,7 @@ func (f *follower) Name() string       { return f.name }
 func (f *follower) Assumption() string { return f.assumption }
 func (*follower) Waiting() []Wait      { return nil }
 
-// Step deletes what belongs to the leaders that have gone.
+// Step deletes the objects of the leaders that are gone.
 func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, f.name)
 	if numberOf(w, f.leader) != len(f.there) {
@@ -84,7 +83,7 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 			if ctx.Err() != nil {
 				break
 			}
-			// A refusal ends nothing: the object stays, as its leader would have it.
+			// A refusal is no wait: the object stays as if it still had its leader.
 			_ = w.Delete(ctx, o.Ref, metav1.DeleteOptions{})
 		}
 	}
@@ -92,8 +91,8 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&waits)
 }
 
-// look notes which leaders have gone since the last pass. One that is there again
-// keeps what belongs to it.
+// look records the leaders that disappeared since the last pass. A leader that exists again keeps
+// its objects.
 func (f *follower) look(leaders []*object.Object) {
 	there := make(map[coordinates]bool, len(leaders))
 	for _, o := range leaders {

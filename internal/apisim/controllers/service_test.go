@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// gone reports whether an object of a server has gone.
+// gone reports whether a server doesn't have an object any more.
 func gone(t *testing.T, w *apisim.Server, ref object.Ref) bool {
 	t.Helper()
 	_, err := w.Get(t.Context(), ref)
@@ -22,8 +22,8 @@ func gone(t *testing.T, w *apisim.Server, ref object.Ref) bool {
 	return err != nil
 }
 
-// TestAddressesOfOthers: an address goes with its Service, not with what has the name of
-// one in another group or resource.
+// TestAddressesOfOthers: an address is deleted with its Service, but not with an object of the same
+// name in another group or resource.
 func TestAddressesOfOthers(t *testing.T) {
 	for _, parent := range []object.IPAddressFacts{
 		{Resource: "services", Namespace: "s", Name: "web"},
@@ -49,8 +49,8 @@ func TestAddressesOfOthers(t *testing.T) {
 	}
 }
 
-// TestUnservedVersions: a version that a definition does not serve needs no APIService,
-// and a definition of which nothing is known needs all of its group.
+// TestUnservedVersions: a version that a definition doesn't serve needs no APIService. A definition
+// without facts needs all of its group.
 func TestUnservedVersions(t *testing.T) {
 	version := func(served bool) *object.CRDFacts {
 		return &object.CRDFacts{Group: "example.com", Kind: "Gadget", Plural: "gadgets", Versions: []object.CRDVersion{{Name: "v1", Served: served}}}

@@ -2,22 +2,21 @@ package controllers
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// MirroringName is the name of the controller that mirrors Endpoints.
+// MirroringName names the controller that mirrors Endpoints.
 const MirroringName = "endpointslice-mirroring-controller"
 
-// mirroringAssumption is what the end of a mirror rests on.
+// mirroringAssumption must hold for the deletion of a mirror.
 const mirroringAssumption = "the controller that mirrors Endpoints in EndpointSlices runs"
 
-// The label by which an EndpointSlice says of which Service it is, and who keeps those
-// that mirror Endpoints.
+// The label of an EndpointSlice that names its Service, and the manager of the slices that mirror
+// Endpoints.
 const (
 	sliceService  = "kubernetes.io/service-name"
 	sliceMirrored = "endpointslicemirroring-controller.k8s.io"
 )
 
-// MirroredSlices returns the controller that deletes the EndpointSlices that mirror
-// Endpoints when these go, whether or not they refer to them. A Service takes its
-// Endpoints along.
+// MirroredSlices returns the controller that deletes the EndpointSlices that mirror deleted
+// Endpoints, with or without an owner reference. Endpoints are deleted along with their Service.
 //
 // Upstream: pkg/controller/endpointslicemirroring/endpointslicemirroring_controller.go syncEndpoints,
 // deleteMirroredSlices.
@@ -35,8 +34,8 @@ func MirroredSlices() Controller {
 	}
 }
 
-// Mirrors is the name of the Endpoints that an object mirrors; false for anything but an
-// EndpointSlice that does.
+// Mirrors returns the name of the Endpoints that an EndpointSlice mirrors; false for every other
+// object.
 func Mirrors(o *object.Object) (name string, ok bool) {
 	if !o.Is(object.EndpointSlice) || o.Labels.Get(sliceManager) != sliceMirrored {
 		return "", false

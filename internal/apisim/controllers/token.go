@@ -9,25 +9,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TokensName is the name of the controller that deletes the tokens of ServiceAccounts.
+// TokensName names the controller that deletes the tokens of ServiceAccounts.
 const TokensName = "serviceaccount-token-controller"
 
-// TokensAssumption is what the end of a token rests on.
+// TokensAssumption must hold for the deletion of a token.
 const TokensAssumption = "the tokens controller runs, as it does unless it is switched off"
 
-// Tokens returns the controller that deletes a Secret which is the token of a
-// ServiceAccount, when there is no such account any more: none of the name that the
-// Secret has in an annotation, or one with another uid. An account that is being deleted
-// counts until it has gone. Owner references do not matter.
+// Tokens returns the controller that deletes the token Secrets of deleted ServiceAccounts: none has
+// the name in the Secret's annotation, or only one with another UID. An account that is being
+// deleted counts until it is gone. Owner references don't matter.
 //
-// A Secret stays as long as it is not known whether it is a token, or whether the account
-// has gone: the accounts of the namespace are not covered, or the account of the name is
-// older than the Secret that names another uid, so that the two were not seen at the same
-// time. A nil coverage stands for a world that is complete.
+// A Secret stays while it is unknown whether it is a token or whether its account is gone: the
+// accounts of the namespace are not covered, or the account of that name has another UID but is
+// older than the Secret, so that the two were read at different times. A nil coverage means that
+// the snapshot is complete.
 //
-// Left out is what the controller writes into tokens, and that it takes the name of a
-// token that has gone out of the list in its account: nothing goes or stays because of it, and
-// a plan follows it from what goes.
+// The controller's writes to tokens are left out, and so is the removal of a deleted token from its
+// account's list. Neither causes or prevents a deletion, and a plan derives the latter.
 //
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go syncServiceAccount, syncSecret.
 // Rule: spec §7.1, S246–S248.
@@ -37,7 +35,7 @@ func Tokens(c Coverage) Controller {
 
 type tokens struct {
 	coverage Coverage
-	// seen are the tokens whose account was there in an earlier pass.
+	// seen are the tokens that had their account in an earlier pass.
 	seen  map[types.UID]bool
 	waits []Wait
 }
@@ -46,7 +44,7 @@ func (*tokens) Name() string       { return TokensName }
 func (*tokens) Assumption() string { return TokensAssumption }
 func (t *tokens) Waiting() []Wait  { return t.waits }
 
-// Step deletes the tokens whose account is gone.
+// Step deletes the tokens of deleted accounts.
 func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, TokensName)
 	list := objectsThat(w, object.Secret.GroupResource(), func(o *object.Object) bool { return o.Token() != nil && !o.BeingDeleted() })
@@ -68,8 +66,8 @@ func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&t.waits)
 }
 
-// gone reports whether the account of a token is known to be gone, and notes a wait where
-// that is open. The account is the one of that name, or nil.
+// gone reports whether the account of a token is known to be gone, and records a wait if that is
+// unknown. account is the one of that name, or nil.
 func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	of := token.Token()
 	switch {
@@ -90,14 +88,14 @@ func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	}
 }
 
-// accountOf is the account that a token names.
+// accountOf returns the account that a token names.
 func accountOf(token *object.Object) object.Ref {
 	ref := object.ServiceAccount.Ref(token.Namespace, token.Token().Account)
 	ref.UID = token.Token().AccountUID
 	return ref
 }
 
-// delete deletes a Secret that is known to be a token.
+// delete deletes a Secret if it is known to be a token.
 func (t *tokens) delete(p *pass, token *object.Object) {
 	if !token.Token().Sure {
 		p.wait(Wait{Object: token.Ref, Reason: NotShown, Why: "its type, which says whether it is a token, is not in the snapshot"})

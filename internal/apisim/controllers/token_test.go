@@ -9,10 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestTokenOfAnAccountThatWasNotSeen: a token names another uid than the account of its
-// name has. That account is younger than the token: the one that is meant has gone, and
-// the token goes. It is older: the two were not seen at the same time, and nothing
-// follows.
+// TestTokenOfAnAccountThatWasNotSeen: a token names another UID than the account of that name has.
+// If the account is younger than the token, the named one is gone and the token is deleted. If it
+// is older, the two were read at different times, and nothing follows.
 func TestTokenOfAnAccountThatWasNotSeen(t *testing.T) {
 	for _, test := range []struct {
 		name           string

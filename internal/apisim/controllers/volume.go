@@ -6,22 +6,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// volumeProtectionName is the name of the controller that protects bound volumes.
+// volumeProtectionName names the controller that protects bound volumes.
 const volumeProtectionName = "pv-protection-controller"
 
-// volumeProtectionAssumption is what the end of a volume rests on.
+// volumeProtectionAssumption must hold for the deletion of a volume.
 const volumeProtectionAssumption = "the PV controller releases a volume whose claim has gone, and the PV protection controller runs"
 
 const volumeProtection = "kubernetes.io/pv-protection"
 
-// VolumeProtection returns the controller that takes its finalizer off a
-// PersistentVolume which is being deleted, as soon as the volume is not bound. A
-// volume that the snapshot shows as bound counts as released when its claim has
-// gone, as the PV controller has it. What the reclaim policy does to volumes that
-// nobody deletes is left out.
+// VolumeProtection returns the controller that removes its finalizer from a PersistentVolume that
+// is being deleted, once the volume is not bound. A volume that is bound in the snapshot counts as
+// released when its claim is gone, as the PV controller treats it. The effect of the reclaim policy
+// on other volumes is left out.
 //
-// The finalizer stays as long as the phase of the volume or the end of its claim
-// is not known. A nil coverage stands for a world that is complete.
+// The finalizer stays while the phase of the volume or the state of its claim is unknown. A nil
+// coverage means that the snapshot is complete.
 //
 // Upstream: pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed.
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume.
@@ -56,8 +55,7 @@ func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&v.waits)
 }
 
-// unbound reports whether the volume is known to have no claim, and notes a wait
-// otherwise.
+// unbound reports whether the volume is known to have no claim. Otherwise it records a wait.
 func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]*object.Object) bool {
 	notShown := func(what string) bool {
 		p.wait(Wait{Object: volume.Ref, Reason: NotShown, Why: what + " is not in the snapshot"})
@@ -89,7 +87,7 @@ func claimRef(facts *object.PVFacts) object.Ref {
 	return ref
 }
 
-// coordinates name an object among those of one resource.
+// coordinates identify an object within one resource.
 type coordinates struct{ namespace, name string }
 
 func claimsOf(w World) map[coordinates]*object.Object {

@@ -14,63 +14,58 @@ type Reason string
 
 // The reasons to wait.
 const (
-	// ContentRemains: objects in a namespace have been deleted and are still
-	// there. They have finalizers or a grace period, or nobody could delete them.
+	// ContentRemains: deleted objects in a namespace still exist. They have finalizers or a grace
+	// period, or could not be deleted.
 	ContentRemains Reason = "ContentRemains"
-	// PodsRemain: the same of pods, which go first. Nothing else in the namespace
-	// is touched until they have gone. (spec §5.3, S210)
+	// PodsRemain: the same for pods, which are deleted first. Until they are gone, no other content
+	// is deleted. (spec §5.3, S210)
 	PodsRemain Reason = "PodsRemain"
-	// InstancesRemain: the same of the instances of a definition. (§6.2, S193)
+	// InstancesRemain: the same for the instances of a definition. (§6.2, S193)
 	InstancesRemain Reason = "InstancesRemain"
-	// TokensRemain: the content of a namespace has gone, but spec.finalizers
-	// holds what others have to remove. (§5.2, S207)
+	// TokensRemain: the content of a namespace is gone, but spec.finalizers has entries of other
+	// controllers. (§5.2, S207)
 	TokensRemain Reason = "TokensRemain"
-	// DiscoveryFails: the content of a namespace has gone as far as the server can name
-	// it, and there are API versions of which it cannot. (§5.3, S212)
+	// DiscoveryFails: the content of a namespace is gone as far as the server can name its
+	// resources, but it cannot name those of some API versions. (§5.3, S212)
 	DiscoveryFails Reason = "DiscoveryFails"
 	// Refused: the server refused a request.
 	Refused Reason = "Refused"
-	// NotCovered: the snapshot does not show whether anything is there.
+	// NotCovered: the snapshot doesn't show whether objects exist.
 	NotCovered Reason = "NotCovered"
-	// NotServed: objects are there of a kind that no resource serves, so that no
-	// request reaches them.
+	// NotServed: objects exist of a kind that no resource serves. No request reaches them.
 	NotServed Reason = "NotServed"
-	// ClaimInUse: pods on nodes use the claim. (spec §7.1, S230)
+	// ClaimInUse: scheduled pods use the claim. (spec §7.1, S230)
 	ClaimInUse Reason = "ClaimInUse"
-	// VolumeBound: the claim of the volume is there. (§7.1, S233)
+	// VolumeBound: the claim of the volume exists. (§7.1, S233)
 	VolumeBound Reason = "VolumeBound"
-	// ManagedElsewhere: the finalizer is there, and it is not for the controller
-	// to remove it.
+	// ManagedElsewhere: the object has the finalizer, but this controller will not remove it.
 	ManagedElsewhere Reason = "ManagedElsewhere"
 	// NodeNotReady: the kubelet of the pod's node is known not to work.
 	NodeNotReady Reason = "NodeNotReady"
-	// NodeGone: the pod's node is not there, and pod GC is known not to have removed
-	// the pod.
+	// NodeGone: the pod's node doesn't exist, and pod GC is known not to have removed the pod.
 	NodeGone Reason = "NodeGone"
 	// NotShown: an object is in the snapshot without the fields that decide.
 	NotShown Reason = "NotShown"
 )
 
-// Wait is one thing that keeps an object which is being deleted, or would be.
+// Wait is one obstacle to the deletion of an object, or to a deletion that would follow.
 type Wait struct {
 	// Controller is the name of the controller that waits.
 	Controller string
-	// Object is what cannot go: the namespace, the definition, the pod, the claim,
-	// the volume.
+	// Object is the obstructed object: the namespace, the definition, the pod, the claim, the
+	// volume.
 	Object object.Ref
 	Reason Reason
-	// Holds is the finalizer that stays on the object; empty where the wait is for
-	// something else.
+	// Holds is the finalizer that stays on the object, "" if the wait is about something else.
 	Holds string
-	// Resource is what the wait is about; without a name where that is no single
-	// resource.
+	// Resource is the resource of the objects in the way. Its name is empty if there is no single
+	// one.
 	Resource object.Resource
-	// Remaining are the objects in the way, in the order of object.Compare.
+	// Remaining are the objects in the way, sorted by object.Compare.
 	Remaining []object.Ref
-	// Finalizers are those of the remaining objects, or the rest of
-	// spec.finalizers, by name.
+	// Finalizers are those of the remaining objects, or the remaining spec.finalizers, by name.
 	Finalizers []FinalizerCount
-	// Why is the server's answer or the reason of the gap, for people.
+	// Why is the server's error or the reason of the gap, for people.
 	Why string
 }
 
@@ -80,13 +75,12 @@ type FinalizerCount struct {
 	Objects int
 }
 
-// Unknown reports whether the end is open rather than blocked: what is waited for
-// may not exist.
+// Unknown reports whether the outcome is unknown rather than blocked: the obstacle may not exist.
 func (w Wait) Unknown() bool {
 	return w.Reason == NotCovered || w.Reason == NotServed || w.Reason == NotShown
 }
 
-// String is the wait on one line, for traces. It does not escape.
+// String returns the wait on one line, for traces. It doesn't escape.
 func (w Wait) String() string {
 	var b strings.Builder
 	b.WriteString(w.Controller + ": " + w.Object.String() + " " + string(w.Reason))
@@ -105,7 +99,7 @@ func (w Wait) String() string {
 	return b.String()
 }
 
-// path is a reference without its kind.
+// path returns a reference without its kind.
 func path(r object.Ref) string {
 	if r.Namespace == "" {
 		return r.Name
@@ -113,7 +107,7 @@ func path(r object.Ref) string {
 	return r.Namespace + "/" + r.Name
 }
 
-// Waiting lists what a list of controllers waits for.
+// Waiting returns the waits of a list of controllers, sorted.
 func Waiting(list []Controller) []Wait {
 	var waits []Wait
 	for _, c := range list {
@@ -123,8 +117,7 @@ func Waiting(list []Controller) []Wait {
 	return waits
 }
 
-// WaitsOf lists what a list of controllers waits for with each object, in the order of
-// Waiting.
+// WaitsOf returns the waits of a list of controllers by object, each list in the order of Waiting.
 func WaitsOf(list []Controller) map[object.Ref][]Wait {
 	waits := Waiting(list)
 	of := map[object.Ref][]Wait{}
@@ -149,7 +142,7 @@ func sortWaits(waits []Wait) {
 	})
 }
 
-// remaining makes a wait of the objects that are in the way.
+// remaining returns a wait for the objects in the way.
 func remaining(of object.Ref, why Reason, r object.Resource, objects []*object.Object) Wait {
 	w := Wait{Object: of, Reason: why, Resource: r, Remaining: make([]object.Ref, 0, len(objects))}
 	counts := map[string]int{}

@@ -20,10 +20,10 @@ var (
 	_ controllers.Coverage = (*apisim.Server)(nil)
 )
 
-// plain is a world with nothing but what it has to have.
+// plain is a World without optional interfaces.
 type plain struct{ controllers.World }
 
-// server holds a world written as in scenarios.
+// server returns a server with the world in the text, written as in scenarios.
 func server(t testing.TB, text string, opts ...apisim.Option) *apisim.Server {
 	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})
@@ -33,7 +33,7 @@ func server(t testing.TB, text string, opts ...apisim.Option) *apisim.Server {
 	return apisim.New(objects, scenario.Resources(), append([]apisim.Option{apisim.WithClock(scenario.Start)}, opts...)...)
 }
 
-// remains lists the world by name.
+// remains lists the objects by name.
 func remains(s *apisim.Server) []string {
 	names := []string{}
 	for o := range s.List {
@@ -42,7 +42,7 @@ func remains(s *apisim.Server) []string {
 	return names
 }
 
-// waits lists what a controller waits for.
+// waits lists the waits of a controller.
 func waits(c controllers.Controller) []string {
 	lines := []string{}
 	for _, w := range c.Waiting() {
@@ -51,8 +51,8 @@ func waits(c controllers.Controller) []string {
 	return lines
 }
 
-// settle steps one controller until it changes nothing and returns the number of
-// steps that changed something.
+// settle steps one controller until it changes nothing and returns the number of steps that changed
+// something.
 func settle(t testing.TB, c controllers.Controller, w controllers.World) int {
 	t.Helper()
 	for n := range 100 {
@@ -68,7 +68,7 @@ func settle(t testing.TB, c controllers.Controller, w controllers.World) int {
 	return 0
 }
 
-// tapped is a server with requests that can be watched or answered by a test.
+// tapped is a server with requests that a test can observe or answer.
 type tapped struct {
 	*apisim.Server
 	deletes     func(object.Ref, metav1.DeleteOptions) error
@@ -133,7 +133,7 @@ func (w *tapped) Finalize(ctx context.Context, o *object.Object) (*object.Object
 	return w.Server.Finalize(ctx, o)
 }
 
-// partly covers everything but some kinds, each in one namespace or everywhere.
+// partly covers everything but some kinds, each in one or all namespaces.
 type partly map[string]string
 
 func (c partly) Covers(r object.Resource, namespace string) bool {
