@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cel"
 )
 
-// names are what the expressions of TestEvaluate may ask for: a DELETE of an object whose
-// annotations and spec are unknown, and which is known to have a finalizer.
+// names are the inputs of the expressions in TestEvaluate: a DELETE of an object that has a
+// finalizer. Its annotations and spec are unknown.
 func names() map[string]cel.Value {
 	meta := cel.Value{Kind: cel.Map, Open: true, Fields: map[string]cel.Value{
 		"name": cel.Text("db"), "namespace": cel.Known(""), "labels": cel.Set(map[string]string{"tier": "db", "a.b/c": ""}), "finalizers": {},
@@ -64,7 +64,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestLongStrings: a text that grows with each variable ends in an unknown one.
+// TestLongStrings: a string that doubles with each variable becomes unknown.
 func TestLongStrings(t *testing.T) {
 	known := map[string]cel.Value{"s": cel.Text("0123456789")}
 	for range 64 {

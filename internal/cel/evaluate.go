@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// most is how many steps an evaluation may take, and largest how many bytes a string may have.
+// most is the maximum number of steps of an evaluation, and largest the maximum length of a string
+// in bytes.
 const (
 	most    = 20_000
 	largest = 16 << 10
@@ -27,7 +28,7 @@ func (e Expression) Evaluate(names map[string]Value) Value {
 // run is one evaluation.
 type run struct {
 	names map[string]Value
-	// local are the names that macros have given to elements, the innermost last.
+	// local are the names that macros give to elements, the innermost last.
 	local []binding
 	steps int
 }
@@ -107,7 +108,7 @@ func (r *run) conditional(n *node) Value {
 	return failed
 }
 
-// list returns a list. One with an element that is unknown may be an error.
+// list returns a list. A list with an unknown element may be an error.
 func (r *run) list(items []*node) Value {
 	v := Value{Kind: List}
 	for _, n := range items {
@@ -123,7 +124,7 @@ func (r *run) list(items []*node) Value {
 	return whole(v)
 }
 
-// whole returns a value without what it has of an unknown one.
+// whole returns v, but an unknown value without its content.
 func whole(v Value) Value {
 	if v.Kind == Unknown {
 		return Value{}
@@ -166,7 +167,7 @@ func at(in, key Value, optional bool) Value {
 	return Value{}
 }
 
-// related is an operator between two values.
+// related evaluates an operator between two values.
 func related(by string, a, b Value) Value {
 	switch {
 	case by == "in":

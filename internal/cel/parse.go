@@ -29,7 +29,7 @@ const (
 	// call is name(args), and method args[0].name(args[1:]).
 	call
 	method
-	// other is what is not evaluated.
+	// other is an operation that is not evaluated.
 	other
 )
 
@@ -41,11 +41,11 @@ type node struct {
 	is   Value
 }
 
-// Expression is an expression that has been read.
+// Expression is a parsed expression.
 type Expression struct{ root *node }
 
-// longest is how many bytes an expression may have, and deepest how deep it may be: it comes from
-// a dump. What is larger is unknown.
+// longest is the maximum length of an expression in bytes, and deepest its maximum nesting: it
+// comes from a dump. A larger one is unknown.
 const (
 	longest = 16 << 10
 	deepest = 200
@@ -69,7 +69,7 @@ func Parse(text string) Expression {
 	return Expression{root}
 }
 
-// parser reads tokens by recursive descent. Once it is broken, its result is not used.
+// parser is a recursive-descent parser. After an error its result is not used.
 type parser struct {
 	tokens []token
 	depth  int
@@ -86,7 +86,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// take reports whether the next token is one of these signs, and takes it then.
+// take reports whether the next token is one of these signs, and consumes it then.
 func (p *parser) take(signs ...string) (string, bool) {
 	t := p.peek()
 	if t.kind == sign && slices.Contains(signs, t.text) {
@@ -102,13 +102,13 @@ func (p *parser) expect(s string) {
 	}
 }
 
-// fail ends the reading.
+// fail stops the parsing.
 func (p *parser) fail() *node {
 	p.broken, p.tokens = true, []token{{}}
 	return &node{op: other}
 }
 
-// expression reads a ternary, the operator that binds least.
+// expression reads a ternary, the operator with the lowest precedence.
 func (p *parser) expression() *node {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -159,7 +159,7 @@ func (p *parser) relation() *node {
 	}
 }
 
-// sum reads sums and products, which are not evaluated but for the sum of strings.
+// sum reads sums and products. Only the concatenation of strings is evaluated.
 func (p *parser) sum() *node {
 	n := p.unary()
 	for {
@@ -197,7 +197,7 @@ func (p *parser) unary() *node {
 	return p.member()
 }
 
-// member reads what follows a value: fields, calls and indices.
+// member reads a value with its fields, calls and indices.
 func (p *parser) member() *node {
 	n := p.primary()
 	for {

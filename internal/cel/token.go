@@ -9,7 +9,7 @@ import (
 
 var errSyntax = errors.New("not an expression that can be evaluated here")
 
-// tokenKind says what a token is.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 // token is a word, a number, a string or a sign of an expression.
 type token struct {
 	kind tokenKind
-	// text is the token as written; of a string, what it says.
+	// text is the token as written; of a string, its value.
 	text string
 }
 

@@ -28,8 +28,8 @@ type Value struct {
 	Int   int64
 	Text  string
 	Items []Value
-	// Fields are the entries of a map. One that is missing is unknown if the map is Open, and
-	// otherwise not there.
+	// Fields are the entries of a map. A missing one is unknown if the map is Open, and otherwise
+	// absent.
 	Fields map[string]Value
 	Open   bool
 }
@@ -80,7 +80,7 @@ func (v Value) entry(key string) Value {
 	return Value{Kind: Absent}
 }
 
-// at returns an entry of a map, or what is behind an optional.
+// at returns an entry of a map, or of the map in an optional.
 func (v Value) at(key string) Value {
 	switch v.Kind {
 	case Unknown:

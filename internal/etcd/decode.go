@@ -17,31 +17,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// SealedError says that a value cannot be read here, for it is encrypted.
+// SealedError says that a value cannot be read because it is encrypted.
 type SealedError struct {
-	// By is how, as in the configuration of the API server: aescbc or kms.
+	// By is the encryption, as in the configuration of the API server: aescbc or kms.
 	By string
 }
 
-// Error says it.
+// Error returns the encryption.
 func (e SealedError) Error() string { return "it is encrypted (" + e.By + ")" }
 
-// sealedMagic stands before every value that is encrypted.
+// sealedMagic is the prefix of every encrypted value.
 //
-// It is what all transformers of k8s.io/apiserver/pkg/server/options/encryptionconfig begin with.
+// All transformers in k8s.io/apiserver/pkg/server/options/encryptionconfig use it.
 var sealedMagic = []byte("k8s:enc:")
 
-// Handling says how to read objects.
+// Handling configures the decoding of objects.
 type Handling struct {
 	Strings *manifest.Interner
 	Limits  manifest.Limits
-	// Wants and Raw are as in manifest.Handler: Raw is given the JSON of each object of which
-	// Wants asks for anything, or more of it. Nil: of none.
+	// Wants and Raw are as in manifest.Handler: Raw receives the JSON of each object for which
+	// Wants returns fields, possibly more of it. A nil Raw receives none.
 	Wants func(o *object.Object) *manifest.Fields
 	Raw   func(o *object.Object, text []byte) error
 }
 
-// Decoder makes objects of what keys hold.
+// Decoder decodes the objects in values of keys.
 type Decoder struct {
 	h     Handling
 	kinds map[message.Kind]*kindDecoder
@@ -50,16 +50,16 @@ type Decoder struct {
 	got []*object.Object
 }
 
-// kindDecoder is for messages of one kind.
+// kindDecoder decodes messages of one kind.
 type kindDecoder struct {
 	message.Kind
 	builder  *message.Builder
 	metadata *message.Metadata
-	// whole: metadata alone would not do.
+	// whole is true if metadata alone is not enough.
 	whole bool
 }
 
-// NewDecoder makes one.
+// NewDecoder returns a Decoder.
 func NewDecoder(h Handling) *Decoder {
 	d := &Decoder{h: h, kinds: map[message.Kind]*kindDecoder{}}
 	d.texts = manifest.NewTexts(manifest.Options{File: "its value", Interner: h.Strings, Limits: h.Limits}, manifest.Handler{
@@ -75,7 +75,7 @@ func NewDecoder(h Handling) *Decoder {
 	return d
 }
 
-// Decode makes the object of an entry.
+// Decode returns the object of an entry.
 func (d *Decoder) Decode(e Entry) (o *object.Object, err error) {
 	switch {
 	case bytes.HasPrefix(e.Value, message.Magic):
@@ -92,7 +92,7 @@ func (d *Decoder) Decode(e Entry) (o *object.Object, err error) {
 	return o, nil
 }
 
-// notRead says why a value cannot be read.
+// notRead returns why a value cannot be read.
 func notRead(e Entry) error {
 	if bytes.HasPrefix(e.Value, sealedMagic) {
 		by, _, _ := strings.Cut(string(e.Value[len(sealedMagic):min(len(e.Value), 64)]), ":")
@@ -101,7 +101,7 @@ func notRead(e Entry) error {
 	return fmt.Errorf("it is neither protobuf nor JSON, but begins with %q", e.Value[:min(len(e.Value), 16)])
 }
 
-// message reads a message of Kubernetes.
+// message decodes a protobuf message of Kubernetes.
 func (d *Decoder) message(value []byte) (*object.Object, error) {
 	e, err := message.Open(value)
 	if err != nil {
@@ -143,10 +143,10 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 	return o, d.h.Raw(o, text)
 }
 
-// fieldBytes is about how much a type makes of a field that is a message, be it of two bytes.
+// fieldBytes is the approximate decoded size of a field that is a message, even of two bytes.
 const fieldBytes = 2 << 10
 
-// fits reports whether there is room for what a type makes of a message.
+// fits reports whether the decoded form of a message stays within the limit.
 func (d *Decoder) fits(raw []byte) bool {
 	most := d.h.Limits.ParsedBytes / fieldBytes
 	return len(raw)/2 <= most || message.Fields(raw, most) <= most
@@ -160,7 +160,7 @@ func (d *Decoder) newKind(name message.Kind) *kindDecoder {
 	return k
 }
 
-// text reads a JSON text of one object.
+// text decodes the JSON text of one object.
 func (d *Decoder) text(text []byte) (*object.Object, error) {
 	d.got = d.got[:0]
 	if err := d.texts.Read(text); err != nil {
@@ -172,7 +172,7 @@ func (d *Decoder) text(text []byte) (*object.Object, error) {
 	return d.got[0], nil
 }
 
-// textOf is a message as JSON; nil for a kind of which the type is not known.
+// textOf returns a message as JSON; nil for a kind without a known Go type.
 func textOf(e message.Envelope) ([]byte, error) {
 	o, err := typed(e)
 	if o == nil || err != nil {
@@ -181,7 +181,7 @@ func textOf(e message.Envelope) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-// typed is a message as an object of its type; nil for a kind of which the type is not known.
+// typed returns a message as an object of its Go type; nil for a kind without a known one.
 func typed(e message.Envelope) (runtime.Object, error) {
 	o, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(e.APIVersion, e.Kind.Kind))
 	if runtime.IsNotRegisteredError(err) {

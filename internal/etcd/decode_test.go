@@ -47,7 +47,7 @@ func decoder(wants func(*object.Object) *manifest.Fields, raw func(*object.Objec
 	return NewDecoder(Handling{Strings: manifest.NewInterner(), Limits: manifest.Limits{ParsedBytes: 128 << 20}, Wants: wants, Raw: raw})
 }
 
-// TestDecode: what is made of storage is what is made of the text of the same object.
+// TestDecode: the object decoded from storage equals the one decoded from its text.
 func TestDecode(t *testing.T) {
 	account := meta("token")
 	account.Annotations = map[string]string{object.AccountNameAnnotation: "default"}
@@ -126,7 +126,7 @@ func TestDecodeOthers(t *testing.T) {
 	}
 }
 
-// TestDecodeBomb: what takes two bytes in storage may take a thousand in memory.
+// TestDecodeBomb: two bytes in storage may take a thousand in memory.
 func TestDecodeBomb(t *testing.T) {
 	containers := bytes.Repeat([]byte{0x12, 0}, 5_000_000)
 	pod := protowire.AppendBytes([]byte{0x12}, containers)
@@ -173,7 +173,7 @@ func TestKubeletVersion(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no value panics, and what is made of one has a kind and a name.
+// FuzzDecode: no value panics, and every decoded object has a kind and a name.
 func FuzzDecode(f *testing.F) {
 	f.Add(stored(f, "v1", "Pod", &corev1.Pod{ObjectMeta: meta("web")}))
 	f.Add(stored(f, "v1", "Secret", &corev1.Secret{ObjectMeta: meta("web")}))

@@ -14,23 +14,23 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// File is a database of etcd that was checked, and is open.
+// File is an open etcd database that was checked.
 type File struct {
 	db *bbolt.DB
-	// Oldest and Newest are the first and the last revision that the file can show.
+	// Oldest and Newest are the first and the last revision that the file can reconstruct.
 	Oldest, Newest int64
 }
 
-// blockSize is what the size of a database is a multiple of: what is more is the checksum that
-// a snapshot ends with.
+// blockSize divides the size of a database. Additional bytes are the checksum at the end of a
+// snapshot.
 //
 // As in hasChecksum of go.etcd.io/etcd/etcdutl/v3/snapshot.
 const blockSize = 512
 
-// lockPatience is how long somebody else may have the file locked.
+// lockPatience is the timeout for the file lock of another process.
 const lockPatience = time.Second
 
-// Open checks a file and opens it.
+// Open checks and opens a file.
 func Open(path string) (*File, error) {
 	if err := check(path); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func check(path string) error {
 	return checkPages(file, size)
 }
 
-// checkSum compares the checksum behind so many bytes.
+// checkSum checks the checksum that follows the first size bytes.
 func checkSum(file io.ReaderAt, size int64) error {
 	sum := sha256.New()
 	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.NewSectionReader(file, 0, size), make([]byte, 1<<20)); err != nil {
@@ -101,8 +101,8 @@ func checkSum(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// contained calls what reads the database, which is in the memory of this process: a file that
-// is changed meanwhile must not end it. It is the one place where a panic is caught.
+// contained calls a function that reads the memory-mapped database. A file that is changed
+// meanwhile must not crash the process. This is the only place that recovers a panic.
 func contained(read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

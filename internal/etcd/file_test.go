@@ -126,7 +126,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestHistory compares every revision of random histories with what a map makes of them.
+// TestHistory compares every revision of random histories with a map.
 func TestHistory(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		changes := []change{{1, 0, shop, "n"}}
@@ -155,8 +155,8 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// checkIndex compares the changes of each key with what was written: the last one at from, and
-// all behind it.
+// checkIndex compares the changes of each key with those written: the last one at from, and all
+// later ones.
 func checkIndex(t *testing.T, path string, from, to int64, changes []change) {
 	t.Helper()
 	f, err := Open(path)
@@ -227,8 +227,8 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestDamage: whatever bytes of a file are wrong, it is refused, or read as something that
-// could be a file of etcd: nothing panics, and nothing goes on forever.
+// TestDamage: a file with damaged bytes is refused, or read as a valid etcd file: nothing panics or
+// loops.
 func TestDamage(t *testing.T) {
 	var changes []change
 	for i := range int64(400) {
@@ -267,7 +267,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestHostile: pages that lead in circles, or beside the file.
+// TestHostile: pages that form cycles, or point outside the file.
 func TestHostile(t *testing.T) {
 	var changes []change
 	for i := range int64(3000) {
@@ -315,7 +315,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestChanges: what etcd would not have written.
+// TestChanges: records that etcd would not have written.
 func TestChanges(t *testing.T) {
 	for want, changes := range map[string][]change{
 		"a change has no key":                            {{1, 0, "", "x"}},

@@ -14,20 +14,20 @@ import (
 var (
 	keyBucket  = []byte("key")
 	metaBucket = []byte("meta")
-	// What was compacted, and what is being: revisions before are not whole.
+	// The last compacted revision and the scheduled one: older revisions are incomplete.
 	finishedCompaction  = []byte("finishedCompactRev")
 	scheduledCompaction = []byte("scheduledCompactRev")
 )
 
-// The form of a revision: the number of the transaction, '_', that of the change in it, and
-// behind that a mark if the change was a deletion.
+// The format of a revision: the number of the transaction, '_', the number of the change in it, and
+// a mark if the change was a deletion.
 const (
 	revisionSize  = 17
 	tombstoneSize = revisionSize + 1
 	tombstoneMark = 't'
 )
 
-// revision is a change.
+// revision is the key of a change.
 type revision struct {
 	main, sub int64
 	deletion  bool
@@ -44,7 +44,7 @@ func parseRevision(b []byte) (revision, error) {
 	return r, nil
 }
 
-// revisions finds out which revisions the file can show.
+// revisions determines which revisions the file can reconstruct.
 func (f *File) revisions() error {
 	return f.db.View(func(tx *bbolt.Tx) error {
 		keys, meta := tx.Bucket(keyBucket), tx.Bucket(metaBucket)
@@ -73,21 +73,21 @@ func (f *File) revisions() error {
 	})
 }
 
-// keyValue is what etcd has written to a key.
+// keyValue is the record of a write to a key.
 type keyValue struct {
 	key, value []byte
 	revision   int64
 }
 
-// The fields of it, as go.etcd.io/etcd/api/v3/mvccpb, kv.proto, numbers them.
+// The field numbers are those of kv.proto in go.etcd.io/etcd/api/v3/mvccpb.
 const (
 	keyField      protowire.Number = 1
 	revisionField protowire.Number = 3
 	valueField    protowire.Number = 5
 )
 
-// read reads what was written. It takes the memory that kv has: the file, from which the
-// bytes come, may be cut off under it later.
+// read decodes a record. It copies into kv's buffers because the bytes are in the mapped file,
+// which may be truncated later.
 func (kv *keyValue) read(b []byte) error {
 	*kv = keyValue{key: kv.key[:0], value: kv.value[:0]}
 	for len(b) > 0 {
@@ -105,7 +105,7 @@ func (kv *keyValue) read(b []byte) error {
 	return nil
 }
 
-// set takes in a field, and none that is of another type than it should be.
+// set stores a field and ignores one of an unexpected type.
 func (kv *keyValue) set(number protowire.Number, kind protowire.Type, b []byte) {
 	switch {
 	case number == keyField && kind == protowire.BytesType:

@@ -9,31 +9,31 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Entry is what a key holds.
+// Entry is the value of a key.
 type Entry struct {
-	// Key is what stands behind the prefix of all keys of the cluster.
+	// Key is the key without the cluster's prefix.
 	Key string
-	// Value is good until the next entry.
+	// Value is valid until the next entry is read.
 	Value []byte
-	// Revision is when it was written.
+	// Revision is the revision in which it was written.
 	Revision int64
 }
 
 // Change is a write to a key, or its deletion.
 type Change struct {
 	Revision int64
-	// Deletion tells that nothing is there behind it.
+	// Deletion is true if the change deleted the key.
 	Deletion bool
-	// stored is the change as the file has it.
+	// stored is the record in the file.
 	stored []byte
-	// before is the place of the change of the same key before it, counted from one; 0 for none.
+	// before is the position of the previous change of the same key, counted from one; 0 for none.
 	before int32
 }
 
-// Index knows where in a file the changes of each key are: the last one at the revision from
-// which it begins, and all behind it. The file must stay open.
+// Index locates the changes of each key in a file: the last one at its first revision, and all
+// later ones. The file must stay open.
 type Index struct {
-	// Keys are those of the cluster, sorted, without the prefix of all of them.
+	// Keys are the keys of the cluster, sorted, without the common prefix.
 	Keys    []string
 	prefix  string
 	tx      *bbolt.Tx
@@ -43,14 +43,14 @@ type Index struct {
 	found   []Change
 }
 
-// What is kept about of a key while the file is read, beside its name, and of each more change.
+// Bytes of memory per key, in addition to its name, and per further change.
 const (
 	entryMemory  = 128
 	changeMemory = 64
 )
 
-// Index makes an index of the changes from one revision to another. Reserve asks for memory,
-// and its error ends the reading.
+// Index returns an index of the changes from one revision to another. reserve requests memory, and
+// its error ends the reading.
 func (f *File) Index(from, to int64, reserve func(bytes int64) error) (*Index, error) {
 	for _, at := range []int64{from, to} {
 		if at < f.Oldest || at > f.Newest {
@@ -73,10 +73,10 @@ func (f *File) Index(from, to int64, reserve func(bytes int64) error) (*Index, e
 	return x, nil
 }
 
-// Close lets go of the file.
+// Close releases the file.
 func (x *Index) Close() { _ = x.tx.Rollback() }
 
-// read takes in the changes of the file, in their order.
+// read adds the changes in the file, in order.
 func (x *Index) read(from, to int64, reserve func(bytes int64) error) error {
 	var before revision
 	asked := 0
@@ -108,8 +108,8 @@ func (x *Index) read(from, to int64, reserve func(bytes int64) error) error {
 	return nil
 }
 
-// take takes in a change of the key in x.kv, and says how much memory that took. Of those that
-// were early only the last one counts.
+// take adds a change of the key in x.kv and returns the additional memory in bytes. Of early
+// changes only the last one is kept.
 func (x *Index) take(c Change, early bool) (memory int) {
 	have := x.last[string(x.kv.key)]
 	switch {
@@ -129,7 +129,7 @@ func (x *Index) take(c Change, early bool) (memory int) {
 	return len(x.kv.key) + entryMemory
 }
 
-// cut takes the prefix from the keys, and leaves out what is not of the cluster.
+// cut removes the prefix from the keys and drops the keys outside the cluster.
 func (x *Index) cut() (err error) {
 	x.Keys = slices.Sorted(maps.Keys(x.last))
 	if x.prefix, err = prefixOf(x.Keys); err != nil {
@@ -145,7 +145,7 @@ func (x *Index) cut() (err error) {
 	return nil
 }
 
-// Changes are those of a key, the oldest first; they are good until the next call.
+// Changes returns the changes of a key, the oldest first. They are valid until the next call.
 func (x *Index) Changes(key string) []Change {
 	x.found = x.found[:0]
 	for at := x.last[x.prefix+key]; at > 0; at = x.changes[at-1].before {
@@ -155,7 +155,8 @@ func (x *Index) Changes(key string) []Change {
 	return x.found
 }
 
-// At is the change that tells what a key held at a revision; false where that was nothing.
+// At returns the change that determines the value of a key at a revision; false if the key didn't
+// exist.
 func (x *Index) At(key string, revision int64) (Change, bool) {
 	at := x.last[x.prefix+key]
 	for at > 0 && x.changes[at-1].Revision > revision {
@@ -167,7 +168,7 @@ func (x *Index) At(key string, revision int64) (Change, bool) {
 	return x.changes[at-1], true
 }
 
-// Read is what a change wrote to a key.
+// Read returns the value that a change wrote to a key.
 func (x *Index) Read(key string, c Change) (Entry, error) {
 	err := contained(func() error { return x.kv.read(c.stored) })
 	return Entry{Key: key, Value: x.kv.value, Revision: c.Revision}, err

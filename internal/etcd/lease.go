@@ -2,8 +2,8 @@ package etcd
 
 import "github.com/kubectl-gc/kubectl-gc/internal/message"
 
-// RenewTime is when a Lease was renewed last, in seconds since 1970; 0 for never, and for one
-// that is not protobuf. No clock is in a file of etcd, but what is renewed all the time tells it.
+// RenewTime returns the last renewal of a Lease in seconds since 1970; 0 for none, and for a Lease
+// that is not protobuf. An etcd file has no clock, but regularly renewed objects tell the time.
 func RenewTime(value []byte) (int64, error) {
 	var seconds uint64
 	e, err := message.Open(value)
@@ -33,5 +33,5 @@ func RenewTime(value []byte) (int64, error) {
 	return int64(seconds), nil
 }
 
-// latest is the last second of the year 9999, behind which a time has no form.
+// latest is the last second of the year 9999. Later times can't be formatted.
 const latest = 253402300799

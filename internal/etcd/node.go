@@ -2,9 +2,8 @@ package etcd
 
 import "github.com/kubectl-gc/kubectl-gc/internal/message"
 
-// KubeletVersion is the version that a Node says its kubelet has; empty for none, and for a Node
-// that is not protobuf. A file of etcd does not say the version of its API server, but no
-// kubelet is newer.
+// KubeletVersion returns the kubelet's version in a Node; "" for none, and for a Node that is not
+// protobuf. An etcd file lacks the version of its API server, but no kubelet is newer.
 func KubeletVersion(value []byte) (string, error) {
 	e, err := message.Open(value)
 	if err != nil {

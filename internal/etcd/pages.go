@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// The layout of a database of bbolt: two headers, and trees of pages. A page is a header and
-// an array of elements, each of which says where, from itself on, its key and value are. A
-// large page goes on in those behind it.
+// The layout of a bbolt database: two headers, and trees of pages. A page has a header and an array
+// of elements. Each element has the offset of its key and value, relative to itself. A large page
+// continues in the following pages.
 //
 // As in page.go, meta.go and bucket.go of go.etcd.io/bbolt/internal/common.
 const (
@@ -26,15 +26,15 @@ const (
 	bucketLeaf = 0x01 // of an element: the value is a bucket
 )
 
-// Far more than etcd writes: it refuses what has more than a few megabytes, and its trees have
-// less than ten levels.
+// Limits far above what etcd writes: it refuses requests of more than a few megabytes, and its
+// trees have less than ten levels.
 const (
 	mostLevels      = 64
 	mostLeafBytes   = 64 << 20
 	mostBranchBytes = 1 << 20
 )
 
-// errDamaged is in the chain of every error about a file that is not what it says it is.
+// errDamaged is in the chain of every error about an invalid file.
 var errDamaged = errors.New("the file is damaged")
 
 func damaged(format string, args ...any) error {
@@ -46,22 +46,22 @@ type pages struct {
 	file io.ReaderAt
 	size int64 // of the pages and headers together
 	page int64 // of one
-	// limit is the number of the first page behind all that are in use.
+	// limit is the number of the first page after all used ones.
 	limit uint64
-	// used has a bit for each page that some tree holds.
+	// used has a bit for each page that is in a tree.
 	used []uint64
-	// free are buffers that no page is in.
+	// free are unused page buffers.
 	free [][]byte
 }
 
-// header is one of the two headers, of which the newer one counts.
+// header is one of the two headers. The one with the higher transaction is valid.
 type header struct {
 	page        int64
 	root, limit uint64
 	transaction uint64
 }
 
-// checkPages checks the whole tree of a database of so many bytes.
+// checkPages checks all trees of a database of size bytes.
 func checkPages(file io.ReaderAt, size int64) error {
 	first, err := readHeader(file, 0)
 	if err != nil {
@@ -113,11 +113,11 @@ func readHeader(file io.ReaderAt, at int64) (header, error) {
 	return h, nil
 }
 
-// order is that of this machine: bbolt writes what it has in memory.
+// order is the byte order of this machine: bbolt writes its memory as it is.
 var order = binary.NativeEndian
 
-// tree checks the pages of a tree from so many levels below its root. Buckets are in the
-// outermost tree only, which has depth 0.
+// tree checks a subtree of pages, level levels below its root. depth is 0 for the outermost tree,
+// the only one with buckets.
 func (p *pages) tree(id uint64, depth, level int) error {
 	if level > mostLevels {
 		return damaged("page %d is more than %d levels deep", id, mostLevels)
@@ -130,7 +130,7 @@ func (p *pages) tree(id uint64, depth, level int) error {
 	return p.elements(b, fmt.Sprintf("page %d", id), depth, level)
 }
 
-// load reads a page, with those in which it goes on, and checks its header.
+// load reads a page with its continuation and checks its header.
 func (p *pages) load(id uint64) ([]byte, error) {
 	if id < 2 || id >= p.limit {
 		return nil, damaged("page %d is referred to, and there are %d", id, p.limit)
@@ -171,7 +171,7 @@ func (p *pages) load(id uint64) ([]byte, error) {
 	return b, nil
 }
 
-// elements checks the elements of a page that is whole in b.
+// elements checks the elements of the page in b.
 func (p *pages) elements(b []byte, name string, depth, level int) error {
 	flags, count := order.Uint16(b[8:]), int(order.Uint16(b[10:]))
 	if headerSize+count*elementSize > len(b) {
@@ -209,12 +209,12 @@ func (p *pages) elements(b []byte, name string, depth, level int) error {
 	return nil
 }
 
-// within reports whether key and value of the element at an offset are within the page.
+// within reports whether key and value of the element at an offset are inside the page.
 func within(b []byte, at int, position, key, value uint32) bool {
 	return int64(at)+int64(position)+int64(key)+int64(value) <= int64(len(b))
 }
 
-// bucket checks a bucket: the tree that it names, or the page that it holds itself.
+// bucket checks a bucket: the tree that it refers to, or its inline page.
 func (p *pages) bucket(value []byte, name string, depth int) error {
 	switch {
 	case depth > 0:

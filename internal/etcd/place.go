@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Place is what the key of an object says.
+// Place is the content of an object's key.
 type Place struct {
-	// Group is that of a custom resource, and of a kind of a server for extensions; empty
-	// where the key does not say it, which is so for all other kinds.
+	// Group is the group of a custom resource or of a resource of the extensions server; "" for all
+	// other resources, because their keys lack it.
 	Group string
-	// Resource is the name of the kind in paths, as pods.
+	// Resource is the name of the resource in URLs, such as pods.
 	Resource        string
 	Namespace, Name string
 }
 
-// elsewhere are the kinds of which a key begins with another word.
+// elsewhere maps the key prefixes that differ from the resource name.
 //
 // Upstream: kubernetes/pkg/kubeapiserver/default_storage_factory_builder.go SpecialDefaultResourcePrefixes.
 var elsewhere = map[string]string{
@@ -29,12 +29,12 @@ var elsewhere = map[string]string{
 	"services/specs":     "services",
 }
 
-// notServed is what an API server stores for itself: addresses and ports that are given away,
-// and which servers there are.
+// notServed are the key prefixes of the API server's own records: allocated addresses and ports,
+// and the list of servers.
 var notServed = []string{"health", "masterleases", "peerserverleases", "ranges"}
 
-// PlaceOf reads a key, behind the prefix of all keys. It is false for one that holds no object
-// that is served.
+// PlaceOf parses a key without the cluster's prefix. It returns false for a key that is not of a
+// served object.
 func PlaceOf(key string) (Place, bool) {
 	parts := strings.Split(key, "/")
 	var p Place
@@ -62,8 +62,8 @@ func PlaceOf(key string) (Place, bool) {
 // wellKnown are objects that every cluster has.
 var wellKnown = []string{"/namespaces/kube-system", "/namespaces/default"}
 
-// prefixOf is what all keys of the cluster begin with: it is where its well-known objects are,
-// or where API servers keep things unless they are told otherwise.
+// prefixOf returns the prefix of the cluster's keys: that of its well-known objects, or else the
+// API servers' default.
 func prefixOf(keys []string) (string, error) {
 	for _, end := range wellKnown {
 		shortest, found := "", false

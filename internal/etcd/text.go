@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/message"
 )
 
-// Text is all of the object of an entry as JSON, in the version in which it is stored, with the
-// resourceVersion that a server shows.
+// Text returns the whole object of an entry as JSON, in its stored version, with the
+// resourceVersion that a server would add.
 func (d *Decoder) Text(e Entry) ([]byte, error) {
 	version := strconv.FormatInt(e.Revision, 10)
 	switch {
@@ -27,7 +27,7 @@ func (d *Decoder) Text(e Entry) ([]byte, error) {
 	}
 }
 
-// typedText is a message as JSON.
+// typedText returns a message as JSON.
 func (d *Decoder) typedText(value []byte, version string) ([]byte, error) {
 	e, err := message.Open(value)
 	if err != nil {
@@ -61,8 +61,8 @@ func (d *Decoder) typedText(value []byte, version string) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-// drops reports whether a message has fields that it has no more after a type has read and written
-// it: those that the type does not know. A field that is empty says nothing.
+// drops reports whether fields of a message are lost after decoding and encoding it with a Go type
+// that doesn't know them. Empty fields don't count.
 func drops(was, is []byte) bool {
 	if bytes.Equal(was, is) {
 		return false
@@ -83,10 +83,11 @@ func drops(was, is []byte) bool {
 		}
 		return nil
 	}))
-	return lost && err == nil // what is no message is only written in another way
+	return lost && err == nil // otherwise it is no message, only another encoding
 }
 
-// versioned is the JSON text of an object with its resourceVersion, which is not stored with it.
+// versioned returns the JSON text of an object with its resourceVersion, which isn't stored with
+// it.
 func versioned(text []byte, version string) ([]byte, error) {
 	var object, metadata map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {

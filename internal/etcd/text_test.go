@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
-// TestText: an object is whole, with its version.
+// TestText: the text has the whole object, with its resourceVersion.
 func TestText(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: meta("web"), Spec: corev1.PodSpec{Containers: []corev1.Container{
 		{Name: "c", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1.50")}}},
@@ -51,7 +51,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextOfOthers: what this program would not show whole it does not show.
+// TestTextOfOthers: an object that can't be shown whole is an error.
 func TestTextOfOthers(t *testing.T) {
 	pod, err := (&corev1.Pod{ObjectMeta: meta("web"), Spec: corev1.PodSpec{NodeName: "n"}}).Marshal()
 	if err != nil {

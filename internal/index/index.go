@@ -1,22 +1,22 @@
-// Package index finds the numbers of things by their names. The things themselves have
-// the names, the index keeps none: a name costs eight bytes and some slack, and the
-// garbage collector of Go finds nothing in there to follow.
+// Package index maps names to numbers. The names are stored only in the caller's things, not in the
+// index: a name takes eight bytes and some slack, and the index has no pointers for Go's garbage
+// collector to follow.
 package index
 
 import "hash/maphash"
 
-// Index is a set of numbers, each of a thing that has another name. The zero value is empty.
-// Whoever asks says which name the thing of a number has; that of a thing which is gone, and is
-// left in until the next Renumber, is one that nobody asks for. It is for one goroutine, except
-// that many may Find at the same time.
+// Index is a hash set of numbers, each of a thing with a unique name. The zero value is empty.
+// Callers pass a function that returns the name of a number. For a thing that is gone and stays in
+// the index until the next Renumber, it must return a name that is never looked up. An Index must
+// be used by one goroutine, but Find may be called concurrently.
 type Index struct {
-	// slots have a number in the lower half and the hash of its name in the upper one; what is
-	// free is not taken. A number is at the first free place from that of its hash on.
+	// slots have a number in the lower half and the hash of its name in the upper half; 0 means
+	// free. It is a hash table with linear probing. taken is the number of used slots.
 	slots []slot
 	taken int
 }
 
-// slot is a number, one more than it is so that none is 0, behind the hash of its name.
+// slot is a number plus one, so that none is 0, with the hash of its name.
 type slot uint64
 
 func (s slot) hash() uint32   { return uint32(s >> 32) }
@@ -24,34 +24,34 @@ func (s slot) number() uint32 { return uint32(s) - 1 }
 
 func slotOf(hash, number uint32) slot { return slot(hash)<<32 | slot(number+1) }
 
-// smallest is the number of slots of an index that is not empty: what one line of a cache has.
+// smallest is the minimum number of slots of a non-empty index: one cache line.
 const smallest = 8
 
-// seed makes all hashes of one run. Nothing that can be seen from outside depends on it.
+// seed is the hash seed of the process. No result depends on it.
 var seed = maphash.MakeSeed()
 
 func hashOf(name string) uint32 { return uint32(maphash.String(seed, name)) }
 
-// Sized returns an empty index that expects n names.
+// Sized returns an empty index with memory for n names.
 func Sized(n int) Index {
 	if n == 0 {
 		return Index{}
 	}
-	n += n / 16 // who expects n may have forgotten some
+	n += n / 16 // a margin for estimates that are too low
 	return Index{slots: make([]slot, room(n))}
 }
 
-// room is how many slots n names need.
+// room returns the number of slots for n names.
 func room(n int) int { return max(smallest, n+n/3+1) }
 
-// full reports whether n names are too many for so many slots: a search gets long when less than
-// a quarter is free.
+// full reports whether n names are too many for size slots: with less than a quarter free, searches
+// get long.
 func full(n, size int) bool { return n > size-size/4 }
 
-// Len is the number of names.
+// Len returns the number of names.
 func (x *Index) Len() int { return x.taken }
 
-// Clone returns an index of its own with the same content.
+// Clone returns an independent copy.
 func (x *Index) Clone() Index {
 	return Index{slots: append([]slot(nil), x.slots...), taken: x.taken}
 }
@@ -68,7 +68,8 @@ func (x *Index) Find(name string, nameOf func(uint32) string) (uint32, bool) {
 	return x.slots[at].number(), true
 }
 
-// Look reads where the search for a name begins, and returns a number that depends on it.
+// Look reads the slot where the search for a name begins, as a prefetch. It returns a number that
+// depends on it.
 func (x *Index) Look(name string) int {
 	if x.taken == 0 {
 		return 0
@@ -76,10 +77,10 @@ func (x *Index) Look(name string) int {
 	return int(x.slots[x.home(hashOf(name))])
 }
 
-// home is the slot from which on a name with this hash is.
+// home returns the slot where the search for a hash begins.
 func (x *Index) home(hash uint32) int { return int(uint64(hash) * uint64(len(x.slots)) >> 32) }
 
-// next is the slot after another one: the first comes after the last.
+// next returns the following slot, wrapping around.
 func (x *Index) next(at int) int {
 	if at++; at == len(x.slots) {
 		return 0
@@ -87,7 +88,7 @@ func (x *Index) next(at int) int {
 	return at
 }
 
-// way is how many slots there are from one to another one.
+// way returns the number of slots from one to another, wrapping around.
 func (x *Index) way(from, to int) int {
 	if to < from {
 		to += len(x.slots)
@@ -95,7 +96,7 @@ func (x *Index) way(from, to int) int {
 	return to - from
 }
 
-// search is where a name is, or where it would go. There is always a free slot.
+// search returns the slot of a name, or the free slot for it. There is always a free slot.
 func (x *Index) search(hash uint32, name string, nameOf func(uint32) string) (at int, ok bool) {
 	for at = x.home(hash); ; at = x.next(at) {
 		s := x.slots[at]
@@ -108,7 +109,7 @@ func (x *Index) search(hash uint32, name string, nameOf func(uint32) string) (at
 	}
 }
 
-// Put gives a name a number, instead of the one that it may have had.
+// Put sets the number of a name and replaces an earlier one.
 func (x *Index) Put(name string, number uint32, nameOf func(uint32) string) {
 	if full(x.taken+1, len(x.slots)) {
 		x.grow()
@@ -126,7 +127,7 @@ func (x *Index) grow() {
 	x.move(max(smallest, 2*len(x.slots)), func(n uint32) (uint32, bool) { return n, true })
 }
 
-// move puts what is left into other slots. The hashes say where everything goes.
+// move rehashes the remaining numbers into size slots, by their stored hashes.
 func (x *Index) move(size int, to func(uint32) (uint32, bool)) {
 	old := x.slots
 	x.slots, x.taken = make([]slot, size), 0
@@ -147,7 +148,7 @@ func (x *Index) move(size int, to func(uint32) (uint32, bool)) {
 	}
 }
 
-// Take takes a name out and returns the number that it had.
+// Take removes a name and returns its number.
 func (x *Index) Take(name string, nameOf func(uint32) string) (uint32, bool) {
 	if x.taken == 0 {
 		return 0, false
@@ -161,7 +162,7 @@ func (x *Index) Take(name string, nameOf func(uint32) string) (uint32, bool) {
 	return number, true
 }
 
-// empty frees a slot, and moves up what had to go past it.
+// empty frees a slot and moves up the entries that were displaced by it.
 func (x *Index) empty(at int) {
 	x.taken--
 	for next := x.next(at); x.slots[next] != 0; next = x.next(next) {
@@ -173,8 +174,8 @@ func (x *Index) empty(at int) {
 	x.slots[at] = 0
 }
 
-// Renumber gives each of so many things that are left another number, and takes out the names of
-// those of which it says false. No two of the numbers may be the same.
+// Renumber replaces the numbers, and removes each name if to returns false for its number. left is
+// the number of remaining names. The new numbers must be unique.
 func (x *Index) Renumber(left int, to func(uint32) (uint32, bool)) {
 	x.move(room(left), to)
 }

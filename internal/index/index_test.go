@@ -7,12 +7,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// things are what has the names, by number; what was taken out has none.
+// things are the names by number; a removed one has none.
 type things []string
 
 func (t things) nameOf(n uint32) string { return t[n] }
 
-// TestPropertyIndex compares with a map whatever is done, in an index so small that names meet.
+// TestPropertyIndex compares an index with a map under random operations, in a table so small that
+// names collide.
 func TestPropertyIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := Sized(rapid.IntRange(0, 40).Draw(t, "expected"))
@@ -82,7 +83,7 @@ func TestPropertyIndex(t *testing.T) {
 	})
 }
 
-// Of so many names some twenty have the hash of another one.
+// About twenty of these names share their hash with another one.
 func TestNamesOfOneHash(t *testing.T) {
 	const n = 400_000
 	names := make(things, n)

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// podText is one pod of a list as kubectl prints it in JSON with managedFields.
-// The numbers of the pod and of its owner are put in where it has %[1]d, %[2]d.
+// podText is one pod of a list as kubectl prints it in JSON with managedFields. %[1]d and %[2]d are
+// the numbers of the pod and of its owner.
 const podText = `{
  "apiVersion": "v1", "kind": "Pod",
  "metadata": {
@@ -54,7 +54,7 @@ const podText = `{
  }
 }`
 
-// podList is a list of n pods as `kubectl get pods -o json` prints it.
+// podList returns a list of n pods as `kubectl get pods -o json` prints it.
 func podList(tb testing.TB, n int, perOwner int) []byte {
 	var list, out bytes.Buffer
 	list.WriteString(`{"apiVersion":"v1","items":[`)
@@ -130,7 +130,7 @@ func BenchmarkReadYAMLFully(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports what one object costs for as long as it is kept.
+// BenchmarkMemory reports the memory of one retained object.
 func BenchmarkMemory(b *testing.B) {
 	const n = 20000
 	for _, perOwner := range []int{1, 50} {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// besideSpec are objects that say beside spec and status what the delete of others changes in
-// them, with their fields in several orders.
+// besideSpec are objects with fields outside of spec and status that the deletion of other objects
+// changes, with their fields in several orders.
 const besideSpec = `{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"ci"},"secrets":[{"name":"ci-token"},{"kind":"Secret","name":"ci-pull"},{}],"imagePullSecrets":[{"name":"x"}]},
 {"secrets":[{"name":"late"}],"metadata":{"name":"late"},"kind":"ServiceAccount","apiVersion":"v1"},
@@ -24,8 +24,8 @@ const besideSpec = `{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"rules"},"rules":{"a":[1]},"secrets":"x"}
 ]}`
 
-// TestBesideSpec: what stands beside spec and status is read from JSON and from YAML, whatever
-// the order of the fields, and of no other kind.
+// TestBesideSpec: fields outside of spec and status are read from JSON and from YAML in any order
+// of the fields, and of no other kind.
 func TestBesideSpec(t *testing.T) {
 	text, err := yaml.JSONToYAML([]byte(besideSpec))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestBesideSpec(t *testing.T) {
 	}
 }
 
-// TestBesideSpecFaults: what nobody can mean is a Problem.
+// TestBesideSpecFaults: a meaningless value is a Problem.
 func TestBesideSpecFaults(t *testing.T) {
 	account := func(rest string) string {
 		return `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"},` + rest + `}`
@@ -86,7 +86,7 @@ func TestBesideSpecFaults(t *testing.T) {
 	}
 }
 
-// TestBesideSpecOfDocuments: documents of YAML that are no list are read in the same way.
+// TestBesideSpecOfDocuments: YAML documents that are no list are read in the same way.
 func TestBesideSpecOfDocuments(t *testing.T) {
 	wantLines(t, `apiVersion: example.com/v1
 kind: Alerts

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A dump may lack the status of a definition. Its instances exist all the same.
+// A dump may lack the status of a definition. Its instances exist nevertheless.
 func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
 	const text = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b"},
 		"spec":{"group":"b","names":{"kind":"A","plural":"as"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true}]}%}`
@@ -34,8 +34,7 @@ func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
 	}
 }
 
-// The versions in which something may be stored are what a person has to know who
-// takes one of them away.
+// To remove a version, a person must know in which versions instances may be stored.
 func TestDefinitionTellsStoredVersions(t *testing.T) {
 	const text = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b"},
 		"spec":{"group":"b","names":{"kind":"A","plural":"as"},"scope":"Namespaced","versions":[]},"status":{"storedVersions":["v1","v2"]}}`

@@ -7,46 +7,47 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// factKind is what is kept of the spec, of the status and of the fields beside them of a kind:
-// what the reader of JSON reads, and what goes on to it of YAML, follow from the fields. What
-// its annotations say is read with the metadata.
+// factKind defines which fields of the spec, of the status and outside of both are kept of a kind.
+// The JSON reader and the YAML filter are both derived from it. Annotations are read with the
+// metadata.
 type factKind struct {
 	kind   object.Kind
 	fields []factField
-	// facts are those that were read; nil where what was not shown leaves them open. It is
-	// nil for kinds that only tell something of their cluster.
+	// facts returns the facts that were read, nil if missing fields leave them unknown. It is nil
+	// for kinds that only tell something about their cluster.
 	facts func(f *facts, o *object.Object) object.Facts
-	// alike is what two objects have in common that may share their facts, until the next
-	// call; nil where each has its own.
+	// alike returns a key that is equal for objects with equal facts, so that they can share them.
+	// It is valid until the next call. nil: the facts are not shared.
 	alike func(f *facts) []byte
 
-	// beside has the fields that are neither in spec nor in status.
+	// beside has the fields outside of spec and status.
 	spec, status, beside section
 }
 
 // factField is one field.
 type factField struct {
-	// path is spec.nodeName, or secrets for a field outside of spec and status. Kinds that share a path
-	// share the field.
+	// path is spec.nodeName, or secrets for a field outside of spec and status. Kinds with the same
+	// path share the field.
 	path string
-	// flat is how the name of its Go field begins in lower case, where that is another one.
+	// flat is the name of the Go field with a lower-case first letter, if it differs from the JSON
+	// name.
 	flat string
 	keep *keep
 	read func(l *lexer, it *item, path string, flat bool) error
 }
 
-// factKinds are the kinds of whose spec and status something is kept.
+// factKinds are the kinds with kept fields.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
 	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, leaseMoment, nodeFacts)
 
-// sharedText is a string that many objects have in common.
+// sharedText is a string field with a value that many objects share.
 func sharedText(path string, at func(*facts) *string) factField {
 	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
 		return l.shared(it, at(&it.facts), path)
 	}}
 }
 
-// texts is a list of strings.
+// texts is a field with a list of strings.
 func texts(path string, at func(*facts) *[]string) factField {
 	return factField{path: path, keep: keepStrings, read: func(l *lexer, it *item, path string, _ bool) (err error) {
 		*at(&it.facts), err = l.strings(path)
@@ -54,7 +55,7 @@ func texts(path string, at func(*facts) *[]string) factField {
 	}}
 }
 
-// section is a spec, a status, or the fields beside them, which has no name.
+// section is a spec, a status, or the fields outside of both, which has no name.
 type section struct {
 	name   string
 	fields []sectionField
@@ -67,7 +68,7 @@ type sectionField struct {
 	bit  uint32
 }
 
-// prepared divides the fields of kinds into sections.
+// prepared groups the fields of kinds by section.
 func prepared(kinds ...*factKind) map[string]*factKind {
 	byName := map[string]*factKind{}
 	for _, k := range kinds {
@@ -95,7 +96,7 @@ func newSection(name string, all []factField) section {
 	return s
 }
 
-// keepSection is what is kept of a section for any of the kinds.
+// keepSection returns what is kept of a section of any of the kinds.
 func keepSection(of func(*factKind) *section) *keep {
 	all := keepFields(nil)
 	for _, k := range factKinds {
@@ -104,7 +105,7 @@ func keepSection(of func(*factKind) *section) *keep {
 	return all
 }
 
-// factsOf is what is kept of a kind; nil for nothing.
+// factsOf returns the factKind of a kind; nil if nothing is kept.
 func factsOf(apiVersion, kind string) *factKind {
 	if k := factKinds[kind]; k != nil && object.GroupOf(apiVersion) == k.kind.Group {
 		return k
@@ -112,14 +113,14 @@ func factsOf(apiVersion, kind string) *factKind {
 	return nil
 }
 
-// HasFacts reports whether something of the spec or status of a kind is kept: its
-// metadata alone would not do.
+// HasFacts reports whether parts of the spec or status of a kind are kept, so that its metadata
+// alone is not enough.
 func HasFacts(apiVersion, kind string) bool {
 	k := factsOf(apiVersion, kind)
 	return k != nil && k.facts != nil
 }
 
-// field is the field of that name; nil for one of which nothing is kept.
+// field returns the field of that name; nil if it is not kept.
 func (s *section) field(key []byte) *sectionField {
 	for i := range s.fields {
 		if f := &s.fields[i]; f.name == string(key) || f.flat == string(key) && f.flat != "" {
@@ -129,7 +130,7 @@ func (s *section) field(key []byte) *sectionField {
 	return nil
 }
 
-// section reads what is kept of a spec or status. It returns whether there is one.
+// section reads the kept fields of a spec or status. It returns whether the section exists.
 func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error) {
 	in, err := l.object(s.name)
 	there = in
@@ -145,7 +146,7 @@ func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error)
 	return there, err
 }
 
-// fieldOf reads the value of the key that was read, if it is kept.
+// fieldOf reads the value of the current key if it is kept.
 func (l *lexer) fieldOf(it *item, s *section, flat bool) error {
 	f := s.field(l.key)
 	if f == nil {
@@ -158,19 +159,19 @@ func (l *lexer) fieldOf(it *item, s *section, flat bool) error {
 	return f.read(l, it, f.path, flat)
 }
 
-// beside reads what was kept of the fields beside spec and status of a kind.
+// beside reads the kept text of a kind's fields outside of spec and status.
 func (l *lexer) beside(it *item, k *factKind) error {
 	_, err := l.section(it, &k.beside, false)
 	return err
 }
 
-// spec reads what is kept of the spec of a kind.
+// spec reads the kept fields of a kind's spec.
 func (l *lexer) spec(it *item, k *factKind, flat bool) (err error) {
 	it.facts.specified, err = l.section(it, &k.spec, flat)
 	return err
 }
 
-// status reads what is kept of the status of a kind.
+// status reads the kept fields of a kind's status.
 func (l *lexer) status(it *item, k *factKind, flat bool) (err error) {
 	it.facts.stated, err = l.section(it, &k.status, flat)
 	return err

@@ -9,7 +9,7 @@ var accountFacts = &factKind{
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if len(f.account.Secrets) == 0 {
-			return nil // which a list of metadata says as well
+			return nil // the same as without secrets in a list of metadata
 		}
 		return new(f.account)
 	},

@@ -2,7 +2,7 @@ package manifest
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// crdFacts are those of apiextensions.k8s.io/v1 and v1beta1.
+// crdFacts covers apiextensions.k8s.io/v1 and v1beta1.
 var crdFacts = &factKind{
 	kind: object.CRD,
 	fields: []factField{
@@ -87,12 +87,11 @@ func (l *lexer) definitionVersion(v *object.CRDVersion) error {
 	return err
 }
 
-// defined puts together what the two API versions say in two ways: v1beta1 may
-// have a single spec.version instead of spec.versions. It returns nil when the
-// dump has left out what identifies the instances: that is unknown then. A
-// definition without conditions counts as established: its instances, if there
-// are any, must not be overlooked. One that is being deleted counts as terminating:
-// that the condition wasn't dumped doesn't prove that nothing has set it.
+// defined unifies the forms of the two API versions: v1beta1 may have a single spec.version instead
+// of spec.versions. It returns nil if the dump lacks the fields that identify the instances: they
+// are then unknown. A definition without conditions counts as established, because its instances
+// must not be overlooked. One that is being deleted counts as terminating: a condition that wasn't
+// dumped may be set.
 func (f *facts) defined(o *object.Object) object.Facts {
 	d := f.definition
 	d.Established = d.Established || !f.conditioned

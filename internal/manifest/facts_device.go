@@ -19,7 +19,7 @@ var resourceClaimFacts = &factKind{
 	},
 }
 
-// reservations reads who uses a ResourceClaim.
+// reservations reads the users of a ResourceClaim.
 func (l *lexer) reservations(it *item, path string, _ bool) error {
 	return l.entries(path, func() error {
 		if err := l.charge(2 * entryBytes); err != nil {

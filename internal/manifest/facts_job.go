@@ -21,9 +21,8 @@ var conditions = factField{
 	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status", "lastHeartbeatTime", "LastHeartbeatTime")}, read: (*lexer).conditions,
 }
 
-// conditions reads the two conditions of a CustomResourceDefinition that its
-// instances depend on, or those of a Job that say that it has finished, or the heartbeats of
-// a Node.
+// conditions reads the two conditions of a CustomResourceDefinition that its instances depend on,
+// the conditions of a finished Job, or the heartbeats of a Node.
 //
 // Upstream: pkg/controller/job/util/utils.go FinishedCondition.
 func (l *lexer) conditions(it *item, path string, _ bool) error {

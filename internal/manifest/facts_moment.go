@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// What is written every few seconds as long as a cluster runs tells when a dump of it was
-// taken: the Leases of nodes and of the control plane, the heartbeats of Nodes, and Events.
-// Nothing of that is kept of an object. Other Leases may be those of a controller that is
-// gone: measured by them it would seem to be running.
+// Objects that are written every few seconds while a cluster runs tell when a dump of it was taken:
+// the Leases of nodes and of the control plane, the heartbeats of Nodes, and Events. None of that
+// is kept of an object. Other Leases may belong to a removed controller, which would seem to be
+// running by that time.
 
 var leaseMoment = &factKind{
 	kind: object.Lease,
@@ -18,7 +18,7 @@ var leaseMoment = &factKind{
 	}}},
 }
 
-// moment reads a time at which something was written. One that is no time says nothing.
+// moment reads a time at which an object was written. It ignores an invalid time.
 func (l *lexer) moment(it *item) error {
 	if l.token() != '"' {
 		return l.skip()
@@ -36,8 +36,8 @@ func (l *lexer) moment(it *item) error {
 	return nil
 }
 
-// aside tells the handler what an object says of its cluster: when it was written, if it
-// is of a kind that says so, and the version of a kubelet.
+// aside reports to the handler what an object tells about its cluster: when it was written, if its
+// kind tells that, and the version of a kubelet.
 func (rd *reading) aside(o *object.Object, it *item) {
 	if it.facts.moment > 0 && rd.h.Moment != nil && (o.IsEvent() || o.Is(object.Node) || renewedByCluster(o)) {
 		rd.h.Moment(it.facts.moment)

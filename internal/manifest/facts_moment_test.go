@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestMoment: what the cluster itself writes all the time says when it was written, in all
-// shapes. What is no time, or somebody else's, says nothing, and is no error.
+// TestMoment: objects that the cluster writes regularly tell when they were written, in all forms.
+// An invalid time, or that of another object, is ignored without an error.
 func TestMoment(t *testing.T) {
 	for _, tt := range []struct{ name, input, want string }{
 		{"the Lease of a node", `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"n1","namespace":"kube-node-lease"},"spec":{"renewTime":"2026-05-01T12:00:00.123456Z"}}`, "2026-05-01T12:00:00Z"},

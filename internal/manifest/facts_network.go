@@ -26,7 +26,7 @@ var ipAddressFacts = &factKind{
 	},
 }
 
-// parentRef reads with what an IPAddress goes.
+// parentRef reads the object that an IPAddress belongs to.
 func (l *lexer) parentRef(it *item, path string, _ bool) error {
 	a := &it.facts.address
 	in, err := l.object(path)

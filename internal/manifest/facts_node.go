@@ -2,14 +2,14 @@ package manifest
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// Of a Node nothing is kept: it says when it was last heard of, and which version its
-// kubelet has, which bounds the version of the API server.
+// Nothing is kept of a Node. Its last heartbeat is a moment, and its kubelet's version bounds the
+// version of the API server.
 var nodeFacts = &factKind{kind: object.Node, fields: []factField{conditions, {
 	path: "status.nodeInfo", keep: keepFields(nil, "kubeletVersion", "KubeletVersion"),
 	read: func(l *lexer, it *item, _ string, flat bool) error { return l.nodeInfo(it, flat) },
 }}}
 
-// nodeInfo reads the version of a kubelet. What is no text says nothing.
+// nodeInfo reads the version of a kubelet and ignores a value that is no string.
 func (l *lexer) nodeInfo(it *item, flat bool) error {
 	if l.token() != '{' {
 		return l.skip()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKubelet: a Node says the version of its kubelet in all shapes. What is no version's
-// place says nothing, and is no error.
+// TestKubelet: a Node has the version of its kubelet in all forms. A version elsewhere is ignored
+// without an error.
 func TestKubelet(t *testing.T) {
 	for _, tt := range []struct{ name, input, want string }{
 		{"a Node", `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"nodeInfo":{"osImage":"x","kubeletVersion":"v1.27.1+k3s1","kubeProxyVersion":"v1.27.1"}}}`, "v1.27.1+k3s1"},

@@ -9,7 +9,7 @@ var podFacts = &factKind{
 			"persistentVolumeClaim": keepFields(nil, "claimName"),
 			"ephemeral":             keepFields(nil),
 		}, "name")}, read: (*lexer).podVolumes},
-		// A spec that shows containers is a whole one.
+		// A spec with containers is complete.
 		{path: "spec.containers", keep: keepEntries, read: func(l *lexer, it *item, _ string, _ bool) error {
 			it.facts.pod.VolumesKnown = true
 			return l.skip()
@@ -34,7 +34,7 @@ var podFacts = &factKind{
 	facts: func(f *facts, o *object.Object) object.Facts { return f.pod.Of(o.Name) },
 }
 
-// podVolumes reads which claims the volumes of a pod use.
+// podVolumes reads the claims that the volumes of a pod use.
 func (l *lexer) podVolumes(it *item, path string, flat bool) error {
 	it.facts.pod.VolumesKnown = true
 	return l.entries(path, func() error {
@@ -45,8 +45,8 @@ func (l *lexer) podVolumes(it *item, path string, flat bool) error {
 	})
 }
 
-// podVolume reads one volume. The claim of an ephemeral one has the name of the
-// volume until the name of the pod is put in front of it.
+// podVolume reads one volume. The claim of an ephemeral one has the volume's name until the pod's
+// name is prepended.
 func (l *lexer) podVolume(it *item, flat bool) error {
 	var name, claim span
 	ephemeral := false
@@ -93,7 +93,7 @@ func (l *lexer) podVolume(it *item, flat bool) error {
 	return err
 }
 
-// named reads the string under key of a mapping.
+// named reads the string under key in a mapping.
 func (l *lexer) named(it *item, key, name string, flat bool) (text span, err error) {
 	found := false
 	in, err := l.object(name)

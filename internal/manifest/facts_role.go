@@ -18,7 +18,7 @@ var roleFacts = &factKind{
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if len(f.role.Rules) == 0 && len(f.role.Aggregates) == 0 {
-			return nil // which a list of metadata says as well
+			return nil // the same as without rules in a list of metadata
 		}
 		return new(f.role)
 	},
@@ -29,8 +29,8 @@ var (
 	keepAggregation = FieldsOf(aggregationRule{}).keep
 )
 
-// policyRule has the lists of a rule in a fixed order, so that rules which allow the same have
-// the same text.
+// policyRule has the lists of a rule in a fixed order, so that rules that allow the same have the
+// same text.
 //
 // Upstream: api/rbac/v1/types.go PolicyRule.
 type policyRule struct {
@@ -41,14 +41,14 @@ type policyRule struct {
 	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
 }
 
-// fingerprint is what tells a rule from others.
+// fingerprint returns a hash of the rule.
 func (r policyRule) fingerprint() string {
 	text, _ := json.Marshal(r)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// aggregationRule says which ClusterRoles one has the rules of.
+// aggregationRule selects the ClusterRoles with the rules that this one aggregates.
 //
 // Upstream: api/rbac/v1/types.go AggregationRule.
 type aggregationRule struct {
@@ -67,7 +67,7 @@ func (l *lexer) rules(it *item, path string, _ bool) error {
 	return nil
 }
 
-// aggregation reads which ClusterRoles one has the rules of.
+// aggregation reads the selectors of an aggregated ClusterRole.
 func (l *lexer) aggregation(it *item, path string, _ bool) error {
 	var rule aggregationRule
 	if err := l.decode(&rule, keepAggregation, path, "a mapping with label selectors"); err != nil {
@@ -83,7 +83,7 @@ func (l *lexer) aggregation(it *item, path string, _ bool) error {
 	return nil
 }
 
-// decode reads the value at the current position into what to points to.
+// decode decodes the value at the current position into the variable that to points to.
 func (l *lexer) decode(to any, keeps *keep, path, wanted string) error {
 	var text keptText
 	if err := text.value(l, keeps, false); err != nil {

@@ -1,6 +1,6 @@
 package manifest
 
-// fact reads a string that many objects have in common and none has twice.
+// fact reads a string that many objects share. A second occurrence in one object is a Problem.
 func (l *lexer) fact(it *item, f field, to *string, name string) error {
 	if err := l.once(it, f, name); err != nil {
 		return err
@@ -8,7 +8,7 @@ func (l *lexer) fact(it *item, f field, to *string, name string) error {
 	return l.shared(it, to, name)
 }
 
-// shared reads a string that many objects have in common.
+// shared reads a string that many objects share.
 func (l *lexer) shared(it *item, to *string, name string) error {
 	var s span
 	if err := l.string(it, &s, name); err != nil {
@@ -18,7 +18,7 @@ func (l *lexer) shared(it *item, to *string, name string) error {
 	return nil
 }
 
-// repeated reads a string and shares it.
+// repeated reads a string and interns it.
 func (l *lexer) repeated(to *string, name string) error {
 	if *to != "" {
 		return l.wrong("%s is there twice", name)
@@ -28,7 +28,7 @@ func (l *lexer) repeated(to *string, name string) error {
 	return err
 }
 
-// own reads a string that no other object has.
+// own reads a string that other objects don't share.
 func (l *lexer) own(to *string, name string) error {
 	if *to != "" {
 		return l.wrong("%s is there twice", name)
@@ -58,7 +58,7 @@ func (l *lexer) strings(name string) ([]string, error) {
 	return list, err
 }
 
-// lowerFirst turns the name of a Go field into the name that JSON has for it.
+// lowerFirst turns the name of a Go field into its JSON name.
 func lowerFirst(key []byte) {
 	if len(key) > 0 && key[0] >= 'A' && key[0] <= 'Z' {
 		key[0] += 'a' - 'A'

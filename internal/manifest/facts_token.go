@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// secretType reads the type of a Secret. What other kinds have under that name is theirs.
+// secretType reads the type of a Secret. It ignores the field in other kinds.
 func (l *lexer) secretType(it *item) error {
 	if l.token() != '"' || it.seen&hasKind != 0 && string(it.bytes(it.kind)) != object.Secret.Kind {
 		return l.skip()
@@ -14,12 +14,12 @@ func (l *lexer) secretType(it *item) error {
 	return l.metadataString(it, hasType, &it.typed, "type")
 }
 
-// token is what a Secret says of its account; nil for nothing.
+// token returns the Token by a Secret's annotations and type, nil if it is none.
 func (it *item) token() *object.Token {
 	return object.TokenBy(string(it.bytes(it.account)), types.UID(it.bytes(it.accountUID)), string(it.bytes(it.typed)))
 }
 
-// setToken adds to o, if it is a Secret, what it says of its account.
+// setToken sets the token as the facts of o if it is a Secret.
 func setToken(o *object.Object, token *object.Token) {
 	if token != nil && o.Is(object.Secret) {
 		o.Edit().Facts = token

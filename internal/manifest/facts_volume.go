@@ -20,7 +20,7 @@ var pvFacts = &factKind{
 	facts: func(f *facts, _ *object.Object) object.Facts { return new(f.volume) },
 }
 
-// claimRef reads which claim a volume belongs to.
+// claimRef reads the claim of a volume.
 func (l *lexer) claimRef(it *item, path string, flat bool) error {
 	v := &it.facts.volume
 	in, err := l.object(path)

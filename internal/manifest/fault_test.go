@@ -67,8 +67,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A document that cannot be told from others is none of the objects; without anybody to
-// hear that it is a Problem. In a list it always is one: the list is not whole.
+// A document without an identity is no object: it is Foreign, or a Problem without that callback.
+// In a list it is always a Problem, because the list is incomplete.
 func TestDocumentsThatAreNoObjects(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"apiVersion":"v1","metadata":{"name":"a"}}`:                  "in: document 1: line 1: a: kind is missing",
@@ -104,7 +104,7 @@ func TestWideEncodings(t *testing.T) {
 	wantProblem(t, "{\x00\x00\x00}\x00\x00\x00", Options{}, "in: the text is UTF-32; only UTF-8 is read")
 }
 
-// TestTruncation cuts a list at every byte.
+// TestTruncation truncates a list at every byte.
 func TestTruncation(t *testing.T) {
 	text := strings.TrimSpace(fixture(t, "list.json"))
 	before := 0
@@ -127,8 +127,8 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestTruncatedBetweenText cuts a dump with text where a document has begun and
-// not said anything yet.
+// TestTruncatedBetweenText truncates a dump with text at the beginning of a document, before its
+// first field.
 func TestTruncatedBetweenText(t *testing.T) {
 	for _, input := range []string{"text\n{", "text\n{\n    \"ki", "text\n[\n{}", "text\n{}\n{\"a\":tr"} {
 		if _, err := find(input, Options{SkipText: true}); !errors.Is(err, ErrTruncated) {
@@ -138,7 +138,7 @@ func TestTruncatedBetweenText(t *testing.T) {
 	wantLines(t, "text\n{ x\n[INFO] y\n  {\n", Options{SkipText: true})
 }
 
-// TestTruncatedYAMLList cuts a list of YAML at every byte before its kind.
+// TestTruncatedYAMLList truncates a YAML list at every byte before its kind.
 func TestTruncatedYAMLList(t *testing.T) {
 	text := fixture(t, "list.yaml")
 	kind := strings.LastIndex(text, "\nkind: List")

@@ -6,13 +6,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// partialKind is the kind of an object of which a server has sent only the
-// metadata. It says nothing of what the object is.
+// partialKind is the kind of an object in a metadata-only response. It doesn't tell the kind of the
+// object.
 const partialKind = "PartialObjectMetadata"
 
-// kindOf is the apiVersion and kind of it as far as they can be known: its own,
-// else those of its list, else those of the options. settled is false when its
-// list has not said its kind yet.
+// kindOf returns the apiVersion and kind of an item: its own, else those of its list, else those of
+// the options. settled is false if they depend on a kind that the list hasn't had yet.
 func (rd *reading) kindOf(it *item, outer *listing) (apiVersion, kind string, settled bool) {
 	apiVersion, kind = rd.in.Bytes(it.bytes(it.apiVersion)), rd.in.Bytes(it.bytes(it.kind))
 	if kind == partialKind && object.GroupOf(apiVersion) == "meta.k8s.io" {
@@ -37,7 +36,7 @@ func (rd *reading) kindOf(it *item, outer *listing) (apiVersion, kind string, se
 	return apiVersion, kind, true
 }
 
-// specField reads or keeps the spec, if something of it may matter.
+// specField reads the spec, or keeps it if the kind is still unknown.
 func (rd *reading) specField(l *lexer, it *item, outer *listing) error {
 	if err := l.once(it, hasSpec, "spec"); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (rd *reading) specField(l *lexer, it *item, outer *listing) error {
 	return l.spec(it, kind, outer != nil && outer.flat)
 }
 
-// statusField reads or keeps the status, if something of it may matter.
+// statusField reads the status, or keeps it if the kind is still unknown.
 func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
 	if err := l.once(it, hasStatus, "status"); err != nil {
 		return err
@@ -67,7 +66,7 @@ func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
 	return l.status(it, kind, outer != nil && outer.flat)
 }
 
-// besideField reads or keeps a field beside spec and status, if it may matter.
+// besideField reads a field outside of spec and status, or keeps it if the kind is still unknown.
 func (rd *reading) besideField(l *lexer, it *item, outer *listing) error {
 	keeps := keepBeside.fields[string(l.key)]
 	if keeps == nil {
@@ -84,8 +83,8 @@ func (rd *reading) besideField(l *lexer, it *item, outer *listing) error {
 	}
 }
 
-// factsNow is the kind whose facts to read from spec, status and beside them. known is false
-// while a later field may still say otherwise.
+// factsNow returns the factKind for reading the fields of the item. known is false while a later
+// field may still change the kind.
 func (rd *reading) factsNow(it *item, outer *listing) (kind *factKind, known bool) {
 	if it.seen&(hasAPIVersion|hasKind) != hasAPIVersion|hasKind {
 		if outer == nil || !outer.known {
@@ -100,7 +99,7 @@ func (rd *reading) factsNow(it *item, outer *listing) (kind *factKind, known boo
 	return it.factsOf, true
 }
 
-// complete hands over the object that was read, or lets it wait for its kind.
+// complete passes on the object that was read, or lets it wait for its kind.
 func (rd *reading) complete(it *item, outer *listing) error {
 	apiVersion, kind, settled := rd.kindOf(it, outer)
 	o := rd.build(it)
@@ -126,7 +125,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 	return rd.hand(o, outer != nil, it.line)
 }
 
-// factsAtEnd adds the facts of o, now that its kind is known.
+// factsAtEnd adds the facts of o after its kind is known.
 func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) error {
 	kind := factsOf(o.APIVersion, o.Kind)
 	if it.factsRead && it.factsOf != kind {
@@ -142,8 +141,8 @@ func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) error 
 	return nil
 }
 
-// keptFacts adds to o the facts of a kind that follow from the kept text. The item is a copy and stays
-// as it is.
+// keptFacts adds the facts to o that follow from the kept text. it is a copy, so that the original
+// stays unchanged.
 func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Object) error {
 	rd.kept.rd = rd
 	it.text = append([]byte(nil), it.text...)
@@ -170,7 +169,7 @@ func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Objec
 	return nil
 }
 
-// checkIdentity refuses an object that does not say what it is.
+// checkIdentity returns a Problem for an object without an identity.
 func (rd *reading) checkIdentity(o *object.Object, line int) error {
 	if lacks := lacking(o); lacks != "" {
 		return rd.problem(line, lacks, nil)
@@ -178,8 +177,7 @@ func (rd *reading) checkIdentity(o *object.Object, line int) error {
 	return nil
 }
 
-// lacking is what keeps o from being an object that can be told from others; empty if
-// nothing does.
+// lacking returns what is missing from the identity of o, "" if it is complete.
 func lacking(o *object.Object) string {
 	var missing string
 	switch {
@@ -195,8 +193,7 @@ func lacking(o *object.Object) string {
 	return understood(o) + missing + " is missing"
 }
 
-// understood is what is known of an incomplete object, to stand before a
-// message.
+// understood returns the known part of an incomplete identity, as the prefix of a message.
 func understood(o *object.Object) string {
 	s := o.Kind
 	if o.APIVersion != "" && s != "" {

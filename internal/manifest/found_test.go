@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// found is everything that a Read has told its handler.
+// found is everything that a Read has passed to its handler.
 type found struct {
 	Objects []*object.Object
 	InList  []bool
@@ -47,7 +47,7 @@ func find(input string, o Options) (*found, error) {
 	return f, err
 }
 
-// findFully reads YAML with the full parser alone.
+// findFully reads YAML with the full parser only.
 func findFully(input []byte) (*found, error) {
 	f := &found{}
 	rd := newReading(Options{File: "in"}, f.handler())
@@ -55,7 +55,7 @@ func findFully(input []byte) (*found, error) {
 	return f, rd.run(bytes.NewReader(input))
 }
 
-// lines renders what was found, one line each.
+// lines formats the results, one line each.
 func (f *found) lines() []string {
 	var lines []string
 	for i, o := range f.Objects {
@@ -70,7 +70,7 @@ func (f *found) lines() []string {
 	return lines
 }
 
-// describe renders all that an object holds.
+// describe formats all fields of an object.
 func describe(o *object.Object) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s uid=%s", o, o.UID)
@@ -139,7 +139,7 @@ func describe(o *object.Object) string {
 	return b.String()
 }
 
-// wantLines compares what was found with want.
+// wantLines compares the results with want.
 func wantLines(t *testing.T, input string, o Options, want ...string) {
 	t.Helper()
 	f, err := find(input, o)
@@ -151,7 +151,7 @@ func wantLines(t *testing.T, input string, o Options, want ...string) {
 	}
 }
 
-// wantProblem wants a Problem with exactly this text.
+// wantProblem expects a Problem with exactly this text.
 func wantProblem(t *testing.T, input string, o Options, want string) {
 	t.Helper()
 	_, err := find(input, o)

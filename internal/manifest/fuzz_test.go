@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// seeds adds every file of testdata/in and a few inputs that are hard to read.
+// seeds adds every file in testdata/in and a few inputs that are hard to read.
 func seeds(f *testing.F) {
 	files, err := filepath.Glob("testdata/in/*")
 	if err != nil || len(files) == 0 {
@@ -26,7 +26,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzRead wants objects or an error from any input, and the same every time.
+// FuzzRead expects objects or an error from any input, and the same every time.
 func FuzzRead(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
@@ -47,7 +47,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzYAMLFastPath wants what the full parser finds from every YAML.
+// FuzzYAMLFastPath expects the results of the full parser for any YAML.
 func FuzzYAMLFastPath(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {

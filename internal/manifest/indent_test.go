@@ -5,5 +5,5 @@ import (
 	"encoding/json"
 )
 
-// indent writes JSON as kubectl does: indented by four.
+// indent formats JSON like kubectl: indented by four.
 func indent(to *bytes.Buffer, text []byte) error { return json.Indent(to, text, "", "    ") }

@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Interner keeps one copy of each string that repeats over many objects: kinds,
-// namespaces, finalizers, label sets, owners. It is not safe for concurrent use.
+// Interner keeps one copy of each string that repeats over many objects: kinds, namespaces,
+// finalizers, label sets, owners. It is not safe for concurrent use.
 type Interner struct {
-	// Most is how many of each are remembered; 0 for all. What is forgotten is only not
-	// shared any more.
+	// Most limits the number of remembered values of each sort; 0 means no limit. Evicted values
+	// are only not shared any more.
 	Most int
 
 	strings map[string]string
-	// near are strings that were asked for lately, by their length and ends: most are asked for
-	// by object after object.
+	// near are recently used strings, by their length and ends: most are used by object after
+	// object.
 	near       [nearStrings]string
 	numbers    map[int64]*int64
 	lifecycles map[string]*object.Lifecycle
@@ -36,7 +36,7 @@ func NewInterner() *Interner {
 	}
 }
 
-// Bytes returns the one copy of b as a string.
+// Bytes returns the interned string of b.
 func (in *Interner) Bytes(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -56,7 +56,7 @@ func (in *Interner) Bytes(b []byte) string {
 
 const nearStrings = 64
 
-// remember keeps a value for others.
+// remember stores a value for sharing.
 func remember[K comparable, V any](in *Interner, values map[K]V, key K, v V) {
 	if in.Most > 0 && len(values) >= in.Most {
 		clear(values)
@@ -64,7 +64,7 @@ func remember[K comparable, V any](in *Interner, values map[K]V, key K, v V) {
 	values[key] = v
 }
 
-// Number returns the one copy of n.
+// Number returns a shared pointer to n.
 func (in *Interner) Number(n int64) *int64 {
 	p, ok := in.numbers[n]
 	if !ok {
@@ -74,7 +74,7 @@ func (in *Interner) Number(n int64) *int64 {
 	return p
 }
 
-// String returns the one copy of s.
+// String returns the interned string of s.
 func (in *Interner) String(s string) string {
 	if s == "" {
 		return ""
@@ -86,19 +86,18 @@ func (in *Interner) String(s string) string {
 	return s
 }
 
-// recentOwners is the number of lists of owner references that are remembered.
-// Siblings are near one another, so few are enough, and owners that occur once cost
-// nothing for long.
+// recentOwners is the number of remembered lists of owner references. Few are enough because
+// siblings are adjacent, and owners that occur once are evicted soon.
 const recentOwners = 1 << 10
 
-// Owner is an owner reference as it was read.
+// Owner is an unresolved owner reference in the input.
 type Owner struct {
 	APIVersion, Kind, Name, UID []byte
 	Controller, Block           object.Flag
 }
 
-// Owners returns owner references, the same slice for siblings that are near one
-// another. Name and UID of one share an allocation.
+// Owners returns owner references, the same slice for adjacent siblings. Name and UID of each share
+// one allocation.
 func (in *Interner) Owners(read []Owner) []object.OwnerReference {
 	if len(read) == 0 {
 		return nil
@@ -134,18 +133,18 @@ func isOwner(r object.OwnerReference, o Owner) bool {
 		r.Kind == string(o.Kind) && r.APIVersion == string(o.APIVersion)
 }
 
-// Lifecycle is that of an object as it was read, without facts.
+// Lifecycle is a Lifecycle in the input, without facts.
 type Lifecycle struct {
 	Finalizers     [][]byte
 	Deleted, Grace int64
-	// HasGrace tells that there was a Grace.
+	// HasGrace is true if Grace was present.
 	HasGrace   bool
 	Protection object.Protection
 	Revision   uint32
 }
 
-// Lifecycle returns what was read, the same for objects without a deletion that are alike;
-// nil for none of it.
+// Lifecycle returns the Lifecycle that was read, shared between equal ones without a deletion; nil
+// if it is empty.
 func (in *Interner) Lifecycle(read *Lifecycle) *object.Lifecycle {
 	deletion := read.Deleted != 0 || read.HasGrace
 	if len(read.Finalizers) == 0 && read.Protection == 0 && read.Revision == 0 && !deletion {
@@ -170,9 +169,9 @@ func (in *Interner) Lifecycle(read *Lifecycle) *object.Lifecycle {
 	return &own
 }
 
-// WithFacts adds facts to what an Interner returned, which stays as it is. Objects without a
-// deletion whose facts have one key share all of it; nil is the key of facts that an object
-// has alone.
+// WithFacts returns life with facts added. It doesn't change life. Objects without a deletion share
+// the result if their finalizers and their keys are equal. A nil key means that the facts are not
+// shared.
 func (in *Interner) WithFacts(life *object.Lifecycle, key []byte, facts func() object.Facts) *object.Lifecycle {
 	of := life
 	if of == nil {
@@ -184,7 +183,7 @@ func (in *Interner) WithFacts(life *object.Lifecycle, key []byte, facts func() o
 		}
 		return life
 	}
-	// No protection begins like this.
+	// No protection has this value.
 	in.scratch = append(in.scratch[:0], 0xff)
 	in.scratch = append(appendLifecycle(in.scratch, of.Protection, of.Revision, of.Finalizers), key...)
 	shared, ok := in.lifecycles[string(in.scratch)]
@@ -202,8 +201,7 @@ func withFacts(life object.Lifecycle, facts object.Facts) *object.Lifecycle {
 	return &life
 }
 
-// appendLifecycle appends what two objects without a deletion have in common that share
-// theirs.
+// appendLifecycle appends a key that is equal for objects with equal Lifecycles without a deletion.
 func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, finalizers []T) []byte {
 	key = binary.BigEndian.AppendUint32(append(key, byte(p)), revision)
 	key = binary.AppendUvarint(key, uint64(len(finalizers)))

@@ -5,29 +5,29 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 // span is a part of an item's text.
 type span struct{ from, to int }
 
-// ownerSpans is an owner reference as it was read.
+// ownerSpans is an owner reference in the input.
 type ownerSpans struct {
 	apiVersion, kind, name, uid span
 	controller, block           object.Flag
 }
 
-// labelSpans is a label as it was read.
+// labelSpans is a label in the input.
 type labelSpans struct{ key, value span }
 
-// item is one object while it is being read. It is used again for the next one,
-// so that reading allocates nothing but what is kept.
+// item is the buffer for reading one object. It is reused for the next one, so that only kept data
+// is allocated.
 type item struct {
-	// line is where it starts; seen has a bit for each field that was there.
+	// line is the first line of the object. seen has a bit for each field that occurred.
 	line int
 	seen field
-	// text holds all strings that were read; spans point into it.
+	// text has all strings that were read. Spans point into it.
 	text []byte
 
 	apiVersion, kind, namespace span
 	name, uid, version          span
 	more                        span // metadata.continue
 	account, accountUID, typed  span // of a Secret
-	link                        span // selfLink at the top, of a flattened list
+	link                        span // the top-level selfLink of a flattened list
 	created, deleted            int64
 	generation, grace           int64
 	owners                      []ownerSpans
@@ -36,8 +36,8 @@ type item struct {
 	protection                  object.Protection
 	revision                    uint32
 
-	// factsOf is what was read of spec, status and beside them. While the kind is not known, of these
-	// is kept what any of the kinds would need.
+	// factsOf is the kind by which spec, status and the other fields were read. While the kind is
+	// unknown, everything that any kind needs of them is kept.
 	factsOf              *factKind
 	factsRead            bool
 	factsSeen            uint32
@@ -45,7 +45,7 @@ type item struct {
 	spec, status, beside keptText
 }
 
-// facts are what spec, status and annotations say of the kinds that matter.
+// facts are the fields of spec, status and annotations, by kind.
 type facts struct {
 	pod        object.PodFacts
 	namespace  object.NamespaceFacts
@@ -58,19 +58,17 @@ type facts struct {
 	set        object.StatefulSetFacts
 	account    object.ServiceAccountFacts
 	role       object.ClusterRoleFacts
-	// specified tells that there was a spec, stated that there was a status.
+	// specified is true if there was a spec, stated if there was a status.
 	specified, stated bool
-	// moment is when the object was last written, in seconds since 1970; 0 if it does not
-	// say so.
+	// moment is when the object was last written, in seconds since 1970; 0 if unknown.
 	moment int64
 	// kubelet is the version of the kubelet of a Node.
 	kubelet string
-	// scoped tells that the definition has said its scope, conditioned that it
-	// has said its conditions.
+	// scoped is true if a definition had its scope, conditioned if it had conditions.
 	scoped, conditioned bool
 	// oldVersion is spec.version of a v1beta1 CustomResourceDefinition.
 	oldVersion string
-	// key is made of them, of objects that may share theirs.
+	// key is the buffer for the key of shared facts.
 	key []byte
 }
 
@@ -107,8 +105,8 @@ const (
 	hasAccountUID
 	hasType
 
-	hasGraceValue // deletionGracePeriodSeconds is there and not null
-	hasFlatItems  // the fields of metadata are at the top
+	hasGraceValue // deletionGracePeriodSeconds is present and not null
+	hasFlatItems  // the fields of metadata are at the top level
 )
 
 func (it *item) reset(line int) {
@@ -119,18 +117,18 @@ func (it *item) reset(line int) {
 	}
 }
 
-// hasKept reports whether something was kept because the kind was not known.
+// hasKept reports whether text was kept because the kind was unknown.
 func (it *item) hasKept() bool { return !it.spec.empty() || !it.status.empty() || !it.beside.empty() }
 
-// hasFacts reports whether something was read or kept from which facts may follow.
+// hasFacts reports whether any field was read or kept that facts may follow from.
 func (it *item) hasFacts() bool {
 	return it.seen&(hasSpec|hasStatus) != 0 || it.factsSeen != 0 || !it.beside.empty()
 }
 
 func (it *item) bytes(s span) []byte { return it.text[s.from:s.to] }
 
-// once notes that field f is there. It is a Problem when it was there before:
-// which of two values counts would be a guess.
+// once records the occurrence of field f. A second occurrence is a Problem: choosing one of the
+// values would be a guess.
 func (l *lexer) once(it *item, f field, name string) error {
 	if it.seen&f != 0 {
 		return l.wrong("%s is there twice", name)

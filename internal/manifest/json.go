@@ -13,42 +13,42 @@ import (
 
 const (
 	bufferSize = 128 << 10
-	// firstBuffer is enough for most files: there may be many.
+	// firstBuffer is enough for most files, of which there may be many.
 	firstBuffer = 16 << 10
-	// maxDepth is the nesting at which input is refused, as encoding/json does.
+	// maxDepth is the maximum nesting, as in encoding/json.
 	maxDepth = 10000
-	// maxNumber is the length at which a number is refused, so that a token
-	// never makes the buffer grow with the input.
+	// maxNumber is the maximum length of a number, so that a token never makes the buffer grow with
+	// the input.
 	maxNumber = 1 << 10
 )
 
-// lexer reads JSON from a sliding buffer. Everything that it passes over is
-// checked to be valid JSON; only what is asked for is decoded.
+// lexer reads JSON from a sliding buffer. It checks that all skipped text is valid JSON and decodes
+// only the requested parts.
 type lexer struct {
 	rd     *reading
 	source io.Reader
 	buf    []byte
 	// buf[pos:end] has not been read yet.
 	pos, end int
-	// mark is the first byte that must stay in the buffer; -1 for none. whole is the first byte of an
-	// object whose text is wanted; -1 for none. If mayLose, that need not stay where it gets too long:
-	// wholeLost tells that it has not.
+	// mark is the first byte that must stay in the buffer; -1 for none. whole is the first byte of
+	// an object with a requested text; -1 for none. If mayLose is true, that text may be dropped
+	// when it gets too long; wholeLost then becomes true.
 	mark, whole        int
 	mayLose, wholeLost bool
-	// ended tells that source has nothing more; failed is why, unless io.EOF.
+	// ended is true at the end of source; failed is the reason unless it is io.EOF.
 	ended  bool
 	failed error
-	// line is the line of buf[counted].
+	// line is the line number of buf[counted].
 	line, counted int
-	// open are the brackets around the current position.
+	// open are the open brackets at the current position.
 	open []byte
 	key  []byte
-	// held is how much has been kept of the object that is being read, unasked how much
-	// input came since memory was asked for.
+	// held is the size of the kept parts of the current object. unasked is the number of input
+	// bytes since the last request for memory.
 	held, unasked int
-	// free tells that what is kept is less than the text, which is there already.
+	// free is true if kept parts don't count: the text is in memory already.
 	free bool
-	// marks give the lines of text that was converted to JSON.
+	// marks are the line numbers of text that was converted to JSON.
 	marks []lineMark
 }
 
@@ -59,7 +59,7 @@ func newLexer(rd *reading, source io.Reader) *lexer {
 	return &lexer{rd: rd, source: source, buf: make([]byte, firstBuffer), mark: -1, whole: -1, line: 1}
 }
 
-// over makes the lexer read text, which starts at line.
+// over makes the lexer read a text that starts at a line.
 func (l *lexer) over(text []byte, line int, marks []lineMark) {
 	l.buf, l.pos, l.end, l.mark = text, 0, len(text), -1
 	l.whole, l.wholeLost = -1, false
@@ -67,8 +67,7 @@ func (l *lexer) over(text []byte, line int, marks []lineMark) {
 	l.open, l.marks, l.held = l.open[:0], marks, 0
 }
 
-// fill makes more input available after buf[pos:end]. It returns false at the
-// end of the input.
+// fill reads more input after buf[pos:end]. It returns false at the end of the input.
 func (l *lexer) fill() bool {
 	if l.ended {
 		return false
@@ -105,7 +104,7 @@ func (l *lexer) fill() bool {
 	return false
 }
 
-// widen makes the buffer larger, for what has to stay in it.
+// widen enlarges the buffer if the bytes that must stay fill it.
 func (l *lexer) widen() error {
 	most := l.most()
 	size := min(2*len(l.buf), most)
@@ -123,10 +122,11 @@ func (l *lexer) widen() error {
 	return nil
 }
 
-// most is how long the buffer may be.
+// most returns the maximum size of the buffer.
 func (l *lexer) most() int { return max(l.rd.limits.ValueBytes, bufferSize) }
 
-// compact moves what must stay to the beginning of the buffer, and reports whether that made room.
+// compact moves the bytes that must stay to the beginning of the buffer, and reports whether that
+// made room.
 func (l *lexer) compact() bool {
 	keep := l.pos
 	for _, stays := range []int{l.mark, l.whole} {
@@ -149,7 +149,7 @@ func (l *lexer) compact() bool {
 	return true
 }
 
-// count moves the line count forward to offset.
+// count advances the line count to an offset.
 func (l *lexer) count(offset int) {
 	if offset > l.counted {
 		l.line += bytes.Count(l.buf[l.counted:offset], newline)
@@ -159,7 +159,7 @@ func (l *lexer) count(offset int) {
 
 var newline = []byte{'\n'}
 
-// here is the line of the current position.
+// here returns the line of the current position.
 func (l *lexer) here() int {
 	if len(l.marks) > 0 {
 		i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].offset > l.pos })
@@ -169,13 +169,13 @@ func (l *lexer) here() int {
 	return l.line
 }
 
-// wrong is a Problem at the current position.
+// wrong returns a Problem at the current position.
 func (l *lexer) wrong(format string, args ...any) error {
 	return l.rd.problem(l.here(), fmt.Sprintf(format, args...), nil)
 }
 
-// unexpected is the Problem that something else than wanted is at the current
-// position, be it the end of the input.
+// unexpected returns the Problem that something other than wanted is at the current position,
+// possibly the end of the input.
 func (l *lexer) unexpected(wanted string) error {
 	if l.pos < l.end {
 		return l.wrong("%s is expected here, not %s", wanted, quoteStart(l.buf[l.pos:l.end]))
@@ -189,7 +189,7 @@ func (l *lexer) unexpected(wanted string) error {
 	return l.rd.problem(l.here(), ErrTruncated.Error(), ErrTruncated)
 }
 
-// quoteStart is the first character of b, in quotes.
+// quoteStart returns the first character of b, in quotes.
 func quoteStart(b []byte) string {
 	r, size := utf8.DecodeRune(b)
 	if r == utf8.RuneError && size <= 1 {
@@ -204,8 +204,8 @@ const (
 	spaces   = 0x2020202020202020
 )
 
-// token goes to the next byte that is not white space and returns it without
-// consuming it: 0 at the end of the input.
+// token moves to the next byte that is not white space and returns it without consuming it: 0 at
+// the end of the input.
 func (l *lexer) token() byte {
 	if l.pos < l.end && l.buf[l.pos] > ' ' {
 		return l.buf[l.pos]
@@ -213,7 +213,7 @@ func (l *lexer) token() byte {
 	return l.pastBlanks()
 }
 
-// pastBlanks is token where there are blanks.
+// pastBlanks implements token for a position before white space.
 func (l *lexer) pastBlanks() byte {
 	for {
 		b := l.buf[l.pos:l.end]
@@ -240,8 +240,8 @@ func (l *lexer) pastBlanks() byte {
 	}
 }
 
-// PlainRun is the length of the start of b that stands for itself in a JSON
-// string: ASCII without controls, quotes and backslashes.
+// PlainRun returns the length of the prefix of b that needs no escapes in a JSON string: ASCII
+// without control characters, quotes and backslashes.
 func PlainRun(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
@@ -260,7 +260,7 @@ func PlainRun(b []byte) int {
 	return i
 }
 
-// skipString passes over the string at the current position.
+// skipString skips the string at the current position.
 func (l *lexer) skipString() error {
 	l.pos++
 	for {
@@ -302,8 +302,8 @@ func (l *lexer) appendString(dst []byte) ([]byte, error) {
 	}
 }
 
-// special reads what PlainRun stops at inside a string: an escape or a
-// character outside of ASCII. It returns -1 when it only fetched more input.
+// special reads a character at which PlainRun stops within a string: an escape or a non-ASCII
+// character. It returns -1 if it only read more input.
 func (l *lexer) special() (rune, error) {
 	const longest = len(`\ud800\udc00`)
 	if l.end-l.pos < longest && l.fill() {
@@ -342,8 +342,8 @@ func (l *lexer) special() (rune, error) {
 	return r, nil
 }
 
-// unescape decodes the escape at the start of b. The length is 0 when it is not
-// valid; half a surrogate pair is not.
+// unescape decodes the escape at the start of b. It returns length 0 if it is invalid; half a
+// surrogate pair is.
 func unescape(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -381,7 +381,7 @@ func unescape(b []byte) (rune, int) {
 	return 0, 0
 }
 
-// hex4 is the value of four hexadecimal digits; -1 when they are not.
+// hex4 returns the value of four hexadecimal digits; -1 if they are invalid.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1

@@ -2,8 +2,7 @@ package manifest
 
 import "fmt"
 
-// value reads the JSON value at the current position: a document, or an item of
-// the list ls.
+// value reads the JSON value at the current position: a document, or an item of the list ls.
 func (rd *reading) value(l *lexer, ls *listing) error {
 	c := l.token()
 	line := l.here()
@@ -48,8 +47,8 @@ func (rd *reading) object(l *lexer, it *item, outer *listing) error {
 	return rd.finish(it, outer, list)
 }
 
-// fields reads the members of the object or list at the current position into
-// it. They may come in several parts: list is what an earlier one returned.
+// fields reads the members of the object or list at the current position into it. It may be called
+// for several parts: list is then the result of the previous call.
 func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*listing, error) {
 	flat := outer != nil && outer.flat
 	in, err := l.object("it")
@@ -98,7 +97,7 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 	return list, err
 }
 
-// itemsField reads items, if it is a list that has them.
+// itemsField reads items, if the object is a list.
 func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing) (*listing, error) {
 	flat := l.key[0] == 'I'
 	if it.seen&hasKind != 0 && !isListKind(it.bytes(it.kind)) {
@@ -112,7 +111,7 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 	}
 	rd.recognised = true
 	if rd.h.Raw != nil {
-		l.whole, l.wholeLost = -1, false // the text of a list is not kept, that of its items is
+		l.whole, l.wholeLost = -1, false // only the texts of items are kept, not that of the list
 	}
 	list = &listing{rd: rd, line: it.line, flat: flat}
 	if outer != nil {
@@ -128,7 +127,7 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 	return list, err
 }
 
-// flatField reads the Spec or Status of an item that has the names of Go fields.
+// flatField reads the Spec or Status of an item with Go field names.
 func flatField(l *lexer, it *item, outer *listing, read func(*lexer, *item, *listing) error) error {
 	if outer == nil || !outer.flat {
 		return l.skip()
@@ -136,7 +135,7 @@ func flatField(l *lexer, it *item, outer *listing, read func(*lexer, *item, *lis
 	return read(l, it, outer)
 }
 
-// finish hands over what was read: an object, or the end of a list.
+// finish passes on an object that was read, or ends a list.
 func (rd *reading) finish(it *item, outer, list *listing) error {
 	if list != nil {
 		return list.end(it)
@@ -154,8 +153,8 @@ func (rd *reading) finish(it *item, outer, list *listing) error {
 	return rd.complete(it, outer)
 }
 
-// strange reports whether what was read has nothing of a Kubernetes object, and
-// nobody has said that it is one.
+// strange reports whether the value has no field of a Kubernetes object, and neither options nor
+// list tell its kind.
 func (rd *reading) strange(it *item, outer *listing) bool {
 	if it.seen&(hasAPIVersion|hasKind|hasMetadata) != 0 || rd.o.Kind != "" {
 		return false

@@ -18,8 +18,8 @@ func (l *lexer) leave() {
 	l.pos++
 }
 
-// member goes to the value of the next member of the object that was entered
-// and leaves its key in l.key. It returns false behind the object.
+// member moves to the value of the next member of the current object and stores its key in l.key.
+// After the last member it consumes the closing bracket and returns false.
 func (l *lexer) member(first bool) (bool, error) {
 	c := l.token()
 	if c == '}' {
@@ -49,8 +49,8 @@ func (l *lexer) member(first bool) (bool, error) {
 	return true, nil
 }
 
-// element goes to the next element of the array that was entered. It returns
-// false behind the array.
+// element moves to the next element of the current array. After the last element it consumes the
+// closing bracket and returns false.
 func (l *lexer) element(first bool) (bool, error) {
 	c := l.token()
 	switch {
@@ -69,8 +69,8 @@ func (l *lexer) element(first bool) (bool, error) {
 	return true, nil
 }
 
-// entries reads the array at the current position, whose elements are mappings; null is an empty array.
-// read is called at the start of each mapping and reads it. path names the array in errors.
+// entries reads an array of mappings at the current position; null is an empty array. It calls read
+// at the start of each mapping, which must consume it. path names the array in errors.
 func (l *lexer) entries(path string, read func() error) error {
 	in, err := l.array(path)
 	for first := true; in && err == nil; first = false {
@@ -85,7 +85,7 @@ func (l *lexer) entries(path string, read func() error) error {
 	return err
 }
 
-// skip passes over the value at the current position.
+// skip skips the value at the current position.
 func (l *lexer) skip() error {
 	outside := len(l.open)
 	for {
@@ -126,8 +126,8 @@ func (l *lexer) skip() error {
 	}
 }
 
-// skipEnds goes on after a value, past the brackets that close, to the next
-// value. It returns false once no more than outside brackets are open.
+// skipEnds continues after a value, over closing brackets, to the next value. It returns false once
+// only outside brackets are open.
 func (l *lexer) skipEnds(outside int) (bool, error) {
 	for len(l.open) > outside {
 		c := l.token()
@@ -171,8 +171,8 @@ func (l *lexer) skipKey() error {
 	return nil
 }
 
-// scalar consumes a number, true, false or null and returns its text, which is
-// good until more input is read.
+// scalar consumes a number, true, false or null and returns its text, which is valid until more
+// input is read.
 func (l *lexer) scalar() ([]byte, error) {
 	n := 0
 	for {
@@ -209,8 +209,7 @@ func inScalar(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// startsScalar reports whether text can be the start of a JSON value that the end
-// of the input has cut off.
+// startsScalar reports whether text may be a JSON value that was truncated at the end of the input.
 func startsScalar(text []byte) bool {
 	for _, word := range []string{"true", "false", "null"} {
 		if len(text) < len(word) && string(text) == word[:len(text)] {
@@ -257,7 +256,7 @@ func isNumber(text []byte) bool {
 	return len(text) == 0
 }
 
-// mistyped is the Problem that field has not the wanted type.
+// mistyped returns the Problem that a field has the wrong type.
 func (l *lexer) mistyped(field, wanted string) error {
 	var is string
 	switch c := l.token(); {
@@ -338,14 +337,12 @@ func (l *lexer) boolean(field string) (value, ok bool, err error) {
 	return text[0] == 't', text[0] != 'n', nil
 }
 
-// array enters the array at the current position. It returns false when there
-// is null instead.
+// array enters the array at the current position. It returns false for null.
 func (l *lexer) array(field string) (bool, error) {
 	return l.collection('[', field, "a list")
 }
 
-// object enters the object at the current position. It returns false when there
-// is null instead.
+// object enters the object at the current position. It returns false for null.
 func (l *lexer) object(field string) (bool, error) {
 	return l.collection('{', field, "a mapping")
 }

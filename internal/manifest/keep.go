@@ -6,18 +6,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// keep says what of a YAML document goes on to the reader of JSON.
+// keep selects the parts of a YAML document that are passed to the JSON reader.
 type keep struct {
-	// fields are the keys of a mapping that are kept; any keeps every other key.
+	// fields are the kept keys of a mapping; any applies to every other key.
 	fields map[string]*keep
 	any    *keep
-	// each is what is kept of each entry of a list.
+	// each applies to the entries of a list.
 	each *keep
-	// loose leaves out keys that are no text; else they are a Problem.
+	// loose drops keys that are no strings. Otherwise they are a Problem.
 	loose bool
 }
 
-// below is what is kept under key; nil for nothing.
+// below returns the keep for a key; nil if it is dropped.
 func (k *keep) below(key []byte) *keep {
 	if b, ok := k.fields[string(key)]; ok {
 		return b
@@ -52,10 +52,10 @@ var keepMetadata = keepFields(map[string]*keep{
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 	"deletionTimestamp", "deletionGracePeriodSeconds", "continue")
 
-// keepEntries keeps that there are entries, and nothing of them.
+// keepEntries keeps empty entries.
 var keepEntries = &keep{each: keepFields(nil)}
 
-// keepSpec, keepStatus and keepBeside are what is kept for any of the kinds that matter.
+// keepSpec, keepStatus and keepBeside are what is kept for any kind in factKinds.
 var (
 	keepSpec   = keepSection(func(k *factKind) *section { return &k.spec })
 	keepStatus = keepSection(func(k *factKind) *section { return &k.status })
@@ -67,7 +67,7 @@ var keepObject = withItems(keepFields(withBeside(map[string]*keep{
 	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
 }), "apiVersion", "kind", "type", "lastTimestamp", "eventTime"))
 
-// withBeside adds what is kept beside spec and status.
+// withBeside adds the fields outside of spec and status.
 func withBeside(fields map[string]*keep) map[string]*keep {
 	maps.Copy(fields, keepBeside.fields)
 	return fields

@@ -1,8 +1,7 @@
 package manifest
 
-// keptText is what is kept of a spec or status whose kind is not known yet, or of the fields
-// beside them: the JSON of the fields that any of the kinds that matter has a use for, and
-// their lines.
+// keptText is the kept part of a spec or status, or of the other fields, while the kind is unknown:
+// the JSON of the fields that any kind needs, and their lines.
 type keptText struct {
 	json  []byte
 	marks []lineMark
@@ -10,10 +9,10 @@ type keptText struct {
 
 func (k *keptText) empty() bool { return len(k.json) == 0 }
 
-// again is the room of the text for the next one.
+// again returns an empty text with the same buffers.
 func (k *keptText) again() keptText { return keptText{k.json[:0], k.marks[:0]} }
 
-// copied is the text for as long as somebody wants it.
+// copied returns a copy that doesn't share buffers.
 func (k *keptText) copied() keptText {
 	if k.empty() {
 		return keptText{}
@@ -25,8 +24,7 @@ func (k *keptText) mark(l *lexer) {
 	k.marks = append(k.marks, lineMark{len(k.json), l.here()})
 }
 
-// member appends a member to an object that is not closed: the key that was read, and what is
-// kept of its value.
+// member appends the current key and the kept part of its value to an unclosed object.
 func (k *keptText) member(l *lexer, keeps *keep) error {
 	if k.empty() {
 		k.mark(l)
@@ -39,7 +37,7 @@ func (k *keptText) member(l *lexer, keeps *keep) error {
 	return k.value(l, keeps, false)
 }
 
-// value appends what is kept of the value at the current position.
+// value appends the kept part of the value at the current position.
 func (k *keptText) value(l *lexer, keeps *keep, flat bool) error {
 	c := l.token()
 	if !l.free {
@@ -112,9 +110,9 @@ func (k *keptText) list(l *lexer, keeps *keep, flat bool) error {
 	return err
 }
 
-// text takes a string as it is written: who reads it says what is wrong with it.
+// text appends a string as it is written, unchecked: the later reader checks it.
 func (k *keptText) text(l *lexer) error {
-	marked := l.mark >= 0 // the object around it is being held, too
+	marked := l.mark >= 0 // the surrounding object is being held, too
 	if !marked {
 		l.mark = l.pos
 	}

@@ -11,7 +11,7 @@ import (
 
 var small = Limits{ValueBytes: 256 << 10, ObjectBytes: 4 << 10, ParsedBytes: 64 << 10}
 
-// TestLimits has one input for each limit, and one that only looks like it.
+// TestLimits has one input for each limit, and one that only seems to exceed it.
 func TestLimits(t *testing.T) {
 	long := strings.Repeat("x", 300<<10)
 	pod := func(rest string) string {
@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestReserveEnds reads no further than memory is granted, and counts those who wait.
+// TestReserveEnds: reading stops when memory is refused, and waiting objects are counted.
 func TestReserveEnds(t *testing.T) {
 	most := 0
 	refused := errors.New("no more")
@@ -59,8 +59,8 @@ func TestReserveEnds(t *testing.T) {
 	}
 }
 
-// FuzzMemory repeats a piece of any input between two others: reading it never allocates
-// more at a time than limits allow, whatever it is.
+// FuzzMemory repeats a piece of any input between two others: reading it never allocates more at a
+// time than the limits allow.
 func FuzzMemory(f *testing.F) {
 	for _, seed := range [][3]string{
 		{`{"spec":{"a":"`, "x", `"}}`}, {`{"a":`, "[", ""}, {`[{}`, ",{}", "]"}, {"a: ", "x", "\n"}, {"a: [", "a,", "]\n"},
@@ -89,14 +89,15 @@ func FuzzMemory(f *testing.F) {
 			Foreign: func(Position, string) error { handed++; return nil },
 		}
 		_ = Read(strings.NewReader(input), Options{Limits: limits}, h)
-		// The limits, three times over for copies, and a full collection's worth of garbage of small objects.
+		// The limits, three times for copies, and the garbage of small objects before a full
+		// collection.
 		if most := uint64(64<<20 + 1<<10*handed); peak > heldBefore+most {
 			t.Errorf("%d MiB in use for %d objects and lists", (peak-heldBefore)>>20, handed)
 		}
 	})
 }
 
-// heap is what the heap holds.
+// heap returns the size of the heap.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -7,40 +7,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// listing is a list while it is being read.
+// listing is the state of reading a list.
 type listing struct {
 	rd   *reading
 	line int
 	// depth is the number of lists around it.
 	depth int
-	// flat tells that the items have the fields of metadata at their top.
+	// flat is true if the items have the fields of metadata at their top level.
 	flat bool
-	// known tells that kind and apiVersion are final: both are empty for a bare
-	// array. Writers that sort keys put the items before the kind.
+	// known is true if kind and apiVersion are final. Both are empty for a bare array. Writers that
+	// sort keys put the items before the kind.
 	known            bool
 	apiVersion, kind string
-	// linked are the apiVersion and kind of the items of a flattened list, as its selfLink says.
+	// linked are the apiVersion and kind of the items of a flattened list, by its selfLink.
 	linkedAPIVersion, linkedKind string
 
 	count int
-	// waiting are items that do not say their kind, until the list has said its.
+	// waiting are items without a kind before the list's kind is known.
 	waiting []waiting
 }
 
-// waiting is an object whose kind will follow from the kind of its list.
+// waiting is an object that gets its kind from its list.
 type waiting struct {
 	o     *object.Object
 	line  int
 	index int
-	// text is that of the whole item, if texts are wanted.
+	// text is the text of the whole item, if texts are requested.
 	text []byte
-	// rest is what else was kept of it; nil for nothing.
+	// rest has the kept parts that facts follow from; nil if there are none.
 	rest *waitingRest
-	// token is what it says of its account if it is a Secret.
+	// token is the Token if the object is a Secret.
 	token *object.Token
 }
 
-// waitingRest is what the facts of an object follow from once its kind is known.
+// waitingRest has the parts of an object that its facts follow from once its kind is known.
 type waitingRest struct {
 	spec, status, beside    keptText
 	seen                    field
@@ -58,14 +58,14 @@ func (ls *listing) wait(o *object.Object, it *item) {
 	ls.waiting = append(ls.waiting, w)
 }
 
-// item is what waits as it was when it was read, as far as facts follow from it.
+// item returns an item with the kept parts of a waiting object.
 func (r *waitingRest) item() item {
 	it := item{spec: r.spec, status: r.status, beside: r.beside, seen: r.seen}
 	it.facts.volume.Provisioner, it.facts.volume.MigratedTo = r.provisioner, r.migratedTo
 	return it
 }
 
-// place names the item that is being read.
+// place names the current item in messages.
 func (ls *listing) place(index int) string {
 	switch {
 	case ls.kind != "":
@@ -77,14 +77,14 @@ func (ls *listing) place(index int) string {
 	}
 }
 
-// understand takes over what the list says of itself.
+// understand takes the list's apiVersion and kind.
 func (ls *listing) understand(it *item) {
 	ls.apiVersion, ls.kind = string(it.bytes(it.apiVersion)), string(it.bytes(it.kind))
 	ls.known = ls.kind != ""
 }
 
-// followLink takes the kind of the items of a flattened list from its selfLink, unless the name
-// of the file has said it: the output of kubectl cluster-info dump is one file.
+// followLink derives the kind of the items of a flattened list from its selfLink, unless the file
+// name tells it: the output of kubectl cluster-info dump is one file.
 func (ls *listing) followLink(it *item) {
 	if o := &ls.rd.o; o.Kind == "" && o.Linked != nil && it.link != (span{}) {
 		ls.linkedAPIVersion, ls.linkedKind = o.Linked(string(it.bytes(it.link)))
@@ -94,7 +94,7 @@ func (ls *listing) followLink(it *item) {
 // isListKind reports whether kind is that of a list: List, PodList and so on.
 func isListKind(kind []byte) bool { return strings.HasSuffix(string(kind), "List") }
 
-// itemKind is the apiVersion and kind of the items that do not say theirs.
+// itemKind returns the apiVersion and kind of the items without their own.
 func (ls *listing) itemKind() (apiVersion, kind string) {
 	kind = strings.TrimSuffix(ls.kind, "List")
 	if kind == "" && ls.linkedKind != "" {
@@ -128,7 +128,7 @@ func (ls *listing) item(l *lexer) error {
 	return nil
 }
 
-// end is called behind the list, when everything is known that it says.
+// end is called after the list was read, when all its fields are known.
 func (ls *listing) end(it *item) error {
 	if err := ls.checkKind(it); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (ls *listing) end(it *item) error {
 	ls.known = true
 	for i := range ls.waiting {
 		w := ls.waiting[i]
-		ls.waiting[i] = waiting{} // what it holds is not needed twice
+		ls.waiting[i] = waiting{} // releases the memory
 		if err := ls.release(w); err != nil {
 			return within(func() string { return ls.place(w.index) }, err)
 		}
@@ -152,7 +152,7 @@ func (ls *listing) end(it *item) error {
 	})
 }
 
-// checkKind refuses what has items and is no list.
+// checkKind returns a Problem for an object with items that is no list.
 func (ls *listing) checkKind(it *item) error {
 	ls.understand(it)
 	switch {
@@ -171,7 +171,7 @@ func (ls *listing) checkKind(it *item) error {
 	return nil
 }
 
-// release hands over an item that has waited for the kind of its list.
+// release passes on an item that has waited for the kind of its list.
 func (ls *listing) release(w waiting) error {
 	apiVersion, kind := ls.itemKind()
 	o := w.o

@@ -25,7 +25,7 @@ func (l *lexer) metadata(it *item) error {
 	return err
 }
 
-// metadataField reads the field of metadata whose key was read.
+// metadataField reads the field of metadata with the given key.
 func (l *lexer) metadataField(it *item, key string) error {
 	switch key {
 	case "name":
@@ -185,7 +185,7 @@ func (l *lexer) annotations(it *item) error {
 	return err
 }
 
-// protection reads the value of an annotation that may protect the object.
+// protection reads an annotation that may protect the object.
 func (l *lexer) protection(it *item, f field, key string) error {
 	var value span
 	if err := l.metadataString(it, f, &value, "metadata.annotations["+key+"]"); err != nil {

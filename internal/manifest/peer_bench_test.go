@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The peers of Read on the same input: what one would write with the standard
-// library, and what kubectl's own machinery does.
+// The peers of Read on the same input: a reader with the standard library, and kubectl's own
+// decoder.
 
 func BenchmarkPeerPartialObjectMetadata(b *testing.B) {
 	input := podList(b, 2000, 50)
@@ -52,8 +52,8 @@ func BenchmarkPeerUnstructuredList(b *testing.B) {
 	}
 }
 
-// BenchmarkPeerJSONText is the least that a reader over jsontext does: it goes from member
-// to member down to where our fields are, passes over all others, and keeps nothing.
+// BenchmarkPeerJSONText is the minimum for a reader over jsontext: it descends to our fields, skips
+// all others, and keeps nothing.
 func BenchmarkPeerJSONText(b *testing.B) {
 	input := podList(b, 2000, 50)
 	b.SetBytes(int64(len(input)))
@@ -93,7 +93,7 @@ func walk(d *jsontext.Decoder, entered map[string]bool) error {
 	return err
 }
 
-// BenchmarkPeerJSONTextSkips is how fast jsontext passes over a list without looking.
+// BenchmarkPeerJSONTextSkips measures how fast jsontext skips a list.
 func BenchmarkPeerJSONTextSkips(b *testing.B) {
 	input := podList(b, 2000, 50)
 	b.SetBytes(int64(len(input)))

@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// whatIsProtected is a list of objects whose annotations ask to be kept, beside
-// others.
+// whatIsProtected is a list of objects with and without protecting annotations.
 const whatIsProtected = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"x":"y","kubectl-gc.io/protect":"true"}}},
 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","annotations":{"helm.sh/resource-policy":"keep","kubectl-gc.io/protect":"false"}}},
@@ -22,9 +21,9 @@ const whatIsProtected = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"h","labels":{"kubectl-gc.io/protect":"true"},"annotations":null}}
 ]}`
 
-// TestProtectingAnnotations: the annotations that protect are read from JSON and
-// from YAML, on plain objects, with finalizers, with facts and during a deletion;
-// objects with the same facts and another protection do not share them.
+// TestProtectingAnnotations: protecting annotations are read from JSON and from YAML, on plain
+// objects, with finalizers, with facts and during a deletion. Objects with the same facts and
+// another protection don't share a Lifecycle.
 func TestProtectingAnnotations(t *testing.T) {
 	want := []string{
 		"v1 ConfigMap a uid= protection=1 in list",
@@ -45,8 +44,8 @@ func TestProtectingAnnotations(t *testing.T) {
 	wantLines(t, string(text), Options{}, want...)
 }
 
-// TestProtectionIsNoGuess: a protecting annotation that is there twice or that is
-// no string is a Problem, since either reading could cost the object.
+// TestProtectionIsNoGuess: a protecting annotation that occurs twice or is no string is a Problem,
+// because either reading could cost the object.
 func TestProtectionIsNoGuess(t *testing.T) {
 	for value, complaint := range map[string]string{
 		`"kubectl-gc.io/protect":"true","kubectl-gc.io/protect":"false"`:    "is there twice",

@@ -6,15 +6,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// everything keeps all of a YAML value. A key that is no text has no place in JSON.
+// everything keeps a whole YAML value. It drops keys that are no strings, which JSON can't
+// represent.
 var everything = func() *keep {
 	k := &keep{loose: true}
 	k.any, k.each = k, k
 	return k
 }()
 
-// wholeObject keeps all of an object or list, and knows the items of a list. What is a
-// Problem without texts is one with them.
+// wholeObject keeps a whole object or list, and knows its items. Problems are the same as without
+// texts.
 var wholeObject = func() *keep {
 	k := &keep{loose: true, any: everything}
 	k.fields = map[string]*keep{
@@ -24,8 +25,8 @@ var wholeObject = func() *keep {
 	return k
 }()
 
-// ofObject is what is kept of an object that the full parser has read: all of it if
-// somebody asks for the text of objects.
+// ofObject returns what is kept of an object that the full parser has read: all of it if Raw is
+// set.
 func (rd *reading) ofObject() *keep {
 	if rd.h.Raw != nil {
 		return wholeObject
@@ -33,14 +34,14 @@ func (rd *reading) ofObject() *keep {
 	return keepObject
 }
 
-// captures reports whether the text that l reads is wanted: where a scan has left
-// things out, the text is what it has read.
+// captures reports whether the text that l reads is requested. The text of a scan is incomplete and
+// taken elsewhere.
 func (rd *reading) captures(l *lexer) bool {
 	return rd.h.Raw != nil && (l != &rd.converted || !rd.scanned)
 }
 
-// shows notes that an object was handed over whose text may be wanted. Of the items of a
-// list in a list the scan knows no text.
+// shows records the object that was passed on if its text is requested. The scan doesn't have the
+// text of items of nested lists.
 func (rd *reading) shows(o *object.Object) error {
 	if rd.h.Raw == nil {
 		return nil
@@ -59,10 +60,9 @@ func (rd *reading) shows(o *object.Object) error {
 	return nil
 }
 
-// objectAndText reads the object or list at the current position, and hands over its
-// text.
+// objectAndText reads the object or list at the current position, and passes on its text.
 //
-// Where only parts of it are wanted, the text of an object above the limit for one value is none.
+// If Wants is set, the text of an object above the limit for one value is dropped.
 func (rd *reading) objectAndText(l *lexer, it *item, ls *listing) error {
 	l.whole, l.wholeLost, l.mayLose = l.pos, false, rd.h.Wants != nil
 	before := ls.waitingItems()
@@ -72,8 +72,8 @@ func (rd *reading) objectAndText(l *lexer, it *item, ls *listing) error {
 	return rd.captured(l, ls, before)
 }
 
-// captured hands over the text of the object that l has read, from where that begins. A
-// list has none: its items had theirs.
+// captured passes on the text of the object that l has just read. A list has none: its items had
+// theirs.
 func (rd *reading) captured(l *lexer, ls *listing, before int) error {
 	from, lost := l.whole, l.wholeLost
 	l.whole, l.wholeLost = -1, false
@@ -91,7 +91,7 @@ func (rd *reading) captured(l *lexer, ls *listing, before int) error {
 	return rd.giveText(rd.only(text))
 }
 
-// giveText hands over a text for the object that was handed over last.
+// giveText passes on a text for the object that was passed on last.
 func (rd *reading) giveText(text []byte) error {
 	o := rd.shown
 	rd.shown = nil
@@ -101,8 +101,7 @@ func (rd *reading) giveText(text []byte) error {
 	return rd.stop(rd.h.Raw(o, text))
 }
 
-// leave leaves a text with the item that waits for its kind, if one does since there were
-// so many of them.
+// leave stores a text with the last waiting item, if more than before items are waiting.
 func (ls *listing) leave(text []byte, before int) error {
 	if ls.waitingItems() > before {
 		ls.waiting[len(ls.waiting)-1].text = bytes.Clone(text)
@@ -110,7 +109,7 @@ func (ls *listing) leave(text []byte, before int) error {
 	return nil
 }
 
-// only is what is wanted of a JSON text.
+// only returns the requested parts of a JSON text.
 func (rd *reading) only(text []byte) []byte {
 	if rd.wanted == Everything {
 		return text
@@ -124,8 +123,8 @@ func (rd *reading) only(text []byte) []byte {
 	return rd.part.json
 }
 
-// scannedText hands over as JSON what is wanted of an object that a scan has read. A text
-// that the full parser refuses, or would need too much memory for, is empty.
+// scannedText passes on the requested parts, as JSON, of an object that a scan has read. They are
+// empty if the full parser refuses the text, or would need too much memory.
 func (d *yamlDocument) scannedText(before int) error {
 	rd, text := d.rd, d.l.buf[d.l.mark:d.l.pos]
 	k := everything
@@ -145,8 +144,8 @@ func (d *yamlDocument) scannedText(before int) error {
 	return rd.giveText(out)
 }
 
-// scanText makes JSON of what k keeps of an object, which is the item at column indent of a
-// list or a document of its own. It returns false where it takes the full parser.
+// scanText converts the parts of an object that k keeps to JSON. The object is the item at column
+// indent of a list, or a document. It returns false if the text needs the full parser.
 func (rd *reading) scanText(text []byte, inList bool, indent int, k *keep) ([]byte, bool) {
 	s := &rd.texts
 	s.c.rd = rd
@@ -176,7 +175,7 @@ func (rd *reading) scanText(text []byte, inList bool, indent int, k *keep) ([]by
 	return s.c.out, true
 }
 
-// parsedText is scanText by the full parser; empty where it cannot be had.
+// parsedText is scanText with the full parser. It returns nil for an error.
 func (d *yamlDocument) parsedText(text []byte, k *keep) []byte {
 	documents, err := d.rd.parseYAML(text, d.line)
 	if err != nil || len(documents) != 1 {
@@ -193,7 +192,7 @@ func (d *yamlDocument) parsedText(text []byte, k *keep) []byte {
 	return c.out
 }
 
-// waitingItems counts the items of a list that wait for its kind.
+// waitingItems returns the number of items that wait for the kind of their list.
 func (ls *listing) waitingItems() int {
 	if ls == nil {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// rawOf reads an input and the text of its objects.
+// rawOf reads an input and the texts of its objects.
 func rawOf(input []byte, o Options, wants func(*object.Object) *Fields) (objects []*object.Object, texts map[*object.Object][]byte, err error) {
 	texts = map[*object.Object][]byte{}
 	err = Read(bytes.NewReader(input), o, Handler{
@@ -31,8 +31,8 @@ func rawOf(input []byte, o Options, wants func(*object.Object) *Fields) (objects
 	return objects, texts, err
 }
 
-// sameRead wants the same objects with texts as without, and from each text the
-// object that it is the text of.
+// sameRead expects the same objects with and without texts, and that each text decodes to its
+// object.
 func sameRead(t *testing.T, input []byte, o Options) {
 	t.Helper()
 	plain, errPlain := find(string(input), o)
@@ -84,8 +84,8 @@ func TestTextsOfObjects(t *testing.T) {
 	}
 }
 
-// TestWholeText wants all of an object in its text, whatever form it came in, and
-// only for those that are asked for.
+// TestWholeText expects the whole object in its text, for any form of input, and only for requested
+// objects.
 func TestWholeText(t *testing.T) {
 	list := podList(t, 40, 10)
 	asYAML, err := yaml.JSONToYAML(list)
@@ -136,7 +136,7 @@ func TestWholeText(t *testing.T) {
 	}
 }
 
-// TestTextOfKindless: a list that says its kind last.
+// TestTextOfKindless: a list with its kind at the end.
 func TestTextOfKindless(t *testing.T) {
 	for _, input := range []string{
 		`{"items":[{"metadata":{"name":"a","namespace":"n"},"spec":{"x":1}}],"kind":"PodList","apiVersion":"v1"}`,
@@ -153,7 +153,7 @@ func TestTextOfKindless(t *testing.T) {
 	}
 }
 
-// wide asks for fields of every form, beside those that are read anyway.
+// wide requests fields of every form, in addition to those that are read anyway.
 var wide = FieldsOf(struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -172,8 +172,8 @@ var wide = FieldsOf(struct {
 	Data map[string]any `json:"data"`
 }{})
 
-// textsOf are the texts of an input with parts of its objects; fully reads them with the
-// full parser alone.
+// textsOf returns the texts of an input with parts of its objects. With fully, it uses only the
+// full parser.
 func textsOf(input []byte, wanted *Fields, fully bool) (texts []string, err error) {
 	rd := newReading(Options{}, Handler{
 		Wants:   func(*object.Object) *Fields { return wanted },
@@ -184,7 +184,7 @@ func textsOf(input []byte, wanted *Fields, fully bool) (texts []string, err erro
 	return texts, rd.run(bytes.NewReader(input))
 }
 
-// sameTexts wants from the scan what the full parser makes of the texts of objects.
+// sameTexts compares the texts of the scan with those of the full parser.
 func sameTexts(t *testing.T, input []byte) {
 	t.Helper()
 	for _, wanted := range []*Fields{Everything, wide} {
@@ -211,7 +211,7 @@ func sameTexts(t *testing.T, input []byte) {
 	}
 }
 
-// texts are documents whose texts are hard to get right.
+// texts are documents with difficult texts.
 var hardTexts = []string{
 	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: long\n    text: of words\n",
 	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: long text\n    of many\n    words\n  c:\n  - -c\n  - --x=y\n  - 'it''s\n    so'\n  - \"a\\n\\\"b\\\" \\u00e9\n    c\"\n  - \"a\\\n    b\"\n",
@@ -233,7 +233,7 @@ func TestTextsByScan(t *testing.T) {
 	}
 }
 
-// TestPartOfText: what is not asked for is not in the text.
+// TestPartOfText: fields that are not requested are not in the text.
 func TestPartOfText(t *testing.T) {
 	const want = `{"kind":"Pod","metadata":{"name":"a","labels":{"x":"z"}},"spec":{"l":[{"e":1},{}],"x":[{}]}}`
 	for _, input := range []string{
@@ -247,7 +247,7 @@ func TestPartOfText(t *testing.T) {
 	}
 }
 
-// FuzzTexts wants the same objects with texts as without, and the texts of the full parser.
+// FuzzTexts expects the same objects with and without texts, and the texts of the full parser.
 func FuzzTexts(f *testing.F) {
 	seeds(f)
 	for _, text := range hardTexts {
@@ -259,8 +259,9 @@ func FuzzTexts(f *testing.F) {
 	})
 }
 
-// TestRawOfLargeObject: an object above the limit for one value has no text where only parts of objects
-// are wanted, and what comes behind it has one. Who wants whole objects is told of the limit.
+// TestRawOfLargeObject: if only parts are requested, an object above the limit for one value has no
+// text, and the following object has one. If whole objects are requested, exceeding the limit is an
+// error.
 func TestRawOfLargeObject(t *testing.T) {
 	long := strings.Repeat("x", 600<<10)
 	pod := func(name, rest string) string {

@@ -6,9 +6,8 @@ import (
 	"io"
 )
 
-// Read reads every object of r and tells h of it. Whether r is JSON or YAML
-// follows from its content. Bad input ends it with a Problem; what was handed
-// over before is good, but it is not everything.
+// Read reads the objects in r and passes them to h. It recognises JSON and YAML by content. Invalid
+// input ends it with a Problem; the objects passed on before are valid, but incomplete.
 func Read(r io.Reader, o Options, h Handler) error {
 	return newReading(o, h).run(r)
 }
@@ -25,7 +24,7 @@ func (rd *reading) run(r io.Reader) error {
 	return stopped(rd.read(newLexer(rd, r)))
 }
 
-// stopped is the error of a handler as it is.
+// stopped unwraps the error of a handler.
 func stopped(err error) error {
 	if refused, ok := errors.AsType[refusal](err); ok {
 		return refused.error
@@ -50,13 +49,12 @@ func (rd *reading) read(l *lexer) error {
 	return rd.readYAML(l)
 }
 
-// sniffed is how much of an input is looked at to tell what it is.
+// sniffed is the number of bytes that are inspected to recognise the format.
 const sniffed = 64 << 10
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// wideEncoding names the encoding of a text that is not made of bytes; empty
-// for every other one.
+// wideEncoding returns the name of a UTF-16 or UTF-32 encoding, "" for any other text.
 func wideEncoding(start []byte) string {
 	switch {
 	case bytes.HasPrefix(start, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(start, []byte("\x00\x00\xfe\xff")):
@@ -71,14 +69,14 @@ func wideEncoding(start []byte) string {
 	return ""
 }
 
-// isJSON reports whether a text that begins with start is JSON. YAML may begin
-// with a bracket too, but hardly with what JSON has behind it.
+// isJSON reports whether a text that begins with start is JSON. YAML may begin with a bracket too,
+// but rarely with what follows it in JSON.
 func isJSON(start []byte, skipText bool) bool {
 	if opensJSON(start) {
 		return true
 	}
 	if skipText && len(start) >= sniffed && bytes.IndexByte(start, '\n') < 0 {
-		return true // no YAML begins with such a line
+		return true // YAML doesn't begin with such a line
 	}
 	for skipText {
 		i := bytes.IndexByte(start, '\n')
@@ -92,7 +90,7 @@ func isJSON(start []byte, skipText bool) bool {
 	return false
 }
 
-// opensJSON reports whether text begins as a JSON object or array does.
+// opensJSON reports whether text begins like a JSON object or array.
 func opensJSON(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if len(text) == 0 {
@@ -133,8 +131,8 @@ func (rd *reading) readJSON(l *lexer) error {
 	}
 }
 
-// documentJSON reads one document. Where text may stand between documents, what
-// turns out not to be JSON before it shows anything of an object is text too.
+// documentJSON reads one document. With SkipText, a value that proves invalid before it has a field
+// of an object is skipped as text.
 func (rd *reading) documentJSON(l *lexer) error {
 	rd.document++
 	rd.recognised = false
@@ -158,8 +156,8 @@ func isProblem(err error) bool {
 	return ok
 }
 
-// separator passes over a line that separates documents in YAML, which some
-// writers also put between documents in JSON.
+// separator skips a line that separates YAML documents, which some writers also put between JSON
+// documents.
 func (rd *reading) separator(l *lexer) bool {
 	for l.end-l.pos < 4 && l.fill() {
 	}

@@ -6,50 +6,49 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// maxLists is how many lists may be inside one another.
+// maxLists is the maximum nesting of lists.
 const maxLists = 8
 
-// reading is one Read: what it was asked for and how far it is.
+// reading is the state of one Read.
 type reading struct {
 	o  Options
 	h  Handler
 	in *Interner
-	// ownersRead and finalizersRead are on their way there.
+	// ownersRead and finalizersRead are reused buffers for the Interner.
 	ownersRead     []Owner
 	finalizersRead [][]byte
-	// limits are those of the options, none of them zero.
+	// limits are those of the options with defaults.
 	limits Limits
-	// document counts from 1.
+	// document is the number of the current document, from 1.
 	document int
-	// handed counts the objects and lists that the handler has been told of.
+	// handed is the number of objects and lists that were passed to the handler.
 	handed int
 	// waiting is the number of objects that wait for the kind of their list.
 	waiting int
-	// items has one item for each list that can be open, and one for the
-	// document itself.
+	// items has one item for the document and one for each nested list.
 	items [maxLists + 1]item
-	// kept reads the spec and status that were kept until the kind was known.
+	// kept reads the spec and status that were kept while the kind was unknown.
 	kept lexer
-	// converted reads what YAML was converted to.
+	// converted reads the JSON that YAML was converted to.
 	converted lexer
 	scan      scan
-	// fullOnly reads all YAML with the full parser, for comparison.
+	// fullOnly forces the full parser for all YAML, for comparison.
 	fullOnly bool
-	// yaml tells that the document is YAML; last that the input ends with it, open that its
-	// list may go on (see List).
+	// yaml is true if the document is YAML, last if it is the last one of the input, and open if
+	// its list may be truncated (see List.Open).
 	yaml, last, open bool
-	// shown is the object that was handed over last, if its text is wanted, wanted what of it.
-	// scanned tells that what is being read is the part of a YAML text that a scan kept.
+	// shown is the last object that was passed on, if its text is requested, and wanted its
+	// requested parts. scanned is true while the output of a scan is read.
 	shown   *object.Object
 	wanted  *Fields
 	scanned bool
-	// depth is the number of lists around the object that is being read.
+	// depth is the number of lists around the current object.
 	depth int
-	// texts makes the text of an object from YAML, parts takes parts of JSON, which part holds.
+	// texts extracts texts from YAML, parts extracts them from JSON into part.
 	texts scan
 	parts lexer
 	part  keptText
-	// recognised tells that the current document has a key of an object or list.
+	// recognised is true if the current document has a key of an object or list.
 	recognised bool
 }
 
@@ -61,7 +60,7 @@ func (rd *reading) problem(line int, message string, cause error) error {
 	return &Problem{Position: rd.at(line), Message: message, Err: cause}
 }
 
-// hand tells the handler of an object.
+// hand passes an object to the handler.
 func (rd *reading) hand(o *object.Object, inList bool, line int) error {
 	rd.handed++
 	if rd.h.Object != nil {
@@ -88,8 +87,8 @@ func (rd *reading) foreign(line int, what string) error {
 	return rd.stop(rd.h.Foreign(rd.at(line), what))
 }
 
-// refusal is an error of the handler. It keeps it apart from a Problem of this
-// reading, even if the handler returns a Problem of its own: it does not unwrap.
+// refusal is an error of the handler. It doesn't unwrap, so that it differs from a Problem of this
+// reading even if the handler returns a Problem.
 type refusal struct{ error }
 
 func (rd *reading) stop(err error) error {
@@ -99,7 +98,7 @@ func (rd *reading) stop(err error) error {
 	return refusal{err}
 }
 
-// within puts the place inside a list before the message of a Problem.
+// within prepends the position inside a list to the message of a Problem.
 func within(place func() string, err error) error {
 	p, ok := errors.AsType[*Problem](err)
 	if !ok {

@@ -20,7 +20,7 @@ func fixture(t *testing.T, name string) string {
 	return string(text)
 }
 
-// web1 is the pod of the fixtures, with all that can be kept of one.
+// web1 is the pod of the fixtures, with all kept fields.
 const web1 = "v1 Pod shop/web-1 uid=cf9db8fc-1756-447f-b108-86171cb2dde8 version=17 labels=app|web|tier|| created=1795264461 generation=3" +
 	" owner={APIVersion:apps/v1 Kind:ReplicaSet Name:web UID:1ac5b9a2-6bc9-49db-8a46-0698a2e9dc19 Controller:2 BlockOwnerDeletion:2}" +
 	" owner={APIVersion:v1 Kind:Node Name:n1 UID:u-2 Controller:1 BlockOwnerDeletion:0}" +
@@ -42,8 +42,8 @@ func TestDefinitionsOfBothVersions(t *testing.T) {
 		"apiextensions.k8s.io/v1beta1 CustomResourceDefinition gadgets.example.com uid=u-old definition={Group:example.com Kind:Gadget Plural:gadgets Singular:gadget ShortNames:[] Categories:[] Namespaced:false Versions:[{Name:v1alpha1 Served:true Storage:true}] Stored:[] Established:false Terminating:false}")
 }
 
-// TestLastLineWithoutNewline: a shell's $(…) removes the last newline. A line whose value can't go
-// on is whole all the same.
+// TestLastLineWithoutNewline: a shell's $(…) removes the last newline. A line with a value that
+// can't continue is complete nevertheless.
 func TestLastLineWithoutNewline(t *testing.T) {
 	const uid = "1ac5b9a2-6bc9-49db-8a46-0698a2e9dc19"
 	for last, want := range map[string]string{
@@ -62,7 +62,7 @@ func TestLastLineWithoutNewline(t *testing.T) {
 }
 
 // TestFlattenedListTakesItsKindFromItsLink: in the output of kubectl cluster-info dump 1.13 and
-// older nothing else says what the items are.
+// older only the link tells the kind of the items.
 func TestFlattenedListTakesItsKindFromItsLink(t *testing.T) {
 	const list = `{"selfLink":"/api/v1/nodes","resourceVersion":"7","Items":[{"name":"n1","uid":"1"}]}`
 	linked := func(path string) (string, string) {

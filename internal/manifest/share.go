@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// build makes the object that was read, without kind and facts. Name, UID and
-// resourceVersion share one allocation.
+// build returns the object that was read, without kind and facts. Name, UID and resourceVersion
+// share one allocation.
 func (rd *reading) build(it *item) *object.Object {
 	n, u, v := it.bytes(it.name), it.bytes(it.uid), it.bytes(it.version)
 	from := len(it.text)
@@ -31,8 +31,8 @@ func (rd *reading) build(it *item) *object.Object {
 	return o
 }
 
-// labels returns the canonical form of the labels that were read. The lexer has
-// made sure that none is there twice and none has a NUL.
+// labels returns the canonical form of the labels. The lexer has checked that they have no
+// duplicates and no NUL.
 func (in *Interner) labels(it *item) object.Labels {
 	if len(it.labels) == 0 {
 		return ""
@@ -45,7 +45,7 @@ func (in *Interner) labels(it *item) object.Labels {
 	return object.Labels(in.Bytes(it.text[from:]))
 }
 
-// sortLabels orders the labels by key and returns a key that is there twice.
+// sortLabels sorts the labels by key and returns a duplicate key, if any.
 func (it *item) sortLabels() (twice []byte) {
 	compare := func(a, b labelSpans) int { return bytes.Compare(it.bytes(a.key), it.bytes(b.key)) }
 	if !slices.IsSortedFunc(it.labels, compare) {
@@ -71,7 +71,7 @@ func (rd *reading) owners(it *item) []object.OwnerReference {
 	return rd.in.Owners(rd.ownersRead)
 }
 
-// lifecycle returns what was read of it, without facts.
+// lifecycle returns the Lifecycle that was read, without facts.
 func (rd *reading) lifecycle(it *item) *object.Lifecycle {
 	rd.finalizersRead = rd.finalizersRead[:0]
 	for _, f := range it.finalizers {
@@ -83,7 +83,7 @@ func (rd *reading) lifecycle(it *item) *object.Lifecycle {
 	})
 }
 
-// setFacts adds to o what was read of its spec and status.
+// setFacts adds the facts that were read to o.
 func (in *Interner) setFacts(o *object.Object, k *factKind, it *item) {
 	if k.facts == nil {
 		return

@@ -2,8 +2,7 @@ package manifest
 
 import "bytes"
 
-// The lines that `kubectl cluster-info dump` writes around the log of a
-// container.
+// The lines that `kubectl cluster-info dump` writes around the log of a container.
 //
 // Upstream: kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go ClusterInfoDumpOptions.Run.
 var (
@@ -11,8 +10,7 @@ var (
 	logEnd   = []byte("==== END logs for container ")
 )
 
-// skipText passes over lines of text and whole logs, up to a line that starts
-// as JSON does.
+// skipText skips lines of text and whole logs, up to a line that starts like JSON.
 func (rd *reading) skipText(l *lexer) error {
 	for {
 		for l.end-l.pos < len(logStart) && l.fill() {
@@ -32,8 +30,8 @@ func (rd *reading) skipText(l *lexer) error {
 	}
 }
 
-// skipLog passes over the log that starts at the current position. Its end may
-// stand behind a last line that has no end of its own.
+// skipLog skips the log at the current position. Its end marker may follow a last line without a
+// newline.
 func (rd *reading) skipLog(l *lexer) error {
 	line := l.here()
 	l.mark = l.pos
@@ -62,7 +60,7 @@ func (rd *reading) skipLog(l *lexer) error {
 	return rd.problem(line, "the input ends in the middle of a log", ErrTruncated)
 }
 
-// skipLine passes over the rest of a line.
+// skipLine skips the rest of a line.
 func (l *lexer) skipLine() {
 	for {
 		if i := bytes.IndexByte(l.buf[l.pos:l.end], '\n'); i >= 0 {

@@ -1,13 +1,12 @@
 package manifest
 
-// Texts reads JSON texts one after the other, as Read reads one, with the buffers of the one
-// before.
+// Texts reads JSON texts one after the other, each like Read, and reuses its buffers.
 type Texts struct {
 	rd    *reading
 	lexer lexer
 }
 
-// NewTexts is for texts that one handler is told of.
+// NewTexts returns a Texts for one handler.
 func NewTexts(o Options, h Handler) *Texts {
 	t := &Texts{rd: newReading(o, h)}
 	t.lexer.rd = t.rd

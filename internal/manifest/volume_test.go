@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// whoUses is a list of what protects claims, volumes and pods.
+// whoUses is a list of objects that protect claims, volumes and pods.
 const whoUses = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"db-0"},"spec":{"nodeName":"n1","containers":[{"name":"c"}],"volumes":[
  {"name":"data","persistentVolumeClaim":{"claimName":"data-db-0","readOnly":true}},
@@ -45,9 +45,9 @@ const whoUses = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"free"},"spec":{"capacity":{}}}
 ]}`
 
-// TestWhatProtects: the claims of pods, the managers and ends of Jobs and the
-// claims of volumes are read from JSON and from YAML, whatever the order of the
-// fields. What a dump does not show is not known.
+// TestWhatProtects: the claims of pods, the managers and final conditions of Jobs and the claims of
+// volumes are read from JSON and from YAML in any order of the fields. Fields that a dump lacks are
+// unknown.
 func TestWhatProtects(t *testing.T) {
 	want := []string{
 		"v1 Pod db-0 uid= pod={n1  mirror=false volumes=[{data-db-0 false} {db-0-scratch true}]} in list",
@@ -90,7 +90,7 @@ func TestWhatProtects(t *testing.T) {
 		"v1 Pod a uid= pod={  mirror=false volumes=[{a-v true}]}")
 }
 
-// TestFlattenedClaims: a dump with the names of Go fields names claims, too.
+// TestFlattenedClaims: a dump with Go field names has claims, too.
 func TestFlattenedClaims(t *testing.T) {
 	text := strings.Replace(fixture(t, "flattened.json"), `"Name": "x"`,
 		`"Name": "d", "EmptyDir": null, "PersistentVolumeClaim": {"ClaimName": "dns"}, "Ephemeral": null`, 1)
@@ -100,8 +100,7 @@ func TestFlattenedClaims(t *testing.T) {
 	}
 }
 
-// TestClaimsAreNotShared: pods with equal facts share them, unless they have
-// claims.
+// TestClaimsAreNotShared: pods with equal facts share them unless they have claims.
 func TestClaimsAreNotShared(t *testing.T) {
 	pod := func(name, claim string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `"},"spec":{"volumes":[{"name":"v","` + claim + `":{"claimName":"c"}}]}}`

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Fields are what somebody wants of the text of an object. They may be shared.
+// Fields are the requested parts of the text of an object. They are immutable and may be shared.
 type Fields struct{ keep *keep }
 
-// Everything is all of an object.
+// Everything requests the whole object.
 var Everything = &Fields{everything}
 
-// FieldsOf are the fields that decoding into values of these types asks for, by their tags
-// for JSON: whoever decodes a text finds what it would find in the whole one.
+// FieldsOf returns the fields that decoding into values of these types reads, by their JSON tags:
+// decoding the partial text gives the same result as the whole one.
 func FieldsOf(values ...any) *Fields {
 	k := &keep{loose: true}
 	for _, v := range values {
@@ -22,12 +22,12 @@ func FieldsOf(values ...any) *Fields {
 	return &Fields{k}
 }
 
-// And are the fields of both.
+// And returns the union of both.
 func (f *Fields) And(g *Fields) *Fields { return &Fields{f.keep.and(g.keep)} }
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
 
-// keepOf is what decoding into a type asks for.
+// keepOf returns what decoding into a type reads.
 func keepOf(t reflect.Type) *keep {
 	if t.Implements(decodesItself) || reflect.PointerTo(t).Implements(decodesItself) {
 		return everything
@@ -64,7 +64,7 @@ func keepOfStruct(t reflect.Type) *keep {
 	return k
 }
 
-// and keeps what either keeps.
+// and returns the union of both.
 func (k *keep) and(other *keep) *keep {
 	switch {
 	case k == nil || other == everything:

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// nextLine returns the line at the current position with its end and does not
-// consume it. It is empty at the end of the input, and good until the next call.
+// nextLine returns the line at the current position, including its end, without consuming it. It is
+// empty at the end of the input, and valid until the next call.
 func (l *lexer) nextLine() []byte {
 	from := 0
 	for {
@@ -21,25 +21,25 @@ func (l *lexer) nextLine() []byte {
 		from = len(b)
 		if !l.fill() {
 			if errors.Is(l.failed, ErrLimit) {
-				l.pos = l.end // half a line is none
+				l.pos = l.end // a truncated line is dropped
 			}
 			return l.buf[l.pos:l.end]
 		}
 	}
 }
 
-// boundary is what a line means for the division into documents.
+// boundary is the role of a line in separating documents.
 type boundary int
 
 const (
 	inside   boundary = iota
-	starts            // --- and no more than a comment
-	contains          // --- with the start of the content behind it
+	starts            // --- and at most a comment
+	contains          // --- with the start of the content after it
 	closes            // ...
 )
 
-// boundaryOf tells what a line is. No scalar of YAML can contain a line that
-// starts with --- or ... and a blank: they count wherever they are.
+// boundaryOf returns the role of a line. No YAML scalar can contain a line that starts with --- or
+// ... and a blank: it is a boundary anywhere.
 func boundaryOf(line []byte) boundary {
 	if len(line) > 0 && line[0] == byteOrderMark[0] {
 		line = bytes.TrimPrefix(line, byteOrderMark)
@@ -71,7 +71,7 @@ func (rd *reading) readYAML(l *lexer) error {
 	}
 }
 
-// documentYAML reads the lines up to the next boundary.
+// documentYAML reads the next document. more is false at the end of the input.
 func (rd *reading) documentYAML(l *lexer) (more bool, err error) {
 	more, err = rd.skipHead(l)
 	if err != nil || !more {
@@ -101,8 +101,8 @@ func (d *yamlDocument) fromMark() (more bool, err error) {
 	return more, d.rd.whole(text, d.line, !more)
 }
 
-// cutOff is the Problem of a text that starts at line, if its last line may be a part of a line
-// of metadata: half a name would be that of another object.
+// cutOff returns a Problem for a text, starting at line, with a last line that may be a truncated
+// line of metadata: half a name would be that of another object.
 //
 //	metadata:
 //	  name: web-12    without a newline: web-123 may be meant
@@ -136,8 +136,8 @@ func (rd *reading) cutOff(text []byte, line int) error {
 
 var wholeUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// endsWhole reports whether a line of YAML can't be the beginning of a longer one: its value is
-// a quoted string or a flow collection that is closed, or a UUID.
+// endsWhole reports whether a line of YAML can't be the beginning of a longer one: its value is a
+// quoted string, an empty flow collection or a UUID.
 func endsWhole(line []byte) bool {
 	_, value, ok := bytes.Cut(bytes.TrimRight(line, " \r"), []byte(": "))
 	value = bytes.TrimSpace(value)
@@ -153,8 +153,8 @@ func endsWhole(line []byte) bool {
 	return wholeUUID.Match(value)
 }
 
-// skipHead goes to the first line of the next document, past comments, blank
-// lines and directives. It returns false at the end of the input.
+// skipHead moves to the first line of the next document, over comments, blank lines and directives.
+// It returns false at the end of the input.
 func (rd *reading) skipHead(l *lexer) (bool, error) {
 	for {
 		line := l.nextLine()
@@ -179,8 +179,7 @@ func (rd *reading) skipHead(l *lexer) (bool, error) {
 	}
 }
 
-// gather consumes the lines of a document and its end. It returns false when
-// the input ended.
+// gather consumes the lines of a document and its end. It returns false at the end of the input.
 func (rd *reading) gather(l *lexer) (more bool, err error) {
 	for first := true; ; first = false {
 		line := l.nextLine()
@@ -206,8 +205,7 @@ func (rd *reading) gather(l *lexer) (more bool, err error) {
 	}
 }
 
-// whole reads a document with the full parser. last tells that the input ends
-// with it.
+// whole reads documents with the full parser. last is true if the input ends with them.
 func (rd *reading) whole(text []byte, line int, last bool) error {
 	documents, err := rd.parseYAML(text, line)
 	if err != nil {
@@ -244,8 +242,8 @@ func (rd *reading) wholeDocument(n *yaml.Node, line int, last bool) error {
 	return rd.value(rd.convert(&c), nil)
 }
 
-// kindless is the Problem of a YAML list without a kind. Sorted keys have it
-// behind the items, so it shows that the input has been cut off.
+// kindless returns the Problem for a YAML list without a kind. With sorted keys the kind follows
+// the items, so a missing one at the end of the input means that the input was truncated.
 func (rd *reading) kindless(line int) error {
 	if rd.last {
 		return rd.problem(line, fmt.Sprintf("a list does not say its kind: %v", ErrTruncated), ErrTruncated)
@@ -253,7 +251,7 @@ func (rd *reading) kindless(line int) error {
 	return rd.problem(line, "a list does not say its kind", nil)
 }
 
-// convert gives the JSON of c to a lexer.
+// convert returns a lexer over the JSON of c.
 func (rd *reading) convert(c *converter) *lexer {
 	rd.converted.rd = rd
 	rd.converted.over(c.out, 0, c.marks)

@@ -7,13 +7,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// converter turns YAML nodes into JSON: only those for which keep has a place.
-// One reader then decides what they mean.
+// converter converts YAML nodes to JSON, only those that keep selects. The JSON reader then
+// interprets them.
 type converter struct {
 	rd    *reading
 	out   []byte
 	marks []lineMark
-	// shift is added to the lines of nodes.
+	// shift is added to the line numbers of nodes.
 	shift int
 }
 
@@ -21,10 +21,10 @@ func (c *converter) mark(line int) {
 	c.marks = append(c.marks, lineMark{len(c.out), line + c.shift})
 }
 
-// size is the memory that the JSON takes.
+// size returns the memory of the JSON and its marks, in bytes.
 func (c *converter) size() int { return len(c.out) + 16*len(c.marks) }
 
-// follow returns what an alias stands for.
+// follow returns the node that an alias refers to.
 func follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -32,7 +32,7 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// node appends n, as far as k keeps it.
+// node appends the parts of n that k keeps.
 func (c *converter) node(n *yaml.Node, k *keep) error {
 	n = follow(n)
 	if len(c.out)+len(n.Value) > c.rd.limits.ObjectBytes {
@@ -93,7 +93,7 @@ func (c *converter) mapping(n *yaml.Node, k *keep) error {
 	return nil
 }
 
-// keptBelow is what is kept under key; nil for nothing.
+// keptBelow returns the keep for a key; nil if it is dropped.
 func (k *keep) keptBelow(key *yaml.Node) (*keep, error) {
 	if key.Kind == yaml.ScalarNode && isText(key) {
 		return k.below([]byte(key.Value)), nil
@@ -106,8 +106,8 @@ func (k *keep) keptBelow(key *yaml.Node) (*keep, error) {
 
 type yamlMember struct{ key, value *yaml.Node }
 
-// members are the members of a mapping. Those of merge keys follow, as far as
-// the mapping does not have the same keys itself.
+// members returns the members of a mapping. Those of merge keys follow, unless the mapping has the
+// key itself.
 func members(n *yaml.Node) []yamlMember {
 	var list []yamlMember
 	var merged []*yaml.Node
@@ -141,8 +141,8 @@ func members(n *yaml.Node) []yamlMember {
 	return list
 }
 
-// isText reports whether a scalar is a string as Kubernetes reads YAML, by the
-// rules of YAML 1.1. Times are strings there too.
+// isText reports whether a scalar is a string by the rules of YAML 1.1, which Kubernetes uses.
+// Times are strings, too.
 func isText(n *yaml.Node) bool {
 	switch n.ShortTag() {
 	case "!!str":
@@ -153,7 +153,7 @@ func isText(n *yaml.Node) bool {
 	return false
 }
 
-// oldBoolean reports whether YAML 1.1 takes the plain scalar s for a boolean.
+// oldBoolean reports whether the plain scalar s is a boolean in YAML 1.1.
 func oldBoolean(s string) bool {
 	switch s {
 	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON",
@@ -163,8 +163,7 @@ func oldBoolean(s string) bool {
 	return false
 }
 
-// scalar appends a scalar. What JSON has no word for becomes something of a type
-// that no field has.
+// scalar appends a scalar. A value without a JSON form becomes one of a type that no field has.
 func (c *converter) scalar(n *yaml.Node) {
 	if isText(n) {
 		c.out = appendJSON(c.out, n.Value)
@@ -200,7 +199,7 @@ func appendJSON[T string | []byte](dst []byte, s T) []byte {
 	return append(appendText(append(dst, '"'), s), '"')
 }
 
-// appendText appends s as it stands in a JSON string.
+// appendText appends s escaped as in a JSON string, without quotes.
 func appendText[T string | []byte](dst []byte, s T) []byte {
 	const hex = "0123456789abcdef"
 	from := len(dst)

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fall reads with the full parser what the scan is not sure of. It returns done
-// when that was the rest of the document.
+// fall reads with the full parser what the scan doesn't understand. done is true if that was the
+// rest of the document.
 func (d *yamlDocument) fall() (done, more bool, err error) {
 	d.l.pos = d.l.mark
 	switch {
@@ -28,8 +28,8 @@ func (d *yamlDocument) fall() (done, more bool, err error) {
 	return true, more, err
 }
 
-// oneItem reads the current item with the full parser. It returns false when
-// the item cannot be read without what follows it.
+// oneItem reads the current item with the full parser. It returns false if the item can't be read
+// without the following text.
 func (d *yamlDocument) oneItem() (bool, error) {
 	if err := d.gatherItem(); err != nil {
 		return false, err
@@ -57,7 +57,7 @@ func (d *yamlDocument) oneItem() (bool, error) {
 	return true, nil
 }
 
-// handNode hands over an item that the full parser has read.
+// handNode passes on an item that the full parser has read.
 func (d *yamlDocument) handNode(n *yaml.Node) error {
 	c := converter{rd: d.rd, shift: d.line - 2}
 	if err := c.node(n, d.rd.ofObject()); err != nil {
@@ -66,14 +66,13 @@ func (d *yamlDocument) handNode(n *yaml.Node) error {
 	return d.list.item(d.rd.convert(&c))
 }
 
-// anchored reports whether there is an anchor or alias in n: it ties items to one
-// another.
+// anchored reports whether n has an anchor or alias, which can connect items.
 func anchored(n *yaml.Node) bool {
 	return n.Anchor != "" || n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, anchored)
 }
 
-// gatherItem consumes the lines up to the next one that looks like the start of
-// an item, or like the end of the list.
+// gatherItem consumes the lines up to the next one that looks like the start of an item, or the end
+// of the list.
 func (d *yamlDocument) gatherItem() error {
 	for first := true; ; first = false {
 		line := d.l.nextLine()
@@ -95,8 +94,8 @@ func (d *yamlDocument) gatherItem() error {
 	}
 }
 
-// rest reads everything up to the end of the document with the full parser,
-// behind head, which is what the document has been up to here.
+// rest reads the remaining document with the full parser. head replaces the part that was read
+// already.
 func (d *yamlDocument) rest(head string, items bool) (bool, error) {
 	more, err := d.rd.gather(d.l)
 	if err != nil {
@@ -132,7 +131,7 @@ func (d *yamlDocument) rest(head string, items bool) (bool, error) {
 	return more, nil
 }
 
-// tail reads what a document has behind its list.
+// tail reads the fields of a document after its list.
 func (d *yamlDocument) tail(root *yaml.Node) error {
 	tail := *root
 	tail.Content = root.Content[2:]

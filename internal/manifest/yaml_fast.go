@@ -2,25 +2,24 @@ package manifest
 
 import "bytes"
 
-// yamlDocument is a document of YAML while the scan reads it. What the scan is
-// not sure of goes to the full parser: the whole document, or from the current
-// item of its list on.
+// yamlDocument is a YAML document that the scan reads. Parts that the scan doesn't understand go to
+// the full parser: the whole document, one item of its list, or the rest from the current item on.
 type yamlDocument struct {
 	rd *reading
 	l  *lexer
 	s  *scan
-	// line is the line of the document, then of the current item, then of what
-	// follows the list: all from the lexer's mark on has not been handed over.
+	// line is the line of the document, then of the current item, then of the text after the list.
+	// Text from the lexer's mark on was not passed on yet.
 	line int
-	// it is the document itself. list is its list, whose items are at column
-	// indent; behind tells that the list has ended.
+	// it is the document itself. list is its list, with items at column indent. behind is true
+	// after the end of the list.
 	it     *item
 	list   *listing
 	indent int
 	behind bool
 }
 
-// read reads the document. It returns false when the input ends with it.
+// read reads the document. It returns false at the end of the input.
 func (d *yamlDocument) read() (more bool, err error) {
 	d.s.c.rd = d.rd
 	d.s.reset(d.line)
@@ -52,7 +51,7 @@ func (d *yamlDocument) read() (more bool, err error) {
 	}
 }
 
-// withoutEnd is a line without what ends it. This is asked of every line of a dump.
+// withoutEnd returns a line without its line ending. It is called for every line of a dump.
 func withoutEnd(line []byte) []byte {
 	n := len(line)
 	if n > 0 && line[n-1] == '\n' {
@@ -64,13 +63,13 @@ func withoutEnd(line []byte) []byte {
 	return line[:n]
 }
 
-// other reports whether what was thought to be a list is an object of some kind.
+// other reports whether the supposed list is an object of some kind.
 func (d *yamlDocument) other() bool {
 	return d.list != nil && d.list.kind != "" && !isListKind(d.it.bytes(d.it.kind))
 }
 
-// turn looks whether the line begins the list of the document, begins an item
-// of it, or comes behind it.
+// turn detects whether the line begins the list of the document, begins an item of it, or follows
+// it.
 func (d *yamlDocument) turn(text []byte) error {
 	n := indentOf(text)
 	if n == len(text) || d.s.quote != 0 || d.behind {
@@ -98,8 +97,8 @@ func (d *yamlDocument) turn(text []byte) error {
 	return nil
 }
 
-// restart makes the current line the first one that has not been handed over,
-// with only so many frames open.
+// restart makes the current line the first one that was not passed on, and keeps only the given
+// number of open frames.
 func (d *yamlDocument) restart(frames int) {
 	d.s.frames = d.s.frames[:frames]
 	d.s.clear()
@@ -107,7 +106,7 @@ func (d *yamlDocument) restart(frames int) {
 	d.l.mark = d.l.pos
 }
 
-// begin takes what came before the items as the head of a list.
+// begin takes the text before the items as the head of a list.
 func (d *yamlDocument) begin(indent int) error {
 	d.s.c.out = append(d.s.c.out[:d.s.memberAt], '}')
 	d.it.reset(d.line)
@@ -126,7 +125,7 @@ func (d *yamlDocument) begin(indent int) error {
 	return nil
 }
 
-// endItem hands over the item that was read, if there is one.
+// endItem passes on the item that was read, if there is one.
 func (d *yamlDocument) endItem() error {
 	d.s.settle()
 	for len(d.s.frames) > 2 {
@@ -145,7 +144,7 @@ func (d *yamlDocument) endItem() error {
 	return d.scannedText(before)
 }
 
-// end is called behind the last line of the document.
+// end is called after the last line of the document.
 func (d *yamlDocument) end(more bool) (bool, error) {
 	d.rd.last = !more
 	if d.s.quote != 0 {

@@ -12,8 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads all documents of text, which starts at line, with the full
-// parser.
+// parseYAML parses all documents of a text, starting at line, with the full parser.
 func (rd *reading) parseYAML(text []byte, line int) (documents []*yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -42,7 +41,7 @@ func (rd *reading) parseYAML(text []byte, line int) (documents []*yaml.Node, err
 	}
 }
 
-// yamlProblem is the Problem for an error of the YAML parser.
+// yamlProblem returns the Problem for an error of the YAML parser.
 func (rd *reading) yamlProblem(err error, line int) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	at := line
@@ -60,12 +59,11 @@ func (rd *reading) yamlProblem(err error, line int) error {
 	return rd.problem(at, "not valid YAML: "+message, cause)
 }
 
-// maxExpansion is the number of nodes at which a document with aliases is
-// refused.
+// maxExpansion is the maximum number of nodes of a document with expanded aliases.
 const maxExpansion = 1 << 20
 
-// checkAliases refuses aliases that lead back to themselves or that stand for
-// more than any honest document holds.
+// checkAliases returns a Problem for cyclic aliases, and for aliases that expand to more nodes than
+// any realistic document has.
 func (rd *reading) checkAliases(root *yaml.Node, line int) error {
 	x := expansion{sizes: map[*yaml.Node]int{}}
 	if !x.aliases(root) {
@@ -77,15 +75,15 @@ func (rd *reading) checkAliases(root *yaml.Node, line int) error {
 	return nil
 }
 
-// expansion counts nodes with every alias written out. The depth of recursion
-// is bounded by the parser's own limit on nesting.
+// expansion counts nodes with all aliases expanded. The parser's own limit on nesting bounds the
+// recursion.
 type expansion struct{ sizes map[*yaml.Node]int }
 
 func (x *expansion) aliases(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, x.aliases)
 }
 
-// size returns -1 for an alias that leads back to itself.
+// size returns the number of nodes; -1 for a cyclic alias.
 func (x *expansion) size(n *yaml.Node) int {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

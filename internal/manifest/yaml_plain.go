@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// kindOfPlain is what a plain scalar stands for.
+// kindOfPlain is the type of a plain scalar.
 type kindOfPlain uint8
 
 const (
 	plainUnsure kindOfPlain = iota
 	plainText
-	plainJSON // a number, boolean or null that JSON writes in the same way
+	plainJSON // a number, boolean or null with the same form in JSON
 )
 
-// plainKind tells what a plain scalar stands for, if that is beyond doubt.
+// plainKind returns the type of a plain scalar, or plainUnsure if it isn't certain.
 func plainKind(b []byte) kindOfPlain {
 	c := b[0]
 	switch {
@@ -28,8 +28,8 @@ func plainKind(b []byte) kindOfPlain {
 	return plainUnsure
 }
 
-// plainOption judges a scalar that starts with a dash: an option of a command, if a letter follows,
-// since all numbers have something else there.
+// plainOption judges a scalar that starts with a dash: with a letter after it, it is an option of a
+// command, because no number has a letter there.
 func plainOption(b []byte) kindOfPlain {
 	b = bytes.TrimLeft(b, "-")
 	if len(b) > 0 && (b[0]|0x20 >= 'a' && b[0]|0x20 <= 'z') {
@@ -53,9 +53,9 @@ func plainWord(b []byte) kindOfPlain {
 	return plainText
 }
 
-// plainDigits judges a scalar that starts with a digit: a number, a time, or
-// text with something that no number has. The only letter of a decimal number is
-// e; those with another base start with 0. Hashes such as 5d47c484f4 are frequent.
+// plainDigits judges a scalar that starts with a digit: a number, a time, or text with a character
+// that no number has. The only letter in a decimal number is e; other bases start with 0. Hashes
+// such as 5d47c484f4 are frequent.
 func plainDigits(b []byte) kindOfPlain {
 	if len(b) <= 18 && (b[0] != '0' || len(b) == 1) && allDigits(b) {
 		return plainJSON
@@ -88,8 +88,8 @@ func allDigits(b []byte) bool {
 	return true
 }
 
-// isUUID reports whether b has the form of a UID. With its four dashes it can be
-// nothing else.
+// isUUID reports whether b has the form of a UID. With its four dashes it can't be a number or a
+// time.
 func isUUID(b []byte) bool {
 	if len(b) != 36 || b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
 		return false
@@ -101,7 +101,7 @@ func isUUID(b []byte) bool {
 	return digits == 32
 }
 
-// hexDigit has a 1 for each hexadecimal digit.
+// hexDigit is 1 for each hexadecimal digit.
 var hexDigit = func() (is [256]uint8) {
 	for _, c := range "0123456789abcdefABCDEF" {
 		is[c] = 1
@@ -124,11 +124,11 @@ func isTime(b []byte) bool {
 	return true
 }
 
-// otherKind stands for the kinds of whose spec and status nothing is kept.
+// otherKind means a kind without kept fields of spec and status.
 var otherKind = &factKind{}
 
-// narrow is what is kept under key of an object, given the kind that was seen, which is nil
-// before one was: nil when nothing of it matters.
+// narrow returns what is kept under a key of an object, given its kind k, which is nil before it
+// was seen. It returns nil if nothing is kept.
 func narrow(k **factKind, key string, all *keep, rest []byte) *keep {
 	switch {
 	case key == "kind":

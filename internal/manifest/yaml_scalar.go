@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// indentOf is the number of spaces at the start of b.
+// indentOf returns the number of leading spaces of b.
 func indentOf(b []byte) int {
 	n := 0
 	for n+8 <= len(b) && binary.LittleEndian.Uint64(b[n:]) == spaces {
@@ -21,8 +21,8 @@ func indentOf(b []byte) int {
 // isDash reports whether b starts an entry of a list.
 func isDash(b []byte) bool { return b[0] == '-' && (len(b) == 1 || b[1] == ' ') }
 
-// printable reports whether b has nothing but ASCII without controls, and letters
-// beyond it that are no line breaks to YAML.
+// printable reports whether b has only ASCII without control characters, and other characters that
+// are no line breaks in YAML.
 func printable(b []byte) bool {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
@@ -53,8 +53,8 @@ func printableSlow(b []byte) bool {
 	return true
 }
 
-// keyEnd is the length of the plain key at the start of b; 0 when there is none
-// that is simple enough.
+// keyEnd returns the length of the plain key at the start of b; 0 if there is none or it isn't
+// simple.
 func keyEnd(b []byte) int {
 	c := b[0]
 	switch {
@@ -80,7 +80,7 @@ func keyEnd(b []byte) int {
 	}
 }
 
-// startsPlain reports whether a plain scalar can start as b does, without doubt.
+// startsPlain reports whether a plain scalar certainly can start like b.
 func startsPlain(b []byte) bool {
 	switch c := b[0]; c {
 	case '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', '=', '<', '~':
@@ -91,7 +91,7 @@ func startsPlain(b []byte) bool {
 	return true
 }
 
-// insidePlain reports whether b has nothing that ends a plain scalar.
+// insidePlain reports whether b has no character that ends a plain scalar.
 func insidePlain(b []byte) bool {
 	for rest := b; ; {
 		i := bytes.IndexByte(rest, ':')
@@ -118,8 +118,8 @@ func insidePlain(b []byte) bool {
 	}
 }
 
-// continuesPlain reports whether b is one more line of a plain scalar. It may
-// start with most of what a scalar itself cannot start with.
+// continuesPlain reports whether b continues a plain scalar. It may start with most characters that
+// a scalar can't start with.
 func continuesPlain(b []byte) bool {
 	b = bytes.TrimRight(b, " ")
 	switch b[0] {
@@ -129,7 +129,7 @@ func continuesPlain(b []byte) bool {
 	return insidePlain(b)
 }
 
-// startQuoted reads a scalar in quotes.
+// startQuoted reads the first line of a quoted scalar.
 func (s *scan) startQuoted(b []byte, at int, k *keep) bool {
 	quote := b[0]
 	body := b[1:]
@@ -148,7 +148,7 @@ func (s *scan) startQuoted(b []byte, at int, k *keep) bool {
 	return s.addQuoted(body[:end], quote)
 }
 
-// quoted reads one more line of a scalar in quotes.
+// quoted reads another line of a quoted scalar.
 func (s *scan) quoted(b []byte) bool {
 	b = bytes.TrimRight(b, " ")
 	quote := s.quote
@@ -164,7 +164,7 @@ func (s *scan) quoted(b []byte) bool {
 	return s.breakLine() && s.addQuoted(b, quote)
 }
 
-// breakLine makes one blank of the end of a line within the string that was appended last.
+// breakLine appends a blank, for a line break, to the last string in the output.
 func (s *scan) breakLine() bool {
 	last := len(s.c.out) - 1
 	if s.gap || s.c.out[last] != '"' {
@@ -174,7 +174,7 @@ func (s *scan) breakLine() bool {
 	return true
 }
 
-// more reads one more line of the plain scalar that was appended last.
+// more appends another line of a plain scalar to the last string in the output.
 func (s *scan) more(b []byte) bool {
 	if !s.breakLine() {
 		return false
@@ -183,15 +183,15 @@ func (s *scan) more(b []byte) bool {
 	return true
 }
 
-// add appends text to the string that was appended last.
+// add appends text to the last string in the output.
 func (s *scan) add(b []byte) {
 	last := len(s.c.out) - 1
 	s.c.out = appendText(s.c.out[:last], b)
 	s.c.out = append(s.c.out, '"')
 }
 
-// addQuoted appends what stands in quotes to the string that was appended last. What is
-// escaped has to be so in JSON, too.
+// addQuoted appends the content of quotes to the last string in the output. It returns false for
+// escapes that JSON doesn't have.
 func (s *scan) addQuoted(body []byte, quote byte) bool {
 	switch {
 	case quote == '\'':
@@ -216,8 +216,8 @@ func (s *scan) addQuoted(body []byte, quote byte) bool {
 	return true
 }
 
-// closing finds the quote that ends a scalar; -1 when it is not in b. ok is
-// false for an escape that is not surely valid.
+// closing finds the closing quote; -1 if it is not in b. ok is false for an escape that isn't
+// certainly valid.
 func closing(b []byte, quote byte) (end int, ok bool) {
 	if quote == '\'' {
 		for i := 0; ; i += 2 {
@@ -245,8 +245,8 @@ func closing(b []byte, quote byte) (end int, ok bool) {
 	return -1, true
 }
 
-// escapeLength is the length of what follows a backslash in double quotes; 0 at
-// the end of the line, -1 when it is not surely valid.
+// escapeLength returns the length of the text after a backslash in double quotes; 0 at the end of
+// the line, -1 if it isn't certainly valid.
 func escapeLength(b []byte) int {
 	if len(b) == 0 {
 		return 0
@@ -262,8 +262,8 @@ func escapeLength(b []byte) int {
 	return -1
 }
 
-// startBlock begins a literal or folded scalar. Only literal ones are kept, where it is
-// certain what their last line ends with.
+// startBlock begins a literal or folded scalar. Only literal ones are kept, and only if the end of
+// their last line is certain.
 func (s *scan) startBlock(b []byte, at int, k *keep) bool {
 	if k != nil && (b[0] != '|' || !s.whole) {
 		return false
@@ -278,7 +278,7 @@ func (s *scan) startBlock(b []byte, at int, k *keep) bool {
 	return true
 }
 
-// literal adds a line with n spaces at its start to the literal scalar that is kept.
+// literal appends a line with n leading spaces to the kept literal scalar.
 func (s *scan) literal(b []byte, n int) bool {
 	if n == len(b) {
 		s.block.breaks++
@@ -293,7 +293,7 @@ func (s *scan) literal(b []byte, n int) bool {
 	return true
 }
 
-// endBlock ends the literal or folded scalar that is open.
+// endBlock ends the open literal or folded scalar.
 func (s *scan) endBlock() {
 	if b := &s.block; b.kept {
 		switch {
@@ -309,8 +309,7 @@ func (s *scan) endBlock() {
 	s.block = blockScalar{}
 }
 
-// start begins a literal or folded scalar with the header b in a mapping or
-// list at column at.
+// start begins a literal or folded scalar with header b in a mapping or list at column at.
 func (s *blockScalar) start(b []byte, at int) bool {
 	*s = blockScalar{on: true, least: at + 1}
 	for _, c := range b[1:] {
@@ -326,7 +325,7 @@ func (s *blockScalar) start(b []byte, at int) bool {
 	return true
 }
 
-// take passes over a line with n spaces at its start, if it is inside.
+// take consumes a line with n leading spaces if it is inside the scalar.
 func (s *blockScalar) take(b []byte, n int) (inside, ok bool) {
 	if n == len(b) {
 		if s.indent == 0 {

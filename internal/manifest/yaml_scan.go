@@ -2,36 +2,35 @@ package manifest
 
 import "bytes"
 
-// scan reads the block style of YAML that kubectl writes, line by line, without
-// building anything but the JSON of what is kept. It understands a subset of
-// YAML exactly, and says so when it meets anything else: then the full parser
-// has the word. Every rule here is stricter than YAML, never looser.
+// scan reads the block style of YAML that kubectl writes, line by line, and builds only the JSON of
+// the kept parts. It understands a subset of YAML exactly. For everything else it returns false,
+// and the full parser reads the text. Its rules are stricter than YAML, never looser.
 type scan struct {
 	c converter
-	// line is the line that is being read.
+	// line is the number of the current line.
 	line   int
 	frames []frame
-	// open tells that the last line ended in a key or dash without a value,
-	// which would be kept by openKeep and belongs to column openAt.
+	// open is true if the last line ended in a key or dash without a value. openKeep and openAt are
+	// its keep and its column.
 	open     bool
 	openDash bool
 	openKeep *keep
 	openAt   int
 	openLine int
-	// memberAt is where the last member that is kept starts in the JSON.
+	// memberAt is the offset of the last kept member in the JSON.
 	memberAt int
-	// plain tells that the last line ended in a plain scalar, which a deeper
-	// line continues; plainKept that this scalar was kept.
+	// plain is true if the last line ended in a plain scalar, which a deeper line continues.
+	// plainKept is true if this scalar is kept.
 	plain, plainKept bool
-	// quote is the quote of a scalar that has not ended yet, which began in a
-	// mapping or list at column quoteAt. quoteKept tells that it is kept.
+	// quote is the quote of an unfinished scalar, which began in a mapping or list at column
+	// quoteAt. quoteKept is true if it is kept.
 	quote     byte
 	quoteAt   int
 	quoteKept bool
-	// gap tells that there was a blank line within the scalar.
+	// gap is true if there was a blank line within the scalar.
 	gap   bool
 	block blockScalar
-	// whole tells that all of the text is at hand, with the end of its last line.
+	// whole is true if the text is complete, including the end of its last line.
 	whole bool
 }
 
@@ -39,23 +38,22 @@ type scan struct {
 type frame struct {
 	indent int
 	list   bool
-	// keep is what is kept of the mapping, or of each entry of the list; nil
-	// for nothing.
+	// keep is what is kept of the mapping, or of each entry of the list; nil for nothing.
 	keep *keep
 	some bool
-	// kind is what the mapping says its kind is, if it is an object.
+	// kind is the kind in the mapping, if it is an object.
 	kind *factKind
 }
 
-// blockScalar is a literal or folded scalar that is being passed over.
+// blockScalar is the state of reading a literal or folded scalar.
 type blockScalar struct {
 	on bool
-	// least is the smallest indent that it can have; indent is 0 until known.
+	// least is the minimum indent; indent is 0 until known.
 	least, indent int
-	// blank is the longest of the blank lines before the first text.
+	// blank is the length of the longest blank line before the first text.
 	blank int
-	// kept tells that it is kept, text that some of it came. breaks are the ends of lines
-	// before what comes next of it, chomp is what of them stays at its end.
+	// kept is true if the scalar is kept, text after its first text. breaks is the number of line
+	// breaks before the next text. chomp determines how many of them are kept at the end.
 	kept, text bool
 	breaks     int
 	chomp      byte
@@ -67,7 +65,7 @@ func (s *scan) reset(line int) {
 
 func (s *scan) top() *frame { return &s.frames[len(s.frames)-1] }
 
-// push opens a mapping or list. It returns false where a single value is kept.
+// push opens a mapping or list. It returns false if keep expects a single value.
 func (s *scan) push(indent int, list bool, k *keep) bool {
 	if len(s.frames) >= maxDepth/2 {
 		return false
@@ -103,12 +101,12 @@ func (s *scan) pop() {
 	s.frames = s.frames[:len(s.frames)-1]
 }
 
-// opened notes that the line ends in a key or dash at column at, without a value.
+// opened records that the line ends in a key or dash at column at, without a value.
 func (s *scan) opened(dash bool, k *keep, at int) {
 	s.open, s.openDash, s.openKeep, s.openAt, s.openLine = true, dash, k, at, s.line
 }
 
-// settle gives the last key or dash its null, if nothing came for it.
+// settle appends null for the last key or dash if it has no value.
 func (s *scan) settle() {
 	if s.open && s.openKeep != nil {
 		s.c.mark(s.openLine)
@@ -117,8 +115,7 @@ func (s *scan) settle() {
 	s.open = false
 }
 
-// next reads one line, without its end. It returns false when it is not sure
-// what the line means.
+// next reads one line, without its end. It returns false if the meaning of the line is uncertain.
 func (s *scan) next(b []byte) bool {
 	n := indentOf(b)
 	if s.block.on {
@@ -153,8 +150,8 @@ func (s *scan) next(b []byte) bool {
 	return s.place(b, n) && s.entry(b, n)
 }
 
-// place opens and closes mappings and lists so that the line at indent n is an
-// entry of the innermost one.
+// place opens and closes mappings and lists so that the line at indent n is an entry of the
+// innermost one.
 func (s *scan) place(b []byte, n int) bool {
 	dash := isDash(b[n:])
 	if s.open {
@@ -171,8 +168,7 @@ func (s *scan) place(b []byte, n int) bool {
 	return s.top().indent == n && s.top().list == dash
 }
 
-// entry reads what the line has from column n on: an entry of the innermost
-// mapping or list.
+// entry reads the line from column n on: an entry of the innermost mapping or list.
 func (s *scan) entry(b []byte, n int) bool {
 	for s.top().list {
 		f := s.top()
@@ -242,8 +238,7 @@ func (s *scan) member(b []byte, n int) bool {
 	return s.value(rest, n, k)
 }
 
-// value reads a value that starts on this line, in a mapping or list at column
-// at.
+// value reads a value that starts on this line, in a mapping or list at column at.
 func (s *scan) value(b []byte, at int, k *keep) bool {
 	b = bytes.TrimRight(b, " ")
 	if k != nil {
@@ -281,8 +276,8 @@ func (s *scan) value(b []byte, at int, k *keep) bool {
 	return true
 }
 
-// finish is called behind the last line, when no quoted text is open. It closes all but so
-// many mappings and lists.
+// finish is called after the last line, when no quoted text is open. It closes all but the outer
+// mappings and lists.
 func (s *scan) finish(outer int) {
 	s.endBlock()
 	s.settle()
@@ -291,8 +286,8 @@ func (s *scan) finish(outer int) {
 	}
 }
 
-// clear takes the next entry of the innermost mapping or list as the first one,
-// and starts new JSON for it.
+// clear makes the next entry of the innermost mapping or list its first one, and starts new JSON
+// for it.
 func (s *scan) clear() {
 	s.c.out, s.c.marks = s.c.out[:0], s.c.marks[:0]
 	s.open, s.plain, s.quote, s.block = false, false, 0, blockScalar{}

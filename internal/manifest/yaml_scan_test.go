@@ -2,7 +2,7 @@ package manifest
 
 import "testing"
 
-// hardYAML are documents at the edge of what the scan understands.
+// hardYAML are documents at the boundary of what the scan understands.
 var hardYAML = []string{
 	"",
 	"# nothing\n",

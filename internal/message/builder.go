@@ -7,35 +7,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Builder builds objects and keeps one copy of what repeats: namespaces, label
-// sets, lists of finalizers, and the owner references of siblings. It is for one
-// goroutine and for objects of one resource.
+// Builder builds objects of one resource and interns repeated parts: namespaces, label sets, lists
+// of finalizers, and the owner references of siblings. It must be used by one goroutine.
 type Builder struct {
 	apiVersion, kind string
 	strings          *manifest.Interner
-	// pods tells that the messages are whole pods: spec and status are read, too.
+	// pods is true if the messages are whole pods: spec and status are read, too.
 	pods bool
-	// stored tells that the messages are whole, whatever the kind.
+	// stored is true if the messages are whole objects of any kind.
 	stored bool
-	// Listed and Single are the kinds of the messages that a server answers with.
+	// Listed and Single are the kinds of the messages in a server's responses.
 	Listed, Single Kind
 }
 
 // Kind is the type of a message.
 type Kind struct{ APIVersion, Kind string }
 
-// mostShared bounds what a builder for a watch remembers of each sort. A watch goes on for
-// months: what is forgotten is only not shared any more.
+// mostShared bounds each cache of a builder for a watch, which can run for months. Evicted entries
+// are only not shared any more.
 const mostShared = 1 << 15
 
-// The kinds of metadata-only answers.
+// The kinds of metadata-only responses.
 const (
 	MetaVersion = "meta.k8s.io/v1"
 	PartialKind = "PartialObjectMetadata"
 	PartialList = "PartialObjectMetadataList"
 )
 
-// NewBuilder is for answers of which only the metadata is asked for.
+// NewBuilder returns a Builder for metadata-only responses.
 func NewBuilder(r object.Resource) *Builder {
 	strings := manifest.NewInterner()
 	strings.Most = mostShared
@@ -45,7 +44,7 @@ func NewBuilder(r object.Resource) *Builder {
 	}
 }
 
-// NewPods is for answers with whole pods.
+// NewPods returns a Builder for responses with whole pods.
 func NewPods(r object.Resource) *Builder {
 	b := NewBuilder(r)
 	b.pods = true
@@ -53,16 +52,16 @@ func NewPods(r object.Resource) *Builder {
 	return b
 }
 
-// NewStored is for objects of a kind as they are stored, which are whole. It shares strings
-// with others.
+// NewStored returns a Builder for stored objects of a kind, which are whole. The strings are shared
+// with other builders.
 func NewStored(apiVersion, kind string, strings *manifest.Interner) *Builder {
 	return &Builder{apiVersion: apiVersion, kind: kind, strings: strings, stored: true, pods: kind == object.Pod.Kind && apiVersion == "v1"}
 }
 
-// Pods reports whether messages are whole pods, of which nothing else is needed.
+// Pods reports whether the messages are whole pods, so that no other decoding is needed.
 func (b *Builder) Pods() bool { return b.pods }
 
-// Metadata is what messages of this kind are read into.
+// Metadata returns a buffer for reading messages of this kind.
 func (b *Builder) Metadata() *Metadata {
 	m := &Metadata{}
 	m.typed = b.stored && b.secrets()
@@ -72,8 +71,7 @@ func (b *Builder) Metadata() *Metadata {
 	return m
 }
 
-// Object builds the object that m has read. Name, uid and resourceVersion share
-// one allocation.
+// Object builds the object that m has read. Name, UID and resourceVersion share one allocation.
 func (b *Builder) Object(m *Metadata) *object.Object {
 	from := len(m.scratch)
 	m.scratch = append(append(append(m.scratch, m.name...), m.uid...), m.version...)
@@ -105,7 +103,7 @@ func (b *Builder) labels(m *Metadata) object.Labels {
 	return object.Labels(b.strings.Bytes(m.scratch[from:]))
 }
 
-// lifecycle is what m has read of it, with the facts of the kind; nil for nothing.
+// lifecycle returns the Lifecycle that m has read, with the facts of the kind; nil if it is empty.
 func (b *Builder) lifecycle(m *Metadata) *object.Lifecycle {
 	life := b.strings.Lifecycle(&m.Lifecycle)
 	if b.secrets() {

@@ -13,21 +13,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Metadata is an ObjectMeta while it is being read: the parts of the message
-// that are kept. It is used again for the next one.
+// Metadata is the buffer for reading an ObjectMeta: the parts of the message that are kept. It is
+// reused for the next message.
 type Metadata struct {
 	name, namespace, uid, version []byte
 	created, generation           int64
 	labels                        []pair
 	owners                        []manifest.Owner
 	manifest.Lifecycle
-	// account and accountUID are what a Secret says of the ServiceAccount whose token it is.
+	// account and accountUID are the annotations of a token Secret that name its ServiceAccount.
 	account, accountUID []byte
-	// secretType is the type of a Secret, if typed tells that the messages have it.
+	// secretType is the type of a Secret. It is read only if typed is true.
 	secretType []byte
 	typed      bool
 	scratch    []byte
-	// pod is what is read beside the metadata of a pod; nil for every other kind.
+	// pod has the other parts of a pod; nil for every other kind.
 	pod *podParts
 }
 
@@ -40,9 +40,9 @@ func (m *Metadata) reset() {
 	}
 }
 
-// Read reads a PartialObjectMetadata, or an object: field 1 is the ObjectMeta, of a
-// pod 2 and 3 are spec and status, and of a Secret 3 is its type. As every reader of protobuf does it merges a
-// field that is there twice.
+// Read reads a PartialObjectMetadata, or an object: field 1 is the ObjectMeta, 2 and 3 are spec and
+// status of a pod, and 3 is the type of a Secret. As every protobuf reader does, it merges a field
+// that occurs twice.
 func (m *Metadata) Read(message []byte) error {
 	m.reset()
 	if err := Each(message, func(tag uint64, text []byte, _ uint64) error {
@@ -63,7 +63,7 @@ func (m *Metadata) Read(message []byte) error {
 	return m.check()
 }
 
-// ResourceVersion is that of what was read.
+// ResourceVersion returns the resourceVersion that was read.
 func (m *Metadata) ResourceVersion() string { return string(m.version) }
 
 // objectMeta reads a metav1.ObjectMeta. The numbers are those of generated.proto.
@@ -101,8 +101,8 @@ func (m *Metadata) objectMeta(message []byte) error {
 	})
 }
 
-// seconds reads a Timestamp. An empty one is no time at all; the very start of
-// 1970 cannot be told from that, and nothing was created then.
+// seconds reads a Timestamp. An empty one means no time. The start of 1970 can't be distinguished
+// from that, and no object was created then.
 func seconds(message []byte) (at int64, err error) {
 	err = Each(message, func(tag uint64, _ []byte, number uint64) error {
 		if tag == VarintTag(1) {
@@ -130,8 +130,8 @@ func pairOf(message []byte) (p pair, err error) {
 	return p, err
 }
 
-// annotation reads an entry of the map of annotations, of which few matter. Of a key
-// that is there twice the last one counts, as for a map.
+// annotation reads an entry of the annotations, of which few are kept. If a key occurs twice, the
+// last one wins, as in a map.
 func (m *Metadata) annotation(message []byte) error {
 	p, err := pairOf(message)
 	if err != nil {
@@ -181,9 +181,9 @@ func (m *Metadata) owner(message []byte) error {
 	return err
 }
 
-// check refuses what has no name, and NULs in labels, whose canonical form takes them for
-// ends. It orders the labels. Of a key that is there twice the last one counts, as for a
-// map.
+// check returns an error for an object without a name, and for labels with a NUL, which is the
+// separator of their canonical form. It sorts the labels. If a key occurs twice, the last one wins,
+// as in a map.
 func (m *Metadata) check() error {
 	if len(m.name) == 0 {
 		return errors.New("metadata.name is missing")

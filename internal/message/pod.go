@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// podParts are the parts of a pod's message that are kept beside its metadata.
+// podParts are the kept parts of a pod's spec and status.
 type podParts struct {
 	strings *manifest.Interner
 	facts   object.PodFacts

@@ -1,6 +1,6 @@
-// Package message reads objects of Kubernetes from protobuf, as an API server answers and
-// as it stores them: the metadata, which is in the same place in every kind, and of pods what
-// their deletion depends on. It knows no types. Package manifest is its sibling for text.
+// Package message reads objects of Kubernetes from protobuf, in responses and in storage: the
+// metadata, which has the same field number in every kind, and the fields that the deletion of pods
+// depends on. It needs no Go types. Package manifest is its counterpart for text.
 package message
 
 import (
@@ -13,21 +13,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// BytesTag is what stands before a field of bytes: its number and its type.
+// BytesTag returns the tag of a bytes field.
 func BytesTag(field protowire.Number) uint64 { return protowire.EncodeTag(field, protowire.BytesType) }
 
-// VarintTag is what stands before a number.
+// VarintTag returns the tag of a number field.
 func VarintTag(field protowire.Number) uint64 {
 	return protowire.EncodeTag(field, protowire.VarintType)
 }
 
-// What can be wrong with a message.
+// The errors of a malformed message.
 var (
 	ErrShort     = fmt.Errorf("protobuf: the message ends within a field: %w", io.ErrUnexpectedEOF)
 	ErrMalformed = errors.New("protobuf: malformed message")
 )
 
-// WireError is what a negative length of protowire says.
+// WireError returns the error for a negative length of protowire.
 func WireError(n int) error {
 	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
 		return ErrShort
@@ -35,8 +35,8 @@ func WireError(n int) error {
 	return ErrMalformed
 }
 
-// Each calls visit for each field of a message, with what it holds: text is a part of
-// the message, or it is a number.
+// Each calls visit for each field of a message with its value: text is a part of the message,
+// number is set for a varint.
 func Each(message []byte, visit func(tag uint64, text []byte, number uint64) error) error {
 	for len(message) > 0 {
 		tag, n := protowire.ConsumeVarint(message)
@@ -69,8 +69,8 @@ func Each(message []byte, visit func(tag uint64, text []byte, number uint64) err
 	return nil
 }
 
-// Fields counts the fields of a message that may be messages, and of these, up to about most.
-// What is text may look like a message: then it is counted, too.
+// Fields counts the fields of a message that may be messages, recursively, up to about most. Text
+// that looks like a message is counted, too.
 func Fields(message []byte, most int) (count int) {
 	for len(message) > 0 && count <= most {
 		tag, n := protowire.ConsumeVarint(message)
@@ -94,18 +94,18 @@ func Fields(message []byte, most int) (count int) {
 	return count
 }
 
-// Magic stands before every message of Kubernetes.
+// Magic is the prefix of every message of Kubernetes.
 //
 // Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go protoEncodingPrefix.
 var Magic = []byte("k8s\x00")
 
-// Envelope is a runtime.Unknown: a message and what it is.
+// Envelope is a runtime.Unknown: a message and its kind.
 type Envelope struct {
 	Kind
 	Raw []byte
 }
 
-// Open reads the envelope around a message.
+// Open reads the envelope of a message.
 func Open(message []byte) (Envelope, error) {
 	var e Envelope
 	if !bytes.HasPrefix(message, Magic) {
@@ -141,7 +141,7 @@ func TypeMeta(message []byte) (k Kind, err error) {
 	return k, err
 }
 
-// First is the field of bytes with number 1; empty if there is none.
+// First returns the bytes field with number 1; empty if there is none.
 func First(message []byte) (field []byte, err error) {
 	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
 		if tag == BytesTag(1) {

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Alike is the resource that holds the objects of a kind which does not map, if that kind is
-// served at all: another version of it, or the one in the group that it has moved to. It
-// has none where all kinds are known.
+// Alike returns the resource that stores the objects of an unmapped kind, if that kind is served at
+// all: in another version, or in the group that it has moved to. It returns false if all kinds are
+// known.
 func (s *Snapshot) Alike(apiVersion, kind string) (object.Resource, bool) {
 	if s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind) {
 		return object.Resource{}, false

@@ -6,18 +6,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Along finds objects that are asked for in object.Compare order, or nearly so: it looks near
-// the one that was found last. In any other order it is as Find. It is for one goroutine.
+// Along finds objects that are looked up in object.Compare order, or nearly so: it searches near
+// the last result. In any other order it works like Find. It must be used by one goroutine.
 type Along struct {
 	objects []*object.Object
 	at      int
 }
 
-// Along begins at the first object.
+// Along returns an Along that starts at the first object.
 func (s *Snapshot) Along() *Along { return &Along{objects: s.Objects} }
 
-// Find returns the object with the coordinates of a reference, whatever its uid; nil if there
-// is none.
+// Find returns the object with the coordinates of a reference, whatever its UID; nil if there is
+// none.
 func (a *Along) Find(ref object.Ref) *object.Object {
 	ref.UID = ""
 	from, to := 0, len(a.objects)

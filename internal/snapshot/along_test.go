@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestAlong: in whatever order one asks, Along finds what Find does.
+// TestAlong: Along finds the same as Find, in any order of lookups.
 func TestAlong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.Custom(func(t *rapid.T) string { return fmt.Sprint("o", rapid.IntRange(0, 60).Draw(t, "n")) })

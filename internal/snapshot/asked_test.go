@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestCutOff: of an archive that ends too early a file that is missing may have been in the
-// rest, and its absence proves nothing, whatever the dump says it asked for.
+// TestCutOff: a missing file may have been in the lost rest of a truncated archive. Its absence
+// proves nothing, whatever queries the dump logs.
 func TestCutOff(t *testing.T) {
 	for name, questions := range map[string][]string{
 		"support_bundle_custom": {"regions.example.com", "carts.example.com pay"},

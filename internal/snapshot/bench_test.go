@@ -71,7 +71,7 @@ func BenchmarkReadBack(b *testing.B) {
 	}
 }
 
-// BenchmarkReadBackMemory reports what one object costs for as long as it is kept.
+// BenchmarkReadBackMemory reports the memory of one retained object.
 func BenchmarkReadBackMemory(b *testing.B) {
 	var stored bytes.Buffer
 	if err := benchSnapshot(b, benchObjects).Write(&stored, Uncompressed, Evidence{}); err != nil {

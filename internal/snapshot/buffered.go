@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// buffered is a reader whose buffer is used again: most files are smaller than it.
+// buffered is a reader with a pooled buffer: most files are smaller than it.
 type buffered struct{ *bufio.Reader }
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
@@ -17,7 +17,7 @@ func newBuffered(content io.Reader) buffered {
 	return b
 }
 
-// release gives the buffer back. Nobody may read from it afterwards.
+// release returns the buffer to the pool. The reader must not be used afterwards.
 func (b buffered) release() {
 	b.Reset(nil)
 	readers.Put(b.Reader)

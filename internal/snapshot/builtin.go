@@ -11,9 +11,9 @@ import (
 //go:embed builtin.txt
 var builtinTable string
 
-// BuiltinResources are the resources of Kubernetes 1.37 as its API server offers
-// them by default, without custom resources. It is the fallback for dumps that
-// hold no discovery documents. (spec §11.2, U2)
+// BuiltinResources returns the resources that the API server of Kubernetes 1.37 offers by default,
+// without custom resources. It is the fallback for dumps without discovery documents.
+// (spec §11.2, U2)
 func BuiltinResources() *object.Resources {
 	rs := &object.Resources{}
 	for line := range strings.Lines(builtinTable) {
@@ -31,7 +31,7 @@ func BuiltinResources() *object.Resources {
 	return rs
 }
 
-// builtinResources are BuiltinResources, which nobody may change.
+// builtinResources are BuiltinResources. They must not be changed.
 var builtinResources = sync.OnceValue(BuiltinResources)
 
 func builtinVerbs(s string) object.Verbs {

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// unsaid ends the apiVersion of an object that neither it nor its list nor its path says: of
-// its kind the group is known alone. The core group has one version.
+// unsaid ends the apiVersion of an object if neither the object nor its list nor its path has it:
+// only the group is known. The core group has one version.
 const unsaid = "/"
 
-// apiVersionOf is the apiVersion of items that do not say theirs, by the path of their file.
+// apiVersionOf returns the apiVersion of items without one, by the path of their file.
 func (l location) apiVersionOf(known object.Resource) string {
 	switch {
 	case l.grouped && l.version != "":
@@ -26,18 +26,18 @@ func (l location) apiVersionOf(known object.Resource) string {
 	}
 }
 
-// builtinKinds is what a dump says of the built-in kinds that its server serves, where it does not
-// list them.
+// builtinKinds is what a dump without discovery documents shows about the built-in kinds of its
+// server.
 type builtinKinds struct {
 	version Version
-	// served are the versions of groups that the server names; nil when it names none.
+	// served are the group versions that the server names; nil if it names none.
 	served map[string]bool
-	// shown are the types whose apiVersion the dump says.
+	// shown are the types with an apiVersion in the dump.
 	shown map[typeName]bool
 }
 
-// builtinKinds is what was read of the server. One that names no group beside the core has been
-// asked by somebody who may not see them.
+// builtinKinds returns what was read about the server. A server that names no group besides the
+// core was asked by a client without permission to see them.
 func (r *reader) builtinKinds() builtinKinds {
 	known := builtinKinds{version: r.source.Version(), shown: map[typeName]bool{}}
 	served := map[string]bool{}
@@ -64,7 +64,7 @@ func (r builtinKinds) serves(res object.Resource) bool {
 	return (r.served == nil || r.served[res.APIVersion()]) && !r.version.Before(s.first) && (s.last == 0 || r.version.Least <= s.last)
 }
 
-// spanOf are the releases that serve a version of a built-in resource.
+// spanOf returns the releases that serve a version of a built-in resource.
 func spanOf(res object.Resource) span {
 	if first := laterKinds[res.APIVersion()+" "+res.Name]; first != 0 {
 		return span{first: first}
@@ -72,7 +72,7 @@ func spanOf(res object.Resource) span {
 	return apiSpans[res.APIVersion()]
 }
 
-// laterKinds are resources that came into a version of their group that was served before.
+// laterKinds are resources that were added to a version of their group that was served before.
 var laterKinds = map[string]int{
 	"admissionregistration.k8s.io/v1 mutatingadmissionpolicies":         36,
 	"admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings":   36,
@@ -94,9 +94,9 @@ var laterKinds = map[string]int{
 	"storage.k8s.io/v1 volumeattributesclasses":                         34,
 }
 
-// builtin are the resources that come with Kubernetes in the versions that the server serves as
-// far as that is known: an object is named as its own server names it. The versions that the
-// dump shows come first. A resource of which no version can be served keeps that of the rules.
+// builtin returns the built-in resources in the versions that the server serves, as far as known:
+// an object is named as its own server names it. Versions that the dump shows come first. A
+// resource without any possible version keeps that of the rules.
 func (r builtinKinds) builtin() *object.Resources {
 	table := builtinResources()
 	older := map[schema.GroupResource][]object.Resource{}
@@ -125,8 +125,8 @@ func (r builtinKinds) builtin() *object.Resources {
 	return rs
 }
 
-// versions are those of one resource; now are the ones of the release of the rules, and older
-// those of releases before it.
+// versions returns the versions of one resource. now are those of the release of the rules, older
+// those of earlier releases.
 func (r builtinKinds) versions(gr schema.GroupResource, now []object.Resource, older map[schema.GroupResource][]object.Resource) []object.Resource {
 	isShown := func(res object.Resource) bool { return r.shown[typeName{res.APIVersion(), res.Kind}] }
 	current, past := r.servedOf(now), r.servedOf(older[gr])
@@ -139,7 +139,7 @@ func (r builtinKinds) versions(gr schema.GroupResource, now []object.Resource, o
 		if old != gr && object.Storage(old) == gr && !r.surely(current) && !r.surely(past) && slices.ContainsFunc(was, func(res object.Resource) bool {
 			return isShown(res) || len(current)+len(past) == 0 && r.served != nil && r.serves(res)
 		}) {
-			return nil // the old name is the only one that is known
+			return nil // the old name is the only known one
 		}
 	}
 	switch {
@@ -152,7 +152,7 @@ func (r builtinKinds) versions(gr schema.GroupResource, now []object.Resource, o
 	}
 }
 
-// servedOf are the versions that the server may serve.
+// servedOf returns the versions that the server may serve.
 func (r builtinKinds) servedOf(all []object.Resource) []object.Resource {
 	return matching(all, r.serves)
 }
@@ -161,8 +161,7 @@ func matching(all []object.Resource, matches func(object.Resource) bool) []objec
 	return slices.DeleteFunc(slices.Clone(all), func(res object.Resource) bool { return !matches(res) })
 }
 
-// surely reports whether one of the versions is known to be served, and not merely not known not
-// to be.
+// surely reports whether one of the versions is known to be served, not merely not excluded.
 func (r builtinKinds) surely(versions []object.Resource) bool {
 	return slices.ContainsFunc(versions, func(res object.Resource) bool {
 		first := spanOf(res).first
@@ -174,7 +173,7 @@ func compareResources(a, b object.Resource) int {
 	return compareTypes(typeName{a.APIVersion(), a.Kind}, typeName{b.APIVersion(), b.Kind})
 }
 
-// name completes the apiVersions that only a table could say.
+// name completes the apiVersions of objects that only have a group.
 func (r *reader) name(rs *object.Resources) {
 	names := map[typeName]typeName{}
 	whole := func(t *typeName) {
@@ -214,8 +213,8 @@ func (r *reader) name(rs *object.Resources) {
 	}
 }
 
-// versionOf is the apiVersion of a kind of which the group is known: the preferred one, that of
-// an old name, or the one of the rules.
+// versionOf returns the apiVersion of a kind with a known group: the preferred one, that of an old
+// name, or that of the rules.
 func versionOf(rs *object.Resources, t typeName) string {
 	group := strings.TrimSuffix(t.apiVersion, unsaid)
 	find := func(all []object.Resource, groupOf func(schema.GroupResource) string) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// groupList is the list of API groups with these versions, the first of a group preferred.
+// groupList returns the list of API groups with these versions, the first of a group preferred.
 func groupList(versions ...string) string {
 	var groups []string
 	for _, gv := range versions {
@@ -25,9 +25,8 @@ func items(apiVersion, kind string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":%q,"kind":%q,"metadata":{"name":"a","namespace":"shop","uid":"1"}}]}`, apiVersion, kind)
 }
 
-// TestVersionsAreNotInvented: an object has a version that its server serves, the one in which
-// it was read if nothing speaks for another one. That of the rules is taken only where nothing
-// is known.
+// TestVersionsAreNotInvented: an object gets a version that its server serves, by default the one
+// in which it was read. The version of the rules is used only if nothing is known.
 func TestVersionsAreNotInvented(t *testing.T) {
 	const (
 		bare  = `[{"metadata":{"name":"a","namespace":"shop","uid":"1"}}]`
@@ -82,7 +81,8 @@ func TestVersionsAreNotInvented(t *testing.T) {
 	}
 }
 
-// TestKindInItsVersion: what a rule looks for is found in the version that the server serves.
+// TestKindInItsVersion: an object that a rule looks up is found in the version that the server
+// serves.
 func TestKindInItsVersion(t *testing.T) {
 	const definition = `{"apiVersion":"apiextensions.k8s.io/v1beta1","kind":"CustomResourceDefinition","metadata":{"name":"carts.example.com","uid":"1"},
 	 "spec":{"group":"example.com","version":"v1","scope":"Namespaced","names":{"kind":"Cart","plural":"carts"}}}`

@@ -11,26 +11,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// customErrors is the file that says which custom resources a support bundle lacks.
+// customErrors is the file that lists the custom resources that a support bundle lacks.
 const customErrors = "custom-resources-errors"
 
-// bundleRun is what one support bundle of troubleshoot says of itself. It lists the pods and
-// other kinds of each of its namespaces, and writes each list, empty or not. After that it
-// lists the instances of all definitions in the cluster, and writes those in its namespaces,
-// without a file for none, and what failed to a file of errors.
+// bundleRun is what one support bundle of troubleshoot shows about its collection. The tool writes
+// a list of pods and other kinds for each of its namespaces, empty or not. Then it lists the
+// instances of all definitions in the cluster and writes those in its namespaces, without a file
+// for an empty list. Errors go to a separate file.
 //
 // As in pkg/collect/cluster_resources.go of github.com/replicatedhq/troubleshoot.
 type bundleRun struct {
-	// lists are the files that were read, definitions those in them.
+	// lists are the files that were read, definitions are those in them.
 	lists       []*sighting
 	definitions []*object.CRDFacts
-	// failed are the definitions whose instances could not be listed.
+	// failed are the definitions with instances that could not be listed.
 	failed map[schema.GroupResource]bool
-	// unclear tells that something else failed, so that a missing file says nothing.
+	// unclear is true if something else failed, so that a missing file proves nothing.
 	unclear bool
 }
 
-// bundle is the support bundle with this root.
+// bundle returns the support bundle with this root.
 func (in *input) bundle(root string) *bundleRun {
 	b := in.bundles[root]
 	if b == nil {
@@ -52,7 +52,7 @@ func (b *bundleRun) add(lists []*sighting, objects []*object.Object) {
 	}
 }
 
-// merge adds what another file of the bundle says.
+// merge adds the content of another file of the bundle.
 func (b *bundleRun) merge(one *bundleRun) {
 	b.lists = append(b.lists, one.lists...)
 	b.definitions = append(b.definitions, one.definitions...)
@@ -61,7 +61,7 @@ func (b *bundleRun) merge(one *bundleRun) {
 }
 
 // readCustomFailures reads the errors of custom resources: messages by `<crd>` or
-// `<crd>/<namespace>`, or by what else was being done.
+// `<crd>/<namespace>`, or by another name.
 func (r *reader) readCustomFailures(b *bundleRun, raw []byte) error {
 	var content map[string]any
 	if err := json.Unmarshal(raw, &content); err != nil {
@@ -81,8 +81,8 @@ func (r *reader) readCustomFailures(b *bundleRun, raw []byte) error {
 	return nil
 }
 
-// bundle judges a support bundle, whose files have been judged as lists: definitions of which
-// it lists no instances have none. Old releases list none of any.
+// bundle judges a support bundle after its files were judged as lists: definitions without a list
+// of instances have none. Old releases list none at all.
 func (j *judge) bundle(b *bundleRun) {
 	found := map[question]bool{}
 	var namespaces []string
@@ -112,7 +112,7 @@ func (j *judge) bundle(b *bundleRun) {
 	}
 }
 
-// none says that a resource that was asked for has no instances where no file is.
+// none records that a listed resource without a file has no instances.
 func (j *judge) none(gr schema.GroupResource, namespace string, found map[question]bool) {
 	if !found[question{gr.String(), namespace}] {
 		j.coverage.Add(gr, namespace)

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// clusters are dumps of real clusters, kept outside of the repository. The
-// numbers were counted by an independent program that reads the JSON files.
+// clusters are dumps of real clusters, kept outside of the repository. The numbers were counted by
+// an independent program that reads the JSON files.
 var clusters = []struct {
 	name                        string
 	objects, edges, terminating int
-	// missing references: absent is proven by coverage, the others are unknown.
+	// missing are dangling references: absent by coverage, or unknown.
 	absent, unknown int
 }{
 	{"cluster-info-aks-2020", 41, 19, 0, 0, 0},
@@ -35,8 +35,7 @@ var clusters = []struct {
 	{"troubleshoot-baseline-2025", 375, 21, 0, 0, 0},
 }
 
-// TestClusters reads dumps of real clusters where they are at hand; the layouts
-// themselves are tested by TestDumps.
+// TestClusters reads dumps of real clusters if they are available. TestDumps tests the layouts.
 func TestClusters(t *testing.T) {
 	const folder = "../../../shared/data/clusters"
 	if _, err := os.Stat(folder); err != nil {
@@ -97,9 +96,9 @@ func holds(s *Snapshot, owner object.OwnerReference) bool {
 	return slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return o.UID == owner.UID })
 }
 
-// calledAbsent reports whether coverage proves that an owner does not exist. That
-// the proof is good is checked another way: the dump must show some object of
-// that kind in that namespace, or the namespace is being deleted.
+// calledAbsent reports whether coverage proves that an owner doesn't exist. It checks the proof in
+// another way: the dump must have some object of that kind in that namespace, or the namespace is
+// being deleted.
 func calledAbsent(t *testing.T, s *Snapshot, owner object.Ref) bool {
 	t.Helper()
 	r, err := s.Resources.For(owner.APIVersion, owner.Kind)

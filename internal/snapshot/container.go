@@ -15,26 +15,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// input is one of the paths that the user named.
+// input is one path that the user named.
 type input struct {
 	name  string
 	meter meter
-	// sightings are the lists of this input; its directories decide what those
-	// prove.
+	// sightings are the lists of this input. Their directories decide what they prove.
 	sightings []*sighting
-	// files counts what stands in a directory or archive.
+	// files is the number of files in a directory or archive.
 	files int
-	// discoveries are the directories that hold discovery documents.
+	// discoveries are the directories with discovery documents.
 	discoveries map[string]bool
-	// runs are those of sonobuoy, bundles those of troubleshoot, by their root.
+	// runs are the runs of sonobuoy, bundles those of troubleshoot, by root.
 	runs    map[string]*sonobuoyRun
 	bundles map[string]*bundleRun
-	// unread tells that something of it could not be read, cut that nobody knows what: an
-	// archive that ends early had perhaps said why a list is not whole.
+	// unread is true if a part could not be read. cut is true if it is unknown which part: an
+	// archive that ends early may have contained the errors of a list.
 	unread, cut bool
 }
 
-// merge adds what was read of one file. It returns an error if the files together are too large.
+// merge adds the content of one file. It returns an error if the files together are too large.
 func (in *input) merge(one *input) error {
 	in.sightings = append(in.sightings, one.sightings...)
 	in.files += one.files
@@ -76,14 +75,14 @@ func (r *reader) readInput(path string) error {
 		r.runs = append(r.runs, in.runs[root])
 	}
 	for _, root := range slices.Sorted(maps.Keys(in.bundles)) {
-		if !in.unread { // a file that is missing may be what was not read
+		if !in.unread { // the unread part may be the missing file
 			r.bundles = append(r.bundles, in.bundles[root])
 		}
 	}
 	return nil
 }
 
-// distrust takes the lists of an input of which nobody knows what was not read for incomplete.
+// distrust marks the lists of an input with an unknown unread part as incomplete.
 func (r *reader) distrust(in *input) {
 	for _, s := range in.sightings {
 		for _, at := range s.shown {
@@ -120,11 +119,11 @@ func (r *reader) openInput(in *input, path string) error {
 	})
 }
 
-// ignore counts a file that holds nothing of interest.
+// ignore counts a file without relevant content.
 func (r *reader) ignore() { r.source.Ignored++ }
 
-// shownName is a path as messages show it: quoted when printing it as it is
-// could confuse a terminal.
+// shownName returns a path for messages. It is quoted if printing it as it is could confuse a
+// terminal.
 func shownName(path string) string {
 	if quoted := fmt.Sprintf("%q", path); quoted != `"`+path+`"` {
 		return quoted
@@ -132,8 +131,8 @@ func shownName(path string) string {
 	return path
 }
 
-// readPath opens a file, and says so if it changed while it was read: a file
-// that is still being written is not the list that it seems to be.
+// readPath opens and reads a file. It returns an error if the file changed meanwhile: a file that
+// is still being written is not a whole list.
 // (spec N26)
 func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader) error) error {
 	f, err := os.Open(path)
@@ -159,8 +158,8 @@ func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader)
 	return nil
 }
 
-// tolerate turns the error of a file at a location into a problem where the user allows it:
-// its list is not whole.
+// tolerate turns the error of a file at a location into a problem if the user allows it. The file's
+// list is then incomplete.
 func (r *reader) tolerate(in *input, l location, file string, err error) error {
 	if err == nil || !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
 		return err
@@ -173,13 +172,13 @@ func (r *reader) tolerate(in *input, l location, file string, err error) error {
 	return nil
 }
 
-// tolerateCut is tolerate for what may hold files of any name.
+// tolerateCut is tolerate for an archive or directory, which may contain files of any name.
 func (r *reader) tolerateCut(in *input, name string, err error) error {
 	in.cut = in.cut || err != nil
 	return r.tolerate(in, location{}, name, err)
 }
 
-// readEntry reads one file of a directory or an archive, which is around.
+// readEntry reads one file of a directory or an archive. around is the latter.
 func (r *reader) readEntry(in *input, around stream, name string, open func() (io.Reader, error)) error {
 	if err := in.meter.entry(); err != nil {
 		return fmt.Errorf("%s: %w", around.name, err)
@@ -209,18 +208,18 @@ func (r *reader) readEntry(in *input, around stream, name string, open func() (i
 	return r.tolerate(in, l, s.name, err)
 }
 
-// sized is a file that can be read in place.
+// sized is a file that can be read at any offset.
 type sized struct {
 	io.ReaderAt
 	size int64
 }
 
-// zipFile is a zip archive as a file. What is read of it counts as input, and while its
-// directory is read, which is made of as many files as it lists, that has a limit.
+// zipFile is a zip archive as a file. Reads count as input. Reads of its directory, which are
+// proportional to the number of listed files, are limited.
 type zipFile struct {
 	sized
 	in *counter
-	// left is how much of the directory may still be read; -1 once it is read.
+	// left is how many bytes of the directory may still be read; -1 after it was read.
 	left int64
 }
 
@@ -240,8 +239,8 @@ func (z *zipFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// endOfZip is where the end of the directory of a zip archive is looked for: a record and
-// a comment, 64 KiB at most.
+// endOfZip is the size of the part that is searched for the end of a zip directory: a record and a
+// comment, 64 KiB at most.
 const endOfZip = 128 << 10
 
 func (r *reader) readZip(in *input, s stream, content io.Reader) error {
@@ -252,7 +251,7 @@ func (r *reader) readZip(in *input, s stream, content io.Reader) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		z.sized = sized{bytes.NewReader(held), int64(len(held))}
-		z.in = nil // all of it has been counted
+		z.in = nil // all of it was counted
 	} else {
 		z.sized = *s.file
 	}

@@ -7,30 +7,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Coverage is the proof of what was seen. What nobody added to it is not
-// covered: unknown is never absent. The zero value covers nothing and is ready.
+// Coverage is the proof of complete lists. A resource and namespace without a proof is not covered:
+// unknown is never absent. The zero value covers nothing and is ready.
 //
-// It is kept by storage, not by version or group name: a list of
-// extensions/v1beta1 deployments covers apps deployments too, because both are
-// views on the same objects.
+// It is keyed by storage, not by version or group name: a list of extensions/v1beta1 deployments
+// covers apps deployments too, because both are views of the same objects.
 type Coverage struct {
 	everything bool
-	// elsewhere is why a resource was listed in some namespaces only; empty: nobody knows.
+	// elsewhere is why a resource was listed in some namespaces only; "" if unknown.
 	elsewhere string
 	places    map[schema.GroupResource]*place
 }
 
 // place is what is known about the lists of one resource.
 type place struct {
-	// everywhere: a complete list over all namespaces, or of a cluster-scoped kind.
+	// everywhere is true for a complete list over all namespaces, or of a cluster-scoped kind.
 	everywhere bool
-	// namespaces with a complete list.
+	// namespaces are those with a complete list.
 	namespaces map[string]struct{}
-	// failures by namespace, "" for everywhere. They beat lists.
+	// failures are reasons by namespace, "" for everywhere. They take precedence over lists.
 	failures map[string]string
 }
 
-// CoversEverything is the coverage of a closed world.
+// CoversEverything returns the coverage of a complete snapshot.
 func CoversEverything() *Coverage { return &Coverage{everything: true} }
 
 func (c *Coverage) at(gr schema.GroupResource) *place {
@@ -46,8 +45,8 @@ func (c *Coverage) at(gr schema.GroupResource) *place {
 	return p
 }
 
-// Add says that a complete list of the resource was seen: of one namespace, or
-// with an empty namespace of the whole cluster.
+// Add records a complete list of the resource: of one namespace, or of the whole cluster if
+// namespace is empty.
 func (c *Coverage) Add(gr schema.GroupResource, namespace string) {
 	p := c.at(gr)
 	if namespace == "" {
@@ -60,8 +59,8 @@ func (c *Coverage) Add(gr schema.GroupResource, namespace string) {
 	p.namespaces[namespace] = struct{}{}
 }
 
-// Fail says that a list of the resource is known to be missing or broken, in one
-// namespace or, with an empty namespace, everywhere. It beats every Add.
+// Fail records that a list of the resource is missing or broken, in one namespace, or everywhere if
+// namespace is empty. It takes precedence over every Add.
 func (c *Coverage) Fail(gr schema.GroupResource, namespace string, code reason.Code, text string) {
 	p := c.at(gr)
 	if p.failures == nil {
@@ -72,23 +71,23 @@ func (c *Coverage) Fail(gr schema.GroupResource, namespace string, code reason.C
 	}
 }
 
-// others stands among the failures of a resource for all namespaces but those that were
-// listed one by one. No namespace has this name.
+// others is the key in failures for all namespaces except those that were listed one by one. No
+// namespace has this name.
 const others = "*"
 
-// FailOthers says why a resource was listed in no more namespaces than those that are
-// added: all of them could not be listed at once.
+// FailOthers records why a resource was listed only in the namespaces that were added: listing all
+// of them at once failed.
 func (c *Coverage) FailOthers(gr schema.GroupResource, code reason.Code, text string) {
 	c.Fail(gr, others, code, text)
 }
 
-// addAll says that a list of all namespaces is whole, whatever FailOthers said.
+// addAll records a complete list of all namespaces and removes the reason of FailOthers.
 func (c *Coverage) addAll(gr schema.GroupResource) {
 	c.Add(gr, "")
 	delete(c.at(gr).failures, others)
 }
 
-// nothingWhole takes back all that was added, and says why.
+// nothingWhole removes all proofs and records the reason.
 func (c *Coverage) nothingWhole(text string) {
 	c.everything = false
 	for gr, p := range c.places {
@@ -99,11 +98,10 @@ func (c *Coverage) nothingWhole(text string) {
 	}
 }
 
-// LeaveOut says why resources were listed in no more namespaces than they were: by
-// choice.
+// LeaveOut records that resources were listed in some namespaces only by choice.
 func (c *Coverage) LeaveOut(text string) { c.elsewhere = why(reason.LeftOut, text) }
 
-// covers answers for one namespace, or with an empty one for the whole cluster.
+// covers reports whether a namespace, or the whole cluster if namespace is empty, is covered.
 func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 	if c.everything {
 		return true
@@ -125,7 +123,7 @@ func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 	return p.everywhere || listed
 }
 
-// touched reports whether anything of the resource is covered.
+// touched reports whether any part of the resource is covered.
 func (c *Coverage) touched(gr schema.GroupResource) bool {
 	p := c.places[object.Storage(gr)]
 	if p == nil {
@@ -145,8 +143,7 @@ func (c *Coverage) touched(gr schema.GroupResource) bool {
 	return false
 }
 
-// singly reports whether what is known of a resource differs from namespace to
-// namespace.
+// singly reports whether the knowledge about a resource differs between namespaces.
 func (c *Coverage) singly(gr schema.GroupResource) bool {
 	p := c.places[object.Storage(gr)]
 	if p == nil {
@@ -156,8 +153,8 @@ func (c *Coverage) singly(gr schema.GroupResource) bool {
 	return !failed && len(p.failures) > 0
 }
 
-// alone reports whether a resource was listed in single namespaces because it could not
-// be listed in all of them.
+// alone reports whether a resource was listed in single namespaces because listing all of them
+// failed.
 func (c *Coverage) alone(gr schema.GroupResource) bool { return c.failed(gr, others) }
 
 // failed reports whether a list of the resource in the namespace is known to have failed.
@@ -170,7 +167,7 @@ func (c *Coverage) failed(gr schema.GroupResource, namespace string) bool {
 	return failed
 }
 
-// why is the reason of a gap; empty for what is covered.
+// why returns the reason of a gap, "" if it is covered.
 func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 	if c.covers(gr, namespace) {
 		return ""

@@ -136,8 +136,7 @@ func TestWithKeepsCoverage(t *testing.T) {
 	}
 }
 
-// TestLeftOut: what was not looked at by choice says so, and what was refused says
-// that, in the namespace in which it was.
+// TestLeftOut: a gap by choice has that reason, and a refused list has its own, in its namespace.
 func TestLeftOut(t *testing.T) {
 	c := &Coverage{}
 	for _, r := range BuiltinResources().All() {

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// deduplicate sorts the objects and keeps one of each coordinates: the one with
-// the newest resourceVersion, or the one read last if that does not decide.
-// Dumps hold objects twice (several files, several versions of one API), and two
-// dumps of one cluster overlap. (spec N10, N19)
+// deduplicate sorts the objects and keeps one per coordinates: the one with the newest
+// resourceVersion, or the last one read if that doesn't decide. Dumps contain objects twice
+// (several files, several versions of one API), and two dumps of one cluster overlap.
+// (spec N10, N19)
 func (s *Snapshot) deduplicate() error {
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
 		sortInOrder(s.Objects)
@@ -42,12 +42,12 @@ func (s *Snapshot) deduplicate() error {
 	return nil
 }
 
-// mostAlike is how many objects may have the uid of another one. Each is doubtful by
-// itself, and remembered.
+// mostAlike is the maximum number of objects with the UID of another one. Each is recorded as a
+// problem.
 const mostAlike = 100_000
 
-// sortInOrder sorts objects, and leaves equal ones in the order of reading. A
-// stable sort in place takes several times as long for a million objects.
+// sortInOrder is a stable sort. A stable sort in place takes several times as long for a million
+// objects.
 func sortInOrder(objects []*object.Object) {
 	type read struct {
 		o     *object.Object
@@ -68,13 +68,13 @@ func sortInOrder(objects []*object.Object) {
 	}
 }
 
-// mostReplaced is how many objects with several uids are remarked on one by one: nothing
-// follows from these remarks.
+// mostReplaced is the number of objects with several UIDs that get a problem each. Nothing depends
+// on these problems.
 const mostReplaced = 1000
 
-// newest picks one of several objects with the same coordinates. They stand in
-// the order of their uids, and of reading within one uid.
-// Of those that were replaced by one with another uid it adds to the count.
+// newest returns the newest of several objects with the same coordinates. They are sorted by UID,
+// and in the order of reading within one UID. It adds the number of objects that were replaced by
+// one with another UID to replaced.
 func (s *Snapshot) newest(same []*object.Object, replaced *int) (*object.Object, error) {
 	best := same[0]
 	for _, o := range same[1:] {
@@ -106,15 +106,15 @@ func (s *Snapshot) newest(same []*object.Object, replaced *int) (*object.Object,
 	return best, nil
 }
 
-// isClusterIdentity reports whether the uid of the object identifies the cluster.
+// isClusterIdentity reports whether the UID of the object identifies the cluster.
 func isClusterIdentity(o *object.Object) bool {
 	return o.Name == "kube-system" && o.Is(object.Namespace)
 }
 
 func missingUID(o *object.Object) bool { return strings.HasPrefix(string(o.UID), MissingUID) }
 
-// compareVersions compares resourceVersions as numbers. It answers 0 when one of
-// them is not a number: nothing is known then.
+// compareVersions compares resourceVersions as numbers. It returns 0 if one of them is no number:
+// the order is unknown.
 func compareVersions(a, b string) int {
 	if !isNumber(a) || !isNumber(b) {
 		return 0
@@ -135,8 +135,8 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
-// reportDuplicateUIDs finds different objects with the same uid. Both stay: which of them the
-// collector would see is not known.
+// reportDuplicateUIDs records different objects with the same UID as problems. Both stay: it is
+// unknown which of them the collector would see.
 func (s *Snapshot) reportDuplicateUIDs(groups [][]*object.Object) error {
 	alike := 0
 	for _, group := range groups {
@@ -151,8 +151,8 @@ func (s *Snapshot) reportDuplicateUIDs(groups [][]*object.Object) error {
 	return nil
 }
 
-// sharedUIDs returns the objects of each uid that several have, in the order of the snapshot. It
-// sorts hashes instead of filling a map, which for a million objects costs a tenth of the memory.
+// sharedUIDs returns the groups of objects with the same UID, in the order of the snapshot. It
+// sorts hashes instead of filling a map, which takes a tenth of the memory for a million objects.
 func (s *Snapshot) sharedUIDs() (groups [][]*object.Object) {
 	type hashed struct {
 		hash  uint64

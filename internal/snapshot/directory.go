@@ -14,32 +14,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
-// The files of a directory and of all directories below it are read at the same time, a few of
-// them. Each is read by a reader of its own, which shares no state with the others but the
-// account of memory. What the readers have found is merged in the order of the paths, so that
-// the result is the one of reading one file after the other.
+// The files of a directory tree are read concurrently, a few at a time. Each file has its own
+// reader, which shares only the memory account with the others. Results are merged in the order of
+// the paths, so that they equal those of reading the files one after the other.
 
 const (
-	// mostFiles is how many files are read at a time.
+	// mostFiles is the number of files that are read at a time.
 	mostFiles = 4
-	// mostUnmerged is how many files may be read and not merged yet, because an earlier one
-	// takes longer. Each of them has this part of the memory that Limits allow for what is held
-	// for a while. A file that needs more is read again when its turn comes, with all of it.
+	// mostUnmerged is the number of files that may wait, read but unmerged, for an earlier one.
+	// Each gets this fraction of the transient memory that Limits allow. A file that needs more is
+	// read again with all of it when its turn comes.
 	mostUnmerged = 8
 )
 
-// errStopped ends the reading of a file whose result is not needed.
+// errStopped ends the reading of a file after its result has become useless.
 var errStopped = errors.New("stopped")
 
 // directoryFile is a file below a directory, or a directory that could not be listed.
 type directoryFile struct {
-	// path is for opening it, name is where it is inside of the input.
+	// path is the path for opening the file, name the path within the input.
 	path, name string
 	// unlisted is why a directory could not be listed; nil for a file.
 	unlisted error
 }
 
-// fileResult is what one file has added.
+// fileResult is the content of one file.
 type fileResult struct {
 	reader *reader
 	input  *input
@@ -60,7 +59,7 @@ func (r *reader) readDirectory(in *input, root string) error {
 	}
 	type job struct {
 		file directoryFile
-		done chan *fileResult // has room for the result
+		done chan *fileResult // buffered: one result
 	}
 	jobs, unmerged, stop := make(chan job), make(chan job, mostUnmerged), make(chan struct{})
 	var working sync.WaitGroup
@@ -109,8 +108,8 @@ func needsMemory(err error) bool {
 	return errors.Is(err, ErrLimit) && !errors.Is(err, ErrSize) && !errors.Is(err, ErrFiles)
 }
 
-// readOne reads a file with a reader of its own. It may take 1/share of the memory that limits
-// allow for what is held for a while. It only reads r and in, and nothing of them that merge changes.
+// readOne reads a file with its own reader, which may use 1/share of the transient memory that the
+// limits allow. It only reads r and in, and only parts of them that merge doesn't change.
 func (r *reader) readOne(in *input, f directoryFile, intern *manifest.Interner, share int64, stop <-chan struct{}) *fileResult {
 	limits := r.limits
 	limits.MemoryBytes /= share
@@ -130,7 +129,7 @@ func (r *reader) readOne(in *input, f directoryFile, intern *manifest.Interner, 
 	return result
 }
 
-// merge adds what was read of a file.
+// merge adds the content of a file.
 func (r *reader) merge(in *input, f directoryFile, result *fileResult) error {
 	if result.err != nil {
 		return result.err
@@ -169,8 +168,9 @@ func (r *reader) merge(in *input, f directoryFile, result *fileResult) error {
 	return nil
 }
 
-// filesIn appends the files below a directory, which is at a path inside of the input, in the order of
-// their paths. Links, pipes and devices are left alone: they can lead anywhere or nowhere.
+// filesIn appends the files below a directory in the order of their paths. inside is the
+// directory's path within the input. Links, pipes and devices are skipped: they can lead anywhere
+// or nowhere.
 func (r *reader) filesIn(in *input, root, inside string, files []directoryFile) []directoryFile {
 	names, err := r.namesIn(in, root, len(files))
 	if err != nil {
@@ -193,8 +193,8 @@ type fileName struct {
 	directory bool
 }
 
-// namesIn returns the names of the files and directories of a directory, sorted. So many files of the
-// input are known already.
+// namesIn returns the sorted names of the files and directories in a directory. known is the number
+// of files of the input so far.
 func (r *reader) namesIn(in *input, path string, known int) (names []fileName, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -226,18 +226,18 @@ func (r *reader) namesIn(in *input, path string, known int) (names []fileName, e
 	return names, nil
 }
 
-// memory asks for memory on behalf of all readers. It is safe for concurrent use.
+// memory requests memory on behalf of all readers. It is safe for concurrent use.
 type memory struct {
-	// room is Options.Memory, limits are those that it is told.
+	// room is Options.Memory, limits are passed to it.
 	room   func(bytes int64, objects int, limits Limits) error
 	limits Limits
 
 	mu sync.Mutex
-	// objects is how many have been read.
+	// objects is the number of objects read so far.
 	objects int
 }
 
-// ask asks for memory after so many more objects have been read.
+// ask requests memory after so many more objects were read.
 func (m *memory) ask(bytes int64, more int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -248,7 +248,7 @@ func (m *memory) ask(bytes int64, more int) error {
 	return m.room(bytes, m.objects, m.limits)
 }
 
-// forget takes back objects whose reader is given up.
+// forget subtracts the objects of an abandoned reader.
 func (m *memory) forget(objects int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

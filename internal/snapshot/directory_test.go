@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// filesOfDumps are what files of a directory may hold.
+// filesOfDumps are possible contents of files in a directory.
 var filesOfDumps = map[string]string{
 	"pods":      `{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","namespace":"shop","uid":"1"}},{"metadata":{"name":"b","namespace":"shop","uid":"2","ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"a","uid":"1"}]}}]}`,
 	"yaml":      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c\n    namespace: shop\n    uid: \"3\"\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata:\n    name: web\n    namespace: shop\n    uid: \"4\"\n",
@@ -38,7 +38,7 @@ var filesOfDumps = map[string]string{
 	"text":      "2026-01-02 it works\n",
 }
 
-// gzipText returns the text as a file of gzip.
+// gzipText returns the text compressed with gzip.
 func gzipText(text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -49,8 +49,8 @@ func gzipText(text string) string {
 	return b.String()
 }
 
-// TestDirectory: what is read of a directory is the same however many files of it are read at a time,
-// and so is what is wrong with them.
+// TestDirectory: the content and the errors of a directory don't depend on the number of files read
+// concurrently.
 func TestDirectory(t *testing.T) {
 	contents := make([]string, 0, len(filesOfDumps))
 	for content := range filesOfDumps {
@@ -101,7 +101,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// readWith reads a directory, so many files at a time, and returns all that is known of it.
+// readWith reads a directory, so many files at a time, and returns all results.
 func readWith(t *rapid.T, o Options, path string, workers int) (all []any, err error) {
 	r, err := newReader(o)
 	if err != nil {
@@ -122,9 +122,8 @@ func readWith(t *rapid.T, o Options, path string, workers int) (all []any, err e
 	return []any{lines.String(), s.Problems, s.Gaps, s.Source}, nil
 }
 
-// TestNestedDirectories: a directory with several files beside a directory with several files is read
-// the same each time, which is how support bundles look when they are unpacked. Readers that share
-// what they have read fail here, or crash.
+// TestNestedDirectories: a directory with several files next to another one is read the same each
+// time. Unpacked support bundles look like that. Readers that share state fail here, or crash.
 func TestNestedDirectories(t *testing.T) {
 	dir := t.TempDir()
 	for _, place := range []string{"a", "a/m", "a/m/n", "z"} {
@@ -171,8 +170,8 @@ func TestNestedDirectories(t *testing.T) {
 	}
 }
 
-// TestLargeFileOfDirectory: a file that needs more memory than one of several may take is read with
-// all of it, and one that needs more than that is an error.
+// TestLargeFileOfDirectory: a file that needs more memory than one of several may use is read with
+// all of it. One that needs more than that is an error.
 func TestLargeFileOfDirectory(t *testing.T) {
 	for _, c := range []struct {
 		memory int64
@@ -196,7 +195,7 @@ func TestLargeFileOfDirectory(t *testing.T) {
 	}
 }
 
-// TestTextsInOrder: the texts of objects are handed over in the order of the files.
+// TestTextsInOrder: the texts of objects are passed on in the order of the files.
 func TestTextsInOrder(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 20 {

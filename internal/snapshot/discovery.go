@@ -14,18 +14,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// documents are the discovery documents of a dump, in either form.
+// documents are the discovery documents of a dump, aggregated or not.
 type documents struct {
-	// groups in the order of the server, from group lists.
+	// groups are those of group lists, in the order of the server.
 	groups []apiGroup
 	// lists are the resources of single group versions.
 	lists []apiResourceList
-	// aggregated is the order of groups and versions in aggregated documents.
+	// aggregated are the groups and versions of aggregated documents, in order.
 	aggregated []apiGroup
 	stale      []string
 }
 
-// apiGroup is the part of metav1.APIGroup that orders versions.
+// apiGroup is the part of metav1.APIGroup that determines the order of versions.
 type apiGroup struct {
 	Name     string `json:"name"`
 	Versions []struct {
@@ -53,7 +53,7 @@ type apiResource struct {
 	Categories []string `json:"categories"`
 }
 
-// discoveryDocument is the union of the documents that discovery is made of.
+// discoveryDocument is the union of all kinds of discovery documents.
 type discoveryDocument struct {
 	Kind string `json:"kind"`
 	// APIGroupList
@@ -93,7 +93,7 @@ type aggregatedGroup struct {
 	} `json:"versions"`
 }
 
-// looksLikeDiscovery recognises a discovery document by its beginning.
+// looksLikeDiscovery reports whether a text begins like a discovery document.
 func looksLikeDiscovery(start []byte) bool {
 	head := bytes.TrimLeft(start, " \t\r\n")
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
@@ -109,7 +109,7 @@ func looksLikeDiscovery(start []byte) bool {
 		head[0] == '[' && (bytes.Contains(head, []byte(`"groupVersion"`)) || bytes.Contains(head, []byte(`"preferredVersion"`)))
 }
 
-// readDocument reads one of the small documents that are not objects.
+// readDocument reads a small document that is no list of objects.
 func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	raw, err := readAll(content, r.limits.documentBytes(), "a document that is no list of objects")
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 		return r.readQueries(in.run(l.sonobuoy), raw)
 	case settings:
 		return in.run(l.sonobuoy).readSettings(raw)
-	default: // discovery, or what looks like it
+	default: // discovery, or a text that looks like it
 	}
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
@@ -161,17 +161,17 @@ func (d *documents) merge(one *documents) {
 	d.stale = append(d.stale, one.stale...)
 }
 
-// documentKind is what a discovery document turned out to be.
+// documentKind is the kind of a discovery document.
 type documentKind uint8
 
 const (
 	unknownDocument documentKind = iota
-	// groupsOrVersion says something about the server, but not what it serves.
+	// groupsOrVersion describes the server, but not its resources.
 	groupsOrVersion
 	resourceLists
 )
 
-// add takes one document in.
+// add adds one document.
 func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 	if raw[0] == '[' {
 		return d.addArray(raw)
@@ -198,8 +198,7 @@ func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 	return resourceLists, nil
 }
 
-// addArray takes the arrays that support bundles write: of groups or of resource
-// lists.
+// addArray adds the arrays in support bundles: of groups or of resource lists.
 func (d *documents) addArray(raw []byte) (found documentKind, err error) {
 	var elements []struct {
 		apiGroup
@@ -252,9 +251,9 @@ func groupVersion(group, version string) string {
 	return group + "/" + version
 }
 
-// resources are the served resources in discovery's order: groups as the server
-// lists them, and in a group the preferred version first. It is nil when the
-// dump holds no resource lists.
+// resources returns the served resources in the order of discovery: groups as the server lists
+// them, and the preferred version of a group first. It returns nil if the dump has no resource
+// lists.
 //
 // Upstream: client-go/discovery/discovery_client.go ServerPreferredResources.
 // Rule: spec §3.3.
@@ -294,7 +293,7 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 	return rs
 }
 
-// versionsInOrder lists the group versions by group, the preferred one first.
+// versionsInOrder returns the group versions by group, the preferred one first.
 func (d *documents) versionsInOrder() []string {
 	var order []string
 	for _, g := range append(slices.Clone(d.aggregated), d.groups...) {
@@ -308,7 +307,7 @@ func (d *documents) versionsInOrder() []string {
 	return order
 }
 
-// groupVersions are all that the documents name.
+// groupVersions returns all group versions in the documents.
 func (d *documents) groupVersions() []string {
 	all := d.versionsInOrder()
 	for _, l := range d.lists {

@@ -8,18 +8,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A dump is not one moment: its lists are read one after the other, while the cluster goes
-// on. An owner that was made after its kind was listed is not in the dump, or an older
-// object of its name is, and what it owns may be in a later list.
+// A dump is not one moment: its lists are read one after the other while the cluster changes. An
+// owner that was created after its kind was listed is not in the dump, or an older object with its
+// name is, and its dependents may be in a later list.
 
-// meanwhile is why an object that was not seen may exist.
+// meanwhile is why an object that is not in the dump may exist.
 const meanwhile = "it may have been created while the dump was taken"
 
-// dumpSeconds is how long a dump may take from the first list to the last.
+// dumpSeconds is the maximum time between the first and the last list of a dump.
 const dumpSeconds = 10 * 60
 
-// Doubt is why it is not known whether the object with a uid exists, though the snapshot
-// covers its kind; empty where it is known.
+// Doubt returns why it is unknown whether the object with a UID exists although its kind is
+// covered; "" if it is known.
 func (s *Snapshot) Doubt(uid types.UID) string {
 	if s.missingIsAbsent {
 		return ""
@@ -27,8 +27,8 @@ func (s *Snapshot) Doubt(uid types.UID) string {
 	return s.doubts[uid]
 }
 
-// Successors are the uids of owners that may exist under the name of an object, of which the
-// snapshot has an older copy then: who deletes the object by its name deletes that owner.
+// Successors returns the UIDs of owners that may exist under the name of the given object, which is
+// then an older copy: deleting the object by name would delete that owner.
 func (s *Snapshot) Successors(of object.Ref) []types.UID {
 	if s.missingIsAbsent {
 		return nil
@@ -36,9 +36,9 @@ func (s *Snapshot) Successors(of object.Ref) []types.UID {
 	return s.successors[of]
 }
 
-// doubt finds the owners that may have been made while the dump was taken; latest is a time
-// at which the cluster was still running. What does not say when it was made, nobody can
-// compare. The oldest of what an owner owns decides: it was there before that.
+// doubt records the owners that may have been created while the dump was taken. latest is a time at
+// which the cluster was still running. An object without a creation time can't be compared. An
+// owner is at least as old as its oldest dependent.
 func (s *Snapshot) doubt(latest int64) {
 	for _, o := range s.Objects {
 		latest = max(latest, o.Created)
@@ -66,7 +66,7 @@ func (s *Snapshot) doubt(latest int64) {
 	}
 }
 
-// oldestOfUnseen are the oldest dependents of the owners that were not seen, by the uid of the owner.
+// oldestOfUnseen returns the oldest dependent of each missing owner, by the owner's UID.
 func (s *Snapshot) oldestOfUnseen() map[types.UID]*object.Object {
 	unseen := s.ownersUnseen()
 	oldest := map[types.UID]*object.Object{}
@@ -83,8 +83,8 @@ func (s *Snapshot) oldestOfUnseen() map[types.UID]*object.Object {
 	return oldest
 }
 
-// ownersUnseen are the uids that references name and no object has. It remembers the owners alone,
-// which are mostly far fewer than the objects.
+// ownersUnseen returns the UIDs in references that no object has. It stores only the owners, which
+// are mostly far fewer than the objects.
 func (s *Snapshot) ownersUnseen() map[types.UID]bool {
 	unseen := map[types.UID]bool{}
 	var before []object.OwnerReference
@@ -103,7 +103,7 @@ func (s *Snapshot) ownersUnseen() map[types.UID]bool {
 	return unseen
 }
 
-// why is why an owner that was not seen may exist, with the older object that has its name.
+// why returns why a missing owner may exist, and the older object with its name.
 func (d *moments) why(o *object.Object, ref object.OwnerReference) (why string, older *object.Object) {
 	r, err := d.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -116,13 +116,13 @@ func (d *moments) why(o *object.Object, ref object.OwnerReference) (why string, 
 	stored := d.canonicalOf(typeName{ref.APIVersion, ref.Kind})
 	at.APIVersion, at.Kind = stored.apiVersion, stored.kind
 	if !d.after(listed{stored.resource.GroupResource(), at.Namespace}, o.Created) {
-		return "", nil // the owner was there before its kind was listed, and no longer then
+		return "", nil // it existed before its kind was listed, and not any more then
 	}
 	switch other := d.Find(at.APIVersion, at.Kind, at.Namespace, at.Name); {
 	case other == nil:
 		return meanwhile, nil
 	case other.Created > o.Created:
-		return "", nil // it has taken the name since then
+		return "", nil // it got the name later
 	default:
 		return "the dump has another object of that name, possibly an older copy", other
 	}

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestDoubt: an owner that is not in the dump does not exist only if it was there before
-// the dump was begun.
+// TestDoubt: an owner that is not in the dump is absent only if it existed before the dump began.
 func TestDoubt(t *testing.T) {
 	const (
 		early, now = "2026-05-01T10:00:00Z", "2026-05-01T11:59:00Z"

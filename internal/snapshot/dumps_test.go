@@ -20,9 +20,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the wanted results of testdata/dumps anew")
 
-// TestDumps reads every dump of testdata/dumps as a directory and in every kind
-// of archive. A dump is a txtar of its files, of questions (`ask`: a resource
-// and a namespace each) and of what the snapshot must be (`want`).
+// TestDumps reads every dump in testdata/dumps as a directory and as every kind of archive. A dump
+// is a txtar of its files, of questions (`ask`: a resource and a namespace each) and of the
+// expected snapshot (`want`).
 func TestDumps(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dumps/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -84,8 +84,8 @@ func (d *dump) rewrite(t *testing.T, got string) {
 	d.want = got
 }
 
-// inputs writes the dump in all forms. A dump of one file called `stream` has
-// only that form, plain and compressed.
+// inputs writes the dump in all forms. A dump of one file named `stream` has only that form, plain
+// and compressed.
 func (d *dump) inputs(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func (d *dump) inputs(t *testing.T) map[string]string {
 	}
 }
 
-// reversed is the same dump in another order: nothing may depend on it.
+// reversed returns the dump in another order: the result must not depend on it.
 func reversed(files []txtar.File) []txtar.File {
 	files = slices.Clone(files)
 	slices.Reverse(files)
@@ -175,7 +175,7 @@ func gzipOf(t testing.TB, content []byte) []byte {
 	return b.Bytes()
 }
 
-// result is a snapshot as text, with the answers to the dump's questions.
+// result returns a snapshot as text, with the answers to the dump's questions.
 func (d *dump) result(input string) string {
 	hide := strings.NewReplacer(input+": ", "", input+"/", "", input, "INPUT")
 	s, err := ReadFiles([]string{input}, Options{})
@@ -216,8 +216,7 @@ func (d *dump) result(input string) string {
 	return b.String()
 }
 
-// answer reports whether `pods shop` or `nodes` is covered; `*` as namespace asks
-// for all of them.
+// answer reports whether `pods shop` or `nodes` is covered. The namespace `*` means all namespaces.
 func answer(s *Snapshot, question string) string {
 	name, namespace, _ := strings.Cut(question, " ")
 	r, ok := s.Resources.Preferred(schema.ParseGroupResource(name))

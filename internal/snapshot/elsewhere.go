@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A uid is given once. An owner whose uid is seen in one place does not exist in any other, whether
-// or not that other place was read.
+// UIDs are unique. An owner with a UID that was seen at some coordinates doesn't exist at any
+// other, whether those were read or not.
 
-// findOwners notes the objects that references mean by their uids: the owners alone, which are
-// mostly far fewer than the objects. A uid that several objects have means none of them.
+// findOwners records the objects with a UID in references. It stores only the owners, which are
+// mostly far fewer than the objects. A UID of several objects is recorded as nil.
 func (s *Snapshot) findOwners() {
 	named := map[types.UID]bool{}
 	var before []object.OwnerReference
@@ -36,10 +36,9 @@ func (s *Snapshot) findOwners() {
 	}
 }
 
-// Elsewhere returns the object that has the uid of a reference and that the reference cannot
-// mean: it is in another namespace, or of another name or kind. It is nil if the uid was not seen, and
-// where the object may be the one that is meant under another kind, as ImageStreamTags have the uid
-// of their ImageStream.
+// Elsewhere returns the object with the UID of the reference if the reference can't mean it: it has
+// another namespace, name or kind. It returns nil if the UID was not seen, or if the object may be
+// the right one under another kind, as ImageStreamTags have the UID of their ImageStream.
 func (s *Snapshot) Elsewhere(ref object.Ref) *object.Object {
 	o := s.owners[ref.UID]
 	if o == nil || ref.UID == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestElsewhere: an owner whose uid is seen where the reference cannot mean it does not exist where
-// it is named. A projection has the uid of another kind under a name of its own.
+// TestElsewhere: an owner with a UID that was seen at other coordinates doesn't exist at those of
+// the reference. A projection has the UID of an object of another kind under its own name.
 func TestElsewhere(t *testing.T) {
 	const owners = `
 apiVersion: v1

@@ -14,18 +14,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// storedKind is what an etcd snapshot holds of one kind.
+// storedKind holds the objects of one kind in an etcd snapshot.
 type storedKind struct {
 	place   etcd.Place // without namespace and name
 	objects []*object.Object
-	// sealed counts those that are encrypted, by names how.
+	// sealed is the number of encrypted ones, by the name of the encryption.
 	sealed int
 	by     string
-	// broken is why one of them could not be read, where that is allowed.
+	// broken is why one of them could not be read, if that is allowed.
 	broken string
 }
 
-// storage is what an etcd snapshot holds at one revision.
+// storage is the content of an etcd snapshot at one revision.
 type storage struct {
 	kinds    []*storedKind
 	services []apiService
@@ -33,7 +33,7 @@ type storage struct {
 	renewed  int64 // in seconds since 1970
 }
 
-// readEtcd reads an etcd snapshot. It has to be a file: it is read from all ends.
+// readEtcd reads an etcd snapshot. It must be a file: it is read with random access.
 func (r *reader) readEtcd(in *input, file *sized) error {
 	var path string
 	if file != nil {
@@ -71,10 +71,10 @@ func (r *reader) readStorage(name, path string) error {
 	return r.readIndex(name, x, at)
 }
 
-// reserveEarly asks for memory before any objects were read.
+// reserveEarly requests memory before any objects were read.
 func (r *reader) reserveEarly(bytes int64) error { return r.reserve(bytes, 0) }
 
-// handling is how the objects in storage are read.
+// handling returns the settings for decoding objects in storage.
 func (r *reader) handling() etcd.Handling {
 	h := etcd.Handling{Strings: r.intern, Limits: r.limits.reading(r.reserve)}
 	if r.options.Raw != nil {
@@ -117,7 +117,7 @@ func (r *reader) readIndex(name string, x *etcd.Index, at int64) error {
 	return nil
 }
 
-// store takes in what a key holds. Keys of one kind come in one go.
+// store adds the value of a key. Keys of one kind are adjacent.
 func (r *reader) store(s *storage, name string, place etcd.Place, e etcd.Entry, decoder *etcd.Decoder) error {
 	kind := etcd.Place{Group: place.Group, Resource: place.Resource}
 	if n := len(s.kinds); n == 0 || s.kinds[n-1].place != kind {
@@ -146,7 +146,7 @@ func (r *reader) store(s *storage, name string, place etcd.Place, e etcd.Entry, 
 	return nil
 }
 
-// objectAt is the object that a key holds, which has to be the one that the key names.
+// objectAt returns the object in the value of a key. It must be the one that the key names.
 func objectAt(decoder *etcd.Decoder, place etcd.Place, e etcd.Entry) (*object.Object, error) {
 	o, err := decoder.Decode(e)
 	if err == nil && (o.Name != place.Name || o.Namespace != place.Namespace) {
@@ -155,7 +155,7 @@ func objectAt(decoder *etcd.Decoder, place etcd.Place, e etcd.Entry) (*object.Ob
 	return o, err
 }
 
-// notice takes from an object what it says of the server.
+// notice records what an object shows about the server.
 func (s *storage) notice(o *object.Object, value []byte) error {
 	switch {
 	case o.Is(object.APIService):
@@ -176,7 +176,7 @@ func (s *storage) notice(o *object.Object, value []byte) error {
 	return nil
 }
 
-// snapshot draws the conclusions.
+// snapshot builds the snapshot from everything that was read.
 func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	var definitions []*object.Object
 	readable := true
@@ -250,9 +250,8 @@ func (k *storedKind) resource() schema.GroupResource {
 	return StoredIn(k.place, "")
 }
 
-// StoredIn is the resource of what is in a place of storage. Of one that comes with the server
-// the key does not say the group: its objects do, by an apiVersion, or else the table of those
-// kinds.
+// StoredIn returns the resource of a place in storage. The key of a built-in resource has no group:
+// its objects have it in their apiVersion, or else the table of built-in resources.
 func StoredIn(place etcd.Place, apiVersion string) schema.GroupResource {
 	gr := schema.GroupResource{Group: place.Group, Resource: place.Resource}
 	switch {
@@ -267,8 +266,8 @@ func StoredIn(place etcd.Place, apiVersion string) schema.GroupResource {
 	return object.Storage(gr)
 }
 
-// take are the objects in the version that is served, whatever the one that they are stored in.
-// A kind that is not known is seen.
+// take returns the objects in the served version, whichever they are stored in. It records an
+// unknown kind as seen.
 func (k *storedKind) take(served *object.Resources, seen map[typeName]*kindSeen) []*object.Object {
 	r, ok := served.Preferred(k.resource())
 	for _, o := range k.objects {
@@ -285,8 +284,8 @@ func (k *storedKind) take(served *object.Resources, seen map[typeName]*kindSeen)
 	return k.objects
 }
 
-// unserved remarks on objects that nobody can ask for: no definition declares their kind any
-// more, or one does that is not established.
+// unserved records a problem for objects that no request can reach: no definition declares their
+// kind any more, or it is not established.
 func (s *Snapshot) unserved(k *storedKind, defined bool) {
 	n := len(k.objects) + k.sealed
 	what := "no definition declares them"
@@ -297,7 +296,7 @@ func (s *Snapshot) unserved(k *storedKind, defined bool) {
 		Message: fmt.Sprintf("%d objects of %q are stored and were passed over: %s", n, k.resource().String(), what)})
 }
 
-// open takes from the coverage what could not be read of a kind.
+// open removes from the coverage what could not be read of a kind.
 func (k *storedKind) open(s *Snapshot) {
 	gr := k.resource()
 	switch {

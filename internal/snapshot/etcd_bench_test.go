@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
-// BenchmarkEtcd reads an etcd snapshot of 100,000 objects of some 2 KB each: pods, Secrets
-// and ConfigMaps with the managed fields that they have in a cluster, and custom resources.
+// BenchmarkEtcd reads an etcd snapshot of 100,000 objects of about 2 KB each: pods, Secrets and
+// ConfigMaps with realistic managed fields, and custom resources.
 func BenchmarkEtcd(b *testing.B) {
 	const objects = 100_000
 	fields := strings.Repeat(`{"f:metadata":{"f:labels":{".":{},"f:app":{}},"f:ownerReferences":{".":{}}},`, 10)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Stored is an etcd snapshot that stays open: the cluster as it was last, and what was before.
+// Stored is an etcd snapshot that stays open: the cluster at its last revision, and its history.
 type Stored struct {
 	*Snapshot
 	// Index has all changes since Oldest; Newest is the revision of the Snapshot.
@@ -18,7 +18,7 @@ type Stored struct {
 	file    *etcd.File
 	reader  *reader
 	decoder *etcd.Decoder
-	// read counts the objects that were read of the past.
+	// read is the number of past objects that were read.
 	read int
 }
 
@@ -71,7 +71,7 @@ func (s *Stored) Close() {
 	s.file.Close()
 }
 
-// Object is what a change of a key has made, in the version in which it is stored.
+// Object returns the object of a change, in the version in which it is stored.
 func (s *Stored) Object(key string, place etcd.Place, c etcd.Change) (*object.Object, error) {
 	const often = 1 << 10
 	if s.read++; s.read%often == 0 {
@@ -86,7 +86,7 @@ func (s *Stored) Object(key string, place etcd.Place, c etcd.Change) (*object.Ob
 	return objectAt(s.decoder, place, e)
 }
 
-// Text is that as JSON, all of it.
+// Text returns the whole object of a change as JSON.
 func (s *Stored) Text(key string, c etcd.Change) ([]byte, error) {
 	e, err := s.Read(key, c)
 	if err != nil {

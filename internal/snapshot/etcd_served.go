@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// apiService is what an APIService says of a version of a group. There is one for each version
-// that is served: API servers make them for themselves.
+// apiService is the spec of an APIService. There is one for each served version: API servers create
+// those of their own.
 type apiService struct {
 	Spec struct {
 		Group   string `json:"group"`
 		Version string `json:"version"`
-		// Service is somebody else who serves it.
+		// Service is set if another server serves it.
 		Service *struct{} `json:"service"`
 	} `json:"spec"`
 }
@@ -26,7 +26,7 @@ func apiServiceOf(text []byte) (s apiService, err error) {
 
 func (s *apiService) groupVersion() string { return groupVersion(s.Spec.Group, s.Spec.Version) }
 
-// localVersions are the group versions that a server serves itself.
+// localVersions returns the group versions that a server serves itself.
 func localVersions(services []apiService) []string {
 	var versions []string
 	for _, s := range services {
@@ -37,22 +37,22 @@ func localVersions(services []apiService) []string {
 	return versions
 }
 
-// storeless are the groups of which nothing is ever stored.
+// storeless are the groups without stored objects.
 var storeless = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
-// metrics are what the metrics server serves, as nearly every cluster has it: numbers that
-// are made when they are asked for, and neither own anything nor are deleted.
+// metrics are the resources of the metrics server, which nearly every cluster has: values that are
+// computed on request, own nothing and are never deleted.
 var metrics = []object.Resource{
 	{Group: "metrics.k8s.io", Version: "v1beta1", Name: "nodes", Kind: "NodeMetrics", Verbs: object.VerbsOf([]string{"get", "list"})},
 	{Group: "metrics.k8s.io", Version: "v1beta1", Name: "pods", Kind: "PodMetrics", Namespaced: true, Verbs: object.VerbsOf([]string{"get", "list"})},
 }
 
-// servedBy are the resources that a server serves: of those that come with it the versions that
-// it says, and what definitions declare. Missing are versions of which nothing tells the kinds.
-// Where a server says nothing, all that come with it count as served.
+// servedBy returns the resources that a server serves: the built-in ones in the versions of its
+// APIServices, and those of definitions. missing are versions with unknown kinds. Without
+// APIServices, all built-in ones count as served.
 func servedBy(services []apiService, definitions []*object.CRDFacts) (served *object.Resources, missing []Missing) {
 	served = BuiltinResources()
-	says := map[string]bool{object.APIService.APIVersion(): true} // who serves them needs none
+	says := map[string]bool{object.APIService.APIVersion(): true} // serving APIServices needs none
 	for _, s := range services {
 		says[s.groupVersion()] = s.Spec.Service == nil
 	}

@@ -117,7 +117,7 @@ func TestEtcdRevision(t *testing.T) {
 	}
 }
 
-// TestEtcdUnknown: what the file does not say is unknown, and not absent.
+// TestEtcdUnknown: facts that the file lacks are unknown, and not absent.
 func TestEtcdUnknown(t *testing.T) {
 	s, err := readEtcdKeys(t, Options{}, append(storedShop(t),
 		etcdfile.Write{"secrets/shop/a", "k8s:enc:aescbc:v1:key:\x01"}, etcdfile.Write{"secrets/shop/b", "k8s:enc:aescbc:v1:key:\x01"},
@@ -146,8 +146,7 @@ func TestEtcdUnknown(t *testing.T) {
 	}
 }
 
-// TestEtcdBroken: a value that cannot be read is an error that names its key, or a gap where
-// that is allowed.
+// TestEtcdBroken: an unreadable value is an error that names its key, or a gap if that is allowed.
 func TestEtcdBroken(t *testing.T) {
 	shop := storedShop(t)
 	for want, broken := range map[string]etcdfile.Write{
@@ -183,8 +182,7 @@ func TestEtcdBroken(t *testing.T) {
 	}
 }
 
-// TestEtcdMemory: a file with far more than there is room for is refused, not read until
-// there is none.
+// TestEtcdMemory: a file that needs far too much memory is refused before it uses it up.
 func TestEtcdMemory(t *testing.T) {
 	path := etcdfile.Create(t, 0, storedShop(t)...)
 	full := fmt.Errorf("%w: full", ErrLimit)

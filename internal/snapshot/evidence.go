@@ -25,16 +25,16 @@ type sighting struct {
 	location
 	file string
 	list manifest.List
-	// stream: it is one of those that `kubectl cluster-info dump` writes to its output.
+	// stream is true for a list in the output of `kubectl cluster-info dump`.
 	stream bool
 	// common is what its items have in common.
 	common common
-	// shown are the kinds and namespaces among the items, each once.
+	// shown are the kinds and namespaces of the items, each once.
 	shown []spot
 }
 
-// failure is a list that is known to be missing or broken: named by a location,
-// or by a spot when kind is set.
+// failure is a list that is known to be missing or broken. It is named by a location, or by a spot
+// if kind is set.
 type failure struct {
 	location
 	spot
@@ -42,28 +42,27 @@ type failure struct {
 	text   string
 }
 
-// judge turns sightings into coverage, now that the resources are known.
+// judge turns sightings into coverage after the resources are known.
 type judge struct {
 	resources *object.Resources
 	coverage  *Coverage
 	problems  *[]Problem
 
 	doubted []doubted
-	// ending are lists that end as one does that is cut off.
+	// ending are lists that end like one that was cut off.
 	ending        []*sighting
 	misnamedFiles int
 	firstMisnamed Problem
 }
 
-// list decides what one list proves, as its layout has it.
+// list decides what one list proves, by its layout.
 //
-//   - A list that is one page of several proves nothing, and neither does any
-//     other list of that resource: it may be the next page.
-//   - A list in a file that is named after its resource, in a layout that says
-//     how far the file reaches, covers the resource that far, empty or not.
-//   - Any other list covers the namespaces that its items show, unless it looks as if it
-//     held only some of them. An empty one of a cluster-scoped kind covers the kind, one of
-//     another kind does not say of which namespace it is.
+//   - A list that is one page of several proves nothing, and neither does any other list of that
+//     resource: it may be the next page.
+//   - A list in a file named after its resource, in a layout that defines the scope of the file,
+//     covers the resource in that scope, empty or not.
+//   - Any other list covers the namespaces of its items, unless it looks like a selection. An
+//     empty one covers a cluster-scoped kind. For a namespaced kind its namespace is unknown.
 func (j *judge) list(s *sighting) {
 	if s.list.Partial {
 		j.partial(s)
@@ -93,7 +92,7 @@ func (j *judge) list(s *sighting) {
 	}
 }
 
-// empty judges a list without items by the kind that it names.
+// empty judges a list without items by its kind.
 func (j *judge) empty(s *sighting) {
 	kind, typed := strings.CutSuffix(s.list.Kind, "List")
 	if !typed || kind == "" {
@@ -104,7 +103,7 @@ func (j *judge) empty(s *sighting) {
 	}
 }
 
-// placed covers the place that a path names.
+// placed covers the resource and the scope that a path names.
 func (j *judge) placed(s *sighting) {
 	named, ok := j.named(s.location)
 	if !ok || s.scope == shown || !j.agrees(s, named) {
@@ -121,18 +120,18 @@ func (j *judge) placed(s *sighting) {
 		}
 	case everywhere:
 		j.coverage.Add(named.GroupResource(), "")
-	case shown, byDirectory: // the name alone says nothing about the reach
+	case shown, byDirectory: // the name alone doesn't tell the scope
 	}
 }
 
-// doubted are the kinds and namespaces of a list that may not be whole.
+// doubted are the kinds and namespaces of a list that may be incomplete.
 type doubted struct {
 	shown []spot
 	why   string
 }
 
-// doubt says why the kinds of a list that may not be whole are not covered, where no other
-// list covers them.
+// doubt records why the kinds of a list that may be incomplete are not covered, unless another list
+// covers them.
 func (j *judge) doubt(d doubted) {
 	for _, at := range d.shown {
 		if r, ok := j.resource(at.typeName); ok && r.Namespaced == (at.namespace != "") && !j.coverage.covers(r.GroupResource(), at.namespace) {
@@ -141,8 +140,7 @@ func (j *judge) doubt(d doubted) {
 	}
 }
 
-// showing covers the namespace of an item, or its whole kind if that is
-// cluster-scoped.
+// showing covers the namespace of an item, or its whole kind if it is cluster-scoped.
 func (j *judge) showing(at spot) {
 	r, ok := j.resource(at.typeName)
 	switch {
@@ -170,8 +168,7 @@ func (j *judge) partial(s *sighting) {
 	}
 }
 
-// agrees reports whether a list holds nothing but the resource, and nothing but the
-// namespace, that its path names.
+// agrees reports whether all items of a list have the resource and the namespace of its path.
 func (j *judge) agrees(s *sighting, named object.Resource) bool {
 	want := object.Storage(named.GroupResource())
 	for _, at := range s.shown {
@@ -186,8 +183,8 @@ func (j *judge) agrees(s *sighting, named object.Resource) bool {
 	return true
 }
 
-// misnamed remarks on the first file whose items do not fit its name, and counts
-// the others: a dump with that flaw has it in every file.
+// misnamed records the first file with items that contradict its name, and counts the others: a
+// dump with that flaw has it in every file.
 func (j *judge) misnamed(s *sighting, at spot) {
 	j.misnamedFiles++
 	if j.misnamedFiles > 1 {
@@ -197,8 +194,8 @@ func (j *judge) misnamed(s *sighting, at spot) {
 		Message: fmt.Sprintf("lists %q %q in namespace %q, which its name does not say", at.apiVersion, at.kind, at.namespace)}
 }
 
-// ends says of lists that prove nothing, since they may have been cut off, why that is so,
-// where nothing else proves it.
+// ends records why lists that may have been cut off prove nothing, unless another list covers their
+// kinds.
 func (j *judge) ends() {
 	const text = "a YAML list without a head ends as one does that is cut off"
 	fail := func(r object.Resource, namespace string) {
@@ -215,7 +212,7 @@ func (j *judge) ends() {
 	}
 }
 
-// close hands over what was counted.
+// close records the problems that were counted.
 func (j *judge) close() {
 	if j.misnamedFiles > 1 {
 		j.firstMisnamed.Message += fmt.Sprintf("; %d more files have the same flaw", j.misnamedFiles-1)
@@ -230,8 +227,8 @@ func (j *judge) resource(t typeName) (object.Resource, bool) {
 	return r, err == nil && r.Served()
 }
 
-// named finds the resource that a location names. What no table knows, but the
-// path names with its group, is taken by its word.
+// named returns the resource that a location names. An unknown resource with a group in its path is
+// accepted as it is.
 func (j *judge) named(l location) (object.Resource, bool) {
 	if l.resource == "" {
 		return object.Resource{}, false
@@ -262,7 +259,7 @@ func (j *judge) named(l location) (object.Resource, bool) {
 	return object.Resource{}, false
 }
 
-// failure takes coverage away from what is known to be missing.
+// failure removes the coverage of a list that is known to be missing.
 func (j *judge) failure(f failure) {
 	if f.kind != "" {
 		if r, ok := j.resource(f.typeName); ok {
@@ -279,8 +276,8 @@ func (j *judge) failure(f failure) {
 	}
 }
 
-// taken is when the dump was taken at the earliest, in seconds since 1970; 0 if nothing of
-// it is written all the time: no deletion that it shows is later.
+// taken returns the earliest time at which the dump can have been taken, in seconds since 1970: no
+// deletion in it is later. It returns 0 without any object that is written regularly.
 func (r *reader) taken() int64 {
 	at := r.moment
 	for _, o := range r.objects {
@@ -291,12 +288,12 @@ func (r *reader) taken() int64 {
 	return at
 }
 
-// snapshot draws the conclusions from everything that was read.
+// snapshot builds the snapshot from everything that was read.
 func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if s := r.onlyStored(); s != nil {
 		s.Source.TakenAt = cmp.Or(r.options.TakenAt, s.Source.TakenAt)
 		s.latest = max(s.latest, Source{TakenAt: r.options.TakenAt}.Seconds())
-		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // which is one moment
+		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // a revision is one moment
 			s.doubt(cmp.Or(s.latest, s.Source.Seconds()))
 			s.findOwners()
 		}

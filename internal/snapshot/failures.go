@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// readFailures reads a `<resource>-errors.json` of a support bundle: an array of
-// messages, or messages by namespace. It beats every list of that resource.
+// readFailures reads a `<resource>-errors.json` of a support bundle: an array of messages, or
+// messages by namespace. It takes precedence over every list of that resource.
 func (r *reader) readFailures(l location, raw []byte) error {
 	var content any
 	if err := json.Unmarshal(raw, &content); err != nil {
@@ -51,8 +51,8 @@ func (r *reader) addFailure(l location, message any) {
 	r.failed = append(r.failed, failure{location: l, reason: reasonOf(text), text: text})
 }
 
-// messageText flattens what tools write for an error: a text, several, or a
-// Status of the API.
+// messageText flattens the forms in which tools write an error: a text, several texts, or a Status
+// of the API.
 func messageText(message any) string {
 	switch m := message.(type) {
 	case string:

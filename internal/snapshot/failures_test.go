@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What tools write for an error differs, and all of it takes coverage away.
+// Tools write errors in different forms. All of them remove coverage.
 func TestErrorFiles(t *testing.T) {
 	tests := map[string]struct {
 		content string
@@ -67,8 +67,7 @@ func TestErrorsOfDiscoveryAndCustomResources(t *testing.T) {
 	}
 }
 
-// A file that breaks takes the proof from all lists in it and from every kind
-// that it was seen to hold.
+// A broken file removes the proof of all lists in it and of every kind in it.
 func TestBrokenFileProvesNothing(t *testing.T) {
 	content := podList + "\n" + `{"apiVersion":"v1","kind":"SecretList","items":[{"metadata":{"name":"s","namespace":"shop","uid":"2"}},{"metadata":`
 	s, err := readBytes([]byte(content), Options{AllowPartial: true})

@@ -34,8 +34,8 @@ func writeFile(t testing.TB, path string, content []byte) string {
 	return path
 }
 
-// N01: an input of which nothing was read is an error, and none beside another one. An
-// empty list is something.
+// N01: an input without any content is an error, unless another input has some. An empty list is
+// content.
 func TestN01EmptyInputs(t *testing.T) {
 	status := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":403}`
 	for content, want := range map[string]string{
@@ -63,7 +63,7 @@ func TestN01EmptyInputs(t *testing.T) {
 	}
 }
 
-// What is no object is passed over, wherever it stands; what is cut off is not.
+// Documents that are no objects are skipped at any position; truncated ones are not.
 func TestPassedOver(t *testing.T) {
 	files := []txtar.File{
 		{Name: "d/version.yaml", Data: []byte("apiVersion: troubleshoot.sh/v1beta2\nkind: SupportBundle\nspec: {}\n")},
@@ -85,8 +85,8 @@ func TestPassedOver(t *testing.T) {
 	}
 }
 
-// N02: truncation is an error that names the file, in plain text, in an archive,
-// and in the compression around them.
+// N02: truncation is an error that names the file, in plain text, in an archive, and in the
+// surrounding compression.
 func TestN02Truncated(t *testing.T) {
 	inner := []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: []byte(podList[:len(podList)-20])}}
 	whole := gzipOf(t, tarOf(t, []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: []byte(podList)}}))
@@ -109,8 +109,8 @@ func TestN02Truncated(t *testing.T) {
 	}
 }
 
-// N02: with AllowPartial a broken file is a gap, and its kind is not covered, not
-// even by the part that was read or by another list.
+// N02: with AllowPartial a broken file is a gap, and its kind is not covered, not even by the part
+// that was read or by another list.
 func TestN02TruncatedAllowed(t *testing.T) {
 	files := []txtar.File{
 		{Name: "resources/ns/shop/core_v1_pods.json", Data: []byte(podList[:len(podList)-3])},
@@ -132,7 +132,7 @@ func TestN02TruncatedAllowed(t *testing.T) {
 	}
 }
 
-// N11: an object without uid is kept under a made-up one that says so.
+// N11: an object without a UID is kept with a made-up one that is recognisable.
 func TestN11MissingUID(t *testing.T) {
 	s, err := readBytes([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop"}}`), Options{})
 	if err != nil {
@@ -143,8 +143,7 @@ func TestN11MissingUID(t *testing.T) {
 	}
 }
 
-// N18: a snapshot of some kinds has gaps for all the others, unless the user
-// vouches for it.
+// N18: a snapshot of some kinds has gaps for all others, unless the user vouches for it.
 func TestN18SomeKindsOnly(t *testing.T) {
 	s, err := readBytes([]byte(podList), Options{})
 	if err != nil {
@@ -162,7 +161,7 @@ func TestN18SomeKindsOnly(t *testing.T) {
 	}
 }
 
-// N19: inputs of two clusters are refused, whatever their form.
+// N19: inputs of two clusters are refused in any form.
 func TestN19TwoClusters(t *testing.T) {
 	dir := t.TempDir()
 	one := writeFile(t, filepath.Join(dir, "one.json"), []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"a"}}`))
@@ -187,7 +186,7 @@ func TestN19TwoClusters(t *testing.T) {
 	}
 }
 
-// N23: decompression bombs hit a limit, whatever wraps them.
+// N23: decompression bombs hit a limit in any wrapping.
 func TestN23Bombs(t *testing.T) {
 	var packed bytes.Buffer
 	w, err := zstd.NewWriter(&packed)
@@ -248,8 +247,8 @@ func TestLimitsAreChecked(t *testing.T) {
 	}
 }
 
-// N24: nothing is ever written, so names that lead out of the archive are
-// harmless; links and devices are left alone; messages stay printable.
+// N24: no file is ever written, so names that lead out of the archive are harmless. Links and
+// devices are skipped. Messages stay printable.
 func TestN24HostileTar(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -283,7 +282,7 @@ func TestN24HostileTar(t *testing.T) {
 	}
 }
 
-// N25: what is not a plain file in a directory is left alone.
+// N25: only regular files in a directory are read.
 func TestN25OddDirectory(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "pods.json"), []byte(podList))
@@ -305,7 +304,7 @@ func TestN25OddDirectory(t *testing.T) {
 	}
 }
 
-// N26: a file that grows while it is read is not the list that it seems to be.
+// N26: a file that grows while it is read is not a complete list.
 func TestN26FileChanges(t *testing.T) {
 	path := writeFile(t, filepath.Join(t.TempDir(), "pods.json"), []byte(podList))
 	r := &reader{}
@@ -317,7 +316,7 @@ func TestN26FileChanges(t *testing.T) {
 	}
 }
 
-// N28: of a directory with foreign files only what is recognised is read.
+// N28: in a directory with foreign files only recognised ones are read.
 func TestN28ForeignFiles(t *testing.T) {
 	s, err := readBytes(tarOf(t, []txtar.File{
 		{Name: "dump/pods.json", Data: []byte(podList)},
@@ -334,7 +333,7 @@ func TestN28ForeignFiles(t *testing.T) {
 	}
 }
 
-// An input of nothing but foreign files is a mistake, not an empty cluster.
+// An input with only foreign files is a mistake, not an empty cluster.
 func TestN28NothingRecognised(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"tar":  tarOf(t, []txtar.File{{Name: "a.log"}, {Name: "package.json", Data: []byte(`{"name":"x"}`)}}),
@@ -346,7 +345,7 @@ func TestN28NothingRecognised(t *testing.T) {
 	}
 }
 
-// A broken single file says where it breaks.
+// The error of a broken single file has the position.
 func TestErrorsNameThePlace(t *testing.T) {
 	_, err := readBytes([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: '1'}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: [}\n"), Options{})
 	var p *manifest.Problem

@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// FuzzReadFiles: no input makes the reader panic, what it reads is in order, and
-// what the input does not name it does not cover. The fuzzed bytes are read as
-// they are, as the list of pods of a namespace in an archive, and with broken
-// files allowed.
+// FuzzReadFiles: no input makes the reader panic, objects are sorted, and kinds that the input
+// doesn't name are not covered. The fuzzed bytes are read as they are, as the list of pods of a
+// namespace in an archive, and with broken files allowed.
 func FuzzReadFiles(f *testing.F) {
 	f.Add([]byte(podList))
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: p, namespace: shop, uid: '1'}\n"))
@@ -47,7 +46,7 @@ func FuzzReadFiles(f *testing.F) {
 	})
 }
 
-// checkRead checks what holds for every snapshot that was read.
+// checkRead checks the invariants of every snapshot.
 func checkRead(t *testing.T, s *Snapshot) {
 	t.Helper()
 	for i := 1; i < len(s.Objects); i++ {

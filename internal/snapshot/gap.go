@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Gap is one thing that a snapshot does not cover. Namespace is empty when it is
-// not covered anywhere, or only in namespaces that were listed one by one, since all of
-// them could not be listed at once.
+// Gap is one resource that a snapshot doesn't cover. Namespace is empty if it is not covered
+// anywhere, or only in namespaces that were listed one by one because listing all of them failed.
 type Gap struct {
 	APIVersion string
 	Resource   string
@@ -20,14 +19,13 @@ type Gap struct {
 	Why string
 }
 
-// Reason is the enumerated part of Why.
+// Reason returns the code of Why.
 func (g Gap) Reason() reason.Code {
 	code, _, _ := strings.Cut(g.Why, ":")
 	return reason.Code(code)
 }
 
-// compareGaps orders gaps as all lists are ordered: apiVersion, resource,
-// namespace.
+// compareGaps orders gaps like all lists: by apiVersion, resource and namespace.
 func compareGaps(a, b Gap) int {
 	return cmp.Or(
 		strings.Compare(a.APIVersion, b.APIVersion),
@@ -44,7 +42,7 @@ func why(r reason.Code, text string) string {
 	return string(r) + ": " + text
 }
 
-// reasonOf tells a refusal from other failures by the words of the API server.
+// reasonOf distinguishes a refusal from other failures by the API server's words.
 func reasonOf(message string) reason.Code {
 	for _, word := range []string{"forbidden", "Forbidden", "Unauthorized", "unauthorized"} {
 		if strings.Contains(message, word) {
@@ -54,10 +52,10 @@ func reasonOf(message string) reason.Code {
 	return reason.ListFailed
 }
 
-// gapsOf lists what the coverage leaves open: for each monitored resource one
-// gap if nothing of it is covered, else one for each known namespace in which it
-// is not, or one for all of them if they could not be listed at once. Resources that the collector does not watch are no gaps; a question
-// about one of them still answers "not covered".
+// gapsOf returns the gaps of the coverage. A monitored resource has one gap if it is not covered at
+// all. Otherwise it has one for each known namespace that is not covered, or one for all of them if
+// listing them at once failed. Resources that the collector doesn't watch have no gaps, but Covers
+// still returns false for them.
 func (s *Snapshot) gapsOf() []Gap {
 	if s.coverage.everything {
 		return nil
@@ -101,7 +99,7 @@ func (s *Snapshot) gapsOf() []Gap {
 
 func sortGaps(gaps []Gap) { slices.SortFunc(gaps, compareGaps) }
 
-// knownNamespaces are the namespaces that the snapshot shows in any way, sorted.
+// knownNamespaces returns the namespaces that appear anywhere in the snapshot, sorted.
 func (s *Snapshot) knownNamespaces() []string {
 	set := map[string]struct{}{}
 	for gr := range s.coverage.places {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// layoutDumps are the dumps of all layouts that can be read.
+// layoutDumps returns the dumps of all readable layouts.
 func layoutDumps(t *testing.T) map[string]*dump {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/dumps/*.txtar")
@@ -43,13 +43,13 @@ func layoutDumps(t *testing.T) map[string]*dump {
 	return dumps
 }
 
-// thing is an object as far as any reading of it can tell.
+// thing is an object as far as its reading can be compared.
 type thing struct {
 	kind, namespace, name string
 	uid                   types.UID
 }
 
-// things are the objects of a snapshot; copied leaves their uids out.
+// things returns the objects of a snapshot; copied omits their UIDs.
 func things(s *Snapshot, copied bool) map[thing]bool {
 	all := map[thing]bool{}
 	for _, o := range s.Objects {
@@ -62,10 +62,10 @@ func things(s *Snapshot, copied bool) map[thing]bool {
 	return all
 }
 
-// claims says what a damaged dump claims that the whole one does not: an object that
-// is not there, that one which is there is absent, or to have seen all of something. One
-// without a uid it has not claimed: that it has none is said. A dump with several copies of
-// an object may have lost the newest.
+// claims returns the claims of a damaged dump that the whole one doesn't make: an object that
+// doesn't exist, an existing one that is absent, or a complete list. An object without a UID is no
+// claim, because its UID is recognisably made up. A dump with several copies of an object may have
+// lost the newest.
 func claims(whole, damaged *Snapshot, copies bool) string {
 	have, left := things(whole, copies), things(damaged, copies)
 	for o := range left {
@@ -98,8 +98,8 @@ func claims(whole, damaged *Snapshot, copies bool) string {
 	return ""
 }
 
-// checkDamaged reads damaged bytes, which are to name a place in their error, and wants
-// nothing of it that the whole dump does not say.
+// checkDamaged reads damaged bytes. The error must have a position, and the result must not claim
+// more than the whole dump.
 func checkDamaged(t *testing.T, what string, content []byte, whole *Snapshot, names string) {
 	t.Helper()
 	_, err := readBytes(content, Options{})
@@ -117,7 +117,7 @@ func checkDamaged(t *testing.T, what string, content []byte, whole *Snapshot, na
 	}
 }
 
-// cuts are lengths to cut a text at: all that are at the end of a line, and some between.
+// cuts returns lengths for truncating a text: all line ends, and some between.
 func cuts(text []byte) []int {
 	var at []int
 	for i := range text {
@@ -128,7 +128,7 @@ func cuts(text []byte) []int {
 	return at
 }
 
-// A file that is cut off anywhere is an error, or nothing follows from what it lacks.
+// A file that is truncated anywhere is an error, or its missing parts prove nothing.
 func TestTruncatedFiles(t *testing.T) {
 	for name, d := range layoutDumps(t) {
 		t.Run(name, func(t *testing.T) {
@@ -147,8 +147,8 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 }
 
-// An archive that is cut off anywhere is an error, and with that allowed, nothing follows
-// from what is not in it.
+// An archive that is truncated anywhere is an error. If that is allowed, its missing parts prove
+// nothing.
 func TestTruncatedArchives(t *testing.T) {
 	for name, d := range layoutDumps(t) {
 		t.Run(name, func(t *testing.T) {
@@ -172,8 +172,8 @@ func TestTruncatedArchives(t *testing.T) {
 	}
 }
 
-// A bare YAML list may have been cut off before its next item: it proves nothing, unless
-// another list does. So may a list whose last line has no end.
+// A bare YAML list may have been truncated before its next item: it proves nothing, unless another
+// list does. So may a list without an end of its last line.
 func TestListsWithoutEnd(t *testing.T) {
 	const item = "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p\n    namespace: shop\n    uid: '1'\n"
 	name := func(form string) txtar.File {
@@ -207,8 +207,8 @@ func TestListsWithoutEnd(t *testing.T) {
 	}
 }
 
-// Names that lead out of an archive, or do something to a terminal, are no more than names:
-// nothing outside is read, and no message has them as they are.
+// Names that lead out of an archive, or contain terminal control sequences, are only names: nothing
+// outside is read, and messages escape them.
 func TestHostileNames(t *testing.T) {
 	for name, d := range layoutDumps(t) {
 		for _, prefix := range []string{"../../", "/", "a\x1b[2Jb/", "..\\", "\u202e/"} {
@@ -241,8 +241,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Of a byte that has changed nothing worse follows than of the text with it: no panic, and
-// no error without a place.
+// A changed byte has no worse effect than the changed text: no panic, and no error without a
+// position.
 func TestCorruptFiles(t *testing.T) {
 	for name, d := range layoutDumps(t) {
 		for i, f := range d.files {
@@ -261,8 +261,8 @@ func TestCorruptFiles(t *testing.T) {
 	}
 }
 
-// What is in an archive beside files is left alone, sizes are not believed, and depth and
-// growth are bounded, in whatever layout.
+// Other entries than files in an archive are skipped, declared sizes are not trusted, and depth and
+// growth are bounded, in every layout.
 func TestHostileArchives(t *testing.T) {
 	const file = "resources/ns/shop/core_v1_pods.json"
 	header := func(h tar.Header, content string) []byte {

@@ -15,9 +15,8 @@ import (
 //go:embed introduced.txt
 var introducedTable string
 
-// introduced are the built-in kinds that servers of dumps may be too old for, with the minor
-// release in which each version of their API began to exist. What is not among them every
-// server has.
+// introduced are the built-in kinds that old servers may lack, with the minor release that
+// introduced each version of their API. Every server has all other built-in kinds.
 var introduced = sync.OnceValue(func() map[schema.GroupResource]map[string]int {
 	kinds := map[schema.GroupResource]map[string]int{}
 	for line := range strings.Lines(introducedTable) {
@@ -35,8 +34,8 @@ var introduced = sync.OnceValue(func() map[schema.GroupResource]map[string]int {
 	return kinds
 })
 
-// newer is the newer one of two versions of a server, one of which may be empty: in a cluster
-// that was upgraded the newer one says what there may be.
+// newer returns the newer of two server versions, one of which may be empty. In an upgraded cluster
+// the newer one tells which kinds may exist.
 func newer(a, b string) string {
 	m := release.MinorOf(a)
 	if a == "" || m != 0 && release.MinorOf(b) > m {
@@ -45,20 +44,19 @@ func newer(a, b string) string {
 	return a
 }
 
-// server is what a dump says of the server that it came from, where it does not say which
-// resources are served.
+// server is what a dump without discovery documents shows about its server.
 type server struct {
-	// groups and versions of groups that are served; nil when nothing says which.
+	// groups and versions are the served ones; nil if unknown.
 	groups, versions map[string]bool
-	// minor is its release; 0 when it is not known.
+	// minor is the server's release, 0 if unknown.
 	minor int
 }
 
-// server is what the documents of a dump say of the server. One that names no group beside
-// the core has been asked by somebody who may not see them.
+// server returns what the documents of a dump show about the server. A server that names no group
+// besides the core was asked by a client without permission to see them.
 func (d *documents) server(source Source, seen map[typeName]*kindSeen) server {
 	var s server
-	if minor, known := source.Version().Minor(); known { // not by kubelets, which may be older
+	if minor, known := source.Version().Minor(); known { // kubelets may be older
 		s.minor = minor
 	}
 	groups, versions := map[string]bool{"": true}, map[string]bool{}
@@ -78,9 +76,9 @@ func (d *documents) server(source Source, seen map[typeName]*kindSeen) server {
 	return s
 }
 
-// mayServe reports whether the server may serve a resource that comes with Kubernetes. A
-// version that began to exist later it cannot serve. One that exists it may, by default or
-// since somebody turned it on, unless it names its versions, and that one is not among them.
+// mayServe reports whether the server may serve a built-in resource. It can't serve a version that
+// was introduced later. It may serve any other, by default or because it was enabled, unless it
+// names its versions without this one.
 func (s server) mayServe(r object.Resource) bool {
 	if s.groups != nil && !s.groups[r.Group] {
 		return false
@@ -97,8 +95,8 @@ func (s server) mayServe(r object.Resource) bool {
 	return false
 }
 
-// served leaves out the resources of the built-in table that the server of a dump cannot
-// serve, where the dump shows no object of them, and adds the older versions that it names.
+// served omits the built-in resources that the server of a dump can't serve and that the dump
+// doesn't show, and adds the older versions that the server names.
 func (s server) served(rs *object.Resources, seen map[typeName]*kindSeen) *object.Resources {
 	shown := map[typeName]bool{} // groups and kinds
 	for name := range seen {

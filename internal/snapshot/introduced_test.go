@@ -39,8 +39,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// TestIntroduced holds the table of young kinds against what the API itself says of them. It
-// must know every version of a kind, and none as younger than it is.
+// TestIntroduced compares the table of young kinds with the API's own markers. It must have every
+// version of a kind, and none as younger than it is.
 func TestIntroduced(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

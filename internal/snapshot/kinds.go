@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ByKind lists the objects of each kind, in their order. A snapshot has millions of objects of few
-// kinds: what is the same for all of a kind is asked once.
+// ByKind yields the objects of each kind, in order. A snapshot has millions of objects of few
+// kinds: callers can compute what depends only on the kind once.
 func (s *Snapshot) ByKind() iter.Seq[[]*object.Object] {
 	return func(yield func([]*object.Object) bool) {
 		for rest := s.Objects; len(rest) > 0; {
@@ -25,8 +25,8 @@ func (s *Snapshot) ByKind() iter.Seq[[]*object.Object] {
 	}
 }
 
-// In lists the objects of a resource in a namespace, by name; of a cluster-scoped one the namespace
-// is empty.
+// In returns the objects of a resource in a namespace, by name. The namespace is empty for a
+// cluster-scoped resource.
 func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Object {
 	r, ok := s.Resources.Stored(gr)
 	if !ok {
@@ -42,15 +42,14 @@ func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Objec
 	})]
 }
 
-// KnowsAllKinds reports whether the snapshot holds the discovery documents of its
-// server, so that a kind that does not map is a kind that is not served. Without
-// them such a kind is merely unknown.
+// KnowsAllKinds reports whether the snapshot has all discovery documents of its server, so that an
+// unmapped kind is not served. Without them it is merely unknown.
 func (s *Snapshot) KnowsAllKinds() bool { return s.Source.Discovered && !s.missingDiscovery() }
 
-// CoversDependentsOf reports whether the snapshot holds every object that may be a dependent
-// of an owner: all objects of the kinds that the collector watches, in the namespace of the
-// owner, or anywhere if it is cluster-scoped. Kinds that the server cannot discover don't
-// count: the collector doesn't know them either.
+// CoversDependentsOf reports whether the snapshot has every object that may be a dependent of an
+// owner: all objects of the kinds that the collector watches, in the namespace of the owner, or
+// anywhere if it is cluster-scoped. Kinds that the server cannot discover don't count: the
+// collector doesn't know them either.
 func (s *Snapshot) CoversDependentsOf(owner object.Ref) bool {
 	if s.missingIsAbsent || s.coverage.everything {
 		return true
@@ -69,8 +68,7 @@ func (s *Snapshot) CoversDependentsOf(owner object.Ref) bool {
 	return true
 }
 
-// missingDiscovery reports whether the discovery documents are known to be
-// incomplete.
+// missingDiscovery reports whether the discovery documents are known to be incomplete.
 func (s *Snapshot) missingDiscovery() bool {
 	for _, p := range s.Problems {
 		if p.Kind == StaleDiscovery {

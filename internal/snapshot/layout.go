@@ -1,30 +1,30 @@
 package snapshot
 
-// layout is a form that a dump has, which its paths show.
+// layout is a format of dumps, recognised by their paths.
 type layout struct {
-	// name is the one of the table in docs/offline.md.
+	// name is the one in the table of docs/offline.md.
 	name string
-	// locate says what a file is; false if it is none of this layout.
+	// locate returns what a file is; false if it is not of this layout.
 	locate func(dirs []string, base string) (location, bool)
-	// proof is what a list in it is worth.
+	// proof returns what a list in it proves.
 	proof func(s *sighting) proof
 }
 
-// proof is what a list is worth: whether an object that is not on it is absent.
+// proof is the value of a list: whether an object that is not on it is absent.
 type proof uint8
 
 const (
-	// nothing: the list holds what somebody looked for.
+	// nothing: the list is a selection.
 	nothing proof = iota
-	// taken: somebody took it with kubectl, maybe with a selector. It is whole for the
-	// namespaces that it shows, unless it looks selected.
+	// taken: a person took it with kubectl, perhaps with a selector. It is complete for the
+	// namespaces of its items, unless it looks like a selection.
 	taken
-	// whole: a program listed all of a kind, in the place that the path names or, without
-	// one, in the namespaces that it shows.
+	// whole: a program listed all objects of a kind, in the scope of the path or, without one, in
+	// the namespaces of its items.
 	whole
 )
 
-// layouts are the known ones. The first one that knows a path decides.
+// layouts are the known ones. The first one that recognises a path decides.
 var layouts = []layout{
 	{"sonobuoy", locateSonobuoy, wholeList},
 	{"troubleshoot", locateBundle, bundleList},
@@ -35,7 +35,7 @@ var layouts = []layout{
 	{"named", locateByName, namedList},
 }
 
-// proof is what the layout of a list makes of it.
+// proof returns the proof of a list by its layout.
 func (s *sighting) proof() proof {
 	for _, l := range layouts {
 		if l.name == s.layout {
@@ -49,9 +49,9 @@ func wholeList(*sighting) proof { return whole }
 
 func noList(*sighting) proof { return nothing }
 
-// anyList: a `kind: List` is what kubectl and oc write, whatever they were asked for, and an
-// array what was cut out of one. Programs write lists as the server gives them, which say of
-// what they are, or at least of which moment.
+// anyList judges a list by its form. kubectl and oc write `kind: List` for any request, and an
+// array was cut out of a list. Programs write lists as the server returns them, with their kind, or
+// at least a resourceVersion.
 func anyList(s *sighting) proof {
 	if s.list.Kind == "List" || s.list.Kind == "" && s.list.ResourceVersion == "" && !s.stream {
 		return taken
@@ -59,7 +59,7 @@ func anyList(s *sighting) proof {
 	return whole
 }
 
-// bundleList: a bundle of some namespaces holds those in a list without a kind.
+// bundleList: a bundle of some namespaces has these in a list without a kind.
 func bundleList(s *sighting) proof {
 	if s.resource == "namespaces" && s.list.Kind == "" {
 		return nothing
@@ -67,7 +67,7 @@ func bundleList(s *sighting) proof {
 	return whole
 }
 
-// namedList: the directory has told whether a program wrote the file (see decideDirectories).
+// namedList: decideDirectories has decided whether a program wrote the file.
 func namedList(s *sighting) proof {
 	if s.scope == shown {
 		return anyList(s)

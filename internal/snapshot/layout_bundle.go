@@ -5,12 +5,10 @@ import (
 	"strings"
 )
 
-// locateBundle knows the support bundles of troubleshoot:
-// `cluster-resources/<resource>.json` for cluster-scoped kinds,
-// `cluster-resources/<resource>/<namespace>.json` for the others,
-// `custom-resources/<crd>[/<namespace>].yaml` below it, and
-// `<resource>-errors.json` for lists that failed. Custom resources of which there are none
-// have no file (see bundleRun).
+// locateBundle recognises the support bundles of troubleshoot: `cluster-resources/<resource>.json`
+// for cluster-scoped kinds, `cluster-resources/<resource>/<namespace>.json` for the others,
+// `custom-resources/<crd>[/<namespace>].yaml` below it, and `<resource>-errors.json` for failed
+// lists. Custom resources without instances have no file (see bundleRun).
 func locateBundle(dirs []string, base string) (location, bool) {
 	if n := len(dirs); n >= 1 && dirs[n-1] == "cluster-info" && base == "cluster_version" {
 		return location{role: discovery}, true
@@ -29,7 +27,7 @@ func locateBundle(dirs []string, base string) (location, bool) {
 		return location{role: foreign}, true
 	case "custom-resources":
 		return bundleCustom(below[1:], base, root), true
-	case "statefulsets-errors.json": // where some releases put them
+	case "statefulsets-errors.json": // the path in some releases
 		below[0] = "replicasets"
 	}
 	if len(below) > 1 {

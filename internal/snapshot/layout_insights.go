@@ -1,7 +1,7 @@
 package snapshot
 
-// insightsKinds are the directories of an Insights archive that hold objects of built-in
-// kinds, one in each file, and may leave out what they are.
+// insightsKinds are the directories of an Insights archive with objects of built-in kinds, one per
+// file, which may lack their kind.
 var insightsKinds = map[string]struct {
 	resource, group string
 	namespaced      bool
@@ -13,10 +13,10 @@ var insightsKinds = map[string]struct {
 	"pdbs":                       {"poddisruptionbudgets", "policy", true},
 }
 
-// locateInsights knows the archives of OpenShift's Insights operator:
-// `config/node/<name>.json`, `config/pod/<namespace>/<name>.json` and the like. The
-// operator takes only the objects that it looks for, such as pods in trouble: nothing in
-// the archive is a list, and nothing proves that something is absent.
+// locateInsights recognises the archives of OpenShift's Insights operator:
+// `config/node/<name>.json`, `config/pod/<namespace>/<name>.json` and the like. The operator
+// collects only objects of interest, such as failing pods: no list in the archive proves an
+// absence.
 func locateInsights(dirs []string, _ string) (location, bool) {
 	for i, d := range dirs {
 		if d != "config" || i+1 == len(dirs) {

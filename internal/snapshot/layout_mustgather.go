@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// locateMustGather knows what `oc adm must-gather` and `oc adm inspect` write,
-// below any number of directories (one is named after the image digest):
+// locateMustGather recognises the output of `oc adm must-gather` and `oc adm inspect` below any
+// number of directories (one is named after the image digest).
 // `cluster-scoped-resources/<group>/<resource>.yaml` and
-// `namespaces/<namespace>/<group>/<resource>.yaml` are lists;
+// `namespaces/<namespace>/<group>/<resource>.yaml` are lists.
 // `cluster-scoped-resources/<group>/<resource>/<name>.yaml` and
-// `namespaces/<namespace>/pods/<pod>/<pod>.yaml` are single objects, which cover
-// nothing. One object often stands in both.
+// `namespaces/<namespace>/pods/<pod>/<pod>.yaml` are single objects and cover nothing. One object
+// is often in both.
 func locateMustGather(dirs []string, base string) (location, bool) {
 	if i := slices.Index(dirs, "cluster-scoped-resources"); i >= 0 {
 		return mustGatherCluster(dirs[i+1:], base), true
@@ -39,7 +39,7 @@ func mustGatherNamespace(namespace string, below []string, base string) location
 		l := location{role: objects, scope: inNamespace, namespace: namespace,
 			group: coreGroup(below[0]), grouped: true, resource: base}
 		if namespace == "all" {
-			// The place of lists that were not split by namespace.
+			// The directory for lists that were not split by namespace.
 			l.scope, l.namespace = shown, ""
 		}
 		return l

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// locateDiscovery knows discovery documents: everything in a directory named
-// `discovery`, and the usual names elsewhere.
+// locateDiscovery recognises discovery documents: all files in a directory named `discovery`, and
+// the usual names elsewhere.
 func locateDiscovery(dirs []string, base string) (location, bool) {
 	if n := len(dirs); n >= 1 && dirs[n-1] == "discovery" {
 		l := location{role: discovery, directory: strings.Join(dirs[:n-1], "/")}
@@ -22,10 +22,9 @@ func locateDiscovery(dirs []string, base string) (location, bool) {
 	return location{}, false
 }
 
-// locateByName knows files that are named after a resource. They occur in two
-// formats that mean different things: `<namespace>/pods.json` of `kubectl
-// cluster-info dump` is the list of one namespace, `pods.json` in a directory of
-// lists is the list of all. The directory decides (see decideDirectories).
+// locateByName recognises files named after a resource. There are two formats:
+// `<namespace>/pods.json` of `kubectl cluster-info dump` is the list of one namespace, `pods.json`
+// in a directory of lists is the list of all. The directory decides (see decideDirectories).
 func locateByName(_ []string, base string) (location, bool) {
 	l := location{role: objects, scope: byDirectory}.named(base)
 	if l.grouped && strings.Contains(base, ".") && l.resource != "" && resourceName(l.resource) && builtinOrDotted(l) {
@@ -47,29 +46,27 @@ func resourceName(s string) bool {
 	return s != ""
 }
 
-// builtinOrDotted keeps names such as `my.notes.yaml` from passing for resources:
-// without a built-in resource of that name the group must look like a domain.
+// builtinOrDotted keeps names such as `my.notes.yaml` from being taken for resources: without a
+// built-in resource of that name, the group must look like a domain.
 func builtinOrDotted(l location) bool {
 	_, ok := builtinNames().resource(l)
 	return ok || strings.Contains(l.group, ".")
 }
 
-// clusterInfoNames are the files that `kubectl cluster-info dump` writes for each
-// namespace.
+// clusterInfoNames are the files that `kubectl cluster-info dump` writes for each namespace.
 var clusterInfoNames = []string{"daemonsets", "deployments", "events", "pods", "replicasets", "replication-controllers", "services"}
 
-// decideDirectories gives the lists of one input that stand in files named after
-// a resource their scope:
+// decideDirectories sets the scope of the lists in files named after a resource:
 //
-//   - A directory with discovery documents in it is a directory of lists, one
-//     file for each resource with all namespaces.
-//   - A directory of nothing but the files of `kubectl cluster-info dump` is a
-//     namespace of such a dump, if no item disagrees, and if nodes.json stands
-//     above it or most of the seven files are there.
-//   - The only directory beside a discovery folder is a directory of lists if its
-//     lists show two namespaces or more; with fewer it may be one namespace.
-//   - In any other directory a list covers what it shows: such files are also
-//     what `kubectl get -n` leaves behind.
+//   - A directory with discovery documents is a directory of lists, one file per resource with all
+//     namespaces.
+//   - A directory with only the files of `kubectl cluster-info dump` is a namespace of such a
+//     dump, if no item disagrees, and if nodes.json is in its parent or most of the seven files
+//     exist.
+//   - The only directory next to a discovery folder is a directory of lists if its lists have two
+//     namespaces or more; with fewer it may be one namespace.
+//   - In any other directory a list covers the namespaces of its items: such files are also
+//     written by `kubectl get -n`.
 func decideDirectories(sightings []*sighting, discoveries map[string]bool) {
 	directories := map[string][]*sighting{}
 	for _, list := range sightings {
@@ -126,7 +123,7 @@ func isClusterInfo(namespace string, lists, above []*sighting) bool {
 	return nodesAbove || len(names) >= 5
 }
 
-// onlyBelow reports whether a single directory below this one holds lists.
+// onlyBelow reports whether exactly one directory below this one has lists.
 func onlyBelow(above string, all map[string][]*sighting) bool {
 	n := 0
 	for dir := range all {

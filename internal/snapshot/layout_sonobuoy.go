@@ -2,11 +2,10 @@ package snapshot
 
 import "strings"
 
-// locateSonobuoy knows the tarballs of sonobuoy: `resources/cluster/<file>` and
-// `resources/ns/<namespace>/<file>`, where a file is
-// `<group>_<version>_<plural>.json`, or `Pods.json` in old releases, whose items
-// say neither kind nor apiVersion; the oldest have `resources/non-ns` for the cluster.
-// A list without items gets no file: see sonobuoyRun.
+// locateSonobuoy recognises the tarballs of sonobuoy: `resources/cluster/<file>` and
+// `resources/ns/<namespace>/<file>`, where a file is `<group>_<version>_<plural>.json`, or
+// `Pods.json` in old releases, with items without kind and apiVersion. The oldest have
+// `resources/non-ns` for the cluster. An empty list has no file: see sonobuoyRun.
 func locateSonobuoy(dirs []string, base string) (location, bool) {
 	n := len(dirs)
 	root := func(below int) string { return rootName(strings.Join(dirs[:n-below], "/")) }
@@ -25,8 +24,8 @@ func locateSonobuoy(dirs []string, base string) (location, bool) {
 	return location{}, false
 }
 
-// locateAside knows the directories of sonobuoy tarballs that hold results and
-// logs and never objects.
+// locateAside recognises the directories of sonobuoy tarballs with results and logs, which never
+// contain objects.
 func locateAside(dirs []string, _ string) (location, bool) {
 	for i, d := range dirs {
 		if i+1 < len(dirs) && (d == "plugins" || d == "hosts" || d == "podlogs") {
@@ -46,8 +45,7 @@ func sonobuoyFile(base string, l location) location {
 	return l
 }
 
-// coreGroup translates the name that dump formats give to the group without a
-// name.
+// coreGroup translates the name of the core group in dump formats to "".
 func coreGroup(group string) string {
 	if group == "core" {
 		return ""

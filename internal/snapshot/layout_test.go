@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
-// TestLayoutsAreDocumented holds the table of docs/offline.md to the one of the program: what
-// a list as the server gives it is worth, and what a `kind: List`.
+// TestLayoutsAreDocumented compares the table in docs/offline.md with the program: what a list as
+// the server returns it proves, and what a `kind: List`.
 func TestLayoutsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/offline.md")
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// counted are the uids of objects and how many owners each has, as a plain decoder finds
-// them in files.
+// counted has the UIDs of objects and their numbers of owners, as a plain decoder finds them in
+// files.
 type counted map[string]int
 
-// textsIn are the documents in a text: YAML, JSON, or several one after the other.
+// textsIn returns the documents in a text: YAML, JSON, or several in sequence.
 func textsIn(text []byte) [][]byte {
 	var texts [][]byte
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -47,7 +47,7 @@ func textsIn(text []byte) [][]byte {
 	return texts
 }
 
-// value counts what has a name and a uid where objects have them, wherever it stands.
+// value counts each mapping with a name and a UID in the positions of an object's.
 func (c counted) value(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -84,7 +84,7 @@ func (c counted) edges() int {
 	return n
 }
 
-// filesIn are the files of an archive of somebody else.
+// filesIn returns the files of an archive of another tool.
 func filesIn(t *testing.T, path string) []txtar.File {
 	t.Helper()
 	f, err := os.Open(path)
@@ -115,9 +115,9 @@ func filesIn(t *testing.T, path string) []txtar.File {
 	}
 }
 
-// TestLayouts counts objects and owner references in each layout with decoders that know
-// nothing of dumps, and shows what each proves. Files that a dump does not take for objects
-// are not looked at; objects without a uid are not counted.
+// TestLayouts counts objects and owner references in each layout with decoders that know nothing
+// about dumps, and checks what each list proves. Files that a dump doesn't take for objects are
+// skipped; objects without a UID are not counted.
 func TestLayouts(t *testing.T) {
 	dumps := map[string][]txtar.File{}
 	for name, d := range layoutDumps(t) {

@@ -10,65 +10,65 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
-// ErrLimit is in the chain of the error when an input needs more than Limits allow:
-// with ErrSize more than EntryBytes, TotalBytes or Ratio, with ErrFiles more than
-// Entries, and else more than MemoryBytes or what follows from it.
+// ErrLimit is in the error chain if an input needs more than Limits allow: with ErrSize more than
+// EntryBytes, TotalBytes or Ratio, with ErrFiles more than Entries, and otherwise more than
+// MemoryBytes or a limit derived from it.
 var (
 	ErrLimit = manifest.ErrLimit
 	ErrSize  = fmt.Errorf("%w", ErrLimit)
 	ErrFiles = fmt.Errorf("%w", ErrLimit)
 )
 
-// Limits bound what a single input may cost. A zero field means its default; a
-// negative one is an error, never "unlimited". (spec N22–N24)
+// Limits bound the cost of a single input. A zero field means its default; a negative one is an
+// error, never "unlimited". (spec N22–N24)
 type Limits struct {
-	// EntryBytes bounds one file after decompression; 8 GiB by default.
+	// EntryBytes bounds one decompressed file; 8 GiB by default.
 	EntryBytes int64
-	// TotalBytes bounds one input after decompression; 8 GiB by default.
+	// TotalBytes bounds one decompressed input; 8 GiB by default.
 	TotalBytes int64
 	// Entries bounds the files of an archive or a directory; 2,000,000 by default.
 	Entries int
-	// Ratio bounds how far an input may grow when it is decompressed, once it
-	// has grown beyond RatioFrom; 400 by default.
+	// Ratio bounds the growth of an input by decompression, once it is larger than RatioFrom; 400
+	// by default.
 	Ratio int64
-	// RatioFrom is the size below which Ratio is not looked at; 256 MiB by default.
+	// RatioFrom is the size below which Ratio isn't checked; 256 MiB by default.
 	RatioFrom int64
-	// MemoryBytes is how much memory the process may take, beside what ObjectMemory
-	// allows for each object; 300 MB by default. What is held of an input for a while
-	// has bounds of its own, in the same proportion: 64 MiB for one value, line or
-	// zip archive that is not a file, 16 MiB for what is kept of one object.
+	// MemoryBytes is the memory that the process may use in addition to ObjectMemory per object;
+	// 300 MB by default. The transient memory for parts of an input is bounded in proportion: 64
+	// MiB for one value, line or zip archive that is not a file, 16 MiB for the kept part of one
+	// object.
 	MemoryBytes int64
 }
 
-// What Limits allow without saying so, in bytes.
+// The implicit limits, in bytes.
 const (
-	// ObjectMemory is how much memory the process may take for each object.
+	// ObjectMemory is the memory that the process may use per object.
 	ObjectMemory = 1_000
-	// UsualMemory is how much it may take beside that.
+	// UsualMemory is the memory that it may use in addition.
 	UsualMemory = 300_000_000
 )
 
 const gib = 1 << 30
 
-// scaled is a bound that is usual with the usual MemoryBytes, in proportion.
+// scaled returns a bound in proportion to MemoryBytes; usual is its value for UsualMemory.
 func (l Limits) scaled(usual int64) int {
 	return int(min(float64(usual)/UsualMemory*float64(l.MemoryBytes), 1<<40))
 }
 
-// valueBytes bounds one value, line or archive that has to be held as it is.
+// valueBytes bounds one value, line or archive that is held in memory as it is.
 func (l Limits) valueBytes() int { return l.scaled(64 << 20) }
 
 // documentBytes bounds a document that is read in one piece.
 func (l Limits) documentBytes() int { return l.scaled(16 << 20) }
 
-// decodedBytes bounds what decoding a text in one piece may make of it.
+// decodedBytes bounds the decoded form of a text that is read in one piece.
 func (l Limits) decodedBytes() int { return l.scaled(96 << 20) }
 
-// directoryBytes bounds the directory of a zip archive, of which some ten times as
-// much is made.
+// directoryBytes bounds the directory of a zip archive. Its parsed form is about ten times as
+// large.
 func (l Limits) directoryBytes() int { return l.scaled(8 << 20) }
 
-// windowBytes bounds the memory that a zstd or xz stream may ask for; the streams in it get less.
+// windowBytes bounds the window of a zstd or xz stream. Nested streams get less.
 func (l Limits) windowBytes(depth int) int {
 	if depth == 0 {
 		return l.scaled(64 << 20)
@@ -76,14 +76,14 @@ func (l Limits) windowBytes(depth int) int {
 	return max(l.scaled(8<<20), 1<<20)
 }
 
-// reading are the limits for text.
+// reading returns the limits for text.
 func (l Limits) reading(reserve func(bytes int64, waiting int) error) manifest.Limits {
 	return manifest.Limits{
 		ValueBytes: l.valueBytes(), ObjectBytes: l.scaled(16 << 20), ParsedBytes: l.scaled(128 << 20), Reserve: reserve,
 	}
 }
 
-// above is the error for something of more than so many bytes.
+// above returns the error for exceeding a limit in bytes.
 func above(bytes int, what string) error {
 	return fmt.Errorf("%w: more than %s, the limit for %s", ErrLimit, manifest.Size(int64(bytes)), what)
 }
@@ -116,7 +116,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	return l, nil
 }
 
-// counter counts the bytes that pass through it.
+// counter counts the bytes that are read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -128,8 +128,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// meter is the account of one input: the bytes taken from outside and the bytes
-// that came out of the decompressors.
+// meter is the account of one input: the bytes read from outside and the bytes that came out of the
+// decompressors.
 type meter struct {
 	limits  Limits
 	in      *counter
@@ -171,14 +171,14 @@ func (m *meter) grow(n int64) error {
 	return nil
 }
 
-// metered charges what is read through it to the meter.
+// metered charges the bytes read through it to the meter.
 type metered struct {
 	r io.Reader
 	m *meter
-	// whole: the reader is one file, not an archive of many.
+	// whole is true if the reader is one file, not an archive of many.
 	whole bool
 	read  int64
-	// window is the limit of a zstd stream for its window.
+	// window is the window limit of a zstd stream.
 	window int
 }
 
@@ -201,9 +201,9 @@ func tooWide(name string, window int) error {
 	return fmt.Errorf("%w: %s asks for a window that is larger than %s", ErrLimit, name, manifest.Size(int64(window)))
 }
 
-// readAll reads a file that is needed whole, up to a limit.
+// readAll reads a whole file up to a limit.
 func readAll(r io.Reader, limit int, what string) ([]byte, error) {
-	var content []byte // grows twofold up to the limit, which makes less garbage than io.ReadAll
+	var content []byte // doubles up to the limit, with less garbage than io.ReadAll
 	for len(content) <= limit {
 		if len(content) == cap(content) {
 			content = append(make([]byte, 0, min(max(2*cap(content), 64<<10), limit+1)), content...)
@@ -223,7 +223,7 @@ func readAll(r io.Reader, limit int, what string) ([]byte, error) {
 	return content, nil
 }
 
-// checkDecoding refuses a JSON text of which decoding could make too much.
+// checkDecoding returns an error for a JSON text that could become too large by decoding.
 func (l Limits) checkDecoding(text []byte) error {
 	if most := l.decodedBytes(); manifest.Weight(text) > int64(most) {
 		return above(most, "what a text that is read in one piece may become")

@@ -6,21 +6,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Missing is a group version whose resources a server could not name.
+// Missing is a group version with resources that a server could not name.
 type Missing struct {
 	GroupVersion string
 	// Why is a text for people.
 	Why string
 }
 
-// EveryResource stands in a Gap for all resources of a group version that could
-// not be discovered.
+// EveryResource is the Resource of a Gap for a group version that could not be discovered.
 const EveryResource = "*"
 
-// Listed makes a snapshot of what a live server has listed. Served are the
-// resources that discovery named, and missing what it could not name: a gap each.
-// As from discovery documents, a definition adds its kinds only where discovery is
-// not whole. The objects are taken over: nobody else may have them.
+// Listed returns a snapshot of the objects that a live server has listed. served are the discovered
+// resources. missing are the group versions that discovery could not name: each is a gap. As with
+// discovery documents, a definition adds its kinds only if discovery is incomplete. Listed takes
+// ownership of the objects: they must not be shared.
 func Listed(objects []*object.Object, served *object.Resources, missing []Missing, coverage *Coverage, source Source) (*Snapshot, error) {
 	source.Discovered = true
 	s := &Snapshot{

@@ -11,41 +11,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// role is what a file is for.
+// role is the kind of content of a file.
 type role uint8
 
 const (
-	// foreign files hold no objects: logs, tables, formats of other tools.
+	// foreign files have no objects: logs, tables, formats of other tools.
 	foreign role = iota
 	// objects in any text format.
 	objects
-	// perhapsObjects is text without a known place. It is read only if it looks
-	// like Kubernetes objects.
+	// perhapsObjects is text at an unknown path. It is read only if it looks like Kubernetes
+	// objects.
 	perhapsObjects
 	// discovery documents and the server's version.
 	discovery
-	// perhapsDiscovery has the name of a discovery document; its content decides.
+	// perhapsDiscovery has the name of a discovery document. Its content decides.
 	perhapsDiscovery
-	// failures says which lists could not be made.
+	// failures lists the lists that failed.
 	failures
-	// customFailures says which lists of custom resources could not be made.
+	// customFailures lists the lists of custom resources that failed.
 	customFailures
-	// queries is the log of a dump: what was asked, and which questions failed.
+	// queries is the log of a dump: its requests, and which of them failed.
 	queries
-	// settings of a dump say what was to be asked.
+	// settings of a dump say which requests it makes.
 	settings
 )
 
-// scope is how far a complete list in a file reaches.
+// scope is the part of the cluster that a complete list in a file covers.
 type scope uint8
 
 const (
-	// shown: only the namespaces that its items show. `kubectl get -A` and
-	// `kubectl get -n` cannot be told apart.
+	// shown: only the namespaces of its items. `kubectl get -A` and `kubectl get -n` can't be
+	// distinguished.
 	shown scope = iota
-	// inNamespace: the namespace that the path names.
+	// inNamespace: the namespace in the path.
 	inNamespace
-	// inCluster: the path is the place of cluster-scoped kinds.
+	// inCluster: the path is for cluster-scoped kinds.
 	inCluster
 	// byDirectory: the other files of the directory decide.
 	byDirectory
@@ -53,33 +53,34 @@ const (
 	everywhere
 )
 
-// location is what the path of a file says about its content.
+// location is what the path of a file tells about its content.
 type location struct {
 	role  role
 	scope scope
-	// resource is the plural; empty when the path does not name it.
+	// resource is the plural; "" if the path doesn't have it.
 	resource string
-	// group is meaningful only when grouped.
+	// group is valid only if grouped is true.
 	group, version string
 	grouped        bool
 	namespace      string
-	// layout is the name of the layout that knows the path; empty for none.
+	// layout is the name of the layout that recognised the path; "" for none.
 	layout string
-	// directory holds the file; it is the root of the dump for discovery.
+	// directory is the file's directory; for discovery it is the root of the dump.
 	directory string
-	// archive: it may be an archive, which is told by its content. Any text in it is foreign.
+	// archive is true if the file may be an archive, by its name. Its content decides. Text in it
+	// is foreign.
 	archive bool
-	// sonobuoy is the root of the run of sonobuoy that the file belongs to.
+	// sonobuoy is the root of the sonobuoy run that the file belongs to.
 	sonobuoy string
-	// bundle is the root of the support bundle that the file belongs to; custom tells that it
-	// is one of its lists of custom resources.
+	// bundle is the root of the support bundle that the file belongs to. custom is true for its
+	// lists of custom resources.
 	bundle string
 	custom bool
 }
 
-// locate says what a file of a directory or archive is, by its path alone.
-// Archives are read once and in their own order, so that no file can wait for
-// another; what only the neighbours can tell is decided later (byDirectory).
+// locate returns what a file of a directory or archive is, by its path alone. Archives are read
+// once and in their order, so that no file can wait for another. What depends on other files is
+// decided later (byDirectory).
 func locate(name string) location {
 	dir, file := path.Split(name)
 	base, ok := textName(file)
@@ -102,7 +103,7 @@ func locate(name string) location {
 	return location{role: perhapsObjects, directory: dir}
 }
 
-// textName strips the extension of a file that may hold objects.
+// textName returns the name without its extension; false if the file can't have objects.
 func textName(file string) (base string, ok bool) {
 	if strings.HasPrefix(file, "._") {
 		return "", false
@@ -116,7 +117,7 @@ func textName(file string) (base string, ok bool) {
 	return "", false
 }
 
-// withoutCompression strips the extension of a compressed file.
+// withoutCompression removes the extension of a compressed file.
 func withoutCompression(file string) string {
 	for _, ext := range []string{".gz", ".zst", ".xz", ".bz2", ".lz4"} {
 		file = strings.TrimSuffix(file, ext)
@@ -124,7 +125,7 @@ func withoutCompression(file string) string {
 	return file
 }
 
-// archiveName reports whether a file may be an archive by its name.
+// archiveName reports whether a file may be an archive, by its name.
 func archiveName(file string) bool {
 	switch path.Ext(withoutCompression(file)) {
 	case ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".tzst", ".zip":
@@ -133,16 +134,15 @@ func archiveName(file string) bool {
 	return false
 }
 
-// cleanName turns the name of an archive entry into a relative slash path.
-// Nothing is ever written under it; the dots are dropped so that directories
-// compare equal.
+// cleanName turns the name of an archive entry into a clean relative slash path, so that
+// directories compare equal. No file is ever written under it.
 func cleanName(name string) string {
 	name = path.Clean("/" + strings.ReplaceAll(name, `\`, "/"))
 	return strings.TrimPrefix(name, "/")
 }
 
-// named sets the resource of a location from `plural`, `plural.group` or
-// `plural.version.group`, as kubectl writes resources.
+// named returns the location with the resource `plural`, `plural.group` or `plural.version.group`,
+// as kubectl writes resources.
 func (l location) named(name string) location {
 	plural, rest, dotted := strings.Cut(name, ".")
 	l.resource = plural
@@ -170,10 +170,10 @@ type nameTable struct {
 	bare map[string]object.Resource
 }
 
-// builtinNames is the table of names, built once.
+// builtinNames is the table of names, built on first use.
 var builtinNames = sync.OnceValue(newNameTable)
 
-// newNameTable knows the built-in resources, those of older releases included.
+// newNameTable returns a table of the built-in resources, including those of older releases.
 func newNameTable() *nameTable {
 	t := &nameTable{full: map[schema.GroupResource]object.Resource{}, bare: map[string]object.Resource{}}
 	all := BuiltinResources().All()
@@ -208,8 +208,8 @@ func newNameTable() *nameTable {
 	return t
 }
 
-// resource finds what a location names: `pvcs`, `network-policy` and
-// `ReplicaSets` as well as `replicasets`.
+// resource returns the resource that a location names: `pvcs`, `network-policy` and `ReplicaSets`
+// as well as `replicasets`.
 func (t *nameTable) resource(l location) (object.Resource, bool) {
 	if l.resource == "" {
 		return object.Resource{}, false

@@ -60,7 +60,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// The names that dump formats give to resources.
+// The names of resources in dump formats.
 func TestNameTable(t *testing.T) {
 	for name, kind := range map[string]string{
 		"pods": "Pod", "pvcs": "PersistentVolumeClaim", "pvs": "PersistentVolume", "ingress": "Ingress",

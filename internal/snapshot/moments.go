@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// moments are the times between which the lists of a dump were read.
+// moments are the bounds on when the lists of a dump were read.
 type moments struct {
 	*Snapshot
-	// began is when the dump was begun at the earliest.
+	// began is the earliest time at which the dump can have begun.
 	began int64
-	// newest is when the youngest object of a list was made, bound since when a node is known
-	// to have been there, by its name.
+	// newest returns the creation time of the youngest object of each list. bound returns, by node
+	// name, a time at which the node is known to have existed.
 	newest func() map[listed]int64
 	bound  func() map[string]int64
 }
@@ -31,10 +31,9 @@ func momentsOf(s *Snapshot, began int64) *moments {
 	return m
 }
 
-// Unseen is why an object of a kind that is covered may exist though it is not in the
-// snapshot: it was there at a time, in seconds since 1970, at which its list may have been
-// read already. It is empty where the object was seen, so that it has gone since, where it
-// does not exist, and where the time is not known.
+// Unseen returns why an object of a covered kind may exist although it is not in the snapshot: it
+// existed at the given time, in seconds since 1970, when its list may already have been read. It
+// returns "" if the object is in the snapshot, doesn't exist, or the time is unknown.
 func (s *Snapshot) Unseen(k object.Kind, ref object.Ref, at int64) string {
 	if s.missingIsAbsent || s.moments == nil || at == 0 || !s.moments.after(listed{k.GroupResource(), ref.Namespace}, at) {
 		return ""
@@ -45,8 +44,9 @@ func (s *Snapshot) Unseen(k object.Kind, ref object.Ref, at int64) string {
 	return meanwhile
 }
 
-// UnseenNode is Unseen for a node on which pods are. A pod may have waited for its node, so
-// that it says nothing about when that was made; one that was made for the node does.
+// UnseenNode is Unseen for a node with pods. A pod may have waited for its node, so that its
+// creation proves nothing about the node's. A pod that was created for the node proves that it
+// existed.
 func (s *Snapshot) UnseenNode(name string) string {
 	if s.missingIsAbsent || s.moments == nil {
 		return ""
@@ -54,8 +54,8 @@ func (s *Snapshot) UnseenNode(name string) string {
 	return s.Unseen(object.Node, object.Node.Ref("", name), s.moments.bound()[name])
 }
 
-// after reports whether a time is after a list may have been read: it was read when its
-// youngest object was made or later, and times are whole seconds.
+// after reports whether a time may be later than the reading of a list: the list was read when its
+// youngest object was created or later, and times are whole seconds.
 func (m *moments) after(l listed, at int64) bool { return at >= max(m.began, m.newest()[l]) }
 
 func (m *moments) youngest() map[listed]int64 {

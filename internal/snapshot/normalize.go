@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// typeName is an apiVersion and a kind as an object says them.
+// typeName is an apiVersion and a kind as written in an object.
 type typeName struct{ apiVersion, kind string }
 
-// canonical is what a typeName stands for.
+// canonical is the stored type of a typeName.
 type canonical struct {
 	typeName
 	resource object.Resource
@@ -20,9 +20,8 @@ type canonical struct {
 	noScope  tally
 }
 
-// normalize gives each object the identity under which it is stored: the
-// preferred version of its resource and the kind in its proper case. So one
-// object that a dump shows in two versions of its API appears once.
+// normalize gives each object its stored identity: the preferred version of its resource and the
+// kind in its proper case. An object that a dump has in two versions of its API thus appears once.
 func (s *Snapshot) normalize() {
 	known := map[typeName]*canonical{}
 	var order []*canonical
@@ -61,8 +60,8 @@ func (s *Snapshot) normalize() {
 	}
 }
 
-// reportScope takes the coverage from a resource whose objects stand in the
-// wrong scope: an owner could be looked for in a place where it is not found.
+// reportScope removes the coverage of a resource with objects in the wrong scope: an owner could be
+// looked up where it can't be found.
 // (spec N16)
 func (s *Snapshot) reportScope(c *canonical) {
 	what := "has a namespace, but its kind is cluster-scoped"

@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Outline is what a dump names: enough to complete words by. Nothing may be judged by
-// it.
+// Outline is the list of names in a dump, for shell completion. It proves nothing.
 type Outline struct {
 	// Resources are the types that can be named.
 	Resources *object.Resources
@@ -17,7 +16,7 @@ type Outline struct {
 	objects []*object.Object
 }
 
-// ReadOutline reads files as ReadFiles does.
+// ReadOutline reads files like ReadFiles.
 func ReadOutline(paths []string, o Options) (*Outline, error) {
 	s, err := ReadFiles(paths, o)
 	if err != nil {
@@ -29,7 +28,7 @@ func ReadOutline(paths []string, o Options) (*Outline, error) {
 // Holds reports whether there are objects of a type.
 func (l *Outline) Holds(r object.Resource) bool { return len(l.ofType(r)) > 0 }
 
-// ofType are the objects of a type, which follow one another.
+// ofType returns the objects of a type, which are adjacent.
 func (l *Outline) ofType(r object.Resource) []*object.Object {
 	first, _ := slices.BinarySearchFunc(l.objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind},
 		func(o *object.Object, ref object.Ref) int { return object.Compare(o.Ref, ref) })
@@ -42,8 +41,8 @@ func (l *Outline) ofType(r object.Resource) []*object.Object {
 	return all
 }
 
-// Names are the names of a type's objects that start with a prefix, sorted, in a
-// namespace if objects of the type have one.
+// Names returns the names of a type's objects with a prefix, sorted. For a namespaced type, only
+// those in the namespace.
 func (l *Outline) Names(r object.Resource, namespace, prefix string) []string {
 	var names []string
 	for _, o := range l.ofType(r) {
@@ -54,7 +53,7 @@ func (l *Outline) Names(r object.Resource, namespace, prefix string) []string {
 	return slices.Compact(names)
 }
 
-// Namespaces are the namespaces that objects are in, sorted.
+// Namespaces returns the namespaces with objects, sorted.
 func (l *Outline) Namespaces() []string {
 	seen := map[string]bool{}
 	for _, o := range l.objects {
@@ -64,8 +63,8 @@ func (l *Outline) Namespaces() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Find finds one object, with its finalizers and what a definition defines; nil if it is
-// not there.
+// Find returns an object, with its finalizers and the facts of a definition; nil if it doesn't
+// exist.
 func (l *Outline) Find(r object.Resource, namespace, name string) *object.Object {
 	for _, o := range l.ofType(r) {
 		if (!r.Namespaced || o.Namespace == namespace) && o.Name == name {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestOutlineIsTheSnapshot: whatever a snapshot holds, its outline names the same and
-// finds the same objects, in every compression.
+// TestOutlineIsTheSnapshot: the outline of a snapshot has the same names and finds the same
+// objects, in every compression.
 func TestOutlineIsTheSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +39,7 @@ func TestOutlineIsTheSnapshot(t *testing.T) {
 	})
 }
 
-// agrees compares the answers of an outline with a snapshot, in some namespaces.
+// agrees compares the results of an outline with a snapshot, in some namespaces.
 func agrees(t rapid.TB, s *Snapshot, l *Outline, prefix string, namespaced bool, in ...string) {
 	t.Helper()
 	kinds := [][2]string{{"v1", "Absent"}}
@@ -69,7 +69,7 @@ func agrees(t rapid.TB, s *Snapshot, l *Outline, prefix string, namespaced bool,
 	}
 }
 
-// agreesOn compares the answers about a type in a namespace.
+// agreesOn compares the results about a type in a namespace.
 func agreesOn(t rapid.TB, s *Snapshot, l *Outline, r object.Resource, namespace, prefix string) {
 	t.Helper()
 	var want []string
@@ -110,8 +110,7 @@ func distinct[T comparable](list []T) []T {
 	return seen
 }
 
-// TestOutlineOfOtherFiles: other dumps are read whole, and what is wrong with a file
-// is said.
+// TestOutlineOfOtherFiles: other dumps are read completely, and errors in a file are reported.
 func TestOutlineOfOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// packedDumps are one dump, the tar archive of a list of pods, in all compressions.
+// packedDumps returns one dump, the tar archive of a list of pods, in all compressions.
 func packedDumps(t testing.TB) map[string][]byte {
 	t.Helper()
 	plain := tarOf(t, []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: []byte(podList)}})
@@ -40,8 +40,8 @@ func packedDumps(t testing.TB) map[string][]byte {
 	return packed
 }
 
-// Every compression is read, cut off anywhere it is an error that names it, and a bit
-// that fell over is an error or changes nothing.
+// Every compression can be read. Truncated anywhere it is an error that names the compression, and
+// a flipped bit is an error or changes nothing.
 func TestPacked(t *testing.T) {
 	for name, content := range packedDumps(t) {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// A header of xz that asks for 4 GiB is refused before anything of it is taken.
+// An xz header that requests 4 GiB is refused before any allocation.
 func TestHostileWindow(t *testing.T) {
 	content := packedDumps(t)["xz"]
 	const header, dictionary = 12, 12 + 4
@@ -78,7 +78,7 @@ func TestHostileWindow(t *testing.T) {
 	}
 }
 
-// Archives in archives are read under the paths of both, to a depth.
+// Nested archives are read under the paths of both, to a maximum depth.
 func TestArchivesInArchives(t *testing.T) {
 	inner := tarOf(t, []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: []byte(podList)}})
 	wrapped := func(name string, content []byte) []byte {
@@ -119,7 +119,7 @@ func TestArchivesInArchives(t *testing.T) {
 	}
 }
 
-// wideOf is a text in UTF-16 with its byte order mark.
+// wideOf returns a text in UTF-16 with a byte order mark.
 func wideOf(order binary.AppendByteOrder, text string) []byte {
 	var b []byte
 	for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
@@ -128,7 +128,7 @@ func wideOf(order binary.AppendByteOrder, text string) []byte {
 	return b
 }
 
-// What PowerShell redirects is UTF-16.
+// Output that PowerShell redirects is UTF-16.
 func TestWideText(t *testing.T) {
 	long := strings.Repeat("# \U0001F600 é\n", 50_000)
 	for name, text := range map[string]string{

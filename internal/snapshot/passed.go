@@ -8,18 +8,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
-// passed are the documents that are no objects, and the inputs in which there was nothing
-// else. They prove nothing, and keep nobody from reading the rest.
+// passed are the skipped documents, which are no objects, and the inputs with nothing else. They
+// prove nothing and don't stop the reading.
 type passed struct {
-	// documents counts them; first is the place and the reason of the first one, by the
-	// names of files.
+	// documents is their number. first is the place of the first one, by file name, and why it was
+	// skipped.
 	documents int
 	first     string
-	// inputs are those without any object, list or answer of discovery.
+	// inputs are those without any object, list or discovery document.
 	inputs []unread
 }
 
-// unread is an input of which nothing was read.
+// unread is an input without any content.
 type unread struct{ name, why string }
 
 func (p *passed) add(what string) {
@@ -37,7 +37,7 @@ func (p *passed) merge(one *passed) {
 	p.documents += one.documents
 }
 
-// nothing notes an input of which nothing was read.
+// nothing records an input without any content.
 func (p *passed) nothing(in *input) {
 	why := "it holds no Kubernetes objects"
 	if in.files > 0 {
@@ -46,7 +46,7 @@ func (p *passed) nothing(in *input) {
 	p.inputs = append(p.inputs, unread{in.name, why})
 }
 
-// refusal is the error of so many inputs if nothing was read of any.
+// refusal returns an error if all inputs are without content.
 func (p *passed) refusal(inputs int) error {
 	if len(p.inputs) < inputs {
 		return nil
@@ -58,7 +58,7 @@ func (p *passed) refusal(inputs int) error {
 	return fmt.Errorf("%s: %s (%s)", first.name, first.why, strings.TrimPrefix(p.first, first.name+": "))
 }
 
-// remarks are what is to be said of them.
+// remarks returns the problems for skipped documents and inputs.
 func (p *passed) remarks() []Problem {
 	var problems []Problem
 	for _, in := range p.inputs {
@@ -74,14 +74,14 @@ func (p *passed) remarks() []Problem {
 	return problems
 }
 
-// isNoObject reports whether an error says that a text is something else than objects, and
-// not that it is cut off or too large.
+// isNoObject reports whether the error says that a text isn't objects at all, and not that it is
+// cut off or too large.
 func isNoObject(err error) bool {
 	_, ok := errors.AsType[*manifest.Problem](err)
 	return ok && !errors.Is(err, manifest.ErrTruncated) && !errors.Is(err, ErrLimit)
 }
 
-// amount counts what was read so far, beside lists.
+// amount returns the amount of content read so far, without lists.
 func (r *reader) amount() int {
 	n := len(r.objects) + len(r.stored) + len(r.failed) + len(r.documents.groups) + len(r.documents.lists)
 	if r.source.KubernetesVersion != "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Place is where an object of the snapshot stands among Objects, whatever has become of it
-// since; -1 for one that is not there under these coordinates and with this uid. It is much
-// faster than Find, for the object mostly knows. It may be asked by several goroutines.
+// Place returns the index in Objects of an object of the snapshot, in any of its versions; -1 if no
+// object has these coordinates and this UID. It is much faster than Find because the hint of the
+// object mostly gives the index. It is safe for concurrent use.
 func (s *Snapshot) Place(o *object.Object) int {
 	if i := s.hinted(o); i >= 0 && i < len(s.Objects) && (s.Objects[i] == o || s.Objects[i].Ref == o.Ref) {
 		return i
@@ -21,7 +21,7 @@ func (s *Snapshot) Place(o *object.Object) int {
 	return i
 }
 
-// number tells the objects where they stand.
+// number sets the hints of the objects to their positions.
 func (s *Snapshot) number() {
 	for i, o := range s.Objects {
 		if n := uint32(i) + 1; o.Hint() != n {
@@ -30,7 +30,7 @@ func (s *Snapshot) number() {
 	}
 }
 
-// hinted is where the object may stand: others than this snapshot may have given it its hint.
+// hinted returns the index that the object may have. Its hint may come from another snapshot.
 func (s *Snapshot) hinted(o *object.Object) int {
 	switch {
 	case o.Hint() == 0:
@@ -42,8 +42,8 @@ func (s *Snapshot) hinted(o *object.Object) int {
 	}
 }
 
-// places are the hints of the objects of a part of a snapshot, which are in their order there as
-// well. They are noted when somebody asks.
+// places are the hints of the objects of a derived snapshot, which are ascending there as well.
+// They are collected on first use.
 type places struct {
 	once  sync.Once
 	hints []uint32

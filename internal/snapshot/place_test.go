@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Where an object stands is the same whether it knows that itself, another snapshot has told it
-// something else, or nobody has: clones, parts, parts of parts, and objects that were added.
+// Place is the same whether the hint of an object is its own, another snapshot's, or missing: for
+// clones, derived snapshots, those derived from them, and added objects.
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func configMap(name string, uid int) *object.Object {
 	return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name, UID: types.UID(fmt.Sprint("uid-", uid))}}
 }
 
-// kept draws some of the objects, and a clone of one where it may be.
+// kept draws some of the objects, and possibly a clone of one.
 func kept(t *rapid.T, objects []*object.Object) []*object.Object {
 	var list []*object.Object
 	for _, o := range objects {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// lifecycleOf is what follows until the end of the line. Objects whose lines end alike have it in
-// common, unless it is of a kind that hardly any two have.
+// lifecycleOf reads the rest of the line. Objects with equal rests share the Lifecycle, except
+// kinds with mostly unique ones.
 func (p *plainObjects) lifecycleOf(l *plainLine) *object.Lifecycle {
 	if len(l.rest) == 1 && l.rest[0] == '}' {
 		return nil
@@ -34,7 +34,8 @@ func (p *plainObjects) lifecycleOf(l *plainLine) *object.Lifecycle {
 	return life
 }
 
-// lifecycle reads the members of one, none of which is written when it is zero; alone tells that it is hardly another object's.
+// lifecycle reads the members of a Lifecycle, which are never written when zero. alone is true if
+// it is mostly unique.
 func (p *plainObjects) lifecycle(l *plainLine) (life *object.Lifecycle, alone bool) {
 	life = &object.Lifecycle{}
 	if l.member(`"f":`) {
@@ -67,8 +68,8 @@ func (p *plainObjects) lifecycle(l *plainLine) (life *object.Lifecycle, alone bo
 	return life, alone || unlike
 }
 
-// facts are those of a kind of which a cluster may have many objects; nil for others, whose lines
-// are odd. Unlike are those that hardly another object has.
+// facts reads the facts of kinds with many objects per cluster. It returns nil for other kinds, and
+// their lines are odd. unlike is true for mostly unique facts.
 func (p *plainObjects) facts(l *plainLine) (facts object.Facts, unlike bool) {
 	switch {
 	case l.member(`"pod":`):
@@ -96,11 +97,11 @@ func (p *plainObjects) facts(l *plainLine) (facts object.Facts, unlike bool) {
 	return nil, false
 }
 
-// shared is a string that repeats over many objects, own one that does not.
+// shared reads a string that repeats over many objects, own one that doesn't.
 func (p *plainObjects) shared(l *plainLine) string { return p.intern.Bytes(l.text()) }
 func (p *plainObjects) own(l *plainLine) string    { return p.keep(l.text()) }
 
-// strings are those of a list that is there because it is not empty.
+// strings reads a non-empty list.
 func (p *plainObjects) strings(l *plainLine) []string {
 	var few [8]string
 	list := few[:0]

@@ -2,16 +2,16 @@ package snapshot
 
 import "github.com/kubectl-gc/kubectl-gc/internal/manifest"
 
-// plainLine reads a line as this program writes it: no white space, members in the order of the
-// structs, each once, strings that stand for themselves. A line that is anything else, well-formed
-// or not, is odd, and what was read of it means nothing.
+// plainLine is a parser for lines as this program writes them: without white space, members in the
+// order of the structs, each once, strings without escapes. Any other line, well-formed or not,
+// sets odd. Results of an odd line are meaningless.
 type plainLine struct {
 	rest []byte
-	// inside tells that a member or element stands before, in the same brackets.
+	// inside is true after a member or element within the same brackets.
 	inside, odd bool
 }
 
-// enter goes behind a bracket.
+// enter skips an opening bracket.
 func (l *plainLine) enter(bracket byte) {
 	if len(l.rest) == 0 || l.rest[0] != bracket {
 		l.odd = true
@@ -20,14 +20,14 @@ func (l *plainLine) enter(bracket byte) {
 	l.rest, l.inside = l.rest[1:], false
 }
 
-// leave goes behind the bracket that closes.
+// leave skips a closing bracket.
 func (l *plainLine) leave(bracket byte) {
 	l.enter(bracket)
 	l.inside = true
 }
 
-// member goes to the value of the next member, if it has the key, which is in quotes and with
-// its colon.
+// member moves to the value of the next member and returns true if it has the key, which is given
+// with quotes and colon.
 func (l *plainLine) member(key string) bool {
 	rest := l.rest
 	if l.inside {
@@ -43,7 +43,8 @@ func (l *plainLine) member(key string) bool {
 	return true
 }
 
-// element goes to the next element of a list, and behind the list if there is none.
+// element moves to the next element of a list. It returns false, and skips the closing bracket, if
+// there is none.
 func (l *plainLine) element() bool {
 	switch {
 	case l.odd || len(l.rest) == 0:
@@ -63,7 +64,7 @@ func (l *plainLine) element() bool {
 	return false
 }
 
-// text is the string at the current place.
+// text reads a string.
 func (l *plainLine) text() []byte {
 	if len(l.rest) == 0 || l.rest[0] != '"' {
 		l.odd = true
@@ -80,10 +81,10 @@ func (l *plainLine) text() []byte {
 	return text
 }
 
-// mostDigits is how many digits of a number surely fit into 64 bits.
+// mostDigits is the number of decimal digits that always fit into 64 bits.
 const mostDigits = 18
 
-// number is the number at the current place, up to most.
+// number reads a number up to most.
 func (l *plainLine) number(most int64) int64 {
 	rest := l.rest
 	negative := len(rest) > 0 && rest[0] == '-'
@@ -106,14 +107,14 @@ func (l *plainLine) number(most int64) int64 {
 	return value
 }
 
-// size is a number that is not negative.
+// size reads a non-negative number.
 func (l *plainLine) size(most int64) int64 {
 	n := l.number(most)
 	l.odd = l.odd || n < 0
 	return n
 }
 
-// yes reads the value of a member that is there only if it is true.
+// yes reads the value of a member that is written only if it is true.
 func (l *plainLine) yes() bool {
 	const value = "true"
 	if len(l.rest) < len(value) || string(l.rest[:len(value)]) != value {

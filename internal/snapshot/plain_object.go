@@ -12,46 +12,46 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// plainObjects makes objects of lines as this program writes them, the lines of one file. What
-// repeats is made once: siblings have the same text for their owners, and most objects one for
-// their lifecycle that others have, too. The objects themselves, their references and their names
-// come in blocks, which cost less than each alone; a snapshot holds all of them, or none.
+// plainObjects decodes the objects of one file from lines as this program writes them. It decodes
+// repeated parts once: siblings have equal texts for their owners, and most objects share their
+// Lifecycle. Objects, references and names are allocated in blocks, which is cheaper; a snapshot
+// keeps all of them, or none.
 type plainObjects struct {
 	types  []typeName
 	intern *manifest.Interner
 
 	objects []object.Object
 	owners  []object.OwnerReference
-	// names are name, uid and resourceVersion of objects and owners.
+	// names has name, UID and resourceVersion of objects and owners.
 	names strings.Builder
 
-	// namespace and labels are those of the object before, labelText as it was written.
+	// namespace and labels are those of the previous object, labelText is the text of the labels.
 	namespace string
 	labels    object.Labels
 	labelText []byte
 	unescaped []byte
 
 	seed maphash.Seed
-	// siblings are owners by a hash of their text, last those of the object before that had some.
+	// siblings are owners by a hash of their text. last is the most recent one.
 	siblings [1 << 10]sameOwners
 	last     *sameOwners
-	// lifecycles are those that several objects may have, by their text.
+	// lifecycles are those that several objects may share, by their text.
 	lifecycles map[string]*object.Lifecycle
 }
 
-// sameOwners are owner references with their text, from the comma before it.
+// sameOwners are owner references with their text, from the preceding comma.
 type sameOwners struct {
 	text   []byte
 	owners []object.OwnerReference
 }
 
-// What comes in one block, and how much is remembered.
+// Block sizes and cache sizes.
 const (
 	objectBlock    = 128
 	ownerBlock     = 64
 	nameBlock      = 16 << 10
 	mostLifecycles = 1 << 14
-	// longText is the length above which a text is not remembered.
+	// longText is the length above which a text isn't cached.
 	longText = 1 << 9
 )
 
@@ -61,7 +61,7 @@ func newPlainObjects(types []typeName, intern *manifest.Interner) *plainObjects 
 	return p
 }
 
-// object is the object of a line that is valid until it returns; nil for an odd one.
+// object returns the object of a line, nil for an odd line. It doesn't keep the line.
 func (p *plainObjects) object(line []byte) *object.Object {
 	l := plainLine{rest: line}
 	l.enter('{')
@@ -116,14 +116,14 @@ func (p *plainObjects) object(line []byte) *object.Object {
 	return &p.objects[len(p.objects)-1]
 }
 
-// keep returns some texts as one.
+// keep returns the concatenation of the texts as a string.
 func (p *plainObjects) keep(texts ...[]byte) string {
 	size := 0
 	for _, t := range texts {
 		size += len(t)
 	}
 	if p.names.Cap()-p.names.Len() < size {
-		p.names = strings.Builder{} // what was kept stays where it is
+		p.names = strings.Builder{} // earlier strings keep the old buffer
 		p.names.Grow(max(size, nameBlock))
 	}
 	from := p.names.Len()
@@ -133,7 +133,7 @@ func (p *plainObjects) keep(texts ...[]byte) string {
 	return p.names.String()[from:]
 }
 
-// ownersOf are the owner references, which come next if there are any.
+// ownersOf reads the owner references, if they are next.
 func (p *plainObjects) ownersOf(l *plainLine) []object.OwnerReference {
 	start := l.rest
 	if !l.member(`"o":`) {
@@ -206,8 +206,8 @@ func (p *plainObjects) references(owners []manifest.Owner) []object.OwnerReferen
 	return p.owners[from:len(p.owners):len(p.owners)]
 }
 
-// labelsOf are the labels, which come next if there are any: keys and values, each with a NUL
-// behind it, which is the only character that is escaped.
+// labelsOf reads the labels, if they are next: keys and values, each followed by a NUL, the only
+// escaped character.
 func (p *plainObjects) labelsOf(l *plainLine) object.Labels {
 	if !l.member(`"l":`) {
 		return ""

@@ -13,7 +13,7 @@ import (
 
 var plainTypes = []typeName{{"v1", "Pod"}, {"v1", "Node"}, {"apps/v1", "Deployment"}, {"example.com/v1", "Cart"}}
 
-// same says in what two readings of one line differ; empty for nothing.
+// same returns the difference of two readings of one line, "" if there is none.
 func same(plain, whole *object.Object) string {
 	switch {
 	case !object.Equal(plain, whole):
@@ -34,9 +34,8 @@ func lineOf(t rapid.TB, o *object.Object, number int) []byte {
 	return line
 }
 
-// TestPlainObjects: of whatever objects, one after the other, the lines are read as the decoder
-// of JSON reads them. A line stays what it was for who has read it, though the next ones are read
-// into the same room.
+// TestPlainObjects: the lines of any sequence of objects are decoded as by the JSON decoder. An
+// object doesn't change when later lines are decoded into the same buffers.
 func TestPlainObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPlainObjects(plainTypes, manifest.NewInterner())
@@ -63,8 +62,7 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// TestPlainIsUsual: lines of objects as clusters have them are not odd, except where they are of
-// a kind of which there are few.
+// TestPlainIsUsual: lines of realistic objects are not odd, except those of rare kinds.
 func TestPlainIsUsual(t *testing.T) {
 	usual := func(facts object.Facts) *object.Object {
 		return &object.Object{
@@ -111,7 +109,7 @@ func TestPlainIsUsual(t *testing.T) {
 	}
 }
 
-// FuzzPlainObject: what is read of a line at all is what the decoder of JSON reads.
+// FuzzPlainObject: a line that is not odd is decoded as by the JSON decoder.
 func FuzzPlainObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"t":0}`, `{"t":3,"s":"shop","n":"web","u":"1"}`, `{"t":3,"n":"a\"b","u":"1"}`, `{"t":-1}`, `{"t":4}`, `{"t":00}`, `{"t":0,}`, `{"t":0}}`, `{"t":0} `,

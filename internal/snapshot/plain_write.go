@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// plainWriter writes objects as the encoder of JSON does, where their strings stand for
-// themselves. What repeats is encoded once: the owners that siblings share, and what is behind
-// them, which most objects share with many others. What is not so simple the encoder writes.
+// plainWriter writes objects exactly like the JSON encoder, if their strings need no escapes. It
+// encodes repeated parts once: the owners that siblings share, and the rest of the line, which most
+// objects share. The JSON encoder writes all other objects.
 type plainWriter struct {
 	types map[typeName]int
-	// name is the type of the object before, start how a line of it begins.
+	// name is the type of the previous object, start the beginning of its lines.
 	name  typeName
 	start []byte
-	// owners and labels are those of the object before, with their text.
+	// owners and labels are those of the previous object, with their text.
 	owners            []object.OwnerReference
 	labels            object.Labels
 	ownersText, lText []byte
-	// ends are how lines end, by what objects share; nil is that of those without it.
+	// ends are the ends of lines by Lifecycle, nil for objects without one.
 	ends map[*object.Lifecycle][]byte
 
 	stored  storedObject
@@ -37,7 +37,7 @@ func newPlainWriter(types map[typeName]int) *plainWriter {
 	return p
 }
 
-// encode is the line of a value. It is valid until the next call.
+// encode returns the line of a value. It is valid until the next call.
 func (p *plainWriter) encode(v any) ([]byte, error) {
 	p.scratch.Reset()
 	if err := json.MarshalEncode(p.encoder, v); err != nil {
@@ -46,7 +46,7 @@ func (p *plainWriter) encode(v any) ([]byte, error) {
 	return p.scratch.Bytes(), nil
 }
 
-// append adds the line of an object.
+// append appends the line of an object.
 func (p *plainWriter) append(line []byte, o *object.Object) ([]byte, error) {
 	end, err := p.end(o.Lifecycle)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *plainWriter) append(line []byte, o *object.Object) ([]byte, error) {
 	return append(line, whole...), err
 }
 
-// end is how the line of an object ends.
+// end returns the end of an object's line.
 func (p *plainWriter) end(life *object.Lifecycle) ([]byte, error) {
 	if end, ok := p.ends[life]; ok {
 		return end, nil
@@ -78,8 +78,8 @@ func (p *plainWriter) end(life *object.Lifecycle) ([]byte, error) {
 	return end, nil
 }
 
-// plain adds the line of an object up to its end. It is false for one with a string that does not
-// stand for itself; what it has added then means nothing.
+// plain appends the line of an object up to its end. It returns false, and an unusable line, if a
+// string needs escapes.
 func (p *plainWriter) plain(line []byte, o *object.Object) ([]byte, bool) {
 	if name := (typeName{o.APIVersion, o.Kind}); name != p.name || p.start == nil {
 		p.name = name
@@ -101,12 +101,12 @@ func (p *plainWriter) plain(line []byte, o *object.Object) ([]byte, bool) {
 	return line, true
 }
 
-// appendPlain adds a member, or nothing for an empty string.
+// appendPlain appends a member, or nothing for an empty string.
 func appendPlain(line *[]byte, key, s string) bool {
 	return s == "" || appendText(line, key, s)
 }
 
-// appendText adds a member. Key is all up to the first character of the string.
+// appendText appends a member. key includes the opening quote of the string.
 func appendText(line *[]byte, key, s string) bool {
 	to := append(*line, key...)
 	from := len(to)
@@ -154,7 +154,7 @@ func appendOwner(line *[]byte, before string, o *object.OwnerReference) bool {
 	return true
 }
 
-// appendLabels adds labels, of which the NUL behind each key and value is escaped.
+// appendLabels appends labels with the NUL after each key and value escaped.
 func (p *plainWriter) appendLabels(line *[]byte, labels object.Labels) bool {
 	if labels == "" {
 		return true

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestPlainWriter: of whatever objects, one after the other, the lines are those of the encoder of
-// JSON, what they share with the one before or not.
+// TestPlainWriter: the lines of any sequence of objects equal those of the JSON encoder, whether or
+// not an object shares parts with the previous one.
 func TestPlainWriter(t *testing.T) {
 	types := map[typeName]int{}
 	for i, name := range plainTypes {
@@ -57,7 +57,7 @@ func TestPlainWriter(t *testing.T) {
 	}
 }
 
-// FuzzPlainWriter: a string is written as the encoder of JSON writes it, or refused as there.
+// FuzzPlainWriter: a string is written, or refused, as by the JSON encoder.
 func FuzzPlainWriter(f *testing.F) {
 	for _, seed := range []string{"web", "a\"b", "a\\b", "é", "\x00", "a\x00b\x00", "\x1f", "\x7f", "\xff", "\u2028", "<&>"} {
 		f.Add(seed, "1", int64(0), uint8(0))
@@ -88,7 +88,7 @@ func FuzzPlainWriter(f *testing.F) {
 
 func isUTF8(s string) bool { return bytes.Equal(bytes.ToValidUTF8([]byte(s), []byte("?")), []byte(s)) }
 
-// TestWriteSaysWhatFailed: the error of what is written to is that of Write, whenever it fails.
+// TestWriteSaysWhatFailed: Write returns the error of its writer, whenever it fails.
 func TestWriteSaysWhatFailed(t *testing.T) {
 	s := &Snapshot{coverage: &Coverage{}, Resources: &object.Resources{}}
 	for range 10_000 {
@@ -108,7 +108,7 @@ func TestWriteSaysWhatFailed(t *testing.T) {
 	}
 }
 
-// TestCompressedAlike: a compressed snapshot has the same bytes however many processors there are.
+// TestCompressedAlike: a compressed snapshot has the same bytes on any number of processors.
 func TestCompressedAlike(t *testing.T) {
 	s := &Snapshot{coverage: &Coverage{}, Resources: &object.Resources{}}
 	for i := range 100_000 {

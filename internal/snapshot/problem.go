@@ -13,30 +13,30 @@ type ProblemKind string
 
 // The kinds of problems. Documented in docs/reasons.md.
 const (
-	// DuplicateUID: two different objects have the same uid.
+	// DuplicateUID: two different objects have the same UID.
 	DuplicateUID ProblemKind = "DuplicateUID"
-	// Replaced: the same coordinates were seen with two uids; the object with the
-	// newer resourceVersion was kept.
+	// Replaced: the same coordinates were seen with two UIDs; the object with the newer
+	// resourceVersion was kept.
 	Replaced ProblemKind = "Replaced"
-	// NoUID: objects without a uid; one was made up (see MissingUID).
+	// NoUID: objects without a UID; one was made up (see MissingUID).
 	NoUID ProblemKind = "NoUID"
-	// WrongScope: a namespaced object without a namespace, or a cluster-scoped
-	// one with one. The resource is then not covered.
+	// WrongScope: a namespaced object without a namespace, or a cluster-scoped one with one. The
+	// resource is then not covered.
 	WrongScope ProblemKind = "WrongScope"
-	// Unread: a file could not be read whole and was left out.
+	// Unread: a file could not be read completely and was left out.
 	Unread ProblemKind = "Unread"
 	// StaleDiscovery: the discovery documents are incomplete.
 	StaleDiscovery ProblemKind = "StaleDiscovery"
 	// MisnamedFile: a file is named after one resource and lists another.
 	MisnamedFile ProblemKind = "MisnamedFile"
-	// NoObject: documents, or all of an input, that are no objects and were passed over.
+	// NoObject: documents, or a whole input, that are no objects and were skipped.
 	NoObject ProblemKind = "NoObject"
 )
 
-// Problem is a remark on the input that does not stop the work.
+// Problem is a remark on the input that doesn't stop the reading.
 type Problem struct {
 	Kind ProblemKind
-	// Object is what the remark is about, or the first of several.
+	// Object is the object of the remark, or the first of several.
 	Object object.Ref
 	// File is set for remarks about files.
 	File    string
@@ -52,8 +52,8 @@ func compareProblems(a, b Problem) int {
 	)
 }
 
-// tally counts remarks of one kind about one resource, so that a dump in which
-// every object has the same flaw gets one line and not a million.
+// tally counts remarks of one kind about one resource, so that a dump with the same flaw in every
+// object gets one line and not a million.
 type tally struct {
 	first object.Ref
 	count int
@@ -74,8 +74,7 @@ func (t *tally) problem(kind ProblemKind, what string) Problem {
 	return Problem{Kind: kind, Object: t.first, Message: message}
 }
 
-// printable is a reference that is safe to print: names of a dump are foreign
-// text.
+// printable returns a reference that is safe to print: names in a dump are foreign text.
 func printable(r object.Ref) string {
 	s := r.String()
 	if q := fmt.Sprintf("%q", s); q != `"`+s+`"` {

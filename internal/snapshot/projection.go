@@ -8,13 +8,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A projection is a resource of an aggregated API server that shows the objects of another
-// resource with their uids: an ImageStreamTag has the uid of its ImageStream. It is neither an
-// owner nor a dependent, and its part of a namespace goes with its source. Its objects are left
-// out of a snapshot. Its resource keeps the verb get alone, so that a list of it that was not
-// read is no gap.
+// A projection is a resource of an aggregated API server that shows the objects of another resource
+// with their UIDs: an ImageStreamTag has the UID of its ImageStream. It is neither an owner nor a
+// dependent, and is deleted along with its source. A snapshot omits its objects. The resource keeps
+// only the verb get, so that a list of it that was not read is no gap.
 
-// dropProjections leaves out the objects of resources that are known to be projections.
+// dropProjections omits the objects of known projections.
 func (s *Snapshot) dropProjections() {
 	known := map[schema.GroupResource]bool{}
 	var stored storedKinds
@@ -36,8 +35,8 @@ func (s *Snapshot) dropProjections() {
 	s.drop(known)
 }
 
-// withoutProjections leaves out the objects of resources that show nothing but the objects of
-// another resource, as groups of objects with the same uid tell. It returns the other groups.
+// withoutProjections omits the objects of resources that only show objects of another resource,
+// judged by groups of objects with the same UID. It returns the other groups.
 func (s *Snapshot) withoutProjections(groups [][]*object.Object) [][]*object.Object {
 	if len(groups) == 0 {
 		return nil
@@ -63,7 +62,7 @@ func (s *Snapshot) withoutProjections(groups [][]*object.Object) [][]*object.Obj
 		if name := (typeName{o.APIVersion, o.Kind}); shown[name] > 0 {
 			shown[name]--
 		} else if _, ok := shown[name]; ok {
-			delete(shown, name) // it has an object of its own
+			delete(shown, name) // it has an object with its own UID
 		}
 	}
 	found := map[schema.GroupResource]bool{}
@@ -80,8 +79,8 @@ func (s *Snapshot) withoutProjections(groups [][]*object.Object) [][]*object.Obj
 	return slices.DeleteFunc(groups, func(group []*object.Object) bool { return len(group) < 2 })
 }
 
-// storedKinds are the kinds that the API server is known to store itself, beside the built-in
-// ones: CRDs declare them.
+// storedKinds are the kinds, besides the built-in ones, that the API server is known to store:
+// those of CRDs.
 type storedKinds map[schema.GroupKind]bool
 
 func (s *Snapshot) storedKinds() storedKinds {
@@ -97,7 +96,7 @@ func (stored storedKinds) has(o *object.Object) bool {
 	return err == nil || stored[schema.GroupKind{Group: object.GroupOf(o.APIVersion), Kind: o.Kind}]
 }
 
-// drop leaves out the objects of some resources, and takes all verbs but get from these.
+// drop omits the objects of some resources and removes all verbs except get from them.
 func (s *Snapshot) drop(resources map[schema.GroupResource]bool) {
 	if len(resources) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestProjections: an object that an aggregated API server shows once more is one object.
+// TestProjections: an object that an aggregated API server shows again is one object.
 func TestProjections(t *testing.T) {
 	extension := func(group, version, name, kind string) object.Resource {
 		return object.Resource{Group: group, Version: version, Name: name, Kind: kind, Namespaced: true, Verbs: object.AllVerbs}

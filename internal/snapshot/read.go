@@ -13,42 +13,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Options say how to read.
+// Options configure the reading.
 type Options struct {
 	// Stdin is read for the path "-".
 	Stdin io.Reader
-	// AllowPartial turns broken files into problems and gaps. Without it they are
-	// errors, because a file that was read by half looks like one in which the
-	// other half does not exist.
+	// AllowPartial turns broken files into problems and gaps. Without it they are errors: a
+	// half-read file looks as if the other half didn't exist.
 	AllowPartial bool
-	// TreatMissingAsAbsent lets the snapshot cover everything: the user vouches
-	// for it.
+	// TreatMissingAsAbsent makes the snapshot cover everything: the user vouches for it.
 	TreatMissingAsAbsent bool
-	// Vouched is what the user says of the lists.
+	// Vouched is the user's word about the lists.
 	Vouched Vouched
-	// TakenAt, if it is not empty, is when the dump was taken, as an RFC 3339 text.
+	// TakenAt, if not empty, is the time of the dump as an RFC 3339 text.
 	TakenAt string
-	// Revision is the one that is read of an etcd snapshot; 0 for the newest.
+	// Revision selects the revision of an etcd snapshot; 0 means the newest.
 	Revision int64
 	// Limits bound the inputs.
 	Limits Limits
-	// Raw, if it is not nil, is given what Wants asks for of the JSON text of an object, or
-	// all of it without Wants, and of an etcd snapshot perhaps more: in the version in which it was found; the text is good until
-	// Raw returns, and empty where it cannot be had, be it for its size. A snapshot that this program wrote
-	// has no texts.
+	// Raw, if not nil, receives the parts that Wants requests of an object's JSON text, or all of
+	// it without Wants; from an etcd snapshot perhaps more. The object has the version in which it
+	// was found. The text is valid until Raw returns. It is empty if it isn't available, for
+	// example because of its size. Snapshots in our own format have no texts.
 	Wants func(o *object.Object) *manifest.Fields
 	Raw   func(o *object.Object, text []byte) error
-	// Evidence, if it is not nil, is given each line of evidence in a snapshot that this program
-	// wrote; the line is good until it returns.
+	// Evidence, if not nil, receives each line of evidence in a snapshot of our own format. The
+	// line is valid until it returns.
 	Evidence func(line []byte) error
-	// Memory, if it is not nil, is called as inputs are read, and before much memory is
-	// taken, with how many bytes that is, with the number of objects that were read so
-	// far, and with the limits. Its error, which is an ErrLimit, ends the reading.
+	// Memory, if not nil, is called while inputs are read, and before large allocations. Its
+	// parameters are the bytes to allocate, the number of objects read so far, and the limits. Its
+	// error, which is an ErrLimit, ends the reading.
 	Memory func(bytes int64, objects int, limits Limits) error
 }
 
-// ReadFiles reads files, directories and archives into one snapshot; "-" is the
-// standard input. All of them must come from one cluster.
+// ReadFiles reads files, directories and archives into one snapshot; "-" is the standard input. All
+// of them must come from one cluster.
 func ReadFiles(paths []string, o Options) (*Snapshot, error) {
 	r, err := newReader(o)
 	if err != nil {
@@ -77,8 +75,8 @@ func (r *reader) readAll(paths []string) (*Snapshot, error) {
 	return s, nil
 }
 
-// reader collects what the inputs hold. Nothing is concluded before all of them
-// have been read, because discovery documents and definitions may come last.
+// reader collects the content of the inputs. It concludes nothing before all of them were read,
+// because discovery documents and definitions may come last.
 type reader struct {
 	options Options
 	limits  Limits
@@ -91,28 +89,28 @@ type reader struct {
 	documents documents
 	source    Source
 	problems  []Problem
-	// moment is the latest time at which something was written, in seconds since 1970; 0
-	// if nothing says so.
+	// moment is the latest time at which an object was written, in seconds since 1970; 0 if
+	// unknown.
 	moment int64
-	// kubelets are the versions that the Nodes say.
+	// kubelets are the versions in the Nodes.
 	kubelets kubelets
 	passed   passed
-	// runs and bundles are those that were read whole.
+	// runs and bundles are those that were read completely.
 	runs    []*sonobuoyRun
 	bundles []*bundleRun
 	stored  []*Snapshot
-	// readBack counts the objects of stored.
+	// readBack is the number of objects in stored.
 	readBack int
-	// revisionRead tells that the revision of the options was read of some input.
+	// revisionRead is true if the requested revision was read from some input.
 	revisionRead bool
 
-	// workers is how many files of a directory are read at a time.
+	// workers is the number of files of a directory that are read at a time.
 	workers int
-	// memory is shared with the readers of other files, which read at the same time; counted is
-	// how many objects of this reader it has been told about.
+	// memory is shared with the concurrent readers of other files. counted is the number of this
+	// reader's objects that memory knows of.
 	memory  *memory
 	counted int
-	// stop is closed when what is being read is no longer needed; nil if it always is.
+	// stop is closed when the result is not needed any more; it may be nil.
 	stop <-chan struct{}
 }
 
@@ -123,13 +121,13 @@ func newReader(o Options) (*reader, error) {
 	}
 	r := &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostFiles)}
 	r.memory = &memory{room: o.Memory, limits: limits}
-	if o.Raw != nil || o.Wants != nil || o.Evidence != nil { // which are told about objects in the order of the files
+	if o.Raw != nil || o.Wants != nil || o.Evidence != nil { // they receive objects in the order of the files
 		r.workers = 1
 	}
 	return r, nil
 }
 
-// reserve asks for memory, where so many objects wait that were not handed over yet.
+// reserve requests memory. waiting is the number of objects that were not handed over yet.
 func (r *reader) reserve(bytes int64, waiting int) error {
 	select {
 	case <-r.stop:
@@ -142,7 +140,7 @@ func (r *reader) reserve(bytes int64, waiting int) error {
 	return r.memory.ask(bytes, more)
 }
 
-// inputError names a file whose name is foreign text.
+// inputError adds the name of a file, which is foreign text, to an error.
 func inputError(file string, err error) error {
 	if _, ok := errors.AsType[*manifest.Problem](err); ok {
 		return err
@@ -150,7 +148,7 @@ func inputError(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// readFile reads one file at a location. in is the input that it belongs to.
+// readFile reads one file of an input at a location.
 func (r *reader) readFile(in *input, file string, l location, content io.Reader) error {
 	buffered := newBuffered(content)
 	defer buffered.release()
@@ -162,10 +160,11 @@ func (r *reader) readFile(in *input, file string, l location, content io.Reader)
 	return r.tolerate(in, l, file, err)
 }
 
-// startBytes is how much of a text is looked at to tell what it holds.
+// startBytes is the number of bytes that are inspected to recognise a text.
 const startBytes = 4 << 10
 
-// holdsObjects tells a text that may hold objects from the documents that are read in one piece.
+// holdsObjects reports whether a text may have objects. Otherwise it is a document that is read in
+// one piece.
 func (l location) holdsObjects(start []byte) (location, bool) {
 	switch l.role {
 	case discovery, failures, customFailures, queries, settings:
@@ -207,7 +206,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 	return r.readObjects(in, file, l, content, start)
 }
 
-// readObjects reads a file of objects and remembers its lists.
+// readObjects reads a file of objects and records its lists.
 func (r *reader) readObjects(in *input, file string, l location, content io.Reader, start []byte) error {
 	f := &fileReading{reader: r, location: l, file: file}
 	options := textOptions(file, l, start)
@@ -246,7 +245,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	return nil
 }
 
-// textOptions say how to read the text of a file.
+// textOptions returns the options for reading the text of a file.
 func textOptions(file string, l location, start []byte) manifest.Options {
 	o := manifest.Options{File: file, SkipText: isClusterInfoStream(start), Namespace: l.namespace, Linked: linkedKind}
 	if known, ok := builtinNames().resource(l); ok {
@@ -286,12 +285,12 @@ func linkedKind(path string) (apiVersion, kind string) {
 	return groupVersion(l.group, l.version), known.Kind
 }
 
-// at notes a time at which something was written.
+// at records a time at which an object was written.
 func (r *reader) at(seconds int64) { r.moment = max(r.moment, seconds) }
 
-// raw hands over the text of an object, or none where decoding it could take too much.
+// raw passes the text of an object to Options.Raw, or none if decoding it could exceed the limit.
 func (r *reader) raw(o *object.Object, text []byte) error {
-	if strings.HasSuffix(o.APIVersion, unsaid) { // which version it is, is known at the end
+	if strings.HasSuffix(o.APIVersion, unsaid) { // the version is known only at the end
 		o = o.Clone()
 		o.APIVersion = versionOf(builtinResources(), typeName{o.APIVersion, o.Kind})
 	}
@@ -306,9 +305,9 @@ func (r *reader) raw(o *object.Object, text []byte) error {
 	return r.options.Raw(o, text)
 }
 
-// isClusterInfoStream recognises `kubectl cluster-info dump` on standard output,
-// which starts with the nodes and has log lines between its documents. For no
-// other input is text between documents skipped: it could be a broken document.
+// isClusterInfoStream recognises the standard output of `kubectl cluster-info dump`, which starts
+// with the nodes and has log lines between its documents. In other inputs text between documents is
+// not skipped, because it could be a broken document.
 func isClusterInfoStream(start []byte) bool {
 	s := strings.TrimLeft(string(start), " \t\r\n\ufeff")
 	if !strings.HasPrefix(s, "{") {
@@ -325,8 +324,8 @@ type fileReading struct {
 	file     string
 
 	lists []*sighting
-	// shown are the spots of the list under way, in order and as a set; last is
-	// the spot of the item before, common what its items have in common.
+	// shown are the spots of the current list, in order, known the same as a set. last is the spot
+	// of the previous item. common is what the items have in common.
 	shown  []spot
 	known  map[spot]struct{}
 	last   spot
@@ -353,7 +352,7 @@ func (f *fileReading) object(o *object.Object, inList bool, _ manifest.Position)
 	return nil
 }
 
-// show remembers that a list holds an object of this kind in this namespace.
+// show records that a list has an object of this kind in this namespace.
 func (f *fileReading) show(at spot, inList bool) {
 	if !inList {
 		f.last = spot{}
@@ -382,8 +381,8 @@ func (f *fileReading) foreign(at manifest.Position, what string) error {
 	return nil
 }
 
-// broken records that a file could not be read to its end: nothing in it proves
-// that anything is absent, and the kinds it was seen to hold are not whole.
+// broken records that a file could not be read to its end: it proves no absence, and the kinds in
+// it are incomplete.
 func (f *fileReading) broken(err error) {
 	spots := f.shown
 	for _, l := range f.lists {
@@ -394,7 +393,7 @@ func (f *fileReading) broken(err error) {
 	}
 }
 
-// see remembers the kind of an object for resources that nothing else declares.
+// see records the kind of an object, for resources that are not declared elsewhere.
 func (r *reader) see(at spot, l location) {
 	k := r.seen[at.typeName]
 	if k == nil {

@@ -13,16 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// errFormat is in the chain of every error about a file of our own format. Its
-// header claims coverage for objects that follow, so that a broken one is never
-// taken in part.
+// errFormat is in the chain of every error about a file in our own format. Its header claims
+// coverage for the objects that follow, so a broken file is never read partially.
 var errFormat = errors.New("not a whole snapshot")
 
 // isStored recognises our own format.
 func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
 
-// readStored reads a snapshot in our own format, and checks that it is whole.
-// Each line of evidence is handed to evidence, which may be nil.
+// readStored reads a snapshot in our own format and checks that it is complete. It calls evidence,
+// unless nil, for each line of evidence.
 func readStored(lines *lineReader, intern *manifest.Interner, evidence func(line []byte) error) (*Snapshot, error) {
 	header, err := readHeader(lines)
 	if err != nil {
@@ -51,12 +50,12 @@ func readStored(lines *lineReader, intern *manifest.Interner, evidence func(line
 	return s, nil
 }
 
-// lacksEvidence reports whether a file says nothing about the state of its objects.
+// lacksEvidence reports whether a file has no state of its objects.
 func (h *storedHeader) lacksEvidence() bool { return h.Format < firstWithEvidence || h.EvidenceUnread }
 
-// lacksEvidence takes the coverage of the kinds whose state decides about deletions of other
-// objects: a file that did not keep it says that they exist, and no more. A list of them that is
-// read beside it covers them again.
+// lacksEvidence removes the coverage of the kinds with a state that decides about deletions of
+// other objects: a file without that state only tells that they exist. A list of them in another
+// input covers them again.
 func (s *Snapshot) lacksEvidence() {
 	s.conditionless = true
 	for _, k := range []object.Kind{object.Node, object.APIService, object.ValidatingWebhookConfiguration, object.MutatingWebhookConfiguration,
@@ -114,7 +113,7 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 		types[i] = typeName{intern.String(t[0]), intern.String(t[1])}
 	}
 	plain := newPlainObjects(types, intern)
-	// The count is a claim of the file; memory follows what is really there.
+	// The count is a claim of the file; memory is allocated for actual objects.
 	objects := make([]*object.Object, 0, min(header.Objects, 1<<12))
 	for n := range header.Objects {
 		line, err := lines.read()
@@ -133,14 +132,14 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 		}
 		lines.take()
 		if len(objects) == cap(objects) {
-			objects = slices.Grow(objects, min(len(objects), header.Objects-len(objects))) // twofold makes less garbage
+			objects = slices.Grow(objects, min(len(objects), header.Objects-len(objects))) // doubling makes less garbage
 		}
 		objects = append(objects, o)
 	}
 	return objects, nil
 }
 
-// readEvidence hands over the lines of evidence.
+// readEvidence passes on the lines of evidence.
 func readEvidence(lines *lineReader, header *storedHeader, evidence func(line []byte) error) error {
 	for range header.Evidence {
 		line, err := lines.read()
@@ -160,7 +159,7 @@ func readEvidence(lines *lineReader, header *storedHeader, evidence func(line []
 	return nil
 }
 
-// wholeObject is the object of a line, however it is written.
+// wholeObject decodes a line with the general JSON decoder.
 func wholeObject(line []byte, types []typeName, intern *manifest.Interner) (*object.Object, error) {
 	var stored storedObject
 	if err := json.Unmarshal(line, &stored); err != nil {

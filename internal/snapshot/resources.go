@@ -11,20 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// kindSeen is what the objects of one kind tell about their resource.
+// kindSeen is what the objects of one kind show about their resource.
 type kindSeen struct {
 	namespaced bool
-	// plural is the resource name that a path gave; empty if none did.
+	// plural is the resource name in a path, "" if none has it.
 	plural string
 }
 
-// resourcesOf puts together what is known of the served resources: those of discovery
-// documents, or the built-in ones and then older ones as well; the
-// CustomResourceDefinitions; and for the rest what the objects show.
-// (spec §11.2, U2)
+// resourcesOf returns the served resources: those of discovery documents, or else the built-in ones
+// with older versions; those of the CustomResourceDefinitions; and for the rest guesses by the
+// objects. (spec §11.2, U2)
 //
-// Where discovery was read whole it is the truth: a definition that it does not
-// list is not served, and the collector cannot map its kind.
+// Complete discovery is the truth: a definition that it doesn't list is not served, and the
+// collector cannot map its kind.
 func resourcesOf(rs *object.Resources, older, whole bool, objects []*object.Object, seen map[typeName]*kindSeen) *object.Resources {
 	definitions := definitionsOf(objects)
 	rs = markCustom(rs, definitions)
@@ -37,7 +36,7 @@ func resourcesOf(rs *object.Resources, older, whole bool, objects []*object.Obje
 	for name := range seen {
 		names = append(names, name)
 	}
-	// The best version first: the first one added is the preferred one.
+	// The best version first: the first one added is preferred.
 	slices.SortFunc(names, compareTypes)
 	for _, name := range names {
 		if r, err := rs.For(name.apiVersion, name.kind); err == nil && r.Served() {
@@ -63,8 +62,8 @@ func compareTypes(a, b typeName) int {
 	return strings.Compare(av, bv)
 }
 
-// definitionsOf collects the CustomResourceDefinitions in a fixed order. Of a
-// definition that was read twice the one with the newest resourceVersion counts.
+// definitionsOf returns the facts of the CustomResourceDefinitions in a fixed order. Of a
+// definition that was read twice, the one with the newest resourceVersion counts.
 func definitionsOf(objects []*object.Object) []*object.CRDFacts {
 	newest := map[schema.GroupResource]*object.Object{}
 	for _, o := range objects {
@@ -116,8 +115,8 @@ func addDefinition(rs *object.Resources, d *object.CRDFacts) {
 	}
 }
 
-// markCustom marks what discovery lists and a definition declares. Where no
-// definition is at hand, the group decides.
+// markCustom sets Custom for discovered resources that a definition declares. Without definitions,
+// the group decides.
 func markCustom(rs *object.Resources, definitions []*object.CRDFacts) *object.Resources {
 	declared := map[schema.GroupResource]bool{}
 	for _, d := range definitions {
@@ -131,13 +130,13 @@ func markCustom(rs *object.Resources, definitions []*object.CRDFacts) *object.Re
 	return marked
 }
 
-// customGroup reports whether the kinds of a group are custom resources as far as
-// its name can tell: groups of Kubernetes itself have no dot or end in k8s.io.
+// customGroup reports whether the kinds of a group are custom resources, judged by its name: groups
+// of Kubernetes have no dot or end in k8s.io.
 func customGroup(group string) bool {
 	return strings.Contains(group, ".") && group != "k8s.io" && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// guess is the resource of a kind that only objects declare.
+// guess returns the resource of a kind that only objects show.
 func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) object.Resource {
 	group, v := object.SplitAPIVersion(name.apiVersion)
 	for _, r := range rs.All() {
@@ -163,7 +162,7 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 		Namespaced: seen.namespaced, Verbs: object.AllVerbs, Guessed: true, Custom: customGroup(group)}
 }
 
-// guessPlural returns the English plural of a kind that was seen without its resource: gateways,
+// guessPlural returns the English plural of a kind without a known resource: gateways,
 // elasticsearches.
 func guessPlural(kind string) string {
 	name := strings.ToLower(kind)

@@ -66,8 +66,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 	}
 }
 
-// Without the core group a dump's discovery is incomplete, and pods still have
-// to be pods.
+// Without the core group a dump's discovery is incomplete, and pods must still be known.
 func TestDiscoveryWithoutCore(t *testing.T) {
 	const list = `{"kind":"APIResourceList","groupVersion":"apps/v1","resources":[{"name":"deployments","kind":"Deployment","namespaced":true,"verbs":["delete","list","watch"]}]}`
 	s, err := readBytes([]byte(list), Options{})
@@ -98,7 +97,7 @@ func TestGuessedKinds(t *testing.T) {
 	}
 }
 
-// A definition that discovery does not list is not served (yet, or any more).
+// A definition that discovery doesn't list is not served (yet, or any more).
 func TestDiscoveryBeatsDefinitions(t *testing.T) {
 	const list = `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["delete","list","watch"]}]}`
 	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"carts.example.com","uid":"1"},

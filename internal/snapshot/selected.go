@@ -8,10 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// common is what the items of one list have in common, to tell whether it may have been taken
-// with a selector. One with `-l KEY=VALUE` has nothing but objects with that label, where one
-// of everything mostly has another. Other selectors leave no trace, unless they are for a
-// single object.
+// common is what the items of one list have in common, to detect lists that were taken with a
+// selector. With `-l KEY=VALUE` all objects have that label; in a complete list mostly one hasn't.
+// Other selectors leave no trace unless they select a single object.
 type common struct {
 	items  int
 	labels []label
@@ -20,12 +19,12 @@ type common struct {
 
 type label struct{ key, value string }
 
-// add takes an item in.
+// add adds an item.
 func (c *common) add(o *object.Object) {
 	c.items++
 	if c.items == 1 {
 		for k, v := range o.Labels.All {
-			if !automatic(k) && len(k) <= 317 && len(v) <= 63 { // others are none, and too long to be shown
+			if !automatic(k) && len(k) <= 317 && len(v) <= 63 { // other keys and values are invalid, and too long to be shown
 				c.labels = append(c.labels, label{k, v})
 			}
 		}
@@ -42,7 +41,7 @@ func (c *common) add(o *object.Object) {
 	})
 }
 
-// selected is why a list may not be whole; empty if nothing speaks for that.
+// selected returns why a list may be incomplete, "" if nothing indicates that.
 func (c *common) selected() string {
 	switch {
 	case c.items == 1:
@@ -54,8 +53,8 @@ func (c *common) selected() string {
 	}
 }
 
-// automatic reports whether a label is one that Kubernetes itself sets on all objects of a
-// kind, such as kubernetes.io/os on nodes. Those for users are app.kubernetes.io.
+// automatic reports whether Kubernetes itself sets the label on all objects of a kind, such as
+// kubernetes.io/os on nodes. Those for users are in app.kubernetes.io.
 func automatic(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
 	if !ok || domain == "app.kubernetes.io" {

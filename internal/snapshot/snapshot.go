@@ -1,12 +1,11 @@
-// Package snapshot is what was seen of a cluster, and what was not.
+// Package snapshot represents what was seen of a cluster, and what was not.
 //
-// It reads what kubectl and the collectors of support dumps write: files,
-// directories and archives, told apart by their content. Archives are read as
-// streams and never unpacked to disk.
+// It reads the output of kubectl and of collectors of support dumps: files, directories and
+// archives, recognised by their content. Archives are read as streams and never unpacked to disk.
 //
-// Its heart is coverage: unknown is never absent. An object that is not in the
-// snapshot is absent only if the snapshot covers its resource in its namespace,
-// which takes the proof of a complete list (see Coverage).
+// Its core is coverage: unknown is never absent. An object that is not in the snapshot is absent
+// only if the snapshot covers its resource in its namespace, which requires the proof of a complete
+// list (see Coverage).
 package snapshot
 
 import (
@@ -18,38 +17,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Snapshot is the world as a dump or a cluster showed it. It is immutable: what
-// changes the world works on copies of the objects (see With).
+// Snapshot is the state of a cluster as a dump or a live cluster showed it. It is immutable: a
+// simulation works on copies of the objects (see With).
 type Snapshot struct {
 	// Objects are sorted by object.Compare. No two have the same coordinates.
 	Objects []*object.Object
-	// Resources are the served resources as far as the snapshot tells.
+	// Resources are the served resources, as far as known.
 	Resources *object.Resources
-	// Gaps are what the snapshot does not cover, sorted.
+	// Gaps are the uncovered resources, sorted.
 	Gaps []Gap
 	// Source says where the snapshot comes from.
 	Source Source
-	// Problems are remarks on the input that do not stop the work, sorted.
+	// Problems are remarks on the input that don't stop the reading, sorted.
 	Problems []Problem
 
-	// withdrawn are resources that are supposed not to be served: see WithoutVersion.
+	// withdrawn are resources that are assumed not to be served: see WithoutVersion.
 	withdrawn       []object.Resource
 	coverage        *Coverage
 	missingIsAbsent bool
-	// conditionless is true for a file in which no conditions were kept: see Conditionless.
+	// conditionless is true for a file without conditions: see Conditionless.
 	conditionless bool
-	// latest is a time at which the cluster was still running, in seconds since 1970, as something
-	// that is written all the time tells; 0 if nothing does.
+	// latest is a time at which the cluster was still running, in seconds since 1970, by an object
+	// that is written regularly; 0 if unknown.
 	latest int64
-	// doubts are why it is not known whether an owner exists, by uid: see doubt.
+	// doubts are the reasons why it is unknown whether an owner exists, by UID: see doubt.
 	doubts map[types.UID]string
-	// owners are the objects that references mean, by uid: see findOwners.
+	// owners are the objects with a UID in references, by UID: see findOwners.
 	owners map[types.UID]*object.Object
-	// successors are the uids of those that may exist under the name of an object.
+	// successors are the UIDs of owners that may exist under the name of an object.
 	successors map[object.Ref][]types.UID
-	// moments are nil where all was read at one.
+	// moments is nil if everything was read at one moment.
 	moments *moments
-	// places are nil where the hint of an object is its place.
+	// places is nil if the hint of each object is its position.
 	places *places
 }
 
@@ -57,35 +56,32 @@ type Snapshot struct {
 type Source struct {
 	// Files are the inputs as the user named them.
 	Files []string
-	// KubernetesVersion is the gitVersion of the API server, in its own words; empty when no
-	// file says it.
+	// KubernetesVersion is the gitVersion of the API server, verbatim; empty if no file has it.
 	KubernetesVersion string
-	// VersionBounds is what is known of the version of a server that does not say it; see
+	// VersionBounds are the bounds of the version of a server without KubernetesVersion; see
 	// Version.
 	VersionBounds Version
-	// TakenAt is the time of the dump as an RFC 3339 text: what it says itself, else the
-	// latest time at which one of its Events, Leases or Nodes was written; empty when no
-	// file says either.
+	// TakenAt is the time of the dump as an RFC 3339 text: the dump's own, or else the latest time
+	// at which one of its Events, Leases or Nodes was written; empty if unknown.
 	TakenAt string
-	// ClusterUID is the uid of the namespace kube-system; empty when not seen.
+	// ClusterUID is the UID of the namespace kube-system; empty if unknown.
 	ClusterUID types.UID
-	// Discovered tells that the discovery documents of the server were read, so
-	// that the kinds it serves are known and not assumed.
+	// Discovered is true if the discovery documents of the server were read, so that its kinds are
+	// known and not assumed.
 	Discovered bool
-	// Revision is the one of an etcd snapshot that was read; 0 for every other source, and
-	// for several.
+	// Revision is the revision of an etcd snapshot; 0 for other sources, and for several.
 	Revision int64
-	// Ignored counts the files that hold no objects: logs, tables, foreign formats.
+	// Ignored is the number of files without objects: logs, tables, foreign formats.
 	Ignored int
-	// Server is the URL of the API server of a live cluster, Context the name that
-	// the kubeconfig gives it. Both are empty for files, and are not written to them.
+	// Server is the URL of the API server of a live cluster, Context its name in the kubeconfig.
+	// Both are empty for files and are not written to them.
 	Server, Context string
-	// Namespaces are the only ones of a live cluster that were looked at, beside what is
-	// in none; empty for all. They are not written to files: the gaps say so there.
+	// Namespaces are the only namespaces that were read of a live cluster, besides cluster-scoped
+	// objects; empty for all. They are not written to files, which have the gaps instead.
 	Namespaces []string
 }
 
-// Seconds is TakenAt in seconds since 1970; 0 when it is not known.
+// Seconds returns TakenAt in seconds since 1970; 0 if it is unknown.
 func (s Source) Seconds() int64 {
 	t, err := time.Parse(time.RFC3339, s.TakenAt)
 	if err != nil {
@@ -94,18 +90,17 @@ func (s Source) Seconds() int64 {
 	return t.Unix()
 }
 
-// MissingUID is the start of the uid that is made up for an object without one:
-// `missing-uid:<resource.group>/<namespace>/<name>`. Such an object can be found
-// by its coordinates only; that its uid differs from the one in an owner
-// reference proves nothing. (spec N11)
+// MissingUID is the prefix of the UID that is made up for an object without one:
+// `missing-uid:<resource.group>/<namespace>/<name>`. Such an object can be found only by its
+// coordinates. It proves nothing that its UID differs from the one in an owner reference.
+// (spec N11)
 const MissingUID = "missing-uid:"
 
-// New makes a snapshot of objects and of what is known about their coverage.
-// Objects are taken over, brought to the preferred version of their resource,
-// sorted and freed of duplicates. A nil coverage covers nothing; nil resources
-// are BuiltinResources.
+// New returns a snapshot of objects with a coverage. It takes ownership of the objects, converts
+// them to the preferred version of their resource, sorts them and removes duplicates. A nil
+// coverage covers nothing; nil resources mean BuiltinResources.
 //
-// It returns an error when the objects come from two clusters.
+// It returns an error if the objects come from two clusters.
 func New(objects []*object.Object, resources *object.Resources, coverage *Coverage, source Source) (*Snapshot, error) {
 	if resources == nil {
 		resources = BuiltinResources()
@@ -120,8 +115,8 @@ func New(objects []*object.Object, resources *object.Resources, coverage *Covera
 	return s, nil
 }
 
-// settle brings the objects into their final form and derives what follows from
-// them: identities, order, duplicates, problems, gaps.
+// settle brings the objects into their final form and derives the rest: identities, order,
+// duplicates, problems, gaps.
 func (s *Snapshot) settle() error {
 	s.normalize()
 	if err := s.deduplicate(); err != nil {
@@ -137,9 +132,9 @@ func (s *Snapshot) settle() error {
 	return nil
 }
 
-// With is the same snapshot with other objects: what a simulation made of them.
-// Resources, coverage, gaps, source and problems stay. The objects must have the
-// preferred version of their resource; they are sorted when they are not.
+// With returns the same snapshot with other objects: the result of a simulation. Resources,
+// coverage, gaps, source and problems stay. The objects must have the preferred version of their
+// resource; they are sorted if necessary.
 func (s *Snapshot) With(objects []*object.Object) *Snapshot {
 	c := *s
 	c.Objects, c.places = objects, &places{}
@@ -152,10 +147,9 @@ func (s *Snapshot) With(objects []*object.Object) *Snapshot {
 
 func compareObjects(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) }
 
-// Covers reports whether the snapshot holds all objects of the resource in the
-// namespace, so that one that is not there is absent. For cluster-scoped
-// resources the namespace does not matter. For a namespaced one an empty
-// namespace asks for all namespaces.
+// Covers reports whether the snapshot has all objects of the resource in the namespace, so that any
+// other is absent. For cluster-scoped resources the namespace doesn't matter. For a namespaced one,
+// an empty namespace means all namespaces.
 func (s *Snapshot) Covers(r object.Resource, namespace string) bool {
 	if s.missingIsAbsent {
 		return true
@@ -166,15 +160,14 @@ func (s *Snapshot) Covers(r object.Resource, namespace string) bool {
 	return s.coverage.covers(r.GroupResource(), namespace)
 }
 
-// Conditionless reports whether the snapshot was read from a file in which no conditions were
-// kept, as one of an earlier version: whether a node that is in it is ready, nothing can tell.
+// Conditionless reports whether the snapshot was read from a file without conditions, as those of
+// an earlier version: it is then unknown whether its nodes are ready.
 func (s *Snapshot) Conditionless() bool { return s.conditionless }
 
-// MissingIsAbsent reports whether the user vouches that what the snapshot does not have is absent.
+// MissingIsAbsent reports whether the user vouches that everything not in the snapshot is absent.
 func (s *Snapshot) MissingIsAbsent() bool { return s.missingIsAbsent }
 
-// Why says why the snapshot does not cover the resource in the namespace; empty
-// when it does.
+// Why returns why the snapshot doesn't cover the resource in the namespace; "" if it does.
 func (s *Snapshot) Why(r object.Resource, namespace string) string {
 	if s.missingIsAbsent {
 		return ""
@@ -185,8 +178,8 @@ func (s *Snapshot) Why(r object.Resource, namespace string) string {
 	return s.coverage.why(r.GroupResource(), namespace)
 }
 
-// Find returns the object with these coordinates, whatever its uid; nil if there
-// is none. It takes the preferred version of the resource, as the objects have.
+// Find returns the object with these coordinates, whatever its UID; nil if there is none.
+// apiVersion must be the preferred version of the resource, as in Objects.
 func (s *Snapshot) Find(apiVersion, kind, namespace, name string) *object.Object {
 	want := object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 	i, _ := slices.BinarySearchFunc(s.Objects, want, func(o *object.Object, r object.Ref) int { return object.Compare(o.Ref, r) })
@@ -196,14 +189,14 @@ func (s *Snapshot) Find(apiVersion, kind, namespace, name string) *object.Object
 	return nil
 }
 
-// FindKind is Find for a kind that a rule names.
+// FindKind is Find for a Kind.
 func (s *Snapshot) FindKind(k object.Kind, namespace, name string) *object.Object {
 	ref := s.RefTo(k, namespace, name)
 	return s.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 }
 
-// RefTo names an object of a kind that a rule names, in the version that the snapshot has it in:
-// an older server does not serve the one of the rules.
+// RefTo returns the reference to an object of a Kind, in the version that the snapshot uses: an
+// older server may not serve the Kind's own.
 func (s *Snapshot) RefTo(k object.Kind, namespace, name string) object.Ref {
 	ref := k.Ref(namespace, name)
 	if r, ok := s.Resources.Preferred(k.GroupResource()); ok {

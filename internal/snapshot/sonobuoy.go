@@ -13,31 +13,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// sonobuoyRun is what one run of sonobuoy says of itself. It lists each kind in each
-// namespace by itself, writes no file for an empty list, and logs what it asked in
-// meta/query-time.json. A question that succeeded and left no file found nothing, or its file was
-// left out before the dump was passed on: nothing tells these apart, so that it is a gap.
+// sonobuoyRun is what one run of sonobuoy shows about its collection. It lists each kind in each
+// namespace separately, writes no file for an empty list, and logs its queries in
+// meta/query-time.json. If a query succeeded and has no file, either it found nothing, or the file
+// was removed from the dump. These can't be distinguished, so it is a gap.
 //
 // As in queries.go and queryrecorder.go of github.com/vmware-tanzu/sonobuoy/pkg/discovery.
 type sonobuoyRun struct {
-	// asked are the questions that succeeded, as plural and namespace.
+	// asked are the queries that succeeded.
 	asked []question
 	// lists are the files that were read.
 	lists []*sighting
-	// selector limited all lists; configured tells that the settings were read.
+	// selector limited all lists. configured is true if the settings were read.
 	selector   string
 	configured bool
-	// plain tells that a list has an object without labels, which hardly a selector takes.
+	// plain is true if a list has an object without labels, which hardly any selector matches.
 	plain bool
-	// unread tells that something of the input could not be read: what left no file is not
-	// known then.
+	// unread is true if a part of the input could not be read: missing files then prove nothing.
 	unread bool
 }
 
-// question is a plural as sonobuoy writes it, and a namespace or none.
+// question is a query: a plural as sonobuoy writes it, and a namespace or "".
 type question struct{ resource, namespace string }
 
-// run is the run of sonobuoy with this root.
+// run returns the run of sonobuoy with this root.
 func (in *input) run(root string) *sonobuoyRun {
 	run := in.runs[root]
 	if run == nil {
@@ -55,7 +54,7 @@ func (run *sonobuoyRun) add(lists []*sighting, objects []*object.Object) {
 	run.plain = run.plain || slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Labels == "" })
 }
 
-// merge adds what another file of the run says.
+// merge adds the content of another file of the run.
 func (run *sonobuoyRun) merge(one *sonobuoyRun) {
 	run.asked = append(run.asked, one.asked...)
 	run.lists = append(run.lists, one.lists...)
@@ -79,7 +78,7 @@ func (run *sonobuoyRun) readSettings(raw []byte) error {
 	return nil
 }
 
-// readQueries reads sonobuoy's log of questions.
+// readQueries reads sonobuoy's log of queries.
 func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
 	var all []struct {
 		Resource  string         `json:"queryobj"`
@@ -107,9 +106,8 @@ func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
 	return nil
 }
 
-// run judges a run of sonobuoy, whose files have been judged as lists: with a selector
-// none of them is whole. What was asked for and left no file is doubted. groups are those
-// that the server serves.
+// run judges a run of sonobuoy after its files were judged as lists. With a selector, all lists are
+// incomplete. Queries without a file are doubted. groups are those that the server serves.
 func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 	if run.selector != "" {
 		text := fmt.Sprintf("sonobuoy listed only objects with the labels %q", run.selector)
@@ -151,7 +149,7 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 	}
 }
 
-// leftNoFile says that a list was asked for of which there is no file.
+// leftNoFile records that a query has no file.
 func (j *judge) leftNoFile(gr schema.GroupResource, namespace string) {
 	if r, ok := j.resources.Preferred(gr); ok {
 		at := spot{typeName{r.APIVersion(), r.Kind}, namespace}
@@ -159,8 +157,8 @@ func (j *judge) leftNoFile(gr schema.GroupResource, namespace string) {
 	}
 }
 
-// inPlace reports whether the lists of namespaces hold what their paths say. Releases
-// around 0.15 asked for one namespace and wrote the answers to the directories of all.
+// inPlace reports whether the namespaces of all items match their paths. Releases around 0.15
+// queried one namespace and wrote the results to the directories of all.
 func (run *sonobuoyRun) inPlace() bool {
 	some := false
 	for _, s := range run.lists {
@@ -174,7 +172,7 @@ func (run *sonobuoyRun) inPlace() bool {
 	return some
 }
 
-// cut says that a list is not whole.
+// cut records that a list is incomplete.
 func (j *judge) cut(s *sighting, text string) {
 	if named, ok := j.named(s.location); ok {
 		j.coverage.Fail(named.GroupResource(), s.namespace, reason.Partial, text)
@@ -186,15 +184,15 @@ func (j *judge) cut(s *sighting, text string) {
 	}
 }
 
-// asked is the resource that a question was about. Old releases ask for built-in kinds
-// and write them as `ReplicaSets`. Newer ones ask for all that is served, and if several
-// groups have a plural for one of them, in all namespaces the same: a file tells which;
-// without any it must be the only one, and all groups known.
+// asked returns the resource of a query. Old releases query built-in kinds and write them as
+// `ReplicaSets`. Newer ones query all served resources. If several groups have the plural, they
+// query one of them, the same in all namespaces: a file tells which. Without a file there must be
+// only one, and all groups must be known.
 func (j *judge) asked(q question, found map[schema.GroupResource]bool, known bool) (schema.GroupResource, bool) {
 	plural := strings.ToLower(q.resource)
 	var candidates []schema.GroupResource
 	switch {
-	case q.resource == "Nodes": // their health, not their list
+	case q.resource == "Nodes": // the health of nodes, not their list
 		return schema.GroupResource{}, false
 	case q.resource != plural:
 		r, ok := builtinNames().resource(location{resource: plural})
@@ -219,8 +217,8 @@ func (j *judge) asked(q question, found map[schema.GroupResource]bool, known boo
 	return candidates[0], ok && r.Namespaced == (q.namespace != "")
 }
 
-// aggregated are usual groups that are neither built in nor of definitions, with the
-// plurals in them that can be listed.
+// aggregated are common groups that are neither built in nor of definitions, with their plurals
+// that can be listed.
 var aggregated = map[string][]string{
 	"metrics.k8s.io":                {"nodes", "pods"},
 	"custom.metrics.k8s.io":         nil,
@@ -230,13 +228,13 @@ var aggregated = map[string][]string{
 	"upload.cdi.kubevirt.io":        nil,
 }
 
-// ambiguous reports whether one of the usual groups has the plural.
+// ambiguous reports whether one of the common groups has the plural.
 func ambiguous(plural string, groups []apiGroup) bool {
 	return slices.ContainsFunc(groups, func(g apiGroup) bool { return slices.Contains(aggregated[g.Name], plural) })
 }
 
-// knowsGroups reports whether the kinds of all groups that are served are known, those of
-// the custom ones by their definitions.
+// knowsGroups reports whether the kinds of all served groups are known, those of custom ones by
+// their definitions.
 func (j *judge) knowsGroups(groups []apiGroup) bool {
 	if len(groups) == 0 || !j.coverage.covers(definitionsResource, "") {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/etcd"
 )
 
-// format is what the first bytes of a stream are.
+// format is the format of a stream, by its first bytes.
 type format uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 // tarBlock is the size of a tar header.
 const tarBlock = 512
 
-// formatOf recognises a stream by its content; names and extensions lie.
+// formatOf recognises a stream by its content: names and extensions can be wrong.
 func formatOf(start []byte) format {
 	switch {
 	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
@@ -59,9 +59,8 @@ func formatOf(start []byte) format {
 	}
 }
 
-// isTar checks the checksum of the first header, which every tar dialect has;
-// the magic word is missing in the oldest one. An empty archive is two blocks of
-// zeros.
+// isTar checks the checksum of the first header, which every tar dialect has; the oldest one lacks
+// the magic word. An empty archive is two blocks of zeros.
 func isTar(start []byte) bool {
 	if len(start) < tarBlock {
 		return false
@@ -90,21 +89,21 @@ func isTar(start []byte) bool {
 	return digits > 0 && (recorded == sum || recorded == signed)
 }
 
-// maxNesting bounds compression within compression and archives within archives; tools
-// that gzip a tar.gz a second time exist, and bundles of bundles.
+// maxNesting bounds compression within compression and archives within archives. Some tools gzip a
+// tar.gz again, and some bundles contain bundles.
 const maxNesting = 3
 
 // stream is a file of unknown format.
 type stream struct {
-	// name is for messages; path is where it is inside of the input, empty for all of it.
+	// name is for messages. path is the path within the input, "" for the whole input.
 	name, path string
-	// location is what its text is, if it is text.
+	// location applies if the content is text.
 	location location
-	// file is set when it is a file that can be read in place.
+	// file is set if the stream is a file with random access.
 	file *sized
-	// unpacked counts the decompressors around it, archives the archives.
+	// unpacked is the number of decompressors around it, archives that of archives.
 	unpacked, archives int
-	// counted tells that what is read of it has been metered.
+	// counted is true if reads are metered already.
 	counted bool
 }
 
@@ -166,8 +165,8 @@ func (r *reader) readStream(in *input, s stream, content io.Reader) error {
 	}
 }
 
-// nameHint takes from the name of a single file only the kind of items that do
-// not say theirs. How far such a file reaches its name cannot tell.
+// nameHint derives the kind of items without one from the name of a single file. The name doesn't
+// tell the scope.
 func nameHint(name string) location {
 	l := location{role: objects, scope: shown}
 	if base, ok := textName(path.Base(name)); ok {
@@ -181,8 +180,8 @@ func nameHint(name string) location {
 	return l
 }
 
-// unpack starts to decompress a stream, on the account of the input, in which so many
-// others are open.
+// unpack returns a decompressor for a stream, metered for the input. depth is the number of open
+// streams around it.
 func (in *input) unpack(content *bufio.Reader, f format, depth int) (*metered, func(), error) {
 	nothing := func() {}
 	switch f {
@@ -217,7 +216,7 @@ func (in *input) unpack(content *bufio.Reader, f format, depth int) (*metered, f
 	}
 }
 
-// unpacker says of the errors of a decompressor whose they are.
+// unpacker adds the decompressor's name to its errors.
 type unpacker struct {
 	io.Reader
 	name string

@@ -6,8 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// olderVersion is a version of a built-in resource that releases before 1.37
-// served.
+// olderVersion is a version of a built-in resource that only releases before 1.37 serve.
 type olderVersion struct {
 	apiVersion, name, kind string
 	namespaced             bool
@@ -19,9 +18,8 @@ func (o olderVersion) resource() object.Resource {
 		Namespaced: o.namespaced, Verbs: object.AllVerbs}
 }
 
-// olderVersions are the versions that dumps of older clusters show. They are
-// added to the built-in resources only when the dump shows that they were
-// served.
+// olderVersions are the versions in dumps of older clusters. They are added to the built-in
+// resources only if the dump shows that they were served.
 var olderVersions = []olderVersion{
 	{"admissionregistration.k8s.io/v1beta1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false},
 	{"admissionregistration.k8s.io/v1beta1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false},

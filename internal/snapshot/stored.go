@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// onlyStored is the snapshot that was read back, if it is all that was read.
+// onlyStored returns the snapshot that was read back if it is the only content; nil otherwise.
 func (r *reader) onlyStored() *Snapshot {
 	if len(r.stored) != 1 || len(r.objects) > 0 || len(r.sightings) > 0 || len(r.failed) > 0 ||
 		len(r.problems) > 0 || len(r.passed.remarks()) > 0 || len(r.documents.lists) > 0 || r.source.KubernetesVersion != "" {
@@ -18,8 +18,8 @@ func (r *reader) onlyStored() *Snapshot {
 	return r.stored[0]
 }
 
-// takeStored merges a snapshot of our own format with what other files say. Its
-// resources count as discovery.
+// takeStored merges a snapshot in our own format with the content of other files. Its resources
+// count as discovery.
 func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object.Resources) {
 	r.objects = append(r.objects, s.Objects...)
 	for _, o := range s.Objects {

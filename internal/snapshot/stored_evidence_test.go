@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestStoredEvidence: the lines of evidence come back in order, and what they say is left to whoever
-// asks for them.
+// TestStoredEvidence: the lines of evidence are read back in order and uninterpreted.
 func TestStoredEvidence(t *testing.T) {
 	want := []string{`{"a":1}`, `{"b":"` + strings.Repeat("x", 3*blockSize) + `"}`, `{}`}
 	for _, c := range []Compression{Uncompressed, Gzip, Zstd} {
@@ -43,7 +42,8 @@ func TestStoredEvidence(t *testing.T) {
 	}
 }
 
-// old is a file of the first version of the format, with a pod on a node whose state it did not keep.
+// old is a file in the first version of the format, with a pod on a node. The state of the node was
+// not stored.
 const old = `{"kubectlGCSnapshot":1,"objects":2,"source":{"files":["dump.yaml"],"takenAt":"2024-01-01T12:00:00Z"},"types":[["v1","Node"],["v1","Pod"]],` +
 	`"coverage":{"places":[{"resource":"nodes","everywhere":true},{"resource":"pods","everywhere":true}]},"gaps":[],"problems":[],` +
 	`"resources":[{"version":"v1","name":"nodes","kind":"Node","verbs":["delete","get","list","patch","update","watch"]},{"version":"v1","name":"pods","kind":"Pod","namespaced":true,"verbs":["delete","get","list","patch","update","watch"]}]}
@@ -56,8 +56,8 @@ func sealed(lines string, objects int) []byte {
 	return fmt.Appendf(nil, "%s{\"end\":%d,\"sha256\":\"%x\"}\n", lines, objects, sha256.Sum256([]byte(lines)))
 }
 
-// TestEvidenceUnread: a snapshot that was made without evidence has gaps where that decides, and so
-// has one that is made of its file.
+// TestEvidenceUnread: a snapshot without evidence has gaps where evidence decides, and so has one
+// that was read from its file.
 func TestEvidenceUnread(t *testing.T) {
 	s, err := New([]*object.Object{{Ref: object.Ref{APIVersion: "v1", Kind: "Node", Name: "n", UID: "u"}}}, nil, nil, Source{})
 	if err != nil {
@@ -78,7 +78,7 @@ func TestEvidenceUnread(t *testing.T) {
 	}
 }
 
-// TestOlderFormat: what a file of the first version of the format did not keep is a gap.
+// TestOlderFormat: state that the first version of the format didn't store is a gap.
 func TestOlderFormat(t *testing.T) {
 	s, err := readBytes(sealed(old, 2), Options{})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
-// TestOlderFilesLeaveUsesUnknown: a file that was written before claims and Jobs
-// were kept does not say that a pod uses no claim, nor who manages a Job.
+// TestOlderFilesLeaveUsesUnknown: a file from before claims and Jobs were stored doesn't tell that
+// a pod uses no claim, nor what manages a Job.
 func TestOlderFilesLeaveUsesUnknown(t *testing.T) {
 	for _, line := range []string{
 		`{"t":0,"n":"a","pod":{"node":"n1","phase":"Running"}}`,

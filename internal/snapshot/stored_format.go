@@ -6,26 +6,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// formatVersion is the version of our own format. It grows when an older reader
-// would misunderstand a newer file; additions that it may ignore do not count.
+// formatVersion is the version of our own format. It is incremented when an older reader would
+// misunderstand a newer file; additions that it may ignore don't count.
 //
-// Since version 2 lines of evidence follow the objects.
+// Since version 2, lines of evidence follow the objects.
 const (
 	formatVersion     = 2
 	firstWithEvidence = 2
 )
 
-// formatMark is how every file of our own format starts.
+// formatMark is the beginning of every file in our own format.
 const formatMark = `{"kubectlGCSnapshot":`
 
 type storedHeader struct {
 	Format  int `json:"kubectlGCSnapshot"`
 	Objects int `json:"objects"`
-	// Evidence is how many lines of evidence follow the objects.
+	// Evidence is the number of lines of evidence after the objects.
 	Evidence int `json:"evidence,omitzero"`
-	// EvidenceUnread is true if none was read when the snapshot was made.
+	// EvidenceUnread is true if no evidence was read when the snapshot was taken.
 	EvidenceUnread bool `json:"evidenceUnread,omitzero"`
-	// MissingIsAbsent is what the user vouched for when the snapshot was made.
+	// MissingIsAbsent is true if the user vouched for that when the snapshot was taken.
 	MissingIsAbsent bool             `json:"missingIsAbsent,omitzero"`
 	Source          storedSource     `json:"source"`
 	Types           [][2]string      `json:"types"`
@@ -38,7 +38,7 @@ type storedHeader struct {
 type storedSource struct {
 	Files             []string `json:"files"`
 	KubernetesVersion string   `json:"kubernetesVersion,omitzero"`
-	// Least, Most and From are missing from older files: nothing is known then.
+	// Least, Most and From are missing in older files: then they are unknown.
 	Least      int               `json:"leastMinor,omitzero"`
 	Most       int               `json:"mostMinor,omitzero"`
 	From       []VersionEvidence `json:"versionFrom,omitempty"`
@@ -46,7 +46,7 @@ type storedSource struct {
 	ClusterUID types.UID         `json:"clusterUID,omitzero"`
 	Discovered bool              `json:"discovered,omitzero"`
 	Ignored    int               `json:"ignored,omitzero"`
-	// Moment and Revision are missing from older files.
+	// Moment and Revision are missing in older files.
 	Moment   int64 `json:"moment,omitzero"`
 	Revision int64 `json:"revision,omitzero"`
 }
@@ -141,8 +141,7 @@ func (r storedResource) resource() object.Resource {
 	}
 }
 
-// storedObject is one object. The keys are short because there may be millions
-// of them.
+// storedObject is one object. Its keys are short because there may be millions.
 type storedObject struct {
 	// Type is an index into the types of the header.
 	Type              int           `json:"t"`
@@ -157,11 +156,10 @@ type storedObject struct {
 	Finalizers        []string      `json:"f,omitempty"`
 	DeletionTimestamp int64         `json:"d,omitzero"`
 	GracePeriod       *int64        `json:"p,omitzero"`
-	// Protection is missing from older files, which is why nothing that deletes
-	// takes its word from a file.
+	// Protection is missing in older files. Therefore code that deletes objects never relies on it
+	// from a file.
 	Protection object.Protection `json:"k,omitzero"`
-	// Revision is missing from older files, and so are some of the facts: nothing is known
-	// then.
+	// Revision and some of the facts are missing in older files: then they are unknown.
 	Revision uint32 `json:"r,omitzero"`
 	object.StoredFacts
 }
@@ -175,7 +173,7 @@ type storedOwner struct {
 	BlockOwnerDeletion object.Flag `json:"b,omitzero"`
 }
 
-// storedTrailer ends the file; without it the file is truncated.
+// storedTrailer is the last line; a file without it is truncated.
 type storedTrailer struct {
 	Objects int    `json:"end"`
 	Hash    string `json:"sha256"`

@@ -16,13 +16,13 @@ import (
 type lineReader struct {
 	from *bufio.Reader
 	hash hash.Hash
-	// line is the current one, long the room for those that are longer than the buffer.
+	// line is the current line, long the buffer for those longer than from's buffer.
 	line, long []byte
-	// number is that of the current line, objects how many were read before it.
+	// number is the number of the current line, objects that of the objects before it.
 	number, objects int
 	limits          Limits
-	// reserve asks for memory, with how many objects were read here; nil where nothing
-	// counts it. unasked is how much was read since.
+	// reserve requests memory; its second parameter is the number of objects read here. It may be
+	// nil. unasked is the number of bytes read since its last call.
 	reserve func(bytes int64, objects int) error
 	unasked int
 }
@@ -32,10 +32,10 @@ func (r *reader) lines(content *bufio.Reader) *lineReader {
 	return &lineReader{from: content, hash: sha256.New(), limits: r.limits, reserve: r.reserve}
 }
 
-// reserveEach is how much is read between two questions for memory.
+// reserveEach is the number of bytes between two requests for memory.
 const reserveEach = 128 << 10
 
-// check asks whether the current line may be decoded.
+// check reports as an error if the current line must not be decoded.
 func (l *lineReader) check() error {
 	weight := int64(0)
 	if len(l.line) > 4<<10 {
@@ -47,7 +47,7 @@ func (l *lineReader) check() error {
 	return l.ask(len(l.line), weight)
 }
 
-// ask asks for memory behind so many more bytes of the file.
+// ask requests memory after so many more bytes of the file.
 func (l *lineReader) ask(read int, memory int64) error {
 	if l.unasked += read; l.reserve == nil || memory+int64(l.unasked) < reserveEach {
 		return nil
@@ -56,7 +56,7 @@ func (l *lineReader) ask(read int, memory int64) error {
 	return l.at(l.reserve(memory, l.objects))
 }
 
-// at says in which line something is wrong.
+// at adds the line number to an error.
 func (l *lineReader) at(err error) error {
 	if err == nil {
 		return nil
@@ -64,8 +64,7 @@ func (l *lineReader) at(err error) error {
 	return fmt.Errorf("line %d: %w", l.number, err)
 }
 
-// read returns the next line without its end. The line is valid until the next
-// call.
+// read returns the next line without its end. It is valid until the next call.
 func (l *lineReader) read() ([]byte, error) {
 	l.number++
 	l.long = l.long[:0]
@@ -98,10 +97,10 @@ func (l *lineReader) read() ([]byte, error) {
 	}
 }
 
-// take counts the current line as part of what the trailer vouches for.
+// take adds the current line to the hash that the trailer confirms.
 func (l *lineReader) take() { l.hash.Write(l.line) }
 
-// ends is an error if something follows the current line.
+// ends returns an error if anything follows the current line.
 func (l *lineReader) ends() error {
 	switch _, err := l.from.ReadByte(); {
 	case err == nil:

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// blockSize is how much of a file is read at a time.
+// blockSize is the number of bytes that are read at a time.
 const blockSize = 64 << 10
 
-// storedOfAnyLength is a file with lines that are shorter and longer than a block, that end where
-// one ends, and that begin there.
+// storedOfAnyLength returns a file with lines shorter and longer than a block, that end at a
+// block's end, and that begin there.
 func storedOfAnyLength(t *testing.T) (*Snapshot, []byte) {
 	t.Helper()
 	var objects []*object.Object
@@ -42,7 +42,7 @@ func storedOfAnyLength(t *testing.T) (*Snapshot, []byte) {
 	return s, b.Bytes()
 }
 
-// However a file comes, it is read the same.
+// A file is read the same from any chunks.
 func TestStoredInPieces(t *testing.T) {
 	want, whole := storedOfAnyLength(t)
 	for name, from := range map[string]func(io.Reader) io.Reader{
@@ -60,7 +60,7 @@ func TestStoredInPieces(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a file, it is said.
+// Every defect of a file is reported.
 func TestStoredBroken(t *testing.T) {
 	_, whole := storedOfAnyLength(t)
 	broken := errors.New("the disk is broken")
@@ -101,8 +101,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return p.Reader.Read(b[:min(len(b), 1000+p.reads%7)])
 }
 
-// An input that gives nothing and does not end is an error, and so is a line that is longer than
-// is allowed, before all of it is held.
+// An input that returns no bytes and doesn't end is an error. So is a line above the limit, before
+// all of it is held.
 func TestStoredEndless(t *testing.T) {
 	whole := storedExample(t)
 	nothing := readerOf(func([]byte) (int, error) { return 0, nil })
@@ -117,7 +117,7 @@ func TestStoredEndless(t *testing.T) {
 	}
 }
 
-// A line that cannot be read ends the reading, however much follows.
+// An unreadable line ends the reading, whatever follows.
 func TestStoredOddLine(t *testing.T) {
 	whole := storedExample(t)
 	odd := bytes.Replace(whole, []byte(`"t":0`), []byte(`"t":x`), 1)

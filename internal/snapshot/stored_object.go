@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// take fills s with an object as it stands in a file, reusing the list of owners.
+// take fills s with an object, reusing the list of owners.
 func (s *storedObject) take(o *object.Object, typeIndex int) {
 	owners := s.Owners[:0]
 	for _, owner := range o.Owners {
@@ -21,7 +21,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 	}
 }
 
-// object is the object that was stored, its repeated strings shared.
+// object returns the stored object, with repeated strings interned.
 func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Object {
 	o := &object.Object{
 		Ref: object.Ref{APIVersion: t.apiVersion, Kind: t.kind,

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// genObject draws an object of any shape, with names that no server would take.
+// genObject draws an object of any form, with names that no server would accept.
 func genObject(t *rapid.T) *object.Object {
 	word := rapid.SampledFrom([]string{"a", "b", "web", "", "ü", "x\ny", `q"\`, "\x00", strings.Repeat("long", 50)})
 	kinds := [][2]string{{"v1", "Pod"}, {"v1", "Namespace"}, {"v1", "Node"}, {"apps/v1", "Deployment"}, {"example.com/v1", "Cart"}}
@@ -123,7 +123,7 @@ func genSnapshot(t *rapid.T) *Snapshot {
 	return s
 }
 
-// diff compares two snapshots in everything.
+// diff compares two snapshots completely.
 func diff(a, b *Snapshot) string {
 	if d := cmp.Diff(a.Objects, b.Objects, cmp.Comparer(object.Equal)); d != "" {
 		return d
@@ -189,8 +189,8 @@ func storedExample(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// A stored snapshot that is not whole is never taken in part: its header claims
-// coverage for objects that may be missing.
+// An incomplete stored snapshot is never read partially: its header claims coverage for objects
+// that may be missing.
 func TestStoredDamage(t *testing.T) {
 	whole := storedExample(t)
 	for n := len(formatMark); n < len(whole); n += 1 + n%211 {
@@ -236,7 +236,7 @@ func TestStoredWithOtherFiles(t *testing.T) {
 	}
 }
 
-// A compressor that splits its work writes several streams, one behind the other.
+// A compressor that splits its work writes several concatenated streams.
 func TestStoredInStreams(t *testing.T) {
 	whole := storedExample(t)
 	for name, compressed := range map[string]func([]byte) []byte{

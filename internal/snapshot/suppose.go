@@ -6,11 +6,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Suppose is the snapshot with a namespace of which it holds content and not the object
-// itself, as many dumps do: no more of it is known than that it is there. Its uid is made
-// up (see MissingUID); finalizers, labels and annotations of its own are unknown. It is nil
-// where nothing is to be supposed: the namespace is there, is proven not to be, or nothing
-// in it was seen.
+// Suppose returns the snapshot with a namespace added that it lacks although it has objects in it,
+// as many dumps do. Only its existence is known. Its UID is made up (see MissingUID); its
+// finalizers, labels and annotations are unknown. It returns nil if the namespace is in the
+// snapshot, is proven absent, or has no objects.
 func (s *Snapshot) Suppose(namespace string) *Snapshot {
 	r := object.Namespace.Resource()
 	if s.FindKind(object.Namespace, "", namespace) != nil || s.Covers(r, "") ||

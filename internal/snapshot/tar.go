@@ -16,7 +16,7 @@ func (r *reader) readTar(in *input, s stream, content io.Reader) error {
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			// The checksum of the compression around stands after the archive.
+			// The checksum of the surrounding compression follows the archive.
 			if _, err = io.Copy(io.Discard, stream); err == nil && stream.zeros < tarBlock {
 				err = io.ErrUnexpectedEOF
 			}
@@ -40,11 +40,11 @@ func (r *reader) readTar(in *input, s stream, content io.Reader) error {
 	}
 }
 
-// tarStream is what a tar archive is read from. At its end stands a block of zeros: an archive
-// that is cut off between two files has none.
+// tarStream is the input of a tar archive. A tar archive ends with a block of zeros: one that was
+// cut off between two files has none.
 type tarStream struct {
 	counter
-	// zeros is how many bytes were zero since the last one that was not.
+	// zeros is the number of trailing zero bytes so far.
 	zeros int
 }
 
@@ -58,8 +58,8 @@ func (t *tarStream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tarEntry is one file of a tar archive. What comes through the archive has been
-// metered; the holes of a sparse file come from nowhere.
+// tarEntry is one file of a tar archive. Reads through the archive are metered already; only holes
+// of sparse files are not.
 type tarEntry struct {
 	archive io.Reader
 	around  *counter

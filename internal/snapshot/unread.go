@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Unread lists the resources that were tried and could not be read of what an answer is
-// about: of a namespace and its object, or with an empty one of everything. What nobody
-// tried, by choice or because a dump has no list of it, is not among them.
+// Unread returns the gaps of a namespace and its object, or all gaps if namespace is empty, where
+// reading was tried and failed. Resources that were not tried, by choice or because a dump has no
+// list, are not included.
 func (s *Snapshot) Unread(namespace string) []Gap {
 	var unread []Gap
 	resources := s.byName()
@@ -31,14 +31,13 @@ func (s *Snapshot) Unread(namespace string) []Gap {
 	return unread
 }
 
-// openToAll is what every service account may list since v1.37, whatever it may otherwise.
+// openToAll is the resource that every service account may list since v1.37.
 //
 // Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
 var openToAll = schema.GroupResource{Group: "certificates.k8s.io", Resource: "clustertrustbundles"}
 
-// Blind reports whether nothing at all was read of what an answer is about, although it
-// was tried: of the content of a namespace, or with an empty one of anything but what is open
-// to all.
+// Blind reports whether reading was tried and everything failed: of the content of a namespace, or
+// of all resources if namespace is empty. openToAll doesn't count as read.
 func (s *Snapshot) Blind(namespace string) bool {
 	if len(s.Unread(namespace)) == 0 {
 		return false
@@ -56,7 +55,7 @@ func (s *Snapshot) Blind(namespace string) bool {
 	return true
 }
 
-// byName are the known resources by version and name, as gaps have them.
+// byName returns the known resources by version and name, as in gaps.
 func (s *Snapshot) byName() map[[2]string]object.Resource {
 	resources := map[[2]string]object.Resource{}
 	for _, r := range s.Resources.All() {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestUnread is about what somebody with the rights of one namespace has read.
+// TestUnread reads with the permissions of one namespace.
 func TestUnread(t *testing.T) {
 	rs := &object.Resources{}
 	for _, r := range []object.Resource{

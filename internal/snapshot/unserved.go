@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Undiscovered lists the group versions whose resources a live server had not named
-// when the snapshot was taken, in their order. Whether a dump lacks a document or the
-// server could not say is not known: nothing is told of dumps.
+// Undiscovered returns the group versions with resources that a live server had not named when the
+// snapshot was taken, sorted. For dumps it returns none: it is unknown whether a document is
+// missing or the server failed.
 func (s *Snapshot) Undiscovered() []object.Undiscovered {
 	var list []object.Undiscovered
 	for _, g := range s.Gaps {
@@ -21,8 +21,8 @@ func (s *Snapshot) Undiscovered() []object.Undiscovered {
 	return list
 }
 
-// Unserved reports whether the server has named the resource and answered 404 to a list
-// of it, there or everywhere.
+// Unserved reports whether the server names the resource but returned 404 to a list of it, in the
+// namespace or everywhere.
 func (s *Snapshot) Unserved(r object.Resource, namespace string) bool {
 	if s.missingIsAbsent {
 		return false

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// asUTF8 turns a text of UTF-16 that says so with its byte order mark, as PowerShell
-// writes what it redirects, into UTF-8. Every other text is what it was.
+// asUTF8 converts UTF-16 with a byte order mark, as PowerShell writes redirected output, to UTF-8.
+// It returns every other text unchanged.
 func asUTF8(content *bufio.Reader) *bufio.Reader {
 	mark, _ := content.Peek(4)
 	switch {
-	case bytes.HasPrefix(mark, []byte{0xff, 0xfe, 0, 0}): // of UTF-32
+	case bytes.HasPrefix(mark, []byte{0xff, 0xfe, 0, 0}): // UTF-32
 		return content
 	case bytes.HasPrefix(mark, []byte{0xff, 0xfe}):
 		return bufio.NewReaderSize(&wideText{r: content, low: 0, high: 1, line: 1}, 64<<10)
@@ -25,13 +25,13 @@ func asUTF8(content *bufio.Reader) *bufio.Reader {
 	return content
 }
 
-// wideText reads UTF-16. Half a character is an error: what it was cannot be known.
+// wideText decodes UTF-16. Half a character is an error because it is unknown.
 type wideText struct {
 	r *bufio.Reader
-	// low and high say which byte is which.
+	// low and high are the indexes of the low and the high byte.
 	low, high int
 	line      int
-	// text is what was read and not asked for yet.
+	// text is decoded but was not returned yet.
 	text []byte
 	err  error
 }

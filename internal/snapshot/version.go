@@ -6,54 +6,51 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Version is what is known of the version of the API server. The zero value is nothing.
+// Version is the knowledge about the version of the API server. The zero value means unknown.
 type Version struct {
-	// Exact is what the server says of itself, a gitVersion such as v1.27.1+k3s1; empty when
-	// nothing holds it.
+	// Exact is the server's own gitVersion, such as v1.27.1+k3s1; empty if unknown.
 	Exact string
-	// Least and Most are the lowest and the highest N of 1.N that it can be; 0 where nothing
-	// bounds it, both the same of an exact version. What bounds one that is not exact is the
-	// skew that Kubernetes supports, which a cluster can break: that something is absent must
-	// not follow from it.
+	// Least and Most are the lowest and the highest possible N of 1.N; 0 means unbounded. Both are
+	// equal for an exact version. Other bounds rest on the version skew that Kubernetes supports,
+	// which a cluster can violate: they must not be used to prove an absence.
 	Least, Most int
-	// From is what tells it.
+	// From is the evidence.
 	From []VersionEvidence
 }
 
-// VersionEvidence is what tells the version of a server.
+// VersionEvidence is the evidence for the version of a server.
 type VersionEvidence string
 
 const (
 	// FromServer is the answer of a live server.
 	FromServer VersionEvidence = "Server"
-	// FromFile is a file of the dump that holds such an answer.
+	// FromFile is a file of the dump with such an answer.
 	FromFile VersionEvidence = "File"
 	// FromKubelets are the kubelets: none is newer than the server, or much older.
 	FromKubelets VersionEvidence = "Kubelets"
-	// FromAPIs are the versions of built-in API groups that are served.
+	// FromAPIs are the served versions of built-in API groups.
 	FromAPIs VersionEvidence = "APIs"
 )
 
-// Rules are those that a simulation of the server follows: those of its release where that is
-// known, and of the newest otherwise.
+// Rules returns the rules for simulating the server: those of its release if known, otherwise of
+// the newest.
 func (v Version) Rules() release.Rules {
 	return release.Of(release.MinorOf(v.Exact))
 }
 
-// MayLack reports whether the server may be of a release without a rule, by what is known of
-// it. A server of which nothing is known, or whose version names no release, counts as one of
-// the newest.
+// MayLack reports whether the server's release, as far as known, may be one without the rule. An
+// unknown server, or one with an unknown release, counts as one of the newest.
 func (v Version) MayLack(rule release.Rule) bool {
 	return (v.Least != 0 || v.Most != 0) && release.Minor(v.Least) < release.DifferenceOf(rule).Since
 }
 
-// Doubts reports whether the server may be of a release without a rule that its simulation
+// Doubts reports whether the server's release may be one without a rule that its simulation
 // follows: what the rule decides is Unknown.
 func (v Version) Doubts(rule release.Rule) bool {
 	return v.MayLack(rule) && (!release.DifferenceOf(rule).Simulated || v.Rules().Follow(rule))
 }
 
-// Minor is the N of 1.N of an exact version.
+// Minor returns the N of 1.N of an exact version.
 func (v Version) Minor() (minor int, known bool) {
 	if v.Exact == "" || v.Least == 0 {
 		return 0, false
@@ -61,13 +58,13 @@ func (v Version) Minor() (minor int, known bool) {
 	return v.Least, true
 }
 
-// Before reports whether the server is older than 1.minor by what is known of it.
+// Before reports whether the server is known to be older than 1.minor.
 func (v Version) Before(minor int) bool { return v.Most != 0 && v.Most < minor }
 
-// Version is what is known of the version of the API server.
+// Version returns the knowledge about the version of the API server.
 func (s *Snapshot) Version() Version { return s.Source.Version() }
 
-// Version is what is known of the version of the API server.
+// Version returns the knowledge about the version of the API server.
 func (s Source) Version() Version {
 	if s.KubernetesVersion == "" {
 		return s.VersionBounds
@@ -84,7 +81,7 @@ func (s Source) Version() Version {
 // kubelets are the minor versions of the oldest and the newest kubelet; 0 without any.
 type kubelets struct{ oldest, newest int }
 
-// add takes in the version of a kubelet; one that is no version says nothing.
+// add adds the version of a kubelet. It ignores an invalid one.
 func (k *kubelets) add(version string) {
 	minor := int(release.MinorOf(version))
 	if minor == 0 {
@@ -96,7 +93,7 @@ func (k *kubelets) add(version string) {
 	k.newest = max(k.newest, minor)
 }
 
-// merge takes in the versions that another file says.
+// merge adds the versions of another file.
 func (k *kubelets) merge(one kubelets) {
 	if k.oldest == 0 || one.oldest != 0 && one.oldest < k.oldest {
 		k.oldest = one.oldest
@@ -104,8 +101,8 @@ func (k *kubelets) merge(one kubelets) {
 	k.newest = max(k.newest, one.newest)
 }
 
-// skew is how many minor versions a kubelet may be older than its API server, which it never
-// may be newer than: three since the API server of 1.28, and two before.
+// skew returns how many minor versions older than its API server a kubelet may be: three since the
+// API server of 1.28, and two before. It may never be newer.
 func skew(kubelet int) int {
 	if kubelet+3 >= 28 {
 		return 3
@@ -113,9 +110,9 @@ func skew(kubelet int) int {
 	return 2
 }
 
-// boundsOf is what follows for the version of a server that does not say it: from the versions
-// of API groups that it serves, which are sure, and from its kubelets as far as they fit to
-// that and to each other.
+// boundsOf returns the bounds of the version of a server without an exact one: by the API versions
+// that it serves, which are certain, and by its kubelets if they are consistent with that and with
+// each other.
 func boundsOf(k kubelets, served []string) Version {
 	var v Version
 	for _, gv := range served {
@@ -145,11 +142,10 @@ func boundsOf(k kubelets, served []string) Version {
 	return v
 }
 
-// span are the first and the last minor version that serve something; 0 where that says
-// nothing.
+// span are the first and the last minor version that serve something; 0 means unbounded.
 type span struct{ first, last int }
 
-// apiSpans say which releases serve a version of a built-in group without being told to.
+// apiSpans are the releases that serve a version of a built-in group by default.
 //
 // From the deprecated API migration guide, and the API changes of the releases.
 var apiSpans = map[string]span{

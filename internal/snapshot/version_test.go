@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestBounds: what follows for a server that does not say its version. A bound that what was
-// seen contradicts is none.
+// TestBounds: the bounds for a server without an exact version. A bound that contradicts what was
+// seen is dropped.
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -54,7 +54,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// versionText is the version as "13 15 APIs,Kubelets", or "v1.2.3 2 2 File".
+// versionText returns the version as "13 15 APIs,Kubelets", or "v1.2.3 2 2 File".
 func versionText(v Version) string {
 	number := func(n int) string { return cmp.Or(strings.TrimPrefix(fmt.Sprint(n), "0"), "-") }
 	var from []string
@@ -65,8 +65,8 @@ func versionText(v Version) string {
 		func(s string) bool { return s == "" }), " ")
 }
 
-// TestVersionOfDumps: each layout has its place for the version of the server, and what has none
-// has Nodes. It is the same after it was written and read again.
+// TestVersionOfDumps: each layout has a file with the version of the server, or else Nodes. The
+// version is the same after writing and reading it.
 func TestVersionOfDumps(t *testing.T) {
 	const info = `{"major":"1","minor":"27","gitVersion":"v1.27.1+k3s1","gitCommit":"c","platform":"linux/amd64"}`
 	const node = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"1"},"status":{"nodeInfo":{"kubeletVersion":"v1.27.1"}}}`

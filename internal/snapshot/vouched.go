@@ -7,27 +7,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Vouched is what a user says of the lists of a dump, where nothing in it tells.
+// Vouched is the user's word about the lists of a dump that prove nothing themselves.
 type Vouched struct {
-	// Partial: no list is whole.
+	// Partial is true if no list is complete.
 	Partial bool
-	// Complete are types, as kubectl takes them, of which the dump holds all objects, Partial
-	// or not: those in the namespaces In, or all of them.
+	// Complete are types, as kubectl accepts them, with all their objects in the dump, even if
+	// Partial is true: those in the namespaces In, or all.
 	Complete []string
 	In       []string
 }
 
-// UnknownTypeError is a type that a user vouches for and that a dump does not know.
+// UnknownTypeError is a type that a user vouches for and that a dump lacks.
 type UnknownTypeError struct {
 	Name      string
 	Resources *object.Resources
 }
 
-// Error names the type.
+// Error returns the type.
 func (e *UnknownTypeError) Error() string { return fmt.Sprintf("no resource type %q is known", e.Name) }
 
-// vouch takes a user's word for the coverage of objects. What is known to be missing or broken
-// stays so.
+// vouch adds the user's word to a coverage. Known failures stay.
 func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*object.Object) error {
 	if v.Partial {
 		c.nothingWhole("it was said that no list of the dump is whole")
@@ -55,7 +54,7 @@ func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*obje
 	return nil
 }
 
-// vouchFor takes a user's word for a snapshot whose coverage is judged already.
+// vouchFor adds the user's word to a snapshot with a final coverage.
 func (v Vouched) vouchFor(s *Snapshot) error {
 	if !v.Partial && len(v.Complete) == 0 {
 		return nil
@@ -67,7 +66,7 @@ func (v Vouched) vouchFor(s *Snapshot) error {
 	return nil
 }
 
-// listGaps makes the gaps anew after the coverage has changed.
+// listGaps recomputes the gaps after a change of the coverage.
 func (s *Snapshot) listGaps() {
 	undiscovered := slices.DeleteFunc(s.Gaps, func(g Gap) bool { return g.Resource != EveryResource })
 	s.Gaps = slices.Concat(undiscovered, s.gapsOf())

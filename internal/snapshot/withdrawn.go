@@ -6,8 +6,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// WithoutVersion is the snapshot as if a served resource were not served in its version any more. Objects
-// that were read in it are in the preferred one of those that stay. If none does, they stay as they are.
+// WithoutVersion returns the snapshot as if a resource were not served in its version. Objects in
+// that version get the preferred one of the remaining versions. If there is none, they stay as they
+// are.
 func (s *Snapshot) WithoutVersion(r object.Resource) *Snapshot {
 	c := *s
 	c.Resources = &object.Resources{}
@@ -32,8 +33,8 @@ func (s *Snapshot) WithoutVersion(r object.Resource) *Snapshot {
 	return c.With(objects)
 }
 
-// Unserves reports whether it is known that a kind is not served in a version: no served resource has it,
-// and the snapshot knows all of them, or is one without that version.
+// Unserves reports whether a kind is known not to be served in a version: no served resource has
+// it, and either the snapshot knows all kinds, or WithoutVersion removed the version.
 func (s *Snapshot) Unserves(apiVersion, kind string) bool {
 	if _, err := s.Resources.For(apiVersion, kind); err == nil {
 		return false

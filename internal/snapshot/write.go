@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Compression is how a snapshot is written.
+// Compression is the compression of a written snapshot.
 type Compression uint8
 
 // The compressions.
@@ -24,29 +24,28 @@ const (
 	Zstd
 )
 
-// Evidence is what a file holds beside a snapshot: what objects showed of those that act beside the
-// collector. This package does not read it.
+// Evidence is the part of a file besides the snapshot: the state of the objects that matter to
+// controllers other than the collector. This package doesn't interpret it.
 type Evidence struct {
-	// Unread tells that no evidence was read, so that its absence says nothing.
+	// Unread is true if no evidence was read, so that its absence proves nothing.
 	Unread bool
-	// Lines is how many lines there are.
+	// Lines is the number of lines.
 	Lines int
-	// Line returns one of them, from 0: JSON without a line break.
+	// Line returns the n-th line, from 0: JSON without a line break.
 	Line func(n int) ([]byte, error)
 }
 
-// Write writes the snapshot in our own format: JSON lines, of which the first is
-// a header with everything but the objects, and the last one a trailer with the
-// hash of all lines before it. The lines of the objects come after the header, those of the
-// evidence after them.
-// ReadFiles reads it back; that it is whole is checked then.
+// Write writes the snapshot in our own format: JSON lines. The first is a header with everything
+// except the objects. The lines of the objects and those of the evidence follow. The last line is a
+// trailer with the hash of all lines before it. ReadFiles reads the file and checks that it is
+// complete.
 func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
 	packed, err := compressor(w, c)
 	if err != nil {
 		return err
 	}
 	err = s.writeLines(packed, e)
-	if closed := packed.Close(); err == nil { // whatever happened: some is packed beside
+	if closed := packed.Close(); err == nil { // always: the compressor works concurrently
 		err = closed
 	}
 	if err != nil {
@@ -55,7 +54,7 @@ func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
 	return nil
 }
 
-// zstdWindow is how far a compressor looks back.
+// zstdWindow is the window of the compressor.
 const zstdWindow = 1 << 20
 
 type unpacked struct{ io.Writer }
@@ -75,8 +74,8 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	}
 }
 
-// lineWriter gathers lines, and hashes and writes them in pieces of pieceSize bytes or a line more:
-// a hash and a compressor like large ones.
+// lineWriter buffers lines, and hashes and writes them in pieces of pieceSize bytes or a line more:
+// hash and compressor are faster on large pieces.
 type lineWriter struct {
 	w       io.Writer
 	hash    hash.Hash
@@ -85,7 +84,7 @@ type lineWriter struct {
 
 const pieceSize = 64 << 10
 
-// added takes what was appended to pending, and writes it if it is enough.
+// added sets pending, to which the caller has appended, and writes it if it is large enough.
 func (l *lineWriter) added(pending []byte) error {
 	if l.pending = pending; len(pending) < pieceSize {
 		return nil
@@ -144,7 +143,7 @@ func (s *Snapshot) addLines(lines *lineWriter, e Evidence) error {
 	return lines.flush()
 }
 
-// header is everything but the objects; types numbers their apiVersions and kinds.
+// header returns the header; types numbers the apiVersions and kinds of the objects.
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
 		Format: formatVersion, Objects: len(s.Objects), MissingIsAbsent: s.missingIsAbsent, Source: storedSourceOf(s.Source),

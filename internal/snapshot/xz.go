@@ -15,26 +15,25 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// xzReader reads the streams of an xz file, one after the other. A block says how large
-// a dictionary it needs, up to 4 GiB: one that is too large is refused before it is made.
-// What the format has to prove itself by is checked, so that nothing cut off or changed
-// passes for whole.
+// xzReader reads the concatenated streams of an xz file. A block declares its dictionary size, up
+// to 4 GiB: one above window is refused before it is allocated. All checks of the format are made,
+// so that truncated or changed data is detected.
 //
 // Format: tukaani.org/xz/xz-file-format.txt, version 1.2.1.
 type xzReader struct {
 	in *xzInput
-	// window is the largest dictionary.
+	// window is the largest allowed dictionary.
 	window int
 
-	// block is what the block under way is read from; nil between blocks.
+	// block is the current block; nil between blocks.
 	block *xzBlock
-	// flags are those of the stream: how its blocks are checked.
+	// flags are those of the stream: the kind of its checksums.
 	flags [2]byte
-	// blocks counts those of the stream; records is a sum over their sizes.
+	// blocks is the number of blocks in the stream; records is a checksum over their sizes.
 	blocks, records uint64
 }
 
-// xzInput counts what is read, and takes the end of the input for an error.
+// xzInput counts the bytes read and treats the end of the input as an error.
 type xzInput struct {
 	r *bufio.Reader
 	n uint64
@@ -49,21 +48,21 @@ func (in *xzInput) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadByte lets nobody read ahead.
+// ReadByte keeps decoders from adding a buffer, which would read ahead.
 func (in *xzInput) ReadByte() (byte, error) {
 	var b [1]byte
 	_, err := io.ReadFull(in, b[:])
 	return b[0], err
 }
 
-// xzBlock is the block under way.
+// xzBlock is the current block.
 type xzBlock struct {
 	data  io.Reader
 	check hash.Hash
-	// start is where its data begin in the input, header the size of what came before.
+	// start is the offset of its data in the input, header the size of the block header.
 	start, header uint64
 	size          uint64
-	// packed and unpacked are the sizes that it says; -1 if it does not.
+	// packed and unpacked are the declared sizes; -1 if undeclared.
 	packed, unpacked int64
 }
 
@@ -99,7 +98,7 @@ func (x *xzReader) Read(p []byte) (int, error) {
 	}
 }
 
-// sum reports whether the next four bytes are the checksum of b.
+// sum returns an error unless the next four bytes are the checksum of b.
 func (x *xzReader) sum(b []byte) error {
 	var sum [4]byte
 	if _, err := io.ReadFull(x.in, sum[:]); err != nil {
@@ -126,7 +125,7 @@ func (x *xzReader) streamHeader() error {
 
 var xzMagic = []byte("\xfd7zXZ\x00")
 
-// next goes to the next block, past the end of streams. It is io.EOF behind the last one.
+// next moves to the next block, across the ends of streams. It returns io.EOF after the last one.
 func (x *xzReader) next() error {
 	size, err := x.in.ReadByte()
 	if err != nil {
@@ -202,7 +201,7 @@ func (x *xzReader) startBlock(size byte) error {
 	return err
 }
 
-// xzCheck is the checksum of blocks with these flags.
+// xzCheck returns the checksum that the flags of a stream select.
 func xzCheck(flags byte) (hash.Hash, error) {
 	switch flags {
 	case 0x00:
@@ -217,14 +216,14 @@ func xzCheck(flags byte) (hash.Hash, error) {
 	return nil, fmt.Errorf("checksums of kind %d are not read", flags)
 }
 
-// noSum stands for none: the sizes and the checksum of the index are all there is then.
+// noSum is the absent checksum: then only the sizes and the checksum of the index are checked.
 type noSum struct{ hash.Hash }
 
 func (noSum) Write(p []byte) (int, error) { return len(p), nil }
 func (noSum) Sum(b []byte) []byte         { return b }
 func (noSum) Size() int                   { return 0 }
 
-// endBlock checks a block at its end.
+// endBlock checks a finished block.
 func (x *xzReader) endBlock() error {
 	block := x.block
 	x.block = nil
@@ -253,7 +252,7 @@ func (x *xzReader) endBlock() error {
 	return nil
 }
 
-// addRecord adds the sizes of a block to the sum over them.
+// addRecord adds the sizes of a block to the checksum over them.
 func addRecord(sum, packed, unpacked uint64) uint64 {
 	b := binary.LittleEndian.AppendUint64(nil, sum)
 	b = binary.LittleEndian.AppendUint64(b, packed)
@@ -261,7 +260,7 @@ func addRecord(sum, packed, unpacked uint64) uint64 {
 	return crc64.Checksum(b, crc64.MakeTable(crc64.ECMA))
 }
 
-// padding reads the zeros behind so many bytes.
+// padding reads the zeros after n bytes.
 func (x *xzReader) padding(n uint64) error {
 	for ; n%4 != 0; n++ {
 		if b, err := x.in.ReadByte(); err != nil || b != 0 {
@@ -271,7 +270,7 @@ func (x *xzReader) padding(n uint64) error {
 	return nil
 }
 
-// summed feeds what is read of the index to its checksum.
+// summed adds the bytes read of the index to its checksum.
 type summed struct {
 	in  *xzInput
 	sum uint32
@@ -287,7 +286,7 @@ func (s *summed) ReadByte() (byte, error) {
 	return b, err
 }
 
-// index reads the index, of which the first byte has been read, and the footer.
+// index reads the index, except its first byte, and the footer.
 func (x *xzReader) index() error {
 	s := &summed{in: x.in, sum: crc32.ChecksumIEEE([]byte{0}), n: 1}
 	blocks, err := binary.ReadUvarint(s)
@@ -321,7 +320,7 @@ func (x *xzReader) index() error {
 	return x.footer((s.n + 4) / 4)
 }
 
-// footer reads the end of a stream whose index has so many words.
+// footer reads the end of a stream with an index of that many words.
 func (x *xzReader) footer(index uint64) error {
 	var b [12]byte
 	if _, err := io.ReadFull(x.in, b[:]); err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestKindsOfXZ: a stream may have checksums of several kinds, or none, beside the usual one;
-// cut off anywhere, each is an error. What xz makes for programs is refused by its name.
+// TestKindsOfXZ: a stream may have other kinds of checksums than the usual one, or none. Truncated
+// anywhere, each is an error. Filters of xz for executables are refused by name.
 func TestKindsOfXZ(t *testing.T) {
 	for _, check := range []string{"none", "crc32", "sha256"} {
 		content, err := os.ReadFile("testdata/packed/dump-" + check + ".tar.xz")
