@@ -1,6 +1,5 @@
-// Package diagnose holds what the diagnoses of a whole snapshot have in common: a
-// document has its findings in order, counted, with what was not seen. The packages
-// beside it ask the engine and derive no rule: check is about bad owner references,
-// stuck about what everything that is being deleted waits for in the end, explain about
-// one object.
+// Package diagnose has the parts that all diagnoses of a whole snapshot share: a document with its
+// findings sorted and counted, and with the gaps. The packages below it ask the engine and derive no
+// rules: check reports bad owner references, stuck reports what each object that is being deleted
+// finally waits for, explain reports on one object.
 package diagnose

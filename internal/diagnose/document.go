@@ -12,20 +12,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Answer is what was found out about a snapshot.
+// Answer is the result of a diagnosis of a snapshot.
 type Answer struct {
 	Snapshot *snapshot.Snapshot
-	// Namespace is the one that the question is about; empty for all.
+	// Namespace limits the question to one namespace; empty for all.
 	Namespace string
 	Findings  []report.Finding
 	Summary   report.FindingSummary
-	// Unseen is where something that was not seen could change a finding.
+	// Unseen is where unseen objects could change a finding.
 	Unseen plan.Unseen
-	// OfAll: what could not be read is missing in the answer. It is about all that there is.
+	// OfAll: the question is about all objects, so that every unread object is missing in the answer.
 	OfAll bool
 }
 
-// Document is the answer with its findings in order and counted.
+// Document returns the answer with its findings sorted and counted.
 func (a *Answer) Document() *report.Diagnosis {
 	slices.SortStableFunc(a.Findings, compareFindings)
 	for _, f := range a.Findings {
@@ -65,8 +65,9 @@ func compareReferences(a, b *report.Ref) int {
 	return object.Compare(object.Ref(*a), object.Ref(*b))
 }
 
-// gaps are what was not seen of what the question is about, and where it could change the
-// answer, and whether it could. Of one namespace that is its content, and its object.
+// gaps returns what was not seen of the subject of the question, what was not seen but could change
+// the answer, and whether anything could. For a question about one namespace, the subject is its
+// content and the Namespace object.
 func (a *Answer) gaps() (gaps []report.Gap, open bool) {
 	gaps, open = a.Unseen.Gaps(a.Snapshot, func(string) bool { return true })
 	if a.OfAll {
@@ -80,7 +81,7 @@ func (a *Answer) gaps() (gaps []report.Gap, open bool) {
 	if a.Namespace == "" {
 		return gaps, open
 	}
-	seen := map[[2]string]bool{} // the resources of which the namespace was read
+	seen := map[[2]string]bool{} // resources that were read for the namespace
 	for _, r := range a.Snapshot.Resources.All() {
 		seen[[2]string{r.APIVersion(), r.Name}] = !r.Namespaced && !r.Is(object.Namespace) || r.Namespaced && a.Snapshot.Covers(r, a.Namespace) ||
 			r.Is(object.Namespace) && a.Snapshot.Find(r.APIVersion(), r.Kind, "", a.Namespace) != nil

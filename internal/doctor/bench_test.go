@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// BenchmarkExamine100000 judges a cluster of owners with nine dependents each, and
-// compares it with a graph that is the same.
+// BenchmarkExamine100000 examines a cluster of owners with nine dependents each, with a graph that
+// agrees.
 func BenchmarkExamine100000(b *testing.B) {
 	var objects []*object.Object
 	g := &doctor.DebugGraph{}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestEveryCodeIsShown: the tables of these tests bring about each code.
+// TestEveryCodeIsShown: the tables of these tests produce every code.
 func TestEveryCodeIsShown(t *testing.T) {
 	shown := ""
 	for _, name := range []string{"examine_test.go", "compare_test.go", "refused_test.go"} {

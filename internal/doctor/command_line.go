@@ -9,20 +9,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Process is what runs in the pod of a controller manager.
+// Process is a process in the pod of a controller manager.
 type Process struct {
-	// Pod is the pod that it runs in.
 	Pod object.Ref
-	// Args is its command with all arguments.
+	// Args is the command with all its arguments.
 	Args []string
 }
 
-// collectorNames are the names of the collector in --controllers: the old one is still
-// understood.
+// collectorNames are the names of the collector in --controllers. The old one is still accepted.
 var collectorNames = []string{"garbage-collector-controller", "garbagecollector"}
 
-// processes looks for controller managers that were told not to collect. If one of them
-// was not told so, it may be the one that holds the lease.
+// processes adds a finding for each controller manager that was started without the collector. It
+// adds none if any of them runs the collector, because that one may hold the lease.
 func (e *examiner) processes() {
 	var off []func()
 	for _, p := range e.options.Manager {
@@ -40,14 +38,14 @@ func (e *examiner) processes() {
 	}
 }
 
-// manages tells a controller manager from what else runs in its pod.
+// manages reports whether a process is a controller manager.
 func (p Process) manages() bool {
 	return slices.ContainsFunc(p.Args, func(arg string) bool {
 		return !strings.HasPrefix(arg, "-") && strings.HasSuffix(arg, "controller-manager")
 	})
 }
 
-// switchedOff finds the flag that switches the collector off.
+// switchedOff returns the flag that disables the collector; false if none does.
 //
 // Upstream: cmd/kube-controller-manager/app/controllermanager.go IsControllerEnabled: the first
 // mention of a name decides, and without one the collector is on where `*` is.

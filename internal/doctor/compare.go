@@ -13,24 +13,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Belief is the graph of a cluster's collector.
+// Belief is the graph of a cluster's collector, read once or several times.
 type Belief struct {
-	// Read are all the times that it was read, at least one. A difference counts if all
-	// of them show it: with one before the snapshot and one after it, what changed
-	// meanwhile is none.
+	// Read has all readings, at least one. A difference counts only if all of them show it: with one
+	// before the snapshot and one after it, changes in between are no differences.
 	Read []*DebugGraph
-	// From names the file or URL.
+	// From is the file or URL that was read.
 	From string
-	// Live: it was read from the running collector, now. A file may be old.
+	// Live: it was read just now, from the running collector. A file may be old.
 	Live bool
 }
 
-// settling is how many seconds a running collector may need until a change is in its
-// graph: its watches are that far behind at most, and a kind that is new waits for the
-// next sync. (spec §3.1)
+// settling is the maximum time, in seconds, until a change is in the graph of a running collector:
+// its watches may lag, and a new kind waits for the next sync. (spec §3.1)
 const settling = 60
 
-// compare looks for differences between what the collector believes and the snapshot.
+// compare adds the differences between the collector's graph and the snapshot.
 func (e *examiner) compare() {
 	b := e.options.Graph
 	last := b.Read[len(b.Read)-1]
@@ -60,20 +58,20 @@ func (e *examiner) compare() {
 	}
 }
 
-// difference is a finding before it is known whether all readings have it.
+// difference is a finding of one reading. It counts only if all readings have it.
 type difference struct {
 	code              reason.Code
 	about             object.Ref
 	message, evidence string
 }
 
-// theirGraph is what a collector believes, ready for questions.
+// theirGraph is the graph of a collector with indexes.
 type theirGraph struct {
 	*DebugGraph
 	at         map[types.UID]int
 	owners     map[types.UID][]types.UID
 	dependents map[types.UID]int
-	// lost: some owner is missing, and edges may lead astray.
+	// lost: some owner is missing, so that edges may point to the wrong node.
 	lost bool
 }
 
@@ -93,7 +91,7 @@ func indexed(g *DebugGraph) *theirGraph {
 	return t
 }
 
-// find is a node; false if there is none.
+// find returns a node; false if there is none.
 func (t *theirGraph) find(uid types.UID) (GraphNode, bool) {
 	i, ok := t.at[uid]
 	if !ok {
@@ -112,8 +110,8 @@ func (t *theirGraph) missing(uid types.UID) bool {
 type comparer struct {
 	*sight
 	theirs *theirGraph
-	// newest is the time, in seconds since 1970, since which a change may not be in the
-	// graph yet; 0 for no such time.
+	// newest is the time, in seconds since 1970, from which on changes may not be in the graph yet; 0
+	// if there is no such time.
 	newest   int64
 	compared int
 	found    []difference
@@ -148,8 +146,8 @@ func (c *comparer) all() []difference {
 	return c.found
 }
 
-// young reports whether something happened so late that it may not be in the graph. What
-// nobody dated is not young.
+// young reports whether something happened so recently that it may not be in the graph. An unknown
+// time is not young.
 func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest }
 
 // both compares an object that the collector knows.
@@ -185,9 +183,8 @@ func distinct(uids []types.UID) []types.UID {
 	return slices.Compact(slices.Sorted(slices.Values(uids)))
 }
 
-// sameOwners compares the owners that an object has with those that the collector
-// knows. An edge that upstream's way of writing missing owners leads astray is no
-// difference: it points to the missing owner of the owner.
+// sameOwners compares the owners of an object with those in the collector's graph. An edge that
+// points to the missing owner of the owner is no difference: upstream writes such edges.
 func (c *comparer) sameOwners(o *object.Object) bool {
 	have, believed := distinct(ownersOf(o)), distinct(c.theirs.owners[o.UID])
 	if slices.Equal(have, believed) {
@@ -209,8 +206,8 @@ func (c *comparer) sameOwners(o *object.Object) bool {
 	return true
 }
 
-// unseen reports objects that the collector does not know: as one finding where it
-// knows none of their kind.
+// unseen adds findings for objects that the collector does not know. If it knows no object of a kind,
+// there is one finding for the kind.
 func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[schema.GroupKind]bool) {
 	kinds := make([]schema.GroupKind, 0, len(unseen))
 	for kind := range unseen {
@@ -230,8 +227,8 @@ func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[sch
 	}
 }
 
-// gone reports objects that the collector takes for living and that the snapshot, which
-// would show them, does not have.
+// gone adds findings for nodes that the collector takes for existing objects, although the snapshot
+// covers them and lacks them.
 func (c *comparer) gone() {
 	g := c.collector.Graph()
 	for _, n := range c.theirs.Nodes {

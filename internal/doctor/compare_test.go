@@ -101,8 +101,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Where the snapshot does not show all objects, one that only the collector knows may
-// well exist.
+// If the snapshot is incomplete, an object that only the collector knows may exist.
 func TestCompareCoverage(t *testing.T) {
 	belief := &doctor.Belief{Read: []*doctor.DebugGraph{believed("a b W/g b>a g>a")}, Live: true}
 	things := []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}}

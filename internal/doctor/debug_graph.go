@@ -8,51 +8,50 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// DebugGraph is what a collector believes of objects that have owners or dependents; the
-// endpoint leaves out all others.
+// DebugGraph is a collector's view of the objects that have owners or dependents. The debug endpoint
+// leaves out all others.
 type DebugGraph struct {
-	// Nodes are in the order of the text, which is that of their UIDs. No two have the
-	// same.
+	// Nodes are in the order of the text, which is that of their UIDs. The UIDs are unique.
 	Nodes []GraphNode
-	// Edges are in the order of the text: by dependent, then by owner. An owner that an
-	// object names twice has two.
+	// Edges are in the order of the text: by dependent, then by owner. If an object names an owner
+	// twice, there are two.
 	Edges []GraphEdge
 }
 
-// GraphNode is an object, or something that is only referred to.
+// GraphNode is an object, or an owner that is only referred to.
 type GraphNode struct {
 	Ref object.Ref
-	// Missing: an owner that was in the graph and is not any more, although something
-	// still refers to it. Its namespace is not known.
+	// Missing: the owner was in the graph and is no longer, although some object still refers to it.
+	// Its namespace is unknown.
 	Missing bool
-	// BeingDeleted and WaitingForDependents are set when the collector learns of a
-	// deletion, and never taken back.
+	// BeingDeleted and WaitingForDependents are set when the collector learns of a deletion, and
+	// never cleared.
 	BeingDeleted         bool
 	WaitingForDependents bool
-	// Virtual: referred to, and not seen by any watch.
+	// Virtual: the object is referred to, but no watch has shown it.
 	Virtual bool
 }
 
 // Observed reports whether a watch has shown the object to the collector.
 func (n GraphNode) Observed() bool { return !n.Virtual && !n.Missing }
 
-// GraphEdge is one owner reference. The text does not say whether it blocks.
+// GraphEdge is one owner reference. The text does not show whether it blocks.
 //
-// Where owners are missing, upstream leads edges astray: one to a dependent of the
-// missing owner may point to the missing owner instead. (spec §4)
+// If owners are missing, upstream writes wrong edges: one to a dependent of the missing owner may
+// point to the missing owner instead. (spec §4)
 type GraphEdge struct {
 	Dependent types.UID
 	Owner     types.UID
 }
 
-// SyntaxError says where a text is not the graph of a collector.
+// SyntaxError is the place where a text is not the graph of a collector.
 type SyntaxError struct {
-	// Line is counted from 1.
+	// Line counts from 1.
 	Line int
 	What string
 }
 
-// Error names the line.
+// Error returns the message with the line.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.What)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// longestLine bounds a line. The longest is a label, with one name, one namespace and
-// one kind in it.
+// longestLine is the maximum length of a line in bytes. The longest line is a label, with one name,
+// one namespace and one kind.
 const longestLine = 1 << 20
 
-// The lines that do not vary.
+// The fixed lines.
 const (
 	firstLine   = "strict digraph full {"
 	nodesFollow = "  // Node definitions."
@@ -27,8 +27,8 @@ const (
 	lastLine    = "}"
 )
 
-// ReadGraph reads one graph, to the end of the input, which has to be the end of the graph.
-// What is wrong with the text is a *SyntaxError.
+// ReadGraph reads one graph up to the end of the input. If anything is wrong with the text, including
+// text after the graph, the error is a *SyntaxError.
 func ReadGraph(in io.Reader) (*DebugGraph, error) {
 	r := &reader{
 		lines: bufio.NewScanner(in), at: map[types.UID]int{}, words: map[string]string{}, versions: map[[2]string]string{},
@@ -36,7 +36,7 @@ func ReadGraph(in io.Reader) (*DebugGraph, error) {
 	}
 	r.lines.Buffer(make([]byte, 0, 1<<16), longestLine)
 	err := r.read()
-	// What was read before the input failed is half a line, and no mistake of the text.
+	// After a read error, the last line is incomplete, which is no syntax error.
 	if failed := r.lines.Err(); failed != nil && !errors.Is(failed, bufio.ErrTooLong) {
 		err = fmt.Errorf("after line %d: %w", r.n, failed)
 	}
@@ -48,14 +48,14 @@ func ReadGraph(in io.Reader) (*DebugGraph, error) {
 
 type reader struct {
 	lines *bufio.Scanner
-	// line is the one at hand, without its end; valid until the next one.
+	// line is the current line without its end; valid until the next call of next.
 	line  []byte
 	n     int
 	graph *DebugGraph
-	// at are the places of nodes by UID.
+	// at has the indexes of nodes by UID.
 	at map[types.UID]int
-	// words are values that many nodes share, by how they are quoted, and versions
-	// apiVersions by group and version.
+	// words interns values that many nodes share, by their quoted form. versions interns apiVersions
+	// by group and version.
 	words    map[string]string
 	versions map[[2]string]string
 }
@@ -92,7 +92,7 @@ func (r *reader) read() error {
 	}
 }
 
-// next goes to the next line, in which something is expected.
+// next reads the next line. expected is named in the error if the input ends.
 func (r *reader) next(expected string) error {
 	if r.lines.Scan() {
 		r.n++
@@ -112,7 +112,7 @@ func (r *reader) wrong(format string, args ...any) error {
 	return &SyntaxError{Line: r.n, What: fmt.Sprintf(format, args...)}
 }
 
-// end makes sure that nothing follows.
+// end returns an error if anything but blank lines follows.
 func (r *reader) end() error {
 	for r.lines.Scan() {
 		r.n++
@@ -127,13 +127,13 @@ func (r *reader) end() error {
 	return nil
 }
 
-// attributes of a node, in the order in which they stand.
+// attributes are those of a node, in the order of the text.
 var attributes = [...]string{
 	"label", "group", "version", "kind", "namespace", "name", "uid",
 	"missing", "beingDeleted", "deletingDependents", "virtual",
 }
 
-// node reads one node whose first line is at hand.
+// node reads one node. Its first line is the current one.
 func (r *reader) node() error {
 	id, ok := bytes.CutPrefix(r.line, []byte("  "))
 	if ok {
@@ -154,7 +154,7 @@ func (r *reader) node() error {
 			return err
 		}
 		switch attributes[i] {
-		case "label": // says nothing that the others do not
+		case "label": // has nothing that the others lack
 			_, err = r.value(attributes[i])
 		case "group":
 			group, err = r.word(attributes[i])
@@ -197,8 +197,7 @@ func (r *reader) node() error {
 	return r.add(n, begin)
 }
 
-// apiVersion puts group and version together. Both are empty for an apiVersion that
-// does not parse.
+// apiVersion joins group and version. Both are empty for an apiVersion that does not parse.
 func (r *reader) apiVersion(group, version string) (string, error) {
 	if group == "" {
 		return version, nil
@@ -217,15 +216,14 @@ func (r *reader) apiVersion(group, version string) (string, error) {
 	return text, nil
 }
 
-// add takes a node in. A missing owner may stand there once for each of its
-// dependents.
+// add adds a node. The text may have a missing owner once for each of its dependents.
 func (r *reader) add(n GraphNode, line int) error {
 	i, twice := r.at[n.Ref.UID]
 	switch {
 	case !twice:
 		r.at[n.Ref.UID] = len(r.graph.Nodes)
 		r.graph.Nodes = append(r.graph.Nodes, n)
-	case n.Missing: // what is known says at least as much
+	case n.Missing: // the existing node has at least the same information
 	case r.graph.Nodes[i].Missing:
 		r.graph.Nodes[i] = n
 	default:
@@ -234,7 +232,7 @@ func (r *reader) add(n GraphNode, line int) error {
 	return nil
 }
 
-// edge reads the edge at hand.
+// edge reads the edge in the current line.
 func (r *reader) edge() error {
 	text, ok := bytes.CutPrefix(r.line, []byte("  "))
 	if ok {
@@ -264,7 +262,7 @@ func (r *reader) edge() error {
 	return nil
 }
 
-// value is that of the attribute at hand.
+// value returns the value of the attribute in the current line.
 func (r *reader) value(key string) (string, error) {
 	text, err := r.quoted(key)
 	if err != nil {
@@ -273,7 +271,7 @@ func (r *reader) value(key string) (string, error) {
 	return r.unquote(text)
 }
 
-// word is value for texts that repeat.
+// word is value for texts that repeat. It interns them.
 func (r *reader) word(key string) (string, error) {
 	text, err := r.quoted(key)
 	if err != nil {
@@ -303,7 +301,7 @@ func (r *reader) flag(key string) (bool, error) {
 	return false, r.wrong("%s is %s, which is neither true nor false", key, shorten(text))
 }
 
-// quoted is the value of the attribute at hand as it stands there.
+// quoted returns the value of the attribute in the current line, still quoted.
 func (r *reader) quoted(key string) ([]byte, error) {
 	text, ok := bytes.CutPrefix(r.line, []byte("    "))
 	if ok {
@@ -318,7 +316,7 @@ func (r *reader) quoted(key string) ([]byte, error) {
 	return text, nil
 }
 
-// unquote reads a string in the syntax of Go, double quotes only.
+// unquote reads a string in Go syntax, with double quotes only.
 func (r *reader) unquote(text []byte) (string, error) {
 	if len(text) >= 2 && text[0] == '"' {
 		if s, err := strconv.Unquote(string(text)); err == nil {
@@ -328,11 +326,11 @@ func (r *reader) unquote(text []byte) (string, error) {
 	return "", r.wrong("%s is no string in quotes", shorten(text))
 }
 
-// mostWords bounds what is remembered of texts: kinds and namespaces repeat, but a
-// hostile graph need not.
+// mostWords limits the interned texts. Kinds and namespaces repeat, but those of a hostile graph need
+// not.
 const mostWords = 1 << 16
 
-// shorten is foreign text for a message: short and without control characters.
+// shorten returns foreign text for a message: short and without control characters.
 func shorten(text []byte) string {
 	const most = 60
 	if len(text) > most {

@@ -76,7 +76,7 @@ func TestReadEmpty(t *testing.T) {
 	}
 }
 
-// What is not the whole graph of a collector is an error that says where.
+// A text that is not the whole graph of a collector is an error with its line.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, text, want string
@@ -113,16 +113,16 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// until is the small graph before the first occurrence of a text.
+// until returns the small graph before the first occurrence of a text.
 func until(text string) string {
 	before, _, _ := strings.Cut(small, text)
 	return before
 }
 
-// swap is the small graph with the first occurrence of a text replaced.
+// swap returns the small graph with the first occurrence of a text replaced.
 func swap(from, to string) string { return strings.Replace(small, from, to, 1) }
 
-// What fails beneath is not a mistake in the text.
+// A read error is no syntax error.
 func TestReadPassesErrorsOn(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(small[:100]), iotest.ErrReader(io.ErrClosedPipe))
 	if _, err := doctor.ReadGraph(broken); !errors.Is(err, io.ErrClosedPipe) {
@@ -164,7 +164,7 @@ func TestMissingOwnerRepeats(t *testing.T) {
 	}
 }
 
-// drawGraph is any graph that the exporter can be given.
+// drawGraph draws a graph that the exporter may be given.
 func drawGraph(t *rapid.T) *report.Graph {
 	name := rapid.OneOf(rapid.SampledFrom([]string{"", "web", `a"b\`, "a\nb", "\x1b[2J", "\u202e", "é🙂", "\xff\xfe", "];", "}"}), rapid.String())
 	g := &report.Graph{}
@@ -194,8 +194,8 @@ func drawGraph(t *rapid.T) *report.Graph {
 	return g
 }
 
-// TestReadsWhatWeWrite: whatever our own exporter writes is read back the same,
-// hostile names included.
+// TestReadsWhatWeWrite: a graph written by our own exporter is read back the same, hostile names
+// included.
 func TestReadsWhatWeWrite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t)
@@ -224,8 +224,8 @@ func TestReadsWhatWeWrite(t *testing.T) {
 	})
 }
 
-// FuzzRead: no text makes the reader panic, an error is short and inert, and what was
-// read whole can be written and read again.
+// FuzzRead: no text makes the reader panic. An error is short and inert. A graph that was read can be
+// written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add(small)
 	f.Add("strict digraph full {\n}\n")

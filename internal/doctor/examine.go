@@ -16,28 +16,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Options are what is known beside the snapshot. Times are in seconds since 1970.
+// Options has the information apart from the snapshot. Times are in seconds since 1970.
 type Options struct {
-	// At is when the snapshot was taken; 0 if nobody knows.
+	// At is when the snapshot was taken; 0 if unknown.
 	At int64
 	// Patience is how long, in seconds, the collector may leave work undone.
 	Patience int64
 	// Earlier is a snapshot of the same cluster at an earlier time; nil for none.
 	Earlier   *snapshot.Snapshot
 	EarlierAt int64
-	// Graph is what the collector believes; nil if nobody asked.
+	// Graph is the collector's graph; nil if it was not read.
 	Graph *Belief
-	// Lease is that of kube-controller-manager; nil where no server was asked for it. It is then
-	// the one that Surroundings show.
+	// Lease is that of kube-controller-manager. If it is nil, the one in Surroundings is used.
 	Lease *Lease
-	// Manager is the command lines of the controller managers whose pods were seen; empty
-	// for none.
+	// Manager has the processes in the pods of controller managers; empty if none was seen.
 	Manager []Process
-	// Surroundings tell which writes webhooks refuse; nil where nothing is known.
+	// Surroundings shows which writes webhooks refuse; nil if unknown.
 	Surroundings *evidence.Surroundings
 }
 
-// Examine judges whether the collector of the cluster works that the snapshot shows.
+// Examine judges whether the collector of the cluster in the snapshot works.
 func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Checkup, error) {
 	if o.Lease == nil {
 		o.Lease = leaseIn(o.Surroundings, o.At)
@@ -65,7 +63,7 @@ func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.C
 	return e.checkup(), nil
 }
 
-// sight is a snapshot with a collector that has just started over it.
+// sight is a snapshot with a collector that has just observed it.
 type sight struct {
 	snap      *snapshot.Snapshot
 	collector *engine.Collector
@@ -78,8 +76,8 @@ func newSight(snap *snapshot.Snapshot) *sight {
 	return s
 }
 
-// next is what the collector would do about an object now; false for an object that it
-// does not watch.
+// next returns what the collector would do about an object now; false if it does not watch the
+// object.
 func (s *sight) next(ctx context.Context, o *object.Object) (engine.Decision, bool) {
 	a, ok := s.collector.Inspect(o.UID)
 	if !ok || a.Ref != o.Ref || a.Virtual {
@@ -88,8 +86,8 @@ func (s *sight) next(ctx context.Context, o *object.Object) (engine.Decision, bo
 	return s.collector.Decide(engine.Lookup(ctx, s.world, engine.Upstream, a)), true
 }
 
-// same is the object in this snapshot that is the one of another; nil if there is none,
-// or if its owners are others.
+// same returns the object in this snapshot that is the same as one of another snapshot; nil if there
+// is none, or if its owners differ.
 func (s *sight) same(o *object.Object) *object.Object {
 	then := s.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 	if then == nil || then.UID != o.UID || !slices.Equal(then.Owners, o.Owners) {
@@ -98,21 +96,21 @@ func (s *sight) same(o *object.Object) *object.Object {
 	return then
 }
 
-// examiner goes over a snapshot.
+// examiner examines one snapshot.
 type examiner struct {
 	options  Options
 	now      *sight
 	before   *sight // nil without an earlier snapshot
 	findings []report.Finding
 	summary  report.FindingSummary
-	// unseen: a question could not be answered for want of coverage.
+	// unseen: a question could not be answered because something was not covered.
 	unseen bool
-	// timeless: a question could not be answered for want of a time.
+	// timeless: a question could not be answered because a time is unknown.
 	timeless   bool
 	comparison *report.GraphComparison
 }
 
-// lookBack takes the earlier snapshot in.
+// lookBack opens the earlier snapshot. It returns an error if the two cannot be compared.
 func (e *examiner) lookBack() error {
 	was, is := e.options.Earlier.Source.ClusterUID, e.now.snap.Source.ClusterUID
 	switch {
@@ -127,7 +125,7 @@ func (e *examiner) lookBack() error {
 	return nil
 }
 
-// add adds a finding about an object or, if it has no name, a kind.
+// add adds a finding about an object, or about a kind if about has no name.
 func (e *examiner) add(code reason.Code, about object.Ref, message, evidence string) {
 	e.findings = append(e.findings, report.Finding{
 		Code: string(code), Severity: reason.Doctor.Severity(code), Object: report.RefOf(about),
@@ -135,14 +133,13 @@ func (e *examiner) add(code reason.Code, about object.Ref, message, evidence str
 	})
 }
 
-// age is for how long something has lasted that began at a second; false if that
-// cannot be said. It is the least that it can be.
+// age returns the minimum time in seconds since a second; false if it is unknown.
 func (e *examiner) age(began int64) (int64, bool) {
 	if e.options.At == 0 || began == 0 {
 		e.timeless = e.timeless || e.options.At == 0
 		return 0, false
 	}
-	return max(e.options.At-began-1, 0), true // what began within a second may have begun at its end
+	return max(e.options.At-began-1, 0), true // it may have begun at the end of that second
 }
 
 func (e *examiner) checkup() *report.Checkup {

@@ -24,11 +24,11 @@ const (
 	patience = 20 * 60
 )
 
-// thing is an object of a test, a ConfigMap of namespace shop unless it says otherwise.
+// thing describes a ConfigMap in namespace shop, unless its fields say otherwise.
 type thing struct {
 	kind, name string
 	uid        string // the name unless given
-	// owners are ConfigMaps, as name or name=uid; one that blocks ends in !.
+	// owners are ConfigMaps, as name or name=uid. A trailing ! makes the reference block.
 	owners           []string
 	created, deleted int64
 	finalizers       []string
@@ -65,7 +65,7 @@ func (x thing) object() *object.Object {
 	return o
 }
 
-// taken is a snapshot of a server that says what it serves.
+// taken returns a snapshot of a server with discovery.
 func taken(t *testing.T, coverage *snapshot.Coverage, things ...thing) *snapshot.Snapshot {
 	t.Helper()
 	objects := make([]*object.Object, len(things))
@@ -79,8 +79,7 @@ func taken(t *testing.T, coverage *snapshot.Coverage, things ...thing) *snapshot
 	return s
 }
 
-// said is what a checkup says, in short: the verdict, and a line for each finding that
-// is about objects of the test.
+// said summarizes a checkup: the verdict, and a line for each finding about objects of the test.
 func said(c *report.Checkup) []string {
 	lines := []string{string(c.Verdict)}
 	for _, f := range c.Findings {
@@ -293,7 +292,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Without discovery nobody knows which kinds there are beside those that were seen.
+// Without discovery, it is unknown which kinds exist apart from those seen.
 func TestKindsNotKnown(t *testing.T) {
 	s := *taken(t, snapshot.CoversEverything(), thing{name: "a"})
 	s.Source.Discovered = false
@@ -303,7 +302,7 @@ func TestKindsNotKnown(t *testing.T) {
 	}
 }
 
-// What was not seen is unknown, and so is what depends on a time that nobody knows.
+// What was not seen is unknown, and so is what depends on an unknown time.
 func TestUnknown(t *testing.T) {
 	seen := &snapshot.Coverage{}
 	seen.Add(schema.GroupResource{Resource: "configmaps"}, "")
@@ -353,8 +352,7 @@ func codesOf(reasons []report.CheckupReason) string {
 	return strings.Join(codes, " ")
 }
 
-// Kinds that the collector cannot see are named. What a start of the collector would
-// come to depends on the version.
+// Kinds that the collector cannot see are named. Their effect on a restart depends on the version.
 func TestKinds(t *testing.T) {
 	resources := scenario.Resources()
 	resources.Add(object.Resource{Group: "example.com", Version: "v1", Name: "blinds", Kind: "Blind", Namespaced: true, Verbs: object.AllVerbs &^ object.Watch})
@@ -398,7 +396,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Two dumps are compared only if that means something.
+// Two dumps are compared only if the comparison is meaningful.
 func TestEarlierRefused(t *testing.T) {
 	s := taken(t, nil, thing{name: "a"})
 	other := *s
@@ -421,7 +419,7 @@ func TestEarlierRefused(t *testing.T) {
 	}
 }
 
-// The command line of a controller manager says whether it collects.
+// The command line of a controller manager shows whether it runs the collector.
 func TestSwitchedOff(t *testing.T) {
 	for line, want := range map[string]string{
 		"kube-controller-manager":                                                                  "",

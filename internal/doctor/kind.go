@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// kinds looks for kinds that the collector cannot see, or could not see if it were to
-// start now.
+// kinds adds findings for kinds that the collector does not see, or would not see if it started now.
 func (e *examiner) kinds() {
 	told := map[object.Ref]bool{}
 	for _, g := range e.now.snap.Gaps {
@@ -31,7 +30,7 @@ func (e *examiner) kinds() {
 	e.unwatched()
 }
 
-// text is the part of the reason of a gap that is for people.
+// text returns the part of a gap's reason after the code.
 func text(why string) string {
 	if _, after, ok := strings.Cut(why, ": "); ok {
 		return after
@@ -39,13 +38,13 @@ func text(why string) string {
 	return why
 }
 
-// apiService is what registers a group version.
+// apiService returns the APIService that registers a group version.
 func apiService(groupVersion string) object.Ref {
 	group, version := object.SplitAPIVersion(groupVersion)
 	return object.APIService.Ref("", version+"."+group)
 }
 
-// kindOf is the definition of the resource of a gap, where there is one, else the kind.
+// kindOf returns the CRD of the resource of a gap; its kind if there is no CRD.
 func (e *examiner) kindOf(g snapshot.Gap) object.Ref {
 	gr := schema.GroupResource{Group: object.GroupOf(g.APIVersion), Resource: g.Resource}
 	if o := e.now.snap.FindKind(object.CRD, "", gr.String()); o != nil {
@@ -55,7 +54,7 @@ func (e *examiner) kindOf(g snapshot.Gap) object.Ref {
 	return object.Ref{APIVersion: g.APIVersion, Kind: r.Kind}
 }
 
-// atRestart says what a kind that cannot be listed does to a collector that starts.
+// atRestart describes the effect of a kind that cannot be listed on a collector that starts.
 func (e *examiner) atRestart() string {
 	// (spec §3.1)
 	v := e.now.snap.Version()
@@ -70,8 +69,8 @@ func (e *examiner) atRestart() string {
 	}
 }
 
-// unwatched names kinds without the verbs that the collector needs, where that matters:
-// where users create objects of the kind, or where references lead from or to it.
+// unwatched adds findings for kinds without the verbs that the collector needs, if that matters:
+// users can create objects of the kind, or owner references lead from or to it.
 func (e *examiner) unwatched() {
 	matters := map[schema.GroupResource]bool{}
 	for _, o := range e.now.snap.Objects {

@@ -7,36 +7,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// LeaseState says what came of looking for a lease.
+// LeaseState is the result of reading a lease.
 type LeaseState uint8
 
 // The states of a lease.
 const (
-	// LeaseRead: it is there, and was read.
+	// LeaseRead: it exists and was read.
 	LeaseRead LeaseState = iota
-	// LeaseNotThere: the server says that there is none.
+	// LeaseNotThere: the server has none.
 	LeaseNotThere
-	// LeaseNotRead: the server did not say.
+	// LeaseNotRead: the server did not answer whether there is one.
 	LeaseNotRead
 )
 
-// Lease is that of kube-controller-manager: who holds it runs the controllers.
+// Lease is the lease of kube-controller-manager. Its holder runs the controllers.
 type Lease struct {
 	State LeaseState
-	// Holder is who has it.
+	// Holder is the identity of the holder.
 	Holder string
-	// Renewed is when it was last renewed, and Read when that was read, in seconds since
-	// 1970 by the clocks of the holder and of the server.
+	// Renewed is the time of the last renewal, by the clock of the holder. Read is when that was
+	// read, by the clock of the server. Both are in seconds since 1970.
 	Renewed, Read int64
-	// Duration is for how many seconds it holds.
+	// Duration is the validity of a renewal in seconds.
 	Duration int64
-	// Slack is for how many seconds before Read it may have been read, as in a dump.
+	// Slack is how many seconds before Read it may have been read, as in a dump.
 	Slack int64
 	// Why is why it was not read.
 	Why string
 }
 
-// pulse is what it says of its holder.
+// pulse returns what the lease shows about its holder.
 func (l *Lease) pulse() object.Pulse {
 	if l.State != LeaseRead {
 		return object.PulseUnclear
@@ -44,7 +44,7 @@ func (l *Lease) pulse() object.Pulse {
 	return object.PulseOf(l.Holder, l.Renewed, l.Duration, l.Read, l.Slack)
 }
 
-// leaseIn is the lease that a dump shows; nil if the dump does not tell.
+// leaseIn returns the lease in a dump; nil if the dump does not show whether there is one.
 func leaseIn(around *evidence.Surroundings, at int64) *Lease {
 	if around == nil {
 		return nil
@@ -64,7 +64,7 @@ func (e *examiner) lease() {
 	if l == nil {
 		return
 	}
-	// Who answers is running, whatever a lease says.
+	// A collector that answers is running, whatever the lease shows.
 	answers := e.options.Graph != nil && e.options.Graph.Live
 	switch l.State {
 	case LeaseNotThere:

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// object looks at what the collector has left undone about one object.
+// object examines what the collector has left undone about one object.
 func (e *examiner) object(ctx context.Context, o *object.Object) {
 	switch {
 	case !o.BeingDeleted() && len(o.Owners) > 0:
@@ -26,8 +26,8 @@ func (e *examiner) object(ctx context.Context, o *object.Object) {
 	}
 }
 
-// garbage looks for objects that the collector would delete now because no owner is
-// left. An object whose owner is garbage itself is not its turn yet.
+// garbage examines an object with owners. It adds a finding if the collector would delete it now
+// because no owner exists. An object with a garbage owner has to wait for that one.
 func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	d, ok := e.now.next(ctx, o)
 	if !ok || d.Reason != reason.NoExistingOwner {
@@ -57,11 +57,11 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	e.add(code, o.Ref, message, e.created(o))
 }
 
-// ownerlessSince is since when, at the latest, no owner is left: each name is taken by
-// an object that is younger than this one. 0 if that does not say it.
+// ownerlessSince returns the latest time since which no owner exists, if objects younger than o have
+// taken all their names. Otherwise it returns 0.
 //
-// An object of that name that is older proves nothing: the owner may have come after
-// it, between two lists.
+// An older object with the name proves nothing: the owner may have been created after it, between two
+// lists.
 func (e *examiner) ownerlessSince(o *object.Object, d engine.Decision) (since int64, why string) {
 	for i := range d.Owners {
 		live := d.Owners[i].Live
@@ -75,7 +75,7 @@ func (e *examiner) ownerlessSince(o *object.Object, d engine.Decision) (since in
 	return since, why
 }
 
-// earliest is the earlier of two times that are known.
+// earliest returns the earlier of two times. a may be 0, which means unknown.
 func earliest(a int64, whyA string, b int64, whyB string) (since int64, why string) {
 	if a != 0 && a <= b {
 		return a, whyA
@@ -83,8 +83,8 @@ func earliest(a int64, whyA string, b int64, whyB string) (since int64, why stri
 	return b, whyB
 }
 
-// orphan looks at an object that waits for its dependents to be released. The collector
-// starts with that when the object is deleted.
+// orphan examines an object that waits for the release of its dependents. The collector starts that
+// when the object is deleted.
 func (e *examiner) orphan(o *object.Object) {
 	if !e.watched(o) {
 		return
@@ -97,7 +97,7 @@ func (e *examiner) orphan(o *object.Object) {
 	}
 }
 
-// both looks at an object with both finalizers of the collector. (spec Q20)
+// both examines an object with both finalizers of the collector. (spec Q20)
 func (e *examiner) both(o *object.Object) {
 	if !e.watched(o) {
 		return
@@ -107,7 +107,7 @@ func (e *examiner) both(o *object.Object) {
 	}
 }
 
-// foreground looks at an object that waits for its dependents to go.
+// foreground examines an object that waits for its dependents to be deleted.
 func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 	d, ok := e.now.next(ctx, o)
 	waits, known := e.age(o.DeletionTimestamp())
@@ -136,9 +136,9 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 	}
 }
 
-// blockers looks at what a foreground deletion waits for: the dependent that the
-// collector should have begun to delete first, and since when; and one that it has to
-// patch, which may be refused forever and is then not its fault (Q23).
+// blockers examines what a foreground deletion waits for. oldest is the dependent that the collector
+// should have started to delete first, and since is when. patched is one that it has to patch
+// instead. If that is refused forever, the collector is not at fault (Q23).
 func (e *examiner) blockers(ctx context.Context, o *object.Object, d engine.Decision) (oldest *object.Object, since int64, patched *object.Object) {
 	g := e.now.collector.Graph()
 	for _, id := range d.Blockers {
@@ -160,11 +160,11 @@ func (e *examiner) blockers(ctx context.Context, o *object.Object, d engine.Deci
 	return oldest, since, patched
 }
 
-// unblocked looks at an object that nothing blocks any more: the collector has only to
-// take the finalizer off. When the last dependent went nobody wrote down.
+// unblocked examines an object that nothing blocks any more: the collector only has to remove the
+// finalizer. The time when the last dependent went is not recorded.
 func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64) {
 	if gaps := plan.RelevantGaps(e.now.snap, func(ns string) bool { return ns == o.Namespace }); len(gaps) > 0 {
-		e.unseen = true // a dependent may be there
+		e.unseen = true // an unseen dependent may block it
 		return
 	}
 	message := "nothing blocks it any more, and the finalizer foregroundDeletion is still there"
@@ -182,8 +182,8 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
 }
 
-// refused reports whether a policy or a webhook that does not answer refuses a write to an
-// object, or may, and says so.
+// refused reports whether a policy or an unreachable webhook refuses a write to an object, or may. It
+// then adds a finding.
 func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if e.options.Surroundings == nil {
 		return false
@@ -201,7 +201,7 @@ func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	return true
 }
 
-// refusedDependents is refused for the dependents that are to be released.
+// refusedDependents is refused for the dependents that have to be released.
 func (e *examiner) refusedDependents(o *object.Object) bool {
 	g := e.now.collector.Graph()
 	id, ok := g.Find(o.UID)

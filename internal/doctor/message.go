@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// name is an object as kubectl names it.
+// name returns the name of an object as kubectl prints it.
 func name(r object.Ref) string { return report.RefOf(r).ShortName() }
 
-// ownerless names the owners that are absent.
+// ownerless returns a text that names the owners as absent.
 func ownerless(o *object.Object) string {
 	const most = 2
 	names := make([]string, 0, most)
@@ -27,7 +27,7 @@ func ownerless(o *object.Object) string {
 	return "its owners " + strings.Join(names, " and ") + " are absent"
 }
 
-// created says how old an object is, which is the longest that it can be garbage.
+// created returns a text with the age of an object, which is the longest that it can be garbage.
 func (e *examiner) created(o *object.Object) string {
 	most, known := e.age(o.Created)
 	if !known {
@@ -36,7 +36,7 @@ func (e *examiner) created(o *object.Object) string {
 	return "created " + span(most) + " ago"
 }
 
-// span is a time in seconds in its largest unit.
+// span formats seconds in their largest unit.
 func span(seconds int64) string {
 	for _, u := range []struct {
 		seconds int64

@@ -36,8 +36,8 @@ func drawn(t *rapid.T, v scenario.Variety, coverage *snapshot.Coverage) *snapsho
 	return s
 }
 
-// graphOf is what a collector that has just started believes, as its debug endpoint
-// would write it.
+// graphOf returns the graph of a collector that has just started, as its debug endpoint would write
+// it.
 func graphOf(t *rapid.T, s *snapshot.Snapshot) *doctor.DebugGraph {
 	doc, err := explain.Graph(t.Context(), s, explain.GraphOptions{})
 	if err != nil {
@@ -62,8 +62,7 @@ func checked(t *rapid.T, s *snapshot.Snapshot, o doctor.Options) *report.Checkup
 	return c
 }
 
-// TestOwnGraphAgrees: the graph that a collector has of a world does not differ from
-// that world.
+// TestOwnGraphAgrees: the graph that a collector has of a world does not differ from that world.
 func TestOwnGraphAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t, scenario.Wild&^scenario.RepeatedUIDs, snapshot.CoversEverything())
@@ -75,10 +74,9 @@ func TestOwnGraphAgrees(t *testing.T) {
 	})
 }
 
-// TestNothingLeftByACollector: where a collector has done all that it would do, no sign
-// speaks against it, however strange the world is. A deletion whose start it has missed
-// is none that it would do (Q20), and an object that loses a reference is not looked at
-// again (Q10).
+// TestNothingLeftByACollector: if a collector has done all its work, no finding counts against it,
+// however strange the world is. A deletion that it has missed is not part of its work (Q20), and an
+// object that loses a reference is not considered again (Q10).
 func TestNothingLeftByACollector(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t, scenario.Wild&^scenario.RepeatedUIDs, snapshot.CoversEverything())
@@ -109,9 +107,9 @@ func TestNothingLeftByACollector(t *testing.T) {
 	})
 }
 
-// TestCheckupsOfDrawnWorlds: codes are documented and have their severity, Working is
-// said of nothing but a running collector that was asked, what is not seen leaves the
-// verdict open, and the same input gives the same bytes.
+// TestCheckupsOfDrawnWorlds: codes are documented and have their severity. Working needs the graph of
+// a running collector. The verdict is open if anything was not seen. The same input gives the same
+// bytes.
 func TestCheckupsOfDrawnWorlds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := rapid.Bool().Draw(t, "whole")

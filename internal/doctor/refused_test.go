@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// refusing is garbage since long whose delete a webhook without endpoints refuses.
+// refusing is old garbage with a webhook without endpoints, which refuses its delete.
 const refusing = `
 apiVersion: v1
 kind: ConfigMap
@@ -31,7 +31,7 @@ webhooks:
 - {name: guard.example.com, failurePolicy: Fail, clientConfig: {service: {namespace: ops, name: guard}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}
 `
 
-// denying is the same garbage with a policy that asks for something.
+// denying is the same garbage with a policy for its delete. Tests replace EXPRESSION.
 const denying = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -46,8 +46,8 @@ metadata: {name: all, uid: u-binding}
 spec: {policyName: guard, validationActions: [Deny]}
 `
 
-// TestPolicies: what a policy keeps the collector from is no sign that it does not work either, and
-// what a policy may keep it from leaves that open.
+// TestPolicies: a write that a policy denies does not count against the collector. A write that a
+// policy may deny leaves that open.
 func TestPolicies(t *testing.T) {
 	const policy = "ValidatingAdmissionPolicy 'guard' with binding 'all' "
 	for expression, c := range map[string]struct {
@@ -78,7 +78,7 @@ func told(c *report.Checkup) []string {
 	return got
 }
 
-// worldOf reads YAML as a snapshot of all there is, and as evidence.
+// worldOf reads YAML as a complete snapshot and as evidence.
 func worldOf(t *testing.T, text string) (*snapshot.Snapshot, *evidence.World) {
 	t.Helper()
 	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(text), TreatMissingAsAbsent: true})
@@ -98,8 +98,8 @@ func worldOf(t *testing.T, text string) (*snapshot.Snapshot, *evidence.World) {
 	return snap, seen
 }
 
-// TestRefusedWrites: what a webhook keeps the collector from is no sign that it does not
-// work; without knowing of the webhook it is.
+// TestRefusedWrites: a write that a webhook refuses does not count against the collector, if the
+// webhook is known.
 func TestRefusedWrites(t *testing.T) {
 	snap, seen := worldOf(t, refusing)
 	seen.Mark(evidence.Services, "", "")

@@ -2,13 +2,13 @@ package doctor
 
 import "github.com/kubectl-gc/kubectl-gc/internal/reason"
 
-// weight is what a code does to the verdict.
+// weight is the effect of a code on the verdict.
 type weight uint8
 
 const (
-	// remark changes nothing.
+	// remark has no effect.
 	remark weight = iota
-	// doubt leaves the verdict Unknown.
+	// doubt makes the verdict Unknown.
 	doubt
 	// against proves that the collector does not work, or not for everything.
 	against
@@ -21,8 +21,7 @@ const (
 	dumpEarlier = "take `kubectl gc snapshot` now, and give it as --before later: what is still there then has been for that long"
 )
 
-// signs says what follows from a finding: what to do about it, and what it does to the
-// verdict.
+// signs has, for each code, what to do about the finding and its effect on the verdict.
 var signs = map[reason.Code]struct {
 	remedy string
 	weight weight

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// verdict weighs the findings, and says what it rests on.
+// verdict returns the verdict for the findings, and the reasons for it.
 func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.CheckupReason) {
 	counts := map[reason.Code]int{}
 	for _, f := range e.findings {
@@ -55,7 +55,7 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 	}
 }
 
-// nothing is the reason where no finding says anything.
+// nothing returns the reason if no finding has an effect.
 func (e *examiner) nothing() reason.Code {
 	if e.summary.References == 0 {
 		return reason.NothingToSee
@@ -63,7 +63,7 @@ func (e *examiner) nothing() reason.Code {
 	return reason.NothingFound
 }
 
-// agrees reports whether the graph of the collector was compared, and is the same.
+// agrees reports whether the collector's graph was compared and does not differ.
 func (e *examiner) agrees() bool {
 	return e.comparison != nil && e.comparison.Compared > 0 && e.comparison.Different == 0
 }

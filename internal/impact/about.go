@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// About is the snapshot reduced to what can decide whether a delete of one object in the
-// background takes another one, and when. Unlike in Part, what else the delete takes is left
-// out: siblings of the target, and the rest of its namespace. It is the whole snapshot where
-// objects share a uid.
+// About returns the snapshot reduced to the objects that decide whether and when a background delete
+// of deleted also deletes target. Unlike Part, it leaves out other objects that the delete reaches:
+// siblings of target, and the rest of its namespace. It returns the whole snapshot if objects share a
+// uid.
 func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
 	if m.shared {
 		return m.snap
@@ -25,13 +25,14 @@ func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
 	return m.cut(a.part)
 }
 
-// about is such a part while it grows. Reached is what has to be gone before something happens
-// to the target; of what only decides it is enough that its deletion begins.
+// about is the part that About builds. In it, an object is reached if it must be gone before
+// something happens to the target. For an object that only decides, the start of its deletion is
+// enough.
 type about struct {
 	part
 	deleted *object.Object
-	// ordered are the namespaces whose pods have to go before something happens to the target,
-	// onNodes and labelled what was met of them.
+	// ordered has the namespaces with pods that must be gone before something happens to the target.
+	// onNodes and labelled have the kinds of pods already visited in them.
 	ordered  map[string]bool
 	onNodes  map[onNode]bool
 	labelled map[labelled]bool
@@ -68,7 +69,8 @@ func (a *about) spread(o *object.Object) {
 	}
 }
 
-// order visits the pods of a namespace if it may go: all else in it waits for them. (KEP-5080)
+// order visits the pods of a namespace that may be deleted: its other content waits for them.
+// (KEP-5080)
 func (a *about) order(namespace *object.Object) {
 	if a.ordered[namespace.Name] || !a.mayGo(namespace) {
 		return
@@ -81,9 +83,9 @@ func (a *about) order(namespace *object.Object) {
 	}
 }
 
-// first reports whether a pod may stay where those that were met before go. One that nothing
-// holds stays because of its kubelet, or because a webhook that selects it refuses: it is enough
-// to know one on each node, and one with each set of labels.
+// first reports whether a pod may stay although all pods visited before go. A pod without finalizers
+// can stay only because of its kubelet, or because a webhook that selects it refuses. One pod per
+// node and one per set of labels are therefore enough.
 func (a *about) first(pod *object.Object) bool {
 	facts := pod.Pod()
 	if facts == nil || a.restless[pod] || len(pod.Finalizers()) > 0 {
@@ -101,7 +103,8 @@ func (a *about) first(pod *object.Object) bool {
 	return true
 }
 
-// onNode are pods that their kubelet ends alike, labelled those that the same webhooks select.
+// onNode identifies pods that their kubelet ends alike. labelled identifies pods that the same
+// webhooks select.
 type (
 	onNode struct {
 		namespace, node, phase string
@@ -114,19 +117,19 @@ type (
 	}
 )
 
-// mayGo reports whether the delete can have to do with an object that nobody waits for.
+// mayGo reports whether the delete may affect an object that no other object waits for.
 func (a *about) mayGo(o *object.Object) bool {
 	return o == a.deleted || a.restless[o] || len(o.Owners) > 0 || len(a.leaders[o]) > 0
 }
 
-// waits reports whether others may have to go before an object does, or to be there for it to be
-// looked at.
+// waits reports whether other objects may have to be deleted before o is, or must exist for the
+// collector to consider o.
 func (a *about) waits(o *object.Object) bool {
 	return a.restless[o] || Container(o) || a.unwatched[o.UID] != nil
 }
 
-// empty is a part in which there are only nodes: whether they stay decides about pods that have
-// lost theirs.
+// empty returns a part with only the nodes. Whether a node stays decides about pods that have lost
+// theirs.
 func (m *Map) empty() part {
 	p := part{Map: m, depths: depthsIn(m.snap), asked: map[graph.ID]bool{}, using: map[string]bool{}, used: map[string]bool{}}
 	for _, o := range m.everywhere {

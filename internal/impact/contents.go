@@ -2,14 +2,14 @@ package impact
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// contents are what goes with a container: of are the objects of a namespace, instances those of
-// a definition.
+// contents are the objects that are deleted with a container. of has them by namespace, instances by
+// definition.
 type contents struct {
 	of        map[string][]*object.Object
 	instances map[*object.Object][]*object.Object
 }
 
-// contents of the snapshot: few deletes ask for any.
+// contents returns the contents of the snapshot, computed on first use: few deletes need them.
 func (m *Map) contents() *contents {
 	if m.inside != nil {
 		return m.inside

@@ -12,19 +12,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// OneNamespace is a snapshot of one namespace and of what is in none.
+// OneNamespace is a snapshot of one namespace and of the cluster-scoped objects.
 type OneNamespace struct {
 	snap      *snapshot.Snapshot
 	namespace string
-	// watched are the objects that a collector watches, by uid. Of others it knows what
-	// references say, wherever they are.
+	// watched has the objects that the collector watches, by uid. It knows others only from
+	// references.
 	watched map[types.UID]*object.Object
-	// lacking is why the part is enough for nothing that is simulated; empty if it may
-	// be.
+	// lacking is why the part is not enough for any simulation; empty if it may be enough.
 	lacking string
 }
 
-// InNamespace looks at such a part of a cluster.
+// InNamespace returns snap as a snapshot of one namespace.
 func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
 	p := &OneNamespace{snap: snap, namespace: namespace, watched: make(map[types.UID]*object.Object, len(snap.Objects))}
 	for _, o := range snap.Objects {
@@ -41,8 +40,8 @@ func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
 	return p
 }
 
-// far is why the end of an object, or of what is connected with it, hangs on objects
-// that may be anywhere; empty if it does not.
+// far returns why the deletion of an object depends on objects that may be anywhere; empty if it does
+// not.
 func far(o *object.Object) string {
 	switch {
 	case o.HasFinalizer(object.Foreground):
@@ -55,7 +54,7 @@ func far(o *object.Object) string {
 	return ""
 }
 
-// doubtful is why the identities of the part cannot be relied on.
+// doubtful returns why the identities of the part are unreliable; empty if they are not.
 func (p *OneNamespace) doubtful() string {
 	i := slices.IndexFunc(p.snap.Problems, func(problem snapshot.Problem) bool {
 		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID
@@ -66,8 +65,8 @@ func (p *OneNamespace) doubtful() string {
 	return p.snap.Problems[i].Message
 }
 
-// Plan is why a plan of the part may not be that of the whole; empty if it is, in all
-// that the delete does. Nobody is asked about what would happen anyway elsewhere.
+// Plan returns why a plan of the part may differ from that of the whole cluster; empty if all effects
+// of the delete are the same. Effects that would happen anyway elsewhere are ignored.
 func (p *OneNamespace) Plan(plan *report.Plan) string {
 	switch {
 	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
@@ -112,8 +111,8 @@ func (p *OneNamespace) Plan(plan *report.Plan) string {
 	return chosen(plan.Gaps)
 }
 
-// undecided is why there is an object of which nothing can be said, with or without the
-// delete: who owns it is not known, and it was not found to be garbage.
+// undecided returns why the outcome of an object is unknown, with or without the delete: its owners
+// are unknown, and it was not found to be garbage. It is empty if there is no such object.
 func (p *OneNamespace) undecided(judged map[types.UID]bool) string {
 	for _, o := range p.snap.Objects {
 		if p.watched[o.UID] == nil || judged[o.UID] {
@@ -126,7 +125,7 @@ func (p *OneNamespace) undecided(judged map[types.UID]bool) string {
 	return ""
 }
 
-// connected is why an object may be connected with others that the part does not show.
+// connected returns why an object may be connected with others that the part lacks.
 func (p *OneNamespace) connected(ref object.Ref) string {
 	o := p.watched[ref.UID]
 	if o == nil || o.Namespace != p.namespace {
@@ -135,8 +134,9 @@ func (p *OneNamespace) connected(ref object.Ref) string {
 	return p.dangles(o)
 }
 
-// dangles is why an owner of an object is not in the part: it is gone, or the reference
-// is wrong, or no collector watches it. The rest shows which, and whether the owner waits for the object.
+// dangles returns why an owner of an object is not in the part: it is gone, the reference is wrong,
+// or no collector watches it. Only the whole cluster shows which, and whether the owner waits for the
+// object.
 func (p *OneNamespace) dangles(o *object.Object) string {
 	for _, ref := range o.Owners {
 		owner := p.watched[ref.UID]
@@ -148,8 +148,7 @@ func (p *OneNamespace) dangles(o *object.Object) string {
 	return ""
 }
 
-// around are the objects that are connected with one over references or beside them,
-// itself included.
+// around returns o and all objects connected with it, with or without references.
 func (p *OneNamespace) around(o *object.Object) []*object.Object {
 	dependents := map[types.UID][]*object.Object{}
 	for _, d := range p.snap.Objects {
@@ -176,7 +175,7 @@ func (p *OneNamespace) around(o *object.Object) []*object.Object {
 	return open
 }
 
-// chosen is why gaps that were left by choice matter.
+// chosen returns why gaps that were left by choice matter.
 func chosen(gaps []report.Gap) string {
 	if slices.ContainsFunc(gaps, leftOut) {
 		return "dependents may be in other namespaces"

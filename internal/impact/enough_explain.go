@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Explanation is why an explanation from the part may not be that from the whole; empty
-// if it is. The dependents that it lists are those of the namespace, which are all
-// there are.
+// Explanation returns why an explanation from the part may differ from that of the whole cluster;
+// empty if it is the same. The dependents that it lists are in the namespace, and there are no
+// others.
 func (p *OneNamespace) Explanation(e *report.Explanation) string {
 	switch {
 	case p.lacking != "":
@@ -43,10 +43,10 @@ func (p *OneNamespace) Explanation(e *report.Explanation) string {
 	return chosen(e.Gaps)
 }
 
-// Waits is why what the explained object waits for in the end may not be what the whole
-// shows; empty if it is. Who removes finalizers does not follow from the part: it is
-// asked of the whole cluster. What the chains lead over has to be in the part like the
-// object itself, and of ends that are only counted it is not known what leads to them.
+// Waits returns why the part may show other ends of the explained object's waits than the whole
+// cluster; empty if it does not. Only the whole cluster shows which controller removes a finalizer.
+// Every link of a chain has to be in the part like the object itself. Ends that are only counted have
+// unknown chains.
 func (p *OneNamespace) Waits(e *report.Explanation) string {
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
@@ -70,9 +70,9 @@ func (p *OneNamespace) Waits(e *report.Explanation) string {
 	return ""
 }
 
-// foreground is why a delete in the foreground was tried, of an owner or its owner: of
-// one that a delete in the background does not take the object with. It may wait for
-// whatever has its uid.
+// foreground returns why foreground deletes matter: one was tried of an owner, direct or not, that
+// does not take the object along in the background. Such an owner may wait for any object with its
+// uid in a reference.
 func (p *OneNamespace) foreground(e *report.Explanation) string {
 	taken := map[types.UID]bool{e.Object.UID: true}
 	for _, t := range e.TakenBy {
@@ -94,9 +94,8 @@ func (p *OneNamespace) foreground(e *report.Explanation) string {
 	return ""
 }
 
-// contained is why the end of a namespace or definition matters and not only the delete
-// of one: of a definition it comes when the last of its objects has gone, wherever that
-// is.
+// contained returns why the end of a namespace or definition matters, and not only its delete. A
+// definition ends when the last of its objects is gone, in whichever namespace.
 func (p *OneNamespace) contained(o *object.Object) string {
 	groups := map[string]bool{}
 	for _, x := range p.around(o) {

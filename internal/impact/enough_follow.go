@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// follows is why the end of an object that has no namespace hangs on others than those
-// that own it, which may be anywhere; empty if it does not.
+// follows returns why the end of a cluster-scoped object depends on objects other than its owners,
+// which may be anywhere; empty if it does not.
 func follows(o *object.Object) string {
 	switch {
 	case o.Volume() != nil && o.Volume().ClaimName != "":
@@ -22,10 +22,9 @@ func follows(o *object.Object) string {
 	return ""
 }
 
-// beside are the objects of the namespace with which an object goes though it does not
-// refer to them, or that go with it, or for which it waits: Endpoints go with the
-// Service of their name, a token with its ServiceAccount, and a claim that is being
-// deleted waits for pods.
+// beside returns the objects of the namespace that are connected with o without a reference: either
+// is deleted with the other, or o waits for them. Endpoints are deleted with the Service of the same
+// name, a token with its ServiceAccount. A claim that is being deleted waits for pods.
 func (p *OneNamespace) beside(o *object.Object) []*object.Object {
 	var found []*object.Object
 	add := func(kind object.Kind) {

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Graph is why a graph of the part, in these directions from its roots, may not be the one
-// of the whole; empty if it is. An owner that was asked for and not seen may be in another
-// namespace, by its uid. A reference from there is none to an object of this one: what has
-// only the uid is not shown, and Enough says so.
+// Graph returns why a graph of the part, in these directions from its roots, may differ from that of
+// the whole cluster; empty if it does not. An owner that was asked for and not seen may be in another
+// namespace, by its uid. References from other namespaces do not count. The graph lacks them, and
+// Enough reports that.
 func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) string {
 	if why := p.doubtful(); why != "" {
 		return why
@@ -35,9 +35,9 @@ func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) stri
 	return p.refused(g.Gaps)
 }
 
-// Enough says of a graph for which the part is enough what it depends on: on nothing that
-// was left out by choice. Where dependents were asked for, references from other namespaces
-// were not looked for, and that is the gap which remains.
+// Enough adjusts the gaps of a graph after Graph has accepted it. It removes the gaps that were left
+// by choice. If dependents were asked for, it adds the gap that references from other namespaces were
+// not looked for.
 func (p *OneNamespace) Enough(g *report.Graph, directions []graph.Direction) {
 	g.Gaps = slices.DeleteFunc(g.Gaps, leftOut)
 	g.Complete = len(g.Gaps) == 0
@@ -49,7 +49,7 @@ func (p *OneNamespace) Enough(g *report.Graph, directions []graph.Direction) {
 	}
 }
 
-// below are the nodes of a graph whose dependents were asked for.
+// below returns the nodes of a graph that were asked for their dependents.
 func below(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
 	met := map[types.UID]bool{}
 	var open []types.UID
@@ -81,8 +81,8 @@ func below(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
 	return met
 }
 
-// refused is why a kind of namespaced objects could not be read here: of the whole cluster
-// something else may be refused. What has no namespace was asked for as it would be there.
+// refused returns why namespaced objects of some kind could not be read. A read of the whole cluster
+// may be refused for other kinds. Cluster-scoped objects are read the same way in both.
 func (p *OneNamespace) refused(gaps []report.Gap) string {
 	for _, gap := range gaps {
 		if gap.Namespace == p.namespace {

@@ -18,16 +18,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// asked are the questions that `graph` asks about an object, and about what is in its
-// namespace.
+// asked has the directions that `graph` follows for each question about an object or its namespace.
 var asked = map[string][]graph.Direction{
 	"owners": {graph.ToOwners}, "dependents": {graph.ToDependents}, "both": {graph.ToOwners, graph.ToDependents}, "whole": {graph.Both},
 	"namespace": nil,
 }
 
-// TestGraph: a graph of a part that is said to be enough is the one of the whole, but for
-// what hangs on objects of other namespaces alone. Where dependents were asked for, that
-// these were not looked for is the only gap that the whole does not have.
+// TestGraph: a graph of a sufficient part is that of the whole, without what is connected only over
+// objects of other namespaces. If dependents were asked for, the part has one more gap: these objects
+// were not looked for.
 func TestGraph(t *testing.T) {
 	enough, elsewhere := map[string]int{}, 0
 	scenario.CheckUntil(t, func() bool { return len(enough) == len(asked) }, func(t *rapid.T) {
@@ -55,7 +54,8 @@ func TestGraph(t *testing.T) {
 			part.Gaps = part.Gaps[1:]
 			if withoutOthers(whole, options.Directions, options.Depth) {
 				elsewhere++
-				// What they led to is out of the graph, and what was not seen there does not matter.
+				// Objects reached only over these references are out of the graph, and so are the
+				// gaps about them.
 				for _, g := range part.Gaps {
 					if !slices.Contains(whole.Gaps, g) {
 						t.Fatalf("only the part has the gap %+v", g)
@@ -71,8 +71,8 @@ func TestGraph(t *testing.T) {
 	t.Logf("enough for %v, in %d worlds with references from elsewhere", enough, elsewhere)
 }
 
-// withoutOthers takes out of a graph what it shows only because of references from other
-// namespaces to an object of this one, and reports whether there were any.
+// withoutOthers removes what a graph shows only because of references from other namespaces to an
+// object of this one. It reports whether there were any.
 func withoutOthers(g *report.Graph, directions []graph.Direction, depth int) bool {
 	in := map[types.UID]string{}
 	for i := range g.Nodes {
@@ -97,7 +97,7 @@ func withoutOthers(g *report.Graph, directions []graph.Direction, depth int) boo
 	return true
 }
 
-// walked are the nodes that one comes to from the roots of a graph, with their depths; 0 for no bound.
+// walked returns the nodes reachable from the roots of a graph, with their depths; 0 means no limit.
 func walked(g *report.Graph, direction graph.Direction, depth int) map[types.UID]int {
 	next := map[types.UID][]types.UID{}
 	for _, e := range g.Edges {
@@ -123,8 +123,8 @@ func walked(g *report.Graph, direction graph.Direction, depth int) map[types.UID
 	return met
 }
 
-// TestGraphOfPart: what makes a part enough for a graph of x, or not, one by one: for its
-// owners and for its dependents.
+// TestGraphOfPart checks, one by one, what makes a part sufficient or not for a graph of x: of its
+// owners and of its dependents.
 func TestGraphOfPart(t *testing.T) {
 	for world, want := range map[string][2]string{
 		"v1 ConfigMap n/x": {},

@@ -19,14 +19,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawn is a world as a whole and in part, and an object of namespace n.
+// drawn is a world, its part for namespace n, and an object of that namespace.
 type drawn struct {
 	whole, part *snapshot.Snapshot
 	target      object.Ref
 }
 
-// draw draws a world in which some kinds cannot be listed. A uid is given once: see
-// the contract of the package.
+// draw draws a world in which some kinds cannot be listed. Its uids are unique: see the contract of
+// the package.
 func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 	w := scenario.DrawCluster(t, allowed&^scenario.RepeatedUIDs)
 	whole, part := &snapshot.Coverage{}, &snapshot.Coverage{}
@@ -75,8 +75,8 @@ func made(t *rapid.T, objects []*object.Object, c *snapshot.Coverage) *snapshot.
 	return scenario.World{Objects: objects}.Snapshot(t, c)
 }
 
-// varieties are worlds of any kind, and such whose references are mostly right: of the
-// first few can be answered in part.
+// varieties are worlds of any kind, and worlds with mostly valid references: a part is rarely
+// sufficient for the former.
 func varieties(t *rapid.T) scenario.Variety {
 	if rapid.Bool().Draw(t, "wild") {
 		return scenario.Wild
@@ -84,9 +84,8 @@ func varieties(t *rapid.T) scenario.Variety {
 	return scenario.Aliases | scenario.Graceful | scenario.Mismatches | scenario.RepeatedOwners | scenario.ForeignFinalizers | scenario.Cycles
 }
 
-// TestPlan: a plan of a part that is said to be enough has the effects of the plan of
-// the whole, but for those on objects of other namespaces; and on these the delete has
-// none.
+// TestPlan: a plan of a sufficient part has the effects of the plan of the whole, without those in
+// other namespaces. The delete has no effects there.
 func TestPlan(t *testing.T) {
 	enough := 0
 	scenario.CheckUntil(t, func() bool { return enough > 0 }, func(t *rapid.T) {
@@ -121,8 +120,8 @@ func TestPlan(t *testing.T) {
 	t.Logf("enough in %d worlds", enough)
 }
 
-// concerning are effects as they matter to the delete. Of what happens anyway only that
-// it happens does: which of several absent owners was found first is a matter of order.
+// concerning are effects as they matter to the delete. For those that happen anyway, only that they
+// do is compared: which of several absent owners is found first depends on the order.
 func concerning(effects []report.Effect) []report.Effect {
 	effects = slices.Clone(effects)
 	for i, e := range effects {
@@ -141,8 +140,7 @@ func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed) *report.Plan
 	return result.Plan
 }
 
-// TestExplanation: an explanation from a part that is said to be enough is the one
-// from the whole.
+// TestExplanation: an explanation from a sufficient part is that of the whole.
 func TestExplanation(t *testing.T) {
 	enough := 0
 	scenario.CheckUntil(t, func() bool { return enough > 0 }, func(t *rapid.T) {

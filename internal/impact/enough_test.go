@@ -31,7 +31,7 @@ func dying(o *object.Object) *object.Object {
 	return o
 }
 
-// TestRest: what makes a part not enough, one by one. Root owns leaf.
+// TestRest checks, one by one, what makes a part insufficient. Root owns leaf.
 func TestRest(t *testing.T) {
 	definition := &object.Object{Ref: object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com", UID: "d"}, ResourceVersion: "1"}
 	for name, c := range map[string]struct {
@@ -82,9 +82,9 @@ func says(t *testing.T, what, got, want string) {
 	}
 }
 
-// TestFollowers: objects without a namespace that go with others, or wait for them, make
-// a part not enough for what they own, and so does an owner that was not seen of who
-// stands beside an object.
+// TestFollowers: cluster-scoped objects that are deleted with others, or wait for them, make a part
+// insufficient for what they own. So does an unseen owner of an object that is connected without a
+// reference.
 func TestPartOfFollowers(t *testing.T) {
 	for world, want := range map[string]string{
 		"v1 ConfigMap n/x": "",

@@ -19,15 +19,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestPlanOverHTTP reads drawn worlds from a server, as commands do: what a delete does
-// is the same, whether one namespace was read or all of them.
+// TestPlanOverHTTP reads drawn worlds from a server, as commands do: a delete has the same effects
+// whether one namespace was read or all.
 func TestPlanOverHTTP(t *testing.T) {
 	enough := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		world := scenario.DrawWorld(rt, varieties(rt)&^scenario.RepeatedUIDs)
 		var inside []object.Ref
 		for _, o := range world.Objects {
-			if o.Namespace == "n" && o.Kind != "Event" { // of events no snapshot is taken
+			if o.Namespace == "n" && o.Kind != "Event" { // snapshots leave out Events
 				inside = append(inside, o.Ref)
 			}
 		}
@@ -56,7 +56,7 @@ func TestPlanOverHTTP(t *testing.T) {
 	}
 }
 
-// within are the effects that a delete has in namespace n.
+// within returns the effects that a delete has in namespace n.
 func within(p *report.Plan) []report.Effect {
 	var effects []report.Effect
 	for _, e := range p.Effects {
@@ -75,7 +75,7 @@ func read(t *rapid.T, client *kube.Client, scope kube.Scope) *snapshot.Snapshot 
 	return snap
 }
 
-// serve starts a server with these objects and of the kinds that may be drawn.
+// serve starts a server with these objects and the kinds that may be drawn.
 func serve(t *testing.T, objects []*object.Object) (*kube.Client, func()) {
 	t.Helper()
 	rs := &object.Resources{}

@@ -7,21 +7,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Who goes with what without referring to it, and is in none of it: a volume with its
-// claim, a token with its ServiceAccount, what belongs to a Service with the Service, and the APIService of a version
-// with the definitions that have it served. (internal/apisim/controllers says who deletes them)
+// Some objects are deleted with others without an owner reference or being contained in them: a
+// volume with its claim, a token with its ServiceAccount, Endpoints and addresses with their Service,
+// and the APIService of a version with the definitions that serve it. (internal/apisim/controllers
+// has the controllers that delete them.)
 
 const (
-	// madeForDefinition is the label of APIServices that come with definitions.
+	// madeForDefinition is the label of APIServices that exist because of definitions.
 	madeForDefinition = "kube-aggregator.kubernetes.io/automanaged"
-	// givenBy is the label of addresses that an API server gives to Services.
+	// givenBy is the label of addresses that an API server allocates to Services.
 	givenBy   = "ipaddress.kubernetes.io/managed-by"
 	allocator = "ipallocator.k8s.io"
-	// retain is the policy of volumes that stay when their claim goes.
+	// retain is the policy of volumes that stay when their claim is deleted.
 	retain = "Retain"
 )
 
-// follow pairs the objects that go with others with these.
+// follow fills leaders and followers.
 func (m *Map) follow() {
 	serving := m.serving()
 	for same := range m.snap.ByKind() {
@@ -40,12 +41,13 @@ func (m *Map) follow() {
 	}
 }
 
-// mayFollow reports whether an object is of a kind that may go with others in that way.
+// mayFollow reports whether an object is of a kind that may have leaders.
 func mayFollow(o *object.Object) bool {
 	return slices.ContainsFunc([]object.Kind{object.PV, object.Secret, object.EndpointSlice, object.Endpoints, object.IPAddress, object.APIService}, o.Is)
 }
 
-// leadersOf are the objects with which one goes; of several, with the last.
+// leadersOf returns the objects that take o along when they are deleted. If there are several, only
+// the last one does.
 func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) []*object.Object {
 	switch {
 	case o.Volume() != nil && o.Volume().ReclaimPolicy != retain:
@@ -67,8 +69,8 @@ func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) [
 	return nil
 }
 
-// serving are the definitions by the names of the APIServices that they need; a dot and
-// the group stands for all of a definition of which nothing is known.
+// serving returns the definitions by the names of the APIServices that they need. A definition with
+// unknown content is under a dot and its group, and counts for all versions.
 func (m *Map) serving() map[string][]*object.Object {
 	names := map[string][]*object.Object{}
 	for _, o := range m.everywhere {
@@ -91,7 +93,7 @@ func (m *Map) serving() map[string][]*object.Object {
 	return names
 }
 
-// find is an object of a kind, alone or not at all.
+// find returns the object of a kind with this name, as a slice of zero or one element.
 func (m *Map) find(kind object.Kind, namespace, name string) []*object.Object {
 	if o := m.snap.FindKind(kind, namespace, name); o != nil {
 		return []*object.Object{o}
@@ -99,8 +101,8 @@ func (m *Map) find(kind object.Kind, namespace, name string) []*object.Object {
 	return nil
 }
 
-// mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
-// else.
+// mirrors returns the name of the Endpoints that an EndpointSlice mirrors; empty for any other
+// object.
 func mirrors(o *object.Object) string {
 	if o.Is(object.EndpointSlice) && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
 		return o.Labels.Get("kubernetes.io/service-name")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFollowers: what goes with others without referring to them, and what waits for
-// others, is reached from them, and they are in its part.
+// TestFollowers: objects that are deleted with others without a reference, and objects that wait for
+// others, are reached from them and are in their part.
 func TestFollowers(t *testing.T) {
 	const (
 		given  = "\nnetworking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io"

@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// From returns the objects that deletes of these may touch, these included: what goes
-// with them, and what is being deleted already and waits for one of those. It goes by
-// the paths of Sources, the other way round.
+// From returns the objects that deletes of these may affect, these included: the objects deleted with
+// them, and those that are being deleted already and wait for one of these. It follows the paths of
+// Sources in reverse.
 func (m *Map) From(objects ...*object.Object) *Set {
 	asked := map[string]bool{}
 	return m.spread(objects, func(o *object.Object) []*object.Object { return m.next(o, asked) })
 }
 
-// Into returns the objects from which From comes to one of these, these included.
+// Into returns the objects that have one of these in their From, these included.
 func (m *Map) Into(objects ...*object.Object) *Set {
 	before := map[*object.Object][]*object.Object{}
 	asked, told := map[string]bool{}, map[string]bool{}
@@ -27,20 +27,20 @@ func (m *Map) Into(objects ...*object.Object) *Set {
 		if !o.Is(object.PVC) || !o.BeingDeleted() || told[o.Namespace] {
 			return before[o]
 		}
-		told[o.Namespace] = true // the pods that were not asked, for another one was
+		told[o.Namespace] = true // next skipped the pods after the first one
 		return slices.Concat(before[o], m.users()[hidden(o.Namespace)])
 	})
 }
 
-// next are the objects to which From comes from one in one step, but for what was asked for
-// already: see held. One may be listed twice.
+// next returns the objects that From reaches from one in one step, without those already listed for
+// another object: see held. The list may have duplicates.
 func (m *Map) next(o *object.Object, asked map[string]bool) []*object.Object {
 	return slices.Concat(m.Below(o), m.twins[o.UID],
 		those(m.owners(o), (*object.Object).HandlesDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o, asked), (*object.Object).BeingDeleted))
 }
 
-// emptied are what an object is in, which goes when it is empty: its namespace and the
-// definition of its kind.
+// emptied returns the objects that may wait until o is gone: its namespace and the definition of its
+// kind.
 func (m *Map) emptied(o *object.Object) []*object.Object {
 	var found []*object.Object
 	if x := m.namespaces[o.Namespace]; x != nil {
@@ -52,7 +52,7 @@ func (m *Map) emptied(o *object.Object) []*object.Object {
 	return found
 }
 
-// spread returns what the steps lead to from these objects, these included.
+// spread returns the objects that the steps lead to from these, these included.
 func (m *Map) spread(objects []*object.Object, steps func(*object.Object) []*object.Object) *Set {
 	met := &Set{depthsIn(m.snap)}
 	var open []*object.Object

@@ -5,16 +5,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// graphNodes are those of the graph that stand for the objects of the snapshot, by their places: where
-// many are asked for, each is not looked up by its uid.
+// graphNodes caches the graph nodes of the objects in the snapshot, by index. Without it, each lookup
+// is one by uid.
 type graphNodes struct {
 	asked int
 	of    []graph.ID
 }
 
-// node is the one of the graph that has the uid of an object.
+// node returns the graph node with the uid of an object.
 func (m *Map) node(o *object.Object) (graph.ID, bool) {
-	const few = 16 // of so many objects one may be asked for before all are noted
+	const few = 16 // the cache is filled after lookups of more than 1/few of all objects
 	if m.inGraph.asked++; m.inGraph.of == nil && m.inGraph.asked > len(m.snap.Objects)/few {
 		m.noteNodes()
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// holders are those that may keep a claim, a volume or a range of addresses by using it,
-// and those that tell whether somebody does. The pods of a namespace of which it is not known
-// what they use are listed for the first claim that is asked for. (spec §7.1)
+// holders returns the objects that may keep a claim, a volume or a range of addresses by using it,
+// and the objects that show whether it is used. Pods with unknown volumes may use any claim of their
+// namespace. They are listed only for the first claim of it, which told records. (spec §7.1)
 func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.PVC):
@@ -31,9 +31,9 @@ func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 	return nil
 }
 
-// held are the claims, volumes and ranges that an object may keep by using them. The claims of
-// a namespace are those of any pod of which it is not known what it uses: they are listed for
-// the first such pod that is asked for, so that many pods do not list many claims each.
+// held returns the claims, volumes and ranges that an object may keep by using them. A pod with
+// unknown volumes may use every claim of its namespace. These are listed only for the first such pod,
+// which asked records, so that many pods do not list many claims each.
 func (m *Map) held(o *object.Object, asked map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.Pod):
@@ -52,13 +52,13 @@ func (m *Map) held(o *object.Object, asked map[string]bool) []*object.Object {
 	return nil
 }
 
-// hides reports whether it is not known what a pod uses.
+// hides reports whether the volumes of a pod are unknown.
 func hides(pod *object.Object) bool {
 	facts := pod.Pod()
 	return facts == nil || !facts.VolumesKnown
 }
 
-// claimsOf are the claims that a pod may use.
+// claimsOf returns the claims that a pod may use.
 func (m *Map) claimsOf(pod *object.Object) []*object.Object {
 	if hides(pod) {
 		return slices.Clip(m.uses().claims[pod.Namespace])
@@ -70,7 +70,7 @@ func (m *Map) claimsOf(pod *object.Object) []*object.Object {
 	return found
 }
 
-// claimOf is the claim of a volume.
+// claimOf returns the claim of a volume, as a slice of zero or one element.
 func (m *Map) claimOf(volume *object.Object) []*object.Object {
 	facts := volume.Volume()
 	if facts.ClaimName == "" {
@@ -79,7 +79,7 @@ func (m *Map) claimOf(volume *object.Object) []*object.Object {
 	return m.claim(facts.ClaimNamespace, facts.ClaimName)
 }
 
-// claim is the claim of a name, alone or not at all.
+// claim returns the claim with this name, as a slice of zero or one element.
 func (m *Map) claim(namespace, name string) []*object.Object {
 	if o := m.uses().named[place{namespace, name}]; o != nil {
 		return []*object.Object{o}

@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Part is the snapshot reduced to what can decide about what deletes of these objects
-// do, and about the objects themselves. It is the whole snapshot where objects share
-// a uid.
+// Part returns the snapshot reduced to the objects that can decide about these objects and about the
+// effects of deleting them. It returns the whole snapshot if objects share a uid.
 func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 	if m.shared {
 		return m.snap
@@ -18,8 +17,8 @@ func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 	return m.cut(m.grow(objects))
 }
 
-// SmallPart is the Part of a Region of at most so many objects; nil if more are reached, or where
-// objects share a uid. What is larger is not followed to its end.
+// SmallPart returns the Part for a Region of at most most objects. It returns nil if more are
+// reached, or if objects share a uid. It stops searching at the limit.
 func (m *Map) SmallPart(most int, objects ...*object.Object) *snapshot.Snapshot {
 	if m.shared || len(objects) > most {
 		return nil
@@ -34,12 +33,12 @@ func (m *Map) SmallPart(most int, objects ...*object.Object) *snapshot.Snapshot 
 	return m.cut(p)
 }
 
-// Region is what deletes of some objects reach, and what decides about it. It is for one
-// goroutine.
+// Region is the set of objects that deletes of some objects reach, with those that decide about them.
+// It is not safe for concurrent use.
 type Region struct{ part }
 
-// Region is that of deletes of these objects. Where objects share a uid it is the whole
-// snapshot.
+// Region returns the region for deletes of these objects. It has the whole snapshot if objects share
+// a uid.
 func (m *Map) Region(objects ...*object.Object) *Region {
 	if !m.shared {
 		return &Region{part: m.grow(objects)}
@@ -51,11 +50,10 @@ func (m *Map) Region(objects ...*object.Object) *Region {
 	return &Region{part: all}
 }
 
-// Size is the number of the objects to which something may happen.
+// Size returns the number of objects that may be affected.
 func (r *Region) Size() int { return r.within }
 
-// Any reports whether there is an object to which something may happen and of which a
-// condition holds.
+// Any reports whether an object that satisfies holds may be affected.
 func (r *Region) Any(holds func(*object.Object) bool) bool {
 	for o := range r.atLeast(reached) {
 		if holds(o) {
@@ -65,10 +63,10 @@ func (r *Region) Any(holds func(*object.Object) bool) bool {
 	return false
 }
 
-// Has reports whether something may happen to an object.
+// Has reports whether an object may be affected.
 func (r *Region) Has(o *object.Object) bool { return r.at(o) == reached }
 
-// Objects lists those to which something may happen, in object.Compare order.
+// Objects lists the objects that may be affected, in object.Compare order.
 func (r *Region) Objects() []*object.Object {
 	return slices.AppendSeq(make([]*object.Object, 0, r.within), r.atLeast(reached))
 }
@@ -82,7 +80,7 @@ func (r *Region) Members() []*object.Object {
 	return slices.AppendSeq(make([]*object.Object, 0, r.size), r.All())
 }
 
-// Part is the snapshot reduced to the region.
+// Part returns the snapshot reduced to the region.
 func (r *Region) Part() *snapshot.Snapshot {
 	if r.shared {
 		return r.Map.snap
@@ -101,7 +99,7 @@ func (m *Map) Restless() []*object.Object {
 	return list
 }
 
-// grow finds the part of these objects.
+// grow returns the complete part for these objects.
 func (m *Map) grow(objects []*object.Object) part {
 	p := m.start(objects)
 	for len(p.open) > 0 {
@@ -110,7 +108,7 @@ func (m *Map) grow(objects []*object.Object) part {
 	return p
 }
 
-// start is a part that has not grown yet.
+// start returns a part with only these objects, still to be grown.
 func (m *Map) start(objects []*object.Object) part {
 	p := m.empty()
 	for _, o := range objects {
@@ -119,21 +117,21 @@ func (m *Map) start(objects []*object.Object) part {
 	return p
 }
 
-// next goes on from one object.
+// next visits the neighbours of one open object.
 func (p *part) next() {
 	o := p.open[len(p.open)-1]
 	p.open = p.open[:len(p.open)-1]
 	p.spread(o)
 }
 
-// cut makes a snapshot of a part.
+// cut returns the snapshot reduced to a part.
 func (m *Map) cut(p part) *snapshot.Snapshot {
 	p.addEverywhere()
 	return m.snap.With(slices.AppendSeq(make([]*object.Object, 0, p.size), p.All()))
 }
 
-// addEverywhere adds what is looked at whatever is deleted, and what it goes with: without its
-// owners it would be garbage.
+// addEverywhere adds the objects that controllers read whatever is deleted, with their owners and
+// containers. Without its owners, such an object would be garbage.
 func (p *part) addEverywhere() {
 	open := slices.Clone(p.everywhere)
 	for len(open) > 0 {
@@ -146,27 +144,27 @@ func (p *part) addEverywhere() {
 	}
 }
 
-// depth says why an object is in a part.
+// depth is why an object is in a part.
 type depth uint8
 
 const (
-	// decides: whether it is there decides about others.
+	// decides: its existence decides about others.
 	decides depth = iota + 1
 	// reached: something may happen to it.
 	reached
 )
 
-// part are the objects of a part while it grows.
+// part is the set of objects of a part while it grows.
 type part struct {
 	*Map
 	depths
 	open []*object.Object
-	// within is the number of those that are reached. passed is a list that is used again.
+	// within is the number of reached objects. passed is a reused buffer.
 	within int
 	passed []*object.Object
-	// asked are the owners that were not seen whose dependents were visited; using the
-	// namespaces whose claims were for a pod of which it is not known what it uses, and used
-	// those whose pods of that sort were for a claim.
+	// asked has the unseen owners with visited dependents. using has the namespaces with claims that
+	// were visited for a pod with unknown volumes. used has the namespaces with such pods that were
+	// visited for a claim.
 	asked       map[graph.ID]bool
 	using, used map[string]bool
 }
@@ -207,8 +205,8 @@ func (p *part) spread(o *object.Object) {
 	}
 }
 
-// visitSiblings visits the objects that refer to an owner of the object which was not
-// seen: what they say of it decides where it is looked for. (spec §3.6.4)
+// visitSiblings visits the objects that refer to an unseen owner of o: their references decide where
+// the collector looks for it. (spec §3.6.4)
 func (p *part) visitSiblings(o *object.Object) {
 	for _, ref := range o.Owners {
 		id, ok := p.graph.Find(ref.UID)

@@ -21,7 +21,7 @@ func parsed(t *testing.T, text string) *snapshot.Snapshot {
 	return snap
 }
 
-// inside tells which objects are in a part, by name.
+// inside returns which objects are in a part, by name.
 func inside(snap *snapshot.Snapshot) map[string]bool {
 	names := map[string]bool{}
 	for _, o := range snap.Objects {
@@ -30,8 +30,8 @@ func inside(snap *snapshot.Snapshot) map[string]bool {
 	return names
 }
 
-// TestParts: a part has what decides, and leaves out what does not: siblings, and what
-// else there is below an owner that just stays.
+// TestParts: a part has the objects that decide, and leaves out the others: siblings, and other
+// dependents of an owner that stays.
 func TestParts(t *testing.T) {
 	snap := parsed(t, `
 v1 Namespace n
@@ -56,8 +56,8 @@ v1 ConfigMap n/other`)
 	}
 }
 
-// TestPartsThatStir: of an owner of which it is not sure that it stays, all that may go
-// with it is in the part, and who else speaks of an owner that was not seen.
+// TestPartsThatStir: if an owner may not stay, its part has everything that may be deleted with it,
+// and all objects that refer to an unseen owner.
 func TestPartsThatStir(t *testing.T) {
 	snap := parsed(t, `
 v1 ConfigMap n/root uid=root owners=v1:ConfigMap:ghost:ghost
@@ -73,8 +73,8 @@ v1 ConfigMap n/other`)
 	}
 }
 
-// TestPartsOfNodes: whether any node stays decides whether a pod has lost its own, and
-// the owner of a node decides about that.
+// TestPartsOfNodes: whether any node stays decides whether a pod has lost its own. The owner of a
+// node decides about the node.
 func TestPartsOfNodes(t *testing.T) {
 	snap := parsed(t, `
 v1 Node n1 owners=role
@@ -85,7 +85,7 @@ v1 Pod n/lost node=n2 phase=Running`)
 	}
 }
 
-// TestAbove: what a delete may come from is listed the nearest first.
+// TestAbove: the objects whose delete may reach this one are listed nearest first.
 func TestAbove(t *testing.T) {
 	snap := parsed(t, `
 v1 Namespace n
@@ -110,8 +110,8 @@ v1 ConfigMap n/other`)
 	}
 }
 
-// TestAbout: what is about one object has its owners and who decides about these, and not its
-// siblings; of the pods for which the rest of a namespace waits it has one of each sort.
+// TestAbout: the part about an object has its owners and the objects that decide about them, but not
+// its siblings. It has one pod of each sort for which the rest of a namespace waits.
 func TestAbout(t *testing.T) {
 	snap := parsed(t, `
 v1 Namespace n

@@ -18,7 +18,7 @@ import (
 
 var policies = []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
 
-// draw draws a snapshot that covers all of its world, or some of it.
+// draw draws a snapshot that covers its world completely or partly.
 func drawReach(t *rapid.T) *snapshot.Snapshot {
 	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
 }
@@ -28,7 +28,7 @@ func mapped(snap *snapshot.Snapshot) *impact.Map {
 	return impact.New(snap, collector.Graph())
 }
 
-// caused are the outcomes that a delete is the cause of, by object.
+// caused returns the outcomes that a delete causes, by object.
 func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine.Policy) map[report.Ref]report.Outcome {
 	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, o.Ref), plan.Options{NoSteps: true})
 	if err != nil {
@@ -44,7 +44,7 @@ func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine
 	return outcomes
 }
 
-// collected are the outcomes of what happens when nobody deletes anything.
+// collected returns the outcomes of a run without a delete.
 func collected(t *rapid.T, snap *snapshot.Snapshot) map[report.Ref]report.Outcome {
 	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{NoSteps: true})
 	if err != nil {
@@ -57,8 +57,8 @@ func collected(t *rapid.T, snap *snapshot.Snapshot) map[report.Ref]report.Outcom
 	return outcomes
 }
 
-// TestPartDecides: a delete does in a part what it does in the whole world, and it
-// concerns only objects that the part has; and it takes nothing above which it is not.
+// TestPartDecides: a delete has the same effects in a part as in the whole world. It affects only
+// objects of the part. Each affected object has the target in its Above.
 func TestPartDecides(t *testing.T) {
 	smaller := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,8 +88,8 @@ func TestPartDecides(t *testing.T) {
 	}
 }
 
-// TestAboutDecides: a delete in the background does to one object in the part that is about it
-// what it does in the whole world.
+// TestAboutDecides: a background delete has the same effect on one object in the part about it as in
+// the whole world.
 func TestAboutDecides(t *testing.T) {
 	smaller, taken := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,7 +106,7 @@ func TestAboutDecides(t *testing.T) {
 				taken++
 			}
 			about := effectOn(t, part, target, o)
-			// In the whole, the same finalizers may be those for which others wait.
+			// In the whole, other objects may wait for the same finalizers.
 			if !slices.ContainsFunc(about.Once, func(r report.Release) bool { return !slices.Contains(whole.Once, r) }) && (len(about.Once) > 0) == (len(whole.Once) > 0) {
 				about.Once = whole.Once
 			}
@@ -120,7 +120,7 @@ func TestAboutDecides(t *testing.T) {
 	}
 }
 
-// effectOn is what decides about a taker.
+// effectOn returns what decides whether an object takes another one along.
 func effectOn(t *rapid.T, snap *snapshot.Snapshot, target, deleted *object.Object) report.Effect {
 	e, err := plan.EffectOn(t.Context(), snap, plan.DeleteSeed(engine.Background, deleted.Ref), target, nil)
 	if err != nil {
@@ -129,9 +129,9 @@ func effectOn(t *rapid.T, snap *snapshot.Snapshot, target, deleted *object.Objec
 	return report.Effect{Outcome: e.Outcome, Later: e.Later, Once: e.Once, AlreadyHappening: e.AlreadyHappening && e.Outcome != report.Deleted}
 }
 
-// TestPartOfWhatNobodyLooksAt: an owner of which nothing is known may let an object go that
-// was orphaned by another one, whether the collector has a reason to look at it or not. It
-// has in the whole, where another dependent makes it look for the first owner elsewhere.
+// TestPartOfWhatNobodyLooksAt: an unknown owner may stop keeping an object that another owner has
+// orphaned, whether or not the collector has a reason to consider it. In the whole it has: another
+// dependent makes it look for the first owner elsewhere.
 func TestPartOfWhatNobodyLooksAt(t *testing.T) {
 	const world = `networking.k8s.io/v1 IPAddress x owners=u0,example.org/v1:Unknown:y:y,u1
 rbac.authorization.k8s.io/v1 ClusterRole o0 uid=u0
@@ -153,8 +153,8 @@ rbac.authorization.k8s.io/v1 ClusterRole o1 uid=u1
 	}
 }
 
-// TestPolicyOfContainers: of a container that nobody refers to, everything else goes the
-// same way under every policy.
+// TestPolicyOfContainers: the delete of a container without dependents has the same effects under
+// every policy.
 func TestPolicyOfContainers(t *testing.T) {
 	met := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -180,7 +180,7 @@ func TestPolicyOfContainers(t *testing.T) {
 
 func text(snap *snapshot.Snapshot) string { return scenario.World{Objects: snap.Objects}.String() }
 
-// TestInto: into an object leads all from which one comes to it, and nothing else.
+// TestInto: Into returns exactly the objects that lead to one.
 func TestInto(t *testing.T) {
 	ways := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,43 +12,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Map is a snapshot with the paths along which deletes go. It is for one goroutine.
+// Map is a snapshot with the paths that deletes follow. It is not safe for concurrent use.
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
-	// These are made when somebody asks: see contents, uses, node and owners.
+	// The next fields are computed on first use: see contents, uses, node and owners.
 	inside *contents
 	usage  *uses
-	// usersOfClaims and podsOnNodes are those of users and on.
+	// usersOfClaims and podsOnNodes are the results of users and on.
 	usersOfClaims map[place][]*object.Object
 	podsOnNodes   map[string][]*object.Object
 	inGraph       graphNodes
 	family        family
-	// leaders are those with which an object goes that does not refer to them, and
-	// followers the other way round: see follow.
+	// leaders has the objects that take an object along although it does not refer to them. followers
+	// is the reverse index: see follow.
 	leaders, followers map[*object.Object][]*object.Object
-	// definitions are those of a kind, as far as the snapshot has them, defined those that say
-	// of what they are.
+	// definitions caches the definition of each kind; nil if the snapshot has none. defined indexes
+	// the definitions with known content by the kind they define.
 	definitions map[kind]*object.Object
 	defined     map[schema.GroupKind]*object.Object
-	// everywhere are the objects that the deleters of a cluster look at whatever is
-	// deleted.
+	// everywhere has the objects that controllers read whatever is deleted.
 	everywhere        []*object.Object
 	namespaces, nodes map[string]*object.Object
 	restless          map[*object.Object]bool
-	// shared tells that objects share a uid, or that references name objects without one: which
-	// objects own which is not known. Twins are the objects that share a uid.
+	// shared: objects share a uid, or references name objects without one, so that ownership is
+	// unknown. twins has the objects that share a uid.
 	shared bool
 	twins  map[types.UID][]*object.Object
-	// unwatched are the objects of kinds that the collector does not watch, such as Events.
-	// For those that somebody refers to it asks again and again, and so for their owners:
-	// asking are these objects by the uids of their owners.
+	// unwatched has the objects of kinds that the collector does not watch, such as Events. The
+	// collector retries those that are referred to as owners, and through them their own owners.
+	// asking has the unwatched objects by the uids of their owners.
 	unwatched map[types.UID]*object.Object
 	asking    map[types.UID][]*object.Object
 }
 
-// New maps a snapshot; the graph is that of a collector which has seen all of it and
-// done nothing.
+// New returns the map of a snapshot. g is the graph of a collector that has observed the whole
+// snapshot and done nothing yet.
 func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
 		snap: snap, graph: g,
@@ -66,7 +65,7 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	return m
 }
 
-// enter notes the objects of one kind.
+// enter indexes the objects of one kind.
 func (m *Map) enter(same []*object.Object) {
 	of := same[0]
 	if r, err := m.snap.Resources.For(of.APIVersion, of.Kind); err != nil || !m.snap.Resources.Monitored(r) {
@@ -105,8 +104,8 @@ func (m *Map) enterDefinitions(same []*object.Object) {
 	}
 }
 
-// enterUnwatched notes objects of which the collector sees nothing, unless they have the uid of
-// one that it sees.
+// enterUnwatched indexes objects that the collector does not watch, unless a watched object has the
+// same uid.
 func (m *Map) enterUnwatched(same []*object.Object) {
 	for _, o := range same {
 		if id, ok := m.graph.Find(o.UID); ok && !m.graph.Virtual(id) {
@@ -138,11 +137,11 @@ func (m *Map) pair() {
 	}
 }
 
-// kind is one kind in one version.
+// kind is a kind in one API version.
 type kind struct{ apiVersion, kind string }
 
-// namesNameless reports whether a reference names an object that has no uid in the snapshot: it may
-// be the owner that is meant.
+// namesNameless reports whether a reference may mean an object that has no uid in the snapshot, as it
+// has its kind and name.
 func namesNameless(snap *snapshot.Snapshot) bool {
 	names := map[string]bool{}
 	for _, p := range snap.Problems {
@@ -155,7 +154,7 @@ func namesNameless(snap *snapshot.Snapshot) bool {
 	})
 }
 
-// definitionOf is the CustomResourceDefinition of a kind; nil if the snapshot has none.
+// definitionOf returns the CustomResourceDefinition of a kind; nil if the snapshot has none.
 func (m *Map) definitionOf(apiVersion, name string) *object.Object {
 	if object.GroupOf(apiVersion) == "" {
 		return nil
@@ -178,13 +177,13 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 	return m.defined[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: name}]
 }
 
-// Container reports whether more goes with the object than what refers to it: it is a
-// namespace or a definition.
+// Container reports whether the object is a namespace or a definition. Its content is deleted with
+// it.
 func Container(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
 
-// Indifferent reports whether it makes no difference to others under which policy the
-// object is deleted: it is a container which is not being deleted, its content goes
-// anyway, and nobody refers to it. (spec §5.1, §6.1)
+// Indifferent reports whether the policy of the object's delete makes no difference to others: it is
+// a container that is not being deleted and has no dependents. Its content goes under any policy.
+// (spec §5.1, §6.1)
 func (m *Map) Indifferent(o *object.Object) bool {
 	if !Container(o) || o.BeingDeleted() || m.shared {
 		return false
@@ -193,9 +192,9 @@ func (m *Map) Indifferent(o *object.Object) bool {
 	return ok && m.graph.DependentCount(id) == 0
 }
 
-// Owners lists the objects that all have to go before a settled object goes, unless what
-// contains it does or somebody leads it: those that own it, each once; of one without
-// owners, those that it follows.
+// Owners returns the objects that must all be gone before a settled object is deleted, unless its
+// container or a leader takes it along: its owners, without duplicates, or the leaders of an object
+// without owners.
 func (m *Map) Owners(o *object.Object) []*object.Object {
 	if len(o.Owners) == 0 {
 		return m.leaders[o]
@@ -205,7 +204,7 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 		return nil
 	}
 	var owners []*object.Object
-	if m.graph.Virtual(id) { // it is not watched and asked for: the graph knows none of its references
+	if m.graph.Virtual(id) { // the collector looks it up without watching it, so its node has no references
 		for _, ref := range o.Owners {
 			if owner, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(owner) && !slices.Contains(owners, m.object(owner)) {
 				owners = append(owners, m.object(owner))
@@ -219,21 +218,20 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 	return owners
 }
 
-// Leaders lists the objects that an object goes with although it does not refer to them.
+// Leaders returns the objects that take an object along although it does not refer to them.
 func (m *Map) Leaders(o *object.Object) []*object.Object { return m.leaders[o] }
 
-// Settled reports whether nothing happens to the object unless somebody deletes
-// something: see unsettle.
+// Settled reports whether nothing happens to the object without a delete request: see unsettle.
 func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o] }
 
-// family are the owners of the object that was asked about last: its siblings have the same.
+// family caches the owners of the last object. Its siblings have the same owners.
 type family struct {
 	of     *object.Object
 	owners []*object.Object
 }
 
-// owners are the objects that the references of an object may mean: those with their
-// uids, and those under their names, whatever their uids.
+// owners returns the objects that the references of o may mean: those with the uids, and those with
+// the names, whatever their uids.
 func (m *Map) owners(o *object.Object) []*object.Object {
 	if len(o.Owners) == 0 {
 		return nil
@@ -256,7 +254,7 @@ func (m *Map) findOwners(o *object.Object) []*object.Object {
 		if x := m.unwatched[ref.UID]; x != nil {
 			owners = append(owners, x)
 		}
-		if !exact { // the object under that name is another one
+		if !exact { // another object may have the name
 			if x := m.named(ref, o.Namespace); x != nil {
 				owners = append(owners, x)
 			}
@@ -266,8 +264,8 @@ func (m *Map) findOwners(o *object.Object) []*object.Object {
 	return owners
 }
 
-// object is the object of the snapshot that a node stands for. The graph makes an object
-// of its own of several that share a uid.
+// object returns the object of the snapshot for a graph node. The graph merges objects that share a
+// uid into one of its own.
 func (m *Map) object(id graph.ID) *object.Object {
 	o := m.graph.Object(id)
 	if _, twin := m.twins[o.UID]; !twin {
@@ -276,7 +274,7 @@ func (m *Map) object(id graph.ID) *object.Object {
 	return m.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
 
-// named is the object that stands under the name of a reference, whatever its uid.
+// named returns the object with the name of a reference, whatever its uid.
 func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object {
 	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -292,8 +290,8 @@ func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object 
 	return m.snap.Find(preferred.APIVersion(), preferred.Kind, namespace, ref.Name)
 }
 
-// containers are what an object goes with: its namespace, its definition, its node, the
-// definitions of the kinds that it names as owners, and what it follows.
+// containers returns the objects that take o along although it is not their dependent: its namespace,
+// its definition, its node, the definitions of its owners' kinds, and its leaders.
 func (m *Map) containers(o *object.Object) []*object.Object { return m.appendContainers(nil, o) }
 
 func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*object.Object {
@@ -313,8 +311,7 @@ func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*obje
 	return append(found, m.leaders[o]...)
 }
 
-// Below lists the objects that go with an object: those that refer to it or follow
-// it, and its content.
+// Below returns the objects that are deleted with o: its dependents, its followers, and its content.
 func (m *Map) Below(o *object.Object) []*object.Object {
 	var found []*object.Object
 	if id, ok := m.node(o); ok && m.graph.DependentCount(id) > 0 {
@@ -336,7 +333,7 @@ func (m *Map) Below(o *object.Object) []*object.Object {
 	return append(found, m.followers[o]...)
 }
 
-// solid reports whether an owner is there just as a reference of the object says.
+// solid reports whether an owner exists exactly as the reference describes it.
 func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
 	id, ok := m.graph.Find(ref.UID)
 	if !ok || m.graph.Virtual(id) {
@@ -345,7 +342,7 @@ func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
 	return m.means(ref, m.graph.Identity(id), o)
 }
 
-// means reports whether an owner is just as a reference of an object says.
+// means reports whether a reference describes an owner exactly.
 func (m *Map) means(ref object.OwnerReference, owner object.Ref, o *object.Object) bool {
 	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
 		return false

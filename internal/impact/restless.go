@@ -2,16 +2,17 @@ package impact
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// unsettle finds the objects of which it is not sure that nothing happens to them as
-// long as nobody deletes anything: they are being deleted, or would be in the foreground,
-// an owner is not there just as they say, the account of their token is not, or their
-// pod has lost its node; and
-// everything that may go with one of these.
+// unsettle finds the objects that may change without a delete request, and everything that may be
+// deleted with them. An object is one if it
+//   - is being deleted, or has a finalizer of the collector,
+//   - has an owner that does not exist exactly as its reference describes it,
+//   - is a token without its account, or
+//   - is a pod on a missing node.
 //
-// A cycle of owners without any of that rests on itself.
+// A cycle of owners without any of that is stable.
 func (m *Map) unsettle() {
 	var open []*object.Object
-	var known *object.Object // an object whose owners are there
+	var known *object.Object // the last object with only existing owners
 	for _, o := range m.snap.Objects {
 		switch {
 		case m.stirs(o), !alike(known, o) && !m.owned(o):
@@ -33,7 +34,7 @@ func (m *Map) unsettle() {
 	}
 }
 
-// owned reports whether all owners of an object are there, just as it says.
+// owned reports whether all owners of an object exist exactly as its references describe them.
 func (m *Map) owned(o *object.Object) bool {
 	for _, ref := range o.Owners {
 		if !m.solid(ref, o) {
@@ -43,13 +44,13 @@ func (m *Map) owned(o *object.Object) bool {
 	return true
 }
 
-// alike reports whether an object says the same of its owners as another one, which may be nil,
-// and means the same: siblings share their references.
+// alike reports whether o has the same references in the same namespace as known, which may be nil.
+// Siblings have the same, so that one check serves all.
 func alike(known, o *object.Object) bool {
 	return known != nil && object.SameOwners(known.Owners, o.Owners) && o.Namespace == known.Namespace
 }
 
-// stirs reports whether something may happen to an object whatever becomes of its owners.
+// stirs reports whether something may happen to an object whatever its owners do.
 func (m *Map) stirs(o *object.Object) bool {
 	if o.BeingDeleted() || o.HandlesDependents() {
 		return true

@@ -7,13 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Set are objects of a snapshot. It is for one goroutine while it grows.
+// Set is a set of objects of a snapshot. It is not safe for concurrent use while it grows.
 type Set struct{ depths }
 
-// Has reports whether an object is in the set, whatever has become of it since.
+// Has reports whether an object is in the set. The object may be a later version of the one that was
+// added.
 func (s *Set) Has(o *object.Object) bool { return s.at(o) != 0 }
 
-// depths say of objects of a snapshot how they are reached, by their places.
+// depths maps objects of a snapshot to the way they were reached, by index.
 type depths struct {
 	snap *snapshot.Snapshot
 	of   []depth
@@ -24,7 +25,7 @@ func depthsIn(snap *snapshot.Snapshot) depths {
 	return depths{snap: snap, of: make([]depth, len(snap.Objects))}
 }
 
-// at is 0 for what is not reached, and for what the snapshot does not have.
+// at returns the depth of an object; 0 if it is not reached or not in the snapshot.
 func (d *depths) at(o *object.Object) depth {
 	if i := d.snap.Place(o); i >= 0 {
 		return d.of[i]
@@ -32,7 +33,7 @@ func (d *depths) at(o *object.Object) depth {
 	return 0
 }
 
-// set is for an object of the snapshot.
+// set records the depth of an object, which must be in the snapshot.
 func (d *depths) set(o *object.Object, to depth) {
 	i := d.snap.Place(o)
 	if d.of[i] == 0 {
@@ -41,7 +42,7 @@ func (d *depths) set(o *object.Object, to depth) {
 	d.of[i] = to
 }
 
-// All are those that are reached in any way, in object.Compare order.
+// All iterates over the objects reached in any way, in object.Compare order.
 func (d *depths) All() iter.Seq[*object.Object] { return d.atLeast(1) }
 
 func (d *depths) atLeast(least depth) iter.Seq[*object.Object] {

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Above lists the objects whose delete may reach this one, nearest first and without
-// the object itself: its owners and their owners, what it and these are contained in,
-// and, where one of them waits already, those for which it waits.
+// Above returns the objects whose delete may reach this one, nearest first, without the object
+// itself: its owners and theirs, the containers of all these, and, if one of them is being deleted or
+// otherwise unsettled, the objects that it waits for.
 func (m *Map) Above(o *object.Object) []*object.Object {
 	met, told := map[*object.Object]bool{o: true}, map[string]bool{}
 	var found []*object.Object
@@ -30,17 +30,17 @@ func (m *Map) Above(o *object.Object) []*object.Object {
 	return found
 }
 
-// Sources lists the objects from which a delete may come to this one in one step. One
-// may be listed twice.
+// Sources returns the objects whose delete may reach this one in one step. The list may have
+// duplicates.
 func (m *Map) Sources(o *object.Object) []*object.Object { return m.AppendSources(nil, o) }
 
-// AppendSources adds the Sources of an object to a list.
+// AppendSources appends the Sources of an object to a list.
 func (m *Map) AppendSources(list []*object.Object, o *object.Object) []*object.Object {
 	return m.appendSources(list, o, nil)
 }
 
-// appendSources is AppendSources without the pods that were listed for another claim: see holders.
-// Nil stands for none that were.
+// appendSources is AppendSources without the pods already listed for another claim: see holders. A
+// nil told means that none were.
 func (m *Map) appendSources(list []*object.Object, o *object.Object, told map[string]bool) []*object.Object {
 	list = m.appendContainers(append(list, m.owners(o)...), o)
 	if m.Settled(o) {

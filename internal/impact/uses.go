@@ -7,27 +7,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// uses are who uses what.
+// uses indexes which objects use which.
 type uses struct {
-	// claims are those of a namespace, and named each by its place; volumes are those of a claim.
+	// claims has the claims of each namespace, and named each claim by its place. volumes has the
+	// volumes of a claim.
 	claims  map[string][]*object.Object
 	named   map[place]*object.Object
 	volumes map[place][]*object.Object
-	// reserved are the claims of devices by the pods that reserve them. ranges are the
-	// ServiceCIDRs, addresses those of Services; owed are the Services, where one of
-	// them may have an address that does not say so.
+	// reserved has the device claims that each pod reserves. ranges has the ServiceCIDRs, addresses
+	// the addresses of Services. owed has all Services if an address does not show its Service.
 	reserved                map[place][]*object.Object
 	ranges, addresses, owed []*object.Object
 }
 
-// place is where an object is, among those of its kind.
+// place is the namespace and name of an object, among those of its kind.
 type place struct{ namespace, name string }
 
-// hidden is the claim of the pods of which it is not known what they use. No claim has
-// an empty name.
+// hidden is the key in users for the pods of a namespace with unknown volumes. No claim has an empty
+// name.
 func hidden(namespace string) place { return place{namespace, ""} }
 
-// uses of the snapshot: a delete that comes to no pod, claim, volume or address asks for none.
+// uses returns the index of the snapshot, computed on first use: only deletes that reach a pod,
+// claim, volume or address need it.
 func (m *Map) uses() *uses {
 	if m.usage != nil {
 		return m.usage
@@ -54,13 +55,13 @@ func (m *Map) uses() *uses {
 	}
 	unclaimed := func(o *object.Object) bool { return o.IPAddress() == nil }
 	if len(u.ranges) > 0 && slices.ContainsFunc(u.addresses, unclaimed) {
-		u.owed = services // with each that goes one of the addresses may
+		u.owed = services // the address may be deleted with any of them
 	}
 	return u
 }
 
-// users are the pods that use a claim, by its place. They are asked for apart, as there are many
-// pods.
+// users returns the pods that use a claim, by its place. It is separate from uses because there are
+// many pods.
 func (m *Map) users() map[place][]*object.Object {
 	if m.usersOfClaims != nil {
 		return m.usersOfClaims
@@ -80,7 +81,7 @@ func (m *Map) users() map[place][]*object.Object {
 	return m.usersOfClaims
 }
 
-// on are the pods on a node. They are noted when somebody asks.
+// on returns the pods on a node. The index is computed on first use.
 func (m *Map) on(node string) []*object.Object {
 	if m.podsOnNodes == nil {
 		m.podsOnNodes = map[string][]*object.Object{}
@@ -93,7 +94,7 @@ func (m *Map) on(node string) []*object.Object {
 	return m.podsOnNodes[node]
 }
 
-// pods are those of the snapshot.
+// pods iterates over the pods of the snapshot.
 func (m *Map) pods() iter.Seq[*object.Object] {
 	return func(yield func(*object.Object) bool) {
 		for same := range m.snap.ByKind() {
@@ -109,7 +110,7 @@ func (m *Map) pods() iter.Seq[*object.Object] {
 	}
 }
 
-// enter notes a volume of a claim, and what keeps claims of devices and ranges of addresses.
+// enter indexes a volume, a device claim, a ServiceCIDR or an address.
 func (u *uses) enter(o *object.Object) {
 	switch {
 	case o.Volume() != nil && o.Volume().ClaimName != "":

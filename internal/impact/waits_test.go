@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestWaits: what is waited for has to be in the part, with all that is connected with it.
+// TestWaits: what an object waits for has to be in the part, with everything connected to it.
 func TestWaits(t *testing.T) {
 	held := dying(configMap("held", "", "", "example.com/x"))
 	near := dying(configMap("near", "", "", "example.com/x"))

@@ -16,23 +16,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// checker goes over all references of a snapshot.
+// checker checks all references of a snapshot.
 type checker struct {
 	diagnose.Answer
-	// collector and world have what references look for alone, and unmet is what of that the
-	// check has still before it.
+	// collector and world have only the objects that references look for. unmet has those of them
+	// that are still to be checked.
 	collector *engine.Collector
 	world     engine.World
 	unmet     []*object.Object
-	// fine are owners that exist and are named as they should be, of the objects of a namespace.
+	// fine are the last references without a finding, from an object of fineNamespace.
 	fine          []object.OwnerReference
 	fineNamespace string
 }
 
-// References lists every owner reference that the collector would not understand as it
-// was meant, or that puts its object at risk. What the snapshot does not contain
-// is a warning, never an error. The references are those of the objects of a namespace,
-// or with an empty one of all.
+// References lists the owner references that the collector would misunderstand, or that put their
+// object at risk. If the snapshot lacks an owner, that is a warning, never an error. namespace limits
+// the check to the references of its objects; empty for all.
 func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
 	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	part := askedIn(snap).part(snap)
@@ -60,7 +59,7 @@ func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) 
 	return d, nil
 }
 
-// differences are what the release of the cluster does otherwise with what was found.
+// differences returns what the release of the cluster does differently with the findings.
 func differences(snap *snapshot.Snapshot, findings []report.Finding) []report.VersionDifference {
 	i := slices.IndexFunc(findings, func(f report.Finding) bool {
 		return f.Code == string(reason.OwnerNamespaced) || f.Code == string(reason.OwnerNamespaceMismatch)
@@ -77,8 +76,8 @@ func (c *checker) wanted(ref object.Ref) bool {
 	return c.Namespace == "" || ref.Namespace == c.Namespace
 }
 
-// object checks the references of one object. Found tells that somebody may find it, or another
-// one in its place: whether it is found itself has to be asked as well. Any other is.
+// object checks the references of one object. found: a lookup may find the object, or another one
+// instead, so that the object has to be looked up as well. Any other object is known to be found.
 func (c *checker) object(ctx context.Context, o *object.Object, found bool) {
 	if len(o.Owners) == 0 {
 		return
@@ -105,7 +104,7 @@ func (c *checker) owners(o *object.Object, facts []engine.OwnerFact) {
 	}
 }
 
-// list checks what can be seen without looking anything up.
+// list checks the references as such, without lookups.
 func (c *checker) list(o *object.Object) {
 	var controllers [2]*object.OwnerReference
 	for i := range o.Owners {
@@ -141,7 +140,7 @@ func (c *checker) add(code reason.Code, o *object.Object, ref object.Ref, messag
 	})
 }
 
-// problems carries over what reading the snapshot has shown.
+// problems adds findings for the problems that reading the snapshot has shown.
 func (c *checker) problems() {
 	for _, p := range c.Snapshot.Problems {
 		code := reason.Code("")

@@ -14,9 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestFindingsOfDrawnWorlds: codes are documented and have their severity, the
-// counts are right, the same input gives the same bytes, and where nothing is
-// covered nothing is called absent.
+// TestFindingsOfDrawnWorlds: codes are documented and have their severity, counts are right, and the
+// same input gives the same bytes. If nothing is covered, nothing is called absent.
 func TestFindingsOfDrawnWorlds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild)

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestMoreChangesNothing: what a complete check of a part of a world finds of the objects
-// in it is what that of the whole finds of them. Of an owner that does not exist there may be
-// more to say, what else has its uid, and of one in another namespace whether it is in a cycle.
+// TestMoreChangesNothing: a complete check of a part of a world has the findings of the whole for the
+// objects in it. The whole may add which other object has the uid of an absent owner, and whether an
+// owner in another namespace is in a cycle.
 func TestMoreChangesNothing(t *testing.T) {
 	complete, incomplete := 0, 0
 	scenario.CheckUntil(t, func() bool { return complete > 0 && incomplete > 0 }, func(t *rapid.T) {
@@ -45,7 +45,7 @@ func checked(t *rapid.T, snap *snapshot.Snapshot) *report.Diagnosis {
 	return d
 }
 
-// about are the findings about objects of a snapshot.
+// about returns the findings about objects of a snapshot.
 func about(snap *snapshot.Snapshot, d *report.Diagnosis) []string {
 	elsewhere := []reason.Code{reason.OwnerKindMismatch, reason.OwnerNameMismatch, reason.OwnerNamespaceMismatch, reason.OwnerUIDMismatch}
 	var list []string

@@ -1,4 +1,4 @@
-// Package check lists the owner references of a snapshot that the collector would not
-// understand as they were meant, or that put their object at risk. It asks the engine
-// and derives no rule, and what was not read proves nothing.
+// Package check lists the owner references of a snapshot that the collector would misunderstand, or
+// that put their object at risk. It asks the engine and derives no rules. Unread objects prove
+// nothing.
 package check

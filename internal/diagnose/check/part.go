@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// asked are the uids and names under which owners are looked for, of all references of a
-// snapshot. What has none of them nobody finds, and it is in no cycle: most objects own nothing.
+// asked has the uids and names that the references of a snapshot look for. An object with none of
+// them is never found, and is in no cycle. Most objects own nothing.
 type asked struct {
 	uids  map[types.UID]struct{}
 	names map[string]struct{}
 }
 
-// askedIn also has the names of odd objects: whether those are found themselves is asked.
+// askedIn adds the names of objects that are not plain, because a lookup of these objects may fail.
 func askedIn(snap *snapshot.Snapshot) asked {
 	a := asked{uids: map[types.UID]struct{}{}, names: map[string]struct{}{}}
 	var plain plainKinds
@@ -34,7 +34,7 @@ func askedIn(snap *snapshot.Snapshot) asked {
 	return a
 }
 
-// has reports whether somebody may find the object.
+// has reports whether a lookup may find the object.
 func (a asked) has(o *object.Object) bool {
 	if _, ok := a.names[o.Name]; ok {
 		return true
@@ -43,7 +43,7 @@ func (a asked) has(o *object.Object) bool {
 	return ok
 }
 
-// part is what of a snapshot may be found.
+// part returns the snapshot reduced to the objects that may be found.
 func (a asked) part(snap *snapshot.Snapshot) *snapshot.Snapshot {
 	var found []*object.Object
 	for _, o := range snap.Objects {
@@ -54,16 +54,16 @@ func (a asked) part(snap *snapshot.Snapshot) *snapshot.Snapshot {
 	return snap.With(found)
 }
 
-// plainKinds remembers whether the objects of a kind, as those before, are plain.
+// plainKinds caches the result for the kind of the last object.
 type plainKinds struct {
 	apiVersion, kind string
 	namespaced       bool
 	plain            bool
 }
 
-// has reports whether a server finds the object under its own name, if no odd one has it too:
-// its kind is served, and is the one that is stored, in the version and in the scope of the
-// object. No two objects of a snapshot that are all plain are in the same place.
+// has reports whether a server finds the object under its own name, unless one that is not plain has
+// the same name. Its kind must be served and stored in the version and scope of the object. Two plain
+// objects of a snapshot never have the same coordinates.
 func (p *plainKinds) has(snap *snapshot.Snapshot, o *object.Object) bool {
 	if p.kind == o.Kind && p.apiVersion == o.APIVersion && p.namespaced == (o.Namespace != "") {
 		return p.plain

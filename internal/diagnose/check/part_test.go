@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestPartIsEnough: what is found of a snapshot is what is found where the collector has seen
-// all of it, and every object and every owner is asked for.
+// TestPartIsEnough: the findings are those of a collector that has observed the whole snapshot, with
+// every object and every owner looked up.
 func TestPartIsEnough(t *testing.T) {
 	smaller, shared, named, odd := 0, 0, 0, 0
 	scenario.CheckUntil(t, func() bool { return smaller > 0 && shared > 0 && named > 10 && odd > 100 }, func(t *rapid.T) {
@@ -57,8 +57,8 @@ func TestPartIsEnough(t *testing.T) {
 	t.Logf("%d with less than all, %d siblings, %d owners with another uid, %d odd dependents", smaller, shared, named, odd)
 }
 
-// disturb gives some objects kinds, versions and scopes that a server does not find them under,
-// and some references the uid of nobody.
+// disturb gives some objects kinds, versions and scopes with which a server does not find them, and
+// some references an unused uid.
 func disturb(t *rapid.T, objects []*object.Object) {
 	for _, o := range objects {
 		switch rapid.IntRange(0, 20).Draw(t, "disturb") {
@@ -82,7 +82,7 @@ func disturb(t *rapid.T, objects []*object.Object) {
 }
 
 // shareOwners gives some objects the references of the one before, as readers do for siblings. It
-// returns how many that are.
+// returns how many.
 func shareOwners(t *rapid.T, snap *snapshot.Snapshot) (shared int) {
 	for i, o := range snap.Objects[1:] {
 		if before := snap.Objects[i]; len(before.Owners) > 0 && rapid.Bool().Draw(t, "sibling") {
@@ -93,7 +93,7 @@ func shareOwners(t *rapid.T, snap *snapshot.Snapshot) (shared int) {
 	return shared
 }
 
-// ofAll is References without a part.
+// ofAll is References on the whole snapshot.
 func ofAll(ctx context.Context, snap *snapshot.Snapshot, namespace string) *report.Diagnosis {
 	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	c.collector, c.world = plan.Open(snap, engine.Upstream)

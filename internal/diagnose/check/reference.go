@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// reference turns what the engine found out about one owner reference into a
-// finding.
+// reference adds a finding for what the engine found out about one owner reference.
 //
 // It covers every check of kubectl-check-ownerreferences: the owner exists by
 // uid, kind, group and name match, the namespace is legal, the apiVersion
@@ -33,7 +32,7 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 	}
 }
 
-// exposed is about owners that exist: nothing is wrong today.
+// exposed handles owners that exist. Nothing is wrong with them today.
 func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 	r, err := c.world.Resource(f.Reference.APIVersion, f.Reference.Kind)
 	if err != nil {
@@ -47,8 +46,8 @@ func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 	}
 }
 
-// absent is about owners that the collector takes for absent. If the uid lives
-// under other coordinates the reference is wrong rather than the owner gone.
+// absent handles owners that the collector takes for absent. If the uid exists under other
+// coordinates, the reference is wrong and the owner is not gone.
 func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
 	if f.Evidence == engine.NotServed {
@@ -81,8 +80,8 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 	}
 }
 
-// unresolved is about kinds that do not map: the collector keeps the object forever. If the uid
-// is known, the owner lives under another version, group or kind.
+// unresolved handles kinds that do not map: the collector keeps the object forever. If the uid is
+// known, the owner has another version, group or kind.
 func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
 	if !c.Snapshot.Unserves(ref.APIVersion, ref.Kind) {
@@ -108,8 +107,8 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	c.add(reason.OwnerKindUnknown, o, f.Ref, fmt.Sprintf("no resource is served for %s %s", ref.APIVersion, ref.Kind), "")
 }
 
-// kindNotCovered is about a kind that does not map although the snapshot does not
-// say which kinds are served: the cluster may well have served it.
+// kindNotCovered handles a kind that does not map in a snapshot with unknown kinds: the cluster may
+// well have served it.
 func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	evidence := ""
 	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
@@ -120,16 +119,16 @@ func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 		fmt.Sprintf("whether %s %s is served is not known", f.Reference.APIVersion, f.Reference.Kind), evidence)
 }
 
-// unknown says that an owner of an object was not seen, and may exist.
+// unknown records that an owner of an object was not seen and may exist.
 func (c *checker) unknown(o *object.Object) {
 	c.Unseen.Owners(c.Snapshot, o)
 	c.Unseen.Doubt()
 }
 
-// name is an object as kubectl names it.
+// name returns the name of an object as kubectl prints it.
 func name(r object.Ref) string { return report.RefOf(r).ShortName() }
 
-// why is what is known about a place that the snapshot does not cover.
+// why returns the text of an error about a place that the snapshot does not cover.
 func why(err error) string {
 	var uncovered *object.UncoveredError
 	if !errors.As(err, &uncovered) {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestGraphAmong: the graph of some objects has these and their owners, as the whole graph
-// has them, and nothing else.
+// TestGraphAmong: the graph of some objects has exactly these and their owners, as in the whole
+// graph.
 func TestGraphAmong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t, scenario.Wild&^scenario.RepeatedUIDs)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// chain follows the reference that decides from owner to owner: to the solid root
-// that keeps the object, or to what is absent or unknown.
+// chain follows the deciding reference from owner to owner. It ends at an absent or unknown owner, or
+// at an existing one without owners, which keeps the object.
 func (q *question) chain(ctx context.Context) []report.ChainLink {
 	facts := q.facts
 	met := map[types.UID]bool{q.target.UID: true}
@@ -33,9 +33,9 @@ func (q *question) chain(ctx context.Context) []report.ChainLink {
 	}
 }
 
-// deciding is the reference that matters most: one that cannot be resolved keeps
-// the collector from deciding anything; one existing owner keeps an object; without
-// one, waiting, unknown and absent owners matter in that order.
+// deciding returns the reference that matters most. An unresolvable one keeps the collector from
+// deciding anything. One existing owner keeps an object. Otherwise waiting, unknown and absent owners
+// matter in that order.
 func deciding(owners []engine.OwnerFact) (engine.OwnerFact, bool) {
 	for _, o := range owners {
 		if o.Class == engine.Unresolved && o.Evidence != engine.NotCovered && o.Evidence != engine.NotAsked {

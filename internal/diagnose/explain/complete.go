@@ -11,11 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// unseen says where something that was not seen could change the verdict, or the deletes
-// that would take the object. What keeps an object that stays are its owners, and what
-// they are in; what makes one garbage is that they do not exist. Once that was seen, no
-// other object decides about it, whatever else exists. One that is being deleted and has
-// no finalizers is held by nothing; what is said of others may rest on all that is near.
+// unseen returns where unseen objects could change the verdict, or the deletes that would take the
+// object. An object stays because of its owners and containers, and is garbage if the owners do not
+// exist. Once that was seen, no other object decides. Nothing holds an object that is being deleted
+// and has no finalizers. Other verdicts may depend on everything nearby.
 func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unseen {
 	u := &plan.Unseen{}
 	above := append(q.reach.Above(q.target), q.target)
@@ -38,7 +37,7 @@ func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unse
 		u.In(q.target.Namespace)
 	}
 	if ns := q.target.Namespace; ns != "" && !q.goesWithoutNamespace() && !apisim.Immortal(ns) && !q.target.Is(object.Pod) {
-		u.Of(q.snap, object.Pod.Resource(), ns) // they go before everything else in a namespace, which waits for them
+		u.Of(q.snap, object.Pod.Resource(), ns) // pods are deleted first, and the rest of the namespace waits for them
 	}
 	for _, o := range above {
 		q.restsOn(ctx, u, o)
@@ -46,14 +45,14 @@ func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unse
 	return u
 }
 
-// goesWithoutNamespace reports whether the target goes whatever becomes of its namespace.
+// goesWithoutNamespace reports whether the target is deleted whatever happens to its namespace.
 func (q *question) goesWithoutNamespace() bool {
 	ns := q.snap.FindKind(object.Namespace, "", q.target.Namespace)
 	return q.goes && (len(q.decision.Requests) > 0 || ns == nil || !ns.BeingDeleted())
 }
 
-// late reports whether others than the object, what is above it and what is deleted have to
-// lose finalizers before the delete takes it: there may be more of these that were not seen.
+// late reports whether a delete takes the object only after finalizers are removed from objects other
+// than the deleted one, the target and those above it. Some of these may be unseen.
 func late(t report.Taker, above []*object.Object) bool {
 	return t.Later && len(t.Once) == 0 || slices.ContainsFunc(t.Once, func(r report.Release) bool {
 		ref := object.Ref(r.Object)
@@ -61,8 +60,7 @@ func late(t report.Taker, above []*object.Object) bool {
 	})
 }
 
-// restsOn says what may take an object, and was not seen: an owner, what it is in, or what it
-// goes with.
+// restsOn records which unseen objects may take o: an owner, a container or a leader.
 func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object) {
 	a, known := q.collector.Inspect(o.UID)
 	if !known {
@@ -71,15 +69,15 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	}
 	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
 		switch {
-		case owner.Evidence == engine.KindNotServed && q.snap.KnowsAllKinds(): // what is known keeps it
+		case owner.Evidence == engine.KindNotServed && q.snap.KnowsAllKinds(): // the unserved kind is certain and keeps it
 		case owner.Class == engine.Unresolved:
 			u.Owners(q.snap, o)
 			u.Doubt()
-		case q.goes: // whatever becomes of its owners, they do not keep it
+		case q.goes: // its owners do not keep it, whatever happens to them
 		case container(owner.Ref):
-			u.Everywhere() // it goes after its content
+			u.Everywhere() // it is deleted after its content
 		case owner.Live != nil && owner.Live.HandlesDependents():
-			u.In(owner.Live.Namespace) // its end hangs on what else it owns
+			u.In(owner.Live.Namespace) // its end depends on its other dependents
 		}
 	}
 	switch {
@@ -96,10 +94,10 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	u.Around(q.snap, o)
 }
 
-// container reports whether an object goes only after its content.
+// container reports whether an object is deleted only after its content.
 func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(object.CRD) }
 
-// goesAtOnce reports whether an object was seen, and its delete waits for nothing.
+// goesAtOnce reports whether an object was seen and its delete waits for nothing.
 func goesAtOnce(o *object.Object) bool {
 	return o != nil && !o.BeingDeleted() && len(o.Finalizers()) == 0
 }

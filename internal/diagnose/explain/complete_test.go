@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestMoreChangesNothing: a complete explanation of a part of a world says of the object
-// what that of the whole says. It is complete although much was not seen, and the
-// other way around.
+// TestMoreChangesNothing: a complete explanation in a part of a world equals that in the whole. It is
+// complete although much was not seen, and the other way around.
 func TestMoreChangesNothing(t *testing.T) {
 	complete, incomplete := 0, 0
 	scenario.CheckUntil(t, func() bool { return complete > 0 && incomplete > 0 }, func(t *rapid.T) {
@@ -39,21 +38,21 @@ func TestMoreChangesNothing(t *testing.T) {
 	})
 }
 
-// said is what a complete explanation stands for. To the evidence about an owner there may be
-// more to say.
+// said returns the parts of an explanation that must not change if it is complete. The evidence about
+// an owner may become more detailed.
 func said(e *report.Explanation) any {
 	owners := slices.Clone(e.Owners)
 	for i := range owners {
 		owners[i].Evidence = ""
 	}
 	if e.Verdict != report.Live && e.Verdict != report.Garbage {
-		return []any{e.Verdict, e.Reason, e.Message, e.TakenBy} // its owners decide nothing
+		return []any{e.Verdict, e.Reason, e.Message, e.TakenBy} // the verdict does not depend on its owners
 	}
 	return []any{e.Verdict, e.Reason, e.Message, e.Next, owners, e.Chain, e.TakenBy}
 }
 
-// TestGoesWithNamespace: what goes with its namespace has no owner that is garbage, and waits for
-// the pods in it: where these were not seen, nobody knows whether it goes.
+// TestGoesWithNamespace: the owner of an object that is deleted with its namespace is not garbage.
+// The object waits for the pods of the namespace: if these were not seen, its outcome is unknown.
 func TestGoesWithNamespace(t *testing.T) {
 	const world = "v1 ConfigMap n/c\nv1 Namespace n deleting phase=Terminating spec=[kubernetes]\n"
 	for name, test := range map[string]struct {
@@ -86,8 +85,8 @@ func TestGoesWithNamespace(t *testing.T) {
 	}
 }
 
-// TestGraphOfNothing: a graph of a namespace in which nothing was seen is whole only if nothing of
-// it was left unseen.
+// TestGraphOfNothing: the graph of an empty namespace is complete only if nothing of it was left
+// unread.
 func TestGraphOfNothing(t *testing.T) {
 	for gap, complete := range map[string]bool{"": true, "n": false, "m": true} {
 		coverage := &snapshot.Coverage{}

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// surround says what is in a namespace, who uses a claim, and what becomes of the storage
-// behind it.
+// surround adds the content of a namespace, the users of a claim, and the storage behind it.
 func (q *question) surround(e *report.Explanation) {
 	switch {
 	case q.target.Is(object.Namespace):
@@ -25,7 +24,7 @@ func (q *question) surround(e *report.Explanation) {
 	}
 }
 
-// podsOf are the pods that use a claim.
+// podsOf returns the pods that use a claim.
 func podsOf(snap *snapshot.Snapshot, claim *object.Object) []report.Ref {
 	var pods []report.Ref
 	for _, o := range snap.Objects {
@@ -37,7 +36,7 @@ func podsOf(snap *snapshot.Snapshot, claim *object.Object) []report.Ref {
 	return pods
 }
 
-// contentOf counts what is in a namespace by kind.
+// contentOf counts the objects in a namespace by kind.
 func contentOf(snap *snapshot.Snapshot, namespace string) []report.ContentCount {
 	counts := map[report.ContentCount]int{}
 	for _, o := range snap.Objects {
@@ -57,12 +56,12 @@ func contentOf(snap *snapshot.Snapshot, namespace string) []report.ContentCount 
 	return list
 }
 
-// workloads are kinds that run something, or are what runs.
+// workloads are the kinds that run something, and Pod.
 var workloads = []object.Kind{
 	object.Pod, object.Deployment, object.StatefulSet, object.DaemonSet, object.ReplicaSet, object.ReplicationController, object.Job, object.CronJob,
 }
 
-// roleOf says what an object of a namespace is to a person.
+// roleOf returns the role of an object in its namespace.
 func roleOf(snap *snapshot.Snapshot, o *object.Object) report.Role {
 	isOne := func(kinds []object.Kind) bool { return slices.ContainsFunc(kinds, o.Is) }
 	_, controlled := o.Controller()

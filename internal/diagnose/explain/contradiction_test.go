@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// contradicts reports whether an explanation says that an object stays, and that the
-// collector deletes it next.
+// contradicts reports whether an explanation says both that an object stays and that the collector
+// deletes it next.
 func contradicts(e *report.Explanation) bool {
 	return strings.HasPrefix(e.Next, "DELETE") && (e.Verdict == report.Live || e.Message == "nothing takes it")
 }
 
-// TestRefusedGarbage: what the collector tries to delete forever is garbage, and the
-// explanation says who refuses. The API server keeps its own priority classes. (S047)
+// TestRefusedGarbage: an object that the collector tries to delete forever is garbage, and the
+// explanation names what refuses. The API server keeps its own priority classes. (S047)
 func TestRefusedGarbage(t *testing.T) {
 	const class = `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical","uid":"u",
 		"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"gone","uid":"g"}]}}`
@@ -36,8 +36,8 @@ func TestRefusedGarbage(t *testing.T) {
 	}
 }
 
-// TestNoContradiction: no explanation says that an object stays above the request that
-// deletes it.
+// TestNoContradiction: no explanation says that an object stays and also shows a request that deletes
+// it.
 func TestNoContradiction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 6)

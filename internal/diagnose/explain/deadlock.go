@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// deadlock names what keeps a deletion from ever ending by itself, when that is not a
-// finalizer: the wait is followed from dependent to dependent to the one at its end.
+// deadlock returns why a deletion never ends by itself, if the cause is not a finalizer. It follows
+// the waits from dependent to dependent. It returns nil if it finds no deadlock.
 //
 // Rule: spec §3.16, Q1–Q4, Q20.
 func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.Deadlock, error) {
@@ -47,8 +47,7 @@ func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.
 	return nil, nil
 }
 
-// waitsForDependents reports whether an object is there because of dependents, and not of
-// content or users.
+// waitsForDependents reports whether an object waits for dependents, and not for content or users.
 func waitsForDependents(e *report.Effect) bool {
 	switch reason.Code(e.Reason) {
 	case reason.BlockingDependents, reason.CycleOfWaiting, reason.WaitsForItself, reason.DependentUnknown:
@@ -58,7 +57,7 @@ func waitsForDependents(e *report.Effect) bool {
 	}
 }
 
-// end says why a wait ends at an object; nil if it does not, or not without remedy.
+// end returns the deadlock at an object; nil if there is none.
 func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *report.Deadlock {
 	name := at.ShortName()
 	if e != nil && e.Outcome == report.Blocked {
@@ -91,7 +90,7 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 	return nil
 }
 
-// names lists a few objects.
+// names lists the first few objects.
 func names(refs []report.Ref) string {
 	const most = 3
 	var list []string

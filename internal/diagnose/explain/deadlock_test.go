@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestDeadlocks: what never ends by itself is named, with the objects over which it is
-// found and what a second delete would cost. (spec §3.16, S028, S029)
+// TestDeadlocks: a deadlock is reported with the path to it and the costs of a second delete. (spec
+// §3.16, S028, S029)
 func TestDeadlocks(t *testing.T) {
 	const waiting = "v1 ConfigMap n/top uid=top fin=foregroundDeletion deleting grace=0\n"
 	const command = "kubectl delete configmap top -n n --cascade="

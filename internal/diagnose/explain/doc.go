@@ -1,5 +1,5 @@
-// Package explain says of one object why it stays, goes or is stuck.
+// Package explain says why one object stays, is deleted or is stuck.
 //
-// It asks the engine: Lookup and Decide for the verdict, a simulated run for what
-// a delete would take. It derives no rule itself.
+// It asks the engine: Lookup and Decide for the verdict, and simulated runs for the effects of
+// deletes. It derives no rules.
 package explain

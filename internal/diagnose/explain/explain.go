@@ -17,15 +17,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// OwnerIsGarbage is the reason of an object whose owner still exists and is
-// garbage itself.
+// OwnerIsGarbage is the reason of an object whose owner still exists but is garbage itself.
 const OwnerIsGarbage = "OwnerIsGarbage"
 
-// question is one object and all that is asked about it.
+// question is one object and everything asked about it.
 type question struct {
 	snap      *snapshot.Snapshot
 	collector *engine.Collector
-	// world has what is near.
+	// world has the objects of near.
 	world    engine.World
 	target   *object.Object
 	attempt  engine.Attempt
@@ -34,18 +33,18 @@ type question struct {
 	reach    *impact.Map
 	// near is the part of the snapshot that decides about the object.
 	near *snapshot.Snapshot
-	// users are those that protect the object, being deleted, from its end.
+	// users are the objects that use the object while it is being deleted, and so protect it.
 	users []report.Ref
-	// undecided: of a delete that was tried it is not known whether it takes the object.
+	// undecided: a delete was tried, and it is unknown whether it takes the object.
 	undecided bool
-	// goes: the object is gone in the end though nobody deletes anything.
+	// goes: the object is deleted in the end without any request.
 	goes bool
-	// around are the surroundings; nil for nothing known.
+	// around is the health of controllers and APIs; nil if unknown.
 	around *evidence.Surroundings
 }
 
-// Object explains one object. It returns an error when the object is not in the
-// snapshot or when a simulation does not end.
+// Object explains one object. It returns an error if the object is not in the snapshot, or if a
+// simulation does not end.
 func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Options) (*report.Explanation, error) {
 	target := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if target == nil {
@@ -98,7 +97,7 @@ func shared(snap *snapshot.Snapshot, uid types.UID) bool {
 	})
 }
 
-// ask has the engine look up and decide, as it would next.
+// ask runs the engine's next lookup and decision about the object.
 func (q *question) ask(ctx context.Context, a engine.Attempt) {
 	q.attempt = a
 	q.facts = engine.Examine(ctx, q.world, engine.Upstream, a)
@@ -136,12 +135,12 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	return nil
 }
 
-// effect is what the collector makes of the object when nobody does anything.
+// effect returns what the collector does to the object without any request.
 func (q *question) effect(ctx context.Context) (report.Effect, error) {
 	return plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.around)
 }
 
-// deletes begins the next request about an object that the collector deletes.
+// deletes is the prefix of the next request if the collector deletes the object.
 const deletes = "DELETE "
 
 func nextRequest(d engine.Decision) string {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// finalizers says of each finalizer who removes it.
+// finalizers returns the finalizers of an object, with the controller that removes each.
 func finalizers(o *object.Object) []report.FinalizerFinding {
 	findings := make([]report.FinalizerFinding, 0, len(o.Finalizers()))
 	for _, name := range o.Finalizers() {

@@ -17,23 +17,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// GraphOptions say which part of the graph is wanted.
+// GraphOptions selects a part of the graph.
 type GraphOptions struct {
-	// Roots are the objects to start from; none for the whole graph, without the
+	// Roots are the objects to start from. Without any, the whole graph is returned, except for
 	// objects that have neither owners nor dependents.
 	Roots []object.Ref
-	// Directions are those in which it goes on from the roots, one after the other.
+	// Directions are followed from the roots, each by itself.
 	Directions []graph.Direction
-	// Namespace is the one whose objects are wanted, all of them, with their owners; empty
-	// for all.
+	// Namespace selects all objects of a namespace, with their owners; empty for all namespaces.
 	Namespace string
-	// Depth bounds the distance from the roots; 0 for no bound.
+	// Depth limits the distance from the roots; 0 means no limit.
 	Depth int
-	// Among are the only objects that are wanted, with their owners, when it is not nil.
+	// Among selects these objects and their owners, unless it is nil.
 	Among []object.Ref
 }
 
-// Graph is a part of the graph of owners and dependents as a document.
+// Graph returns a part of the graph of owners and dependents as a document.
 func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*report.Graph, error) {
 	b := &graphBuilder{ctx: ctx, snap: snap}
 	b.collector, b.world = plan.Open(snap, engine.Upstream)
@@ -56,7 +55,7 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	}
 	namespaces := map[string]bool{}
 	if o.Namespace != "" {
-		namespaces[o.Namespace] = true // also where nothing of it was seen
+		namespaces[o.Namespace] = true // even if none of its objects was seen
 	}
 	for i := range doc.Nodes {
 		namespaces[doc.Nodes[i].Ref.Namespace] = true
@@ -74,7 +73,7 @@ type graphBuilder struct {
 	in        map[graph.ID]bool
 }
 
-// choose lists the wanted nodes in object.Compare order.
+// choose returns the selected nodes in object.Compare order.
 func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	g := b.collector.Graph()
 	var ids []graph.ID
@@ -113,7 +112,7 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	return ids, nil
 }
 
-// inNamespace lists the nodes of a namespace, and their owners wherever they are.
+// inNamespace returns the nodes of a namespace, and their owners in any namespace.
 func (b *graphBuilder) inNamespace(namespace string) []graph.ID {
 	g := b.collector.Graph()
 	var ids []graph.ID
@@ -130,8 +129,8 @@ func (b *graphBuilder) inNamespace(namespace string) []graph.ID {
 	return ids
 }
 
-// among lists the nodes of objects and of their owners. What the collector does not watch
-// has none.
+// among returns the nodes of objects and of their owners. Objects that the collector does not watch
+// have none.
 func (b *graphBuilder) among(refs []object.Ref) []graph.ID {
 	g, have := b.collector.Graph(), map[graph.ID]bool{}
 	var ids []graph.ID
@@ -173,9 +172,8 @@ func (b *graphBuilder) node(id graph.ID) report.Node {
 	return n
 }
 
-// allEdges are the references among the nodes, in the order of their dependents' uids. They
-// are made in the order of the nodes, in which who is near another one lies near it in
-// memory, too.
+// allEdges returns the references among the nodes, sorted by the uids of the dependents. It builds
+// them in the order of the nodes, because neighbours in that order are close in memory.
 func (b *graphBuilder) allEdges(ids []graph.ID) ([]report.Edge, error) {
 	g := b.collector.Graph()
 	made := make([]report.Edge, 0, len(ids))
@@ -203,8 +201,8 @@ func (b *graphBuilder) allEdges(ids []graph.ID) ([]report.Edge, error) {
 	return sorted, nil
 }
 
-// edges adds the references of a node to owners that are in the document, in the order of
-// the owners' uids.
+// edges appends the references of a node to owners that are in the document, sorted by the uids of
+// the owners.
 func (b *graphBuilder) edges(edges []report.Edge, id graph.ID) []report.Edge {
 	g := b.collector.Graph()
 	owners := g.Owners(id)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestLate: of an object with which somebody should long have gone on, explain says the
-// same as a plan, and not that it goes, or that a finalizer of somebody else holds it.
+// TestLate: explain says the same as a plan about an overdue deletion. It does not say that the
+// object goes, nor that a third-party finalizer holds it.
 func TestLate(t *testing.T) {
 	const deleted, noon = 1777633200, 1777636800 // 2026-05-01T11:00:00Z and an hour later
 	for body, want := range map[string]string{

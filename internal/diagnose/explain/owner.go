@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// owners says of each owner reference what it counts as, and on what evidence.
+// owners returns the class of each owner reference, and the evidence for it.
 func (q *question) owners() []report.OwnerFinding {
 	findings := make([]report.OwnerFinding, 0, len(q.target.Owners))
 	for i, ref := range q.target.Owners {
@@ -44,8 +44,8 @@ func classOf(c engine.Class) report.Class {
 	}
 }
 
-// evidence is what a class rests on, in words. When the UID lives under other
-// coordinates the difference is named: that is the mistake to repair.
+// evidence returns the evidence for a class as text. If the UID exists under other coordinates, the
+// text names them: that is the mistake to repair.
 func (q *question) evidence(o engine.OwnerFact, i int) string {
 	text := q.evidenceText(o)
 	if o.Class == engine.Dangling && q.attempt.ObservedElsewhere(i) {
@@ -91,7 +91,7 @@ func (q *question) evidenceText(o engine.OwnerFact) string {
 	}
 }
 
-// whyNotCovered is why the snapshot does not tell whether an owner exists.
+// whyNotCovered returns why the snapshot does not show whether an owner exists.
 func (q *question) whyNotCovered(o engine.OwnerFact) string {
 	var uncovered *object.UncoveredError
 	if !errors.As(o.Err, &uncovered) {
@@ -103,7 +103,7 @@ func (q *question) whyNotCovered(o engine.OwnerFact) string {
 	return uncovered.Why
 }
 
-// dependents lists who refers to the object.
+// dependents lists the objects that refer to the target.
 func (q *question) dependents() []report.DependentFinding {
 	g := q.collector.Graph()
 	id, ok := g.Find(q.target.UID)

@@ -29,8 +29,8 @@ func explained(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) *report.Expl
 	return e
 }
 
-// TestNextIsWhatTheCollectorSends: the request that an explanation announces is
-// the first one that the collector sends for the object in the world as it is.
+// TestNextIsWhatTheCollectorSends: the request that an explanation announces is the first one that
+// the collector sends for the object.
 func TestNextIsWhatTheCollectorSends(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t, scenario.Wild&^scenario.RepeatedUIDs&^scenario.Graceful)
@@ -45,7 +45,7 @@ func TestNextIsWhatTheCollectorSends(t *testing.T) {
 			if _, seen := first[a.Ref.UID]; !seen && !a.Virtual && a.Work == engine.DeleteWork {
 				first[a.Ref.UID] = request(d)
 			}
-			// Nothing is sent, so that the world stays as it is.
+			// Nothing is sent, so that the world stays unchanged.
 			d.Requests, d.Disposition = nil, engine.Forget
 			collector.Settle(engine.Act(t.Context(), world, d))
 		}
@@ -58,7 +58,7 @@ func TestNextIsWhatTheCollectorSends(t *testing.T) {
 	})
 }
 
-// request is the first request of a decision, as explanations write it.
+// request returns the first request of a decision, in the form of explanations.
 func request(d engine.Decision) string {
 	if len(d.Requests) == 0 {
 		return ""
@@ -80,9 +80,8 @@ func drawCluster(t *rapid.T) *snapshot.Snapshot {
 	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 6)
 }
 
-// TestTakenBy: the deletes that are said to take an object are all those that do, of
-// all single deletes of all objects of the world under all policies; and those of which
-// that is not known are all those whose plan says Unknown.
+// TestTakenBy: the listed takers are exactly the single deletes that take the object, of all objects
+// of the world under all policies. The unknown ones are exactly those with a plan that says Unknown.
 func TestTakenBy(t *testing.T) {
 	certain, unknown := 0, 0
 	scenario.CheckUntil(t, func() bool { return certain > 0 && unknown > 0 }, func(t *rapid.T) {
@@ -92,7 +91,7 @@ func TestTakenBy(t *testing.T) {
 			return err != nil || !snap.Resources.Monitored(r) || repeated(snap, o)
 		})
 		if len(asked) == 0 {
-			return // nothing is said of any of them
+			return // no object can be explained
 		}
 		o := rapid.SampledFrom(asked).Draw(t, "object")
 		e, err := explain.Object(t.Context(), snap, o.Ref, explain.Options{AllPolicies: true})
@@ -114,7 +113,7 @@ func TestTakenBy(t *testing.T) {
 	})
 }
 
-// taken is a report.Taker but for the finalizers.
+// taken is a report.Taker without the finalizers.
 type taken struct {
 	object         report.Ref
 	policy         string
@@ -151,8 +150,8 @@ func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers ma
 	return takers, certain, unknown
 }
 
-// mildest keeps of each object the first delete that is expected to take it, or else the
-// first that does if finalizers are removed, or else the first.
+// mildest keeps, for each object, the first delete that is expected to take it, or else the first
+// that does after finalizers are removed, or else the first.
 func mildest(takers []report.Taker) []report.Taker {
 	kept := []report.Taker{}
 	for _, taker := range takers {
@@ -190,8 +189,8 @@ func outcome(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, o *object.Obje
 	return effect(t, snap, seed, o).Outcome
 }
 
-// TestVerdictsAgreeWithPlans: what an explanation calls garbage is what a
-// collection takes, and what it calls undecidable is never taken.
+// TestVerdictsAgreeWithPlans: a collection deletes every object that is explained as garbage, and
+// none that is explained as undecidable.
 func TestVerdictsAgreeWithPlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t, scenario.Wild)
@@ -209,7 +208,7 @@ func TestVerdictsAgreeWithPlans(t *testing.T) {
 		got := outcome(t, snap, plan.CollectSeed(), o)
 		switch e.Verdict {
 		case report.Garbage:
-			// Of objects that share a uid a plan speaks of one.
+			// A plan has only one of several objects that share a uid.
 			twins := slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID })
 			if got != report.Deleted && got != report.Blocked && !twins {
 				t.Fatalf("%s is called garbage, and is %s", o.Ref, got)
@@ -230,7 +229,7 @@ func TestVerdictsAgreeWithPlans(t *testing.T) {
 	})
 }
 
-// TestCyclesEnd: the chain of owners of objects that own one another ends.
+// TestCyclesEnd: the chain of owners ends in a cycle.
 func TestCyclesEnd(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 ConfigMap n/a owners=b\nv1 ConfigMap n/b owners=c\nv1 ConfigMap n/c owners=a\n", scenario.Names{})
 	if err != nil {

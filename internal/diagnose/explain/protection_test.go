@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestProtectedObjects: who uses an object that is being deleted is part of its
-// neighbourhood, with all that decides about the user.
+// TestProtectedObjects: the part for an object that is being deleted has its users, with everything
+// that decides about them.
 func TestProtectedObjects(t *testing.T) {
 	const claim = "v1 PersistentVolumeClaim s/data uid=c fin=kubernetes.io/pvc-protection deleting\n"
 	const inUse = " held by finalizer kubernetes.io/pvc-protection: in use by pod/p"
@@ -53,7 +53,7 @@ func TestProtectedObjects(t *testing.T) {
 	}
 }
 
-// TestTakersOfClaims: a delete takes a claim if it takes those that use it, too.
+// TestTakersOfClaims: a delete takes a claim if it takes the users of the claim as well.
 func TestTakersOfClaims(t *testing.T) {
 	const claim = "v1 PersistentVolumeClaim s/data owners=set!^ fin=kubernetes.io/pvc-protection\napps/v1 StatefulSet s/db uid=set\nv1 Node n1\n"
 	taken := protectedObject(t, claim+"v1 Pod s/p node=n1 phase=Running period=30 owners=set!^ claims=data")
@@ -66,8 +66,8 @@ func TestTakersOfClaims(t *testing.T) {
 	}
 }
 
-// TestTakersOfWhatWaits: what is being deleted and waits is taken by a delete of that for
-// which it waits, also over several of them.
+// TestTakersOfWhatWaits: an object that is being deleted and waits is taken by a delete of what it
+// waits for, directly or not.
 func TestTakersOfWhatWaits(t *testing.T) {
 	const top = "v1 ConfigMap n/top uid=top fin=foregroundDeletion deleting grace=0\n"
 	for _, test := range []struct{ name, world, want string }{
@@ -93,7 +93,7 @@ func TestTakersOfWhatWaits(t *testing.T) {
 	}
 }
 
-// protectedObject explains the first object of a world of which all is known.
+// protectedObject explains the first object of a world that is known completely.
 func protectedObject(t *testing.T, text string) *report.Explanation {
 	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// redelete offers to delete an object again that is being deleted and stuck: the policy
-// of the second request replaces that of the first. What that costs is simulated.
+// redelete proposes a second delete of a stuck object: its policy replaces that of the first. The
+// costs are simulated.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection,
 // shouldOrphanDependents, shouldDeleteDependentsInForeground.
@@ -33,7 +33,7 @@ func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]repor
 	return remedies, nil
 }
 
-// cost is what a second delete does beside ending the object.
+// cost is what a second delete does apart from ending the object.
 type cost struct {
 	ends                           bool
 	taken, stuck, orphaned, doubts []report.Ref
@@ -60,7 +60,7 @@ func (q *question) costOf(p *report.Plan, target report.Ref) cost {
 	return c
 }
 
-// anyway reports whether an object goes without the request, too.
+// anyway reports whether an object is deleted without the request, too.
 func anyway(p *report.Plan, r report.Ref) bool {
 	return slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == r && c.Anyway })
 }

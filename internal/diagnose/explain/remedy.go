@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// remedies are commands that would change the verdict. They are suggestions to
-// a person: nothing is run. What a delete would do is simulated first.
+// remedies returns commands that would change the verdict. They are suggestions, and nothing is run.
+// The effect of a delete is simulated first.
 func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	switch e.Verdict {
 	case report.WaitingForDependents:
@@ -49,8 +49,8 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 	return nil, nil
 }
 
-// releaseForeground is about an object that waits for its dependents: a second delete
-// under another policy ends the waiting, but not what finalizers of others hold.
+// releaseForeground handles an object that waits for its dependents. A second delete under another
+// policy ends that wait, but does not remove the finalizers of other controllers.
 func (q *question) releaseForeground(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy
 	for _, d := range e.Dependents {
@@ -70,7 +70,7 @@ func (q *question) releaseForeground(ctx context.Context, e *report.Explanation)
 	return remedies, nil
 }
 
-// lookAtUsers leads to those that use the object.
+// lookAtUsers returns commands that explain the users of the object.
 func (q *question) lookAtUsers() []report.Remedy {
 	var remedies []report.Remedy
 	for _, r := range q.users[:min(3, len(q.users))] {
@@ -80,7 +80,7 @@ func (q *question) lookAtUsers() []report.Remedy {
 	return remedies
 }
 
-// drains are what a drain of the target waits for, if that is a node that is cordoned.
+// drains returns what a drain of the target waits for, if it is a cordoned node.
 func (q *question) drains() []evidence.Eviction {
 	if q.around == nil || !q.target.Is(object.Node) || !q.around.Cordoned(q.target.Name) {
 		return nil
@@ -88,7 +88,7 @@ func (q *question) drains() []evidence.Eviction {
 	return q.around.Evictions(q.target.Name)
 }
 
-// lookAtBudgets leads to the budgets that a drain of the target waits for.
+// lookAtBudgets returns commands that show the budgets that a drain of the target waits for.
 func (q *question) lookAtBudgets() []report.Remedy {
 	var remedies []report.Remedy
 	for _, x := range q.drains() {
@@ -98,7 +98,7 @@ func (q *question) lookAtBudgets() []report.Remedy {
 	return remedies
 }
 
-// repairFinalizers leads to whoever has to remove the finalizers.
+// repairFinalizers returns a command that shows the writers of the finalizers.
 func (q *question) repairFinalizers() []report.Remedy {
 	show := report.Act{Action: report.ShowWriters, Target: report.RefOf(q.target.Ref)}
 	return []report.Remedy{show.Remedy("shows who wrote " + strings.Join(q.foreignFinalizers(), ", ") +
@@ -113,13 +113,13 @@ func (q *question) keepGarbage(e *report.Explanation) []report.Remedy {
 	return []report.Remedy{drop.Remedy("removes the references to absent owners, so that the object stays; any owner reference that is still right has to be written again")}
 }
 
-// missingTypes are the kinds of the owners of which nothing is known.
+// missingTypes returns the kinds of the owners with an unknown state, for kubectl get.
 func (q *question) missingTypes(e *report.Explanation) string {
 	const most = 5
 	var kinds []string
 	for _, o := range e.Owners {
 		if r, err := q.snap.Resources.For(o.Ref.APIVersion, o.Ref.Kind); err == nil && object.AnswerTo(r, o.Ref.Name) != object.OfThatName {
-			continue // no list shows it
+			continue // a list does not show it
 		}
 		kind := report.KubectlKind(o.Ref.APIVersion, o.Ref.Kind)
 		if o.Class == report.UnknownClass && len(kinds) < most && !slices.Contains(kinds, kind) {

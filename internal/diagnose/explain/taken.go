@@ -10,44 +10,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// mostTried bounds the simulated objects, all simulations together, when the deletes
-// are looked for that would take an object; wholes is how many whole snapshots come on
-// top of that. What lies further away is not tried, and counted.
+// mostTried and wholes limit the number of simulated objects, over all simulations, in the search for
+// deletes that would take an object: mostTried objects plus wholes times the snapshot. Objects beyond
+// the limit are counted, but not tried.
 const (
 	mostTried = 500_000
 	wholes    = 4
 )
 
-// Options say how to explain.
+// Options controls an explanation.
 type Options struct {
-	// AllPolicies lists the deletes that take the object under each policy, not only
-	// under the mildest that does.
+	// AllPolicies lists the deletes that take the object under every policy, not only under the
+	// mildest one.
 	AllPolicies bool
-	// Surroundings are what is known of those who act beside the collector; nil for
-	// nothing.
+	// Surroundings is the health of controllers and APIs; nil if unknown.
 	Surroundings *evidence.Surroundings
-	// Unread tells that the object itself could not be read, only what names it. Nothing is
-	// known about its finalizers, its owners and whether it is being deleted.
+	// Unread: the object itself could not be read, only references to it. Its finalizers, its owners
+	// and whether it is being deleted are unknown.
 	Unread bool
 }
 
-// taking looks for the single deletes after which an object is gone.
+// taking searches for the single deletes that take an object.
 type taking struct {
 	*question
 	options Options
-	// before is what becomes of the object when nobody deletes anything.
+	// before is the outcome of the object without any request.
 	before report.Outcome
-	// cost is how many objects were simulated so far.
+	// cost is the number of objects simulated so far.
 	cost int
 }
 
-// takenBy lists the single deletes after which the object is gone: of what owns or
-// contains it, of what owns or contains that, and of what it waits for; nearest first.
-// Each is simulated. An object that goes anyway is taken by nobody.
+// takenBy lists the single deletes that take the object, nearest first: deletes of its owners and
+// containers, of theirs, and of what it waits for. Each is simulated. An object that is deleted
+// anyway has none.
 //
-// A delete that takes it once finalizers are removed is listed with them. Where it is not
-// known whether a delete takes the object, it is listed as such, unless that much is not
-// known without any delete.
+// A delete that takes the object only after finalizers are removed is listed with these. A delete
+// with an unknown effect is listed as such, unless the outcome is unknown without any delete, too.
 func (q *question) takenBy(ctx context.Context, o Options, before report.Effect) (takers []report.Taker, untried int, err error) {
 	if before.Outcome == report.Deleted {
 		return nil, 0, nil
@@ -67,9 +65,9 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 	return takers, 0, nil
 }
 
-// by tries the deletes of one object: the mildest policy that is expected to take the
-// target, else the mildest that takes it if finalizers are removed, else the mildest of
-// which it is not known.
+// by tries the deletes of one object. It returns the mildest policy that is expected to take the
+// target, else the mildest that takes it after finalizers are removed, else the mildest with an
+// unknown effect.
 func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, error) {
 	policies := []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
 	if t.reach.Indifferent(x) {
@@ -78,7 +76,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 	part := t.reach.About(t.target, x)
 	var takers []report.Taker
 	for i, policy := range policies {
-		if i == 1 { // under other policies the owner waits for all dependents, or releases them
+		if i == 1 { // under other policies x waits for all its dependents, or releases them
 			part = t.reach.Part(x, t.target)
 		}
 		t.cost += len(part.Objects)
@@ -106,8 +104,8 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 	return takers, nil
 }
 
-// taker says how a delete takes the target, and whether it does. What is being deleted
-// and held goes with the finalizers that hold it, whatever is deleted beside.
+// taker returns how a delete takes the target, and whether it does. A blocked target that is being
+// deleted waits for its finalizers, whatever else is deleted.
 func (t *taking) taker(x *object.Object, policy engine.Policy, e *report.Effect) (report.Taker, bool) {
 	taker := report.Taker{Object: report.RefOf(x.Ref), Policy: policy.String()}
 	switch {
@@ -125,7 +123,7 @@ func (t *taking) taker(x *object.Object, policy engine.Policy, e *report.Effect)
 	}
 }
 
-// underEveryPolicy repeats for the other policies what was tried under one.
+// underEveryPolicy repeats the takers for the policies that were not tried.
 func underEveryPolicy(takers []report.Taker) []report.Taker {
 	for _, taker := range takers {
 		for _, policy := range []engine.Policy{engine.ForegroundPolicy, engine.OrphanPolicy} {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// verdict says what the object is, from the next decision about it and from what
-// becomes of it when nobody does anything.
+// verdict sets the verdict from the next decision about the object and from its outcome without any
+// request.
 func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	e.Reason = q.decision.Reason.String()
 	switch {
@@ -28,16 +28,16 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		e.Message = q.garbageMessage(effect)
 		switch {
 		case len(q.decision.Requests) > 0:
-		case effect.Reason == reason.DeletedByController.String(): // as that of its namespace
+		case effect.Reason == reason.DeletedByController.String(): // for example, of its namespace
 			e.Reason = effect.Reason
 		default:
 			e.Reason = OwnerIsGarbage
 			e.Message = "its owner still exists and is garbage itself; the object goes after it"
 		}
 	case effect.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
-		// It is garbage, and stays: whoever reads "live" would not look for what is wrong.
+		// It is garbage and stays. A verdict of Live would hide what is wrong.
 		e.Verdict, e.Message = report.Garbage, q.garbageMessage(effect)
-		if effect.Reason != "" { // a plan passes over one of two objects that share a uid
+		if effect.Reason != "" { // a plan skips one of two objects that share a uid
 			e.Reason, e.Message = effect.Reason, e.Message+"; it "+effect.Message
 		}
 	case effect.Outcome == report.Unknown:
@@ -53,7 +53,7 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	}
 }
 
-// unserved names the owner of a kind that is not served.
+// unserved returns the name of the owner with a kind that is not served.
 func (q *question) unserved() string {
 	for _, o := range q.facts.Owners {
 		if o.Evidence == engine.KindNotServed {
@@ -63,7 +63,7 @@ func (q *question) unserved() string {
 	return ""
 }
 
-// liveMessage says what keeps the object.
+// liveMessage returns what keeps the object.
 func (q *question) liveMessage(effect report.Effect) string {
 	solid := q.ownersOf(engine.Existing)
 	if drain := q.drains(); len(drain) > 0 {
@@ -86,7 +86,7 @@ func (q *question) liveMessage(effect report.Effect) string {
 	}
 }
 
-// garbageMessage says who is absent.
+// garbageMessage returns which owner is absent.
 func (q *question) garbageMessage(effect report.Effect) string {
 	absent := q.ownersOf(engine.Dangling)
 	waiting := q.ownersOf(engine.Waiting)
@@ -110,8 +110,8 @@ func (q *question) garbageMessage(effect report.Effect) string {
 	}
 }
 
-// ownerElsewhere returns the object that has the uid of an absent owner, and that the reference
-// cannot mean; nil if there is none.
+// ownerElsewhere returns the object that has the uid of an absent owner but that the reference cannot
+// mean; nil if there is none.
 func (q *question) ownerElsewhere() *object.Object {
 	for _, o := range q.facts.Owners {
 		ref := o.Ref
@@ -123,7 +123,7 @@ func (q *question) ownerElsewhere() *object.Object {
 	return nil
 }
 
-// otherUID reports whether the name of an owner stands for another object.
+// otherUID reports whether the name of an owner belongs to another object.
 func (q *question) otherUID() bool {
 	return slices.ContainsFunc(q.facts.Owners, func(o engine.OwnerFact) bool { return o.Evidence == engine.OtherUID })
 }
@@ -137,8 +137,7 @@ func (q *question) undecidableMessage() string {
 	return q.decision.Err.Error()
 }
 
-// ownersOf names the owners of one class, those first that the collector asks for
-// first.
+// ownersOf returns the names of the owners of one class, in the order of the collector's lookups.
 func (q *question) ownersOf(class engine.Class) []string {
 	var names []string
 	for _, o := range q.facts.Owners {
@@ -149,8 +148,7 @@ func (q *question) ownersOf(class engine.Class) []string {
 	return names
 }
 
-// deletedVerdict is about an object that is being deleted and does not wait for
-// dependents.
+// deletedVerdict handles an object that is being deleted and does not wait for dependents.
 func (q *question) deletedVerdict(e *report.Explanation, effect report.Effect) {
 	e.Verdict = report.BeingDeleted
 	e.Message = "nothing holds it that the garbage collector does not remove"
@@ -181,14 +179,14 @@ func (q *question) deletedVerdict(e *report.Explanation, effect report.Effect) {
 	}
 }
 
-// notHeld are the reasons of objects that something else holds than their finalizers.
+// notHeld are the reasons of objects that are blocked by something other than their finalizers.
 var notHeld = []reason.Code{
 	reason.ContentRemains, reason.DiscoveryFails, reason.APIServiceUnavailable, reason.WebhookUnreachable, reason.ConversionFails, reason.WebhookUnknown,
 	reason.PolicyDenies, reason.PolicyUnknown,
 }
 
-// protected reports whether nothing but a finalizer of Kubernetes holds the object,
-// which comes off when it has served.
+// protected reports whether only a protection finalizer of Kubernetes holds the object. Its
+// controller removes it after the last use.
 func protected(effect report.Effect) bool {
 	switch reason.Code(effect.Reason) {
 	case reason.InUse, reason.ProtectionUnknown, reason.LeftAlone:
@@ -198,7 +196,7 @@ func protected(effect report.Effect) bool {
 	}
 }
 
-// foreignFinalizers are those that the collector does not remove.
+// foreignFinalizers returns the finalizers that the collector does not remove.
 func (q *question) foreignFinalizers() []string {
 	var foreign []string
 	for _, name := range q.target.Finalizers() {

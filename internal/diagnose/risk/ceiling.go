@@ -8,31 +8,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// ceilings say of each object what its delete takes at most. Objects are named by their
-// positions in the snapshot.
+// ceilings has an upper bound of what the delete of each object takes. Objects are identified by
+// their positions in the snapshot.
 //
-// A settled object goes only when all of its owners have gone, or what contains it. So
-// with an object goes no more than what it dominates among the owners, which one walk
-// over the graph finds for all; what goes with containers is followed one by one. Of
-// objects that are not settled all goes that they are connected with, or nothing.
+// A settled object is deleted only after all of its owners, or with its container. So a delete takes
+// no more than the object dominates in the graph of owners, which one walk finds for all objects.
+// Containers are followed one by one. For an object that is not settled, the bound is everything that
+// is connected with it.
 type ceilings struct {
 	reach *impact.Map
 	*paths
 	snap *snapshot.Snapshot
-	// classes are those of the objects alone, contains tells of which more goes than what
-	// refers to them and what goes only with it.
+	// classes has the class of each object alone. contains marks the objects that take along more
+	// than their dependents.
 	classes  []class
 	contains []bool
-	// group is a member that stands for all that are connected with an object which is
-	// not settled; tolls are theirs, by that member. touched are the groups that a
-	// settled object may stir.
+	// group is a union-find forest of the objects that are not settled: connected objects have the
+	// same root. tolls has the total of each group, by its root. touched has the groups that a
+	// settled object may affect.
 	group      []int32
 	tolls      map[int]report.Toll
 	touched    map[int][]int
 	dominators *dominance
-	// turn numbers the walks, so that what they leave behind is not cleared: taken are the
-	// objects that a walk has met, left how many owners they have that it has not, where it
-	// has asked.
+	// turn numbers the walks, so that the arrays need no clearing. taken marks the objects that a
+	// walk has met. left counts the owners that it has not met, valid where asked has the number of
+	// the walk.
 	turn         int32
 	taken, asked []int32
 	left         []int32
@@ -56,10 +56,10 @@ func newCeilings(m *impact.Map, snap *snapshot.Snapshot, weights *scale) *ceilin
 	return c
 }
 
-// own is the toll of an object alone.
+// own returns the toll of an object alone.
 func (c *ceilings) own(i int) report.Toll { return weigh(c.classes[i]) }
 
-// gather groups what is not settled.
+// gather groups the objects that are not settled.
 func (c *ceilings) gather() {
 	type touch struct{ by, touched int }
 	var touches []touch
@@ -102,7 +102,7 @@ func (c *ceilings) find(i int) int {
 
 func (c *ceilings) join(i, j int) { c.group[c.find(i)] = int32(c.find(j)) }
 
-// of is what a delete of the object takes at most.
+// of returns an upper bound of what a delete of the object takes.
 func (c *ceilings) of(i int) report.Toll {
 	switch {
 	case !c.settled[i]:
@@ -118,14 +118,14 @@ func (c *ceilings) of(i int) report.Toll {
 	}
 }
 
-// addTouched adds the groups that a settled object may stir.
+// addTouched adds the groups that a settled object may affect.
 func (c *ceilings) addTouched(t *report.Toll, i int) {
 	for _, g := range c.touched[i] {
 		add(t, c.tolls[g])
 	}
 }
 
-// follow walks along what goes with an object, containers included.
+// follow sums up what is deleted with an object, containers included.
 func (c *ceilings) follow(start int) report.Toll {
 	c.turn++
 	var sum report.Toll
@@ -156,7 +156,7 @@ func (c *ceilings) loses(d int32) bool {
 	return c.left[d] == 0
 }
 
-// stir counts the groups that a settled object may stir, each once in a walk.
+// stir adds the groups that a settled object may affect, each once per walk.
 func (c *ceilings) stir(i int, sum *report.Toll) {
 	for _, g := range c.touched[i] {
 		if c.seenIn[g] != c.turn {

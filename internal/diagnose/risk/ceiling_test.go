@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestCeilings: what a delete takes at most is no more than it has to be: else too many
-// deletes would be simulated.
+// TestCeilings: ceilings are as low as possible. Higher ones would cause more simulations.
 func TestCeilings(t *testing.T) {
 	for _, test := range []struct {
 		name, world string

@@ -1,8 +1,6 @@
-// Package risk ranks the objects of a snapshot by what the delete of each alone would
-// take.
+// Package risk ranks the objects of a snapshot by what the delete of each alone would take.
 //
-// What an object takes at most is found in the graph for all objects at once (ceilings).
-// In the order of that, deletes are simulated until the next ceiling is lower than what
-// the last of those wanted really takes. So every number in the answer is a plan's, and
-// nothing that was left out would have come before it.
+// An upper bound for each object is computed on the graph, for all objects at once (ceilings).
+// Deletes are simulated in that order until the next bound is lower than the real result of the last
+// wanted object. So every number in the answer is a plan's, and no omitted object would rank higher.
 package risk

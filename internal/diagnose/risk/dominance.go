@@ -5,22 +5,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// dominance is the tree of dominators of the owner graph of the settled objects: above
-// an object stands who has to go for it to go. Objects that own one another in a circle
-// count as one. At the top stands nobody: who has no owners goes only when he is
-// deleted. Leaves, which own nobody, are counted where they hang and are not in it.
+// dominance is the dominator tree of the owner graph of the settled objects: the parent of an object
+// is the nearest one that must be deleted before it can be. Objects that own one another in a cycle
+// count as one. Node 0 is a virtual root: an object without owners is deleted only by a request.
+// Leaves, which own nothing, are counted in their parent and are not in the tree.
 type dominance struct {
-	// circle is the number of the circle that an object is in, from 1, owners first; 0
-	// for an object that is not settled, and for a leaf.
+	// circle is the number of an object's cycle, from 1, owners first; 0 for an object that is not
+	// settled, and for a leaf.
 	circle []int32
-	// above and depth are those of circles in the tree; tolls those of all below it.
+	// above and depth are the parent and the depth of each cycle. tolls has the totals of the
+	// subtrees.
 	above, depth []int32
 	tolls        []report.Toll
-	// contains reports whether a circle or one below it has a container.
+	// contains reports whether a cycle or its subtree has a container.
 	contains []bool
 }
 
-// follows reports whether a container may go with the object.
+// follows reports whether a container may be deleted with the object.
 func (d *dominance) follows(i int) bool { return d.contains[d.circle[i]] }
 
 func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }
@@ -54,7 +55,7 @@ func dominate(c *ceilings) *dominance {
 	return d
 }
 
-// over is the circle that stands above all owners of the members of circle n; 0 for nobody.
+// over returns the nearest common dominator of all owners of the members of cycle n; 0 for the root.
 func (d *dominance) over(c *ceilings, n int32, members []int32) int32 {
 	above := int32(-1)
 	for _, i := range members {
@@ -67,7 +68,7 @@ func (d *dominance) over(c *ceilings, n int32, members []int32) int32 {
 	return max(above, 0)
 }
 
-// meet is the lowest circle above both, or one of them; a negative one is none yet.
+// meet returns the lowest common ancestor of two cycles. A negative a is none yet.
 func (d *dominance) meet(a, b int32) int32 {
 	if a < 0 {
 		return b
@@ -81,8 +82,7 @@ func (d *dominance) meet(a, b int32) int32 {
 	return a
 }
 
-// circles are the sets of settled objects that own one another, by number, and the number
-// of each object's. Nobody is in the first.
+// circles returns the number of each object's cycle, and the members of each cycle. Cycle 0 has none.
 func circles(c *ceilings) (circle []int32, members [][]int32) {
 	circle, members = make([]int32, len(c.snap.Objects)), make([][]int32, 1)
 	graph.Components(len(c.snap.Objects), c.inner, func(i int32) []int32 { return c.owners[i] }, func(found []int32) {
@@ -94,7 +94,7 @@ func circles(c *ceilings) (circle []int32, members [][]int32) {
 	return circle, members
 }
 
-// inner are the settled objects that are no leaves; neither are their owners.
+// inner yields the settled objects that are no leaves. Their owners are no leaves either.
 func (c *ceilings) inner(yield func(int32) bool) {
 	for i := range c.snap.Objects {
 		if c.settled[i] && !c.leaf(i) && !yield(int32(i)) {

@@ -6,15 +6,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// paths are those of an impact.Map between settled objects, by their positions in the snapshot:
-// the ceilings of all objects are found by walking along them many times.
+// paths caches those of an impact.Map between settled objects, by position in the snapshot. The
+// ceilings walk along them many times.
 type paths struct {
 	settled []bool
-	// owners are what impact.Map.Owners says of a settled object, below what impact.Map.Below
-	// says of it.
+	// owners and below are the results of impact.Map.Owners and Below for a settled object.
 	owners, below [][]int32
-	// leads tells of which object another one goes that has owners of its own, and goes though
-	// these stay.
+	// leads marks the objects that take another one along although its own owners stay.
 	leads []bool
 }
 
@@ -44,11 +42,10 @@ func pathsOf(m *impact.Map, snap *snapshot.Snapshot) *paths {
 	return p
 }
 
-// leaf reports whether nothing is below an object, and nothing can be: it is no namespace,
-// definition or node.
+// leaf reports whether an object takes nothing along and is no namespace, definition or node.
 func (c *ceilings) leaf(i int) bool {
 	return len(c.below[i]) == 0 && !contains(c.snap.Objects[i])
 }
 
-// contains reports whether more goes with an object than what refers to it.
+// contains reports whether an object takes along more than its dependents.
 func contains(o *object.Object) bool { return impact.Container(o) || o.Is(object.Node) }

@@ -22,8 +22,8 @@ func draw(t *rapid.T) *snapshot.Snapshot {
 	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 6)
 }
 
-// tolls are what the plans of all single deletes take, the greatest first, without those
-// that take nothing but their target.
+// tolls returns what the plans of all single deletes take, the greatest first, without those that
+// take only their target.
 func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskItem {
 	items, precious := []report.RiskItem{}, hold(snap)
 	for _, o := range snap.Objects {
@@ -37,7 +37,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 		item, others := report.RiskItem{Object: report.RefOf(o.Ref)}, 0
 		for _, e := range result.Plan.Effects {
 			held := e.Later == report.Deleted || e.Later == report.Blocked || e.Outcome == report.Blocked && e.Later != ""
-			// What is changed and may go later counts as going: the change is for sure.
+			// An object that is certainly changed and may be deleted later counts as deleted.
 			held = held || e.Later == report.Unknown && (e.Outcome == report.Pruned || e.Outcome == report.Orphaned)
 			if e.Outcome != report.Deleted && !held || e.AlreadyHappening {
 				continue
@@ -75,7 +75,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 	return items
 }
 
-// hold are the objects above storage.
+// hold returns the objects above storage.
 func hold(snap *snapshot.Snapshot) map[object.Ref]bool {
 	held := map[object.Ref]bool{}
 	above := map[types.UID]bool{}

@@ -14,26 +14,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Options say what to rank.
+// Options selects what to rank.
 type Options struct {
-	// Top is how many objects are wanted.
+	// Top is the number of wanted objects.
 	Top int
-	// Namespace is the only one whose objects are compared, with itself; empty for all.
-	// What they take may be anywhere.
+	// Namespace limits the ranking to its objects and itself; empty for all. What they take may be
+	// anywhere.
 	Namespace string
 }
 
-// patience bounds the simulated objects, all simulations together: so many times the
-// snapshot, and more. It is stretched as long as fewer objects were found than are wanted.
+// patience and more limit the number of simulated objects, over all simulations: patience times the
+// snapshot plus more. The limit is multiplied by stretch while fewer objects than wanted were found.
 const (
 	patience = 10
 	more     = 200_000
 	stretch  = 4
 )
 
-// Rank compares the objects of a snapshot by what the delete of each alone takes, in
-// the background: data first, then workloads, then the rest. It returns an error when
-// a simulation does not end.
+// Rank ranks the objects of a snapshot by what a background delete of each alone takes: data first,
+// then workloads, then the rest. It returns an error if a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
 	collector := plan.Start(snap, engine.Upstream)
 	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
@@ -62,7 +61,7 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 	return doc, nil
 }
 
-// exhausted reports whether so much was simulated that the rest is not tried.
+// exhausted reports whether the limit of simulated objects is reached.
 func (r *ranking) exhausted() bool {
 	bound := patience*len(r.snap.Objects) + more
 	if len(r.items) < r.options.Top {
@@ -71,25 +70,24 @@ func (r *ranking) exhausted() bool {
 	return r.cost > bound
 }
 
-// ranking is a ranking while it is made.
+// ranking is a ranking under construction.
 type ranking struct {
 	snap    *snapshot.Snapshot
 	options Options
 	reach   *impact.Map
 	scale   *scale
 	items   []report.RiskItem
-	// compared counts the objects that were looked at, cost those that were simulated.
+	// compared counts the objects considered, cost the objects simulated.
 	compared, cost int
 }
 
-// candidate is an object and what its delete takes at most.
+// candidate is an object and an upper bound of what its delete takes.
 type candidate struct {
 	object  *object.Object
 	ceiling report.Toll
 }
 
-// candidates lists the objects that may take others with them, the highest ceiling
-// first.
+// candidates lists the objects that may take others along, the highest ceiling first.
 func (r *ranking) candidates() []candidate {
 	ceilings := newCeilings(r.reach, r.snap, r.scale)
 	var list []candidate
@@ -113,8 +111,7 @@ func (r *ranking) wanted(o *object.Object) bool {
 	return ns == "" || o.Namespace == ns || o.Is(object.Namespace) && o.Name == ns
 }
 
-// enough reports whether a candidate, and all after it, come after the last that is
-// wanted.
+// enough reports whether a candidate, and all after it, rank lower than the last wanted object.
 func (r *ranking) enough(c candidate) bool {
 	if len(r.items) < r.options.Top {
 		return false
@@ -122,7 +119,7 @@ func (r *ranking) enough(c candidate) bool {
 	return order(r.items[r.options.Top-1], report.RiskItem{Object: report.RefOf(c.object.Ref), Takes: c.ceiling}) < 0
 }
 
-// above counts the candidates that may come before the last that is wanted.
+// above counts the candidates that may rank higher than the last wanted object.
 func (r *ranking) above(rest []candidate) int {
 	n := 0
 	for _, c := range rest {
@@ -133,13 +130,12 @@ func (r *ranking) above(rest []candidate) int {
 	return n
 }
 
-// order puts the greatest toll first.
+// order sorts the greatest toll first.
 func order(a, b report.RiskItem) int {
 	return cmp.Or(-compare(a.Takes, b.Takes), object.Compare(object.Ref(a.Object), object.Ref(b.Object)))
 }
 
-// try simulates a delete and enters what it takes, if that is more than the object
-// itself.
+// try simulates a delete. It adds the result if the delete takes more than the object itself.
 func (r *ranking) try(ctx context.Context, c candidate) error {
 	part := r.reach.Part(c.object)
 	r.cost += len(part.Objects)
@@ -152,8 +148,8 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 	return nil
 }
 
-// item says what the delete of an object takes, and how many others: what goes at once,
-// and what goes when finalizers are removed.
+// item returns what the delete of an object takes, and how many other objects: those deleted at once,
+// and those deleted after finalizers are removed.
 func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
 	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
 	if err != nil {
@@ -192,7 +188,7 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 	return item, others, err
 }
 
-// madeUnknown counts those of which something would be known without the delete.
+// madeUnknown counts the objects with an outcome that only the delete makes unknown.
 func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unknown []report.Ref) (int, error) {
 	if len(unknown) == 0 {
 		return 0, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// class is how much it hurts to lose an object.
+// class is the severity of the loss of an object.
 type class uint8
 
 const (
@@ -22,16 +22,16 @@ const (
 	data
 )
 
-// scale says how much it hurts to lose each object of a snapshot.
+// scale has the severity of the loss of each object of a snapshot.
 type scale struct {
 	resources *object.Resources
-	// precious are the custom resources that stand for data.
+	// precious has the custom resources that count as data.
 	precious map[object.Ref]bool
 }
 
-// newScale finds the custom resources that stand for data: those that own storage, be
-// it through others, and those with a finalizer that is known to stand for some. The
-// others are settings, of which there may be many.
+// newScale finds the custom resources that count as data: those that own storage, directly or not,
+// and those with a finalizer that is known to stand for storage. The others are settings, and there
+// may be many.
 func newScale(snap *snapshot.Snapshot, g *graph.Graph) *scale {
 	s := &scale{resources: snap.Resources, precious: map[object.Ref]bool{}}
 	above := aboveStorage(snap, g)
@@ -48,8 +48,8 @@ func newScale(snap *snapshot.Snapshot, g *graph.Graph) *scale {
 	return s
 }
 
-// aboveStorage has the uids of what owns storage, be it through others. Of objects that
-// share a uid each counts.
+// aboveStorage returns the uids of the objects that own storage, directly or not. If objects share a
+// uid, the owners of each count.
 func aboveStorage(snap *snapshot.Snapshot, g *graph.Graph) map[types.UID]bool {
 	twins := map[types.UID][]*object.Object{}
 	for _, p := range snap.Problems {
@@ -61,7 +61,7 @@ func aboveStorage(snap *snapshot.Snapshot, g *graph.Graph) map[types.UID]bool {
 	for same := range snap.ByKind() {
 		stored := builtIn(same[0].Ref) == data || same[0].Is(object.StatefulSet)
 		for _, o := range same {
-			if _, shared := twins[o.UID]; shared && o.Kind != "Event" { // which the garbage collector does not look at
+			if _, shared := twins[o.UID]; shared && o.Kind != "Event" { // the garbage collector ignores Events
 				twins[o.UID] = append(twins[o.UID], o)
 			}
 			if stored && len(o.Owners) > 0 {
@@ -91,7 +91,7 @@ func (s *scale) custom(r object.Ref) bool {
 	return err == nil && resource.Custom
 }
 
-// of is the weight of an object.
+// of returns the weight of an object.
 func (s *scale) of(r object.Ref) report.Toll { return weigh(s.class(r)) }
 
 func (s *scale) class(r object.Ref) class {
@@ -101,13 +101,13 @@ func (s *scale) class(r object.Ref) class {
 	return builtIn(r)
 }
 
-// classes are those of the objects of a snapshot, by position.
+// classes returns the classes of the objects of a snapshot, by position.
 func (s *scale) classes(objects []*object.Object) []class {
 	list := make([]class, len(objects))
 	var of object.Ref
 	var usual class
 	for i, o := range objects {
-		if i == 0 || o.Kind != of.Kind || o.APIVersion != of.APIVersion { // kinds are together
+		if i == 0 || o.Kind != of.Kind || o.APIVersion != of.APIVersion { // objects are sorted by kind
 			of, usual = o.Ref, builtIn(o.Ref)
 		}
 		if list[i] = usual; usual != data && s.precious[o.Ref] {
@@ -117,7 +117,7 @@ func (s *scale) classes(objects []*object.Object) []class {
 	return list
 }
 
-// builtIn puts first what nobody can make again from the rest of the cluster.
+// builtIn returns data for the kinds that cannot be created again from the rest of the cluster.
 func builtIn(r object.Ref) class {
 	switch r.Group() {
 	case "":
@@ -141,7 +141,7 @@ func builtIn(r object.Ref) class {
 	return rest
 }
 
-// weigh counts one object.
+// weigh returns the toll of one object.
 func weigh(c class) report.Toll {
 	t := report.Toll{Objects: 1}
 	switch c {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestScale: a custom resource is data when it owns storage or stands for some, and
-// nothing that anybody counts when it is a setting.
+// TestScale: a custom resource is data if it owns storage or stands for some. Other custom resources
+// count as rest.
 func TestScale(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 Secret n/key owners=above\nexample.com/v1 Widget n/above owners=top\nexample.com/v1 Gadget top\n"+
 		"apps/v1 StatefulSet n/db owners=orders\nexample.com/v1 Widget n/orders\n"+

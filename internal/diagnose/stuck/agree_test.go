@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawNeighbours draws nodes that are ready or not, aggregated APIs that answer or not,
-// and webhooks of admission and conversion with and without endpoints.
+// drawNeighbours draws ready and other nodes, aggregated APIs that answer or not, and admission and
+// conversion webhooks with and without endpoints.
 func drawNeighbours(t *rapid.T, snap *snapshot.Snapshot) []string {
 	var bodies []string
 	for _, o := range snap.Objects {
@@ -65,8 +65,7 @@ func drawService(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"up", "down", "absent"}).Draw(t, "service")
 }
 
-// late are the codes of those who should long have gone on with an object, and of those
-// who say that they fail, with the reasons that plans give.
+// late maps the codes of overdue or failing controllers to the reasons in plans.
 var late = map[reason.Code]reason.Code{
 	reason.CollectorNotWorking: reason.CollectorNotWorking, reason.DeletionForgotten: reason.DeletionMissed,
 	reason.ControllerNotWorking: reason.ControllerNotWorking, reason.CRDCleanupFails: reason.CRDCleanupFails,
@@ -95,11 +94,10 @@ func says(findings []report.Finding, ref report.Ref, code reason.Code) bool {
 	return slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Object == ref && reason.Code(f.Code) == code })
 }
 
-// TestCommandsAgree: whatever is known of those who act beside the collector, what stuck
-// says will not end without anybody, no plan calls deleted and no explanation says of
-// it that it goes; and what a plan calls blocked, stuck does not call under way. With whom
-// somebody is late in a plan, stuck says so, too, if it is being deleted already. What
-// explain calls a single delete that takes an object is one in a plan, too.
+// TestCommandsAgree holds for any health of controllers and APIs. If stuck says that an object will
+// not go by itself, no plan says Deleted and no explanation says that it goes. If a plan says
+// Blocked, stuck does not say under way. If a plan says that a controller is overdue, so does stuck,
+// provided that the object is being deleted already. A taker in an explanation is one in a plan, too.
 func TestCommandsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).Snapshot(t, snapshot.CoversEverything())
@@ -132,7 +130,7 @@ func TestCommandsAgree(t *testing.T) {
 		}
 		for ref, e := range effects {
 			if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o == nil || !o.BeingDeleted() {
-				continue // nobody has deleted it yet: stuck is about what it was asked about
+				continue // it is not being deleted yet, so stuck does not report it
 			}
 			if code := codeOf(reason.Code(e.Reason)); code != "" && e.BlockedBy != nil && !says(d.Findings, ref, code) {
 				t.Fatalf("%v: plan: %s %s %s; stuck: %q", ref, e.Outcome, e.Reason, e.Message, said(d.Findings, ref))
@@ -159,9 +157,8 @@ func TestCommandsAgree(t *testing.T) {
 	})
 }
 
-// leavesStuck carries a plan out and asks what is stuck then: what was called blocked is
-// there and is not under way. What the collector has missed shows when some time has passed:
-// one that starts finds it.
+// leavesStuck carries out a plan and then diagnoses. Blocked objects exist and are not under way. A
+// deletion that the collector has missed shows after some time, and a restarted collector finds it.
 func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed plan.Seed, now int64) {
 	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: evidence.New(snap, seen, now)})
 	if err != nil {
@@ -203,9 +200,8 @@ func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *evid
 	return effects
 }
 
-// TestPartsAgree: whatever is known of those who act beside the collector, a delete that is
-// simulated among what it may reach has the plan of one that is simulated in everything, as it is
-// where what the collector reads is to be seen.
+// TestPartsAgree holds for any health of controllers and APIs: a delete simulated in a part has the
+// same plan as in the whole snapshot, if the snapshot covers what the collector reads.
 func TestPartsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).Snapshot(t, snapshot.CoversEverything())

@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// find derives the ends of an object from what the simulation makes of it. It is
-// never empty for an object that is being deleted, unless all that it waits for is on the
-// way already.
+// find derives the ends of an object from its simulated outcome. For an object that is being deleted,
+// the result is empty only in a cycle: everything that it waits for is open already.
 func (i *inquiry) find(o *object.Object) []end {
 	var ends []end
 	if i.unserved(o) {
@@ -44,11 +43,11 @@ func (i *inquiry) simulated(o *object.Object) []end {
 	case e.Outcome == report.Unknown:
 		return i.doubtful(o, e)
 	}
-	// It goes if others do their part: are they at work?
+	// It goes if controllers do their part. Find those that do not run.
 	return i.pending(o)
 }
 
-// blocked is about an object that the simulation leaves behind.
+// blocked handles an object that still exists at the end of the simulation.
 func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	var names []string
 	var dependents []report.Ref
@@ -89,7 +88,7 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	}
 }
 
-// doubtful is about an object whose future the snapshot does not decide.
+// doubtful handles an object with an unknown outcome.
 func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	var names []string
 	var ends []end
@@ -141,14 +140,14 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	return []end{i.notSeen(o, e)}
 }
 
-// servesNothing reports whether a CRD has versions, but serves none of them. Its instances can
-// be neither listed nor updated, so that their finalizers cannot be removed.
+// servesNothing reports whether a CRD has versions, but serves none of them. Its instances can be
+// neither listed nor updated, so that their finalizers cannot be removed.
 func servesNothing(crd *object.Object) bool {
 	d := crd.Definition()
 	return d != nil && len(d.Versions) > 0 && !slices.ContainsFunc(d.Versions, func(v object.CRDVersion) bool { return v.Served })
 }
 
-// waitingFor is what an object waits for of which the end is not known.
+// waitingFor returns what an object with an unknown outcome waits for.
 func waitingFor(o *object.Object, e *report.Effect) string {
 	switch {
 	case e.Reason != string(reason.DependentUnknown):
@@ -162,15 +161,15 @@ func waitingFor(o *object.Object, e *report.Effect) string {
 	}
 }
 
-// neverJudged tells of a dependent that it has an owner of a kind that is known not to
-// be served: the collector never decides about it. (Q4)
+// neverJudged reports whether a dependent has an owner of a kind that is known not to be served: the
+// collector never decides about it. (Q4)
 func (i *inquiry) neverJudged(d report.Ref) bool {
 	x := i.effects[object.Ref(d)]
 	return x != nil && x.Reason == reason.UnknownOwnerKind.String() && i.snap.KnowsAllKinds()
 }
 
-// notSeen is about an object of which the snapshot does not show what it waits for.
-// The namespace controller may have said it.
+// notSeen handles an object if the snapshot does not show what it waits for. The conditions of a
+// namespace may say it.
 func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	e := endAt(o, reason.EndNotSeen)
 	e.prove(reason.SimulationSays, nil, x.Message)
@@ -195,7 +194,7 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	return e
 }
 
-// foreign are the ends that finalizers of others are.
+// foreign returns the ends that are finalizers of other controllers.
 func (i *inquiry) foreign(o *object.Object, names []string) []end {
 	var ends []end
 	seen := map[string]bool{}
@@ -213,7 +212,7 @@ func (i *inquiry) foreign(o *object.Object, names []string) []end {
 	return ends
 }
 
-// leftAlone is about a finalizer of Kubernetes that its controller leaves to others.
+// leftAlone handles a finalizer of Kubernetes that its controller does not remove from this object.
 func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) []end {
 	var ends []end
 	for _, name := range names {
@@ -224,10 +223,9 @@ func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) 
 	return ends
 }
 
-// contained is about a namespace or a definition that still has content.
+// contained handles a namespace or a definition that still has content.
 func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, content []report.Ref) []end {
-	// The clean-up of a definition waits for its instances as a namespace does for its
-	// content.
+	// The clean-up of a definition waits for its instances, as a namespace does for its content.
 	ends := i.foreign(o, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == definitionCleanup }))
 	if o.Is(object.Namespace) {
 		ends = append(ends, i.namespace(o)...)
@@ -253,8 +251,8 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 	return ends
 }
 
-// pending is about an object that goes once others have done their part: those whom
-// it waits for now, and whoever takes it then.
+// pending handles an object that goes after controllers have done their part. It returns what the
+// object waits for now.
 func (i *inquiry) pending(o *object.Object) []end {
 	var ends []end
 	switch {
@@ -271,15 +269,15 @@ func (i *inquiry) pending(o *object.Object) []end {
 		ends = i.moving(ends, o, string(reason.BlockingDependents), i.going(i.blockers(o)))
 	}
 	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
-		if r.Reason == reason.ConsumerExists { // those who use it go as well, and may have yet to
+		if r.Reason == reason.ConsumerExists { // the users go as well, but may still exist
 			ends = i.moving(ends, o, string(reason.InUse), r.Because)
 		}
 	}
 	return ends
 }
 
-// going are those of which the simulation says that they go: what goes although others
-// stay does not wait for them. A namespace lets go of what is in it. (spec §5.3)
+// going returns the objects that the simulation deletes. An object that goes although others stay
+// does not wait for these. A namespace releases its content. (spec §5.3)
 func (i *inquiry) going(refs []object.Ref) []object.Ref {
 	return slices.DeleteFunc(refs, func(r object.Ref) bool {
 		e := i.effects[r]
@@ -287,7 +285,7 @@ func (i *inquiry) going(refs []object.Ref) []object.Ref {
 	})
 }
 
-// users are those who use a protected object and that nobody has deleted.
+// users returns the users of a protected object that are not being deleted.
 func (i *inquiry) users(o *object.Object) []report.Ref {
 	var list []report.Ref
 	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
@@ -304,8 +302,8 @@ func waitsForKubelet(o *object.Object) bool {
 	return len(o.Finalizers()) == 0 || grace != nil && *grace > 0
 }
 
-// moving adds the ends of those that an object waits for now, but for what is under
-// way, and is so for the object as well.
+// moving adds the ends of the objects that o waits for now. It leaves out those that are under way: o
+// is then under way as well.
 func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []object.Ref) []end {
 	for _, e := range i.follow(o, waits, refsOf(others), func(report.Ref) (end, bool) { return end{}, false }) {
 		if e.code != reason.UnderWay && e.code != reason.ManagerNotSeen {
@@ -315,8 +313,8 @@ func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []ob
 	return ends
 }
 
-// holding are those of the users of an object that nobody has deleted. A pod that is on
-// no node holds nothing. (spec §7.1)
+// holding returns the users of an object that are not being deleted. A pod without a node holds
+// nothing. (spec §7.1)
 func (i *inquiry) holding(users []object.Ref) []object.Ref {
 	return slices.DeleteFunc(slices.Clone(users), func(ref object.Ref) bool {
 		o := i.at(ref)
@@ -340,7 +338,7 @@ func refsOf(list []object.Ref) []report.Ref {
 	return refs
 }
 
-// contentOf is what is being deleted in a namespace.
+// contentOf returns the objects of a namespace that are being deleted.
 func (i *inquiry) contentOf(ns *object.Object) []object.Ref {
 	var refs []object.Ref
 	for _, o := range i.content[ns.Name] {
@@ -349,7 +347,7 @@ func (i *inquiry) contentOf(ns *object.Object) []object.Ref {
 	return refs
 }
 
-// instancesOf is what is being deleted of a definition.
+// instancesOf returns the objects of a definition that are being deleted.
 func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 	d := definition.Definition()
 	if d == nil {
@@ -362,7 +360,7 @@ func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 	return refs
 }
 
-// blockers are the dependents that hold up a foreground deletion now.
+// blockers returns the dependents that block a foreground deletion now.
 func (i *inquiry) blockers(o *object.Object) []object.Ref {
 	g := i.seenByCollector()
 	id, ok := g.Find(o.UID)

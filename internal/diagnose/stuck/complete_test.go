@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestMoreChangesNothing: what a complete answer from a part of a world says that the objects
-// in it wait for is what that from the whole says of them.
+// TestMoreChangesNothing: a complete answer from a part of a world says the same as that from the
+// whole about the objects of the part.
 func TestMoreChangesNothing(t *testing.T) {
 	complete, incomplete := 0, 0
 	scenario.CheckUntil(t, func() bool { return complete > 0 && incomplete > 0 }, func(t *rapid.T) {
@@ -45,7 +45,7 @@ func answered(t *rapid.T, snap *snapshot.Snapshot) *report.Diagnosis {
 	return d
 }
 
-// about is what is said of the objects of a snapshot.
+// about returns the findings about the objects of a snapshot.
 func about(snap *snapshot.Snapshot, d *report.Diagnosis) map[string][]string {
 	list := map[string][]string{}
 	for _, f := range d.Findings {

@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// deletionWords are in the types of conditions about a deletion, as DeletionIsBlocked of Rook,
-// DeletionError of Argo CD and Deleting of Cluster API. failureWords are in those of conditions
-// that are bad news if they hold.
+// deletionWords appear in the types of conditions about a deletion, such as DeletionIsBlocked of
+// Rook, DeletionError of Argo CD and Deleting of Cluster API. failureWords appear in the types of
+// conditions that are bad if true.
 var (
 	deletionWords = []string{"delet", "terminat", "finaliz", "cleanup", "teardown", "destroy"}
 	failureWords  = []string{"block", "error", "fail", "stalled", "degraded", "unhealthy", "conflict", "invalid", "paused", "suspended", "unreachable", "stuck"}
 )
 
-// proveConditions adds what the controller of an object says itself about what is wrong.
+// proveConditions adds what the controller of an object reports in its conditions.
 func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	t := i.around.Shown(o)
 	if t == nil || o.Is(object.Namespace) {
-		return // of a namespace the conditions say what fails, and False is good
+		return // these conditions name failures, so that False is good
 	}
 	const most = 3
 	list := slices.DeleteFunc(slices.Clone(t.Conditions), func(c evidence.Condition) bool { return weight(c) == 0 })
@@ -34,7 +34,7 @@ func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	}
 }
 
-// weight says how much a condition tells about why an object stays: 0 if nothing.
+// weight returns how much a condition explains why an object stays, from 0 for nothing to 4.
 func weight(c evidence.Condition) int {
 	typ := strings.ToLower(c.Type)
 	has := func(words []string) bool {
@@ -56,7 +56,7 @@ func weight(c evidence.Condition) int {
 	return 0
 }
 
-// conditionText is a condition as part of a list. Those of Argo CD have no status.
+// conditionText formats a condition. Those of Argo CD have no status.
 func conditionText(c evidence.Condition) string {
 	text := c.Type
 	if c.Status != "" {

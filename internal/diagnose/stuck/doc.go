@@ -1,5 +1,5 @@
-// Package stuck says of everything that is being deleted what it waits for in the end,
-// and what would end that. It asks the engine, by a simulation, and derives no rule. Who
-// removes the finalizers of others is no rule of the collector: that follows from
-// evidence, and what was not read proves nothing.
+// Package stuck reports, for every object that is being deleted, what it finally waits for, and what
+// would end that wait. It asks the engine, by a simulation, and derives no rules. Which controller
+// removes a third-party finalizer is not a rule of the collector: it follows from evidence, and
+// unread evidence proves nothing.
 package stuck

@@ -11,22 +11,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// end is the last link of a chain of waiting: the one thing that has to move.
+// end is the last link of a chain of waits: the one thing that has to change.
 type end struct {
 	code reason.Code
-	// of is the object that waits for it without another one between them, and at what the end
-	// is about.
+	// of is the object that waits for it directly. at is the object that the end is about.
 	of, at    report.Ref
 	finalizer string
 	verdict   report.ControllerVerdict
 	proof     evidence.Proofs
 	remedies  []report.Remedy
-	// others are further objects that the text names.
+	// others are further objects that the message names.
 	others []report.Ref
-	// detail is the word of a server or of a simulation.
+	// detail is text of a server or of a simulation.
 	detail string
 	chain  []report.WaitLink
-	// more counts ends of the same kind that are left out.
+	// more counts the ends of the same kind that are left out.
 	more int
 }
 
@@ -35,17 +34,17 @@ func endAt(o *object.Object, code reason.Code) end {
 	return end{code: code, of: at, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
 }
 
-// act is one that is done to an object.
+// act returns an act on an object.
 func act(action report.Action, o *object.Object) report.Act {
 	return report.Act{Action: action, Target: report.RefOf(o.Ref)}
 }
 
-// prove adds what was seen, unless it says nothing or is there already.
+// prove adds a proof, unless it is empty or there already.
 func (e *end) prove(code reason.Code, about *report.Ref, message string) {
 	e.proof.Add(code, about, message)
 }
 
-// remedy adds what would end the waiting, or show more of it, unless it is there already.
+// remedy adds a command that would end the wait, or show more of it, unless it is there already.
 func (e *end) remedy(a report.Act, effect, cost string) {
 	if slices.ContainsFunc(e.remedies, func(r report.Remedy) bool { return r.Act == a }) {
 		return
@@ -61,15 +60,14 @@ func (e *end) like(x *end) bool {
 		e.at.Kind == x.at.Kind && e.at.APIVersion == x.at.APIVersion && e.at.Namespace == x.at.Namespace
 }
 
-// endsOf are the ends of all chains that begin at an object, one of each kind.
+// endsOf returns the ends of all chains that start at an object, one of each kind. It caches them.
 //
-// Where chains close in a circle, an object of it is found without the ends of those that
-// are looked at already, and that is no answer about the object itself: it is forgotten
-// once the first one of the circle, from which all of it has been seen, is known.
+// In a cycle a → b → a, b is found without the ends of a, which is still open. That result is
+// incomplete, so it is removed from the cache once a, the first object of the cycle, is complete.
 func (i *inquiry) endsOf(o *object.Object) []end {
 	if place, ok := i.open[o.Ref]; ok {
 		i.closes = min(i.closes, place)
-		return nil // whoever else is waited for has the end
+		return nil // the other objects that are waited for have the end
 	}
 	if found, ok := i.ends[o.Ref]; ok {
 		if place, ok := i.partial[o.Ref]; ok {
@@ -96,10 +94,10 @@ func (i *inquiry) endsOf(o *object.Object) []end {
 	return found
 }
 
-// inCircle reports whether the last object on the way waits for one before it.
+// inCircle reports whether the last open object waits for an earlier one.
 func (i *inquiry) inCircle() bool { return i.closes < len(i.open)-1 }
 
-// compareEnds puts first what does not move by itself.
+// compareEnds sorts first the ends that do not resolve themselves.
 func compareEnds(a, b end) int {
 	return cmp.Or(
 		cmp.Compare(rank(reason.Stuck.Severity(a.code)), rank(reason.Stuck.Severity(b.code))),
@@ -113,7 +111,7 @@ func rank(s reason.Severity) int {
 	return slices.Index([]reason.Severity{reason.Error, reason.Warning, reason.Info}, s)
 }
 
-// follow takes the ends of those that an object waits for as its own.
+// follow returns the ends of the objects that o waits for, with o in front of their chains.
 func (i *inquiry) follow(o *object.Object, waits string, others []report.Ref, alive func(report.Ref) (end, bool)) []end {
 	var all []end
 	for _, ref := range others {
@@ -134,14 +132,14 @@ func (i *inquiry) follow(o *object.Object, waits string, others []report.Ref, al
 	return all
 }
 
-// behind is the end seen from an object that waits for the first of its chain.
+// behind returns the end as seen from an object that waits for the first of its chain.
 func (e end) behind(o *object.Object, waits string) end {
 	link := report.WaitLink{Ref: report.RefOf(o.Ref), Waits: waits}
 	e.chain = append([]report.WaitLink{link}, e.chain...)
 	return e
 }
 
-// passes reports whether the chain to the end goes by an object, which has a shorter one.
+// passes reports whether the chain contains an object. That object has a shorter chain itself.
 func (e *end) passes(o report.Ref) bool {
 	return e.of == o || slices.ContainsFunc(e.chain[:len(e.chain)-1], func(l report.WaitLink) bool { return l.Ref == o })
 }
@@ -156,7 +154,7 @@ func merge(all []end, e end) []end {
 	return append(all, e)
 }
 
-// at is the object of the snapshot.
+// at returns the object of the snapshot; nil if it has another uid.
 func (i *inquiry) at(ref object.Ref) *object.Object {
 	o := i.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil || ref.UID != "" && o.UID != ref.UID {
@@ -165,7 +163,7 @@ func (i *inquiry) at(ref object.Ref) *object.Object {
 	return o
 }
 
-// hangs tells of an object that may be yet to be deleted whether it will be, and stay.
+// hangs reports whether an object that may not be deleted yet will be, and then stay blocked.
 func (i *inquiry) hangs(ref object.Ref) bool {
 	e := i.effects[ref]
 	return e != nil && e.Outcome == report.Blocked

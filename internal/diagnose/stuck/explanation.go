@@ -8,10 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Complete adds to the explanation of an object that is being deleted what is said
-// of it here: the ends that it waits for, whether anybody removes its finalizers, and what
-// would end the waiting. Findings about other objects are left out; of an object
-// without any, nothing changes.
+// Complete adds findings to the explanation of an object that is being deleted: the ends that it
+// waits for, the verdicts about its finalizers, and remedies. It ignores findings about other
+// objects. Without findings nothing changes.
 func Complete(e *report.Explanation, d *report.Diagnosis) {
 	for i := range d.Findings {
 		if f := &d.Findings[i]; f.Object == e.Object {
@@ -38,7 +37,7 @@ func undecided(f *report.Finding) bool {
 	}
 }
 
-// judged gives a finalizer of the explained object its verdict.
+// judged sets the verdict of a finalizer of the explained object.
 func judged(x *report.FinalizerFinding, findings []report.Finding) {
 	for i := range findings {
 		if f := &findings[i]; f.Finalizer == x.Name && ownFinalizer(f) {
@@ -48,9 +47,8 @@ func judged(x *report.FinalizerFinding, findings []report.Finding) {
 	}
 }
 
-// ownFinalizer reports whether the finalizer of a finding is one of the object itself, and
-// not one of those that it waits for. Behind its own there may still be a webhook that
-// has to be asked before it can come off.
+// ownFinalizer reports whether the finalizer of a finding is on the object itself, and not on one
+// that it waits for. The chain may continue from it to a webhook that has to admit its removal.
 func ownFinalizer(f *report.Finding) bool {
 	if len(f.Chain) == 1 {
 		return true
@@ -63,13 +61,14 @@ func ownFinalizer(f *report.Finding) bool {
 	}
 }
 
-// remediesOf are commands that would change something: those of the findings, and then those of the explanation that do not
-// lead to what the findings already say. First of all comes the one that only looks.
+// remediesOf returns the remedies of the findings, and those of the explanation that the findings do
+// not cover. A command that only shows something comes first. Commands that remove a finalizer come
+// last.
 func remediesOf(e *report.Explanation) []report.Remedy {
 	said := map[report.Act]bool{{Action: report.Explain, Target: e.Object}: true}
 	for i := range e.WaitsFor {
 		if reason.Code(e.WaitsFor[i].Code) == reason.StillInUse {
-			continue // what would take a user that stays, the finding does not say
+			continue // the finding does not say what would delete a user that stays
 		}
 		for _, l := range e.WaitsFor[i].Chain {
 			said[report.Act{Action: report.Explain, Target: l.Ref}] = true
@@ -85,7 +84,7 @@ func remediesOf(e *report.Explanation) []report.Remedy {
 		case r.Action == report.ShowWriters:
 			all = append(all, r)
 		default:
-			// Of two that only differ in waiting, the explanation says more.
+			// If two differ only in waiting, that of the explanation says more.
 			soonest := r.Act
 			soonest.NoWait = true
 			said[soonest] = true
@@ -106,7 +105,7 @@ func remediesOf(e *report.Explanation) []report.Remedy {
 	return all
 }
 
-// harshness puts last what takes a finalizer off in the place of its controller.
+// harshness sorts last the acts that remove a finalizer in place of its controller.
 func harshness(r report.Remedy) int {
 	if r.Action == report.TakeOff {
 		return 1
@@ -114,13 +113,12 @@ func harshness(r report.Remedy) int {
 	return 0
 }
 
-// goes tells of an end that it needs nobody: to wait for it changes nothing.
+// goes reports whether an end resolves itself, so that waiting for it needs no command.
 func goes(f *report.Finding) bool {
 	return reason.Code(f.Code) == reason.UnderWay || reason.Code(f.Code) == reason.GracePeriod
 }
 
-// writersShown reports whether the proofs of all finalizers that wait for somebody say
-// who wrote them.
+// writersShown reports whether the proofs name the writers of all finalizers that have a verdict.
 func writersShown(e *report.Explanation) bool {
 	for _, x := range e.Finalizers {
 		if x.Verdict != "" && !slices.ContainsFunc(x.Proof, func(p report.Proof) bool {

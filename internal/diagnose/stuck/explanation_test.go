@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestComplete reads worlds as YAML, as TestStuck does, and prints what an explanation of
-// one of their objects gains here. Its findings are those of a question about all, whatever else
-// is asked for.
+// TestComplete reads worlds as YAML, as TestStuck does, and prints what Complete adds to the
+// explanation of an object. Its findings are those of a question about all objects.
 func TestComplete(t *testing.T) {
 	datadriven.Walk(t, "testdata/explanation", func(t *testing.T, path string) {
 		common := ""

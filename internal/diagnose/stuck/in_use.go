@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// inUse is about a claim or a volume that somebody uses: what goes is followed.
+// inUse handles a claim or a volume that is in use. Users that are being deleted are followed to
+// their ends.
 func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []end {
 	used := endAt(o, reason.StillInUse)
 	if len(names) > 0 {
@@ -31,7 +32,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []
 	return append(ends, used)
 }
 
-// usedAndHeld is about an object that users hold by a finalizer that protects it, and others by theirs.
+// usedAndHeld handles an object with protection finalizers, because of users, and other finalizers.
 func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []report.Ref) []end {
 	var protecting, others []string
 	for _, name := range names {
@@ -44,9 +45,9 @@ func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []report.R
 	return append(i.foreign(o, others), i.inUse(o, protecting, users)...)
 }
 
-// protected returns what is known of the use of an object that a finalizer of others holds while it is in
-// use. It reports false if that says nothing: the finalizer is one like any other then. A plan takes its
-// answer from the same UseOf.
+// protected returns the ends of a third-party finalizer that protects an object while it is in use.
+// It returns false if nothing is known about the use, so that the finalizer is treated like any
+// other. A plan uses the same UseOf.
 func (i *inquiry) protected(o *object.Object, name string) (ends []end, decided bool) {
 	use, protects := i.around.UseOf(o, name)
 	if !protects {
@@ -72,7 +73,7 @@ func (i *inquiry) protected(o *object.Object, name string) (ends []end, decided 
 	return []end{e}, true
 }
 
-// collected reports whether a user that nobody has deleted goes all the same.
+// collected reports whether a user that is not being deleted yet will be deleted.
 func (i *inquiry) collected(user object.Ref) bool {
 	e := i.effects[user]
 	o := i.at(user)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// deadlock is about objects that the collector never frees.
+// deadlock handles objects that the collector never releases.
 func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []report.Ref) end {
 	e := endAt(o, code)
 	e.others = others
@@ -21,7 +21,7 @@ func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []report.R
 	return e
 }
 
-// liveDependent is about a dependent that blocks a foreground deletion and stays.
+// liveDependent handles a dependent that blocks a foreground deletion and stays.
 func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	if x := i.effects[object.Ref(d)]; x != nil && reason.Code(x.Reason).Late() {
 		return i.late(o, x, nil)[0]
@@ -49,16 +49,16 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	return e
 }
 
-// refusals are why the API server does not carry out what would let an object go.
+// refusals are the reasons of the API server for refusing writes that would release an object.
 var refusals = []reason.Code{reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies, reason.PolicyUnknown}
 
-// hindered reports whether the collector would delete an object, and may not.
+// hindered reports whether the server refuses the collector's delete of an object.
 func (i *inquiry) hindered(o *object.Object) bool {
 	e := i.effects[o.Ref]
 	return e != nil && slices.Contains(refusals, reason.Code(e.Reason))
 }
 
-// mayBeRefused reports whether it is not known whether a policy denies the delete of an object.
+// mayBeRefused reports whether it is unknown if a policy denies the delete of an object.
 func (i *inquiry) mayBeRefused(ref report.Ref) bool {
 	e := i.effects[object.Ref(ref)]
 	return e != nil && e.Reason == string(reason.PolicyUnknown)
@@ -89,8 +89,8 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	return e
 }
 
-// forgotten is about a deletion whose start the collector has missed, or may have: only the time speaks
-// for that if the simulation can't tell.
+// forgotten handles a deletion that the collector has missed, or may have missed. If the simulation
+// can't tell, only the elapsed time suggests it.
 func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, reason.DeletionForgotten)
 	if x := i.effects[o.Ref]; x != nil && x.Outcome == report.Unknown {
@@ -110,17 +110,17 @@ func (i *inquiry) proveSimulation(o *object.Object, e *end) {
 	i.proveEvents(o.Ref, e)
 }
 
-// redelete proposes a second delete, which sureRemedies tries before it is shown.
+// redelete proposes a second delete. sureRemedies simulates it before it is shown.
 func (i *inquiry) redelete(o *object.Object, e *end, effect string) {
 	again := act(report.DeleteAgain, o)
 	again.Policy, again.NoWait = secondPolicy.String(), true
 	e.remedy(again, effect, "")
 }
 
-// secondPolicy is how the second delete of a remedy is done.
+// secondPolicy is the policy of such a second delete.
 const secondPolicy = engine.Background
 
-// notServed is about an object that no request reaches.
+// notServed handles an object that no request can reach.
 func (i *inquiry) notServed(o *object.Object) end {
 	e := endAt(o, reason.KindNotServed)
 	if len(o.Finalizers()) > 0 {
@@ -131,7 +131,8 @@ func (i *inquiry) notServed(o *object.Object) end {
 	return e
 }
 
-// tokens are the finalizers in the spec of a namespace beside the one of Kubernetes.
+// tokens returns the ends for the entries of a namespace's spec.finalizers, except that of
+// Kubernetes.
 func (i *inquiry) tokens(o *object.Object) []end {
 	var ends []end
 	if facts := o.NamespaceFacts(); facts != nil && o.Is(object.Namespace) {
@@ -144,7 +145,7 @@ func (i *inquiry) tokens(o *object.Object) []end {
 	return ends
 }
 
-// namespace asks what the namespace controller itself says, and what it needs.
+// namespace returns the ends that the namespace's conditions and broken APIs show.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessGroupVersionErr,
 // ProcessDiscoverResourcesErr, ProcessContentTotals, makeDeleteContentCondition.
@@ -153,7 +154,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	var ends []end
 	discovery, _ := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
-	// What the condition said at the last try matters less than what the next one meets.
+	// The condition is of the last try. What the next try meets matters more.
 	ends = append(ends, i.brokenAPIs(o, discovery)...)
 	if discovery.True() && len(ends) == 0 {
 		ends = append(ends, i.discoveryFailed(o, discovery))
@@ -171,7 +172,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	return ends
 }
 
-// remaining adds what the namespace controller says of the content.
+// remaining adds the conditions of a namespace about its remaining content.
 func (i *inquiry) remaining(o *object.Object, e *end) {
 	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
@@ -181,7 +182,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 	}
 }
 
-// failing is an end of which only the condition is known that reports it.
+// failing returns an end that is known only from a condition.
 func (i *inquiry) failing(o *object.Object, code reason.Code, c evidence.Condition) end {
 	e := endAt(o, code)
 	e.detail = evidence.Clip(c.Message)
@@ -200,7 +201,7 @@ func (i *inquiry) failing(o *object.Object, code reason.Code, c evidence.Conditi
 	return e
 }
 
-// definition asks what the API server says of the instances of a definition.
+// definition returns the ends that the conditions of a definition show.
 //
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
 // Rule: spec §6.2.
@@ -225,16 +226,16 @@ func (i *inquiry) definition(o *object.Object) []end {
 	return nil
 }
 
-// needsManager reports whether only a controller in kube-controller-manager lets an object go that
-// waits for nothing else.
+// needsManager reports whether only a controller in kube-controller-manager can release an object
+// that waits for nothing else.
 func needsManager(o *object.Object) bool {
 	return o.Is(object.Namespace) || o.HandlesDependents() || slices.ContainsFunc(o.Finalizers(), evidence.OfManager)
 }
 
-// underWay is about an object that nothing holds but those who need no one else.
+// underWay handles an object that only waits for controllers that are not blocked.
 func (i *inquiry) underWay(o *object.Object) []end {
 	if !o.BeingDeleted() {
-		return nil // whoever is to delete it has not: that is for those who wait for it
+		return nil // objects that wait for it report the missing delete
 	}
 	e := endAt(o, reason.UnderWay)
 	if x := i.effects[o.Ref]; x != nil {

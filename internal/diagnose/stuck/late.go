@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// late is about an object with which somebody could have gone on long ago who waits for
-// nobody, or has tried and failed; and about what else it waits for.
+// late handles an overdue deletion: its controller could have continued long ago, or has tried and
+// failed. It also returns what else the object waits for.
 func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
 	e := endAt(o, reason.Code(x.Reason))
 	e.prove(reason.SimulationSays, nil, x.Message)
@@ -43,7 +43,7 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 	return i.moving(ends, o, string(reason.ContentRemains), refsBack(dependents))
 }
 
-// controllerBehind is about what only a controller, or the API server, has to do.
+// controllerBehind handles an object that only waits for a controller or the API server.
 func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	if o.Is(object.CRD) {
 		e.code = reason.CRDCleanupFails
@@ -59,14 +59,14 @@ func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	return e
 }
 
-// cleanup adds what the API server says of the instances of a definition.
+// cleanup adds the condition of a definition about the deletion of its instances.
 func (i *inquiry) cleanup(o *object.Object, e *end) {
 	if c, _ := evidence.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
 		e.prove(reason.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
 	}
 }
 
-// controllerOf is the controller of Kubernetes that an object waits for.
+// controllerOf returns the controller of Kubernetes that an object waits for.
 func controllerOf(o *object.Object) string {
 	if o.Is(object.Namespace) {
 		return "the namespace controller"
@@ -79,7 +79,7 @@ func controllerOf(o *object.Object) string {
 	return ""
 }
 
-// collectorBehind is about what only the collector has to do, and has not done.
+// collectorBehind handles an object that only waits for the collector.
 func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 	e.code = reason.CollectorNotWorking
 	e.verdict = i.manager(o, &e)
@@ -94,8 +94,8 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 	return e
 }
 
-// restart adds how kube-controller-manager is restarted, unless all pods were read that could be it
-// and none is: a provider runs it, or it is no pod.
+// restart adds the command that restarts kube-controller-manager, unless all pods of its namespace
+// were read and none is one: a provider runs it, or it does not run in a pod.
 func (i *inquiry) restart(e *end, effect string) {
 	is := func(p evidence.Pod) bool {
 		return p.Ref.Namespace == metav1.NamespaceSystem && (slices.Contains(p.Programs, manager) || slices.Contains(p.Names, manager))
@@ -106,10 +106,10 @@ func (i *inquiry) restart(e *end, effect string) {
 	e.remedy(report.Act{Action: report.RestartControllers}, effect, "a pause of all controllers of Kubernetes for some seconds")
 }
 
-// manager is what the program and its pods are called.
+// manager is the name of the program and of its pods.
 const manager = "kube-controller-manager"
 
-// manager adds whether kube-controller-manager works.
+// manager returns whether kube-controller-manager works, and adds the proofs.
 func (i *inquiry) manager(o *object.Object, e *end) report.ControllerVerdict {
 	found := i.around.Manager(o)
 	for _, p := range found.Proof {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// message is the sentence about an end.
+// message returns the sentence about an end.
 func (e *end) message() string {
 	text := e.sentence()
 	if len(e.chain) > 1 && e.chain[0].Ref != e.at && e.code != reason.StillInUse {
@@ -19,8 +19,7 @@ func (e *end) message() string {
 
 func (e *end) sentence() string { return sentences[e.code](e) }
 
-// sentences are what is said of each code. They are functions of the end, since each
-// names something else of it.
+// sentences has the sentence for each code, as a function of the end.
 var sentences = map[reason.Code]func(*end) string{
 	reason.FinalizerControllerGone: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it, and its controller is not running"
@@ -75,7 +74,7 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.UnderWay:               func(e *end) string { return "under way" + behind(e.detail) },
 }
 
-// standsStill says of a controller of Kubernetes why nothing has come of a deletion.
+// standsStill returns why a controller of Kubernetes does not continue a deletion.
 func standsStill(e *end) string {
 	if e.verdict == report.FinalizerControllerGone {
 		return "kube-controller-manager does not run"
@@ -90,7 +89,7 @@ func behind(detail string) string {
 	return ": " + detail
 }
 
-// places names the first few of many objects.
+// places returns the names of the first few objects.
 func places(refs []report.Ref) string {
 	const most = 3
 	names := make([]string, 0, most+1)

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestSentences: every code has its sentence.
+// TestSentences: every code has a sentence.
 func TestSentences(t *testing.T) {
 	for _, c := range reason.Stuck.Meanings {
 		if sentences[c.Code] == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// pod is about a pod whose containers have to stop.
+// pod handles a pod with containers that have to stop.
 func (i *inquiry) pod(o *object.Object) []end {
 	facts := o.Pod()
 	e := endAt(o, reason.UnderWay)
@@ -65,7 +65,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 	return i.sealed(e)
 }
 
-// sealed is the end with its code in its chain.
+// sealed returns the end with its code as the last wait of its chain.
 func (i *inquiry) sealed(e end) []end {
 	e.chain[len(e.chain)-1].Waits = string(e.code)
 	return []end{e}

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawBodies draws what could be seen of controllers: workloads, pods, rights, leases,
-// and managedFields of the objects of a world.
+// drawBodies draws evidence about controllers: workloads, pods, permissions, leases, and
+// managedFields of the objects of a world.
 func drawBodies(t *rapid.T, objects []*object.Object) []string {
 	account := rapid.SampledFrom([]string{"op", "other", "default"})
 	group := rapid.SampledFrom([]string{"*", "", "example.com", "apps"})
@@ -62,7 +62,7 @@ func drawBodies(t *rapid.T, objects []*object.Object) []string {
 func seenOf(bodies []string, unread []evidence.Part) *evidence.World {
 	seen := &evidence.World{}
 	for _, b := range bodies {
-		_ = seen.Add("", "", []byte(b)) // a part that cannot be read is not whole
+		_ = seen.Add("", "", []byte(b)) // an error makes the part incomplete
 	}
 	for _, p := range evidence.Parts() {
 		why := ""
@@ -74,16 +74,15 @@ func seenOf(bodies []string, unread []evidence.Part) *evidence.World {
 	return seen
 }
 
-// neededParts are those of which one unread forbids the verdict Gone.
+// neededParts are the parts that must all be read for the verdict Gone.
 var neededParts = []evidence.Part{
 	evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
 	evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings, evidence.Leases,
 }
 
-// TestStuckOfDrawnWorlds: every object that is being deleted has an end; codes are
-// documented and have their severity; chains begin at the object and end in the code;
-// what was not read makes nobody gone; and neither the order in which the evidence
-// came nor a second run changes a byte.
+// TestStuckOfDrawnWorlds: every object that is being deleted has an end. Codes are documented and
+// have their severity. Chains start at the object and end in the code. Unread evidence never leads to
+// the verdict Gone. Neither the order of the evidence nor a second run changes a byte.
 func TestStuckOfDrawnWorlds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild)
@@ -92,7 +91,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 			coverage = &snapshot.Coverage{}
 		}
 		snap := w.Snapshot(t, coverage)
-		// Drawn deletions begin with the year 2030.
+		// Drawn deletions start in the year 2030.
 		now := 1893456000 + rapid.SampledFrom([]int64{-10, 60, 400, 4000}).Draw(t, "after")
 		bodies := drawBodies(t, snap.Objects)
 		unread := rapid.SliceOfN(rapid.SampledFrom(neededParts), 0, 2).Draw(t, "unread")

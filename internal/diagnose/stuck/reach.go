@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// brokenAPIs are the aggregated APIs that do not answer. Whether that stops the
-// namespace controller its condition says, as far as it was seen.
+// brokenAPIs returns the aggregated APIs that do not answer. The discovery condition shows whether
+// they stop the namespace controller, if it was seen.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
 // gives up finalizing after any discovery failure.
@@ -35,7 +35,7 @@ func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []e
 	return ends
 }
 
-// repairService leads to what is behind a service.
+// repairService adds a command that shows the backends of a service.
 func (i *inquiry) repairService(e *end, s *evidence.ServiceRef) {
 	if s == nil {
 		return
@@ -49,8 +49,8 @@ func (i *inquiry) repairService(e *end, s *evidence.ServiceRef) {
 	e.remedy(report.Act{Action: report.ShowBackends, Target: report.Ref{Namespace: s.Namespace}}, "shows what is behind service "+s.Name+": bring it up, and the waiting ends by itself", "")
 }
 
-// brokenWebhooks are the webhooks without endpoints that a message of the namespace
-// controller is about.
+// brokenWebhooks returns the webhooks without endpoints that a message of the namespace controller is
+// about.
 func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	if i.seen == nil {
 		return nil
@@ -66,7 +66,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	}
 	for n := range i.seen.Webhooks {
 		h := &i.seen.Webhooks[n]
-		// What is in the namespace may have any labels.
+		// The content of the namespace may have any labels.
 		if takes, _ := h.Selects(&object.Object{Ref: object.Ref{Namespace: o.Name}}, o); !takes && len(h.Objects.MatchLabels)+len(h.Objects.MatchExpressions) == 0 {
 			continue
 		}
@@ -79,8 +79,8 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	return ends
 }
 
-// refusedWrites is about an object that stays because a policy denies, or a webhook that does
-// not answer has to be asked, before it, or what it waits for, can go.
+// refusedWrites handles an object that stays because a policy or an unreachable webhook refuses a
+// write to it, or to an object that it waits for.
 func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []string, others []report.Ref) []end {
 	var ends []end
 	for _, ref := range others {
@@ -105,8 +105,8 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 	return append(ends, i.foreign(o, names)...)
 }
 
-// refusal is the end of an object to which a webhook that does not answer refuses a
-// write for certain, or a policy does or may.
+// refusal returns the end of an object if an unreachable webhook certainly refuses a write to it, or
+// a policy does or may.
 func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 	r, refused := i.around.Refuses(evidence.Write{Operation: operation, Object: o, Unnamed: i.goesWithNamespace(o), First: true})
 	switch {
@@ -122,14 +122,14 @@ func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 	return e, true
 }
 
-// goesWithNamespace reports whether the namespace controller deletes an object, which it does by
-// collections.
+// goesWithNamespace reports whether the namespace controller deletes an object, which it does with
+// collection requests.
 func (i *inquiry) goesWithNamespace(o *object.Object) bool {
 	ns := i.snap.FindKind(object.Namespace, "", o.Namespace)
 	return ns != nil && ns.BeingDeleted()
 }
 
-// policyEnd is about an admission policy that denies a request, or may.
+// policyEnd returns the end for an admission policy that denies a request, or may.
 func (i *inquiry) policyEnd(o *object.Object, d *evidence.Denial) end {
 	e := endAt(o, reason.PolicyUnknown)
 	if d.Open == evidence.Decided {
@@ -156,7 +156,7 @@ func (i *inquiry) policyEnd(o *object.Object, d *evidence.Denial) end {
 	return e
 }
 
-// conversionEnd is about a webhook that converts custom resources.
+// conversionEnd returns the end for a webhook that converts custom resources.
 func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why evidence.Unreachable) end {
 	e := endAt(o, reason.WebhookUnreachable)
 	e.at = report.RefOf(i.around.Known(d.Ref))
@@ -172,7 +172,7 @@ func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why ev
 	return e
 }
 
-// admissionEnd is about a webhook that has to admit a request.
+// admissionEnd returns the end for a webhook that has to admit a request.
 func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why evidence.Unreachable) end {
 	e := endAt(o, reason.WebhookUnreachable)
 	e.at = report.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Configuration}
@@ -184,7 +184,7 @@ func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why eviden
 	return e
 }
 
-// unansweredText names the webhooks that may stand in the way.
+// unansweredText describes a webhook that may block the removal.
 func unansweredText(h *evidence.Webhook, u evidence.Unreachable) string {
 	return fmt.Sprintf("webhook %s may have to admit the removal: %s", h.Name, u.Text())
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// wake ends the waiting for a finalizer: the controller that removes it first, and last its removal by
-// hand, with what that leaks.
+// wake adds the commands that end the wait for a finalizer: first those that repair its controller,
+// last the removal by hand, with its cost.
 func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	const most = 2
 	for _, a := range found.Powerless {
@@ -36,14 +36,14 @@ func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	i.takeOff(o, e.finalizer, e)
 }
 
-// await has a person wait for what ends by itself, or by what somebody is known to do.
+// await adds a command that waits until the object is gone.
 func (i *inquiry) await(o *object.Object, e *end, effect string) {
 	wait := act(report.AwaitEnd, o)
 	wait.Minutes = 5
 	e.remedy(wait, effect, "")
 }
 
-// takeOff is the removal by hand, with the flags that lift what speaks against it.
+// takeOff adds the removal by hand, with the flags that override the objections.
 func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	var locks []string
 	for _, r := range i.finalizers.Judge(o, []string{name}, finalizer.Allow{}) {
@@ -58,7 +58,7 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	e.remedy(off, "removes the finalizer", cost)
 }
 
-// freeConsumer ends the use of a claim or a volume.
+// freeConsumer adds the commands that end the use of a claim or a volume.
 func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	user := e.others[0]
 	effect, cost := "ends the use; the finalizer is then removed automatically", "the object that uses it, with all that it holds"
@@ -77,8 +77,8 @@ func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	}
 }
 
-// sureRemedies tries the second deletes that are proposed, all in one simulation,
-// and leaves out those that free nothing.
+// sureRemedies simulates the proposed second deletes, all at once, and removes those that release
+// nothing.
 func (i *inquiry) sureRemedies(findings []report.Finding) error {
 	var targets []object.Ref
 	for n := range findings {

@@ -9,11 +9,10 @@ import (
 
 const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
-// held is about a finalizer of somebody else: who removes it, and is he there?
+// held returns the end for a third-party finalizer, with the state of its controller.
 func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, name, false) }
 
-// heldBy is held; elsewhere tells that the controller of Kubernetes leaves the
-// finalizer to somebody else.
+// heldBy is held. elsewhere: the controller of Kubernetes leaves the finalizer to another one.
 func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	e := endAt(o, reason.FinalizerControllerUnknown)
 	e.finalizer = name
@@ -67,13 +66,14 @@ func codeOf(v report.ControllerVerdict) reason.Code {
 	}
 }
 
-// refusedBy is about a finalizer that nobody can take off before a webhook answers.
+// refusedBy handles a finalizer that cannot be removed before a webhook answers.
 func (i *inquiry) refusedBy(o *object.Object, held end, h *evidence.Webhook) end {
 	u, _ := i.around.Broken(&h.Client)
 	return i.behindFinalizer(i.admissionEnd(o, h, u), held)
 }
 
-// behindFinalizer is an end that keeps a finalizer from being removed, whatever its controller does.
+// behindFinalizer returns an end that blocks the removal of a finalizer, whatever its controller
+// does.
 func (i *inquiry) behindFinalizer(e, held end) end {
 	e.finalizer, e.verdict = held.finalizer, held.verdict
 	e.chain[0].Waits = string(codeOf(held.verdict))

@@ -9,16 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// retryText is how long the namespace controller waits at most until it tries again what
-// has failed.
+// retryText is the maximum time until the namespace controller retries after a failure.
 //
 // Upstream: pkg/controller/namespace/namespace_controller.go nsControllerRateLimiter, worker:
 // retries whatever fails, discovery included.
 const retryText = "60s"
 
-// discoveryFailed is about a namespace of which the controller said last that discovery
-// failed, while no API is known to be down. A condition is of the last try: if discovery
-// works now, the next one goes on, and nobody has to do anything but the controller.
+// discoveryFailed handles a namespace with a discovery failure in its conditions, while no API is
+// known to be down. A condition is of the last try. If discovery works now, the next try succeeds
+// without help.
 func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	if !i.around.DiscoveryWorks() {
 		return i.failing(o, reason.NamespaceDeletionFails, c)
@@ -45,7 +44,7 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	return e
 }
 
-// sinceText is " since …" for a time that is known.
+// sinceText returns " since …" for a known time.
 func sinceText(seconds int64) string {
 	if seconds == 0 {
 		return ""

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyAttachments is how many attachments are named.
+// manyAttachments is the maximum number of attachments that are named.
 const manyAttachments = 3
 
-// proveAttachments adds how the volumes of the objects of a chain are attached: the CSI driver says on
-// the VolumeAttachment, and nowhere else, why a volume cannot be detached.
+// proveAttachments adds the attachments of the volumes in a chain. Only the VolumeAttachment shows
+// the CSI driver's reason why a volume cannot be detached.
 func (i *inquiry) proveAttachments(e *end) {
 	said := map[string]bool{}
 	for _, link := range e.chain {
@@ -36,7 +36,7 @@ func (i *inquiry) proveAttachments(e *end) {
 	}
 }
 
-// attachmentText says how an attachment is, and that its node is gone where it is.
+// attachmentText describes an attachment, and whether its node is missing.
 func (i *inquiry) attachmentText(a *evidence.Attachment) string {
 	text := a.Text()
 	if state, _ := i.around.Node(a.Node); state == evidence.NodeAbsent {

@@ -22,24 +22,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Question says what is asked.
+// Question selects the objects to diagnose.
 type Question struct {
-	// Now is when the world was looked at, in seconds since 1970; 0 when not known.
-	// Nothing is then said to take long.
+	// Now is the time of the snapshot, in seconds since 1970; 0 if unknown. No deletion is then
+	// reported as overdue.
 	Now int64
-	// Objects are those that are asked for; empty for all that is being deleted.
+	// Objects are the requested objects; empty for all that are being deleted.
 	Objects []object.Ref
-	// Namespace restricts what is looked for to one namespace and its content; empty
-	// for all.
+	// Namespace limits the search to one namespace and its content; empty for all.
 	Namespace string
-	// Kinds restrict what is looked for; empty for all. Of kinds without a namespace all
-	// objects are looked at.
+	// Kinds limits the search; empty for all kinds. Objects of cluster-scoped kinds are included
+	// whatever Namespace is.
 	Kinds []object.Resource
-	// Labels restrict what is looked for to what has them; nil for all.
+	// Labels limits the search to objects with these labels; nil for all.
 	Labels labels.Selector
 }
 
-// isAbout reports whether an object is looked for.
+// isAbout reports whether an object is searched for.
 func (q Question) isAbout(o *object.Object) bool {
 	of := func(r object.Resource) bool { return r.Kind == o.Kind && r.APIVersion() == o.APIVersion }
 	switch {
@@ -53,7 +52,7 @@ func (q Question) isAbout(o *object.Object) bool {
 	return o.Namespace == "" && len(q.Kinds) > 0
 }
 
-// Count counts what is looked for.
+// Count returns the number of objects that are searched for.
 func (q Question) Count(snap *snapshot.Snapshot) int {
 	n := 0
 	for _, o := range snap.Objects {
@@ -64,9 +63,9 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 	return n
 }
 
-// Objects says of everything that is being deleted what it waits for in the end, and
-// what would end that. The collector is asked by a simulation; who removes the
-// finalizers of others follows from the evidence, which may be nil.
+// Objects reports, for each object that is being deleted, what it finally waits for, and what would
+// end that. A simulation shows what the collector does. Evidence about other controllers, which may
+// be nil, shows whether they remove their finalizers.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
 	around := evidence.New(snap, seen, q.Now)
 	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]int{}, partial: map[object.Ref]int{}}
@@ -80,7 +79,7 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 	}
 	d.Summary.Objects = len(targets)
 	if len(targets) == 0 {
-		return d.Document(), nil // nothing waits: there is nothing to simulate
+		return d.Document(), nil // nothing to simulate
 	}
 	if err := i.simulate(); err != nil {
 		return nil, err
@@ -101,10 +100,10 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 	return d.Document(), nil
 }
 
-// restsOn says where something that was not seen could change what is said of an end.
+// restsOn records where unseen objects could change what is said about an end.
 func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
 	switch e.code {
-	case reason.StillInUse, reason.LiveDependentBlocks: // until something takes those
+	case reason.StillInUse, reason.LiveDependentBlocks: // until something deletes these
 		for _, ref := range append(slices.Clone(e.others), e.chain[len(e.chain)-1].Ref) {
 			if o := i.at(object.Ref(ref)); o != nil && !o.BeingDeleted() {
 				d.Unseen.Above(i.snap, o)
@@ -131,37 +130,37 @@ func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
 type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot
-	// around are those who act beside the collector, seen the evidence about them.
+	// around is the health of controllers and APIs, seen the evidence for it.
 	around *evidence.Surroundings
 	seen   *evidence.World
 	now    int64
-	// finalizers says which finalizers must not be taken off.
+	// finalizers knows which finalizers must not be removed.
 	finalizers *finalizer.World
 
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
-	// isLate says why nobody goes on with an object who could.
+	// isLate returns why the deletion of an object is overdue.
 	isLate func(object.Ref) (reason.Code, bool)
-	// graph is nil until somebody asks for blockers, see seenByCollector.
+	// graph is computed on first use, see seenByCollector.
 	graph *graph.Graph
-	// content is what is being deleted, by namespace, and instances by kind.
+	// content has the objects that are being deleted by namespace, instances by kind.
 	content   map[string][]*object.Object
 	instances map[schema.GroupKind][]*object.Object
-	// events are the evidence by what they are about.
+	// events has the events by the objects that they are about.
 	events map[about][]*evidence.Event
 
-	// ends are those found already; open are the objects on the way, by their places on it.
+	// ends caches results. open has the objects on the current path, by position.
 	ends map[object.Ref][]end
 	open map[object.Ref]int
-	// circle are the objects that were found without the ends of one that is still on the
-	// way; partial says of which place that is the first, and closes what that is of all
-	// that was found since the last object on the way.
+	// circle has the objects that were found without the ends of one that is still open. partial has
+	// the position of the first such open object for each. closes is the lowest such position found
+	// since the last open object.
 	circle  []object.Ref
 	partial map[object.Ref]int
 	closes  int
 }
 
-// targets are the objects that are asked for, as far as they are being deleted.
+// targets returns the requested objects that are being deleted.
 func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 	if len(q.Objects) == 0 {
 		var list []*object.Object
@@ -185,8 +184,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 	return list, nil
 }
 
-// simulate has the collector and its neighbours run to their end when nobody else
-// does anything.
+// simulate runs the collector and the other controllers to the end, without any request.
 func (i *inquiry) simulate() error {
 	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Surroundings: i.around, NoSteps: true})
 	if err != nil {
@@ -204,8 +202,8 @@ func (i *inquiry) simulate() error {
 	return nil
 }
 
-// seenByCollector is the graph of a collector that has seen everything and done nothing. It
-// costs as much as the simulation, and only what is deleted in the foreground has blockers.
+// seenByCollector returns the graph of a collector that has observed everything and done nothing. It
+// costs as much as the simulation, and only foreground deletions need it.
 func (i *inquiry) seenByCollector() *graph.Graph {
 	if i.graph == nil {
 		i.graph = plan.Start(i.snap, engine.Upstream).Graph()
@@ -233,10 +231,10 @@ func (i *inquiry) index() {
 	}
 }
 
-// about is what an event names: mostly there is no more.
+// about identifies the object of an event, which often has no more than these fields.
 type about struct{ kind, namespace, name string }
 
-// finding is the document's form of one end that an object waits for.
+// finding converts one end that an object waits for.
 func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 	e.proof, e.remedies = slices.Clone(e.proof), slices.Clone(e.remedies)
 	i.proveAttachments(&e)

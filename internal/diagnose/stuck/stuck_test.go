@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestStuck reads worlds as YAML and prints what is stuck in them. The evidence is
-// complete but for the parts in `unread`; `now` is the time of the question.
+// TestStuck reads worlds as YAML and prints what is stuck in them. The evidence is complete except
+// for the parts in `unread`. `now` is the time of the question.
 func TestStuck(t *testing.T) {
 	datadriven.Walk(t, "testdata/stuck", func(t *testing.T, path string) {
 		common := ""
@@ -38,7 +38,7 @@ func TestStuck(t *testing.T) {
 	})
 }
 
-// documents are those of a YAML text, as JSON.
+// documents returns the documents of a YAML text as JSON.
 func documents(t *testing.T, text string) [][]byte {
 	t.Helper()
 	var list [][]byte
@@ -103,7 +103,7 @@ func asked(t *testing.T, d *datadriven.TestData, common string) string {
 	if blind {
 		seen = nil
 	}
-	// Objects by their names, of which only metadata could be listed.
+	// Names of the objects that were listed as metadata only.
 	for n := 0; seen != nil && n < len(seen.Terminating); n++ {
 		if t := &seen.Terminating[n]; slices.Contains(unreadable, t.Ref.Name) {
 			*t = evidence.Terminating{Ref: t.Ref, Unread: "Forbidden: not for you"}
@@ -118,7 +118,7 @@ func asked(t *testing.T, d *datadriven.TestData, common string) string {
 		write(&b, &doc.Findings[i])
 	}
 	fmt.Fprintf(&b, "errors=%d warnings=%d infos=%d complete=%v\n", doc.Summary.Errors, doc.Summary.Warnings, doc.Summary.Infos, doc.Complete)
-	return strings.ReplaceAll(b.String(), "\x1b", "␛") // what prints it makes it visible; here it is bytes
+	return strings.ReplaceAll(b.String(), "\x1b", "␛") // commands escape it when they print; the document has the raw byte
 }
 
 func write(b *strings.Builder, f *report.Finding) {
@@ -144,8 +144,8 @@ func write(b *strings.Builder, f *report.Finding) {
 	}
 }
 
-// TestKindNotServed: where discovery says that nothing serves a kind, no request
-// reaches its objects; where it was not asked, nothing is said of that.
+// TestKindNotServed: if discovery shows that a kind is not served, no request reaches its objects.
+// Without discovery, this is not concluded.
 func TestKindNotServed(t *testing.T) {
 	for discovered, want := range map[bool]reason.Code{true: reason.KindNotServed, false: reason.FinalizerControllerUnknown} {
 		o := &object.Object{Ref: object.Ref{APIVersion: "gone.example.com/v1", Kind: "Widget", Namespace: "n", Name: "w", UID: "u-w"}, ResourceVersion: "1"}
@@ -165,7 +165,7 @@ func TestKindNotServed(t *testing.T) {
 	}
 }
 
-// TestAskedFor: only what is asked for is answered, and what is not there is an error.
+// TestAskedFor: the answer is limited to the requested objects, and a missing one is an error.
 func TestAskedFor(t *testing.T) {
 	snap, seen := worlds(t, `
 apiVersion: v1

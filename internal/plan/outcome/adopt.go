@@ -7,13 +7,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// adopters remember where there is somebody who could adopt objects of a kind.
+// adopters caches, by kind and namespace, whether a controller exists that can adopt such objects.
 type adopters map[adoptionPlace]bool
 
 type adoptionPlace struct{ apiVersion, kind, namespace string }
 
-// mayBeAdopted reports whether somebody is there in the end, or may be, who takes an
-// object over if his selector matches.
+// mayBeAdopted reports whether, at the end of the run, a controller exists or may exist that adopts o
+// if its selector matches.
 func (j *Judge) mayBeAdopted(o *object.Object) bool {
 	resources := controllers.Adopters(o)
 	if len(resources) == 0 {
@@ -31,8 +31,8 @@ func (j *Judge) mayBeAdopted(o *object.Object) bool {
 	return may
 }
 
-// mayLive reports whether an object of the resource is or may be in the namespace that
-// nobody deletes.
+// mayLive reports whether the namespace has, or may have, an object of the resource that is not being
+// deleted.
 func (j *Judge) mayLive(r object.Resource, namespace string) bool {
 	return !j.Snap.Covers(r, namespace) || slices.ContainsFunc(j.Snap.In(r.GroupResource(), namespace), func(o *object.Object) bool {
 		now := j.Tracks.Now(o)

@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// judgeBlocked says what holds an object that is being deleted and is still
-// there.
+// judgeBlocked sets what holds an object that is being deleted and still exists.
 func (j *Judge) judgeBlocked(out *Outcome) {
 	o := out.Track.Last
 	out.Result, out.Blocked = report.Blocked, &report.BlockedBy{}
@@ -44,8 +43,8 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	}
 }
 
-// blockedByUsers names what is known to use an object that finalizers of others protect. A user
-// that is being deleted does not hold it for good: it is not named.
+// blockedByUsers lists the known users of an object that protection finalizers hold. It leaves out
+// users that are being deleted, because they do not hold the object for good.
 func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	if j.Neighbours == nil || j.Neighbours.Around == nil {
 		return
@@ -97,12 +96,12 @@ func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 	}
 }
 
-// orphaning reports whether the collector still tries to release the dependents.
+// orphaning reports whether the collector still tries to orphan the dependents.
 func (j *Judge) orphaning(o *object.Object) bool {
 	return j.Collector.Defers(engine.OrphanWork, o.UID)
 }
 
-// blockedByControllers says what the other deleters of the cluster wait for.
+// blockedByControllers sets what the controllers other than the garbage collector wait for.
 func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	if pod := o.Pod(); pod != nil && o.GracePeriod() != nil && *o.GracePeriod() > 0 {
 		out.Blocked.Node = pod.NodeName
@@ -123,11 +122,11 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 		out.protected(w)
 		return
 	}
-	if o.Pod() != nil && len(w.remaining) == 0 { // somebody was refused to end it
+	if o.Pod() != nil && len(w.remaining) == 0 { // the request to delete it was refused
 		out.Detail = w.detail
 		return
 	}
-	out.Blocked.Dependents = joined(out.Blocked.Dependents, w.remaining) // what blocks a namespace may be in it
+	out.Blocked.Dependents = joined(out.Blocked.Dependents, w.remaining) // a dependent of the namespace may be in it as well
 	out.Detail, out.open, out.Blocked.Conditions = w.detail, w.unknown, w.conditions
 	if w.unknown && len(w.remaining) == 0 {
 		out.MarkUnknown(reason.ContentNotCovered)
@@ -139,7 +138,7 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	}
 }
 
-// joined are the references of two lists, each once where the second has it.
+// joined appends to list the references of more that it lacks.
 func joined(list, more []report.Ref) []report.Ref {
 	has := make(map[report.Ref]bool, len(list)+len(more))
 	for _, r := range list {
@@ -154,7 +153,7 @@ func joined(list, more []report.Ref) []report.Ref {
 	return list
 }
 
-// discoveryReason is why discovery fails.
+// discoveryReason returns why discovery fails.
 func (j *Judge) discoveryReason() reason.Code {
 	if j.Neighbours.unanswered() {
 		return reason.APIServiceUnavailable
@@ -162,8 +161,8 @@ func (j *Judge) discoveryReason() reason.Code {
 	return reason.DiscoveryFails
 }
 
-// protected says why a finalizer stays that is removed when it has served. Another
-// one beside it, or a dependent, holds the object whatever becomes of this one.
+// protected sets why a protection finalizer stays. It sets no reason if another finalizer or a
+// dependent holds the object as well.
 func (out *Outcome) protected(w wait) {
 	alone := len(out.Blocked.Dependents) == 0
 	out.Blocked.Dependents = append(out.Blocked.Dependents, w.remaining...)
@@ -187,7 +186,7 @@ func (out *Outcome) setReason(r reason.Code) {
 	}
 }
 
-// waits reports whether the object is there only because others still are.
+// waits reports whether the object still exists only because other objects do.
 func (out *Outcome) waits() bool {
 	if out.Result != report.Blocked {
 		return false
@@ -202,9 +201,8 @@ func (out *Outcome) waits() bool {
 	}
 }
 
-// spreadWaiting decides about objects that wait for others: whoever waits for
-// something that stays is blocked; whoever waits only for what is unknown is
-// unknown; who is left waits in a circle.
+// spreadWaiting decides about objects that wait for others. An object that waits for one that stays
+// is blocked. An object that waits only for unknown outcomes is unknown. The rest wait in a cycle.
 func (j *Judge) spreadWaiting(all *Outcomes) {
 	waiters := map[*Outcome][]*Outcome{}
 	var firm, open []*Outcome
@@ -249,7 +247,7 @@ func (j *Judge) spreadWaiting(all *Outcomes) {
 	}
 }
 
-// propagate marks the starts and everybody who waits for somebody marked.
+// propagate returns starts and every outcome that waits for one of them, directly or not.
 func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]bool {
 	marked := map[*Outcome]bool{}
 	for len(starts) > 0 {
@@ -263,9 +261,8 @@ func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]
 	return marked
 }
 
-// Doubt marks those of a list that are not known to stay: because of a uid that several
-// objects have, or because they wait for nothing else than what is not known to stay, by the
-// list or by other outcomes.
+// Doubt marks the outcomes of list that are not known to stay: the uid of the object is shared, or no
+// object that it waits for is known to stay, by list or by others.
 func (j *Judge) Doubt(list, others *Outcomes) {
 	for _, out := range list.All() {
 		if j.Tracks.Ambiguous(out.Track) {
@@ -279,8 +276,8 @@ func (j *Judge) Doubt(list, others *Outcomes) {
 		}
 		return d == nil && !j.Tracks.Shared[ref.UID] || d != nil && d.Result != report.Unknown
 	}
-	// staying is how many of those that one waits for stay as far as is known, waiters are who
-	// waits for one of the list.
+	// staying counts, for each waiting outcome, the objects it waits for that are known to stay.
+	// waiters is the reverse index, for objects of list.
 	staying, waiters := map[*Outcome]int{}, map[*Outcome][]*Outcome{}
 	var open []*Outcome
 	for _, out := range list.All() {
@@ -312,7 +309,7 @@ func (j *Judge) Doubt(list, others *Outcomes) {
 	}
 }
 
-// Waiting is what an object that is being deleted waits for, as things are.
+// Waiting returns what an object that is being deleted waits for now.
 func (j *Judge) Waiting(tr *Track) *Outcome {
 	out := &Outcome{Track: tr, AlreadyHappening: true}
 	j.judgeBlocked(out)

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// containers are the namespace and the definition with which an object goes, the
-// Service with which what belongs to it does, the node with which a pod does, and the
-// definitions with which an APIService does, as far as they go.
+// containers returns the objects that take o along when they are deleted, if they are gone or being
+// deleted: its namespace, its CRD, the Service or the Endpoints that it belongs to, the node of a
+// pod, and the CRDs behind an APIService.
 func (j *Judge) containers(o *object.Object) []object.Ref {
 	var refs []object.Ref
 	add := func(container *object.Object) {
@@ -50,7 +50,8 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 	return refs
 }
 
-// serviceOf is the Service that takes an object along which does not refer to it.
+// serviceOf returns the Service that takes o along when it is deleted, although o has no reference to
+// it.
 func serviceOf(o *object.Object) (object.Ref, bool) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
 	if a := o.IPAddress(); a != nil {
@@ -60,7 +61,7 @@ func serviceOf(o *object.Object) (object.Ref, bool) {
 	return ref, o.Is(object.Endpoints)
 }
 
-// Leaves reports whether an object is gone or on its way out by now.
+// Leaves reports whether an object is gone or being deleted by now.
 func (j *Judge) Leaves(o *object.Object) bool {
 	tr := j.Tracks.Known(o)
 	if tr == nil {

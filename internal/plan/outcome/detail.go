@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// detailOf is what an error says beyond the sentence that it stands behind.
+// detailOf returns what err adds to the text of its reason; empty if it adds nothing.
 func detailOf(err error) string {
 	var unknown *object.UnknownKindError
 	var uncovered *object.UncoveredError
@@ -22,7 +22,7 @@ func detailOf(err error) string {
 	}
 }
 
-// PlainWhy is the reason of a gap without its code, where a text follows.
+// PlainWhy returns the reason of a gap without its code, for use where a text follows.
 func PlainWhy(why string) string {
 	if _, text, ok := strings.Cut(why, ": "); ok {
 		return text

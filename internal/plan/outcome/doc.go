@@ -1,8 +1,8 @@
-// Package outcome judges what becomes of every object of a simulation: from the tracks,
-// which are what happened to each, and from the world as it is when nothing more happens.
+// Package outcome judges the outcome of every object of a simulation. It reads the tracks, which
+// record what happened to each object, and the final state of the simulated cluster.
 //
 //	tracks ─► passes: each object by itself ─► what is unknown ─► what waits ─► Outcomes
 //
-// The passes stand in one list, with the reason for the place of each. Nothing is
-// simulated here, and nothing is changed but the outcomes.
+// The passes are one list, with the reason for the position of each. This package simulates nothing
+// and changes only outcomes.
 package outcome

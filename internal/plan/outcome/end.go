@@ -8,22 +8,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// End is another end that an object comes to, and what that depends on.
+// End is another outcome that an object may have, and what it depends on.
 type End struct {
 	Outcome             *Outcome
 	Because             report.Hinge
 	Message, Remembered string
 }
 
-// Rank orders outcomes by how little is gone.
+// Rank orders outcomes from Unknown (0) to Deleted (5): the less is gone, the lower.
 func Rank(o report.Outcome) int {
 	return slices.Index([]report.Outcome{
 		report.Unknown, report.Blocked, report.Orphaned, report.Pruned, report.Kept, report.Deleted,
 	}, o)
 }
 
-// SameEnd compares what is stored at the end: gone; terminating with which finalizers;
-// surviving with which references.
+// SameEnd reports whether two outcomes leave the same object in storage: none; one being deleted,
+// with the same finalizers; or one that survives, with the same owner references.
 func SameEnd(a, b *Outcome) bool {
 	x, y := a.Track.Last, b.Track.Last
 	if x == nil || y == nil {
@@ -33,12 +33,12 @@ func SameEnd(a, b *Outcome) bool {
 		slices.Equal(x.Finalizers(), y.Finalizers()) && slices.Equal(x.Owners, y.Owners)
 }
 
-// Knows reports whether an end is among those that are known of an object.
+// Knows reports whether other ends like out or like one of its Ends.
 func (out *Outcome) Knows(other *Outcome) bool {
 	return SameEnd(out, other) || slices.ContainsFunc(out.Ends, func(e End) bool { return SameEnd(e.Outcome, other) })
 }
 
-// Undisturbed is the outcome of an object that nothing touched.
+// Undisturbed returns the outcome of an object that nothing touched.
 func (j *Judge) Undisturbed(o *object.Object) *Outcome {
 	out := &Outcome{Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: reason.NoOwners.String()}
 	switch {
@@ -51,7 +51,7 @@ func (j *Judge) Undisturbed(o *object.Object) *Outcome {
 	return out
 }
 
-// Otherwise lists the other ends of an object.
+// Otherwise returns the other outcomes of an object in the form of a report.
 func (out *Outcome) Otherwise() []report.Otherwise {
 	var list []report.Otherwise
 	for _, e := range out.Ends {

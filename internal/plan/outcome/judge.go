@@ -9,58 +9,55 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Judge has what the outcomes of a run are judged from: what the run started with, what
-// was recorded in it, and its world as it is now.
+// Judge computes the outcomes of a run from the snapshot, the recorded tracks and the state of the
+// simulated cluster at the end.
 type Judge struct {
-	// Snap is the world before the run.
+	// Snap is the snapshot that the run started with.
 	Snap *snapshot.Snapshot
-	// Collects: the run requests nothing. Takes: it takes finalizers off. A run that does
+	// Collects: the run sends no requests of its own. Takes: it removes finalizers. A run that does
 	// neither deletes its targets.
 	Collects, Takes bool
 	Rules           engine.Rules
-	// Partial: the rules look for owners everywhere, and something was not seen.
+	// Partial: the rules look for owners in all namespaces, and the snapshot is incomplete.
 	Partial bool
-	// NotAskedFor reports whether an object is outside of where the run collects.
+	// NotAskedFor reports whether an object is outside of the collected scope.
 	NotAskedFor func(*object.Object) bool
-	// UndecidedBefore are the objects that are left alone, with what an earlier run says
-	// of them.
+	// UndecidedBefore has the objects that are left alone, with their outcomes in an earlier run.
 	UndecidedBefore map[object.Ref]*Outcome
 
-	// Tracks are what happened to each object, and Words the texts in them.
+	// Tracks records what happened to each object. Words interns the texts in them.
 	Tracks *Tracks
 	Words  *Words
-	// Kept says why writes of the collector were withheld, and Refused how the server
-	// refused others.
+	// Kept is why writes of the collector were withheld. Refused is the error of the server for other
+	// writes.
 	Kept    map[object.Ref]reason.Code
 	Refused map[object.Ref]error
 
-	// Server stores the world as it is now. Lookups is what the collector reads, which
-	// proves less.
+	// Server stores the current state. Lookups is the collector's view of it, which can prove less.
 	Server    *apisim.Server
 	Lookups   engine.API
 	Collector *engine.Collector
-	// Controllers are those who act beside the collector, and Neighbours what was seen
-	// of them.
+	// Controllers are the simulated controllers other than the collector. Neighbours is their known
+	// health.
 	Controllers []controllers.Controller
-	// WaitsOf lists what they wait for with an object since their last pass.
+	// WaitsOf returns what they wait for with an object since their last pass.
 	WaitsOf    func(object.Ref) []controllers.Wait
 	Neighbours *Neighbours
 	Causes     Causes
 
 	adopters adopters
-	// dependentsByName is what namelessOwners returns; nil until it is asked.
+	// dependentsByName is the result of namelessOwners, computed on first use.
 	dependentsByName map[*object.Object][]*object.Object
-	// child is the object whose only owner was located last, parent.
+	// child is the object most recently passed to onlyOwner. parent is its result.
 	child  *object.Object
 	parent []object.Ref
 }
 
-// Causes tell what follows from the requests of a run from what happens beside them.
+// Causes separates the effects of a run's requests from what happens without them.
 type Causes interface {
-	// Follows reports whether something happened to an object after the requests, and
-	// because of them.
+	// Follows reports whether something happened to an object after the requests and because of them.
 	Follows(*Track) bool
-	// Besides reports whether an object was only looked at because of what others had
-	// deleted before.
+	// Besides reports whether the collector considered an object only because of earlier deletions
+	// that others requested.
 	Besides(*Track) bool
 }

@@ -12,33 +12,32 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Late are the deletions in the snapshot with which somebody could have gone on at once,
-// and has not for minutes, or has tried and failed: what nobody does is not simulated.
-// A nil late stands for none.
+// Late records the overdue deletions of the snapshot. The next step of each was possible at once, but
+// its controller has not taken it for minutes, or has failed. The simulation does not take these
+// steps either. A nil *Late has no entries.
 type Late struct {
 	Turns map[Turn]evidence.Lateness
-	// Standing are the objects of the turns.
+	// Standing has the objects of Turns, without their UIDs.
 	Standing map[object.Ref]Standstill
-	// owners are those for which the collector is late, and byUID their places in the list.
+	// owners are the objects that wait for an overdue collector. byUID has their indexes in owners.
 	owners []*object.Object
 	byUID  map[types.UID][]int
 }
 
-// Turn is the part of one actor in the end of one object, which is named without its
-// UID.
+// Turn is the step of one actor in the deletion of one object. The object is named without its UID.
 type Turn struct {
 	actor string
 	of    object.Ref
 }
 
-// Standstill is why an object does not go, and the finalizers that stay therefore.
+// Standstill is why a deletion does not progress, and which finalizers stay because of it.
 type Standstill struct {
 	evidence.Lateness
 	actor string
 	holds []string
 }
 
-// Of is why an object stands still.
+// Of returns the standstill of an object.
 func (l *Late) Of(ref object.Ref) (Standstill, bool) {
 	if l == nil {
 		return Standstill{}, false
@@ -47,7 +46,7 @@ func (l *Late) Of(ref object.Ref) (Standstill, bool) {
 	return st, ok
 }
 
-// Add takes up that an actor is late. Of several who are, the first is named.
+// Add records that an actor is overdue. The first actor recorded for an object is the one reported.
 func (l *Late) Add(actor string, o *object.Object, why evidence.Lateness, holds string) {
 	key := o.Ref.WithoutUID()
 	l.Turns[Turn{actor, key}] = why
@@ -68,7 +67,7 @@ func (l *Late) Add(actor string, o *object.Object, why evidence.Lateness, holds 
 	}
 }
 
-// Stops reports whether an actor is late with what an object is to go with.
+// Stops reports whether the step of an actor in the deletion of an object is overdue.
 func (l *Late) Stops(actor string, of object.Ref) bool {
 	if l == nil {
 		return false
@@ -77,9 +76,8 @@ func (l *Late) Stops(actor string, of object.Ref) bool {
 	return yes
 }
 
-// Owner is the owner for the sake of whose deletion the collector should long have
-// written to an object; nil if there is none. Of several it is the one that was found
-// first.
+// Owner returns the owner whose deletion should have made the collector write to the object long ago;
+// nil if there is none. Of several owners it returns the one recorded first.
 func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
 	if l == nil || len(l.owners) == 0 {
 		return nil
@@ -101,14 +99,14 @@ func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
 	return nil
 }
 
-// lateOwner is an owner by its place in the list, and the first reference to it.
+// lateOwner is an index in Late.owners, and the first reference to that owner.
 type lateOwner struct {
 	place int
 	by    *object.OwnerReference
 }
 
-// ownersOf are the owners of an object for which the collector is late, in the order of the
-// list: an object has few owners, and there may be thousands in the list.
+// ownersOf returns the owners of an object that are in l.owners, in that order. It starts from the
+// references, because an object has few of them, and the list may have thousands.
 func (l *Late) ownersOf(o *object.Object) []lateOwner {
 	var list []lateOwner
 	for i := range o.Owners {
@@ -120,7 +118,7 @@ func (l *Late) ownersOf(o *object.Object) []lateOwner {
 	return slices.CompactFunc(list, func(a, b lateOwner) bool { return a.place == b.place })
 }
 
-// LateReason is the reason of an effect for a lateness.
+// LateReason returns the reason of an effect for the reason of an overdue step.
 func LateReason(why reason.Code) reason.Code {
 	if why == reason.DeletionForgotten {
 		return reason.DeletionMissed

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addLeft puts claims into the plan that a StatefulSet which goes has made for its pods
-// and that stay, with the data in them. Those that its retention policy deletes refer to
-// it or to its pods, and the collector takes them.
+// addLeft adds the claims that a deleted StatefulSet created for its pods and that stay, with the
+// data in them. Claims that its retention policy deletes refer to the set or to its pods, so the
+// collector handles them.
 //
 // Upstream: pkg/controller/statefulset/stateful_pod_control.go createPersistentVolumeClaims,
 // ClaimsMatchRetentionPolicy.
@@ -41,25 +41,24 @@ func (j *Judge) addLeft(all *Outcomes) {
 	}
 }
 
-// claims finds those of StatefulSets: each namespace is looked at once, and the pods once.
+// claims finds the claims of StatefulSets. It reads each namespace once, and the pods once.
 type claims struct {
 	j  *Judge
 	in map[string]*namedClaims
-	// used are the names of the claims that pods use, by the uids of their controllers;
-	// nil until somebody asks.
+	// used has the names of the claims that pods use, by the uids of their controllers; computed on
+	// first use.
 	used map[types.UID][]string
 }
 
-// namedClaims are the claims in a namespace.
+// namedClaims indexes the claims of one namespace.
 type namedClaims struct {
 	byName map[string][]*object.Object
-	// numbered are those whose names end in a number, by what is before it.
+	// numbered has those with a number at the end of the name, by the rest: data-db-3 under data-db.
 	numbered map[string][]*object.Object
 }
 
-// madeBy are the claims that a StatefulSet has made for its pods, whatever their number is by
-// now. Where the snapshot does not show for which volumes it makes claims, its pods say which
-// they use.
+// madeBy returns the claims that a StatefulSet created for its pods, whatever their numbers. If the
+// snapshot lacks its claim templates, the claims that its pods use are returned.
 //
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
 func (c *claims) madeBy(set *object.Object) []*object.Object {
@@ -95,7 +94,7 @@ func (c *claims) namedIn(namespace string) *namedClaims {
 	return named
 }
 
-// usedBy are the names of the claims that the pods of a controller use.
+// usedBy returns the names of the claims that the pods of a controller use.
 func (c *claims) usedBy(controller types.UID) []string {
 	if c.used == nil {
 		c.used = map[types.UID][]string{}

@@ -9,21 +9,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Objects without a uid, as `kubectl neat` and `helm template` print them: a reference names one,
-// and whether it means it is not known.
+// The output of `kubectl neat` and `helm template` has objects without a uid. A reference may have
+// the name of one, but whether it refers to it is unknown.
 
 func (j *Judge) hasNameless() bool {
 	return slices.ContainsFunc(j.Snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.NoUID })
 }
 
-// nameless reports whether the object that stands under the name of a reference has
-// no uid in the snapshot.
+// nameless reports whether the object that a reference names has no uid in the snapshot.
 func (j *Judge) nameless(ref object.OwnerReference, namespace string) bool {
 	return j.namelessOwner(ref, namespace) != nil
 }
 
-// namelessOwner returns the object without a uid that stands under the name of a reference; nil if
-// there is none.
+// namelessOwner returns the object that a reference names if it has no uid; nil otherwise.
 func (j *Judge) namelessOwner(ref object.OwnerReference, namespace string) *object.Object {
 	r, err := j.Server.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -57,8 +55,8 @@ func (j *Judge) namelessOwners() map[*object.Object][]*object.Object {
 	return j.dependentsByName
 }
 
-// addNameless adds the objects that name an owner without a uid which goes, or may go, because of
-// the request: they go with it if it is the owner that they mean.
+// addNameless adds the objects that name an owner without a uid, if that owner goes, or may go,
+// because of the request. They go as well if their references do mean this owner.
 func (j *Judge) addNameless(all *Outcomes) (added []*Outcome) {
 	if !j.hasNameless() {
 		return nil
@@ -89,9 +87,9 @@ func (j *Judge) addNameless(all *Outcomes) (added []*Outcome) {
 	return added
 }
 
-// dependsOnNameless reports whether an outcome may be another one if an owner without a uid goes:
-// not that of a target, of what goes or is unknown because of the request anyway, or of what goes
-// with its namespace.
+// dependsOnNameless reports whether an outcome may change if an owner without a uid goes. It cannot
+// for a target, for what goes or is unknown because of the request anyway, nor for what goes with its
+// namespace.
 func (j *Judge) dependsOnNameless(out *Outcome) bool {
 	switch {
 	case out.Track.Target:

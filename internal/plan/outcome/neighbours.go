@@ -9,19 +9,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Neighbours are those who act beside the collector, as far as the surroundings show
-// whether they do their part. It is the coverage, the health and the admission of a
-// simulated world. Without surroundings nothing is known of them, and all is assumed.
+// Neighbours is the health of everything but the collector, as far as Around shows it. It implements
+// the coverage, health and discovery of a simulated cluster. If Around is nil, nothing is known and
+// everything is assumed to work.
 type Neighbours struct {
 	*snapshot.Snapshot
 	Around *evidence.Surroundings
-	// Late are the deletions with which somebody is late; nil for none.
+	// Late has the overdue deletions; nil for none.
 	Late *Late
-	// Refused are the objects to which a write was refused, with the last reason.
+	// Refused has the objects with refused writes, and why the last one was refused.
 	Refused map[object.Ref]evidence.Refusal
-	// asked and runs remember whether kube-controller-manager was seen to run.
+	// asked and runs cache whether kube-controller-manager was seen to run.
 	asked, runs bool
-	// nodes remember which were seen to be ready.
+	// nodes caches which nodes were seen to be ready.
 	nodes map[string]bool
 }
 
@@ -32,14 +32,13 @@ var (
 	_ controllers.Health    = (*Neighbours)(nil)
 )
 
-// NewNeighbours are those beside the collector of a snapshot; of around, which may be nil, is
-// known how they are.
+// NewNeighbours returns the neighbours for a snapshot. around may be nil.
 func NewNeighbours(snap *snapshot.Snapshot, around *evidence.Surroundings) *Neighbours {
 	return &Neighbours{Snapshot: snap, Around: around, Refused: map[object.Ref]evidence.Refusal{}}
 }
 
-// Hidden is why the content of a namespace or a definition could not be listed, where
-// that keeps it: its conversion fails for whoever asks.
+// Hidden returns why the content of a namespace or a definition cannot be listed, if that blocks its
+// deletion: the conversion fails for every client.
 func (n *Neighbours) Hidden(o *object.Object) (evidence.Refusal, bool) {
 	switch {
 	case n.Around == nil:
@@ -51,7 +50,7 @@ func (n *Neighbours) Hidden(o *object.Object) (evidence.Refusal, bool) {
 	return evidence.Refusal{}, false
 }
 
-// Kubelet says why the kubelet of a node does not end pods.
+// Kubelet returns why the kubelet of a node does not end pods; empty if no reason is known.
 func (n *Neighbours) Kubelet(node string) string {
 	if n.Around == nil {
 		return ""
@@ -67,8 +66,8 @@ func (n *Neighbours) Kubelet(node string) string {
 	return text
 }
 
-// PodGC says why pod GC has not removed a pod whose node is missing. It has had no time for
-// one that was not being deleted when it was seen.
+// PodGC returns why pod GC has not removed a pod without a node; empty if no reason is known. A pod
+// that was not being deleted in the snapshot is never overdue.
 func (n *Neighbours) PodGC(pod *object.Object) string {
 	if n.Around == nil {
 		return ""
@@ -79,8 +78,8 @@ func (n *Neighbours) PodGC(pod *object.Object) string {
 	return "pod GC has not removed it for minutes"
 }
 
-// Undiscovered lists the API versions that the server cannot name: those of the
-// snapshot, and those behind an APIService that does not answer.
+// Undiscovered lists the API versions that discovery lacks: those of the snapshot, and those of
+// APIServices that do not answer.
 func (n *Neighbours) Undiscovered() []object.Undiscovered {
 	list := n.Snapshot.Undiscovered()
 	if n.Around == nil {
@@ -94,7 +93,7 @@ func (n *Neighbours) Undiscovered() []object.Undiscovered {
 	return list
 }
 
-// unanswered reports whether discovery fails because of an APIService that was seen.
+// unanswered reports whether an APIService was seen that makes discovery fail.
 func (n *Neighbours) unanswered() bool { return n.Around != nil && len(n.Around.APIServices()) > 0 }
 
 // managed reports whether kube-controller-manager was seen to run.
@@ -106,11 +105,11 @@ func (n *Neighbours) managed() bool {
 	return n.runs
 }
 
-// namespaceRuns is what is left to assume of the namespace controller where it was seen
-// what it needs, or that it has not got it.
+// namespaceRuns is the rest of the assumption about the namespace controller once the state of all
+// that it depends on was seen.
 const namespaceRuns = "the namespace controller runs"
 
-// ready reports whether a node was seen to be. Nodes have many pods.
+// ready reports whether a node was seen to be ready. It caches, because a node has many pods.
 func (n *Neighbours) ready(node string) bool {
 	yes, known := n.nodes[node]
 	if !known {
@@ -124,8 +123,8 @@ func (n *Neighbours) ready(node string) bool {
 	return yes
 }
 
-// unseen is what is left of the assumption on which a controller's part in the end of an
-// object rests; empty where all of it was seen.
+// unseen returns the unverified rest of the assumption behind a controller's step; empty if all of it
+// was seen.
 func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	seen := false
 	switch {
@@ -149,7 +148,7 @@ func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	return assumption
 }
 
-// Recovery says when the API server carries out what it refuses now, after "once".
+// Recovery returns when the API server will accept what it refuses now, to be read after "once".
 func (n *Neighbours) Recovery() string {
 	policies := 0
 	for _, r := range n.Refused {

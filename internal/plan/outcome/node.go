@@ -14,8 +14,7 @@ func nodeOf(o *object.Object) (object.Ref, bool) {
 	return object.Ref{}, false
 }
 
-// addPods adds the pods bound to a node whose outcome is unknown: pod GC deletes them if the node
-// goes.
+// addPods adds the pods of nodes with an unknown outcome: pod GC deletes them if the node goes.
 func (j *Judge) addPods(all *Outcomes) (added []*Outcome) {
 	unknown := map[string]*Outcome{}
 	for _, out := range all.All() {

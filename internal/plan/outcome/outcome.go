@@ -8,36 +8,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Outcome is what became of one object in one run, and the facts behind it.
+// Outcome is what happens to one object in one run, and the facts behind it.
 type Outcome struct {
 	Track  *Track
 	Result report.Outcome
 	Reason string
-	// Because are the objects that decide.
+	// Because has the objects that decide the result.
 	Because []object.Ref
 	Blocked *report.BlockedBy
-	// Removed are the references that went.
+	// Removed has the owners of the removed references.
 	Removed          []object.Ref
 	Assumptions      []string
 	AlreadyHappening bool
-	// Anyway: it would have happened without the seed, too, and follows from it.
+	// Anyway: it would have happened without the requests, too, and follows from them.
 	Anyway          bool
 	DependsOnTiming bool
-	// Ends are the others that were found of a contested object.
+	// Ends has the other outcomes that were found if the result depends on timing.
 	Ends   []End
 	Detail string
-	// open: something that is not in the snapshot may hold the object, too.
+	// open: something outside of the snapshot may hold the object, too.
 	open bool
-	// late is who should long have gone on with it, where others may hold it as well;
-	// lingering tells that it waits for something that such a one may yet delete.
+	// late is set if a controller is overdue with this object, but others may hold it as well.
+	// lingering: the object waits for one that an overdue controller may still delete.
 	late      *Standstill
 	lingering bool
 }
 
-// Outcomes are the outcomes of a run, by the keys of its tracks. Nil stands for none.
+// Outcomes maps the keys of tracks to outcomes. A nil *Outcomes is empty for readers.
 type Outcomes struct{ of table[Outcome] }
 
-// At is the outcome of the object with a key; nil if it has none.
+// At returns the outcome for a key; nil if there is none.
 func (all *Outcomes) At(k Key) *Outcome {
 	if all == nil {
 		return nil
@@ -45,13 +45,13 @@ func (all *Outcomes) At(k Key) *Outcome {
 	return all.of.at(k)
 }
 
-// Set gives an object an outcome in place of the one that it has; nil takes it away.
+// Set replaces the outcome of an object; nil removes it.
 func (all *Outcomes) Set(k Key, out *Outcome) { all.of.set(k, out) }
 
-// Len is how many there are.
+// Len returns the number of outcomes.
 func (all *Outcomes) Len() int { return all.of.size }
 
-// All are the outcomes in the order of the keys.
+// All iterates over the outcomes in the order of the keys.
 func (all *Outcomes) All() iter.Seq2[Key, *Outcome] {
 	if all == nil {
 		return func(func(Key, *Outcome) bool) {}
@@ -59,10 +59,10 @@ func (all *Outcomes) All() iter.Seq2[Key, *Outcome] {
 	return all.of.all()
 }
 
-// Clone has the same outcomes, which are not copied.
+// Clone returns a copy that shares the outcomes.
 func (all *Outcomes) Clone() *Outcomes { return &Outcomes{all.of.clone()} }
 
-// RemoveIf leaves those out of which something holds.
+// RemoveIf removes every outcome that satisfies holds.
 func (all *Outcomes) RemoveIf(holds func(*Outcome) bool) {
 	for key, out := range all.All() {
 		if holds(out) {
@@ -71,17 +71,17 @@ func (all *Outcomes) RemoveIf(holds func(*Outcome) bool) {
 	}
 }
 
-// Of is the outcome of the object with exactly this identity; nil if it has none.
+// Of returns the outcome of the object with exactly this identity; nil if it has none.
 func (j *Judge) Of(all *Outcomes, r object.Ref) *Outcome {
 	return theOne(all.At(j.Tracks.named(r)), r)
 }
 
-// OfObject is the outcome of an object; nil if it has none.
+// OfObject returns the outcome of an object; nil if it has none.
 func (j *Judge) OfObject(all *Outcomes, o *object.Object) *Outcome {
 	return theOne(all.At(j.Tracks.Key(o)), o.Ref)
 }
 
-// theOne is an outcome if it is of the object with this identity.
+// theOne returns out if it belongs to the object with this identity; nil otherwise.
 func theOne(out *Outcome, r object.Ref) *Outcome {
 	if out == nil || out.Track.First.Ref != r {
 		return nil
@@ -89,10 +89,10 @@ func theOne(out *Outcome, r object.Ref) *Outcome {
 	return out
 }
 
-// set gives an object an outcome.
+// set replaces the outcome of an object.
 func (j *Judge) set(all *Outcomes, o *object.Object, out *Outcome) { all.Set(j.Tracks.Key(o), out) }
 
-// MarkUnknown turns an outcome into Unknown.
+// MarkUnknown sets the result to Unknown, with a reason.
 func (out *Outcome) MarkUnknown(reason reason.Code) {
 	out.Result, out.Reason = report.Unknown, string(reason)
 }

@@ -1,15 +1,15 @@
 package outcome
 
-// pass is one step on the way from what was recorded to the outcomes.
+// pass is one step from the recorded tracks to the outcomes.
 type pass struct {
 	name string
-	// why is the reason for the place of the pass.
+	// why is the reason for the position of the pass.
 	why string
 	run func(*Judge, *Outcomes)
 }
 
-// passes are run in this order. Each sees what the ones before it have found: it adds
-// objects that have no outcome yet, or follows from outcomes to others.
+// passes run in this order. Each reads the results of the earlier ones: it adds objects that have no
+// outcome yet, or derives outcomes from others.
 var passes = []pass{
 	{"tracked", "first, for it needs no outcome: each object is judged by what was recorded of it alone",
 		(*Judge).addTracked},

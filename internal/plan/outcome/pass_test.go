@@ -2,7 +2,7 @@ package outcome
 
 import "testing"
 
-// TestPasses holds that each pass is named, and that its place has a reason.
+// TestPasses checks that each pass has a unique name and a reason for its position.
 func TestPasses(t *testing.T) {
 	named := map[string]bool{}
 	for _, p := range passes {

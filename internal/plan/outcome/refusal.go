@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// RefusedReason is the reason of a write that was refused.
+// RefusedReason returns the reason code of a refused write.
 func RefusedReason(r evidence.Refusal) reason.Code {
 	switch {
 	case r.Denial != nil && r.Sure:
@@ -25,7 +25,8 @@ func RefusedReason(r evidence.Refusal) reason.Code {
 	return reason.WebhookUnreachable
 }
 
-// refusedWrite is about an object that the collector has not managed to write to.
+// refusedWrite sets the outcome of an object to which the collector's write was refused. It returns
+// false if no write was.
 func (j *Judge) refusedWrite(out *Outcome) bool {
 	ref, d := out.Track.First.Ref, out.Track.Decision
 	r, refused := j.Neighbours.Refused[ref]
@@ -43,14 +44,14 @@ func (j *Judge) refusedWrite(out *Outcome) bool {
 	return true
 }
 
-// blockedByRefusal names the webhook or policy that keeps an object, or what is in it, from
-// going. Who else holds the object has been said.
+// blockedByRefusal names the webhook or policy that blocks the deletion of an object or of its
+// content. Other reasons that hold the object are set already.
 func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	r, refused := j.Neighbours.Refused[o.Ref]
 	switch reason.Code(out.Reason) {
 	case reason.OrphaningFails:
 		x, ok := j.refusedOf(out.Blocked.Dependents)
-		if !ok && len(out.Blocked.Dependents) == 0 && refused { // what is refused is to let go of the object itself
+		if !ok && len(out.Blocked.Dependents) == 0 && refused { // the refused write removes the object's own finalizer
 			break
 		}
 		if ok {
@@ -68,7 +69,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	case reason.ContentNotCovered:
 		if r, refused = j.Neighbours.Hidden(o); refused && r.Sure {
 			out.Result = report.Blocked
-			if o.Definition() == nil { // a list that fails is as good as a delete that is refused
+			if o.Definition() == nil { // a list that fails blocks like a delete that is refused
 				out.Blocked.Conditions = slices.Compact(slices.Sorted(slices.Values(append(controllers.Wait{
 					Controller: controllers.NamespaceName, Reason: controllers.Refused,
 					Resource: object.Resource{Group: r.Definition.Group, Name: r.Definition.Plural},
@@ -90,7 +91,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	}
 }
 
-// refusedOf is why a write was refused to one of the objects that stand.
+// refusedOf returns why a write was refused to one of the objects that are not being deleted.
 func (j *Judge) refusedOf(list []report.Ref) (evidence.Refusal, bool) {
 	for _, d := range list {
 		if r, ok := j.Neighbours.Refused[object.Ref(d)]; ok && j.stands(object.Ref(d)) {
@@ -100,7 +101,7 @@ func (j *Judge) refusedOf(list []report.Ref) (evidence.Refusal, bool) {
 	return evidence.Refusal{}, false
 }
 
-// stands reports whether nobody has deleted an object.
+// stands reports whether an object is neither gone nor being deleted.
 func (j *Judge) stands(ref object.Ref) bool {
 	tr := j.Tracks.ByUID(ref.UID)
 	return tr == nil || tr.Last != nil && !tr.Last.BeingDeleted()

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// markOtherRelease marks as Unknown what becomes something else if the cluster is of an older
-// release than the one whose rules were followed.
+// markOtherRelease marks outcomes as Unknown that differ if the cluster runs an older release than
+// the simulated one.
 func (j *Judge) markOtherRelease(all *Outcomes) {
 	if j.Snap.Version().Doubts(release.UpdatesWithoutNamespace) && j.Snap.Covers(object.Namespace.Resource(), "") {
 		j.markUpdates(all)
@@ -27,8 +27,8 @@ func (j *Judge) markOtherRelease(all *Outcomes) {
 	}
 }
 
-// markUpdates marks what loses a finalizer or a reference although its namespace is gone, and
-// who can only go after it: its owners, and the definition of its kind.
+// markUpdates marks objects that lose a finalizer or a reference although their namespace is gone,
+// and objects that can only go after them: their owners, and the CRD of their kind.
 //
 // kubernetes/kubernetes#140661.
 func (j *Judge) markUpdates(all *Outcomes) {
@@ -63,7 +63,7 @@ func (j *Judge) markUpdates(all *Outcomes) {
 	}
 }
 
-// after are the outcomes of those that may have to wait for an object.
+// after returns the outcomes of the objects that may have to wait for o.
 func (j *Judge) after(all *Outcomes, o *object.Object) []*Outcome {
 	refs := j.containers(o)
 	for _, owner := range o.Owners {
@@ -78,7 +78,7 @@ func (j *Judge) after(all *Outcomes, o *object.Object) []*Outcome {
 	return list
 }
 
-// markUnordered marks what stays in a namespace because its pods go first.
+// markUnordered marks what stays in a namespace because its pods are deleted first.
 //
 // KEP-5080.
 func (j *Judge) markUnordered(all *Outcomes) {
@@ -108,7 +108,7 @@ func (j *Judge) markUnordered(all *Outcomes) {
 	}
 }
 
-// markMisplaced marks who is kept by an owner that some reference names in a wrong place.
+// markMisplaced marks objects with an owner that some reference looks for in a wrong namespace.
 //
 // kubernetes/kubernetes#65200.
 func (j *Judge) markMisplaced(all *Outcomes) {
@@ -131,8 +131,8 @@ func (j *Judge) markMisplaced(all *Outcomes) {
 	}
 }
 
-// OwnersMisplaced are the owners of an object that some reference names in a wrong place, if the
-// release of the cluster may delete it because of that.
+// OwnersMisplaced returns the owners of an object that some reference looks for in a wrong namespace,
+// if the release of the cluster may delete the object because of that.
 func OwnersMisplaced(snap *snapshot.Snapshot, o *object.Object) []object.Ref {
 	if o == nil || len(o.Owners) == 0 || !snap.Version().Doubts(release.OwnersByPlace) {
 		return nil
@@ -140,7 +140,7 @@ func OwnersMisplaced(snap *snapshot.Snapshot, o *object.Object) []object.Ref {
 	return named(misnamedOwners(snap), o)
 }
 
-// named are the owners of an object that are among these.
+// named returns the owners of an object that are in misnamed.
 func named(misnamed map[types.UID]bool, o *object.Object) []object.Ref {
 	var owners []object.Ref
 	for _, ref := range o.Owners {
@@ -151,8 +151,8 @@ func named(misnamed map[types.UID]bool, o *object.Object) []object.Ref {
 	return owners
 }
 
-// misnamedOwners are the uids of namespaced owners that some reference looks for in another
-// place than a second one, or than the one in which the owner is.
+// misnamedOwners returns the uids of namespaced owners that have references from different
+// namespaces, or from outside of their own.
 func misnamedOwners(snap *snapshot.Snapshot) map[types.UID]bool {
 	misnamed, place := map[types.UID]bool{}, map[types.UID]string{}
 	namespaced := map[[2]string]bool{}

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// standStill gives the outcome of an object with which nobody goes on: proven to stay, or
-// not known.
+// standStill sets the outcome of a deletion that does not progress: blocked if that is proven,
+// unknown otherwise.
 func (out *Outcome) standStill(st Standstill) {
 	out.Result, out.Reason, out.Detail = report.Blocked, string(LateReason(st.Reason)), st.Detail
 	if st.Reason == reason.ControllerNotWorking {
@@ -23,18 +23,18 @@ func (out *Outcome) standStill(st Standstill) {
 	}
 }
 
-// StandsOpen reports whether it is not known what becomes of an object, because somebody is
-// late with it: another run can say no more.
+// StandsOpen reports whether an outcome is unknown because a controller is overdue. Another run
+// cannot tell more.
 func (out *Outcome) StandsOpen() bool {
 	return out.Result == report.Unknown && reason.Code(out.Reason).Late()
 }
 
-// blockedByLate is about an object with which somebody should long have gone on. What
-// else holds it holds it for certain.
+// blockedByLate handles an object with an overdue deletion. Anything else that holds it holds it for
+// certain.
 func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 	st, ok := j.Neighbours.Late.Of(o.Ref)
 	if ok {
-		out.Blocked.Conditions = nil // who would write them does not
+		out.Blocked.Conditions = nil // the overdue controller would write them
 	}
 	if !ok || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return !slices.Contains(st.holds, name) }) {
 		return
@@ -45,11 +45,11 @@ func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 	switch reason.Code(out.Reason) {
 	case reason.BlockingDependents, reason.ContentRemains:
 		if !j.untouched(out.Blocked.Dependents) {
-			out.late = &st // whoever else holds it may hold it for certain
+			out.late = &st // the other objects may hold it for certain
 			return
 		}
 	case "", reason.FinalizerRemains, reason.GracePeriodRuns, reason.OrphaningFails:
-	case reason.ContentNotCovered: // the word of the controller that has failed says more
+	case reason.ContentNotCovered: // the failed controller explains more than the gap
 	default:
 		return
 	}
@@ -59,8 +59,8 @@ func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 	out.standStill(st)
 }
 
-// blockedBesides says of a namespace with which its controller is late what holds it for
-// certain: tokens of others, and APIs that discovery cannot name.
+// blockedBesides handles a namespace with an overdue controller. It sets what holds it for certain:
+// tokens of other controllers, and APIs that discovery lacks.
 func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 	if o.Kind != "Namespace" || o.Group() != "" {
 		return false
@@ -83,7 +83,7 @@ func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 	return true
 }
 
-// foreignTokens are those in the spec of a namespace that others have to remove.
+// foreignTokens returns the entries of spec.finalizers that other controllers must remove.
 func foreignTokens(o *object.Object) []string {
 	facts := o.NamespaceFacts()
 	if facts == nil {
@@ -94,7 +94,7 @@ func foreignTokens(o *object.Object) []string {
 	return slices.Compact(list)
 }
 
-// untouched reports whether nobody has deleted any of these objects.
+// untouched reports whether all of these objects exist and none is being deleted.
 func (j *Judge) untouched(list []report.Ref) bool {
 	return !slices.ContainsFunc(list, func(r report.Ref) bool {
 		o, err := j.Server.Get(context.Background(), object.Ref(r))
@@ -102,8 +102,8 @@ func (j *Judge) untouched(list []report.Ref) bool {
 	})
 }
 
-// addLate adds the outcomes of those objects that others wait for, and with which somebody
-// is late: they are as they would be without our requests.
+// addLate adds the objects that others wait for and that have an overdue deletion. They are as they
+// would be without our requests.
 func (j *Judge) addLate(all *Outcomes) {
 	if j.Neighbours.Late == nil {
 		return
@@ -129,8 +129,8 @@ func (j *Judge) addLate(all *Outcomes) {
 	}
 }
 
-// mayYetGo tells of an object that nothing has touched whether somebody may yet delete
-// it who is late with that: then it is not known to stay.
+// mayYetGo reports whether an overdue controller may still delete an object that nothing touched.
+// Such an object is not known to stay.
 func (j *Judge) mayYetGo(ref object.Ref) bool {
 	if j.Neighbours.Late == nil {
 		return false

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addSuccessors adds what may depend on an object that goes, though it names another uid:
-// the snapshot may have an older copy of its owner, and the one that is there by now goes in
-// its place.
+// addSuccessors adds the dependents of a deleted object's successors. A successor has the same name
+// and another uid: the snapshot may have an older copy of the owner, and the delete then hits the
+// newer one.
 func (j *Judge) addSuccessors(all *Outcomes) (added []*Outcome) {
 	var gone []object.Ref
 	for _, out := range all.All() {
@@ -39,8 +39,8 @@ func (j *Judge) addSuccessors(all *Outcomes) (added []*Outcome) {
 	return added
 }
 
-// succeeded is the outcome of one that may depend on the successor of an owner; empty where
-// the seed has made it unknown already, or does worse to it.
+// succeeded returns the outcome of an object that may depend on the successor of an owner. It returns
+// none if the requests already make it unknown or worse.
 func (j *Judge) succeeded(all *Outcomes, o *object.Object, owner object.Ref) []*Outcome {
 	out := j.OfObject(all, o)
 	if o.BeingDeleted() || out != nil && !out.AlreadyHappening && out.Result != report.Kept && out.Result != report.Pruned {

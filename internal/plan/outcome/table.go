@@ -2,16 +2,16 @@ package outcome
 
 import "iter"
 
-// pageSize is how many keys are on a page of a table. Where little happens few pages are there.
+// pageSize is the number of keys per page of a table. Pages without entries are not allocated.
 const pageSize = 1 << 8
 
-// table has something for keys, in their order.
+// table maps keys to pointers, and iterates in the order of the keys.
 type table[T any] struct {
 	pages []*[pageSize]*T
 	size  int
 }
 
-// at is what is there for a key; nil for nothing, and for the key of nobody.
+// at returns the entry of a key; nil if it has none or is invalid.
 func (t *table[T]) at(k Key) *T {
 	if k < 0 || int(k)/pageSize >= len(t.pages) {
 		return nil
@@ -23,7 +23,7 @@ func (t *table[T]) at(k Key) *T {
 	return page[int(k)%pageSize]
 }
 
-// set puts something there, or nil.
+// set replaces the entry of a key; nil removes it.
 func (t *table[T]) set(k Key, x *T) {
 	n := int(k) / pageSize
 	if n >= len(t.pages) {
@@ -42,7 +42,7 @@ func (t *table[T]) set(k Key, x *T) {
 	*at = x
 }
 
-// all are those that are there. What is added meanwhile may be among them, or not.
+// all iterates over the entries. Entries added meanwhile may or may not be visited.
 func (t *table[T]) all() iter.Seq2[Key, *T] {
 	return func(yield func(Key, *T) bool) {
 		for n, page := range t.pages {
@@ -58,7 +58,7 @@ func (t *table[T]) all() iter.Seq2[Key, *T] {
 	}
 }
 
-// clone is a table with the same.
+// clone returns a copy that shares the entries.
 func (t *table[T]) clone() table[T] {
 	c := table[T]{pages: make([]*[pageSize]*T, len(t.pages)), size: t.size}
 	for n, page := range t.pages {
@@ -70,7 +70,7 @@ func (t *table[T]) clone() table[T] {
 	return c
 }
 
-// slab makes many of a kind that live as long as each other, with few allocations.
+// slab allocates values of one type in batches. A batch is freed as a whole.
 type slab[T any] struct{ free []T }
 
 func (s *slab[T]) take() *T {

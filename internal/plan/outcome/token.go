@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// accountOf is the ServiceAccount whose token an object is or may be; without a uid if
-// neither the token nor the snapshot has one.
+// accountOf returns the ServiceAccount of a Secret that is or may be its token. The reference has no
+// uid if neither the token nor the snapshot has it.
 func (j *Judge) accountOf(o *object.Object) (ref object.Ref, ok bool) {
 	t := o.Token()
 	if t == nil {
@@ -22,7 +22,8 @@ func (j *Judge) accountOf(o *object.Object) (ref object.Ref, ok bool) {
 	return account, true
 }
 
-// judgeRevoked is a token that its controller has deleted.
+// judgeRevoked sets the reason of a token that the tokens controller deleted. It returns false for
+// other objects.
 func (j *Judge) judgeRevoked(out *Outcome) bool {
 	account, ok := j.accountOf(out.Track.First)
 	if !ok || j.Words.Text(out.Track.RemovedBy) != controllers.TokensName {
@@ -32,9 +33,9 @@ func (j *Judge) judgeRevoked(out *Outcome) bool {
 	return true
 }
 
-// addTokens adds the Secrets of which it is not known whether they go with a
-// ServiceAccount: because that is not known of the account, or because the Secret may be
-// no token. Of an account that goes it says so if its tokens may not have been seen.
+// addTokens adds the Secrets that may be deleted with a ServiceAccount: the outcome of the account is
+// unknown, or the Secret may not be a token. A deleted account gets a detail if the snapshot may lack
+// some of its tokens.
 func (j *Judge) addTokens(all *Outcomes) (added []*Outcome) {
 	for _, o := range j.Server.ObjectsOf(object.Secret.GroupResource(), "") {
 		account, ok := j.accountOf(o)
@@ -68,8 +69,8 @@ func (j *Judge) addTokens(all *Outcomes) (added []*Outcome) {
 	return added
 }
 
-// tokensNotSeen reports whether something is a ServiceAccount that goes, and tokens of it
-// may be there that the snapshot lacks; where its namespace goes, they go with that.
+// tokensNotSeen reports whether out is a deleted ServiceAccount with tokens that the snapshot may
+// lack. If its namespace goes, the tokens go with that.
 func (j *Judge) tokensNotSeen(out *Outcome) bool {
 	o := out.Track.First
 	return out.Result == report.Deleted && o.Is(object.ServiceAccount) && !j.Snap.Covers(object.Secret.Resource(), o.Namespace) && len(j.containers(o)) == 0

@@ -7,67 +7,65 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Track follows one object through a simulation. It is kept small: a plan may
-// have millions.
+// Track records what happens to one object in a simulation. It is kept small, because a plan may have
+// millions.
 type Track struct {
-	// First is the object as the snapshot has it, last as it is now; last is nil
-	// once it is gone.
+	// First is the object in the snapshot. Last is its current state; nil once it is gone.
 	First, Last *object.Object
-	// Decision is what the collector decided last about the object while it
-	// existed.
+	// Decision is the last decision of the collector about the object while it existed.
 	Decision judgement
-	// earlier is the decision that sent the last DELETE, when a later one came.
+	// earlier is the decision that sent the last DELETE, if a later decision replaced it.
 	earlier *judgement
-	// before is the reason of the last decision before the seed.
+	// before is the reason of the last decision before the requests.
 	before reason.Code
 	// orphanedBy is the owner whose orphaning removed a reference.
 	orphanedBy *object.Object
 	Refused    error
-	// RemovedBy is the actor whose request removed the object, releasedBy the last
-	// actor that removed a finalizer from it before, and MarkedBy the one that began its deletion.
+	// RemovedBy is the actor whose request removed the object. releasedBy is the actor that removed a
+	// finalizer last before that. MarkedBy is the actor that started the deletion.
 	RemovedBy, releasedBy, MarkedBy Word
 
 	Changed Phases
 	Target  bool
-	// resumed tells that the collector ended a deletion for which it had a
-	// finalizer in the snapshot.
+	// resumed: the collector removed a finalizer of its own that the snapshot already had, on an
+	// object that was being deleted then.
 	resumed bool
-	// Awaited tells that somebody else had deleted the object before our requests, and
-	// that something waits for it that follows from them.
+	// Awaited: the object was deleted before our requests, and something that follows from them waits
+	// for it.
 	Awaited bool
-	// reclaimed tells that a volume was deleted because its claim went.
+	// reclaimed: the object is a volume that was deleted because its claim went.
 	reclaimed bool
-	// updated tells that a request took a finalizer or an owner reference off it.
+	// updated: a request removed a finalizer or an owner reference.
 	updated bool
 }
 
-// Phases are the parts of a simulation in which something happened.
+// Phases is a set of phases of a simulation. A track has the phases that changed its object.
 type Phases uint8
 
-// The phases, in their order but for the futures, of which each has two.
+// The phases, in their order. The last two belong to the futures AfterRelease and InLaterFuture.
 const (
-	// InBaseline: before the requests.
+	// InBaseline is the time before the requests.
 	InBaseline Phases = 1 << iota
-	// AfterSeed: after the requests, while nobody takes a finalizer of others off.
+	// AfterSeed follows the requests. No finalizer of another controller is removed in it.
 	AfterSeed
-	// AfterRelease: finalizers came off that controllers which run take off.
+	// AfterRelease follows the removal of finalizers by controllers that run.
 	AfterRelease
-	// InLaterFuture: finalizers came off that may come off.
+	// InLaterFuture follows the removal of finalizers that may be removed.
 	InLaterFuture
-	// AfterOthers is AfterRelease when those of objects came off, too, that others had
-	// deleted before: what happens then need not follow from our requests.
+	// AfterOthers is AfterRelease with finalizers removed from objects, too, that others had deleted
+	// before. What happens then need not follow from our requests.
 	AfterOthers
-	// LaterOfOthers is InLaterFuture in the same way.
+	// LaterOfOthers is the same for InLaterFuture.
 	LaterOfOthers
 )
 
-// bySeed reports whether something happened after the seed was put in.
+// bySeed reports whether something happened after the requests.
 func (p Phases) bySeed() bool { return p&^InBaseline != 0 }
 
-// judgement is what of a decision is worth keeping.
+// judgement is the retained part of a decision.
 type judgement struct {
-	// live is the object that was judged; the others say which of its references
-	// counted as what.
+	// live is the object that was judged. The sets have the positions of its owner references by
+	// class.
 	live                     *object.Object
 	solid, dangling, waiting engine.Positions
 	failure                  *failure
@@ -114,12 +112,12 @@ func (j *judgement) note(o *engine.OwnerFact) {
 		j.failure = &failure{}
 	}
 	if j.failure.unresolved == nil {
-		kept := *o // the engine writes over its list
+		kept := *o // the engine reuses its list
 		j.failure.unresolved = &kept
 	}
 }
 
-// Unresolved is the first reference that could not be resolved; nil for none.
+// Unresolved returns the first reference that could not be resolved; nil for none.
 func (j *judgement) Unresolved() *engine.OwnerFact {
 	if j.failure == nil {
 		return nil
@@ -127,8 +125,8 @@ func (j *judgement) Unresolved() *engine.OwnerFact {
 	return j.failure.unresolved
 }
 
-// undecided reports whether nothing was decided because nothing is known of an owner
-// or of the object.
+// undecided reports whether nothing was decided because nothing is known about an owner or the
+// object.
 func (j *judgement) undecided() bool {
 	switch j.Reason {
 	case reason.OwnerNotCovered, reason.ObjectNotCovered, reason.UnknownOwnerKind, reason.LookupFailed:
@@ -138,7 +136,7 @@ func (j *judgement) undecided() bool {
 	}
 }
 
-// Err is why nothing was decided; nil for no error.
+// Err returns why nothing was decided; nil for no error.
 func (j *judgement) Err() error {
 	if j.failure == nil {
 		return nil
@@ -146,8 +144,7 @@ func (j *judgement) Err() error {
 	return j.failure.err
 }
 
-// removal is the decision that sent the last DELETE; it has no reason if there
-// was none.
+// removal returns the decision that sent the last DELETE. Its reason is empty if there was none.
 func (t *Track) removal() judgement {
 	switch {
 	case t.Decision.deletes:
@@ -159,7 +156,7 @@ func (t *Track) removal() judgement {
 	}
 }
 
-// decided replaces the last decision.
+// decided replaces the last decision. It keeps one that sent a DELETE in earlier.
 func (t *Track) decided(j judgement) {
 	if t.Decision.deletes && !j.deletes {
 		earlier := t.Decision
@@ -168,7 +165,7 @@ func (t *Track) decided(j judgement) {
 	t.Decision = j
 }
 
-// Retold is the track with its words as another run has them.
+// Retold returns a copy of the track with its words renumbered for another run.
 func (t *Track) Retold(from, to *Words) *Track {
 	own := *t
 	own.RemovedBy = to.Number(from.Text(t.RemovedBy))
@@ -177,8 +174,8 @@ func (t *Track) Retold(from, to *Words) *Track {
 	return &own
 }
 
-// ended reports whether a finalizer of the collector went that the object had from
-// the start, in a deletion that was under way then.
+// ended reports whether an event removed a finalizer of the collector that the object already had in
+// the snapshot, while it was being deleted.
 func ended(first, before *object.Object, e object.Event) bool {
 	if !first.BeingDeleted() {
 		return false
@@ -190,8 +187,8 @@ func ended(first, before *object.Object, e object.Event) bool {
 	return gone(object.Foreground) || gone(object.Orphan)
 }
 
-// updated reports whether a change took a finalizer or an owner reference off an object: a
-// DELETE ends only what has no finalizers.
+// updated reports whether an event removed a finalizer or an owner reference. A deleted object that
+// had finalizers before counts, because DELETE alone ends only objects without any.
 func updated(before *object.Object, e object.Event) bool {
 	switch e.Type {
 	case object.Deleted:
@@ -203,8 +200,8 @@ func updated(before *object.Object, e object.Event) bool {
 	}
 }
 
-// counted reports whether a pod that lives has only been counted by its Job: that
-// decides nothing.
+// counted reports whether an event only removes the Job finalizer from a pod that is not being
+// deleted. That has no effect on its outcome.
 func counted(before *object.Object, e object.Event) bool {
 	return e.Type == object.Modified && !e.Object.BeingDeleted() &&
 		before.HasFinalizer(controllers.JobFinalizer) && !e.Object.HasFinalizer(controllers.JobFinalizer)

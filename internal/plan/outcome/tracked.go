@@ -21,13 +21,13 @@ func (j *Judge) addTracked(all *Outcomes) {
 	}
 }
 
-// leaveOutElsewhere leaves out what nobody has asked about.
+// leaveOutElsewhere removes the outcomes outside of the requested scope.
 func (j *Judge) leaveOutElsewhere(all *Outcomes) {
 	all.RemoveIf(j.elsewhere)
 }
 
-// elsewhere reports whether an object is outside of where the collection was asked for,
-// and neither garbage nor changed: that it is stuck, or not known, is not the question.
+// elsewhere reports whether an object outside of the collected scope is stuck or unknown, and
+// unchanged.
 func (j *Judge) elsewhere(out *Outcome) bool {
 	if out.Result != report.Unknown && out.Result != report.Blocked || out.Track.Changed != 0 {
 		return false
@@ -35,8 +35,7 @@ func (j *Judge) elsewhere(out *Outcome) bool {
 	return j.NotAskedFor(out.Track.First)
 }
 
-// judgeTracked is nil for an object that nothing touched and whose prospects did not
-// change.
+// judgeTracked returns nil for an object that nothing touched and whose prospects did not change.
 func (j *Judge) judgeTracked(tr *Track) *Outcome {
 	out := &Outcome{Track: tr, AlreadyHappening: !j.Collects && !j.Causes.Follows(tr) && !tr.Target}
 	switch {
@@ -81,8 +80,8 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 	return out
 }
 
-// openAsBefore reports whether an object whose deletion was under way waits for content or
-// dependents that were not seen: that was so before, and no delete of ours can change it.
+// openAsBefore reports whether an object that was being deleted in the snapshot waits for content or
+// dependents that were not seen. Our requests cannot change that.
 func (j *Judge) openAsBefore(out *Outcome) bool {
 	switch reason.Code(out.Reason) {
 	case reason.ContentNotCovered, reason.DependentsNotCovered:
@@ -92,12 +91,12 @@ func (j *Judge) openAsBefore(out *Outcome) bool {
 	}
 }
 
-// Nowhere is what has to hold for an owner that is not where its dependent says to be
-// absent under strict rules, which look for its uid everywhere. (engine.Strict rule 3)
+// Nowhere is the assumption under strict rules that an owner is absent if it is not where its
+// dependent refers to. These rules look for its uid everywhere. (engine.Strict rule 3)
 const Nowhere = "nothing that was not seen has the uid of an owner that was not found; collect keeps the dependents of such a one"
 
-// restsOnAbsence reports whether strict rules might keep an object, or a reference of it,
-// if more had been seen.
+// restsOnAbsence reports whether strict rules might keep an object, or a reference of it, if the
+// snapshot were complete.
 func (j *Judge) restsOnAbsence(out *Outcome) bool {
 	if !j.Partial || out.Result != report.Deleted && out.Result != report.Pruned {
 		return false
@@ -108,14 +107,14 @@ func (j *Judge) restsOnAbsence(out *Outcome) bool {
 		slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return absent(r.UID) })
 }
 
-// resumption is what has to hold for a deletion that was under way when the
-// snapshot was taken to go on as it does here. (Q20, Q26)
+// resumption is the assumption that the collector continues a deletion that had started before the
+// snapshot. (Q20, Q26)
 const resumption = "the garbage collector takes up the deletions that were under way, as it does after a restart; one that has missed their start leaves them"
 
-// asBefore reports whether an object was only looked at again, as attempts without
-// end are after every change: nothing that its owners could decide has changed.
+// asBefore reports whether the collector only considered an object again, as retries do after every
+// change. None of its owners changed.
 func (j *Judge) asBefore(tr *Track) bool {
-	first := tr.before == "" && tr.Decision.Reason == reason.ExistingOwner // who else it owns may have had it looked at before
+	first := tr.before == "" && tr.Decision.Reason == reason.ExistingOwner // its other dependents may have caused an earlier attempt
 	if tr.Target || !first && (tr.before != tr.Decision.Reason || tr.before == "") {
 		return false
 	}
@@ -125,9 +124,8 @@ func (j *Judge) asBefore(tr *Track) bool {
 	})
 }
 
-// unremarkable reports whether an object that stays was looked at for no reason
-// that a person would care about: it has no owners, or a collection that starts
-// finds all of its owners where they should be.
+// unremarkable reports whether an object that stays was considered for no reason worth reporting: it
+// has no owners, or a collection finds that all of its owners exist.
 func (j *Judge) unremarkable(tr *Track) bool {
 	if tr.Target || tr.Changed != 0 {
 		return false
@@ -135,8 +133,8 @@ func (j *Judge) unremarkable(tr *Track) bool {
 	return tr.Decision.Reason == reason.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == reason.ExistingOwner
 }
 
-// judgeRefused is a target that the server does not delete, or does not find: it
-// was garbage, and the collector was faster.
+// judgeRefused handles a target that the server does not delete or does not find. A target that is
+// not found was garbage that the collector deleted first.
 func (j *Judge) judgeRefused(out *Outcome) {
 	tr := out.Track
 	if tr.Last == nil {
@@ -179,8 +177,7 @@ func (j *Judge) judgeDeleted(out *Outcome) {
 	j.assume(out)
 }
 
-// assume says what has to hold for whoever let go of the object, and for whoever
-// removed it, to have done so.
+// assume adds the assumptions behind the removal of the object and of its finalizers.
 func (j *Judge) assume(out *Outcome) {
 	for _, actor := range []Word{out.Track.releasedBy, out.Track.RemovedBy} {
 		text, ok := j.assumption(j.Words.Text(actor))
@@ -196,7 +193,7 @@ func (j *Judge) assume(out *Outcome) {
 	}
 }
 
-// judgeChanged is an object that survives with other references.
+// judgeChanged handles an object that survives with other references.
 func (j *Judge) judgeChanged(out *Outcome) {
 	tr := out.Track
 	if VolumeReleased(tr) {
@@ -229,9 +226,9 @@ func (j *Judge) judgeChanged(out *Outcome) {
 	}
 }
 
-// openSinceOrphaned asks about an object that lost a reference to its owner, and that the
-// collector has not looked at since: another owner of which nothing is known may let it go
-// as soon as it does. It is nil if nothing is open.
+// openSinceOrphaned looks up an object that lost a reference to its owner and that the collector has
+// not considered since. If another owner is unknown, the collector may still delete the object. It
+// returns nil if nothing is unknown.
 func (j *Judge) openSinceOrphaned(tr *Track) *Outcome {
 	if tr.orphanedBy == nil || len(tr.Last.Owners) == 0 {
 		return nil
@@ -239,7 +236,7 @@ func (j *Judge) openSinceOrphaned(tr *Track) *Outcome {
 	return j.lookUp(tr.Last)
 }
 
-// judgeConsidered is an object that the collector looked at and left as it was.
+// judgeConsidered handles an object that the collector considered and left as it was.
 func (j *Judge) judgeConsidered(out *Outcome) {
 	d := out.Track.Decision
 	if why, ok := j.Kept[out.Track.First.Ref]; ok {
@@ -271,15 +268,15 @@ func (j *Judge) judgeConsidered(out *Outcome) {
 	}
 }
 
-// keptForever reports whether an owner is of a kind that is known not to be served. The garbage
-// collector decides nothing about the object, whatever becomes of its owners. (Q4) Our own
-// leaves that undecided: it begins no deletion that would wait for the object for good.
+// keptForever reports whether an owner has a kind that is known not to be served. The garbage
+// collector then decides nothing about the object, whatever happens to its other owners. (Q4) Our own
+// collector leaves it undecided, and starts no deletion that would wait for the object forever.
 func (j *Judge) keptForever(d judgement) bool {
 	ours := j.Collects && j.Rules == engine.Strict
 	return d.Reason == reason.UnknownOwnerKind && j.Snap.KnowsAllKinds() && !ours
 }
 
-// owners are the references of a judged object that are in one of the sets.
+// owners returns the owners of a judged object that have their positions in one of the sets.
 func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
 	if d.live == nil {
 		return nil
@@ -296,7 +293,7 @@ func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
 	return refs
 }
 
-// onlyOwner is the one reference of an object, in a list that its siblings share.
+// onlyOwner returns the only owner of an object. Siblings share the slice.
 func (j *Judge) onlyOwner(o *object.Object) []object.Ref {
 	if j.child == nil || !object.SameOwners(j.child.Owners, o.Owners) || j.child.Namespace != o.Namespace {
 		j.child, j.parent = o, slices.Clip([]object.Ref{j.Locate(o.Owners[0], o.Namespace)})
@@ -304,8 +301,8 @@ func (j *Judge) onlyOwner(o *object.Object) []object.Ref {
 	return j.parent
 }
 
-// Locate is the identity that a reference names, without a namespace when its
-// kind is cluster-scoped.
+// Locate returns the identity that a reference names. It has no namespace if the kind is
+// cluster-scoped.
 func (j *Judge) Locate(ref object.OwnerReference, namespace string) object.Ref {
 	at := ref.In(namespace)
 	if r, err := j.Server.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
@@ -324,7 +321,7 @@ func (j *Judge) removedReferences(tr *Track) []object.Ref {
 	return refs
 }
 
-// judgeTaken is a target that is gone, or that was not being deleted.
+// judgeTaken handles a target that is gone, or that was not being deleted.
 func (j *Judge) judgeTaken(out *Outcome) {
 	tr := out.Track
 	out.Reason = string(reason.FinalizerTaken)

@@ -12,19 +12,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Key is the number of an object in a run, in object.Compare order: its place in the snapshot,
-// and a number behind these for one that the snapshot does not have. Objects that share a uid
-// have keys of their own.
+// Key numbers an object in a run, in object.Compare order: its index in the snapshot, or a larger
+// number if the snapshot lacks it. Objects that share a uid have different keys.
 type Key int32
 
-// nobody is the key of no object.
+// nobody is an invalid key.
 const nobody Key = -1
 
-// Tracks are the objects that something touched or considered. They are for one goroutine.
+// Tracks records the objects that something touched or considered. It is not safe for concurrent use.
 type Tracks struct {
-	// collector and reclaim are the words for these actors.
+	// collector and reclaim are the interned names of these actors.
 	collector, reclaim Word
-	// Shared are the uids that several objects have.
+	// Shared has the uids that several objects have.
 	Shared map[types.UID]bool
 	Phase  Phases
 
@@ -32,19 +31,19 @@ type Tracks struct {
 	along *snapshot.Along
 	of    table[Track]
 	store slab[Track]
-	// others are the keys of objects that the snapshot does not have under these coordinates, by
-	// uid; of those with a shared one, by twin. uids are the keys of those that it has; nil until
-	// somebody asks.
+	// others has the keys of objects that the snapshot lacks under these coordinates, by uid, or by
+	// twin if the uid is shared. uids has the keys of the objects in the snapshot; computed on first
+	// use.
 	others, uids map[types.UID]Key
-	// begun are the tracks in the order in which they began, and byUID those up to seen: who is
-	// referred to is known by its uid alone.
+	// begun has the tracks in the order of creation. byUID indexes begun[:seen], as an owner
+	// reference identifies an object by its uid alone.
 	begun []*Track
 	byUID map[types.UID]*Track
 	seen  int
 	last  *Track
 }
 
-// NewTracks are those of a run of which nothing is recorded yet.
+// NewTracks returns the empty tracks of a new run.
 func NewTracks(snap *snapshot.Snapshot, w *Words) *Tracks {
 	return &Tracks{
 		collector: w.Number(ActorCollector), reclaim: w.Number(controllers.ReclaimName),
@@ -53,7 +52,7 @@ func NewTracks(snap *snapshot.Snapshot, w *Words) *Tracks {
 	}
 }
 
-// Of is the track of an object. It begins when somebody asks for it.
+// Of returns the track of an object, and creates it if there is none.
 func (t *Tracks) Of(o *object.Object) *Track {
 	key := t.Key(o)
 	tr := t.of.at(key)
@@ -69,7 +68,7 @@ func (t *Tracks) Of(o *object.Object) *Track {
 	return tr
 }
 
-// Known is the track of an object; nil for one that nothing touched.
+// Known returns the track of an object; nil if nothing touched it.
 func (t *Tracks) Known(o *object.Object) *Track {
 	if place := t.snap.Place(o); place >= 0 {
 		return t.of.at(Key(place))
@@ -80,8 +79,8 @@ func (t *Tracks) Known(o *object.Object) *Track {
 	return t.ByUID(o.UID)
 }
 
-// Meant is the track of the object whose uid a reference has; nil for one that nothing touched, and
-// where several have it. It is as ByUID, and faster where the reference is right.
+// Meant returns the track of the object with the uid of r; nil if nothing touched it, or if the uid
+// is shared. It returns the same as ByUID, and is faster if the rest of r is right.
 func (t *Tracks) Meant(r object.Ref) *Track {
 	if t.Shared[r.UID] {
 		return nil
@@ -92,11 +91,11 @@ func (t *Tracks) Meant(r object.Ref) *Track {
 	return t.ByUID(r.UID)
 }
 
-// Named is the track of the object with exactly this identity; nil for one that nothing touched.
+// Named returns the track of the object with exactly this identity; nil if nothing touched it.
 func (t *Tracks) Named(r object.Ref) *Track { return t.of.at(t.named(r)) }
 
-// ByUID is the track of the object with a uid; nil for one that nothing touched, and where
-// several have it.
+// ByUID returns the track of the object with a uid; nil if nothing touched it, or if the uid is
+// shared.
 func (t *Tracks) ByUID(uid types.UID) *Track {
 	if t.last != nil && t.last.First.UID == uid {
 		return t.last
@@ -114,14 +113,14 @@ func (t *Tracks) ByUID(uid types.UID) *Track {
 	return tr
 }
 
-// All are the tracks that there are, in the order of their keys.
+// All iterates over the tracks in the order of their keys.
 func (t *Tracks) All() iter.Seq2[Key, *Track] { return t.of.all() }
 
-// At is the track with a key; nil for none.
+// At returns the track with a key; nil for none.
 func (t *Tracks) At(k Key) *Track { return t.of.at(k) }
 
-// Now is an object of the snapshot as it is now; nil once it is gone. Nothing has happened to one
-// of which there is no track.
+// Now returns the current state of an object of the snapshot; nil once it is gone. An object without
+// a track is unchanged.
 func (t *Tracks) Now(o *object.Object) *object.Object {
 	if tr := t.Known(o); tr != nil {
 		return tr.Last
@@ -129,7 +128,7 @@ func (t *Tracks) Now(o *object.Object) *object.Object {
 	return o
 }
 
-// Key is the key under which the track of an object is or would be.
+// Key returns the key of an object, whether or not it has a track.
 func (t *Tracks) Key(o *object.Object) Key {
 	if place := t.snap.Place(o); place >= 0 {
 		return Key(place)
@@ -148,7 +147,7 @@ func (t *Tracks) Key(o *object.Object) Key {
 	return key
 }
 
-// named is the key of the object with exactly this identity; nobody if it has none.
+// named returns the key of the object with exactly this identity; nobody if it has none.
 func (t *Tracks) named(r object.Ref) Key {
 	if o := t.along.Find(r); o != nil && o.UID == r.UID {
 		return Key(t.snap.Place(o))
@@ -166,7 +165,7 @@ func (t *Tracks) foreign(uid types.UID) Key {
 	return nobody
 }
 
-// stored are the keys of the objects of the snapshot by their uids.
+// stored returns the keys of the objects in the snapshot by uid.
 func (t *Tracks) stored() map[types.UID]Key {
 	if t.uids == nil {
 		t.uids = make(map[types.UID]Key, len(t.snap.Objects))
@@ -177,8 +176,9 @@ func (t *Tracks) stored() map[types.UID]Key {
 	return t.uids
 }
 
-// storedTwin is an object of the snapshot that shares its UID with another one: of these the
-// collector takes one for the other, and what it has observed is not what is stored.
+// storedTwin returns the object of the snapshot with this reference if its UID is shared; nil
+// otherwise. The collector confuses such objects, so that the one it observed is not the one in
+// storage.
 func (t *Tracks) storedTwin(r object.Ref) *object.Object {
 	if !t.Shared[r.UID] {
 		return nil
@@ -186,11 +186,10 @@ func (t *Tracks) storedTwin(r object.Ref) *object.Object {
 	return t.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
 }
 
-// twin stands for the uid of an object whose uid another object has as well. A UID holds
-// no zero byte.
+// twin returns a key that replaces a shared uid. It cannot collide, because no UID has a zero byte.
 func twin(r object.Ref) types.UID { return types.UID(string(r.UID) + "\x00" + r.String()) }
 
-// Event follows a change of what is stored.
+// Event records a change in storage.
 func (t *Tracks) Event(e object.Event, actor Word) {
 	before := e.Old
 	if before == nil {
@@ -214,7 +213,7 @@ func (t *Tracks) Event(e object.Event, actor Word) {
 	}
 }
 
-// Decided follows a decision of the collector about an observed object.
+// Decided records a decision of the collector about an observed object.
 func (t *Tracks) Decided(d engine.Decision) {
 	if d.Attempt.Virtual || d.Attempt.Work == engine.OrphanWork {
 		return
@@ -229,7 +228,7 @@ func (t *Tracks) Decided(d engine.Decision) {
 	}
 }
 
-// Orphaning follows the release of the dependents of an owner.
+// Orphaning records the release of an owner's dependents.
 func (t *Tracks) Orphaning(d engine.Decision) {
 	for i := range d.Requests {
 		r := &d.Requests[i]
@@ -239,8 +238,8 @@ func (t *Tracks) Orphaning(d engine.Decision) {
 	}
 }
 
-// Elsewhere names the object that has the uid of an object's owner and that the reference cannot
-// mean; empty if none was seen.
+// Elsewhere returns the full name of the object that has the uid of an object's owner but that the
+// reference cannot mean; empty if none was seen.
 func (t *Tracks) Elsewhere(of report.Ref, owners []report.Ref) string {
 	o := t.snap.Find(of.APIVersion, of.Kind, of.Namespace, of.Name)
 	if o == nil || len(owners) != 1 {

@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// markAmbiguous turns the outcomes of objects into Unknown that may belong to
-// another owner than the run has taken for it: because several objects have the
-// owner's uid, or because the owner's uid is not in the snapshot. So are those of owners
-// that cannot be orphaned because of such an object alone: the graph makes one of several.
+// markAmbiguous sets outcomes to Unknown if the run may have taken another object for the owner:
+// several objects have the owner's uid, or the snapshot lacks it. It does so as well for owners whose
+// orphaning fails only because of dependents with shared uids, which the graph merges into one.
 func (j *Judge) markAmbiguous(all *Outcomes) {
 	shared, nameless := j.Tracks.Shared, j.hasNameless()
 	if len(shared) == 0 && !nameless {
@@ -27,7 +26,7 @@ func (j *Judge) markAmbiguous(all *Outcomes) {
 		switch {
 		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d report.Ref) bool { return !shared[d.UID] }):
 			out.MarkUnknown(reason.SharedUID)
-		case tr.First.BeingDeleted(): // whatever owns it
+		case tr.First.BeingDeleted(): // its owners no longer matter
 		case out.Result == report.Deleted && len(j.containers(tr.First)) > 0: // it goes with its namespace, whatever owns it
 		case out.Result != report.Kept && nameless && tr.refersTo(func(o object.OwnerReference) bool { return j.nameless(o, tr.First.Namespace) }):
 			out.MarkUnknown(reason.MissingUID)
@@ -35,19 +34,19 @@ func (j *Judge) markAmbiguous(all *Outcomes) {
 	}
 }
 
-// Ambiguous reports whether several objects have the uid of an object, or of an owner of it
-// that may take it.
+// Ambiguous reports whether several objects have the uid of an object, or of an owner that may take
+// it along.
 func (t *Tracks) Ambiguous(tr *Track) bool {
 	return t.Shared[tr.First.UID] || tr.refersTo(func(o object.OwnerReference) bool { return t.Shared[o.UID] })
 }
 
-// refersTo reports whether an owner may take an object that is of some kind; who asks for its
-// end asks for no owner.
+// refersTo reports whether an owner that satisfies is may cause the deletion of an object. It returns
+// false for a target, which is deleted anyway.
 func (tr *Track) refersTo(is func(object.OwnerReference) bool) bool {
 	return !tr.Target && slices.ContainsFunc(tr.First.Owners, is)
 }
 
-// sharedUIDs are the UIDs that several objects of a snapshot claim.
+// sharedUIDs returns the UIDs that several objects of a snapshot have.
 func sharedUIDs(snap *snapshot.Snapshot) map[types.UID]bool {
 	shared := map[types.UID]bool{}
 	for _, p := range snap.Problems {
@@ -58,9 +57,8 @@ func sharedUIDs(snap *snapshot.Snapshot) map[types.UID]bool {
 	return shared
 }
 
-// markDependents follows Unknown down the owner references: who is kept by an
-// object that may go may go as well, and who goes with an object that may stay may
-// stay.
+// markDependents propagates Unknown down the owner references. An object kept by one that may go may
+// go as well. An object that goes with one that may stay may stay.
 func (j *Judge) markDependents(all *Outcomes) {
 	var open []*Outcome
 	for _, out := range all.All() {
@@ -71,7 +69,7 @@ func (j *Judge) markDependents(all *Outcomes) {
 	j.propagateFrom(all, open)
 }
 
-// propagateFrom follows Unknown down from these.
+// propagateFrom propagates Unknown from these outcomes to their dependents.
 func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 	if len(open) == 0 {
 		return
@@ -87,8 +85,8 @@ func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 				open = append(open, d)
 			}
 		}
-		// Who waits for others to let what is being deleted go is none of what we know less of
-		// than before, unless we had it deleted.
+		// A dependent of an object that is being deleted is as unknown as it was before, unless we
+		// deleted the object.
 		if o := out.Track.Last; o != nil && (!o.BeingDeleted() || out.Track.Target) {
 			marked := j.markKept(all, o)
 			open, kept = append(open, marked...), append(kept, marked...)
@@ -97,9 +95,8 @@ func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 	j.blameOwners(all, kept)
 }
 
-// blameOwners names the owners because of which nothing is known. What rests on
-// an owner that the seed made unknown is the seed's doing as well; all else would
-// be unknown without it.
+// blameOwners names the owners that make outcomes unknown. What rests on an owner that the requests
+// made unknown is caused by the requests as well. The rest would be unknown without them.
 func (j *Judge) blameOwners(all *Outcomes, kept []*Outcome) {
 	g := j.Collector.Graph()
 	isKept := make(map[*Outcome]bool, len(kept))
@@ -131,9 +128,9 @@ func (j *Judge) blameOwners(all *Outcomes, kept []*Outcome) {
 	}
 }
 
-// takers lists who was deleted because of owners, or after it had lost a reference to
-// them, by the uid of the owner; empty unless it is not known who is whose owner, or which
-// owner goes at all.
+// takers returns the deleted objects by the uids of the owners that caused it, and of owners that
+// they lost the reference to. It returns nil unless it is unknown which object owns which, or which
+// owner goes.
 func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 	if !slices.ContainsFunc(open, func(out *Outcome) bool {
 		switch reason.Code(out.Reason) {
@@ -153,7 +150,7 @@ func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 		for _, owner := range out.Because {
 			byOwner[owner.UID] = append(byOwner[owner.UID], out)
 		}
-		// A reference that was dropped before would have kept it.
+		// An owner whose reference was removed earlier would have kept it.
 		judged := out.Track.removal().live
 		for _, ref := range out.Track.First.Owners {
 			if judged != nil && !judged.RefersTo(ref.UID) {
@@ -164,8 +161,8 @@ func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 	return byOwner
 }
 
-// markKept turns the dependents of an object that may go into Unknown, unless
-// another owner keeps them for certain.
+// markKept sets the dependents of an object that may go to Unknown, unless another owner keeps them
+// for certain. It returns the outcomes of these dependents.
 func (j *Judge) markKept(all *Outcomes, owner *object.Object) []*Outcome {
 	g := j.Collector.Graph()
 	id, ok := g.Find(owner.UID)
@@ -183,7 +180,7 @@ func (j *Judge) markKept(all *Outcomes, owner *object.Object) []*Outcome {
 			out = j.keptBy(o, owner.Ref)
 			j.set(all, o, out)
 		}
-		if out.Result != report.Unknown { // which of several it is, is not known whatever its owner does
+		if out.Result != report.Unknown { // a shared uid stays unknown whatever its owner does
 			out.MarkUnknown(reason.OwnerUnknown)
 		}
 		marked = append(marked, out)
@@ -192,8 +189,8 @@ func (j *Judge) markKept(all *Outcomes, owner *object.Object) []*Outcome {
 	return marked
 }
 
-// keptForCertain reports whether an owner of the object exists that does not wait
-// for its dependents and of which it is not unknown whether it stays.
+// keptForCertain reports whether an owner of the object exists, does not wait for its dependents, and
+// has a known outcome or none.
 func (j *Judge) keptForCertain(all *Outcomes, o *object.Object) bool {
 	g := j.Collector.Graph()
 	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {

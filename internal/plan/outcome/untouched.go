@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// The outcomes of objects that nothing touched, and of which a plan speaks all the same.
+// The outcomes of objects that nothing touched but that a plan lists.
 
-// addTerminating puts every object that is being deleted into the plan of a
-// collection, also those that nothing concerned.
+// addTerminating adds every object that is being deleted to the plan of a collection, even if nothing
+// touched it.
 func (j *Judge) addTerminating(all *Outcomes) {
 	if !j.Collects {
 		return
@@ -29,9 +29,8 @@ func (j *Judge) addTerminating(all *Outcomes) {
 	}
 }
 
-// addUnresolved puts the dependents of owners that cannot be looked up into the
-// plan of a collection: they may be garbage. The collector itself only retries
-// the owner.
+// addUnresolved adds the dependents of owners that cannot be looked up to the plan of a collection:
+// they may be garbage. The collector itself only retries the owner.
 func (j *Judge) addUnresolved(all *Outcomes) {
 	if !j.Collects {
 		return
@@ -54,8 +53,8 @@ func (j *Judge) addUnresolved(all *Outcomes) {
 	}
 }
 
-// lookUp asks the engine about an object that it was not going to look at;
-// nil if it can be decided after all, or if nobody watches it.
+// lookUp lets the engine decide about an object that is not in its queue. It returns nil if the
+// decision is certain, or if the collector does not watch the object.
 func (j *Judge) lookUp(o *object.Object) *Outcome {
 	a, ok := j.Collector.Inspect(o.UID)
 	if !ok {
@@ -69,8 +68,8 @@ func (j *Judge) lookUp(o *object.Object) *Outcome {
 	return out
 }
 
-// addKeptByBlocked lists the dependents of what the seed leaves blocked: they
-// live exactly as long as it does.
+// addKeptByBlocked adds the dependents of objects that the requests leave blocked. They live exactly
+// as long as their owner.
 func (j *Judge) addKeptByBlocked(all *Outcomes) {
 	g := j.Collector.Graph()
 	var blocked []*Outcome
@@ -95,8 +94,8 @@ func (j *Judge) addKeptByBlocked(all *Outcomes) {
 	}
 }
 
-// keptBy is the outcome of an object that nothing touched. Of several with one UID the
-// graph knows one: which of them has this owner is not known.
+// keptBy returns the outcome of an object that nothing touched. The graph knows only one of several
+// objects with a shared UID, so that the one with this owner is unknown.
 func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 	out := &Outcome{
 		Track: &Track{First: o, Last: o}, Result: report.Kept,
@@ -108,8 +107,7 @@ func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 	return out
 }
 
-// addLeftAlone gives the objects that were left alone the outcomes that they were left
-// alone for.
+// addLeftAlone restores the earlier outcomes of the objects that were left alone.
 func (j *Judge) addLeftAlone(all *Outcomes) {
 	if !j.Collects {
 		return

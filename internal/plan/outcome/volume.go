@@ -9,21 +9,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// VolumeReleased reports whether the claim of a volume went in this simulation, and what the
-// policy asks for was done.
+// VolumeReleased reports whether the claim of a volume went in this simulation and the reclaim policy
+// was applied to the volume.
 func VolumeReleased(tr *Track) bool {
 	first := tr.First.Volume()
 	return first != nil && first.Bound() && tr.Last != nil && tr.Last.Volume() != nil && !tr.Last.Volume().Bound()
 }
 
-// LeadsToNothing reports whether the reason is one of volumes that stay, or of what a controller
-// rewrites: though it may be cluster-scoped, nothing goes because of it.
+// LeadsToNothing reports whether a reason is that of a volume that stays, or of an object that a
+// controller rewrites. No other object goes because of these.
 func LeadsToNothing(code string) bool {
 	_, rewritten := Rewriter(code)
 	return rewritten || code == string(reason.VolumeRetained) || code == string(reason.VolumeRecycled)
 }
 
-// judgeReleased is a volume that stays when its claim has gone.
+// judgeReleased sets the outcome of a volume that stays after its claim has gone.
 func (j *Judge) judgeReleased(out *Outcome) {
 	out.Result, out.Reason, out.Because = report.Kept, string(reason.VolumeRetained), ClaimOf(out.Track.First)
 	if out.Track.First.Volume().ReclaimPolicy == controllers.ReclaimRecycle {
@@ -32,7 +32,7 @@ func (j *Judge) judgeReleased(out *Outcome) {
 	out.Assumptions = append(out.Assumptions, "the PV controller runs")
 }
 
-// ClaimOf is the claim that a volume belonged to at first.
+// ClaimOf returns the claim of a volume, as a slice of zero or one element.
 func ClaimOf(volume *object.Object) []object.Ref {
 	facts := volume.Volume()
 	if facts == nil || facts.ClaimName == "" {
@@ -43,8 +43,8 @@ func ClaimOf(volume *object.Object) []object.Ref {
 	}}
 }
 
-// markFollowers puts volumes, tokens and pods into the plan of which it is not known what
-// becomes of them, with what they own, and claims and accounts among that with theirs.
+// markFollowers adds the volumes, tokens and pods with an unknown outcome, and what they own. It
+// repeats until nothing is added, because a claim or an account may be among these.
 func (j *Judge) markFollowers(all *Outcomes) {
 	for {
 		added := slices.Concat(j.addVolumes(all), j.addTokens(all), j.addPods(all), j.addNameless(all), j.addSuccessors(all))
@@ -55,12 +55,12 @@ func (j *Judge) markFollowers(all *Outcomes) {
 	}
 }
 
-// addVolumes adds the volumes of which it is not known what becomes of them: their claim
-// goes, and what then happens is not known, or it is not known whether the claim goes.
-// Of a claim that goes it says so if its volume may not have been seen.
+// addVolumes adds the volumes with an unknown outcome: their claim goes but the effect is unknown, or
+// it is unknown whether the claim goes. A deleted claim gets a detail if the snapshot may lack its
+// volume.
 func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 	if all.Len() == 0 {
-		return nil // nothing becomes of any claim
+		return nil // no claim has an outcome
 	}
 	seen, whole := map[object.Ref]bool{}, j.Snap.Covers(object.PV.Resource(), "")
 	for _, o := range j.Server.ObjectsOf(object.PV.GroupResource(), "") {
@@ -93,7 +93,7 @@ func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 			continue
 		}
 		j.set(all, o, out)
-		if o.Volume().ReclaimPolicy != controllers.ReclaimRecycle { // which stays, whatever is done to it
+		if o.Volume().ReclaimPolicy != controllers.ReclaimRecycle { // a recycled volume stays
 			added = append(added, out)
 		}
 	}
@@ -108,7 +108,7 @@ func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 	return added
 }
 
-// ClaimUnknown reports whether it is not known if the claim of a volume goes.
+// ClaimUnknown reports whether the outcome of a volume's claim is unknown.
 func (j *Judge) ClaimUnknown(all *Outcomes, volume *Outcome) bool {
 	return slices.ContainsFunc(ClaimOf(volume.Track.First), func(claim object.Ref) bool {
 		out := j.Of(all, claim)

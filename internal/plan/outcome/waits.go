@@ -21,17 +21,17 @@ type wait struct {
 	// conditions are those of a namespace. broken: discovery fails.
 	conditions []string
 	broken     bool
-	// used: remaining are those that use the object. alone: the controller that
-	// removes the finalizer does not remove this one.
+	// used: remaining has the users of the object. alone: the controller does not remove this
+	// finalizer.
 	used, alone bool
-	// pod is why nobody ends a pod; empty for other waits.
+	// pod is why nothing ends a pod; empty for other waits.
 	pod reason.Code
-	// unknown: what is in the way may not exist. It does not count when
-	// something is in the way that does.
+	// unknown: the obstacle may not exist. It is false if there is another one that does.
 	unknown bool
 }
 
-// waits says what the controllers wait for with an object.
+// waits combines what the controllers wait for with an object. It returns false if they wait for
+// nothing.
 func (j *Judge) waits(ref object.Ref) (wait, bool) {
 	var found wait
 	var details, gaps []string
@@ -95,7 +95,8 @@ func waitText(w controllers.Wait) string {
 	}
 }
 
-// assumption is what has to hold for an actor to have done what it did.
+// assumption returns the assumption behind the steps of an actor. It returns false if no controller
+// has that name.
 func (j *Judge) assumption(actor string) (string, bool) {
 	for _, c := range j.Controllers {
 		if c.Name() == actor {

@@ -1,18 +1,18 @@
 package outcome
 
-// Word is a text that many records share.
+// Word identifies a text that many records share.
 type Word uint16
 
-// Words number the texts that many records share.
+// Words interns texts.
 type Words struct {
 	texts   []string
 	numbers map[string]Word
 }
 
-// NewWords are without any text but the empty one.
+// NewWords returns words with only the empty text.
 func NewWords() *Words { return &Words{texts: []string{""}, numbers: map[string]Word{"": 0}} }
 
-// Number is the number of a text.
+// Number returns the word for a text. It adds the text if it is new.
 func (w *Words) Number(text string) Word {
 	n, ok := w.numbers[text]
 	if !ok {
@@ -23,7 +23,7 @@ func (w *Words) Number(text string) Word {
 	return n
 }
 
-// Text is the text with a number.
+// Text returns the text of a word.
 func (w *Words) Text(n Word) string { return w.texts[n] }
 
 // The actors of steps.
@@ -31,6 +31,6 @@ const (
 	ActorUser      = "user"
 	ActorCollector = "collector"
 	ActorServer    = "apiserver"
-	// ActorReleaser is who takes a finalizer off whose controller is not known.
+	// ActorReleaser removes a finalizer if its controller is not known.
 	ActorReleaser = "controller"
 )
