@@ -10,43 +10,43 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// account says what follows from our requests. It is the only place where that is decided.
+// account decides which effects follow from our requests. It is the only place that does.
 type account struct {
-	seed  Seed
-	snap  *snapshot.Snapshot
-	judge *outcome.Judge
-	cause *cause
-	words *outcome.Words
-	// left are the objects that a collection leaves alone.
-	left undecided
-	// last are the outcomes when every finalizer has come off.
-	last *outcome.Outcomes
+	seed        Seed
+	snap        *snapshot.Snapshot
+	judge       *outcome.Judge
+	attribution *attribution
+	words       *outcome.Words
+	// withheld contains the objects that a collection leaves alone.
+	withheld withheld
+	// afterReleases contains the outcomes after every finalizer has been removed.
+	afterReleases *outcome.Outcomes
 }
 
 func (s *simulation) account() account {
 	return account{
-		seed: s.seed, snap: s.snap, judge: s.judge, cause: &s.cause, words: s.recorder.words, left: s.left, last: s.futures.last,
+		seed: s.seed, snap: s.snap, judge: s.judge, attribution: &s.attribution, words: s.recorder.words, withheld: s.withheld, afterReleases: s.futures.last,
 	}
 }
 
-// consequences are the account of a run: what is changed or gone because of what we
-// send, in the order of the effects. Each effect gets to know the one about its object.
+// consequences returns the account of a run: the objects that change or are deleted because of our
+// requests, in the order of the effects. It sets Effect.Consequence of each of them.
 func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []report.Consequence {
-	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are one
+	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are consequences
 	for i := range effects {
 		e := &effects[i]
 		o := along.Find(object.Ref(e.Object))
 		if o == nil {
-			continue // a controller makes it in the simulation: it is not there yet
+			continue // a controller creates it in the simulation, so that it does not exist yet
 		}
-		if o.UID != e.Object.UID { // another one has come in its place
+		if o.UID != e.Object.UID { // it has been replaced by another object
 			o = &object.Object{Ref: object.Ref(e.Object)}
 		}
 		out := a.judge.OfObject(all, o)
 		if out == nil {
-			out = a.judge.OfObject(a.last, o)
+			out = a.judge.OfObject(a.afterReleases, o)
 		}
-		if out == nil || !a.counts(e, out.Track) && !out.Anyway {
+		if out == nil || !a.isConsequence(e, out.Track) && !out.Anyway {
 			continue
 		}
 		change, touched := changeOf(e, out)
@@ -56,44 +56,44 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 		c := report.Consequence{
 			Object: e.Object, Change: change, After: e.Once, Anyway: out.Anyway, Outcome: e.Outcome, Reason: e.Reason,
 		}
-		c.When, c.Controller = a.when(e, out)
+		c.When, c.Controller = a.conditionOf(e, out)
 		c.Certainty = certaintyOf(e, &c)
 		list = append(list, c)
-		e.Consequence = &list[len(list)-1] // list has room for all of them, and stays where it is
+		e.Consequence = &list[len(list)-1] // list has the capacity for all of them, so that the pointers stay valid
 	}
 	return list
 }
 
-// counts reports whether an effect follows from our requests.
-func (a account) counts(e *report.Effect, tr *outcome.Track) bool {
+// isConsequence reports whether an effect follows from our requests.
+func (a account) isConsequence(e *report.Effect, tr *outcome.Track) bool {
 	switch {
 	case tr.Target:
 		return true
 	case a.seed.Verb == Collect && isRewritten(e):
 		return !e.AlreadyHappening && slices.ContainsFunc(e.Because, func(ref report.Ref) bool {
 			cause := a.judge.Tracks.Meant(object.Ref(ref))
-			return cause != nil && a.cause.caused(cause)
+			return cause != nil && a.attribution.caused(cause)
 		})
-	case a.seed.Verb == Collect && e.DependsOnTiming && a.left[tr.First.Ref] == nil:
-		return true // nothing else was tried than what this collection can come to
+	case a.seed.Verb == Collect && e.DependsOnTiming && a.withheld[tr.First.Ref] == nil:
+		return true // only ends that this collection can reach were tried
 	case a.seed.Verb == Collect && tr.Changed != 0:
-		return a.cause.caused(tr)
+		return a.attribution.caused(tr)
 	case a.seed.Verb == Collect:
-		return e.Outcome == report.Unknown && a.left[tr.First.Ref] == nil && a.cause.reaches(tr.First)
+		return e.Outcome == report.Unknown && a.withheld[tr.First.Ref] == nil && a.attribution.reaches(tr.First)
 	default:
 		return !e.AlreadyHappening
 	}
 }
 
-// changeOf says what may happen to an object at most, and whether anything does.
+// changeOf returns the largest change that an object may undergo, and whether there is any.
 func changeOf(e *report.Effect, out *outcome.Outcome) (report.Change, bool) {
 	tr := out.Track
 	switch {
-	case mayGo(out):
+	case mayEndInDeletion(out):
 		return report.ChangeDeleted, true
 	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.Refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
 		return report.ChangeDeleted, true
-	case goes(e.Outcome), goes(e.AtOnce), goes(e.Later):
+	case endsInDeletion(e.Outcome), endsInDeletion(e.AtOnce), endsInDeletion(e.Later):
 		if tr.First.BeingDeleted() && !tr.Target {
 			return report.ChangeEdited, tr.Changed != 0
 		}
@@ -103,20 +103,22 @@ func changeOf(e *report.Effect, out *outcome.Outcome) (report.Change, bool) {
 	}
 }
 
-// goes reports whether an outcome is that an object goes, or is on its way.
-func goes(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
+// endsInDeletion reports whether an outcome is that an object is deleted, now or once it is
+// released.
+func endsInDeletion(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
 
-// mayGo reports whether an object goes if events come in another order.
-func mayGo(out *outcome.Outcome) bool {
-	return slices.ContainsFunc(out.Ends, func(x outcome.End) bool { return goes(x.Outcome.Result) })
+// mayEndInDeletion reports whether an object is deleted if events arrive in another order.
+func mayEndInDeletion(out *outcome.Outcome) bool {
+	return slices.ContainsFunc(out.Ends, func(x outcome.End) bool { return endsInDeletion(x.Outcome.Result) })
 }
 
-// when says what has to happen before an object is touched.
-func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, string) {
+// conditionOf returns what must happen before an object changes, and the controller that changes
+// it. The controller is empty if there is none or if it is unknown.
+func (a account) conditionOf(e *report.Effect, out *outcome.Outcome) (report.When, string) {
 	tr := out.Track
 	early := tr.Changed & (outcome.InBaseline | outcome.AfterSeed)
 	switch {
-	case tr.Target, mayGo(out), e.Reason == string(reason.NamespaceOrderUnknown):
+	case tr.Target, mayEndInDeletion(out), e.Reason == string(reason.NamespaceOrderUnknown):
 		return report.AtOnce, ""
 	case early == 0 && (tr.Changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""
@@ -137,8 +139,8 @@ func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, stri
 	}
 }
 
-// isRewritten reports whether an object stays and a controller changes it, because another one
-// goes.
+// isRewritten reports whether an object stays and a controller changes it because another object is
+// deleted.
 func isRewritten(e *report.Effect) bool {
 	_, rewritten := outcome.Rewriter(e.Reason)
 	return rewritten
@@ -157,9 +159,9 @@ func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 	}
 }
 
-// Stays lists what the plan expects to be kept although it was considered: what a run
-// is compared with beside its account. Garbage that only we leave alone is not there:
-// the cluster's own collector does not.
+// Stays returns the objects that the plan expects to be kept although they were considered. A run
+// is compared with this list as well as with its account. Garbage that only we leave alone is not
+// included: the cluster's own collector deletes it.
 func (r *Result) Stays() []object.Ref {
 	var list []object.Ref
 	for i := range r.Plan.Effects {

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// runs is a ControllerOf that knows these controllers, by finalizer: a name for one that
-// runs, "gone" for one that is proven gone.
+// runs returns a ControllerOf that knows these controllers, by finalizer: a name means that it
+// runs, "gone" that it is proven gone.
 func runs(known map[string]string) plan.ControllerOf {
 	return func(_ *object.Object, finalizer string) (string, report.ControllerState) {
 		switch name, ok := known[finalizer]; {
@@ -34,7 +34,7 @@ func runs(known map[string]string) plan.ControllerOf {
 	}
 }
 
-// accountText writes an account in one line for each object.
+// accountText formats an account with one line per object.
 func accountText(p *report.Plan) string {
 	var lines []string
 	for _, c := range p.Consequences {
@@ -53,8 +53,8 @@ func accountText(p *report.Plan) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestAccount: everything that our requests change or take is in the account, at once
-// or later, and whether or not it would have gone anyway; and nothing else is.
+// TestAccount checks that the account contains everything that our requests change or delete, at
+// once or later, even if it would have happened anyway, and nothing else.
 func TestAccount(t *testing.T) {
 	known := map[string]string{"x/runs": "operator", "x/gone": "gone"}
 	for _, tt := range []struct {
@@ -299,8 +299,8 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestOpenAnyway: a namespace that others had deleted, and of whose content not all was
-// seen, is unknown with or without the delete of what owns it.
+// TestOpenAnyway checks that the end of a namespace that was deleted earlier, with unseen content,
+// is unknown with or without the delete of its owner.
 func TestOpenAnyway(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 Namespace n owners=o deleting\nv1 ConfigMap n/held fin=x/y\n"+
 		"rbac.authorization.k8s.io/v1 ClusterRole o", scenario.Names{})
@@ -325,8 +325,8 @@ func TestOpenAnyway(t *testing.T) {
 	}
 }
 
-// TestUnknownTargetTakes: of a namespace of whose content not all was seen it is not known
-// whether it goes, and so neither of what it owns elsewhere.
+// TestUnknownTargetTakes checks that a target namespace with unseen content is unknown, and with it
+// the objects that it owns elsewhere.
 func TestUnknownTargetTakes(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 Namespace m\nv1 Namespace n\nv1 ConfigMap n/c owners=m\nv1 Secret n/d owners=c", scenario.Names{})
 	if err != nil {
@@ -361,8 +361,8 @@ func find(s *snapshot.Snapshot, name string) object.Ref {
 	return s.Objects[i].Ref
 }
 
-// TestAccountIsWhole: whatever finalizers are removed, nothing goes or changes that is not
-// in the account, and what nobody may touch is not.
+// TestAccountIsWhole checks that no removal of finalizers deletes or changes an object that is not
+// in the account.
 func TestAccountIsWhole(t *testing.T) {
 	later := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -380,7 +380,7 @@ func TestAccountIsWhole(t *testing.T) {
 		if _, ok := account[report.RefOf(target.Ref)]; !ok {
 			t.Fatalf("the target %s is not in the account", target.Ref)
 		}
-		// Every finalizer is removed by hand, one after the other, and nothing else is asked for.
+		// Every finalizer is removed, and there is no other request.
 		all := runs(map[string]string{})
 		everything := func(o *object.Object, f string) (string, report.ControllerState) {
 			name, _ := all(o, f)
@@ -396,7 +396,7 @@ func TestAccountIsWhole(t *testing.T) {
 				continue
 			}
 			if twins && e.Outcome == report.Unknown {
-				continue // nobody knows who refers to whom, and what of that is looked at depends on what else goes
+				continue // it is unknown which object a reference means, and which are looked at depends on other deletions
 			}
 			if e.AtOnce != "" {
 				later++

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
 
-// newServer makes a simulated API server. That webhooks and policies are asked costs time with
-// every write, so that they are only where one is known that does not answer or may deny.
+// newServer returns a simulated API server. Admission costs time on every write. So it is on only
+// if a webhook is known that does not answer, or a policy that may deny.
 func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	options := []apisim.Option{apisim.WithCoverage(r.snap), apisim.WithRules(r.snap.Version().Rules())}
-	if r.beside.Obstructed() {
+	if r.neighbours.Obstructed() {
 		options = append(options, apisim.WithAdmission(r.admit))
 	}
 	s := apisim.New(world, r.snap.Resources, options...)
@@ -30,23 +30,24 @@ func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	return s
 }
 
-// admit refuses a write that a policy denies, or that needs a webhook which does not answer.
+// admit refuses a write that a policy denies (Forbidden), or that needs a webhook that does not
+// answer (an internal error). It records the reason in the neighbours.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go validatingDispatcher.Dispatch:
 // a call that fails is an internal error, unless its failure is ignored.
 func (r *recorder) admit(verb object.Verbs, ref object.Ref) error {
-	why, refused := r.refuses(verb, ref)
+	why, refused := r.refusalOf(verb, ref)
 	if !refused {
 		return nil
 	}
-	r.beside.Refused[r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = why
+	r.neighbours.Refused[r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = why
 	if why.Denial != nil {
 		return r.forbidden(ref, why)
 	}
 	return internalError(why)
 }
 
-// forbidden is what the API server answers where a policy denies.
+// forbidden returns the API server's answer to a write that a policy denies.
 //
 // Upstream: apiserver/pkg/admission/errors.go NewForbidden.
 func (r *recorder) forbidden(ref object.Ref, why evidence.Refusal) error {
@@ -57,24 +58,24 @@ func (r *recorder) forbidden(ref object.Ref, why evidence.Refusal) error {
 	return apierrors.NewForbidden(gr, ref.Name, errors.New(why.Text()))
 }
 
-// refuses reports whether a write of the actor at work needs such a webhook, or is denied. The
-// namespace controller deletes collections.
+// refusalOf reports whether a policy denies a write of the current actor, or a webhook that it needs
+// does not answer. The namespace controller deletes collections.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteCollection.
-func (r *recorder) refuses(verb object.Verbs, ref object.Ref) (evidence.Refusal, bool) {
+func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (evidence.Refusal, bool) {
 	w := evidence.Write{Operation: evidence.Update, Object: r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
 	if verb == object.Delete {
 		w.Operation, w.Unnamed = evidence.Remove, r.actor == controllers.NamespaceName
 	}
 	w.Ours = r.actor == outcome.ActorUser
 	w.First = w.Ours
-	if r.beside.Around == nil || w.Object == nil || verb == object.Create {
+	if r.neighbours.Around == nil || w.Object == nil || verb == object.Create {
 		return evidence.Refusal{}, false
 	}
 	if verb != object.Delete {
 		w.Subresource = r.subresource()
 	}
-	return r.beside.Around.Refuses(w)
+	return r.neighbours.Around.Refuses(w)
 }
 
 func internalError(r evidence.Refusal) error {
@@ -83,21 +84,22 @@ func internalError(r evidence.Refusal) error {
 	}}
 }
 
-// unreadable says why the stored instances of a definition cannot be read.
-func (r *recorder) unreadable(gr schema.GroupResource) error {
+// readError returns the error that prevents reads of a definition's stored instances. nil if they
+// succeed.
+func (r *recorder) readError(gr schema.GroupResource) error {
 	o := r.snap.FindKind(object.CRD, "", gr.String())
-	if o == nil || !r.beside.Obstructed() {
+	if o == nil || !r.neighbours.Obstructed() {
 		return nil
 	}
-	why, fails := r.beside.Around.Cleanup(o)
+	why, fails := r.neighbours.Around.Cleanup(o)
 	if !fails {
 		return nil
 	}
-	r.beside.Refused[o.Ref] = why
+	r.neighbours.Refused[o.Ref] = why
 	return internalError(why)
 }
 
-// subresource is the part of an object that the actor at work updates.
+// subresource returns the subresource that the current actor updates. Empty for the object itself.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go updateNamespaceStatusFunc,
 // finalizeNamespace.

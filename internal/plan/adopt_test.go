@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestAdoption: what is orphaned stays as long as nobody takes it over. That is said
-// where there is somebody who could, or may be, and nowhere else.
+// TestAdoption checks that the plan assumes that no controller adopts an orphaned object, if one
+// could or might be able to, and only then.
 //
 // Covers: S243
 func TestAdoption(t *testing.T) {

@@ -15,12 +15,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestAftermath: take every finalizer off whatever is being deleted, however often, and
-// nothing is gone in the end because of a delete that is not in its account. The ends
-// with and without the delete are simulated one step after the other, each from the
-// world that the one before has left, and know nothing of what was ours. Each step begins
-// with a collector that starts, which may look at what one that goes on never looks at
-// again: such an object is in the account of a plan for which other orders were tried.
+// TestAftermath checks that an object that is only deleted in the end because of a delete is in the
+// account of that delete. The ends with and without the delete are simulated step by step, each
+// from the objects that the previous step has left, without knowledge of the request. In each step
+// a collector starts. It may look at objects that a running one never looks at again. Such an
+// object is in the account of a plan that has tried other orders.
 func TestAftermath(t *testing.T) {
 	followed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,7 +42,7 @@ func TestAftermath(t *testing.T) {
 			return p, account
 		}
 		p, account := planned(0)
-		unknown := map[object.Ref]bool{} // said to be so, with or without the delete
+		unknown := map[object.Ref]bool{} // unknown in the plan, with or without the delete
 		for _, e := range p.Plan.Effects {
 			unknown[object.Ref(e.Object)] = e.Outcome == report.Unknown
 		}
@@ -67,9 +66,9 @@ func TestAftermath(t *testing.T) {
 	}
 }
 
-// ended is what is left of a world when, as often as that changes something, the collector
-// and all controllers have started and settled and all finalizers of what is being deleted
-// came off.
+// ended returns the objects that remain after two steps are repeated until nothing changes: the
+// collector and all controllers start and settle, and then all finalizers of other controllers are
+// removed from objects that are being deleted.
 func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 	for n := 0; ; n++ {
 		if n > 30 {
@@ -84,7 +83,7 @@ func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 			t.Fatal(err)
 		}
 		left := map[object.Ref]bool{}
-		services := map[[2]string]bool{} // that went, whose Endpoints the API server deletes with them
+		services := map[[2]string]bool{} // deleted ones, and the API server deletes their Endpoints with them
 		changed := !slices.EqualFunc(snap.Objects, sorted(result.After()), sameStanding)
 		objects = nil
 		for _, o := range result.After() {
@@ -112,7 +111,7 @@ func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 	}
 }
 
-// sameStanding compares what decides about an object.
+// sameStanding compares the fields that decide about deletion.
 func sameStanding(a, b *object.Object) bool {
 	return a.Ref == b.Ref && a.BeingDeleted() == b.BeingDeleted() && slices.Equal(a.Finalizers(), b.Finalizers()) && slices.Equal(a.Owners, b.Owners)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestOwnersUnderAnotherName: versions, and groups that a kind has moved from, are views on
-// one object. Where it is known that a view is served, it names the owner like any other.
-// Where it is not, its dependents stay as long as the owner does, and what becomes of them
-// then is not known.
+// TestOwnersUnderAnotherName checks owner references with another version or a former group of a
+// kind, which are views of one object. If such a view is known to be served, the reference works
+// like any other. If not, its dependents stay as long as the owner does, and are unknown after
+// that.
 func TestOwnersUnderAnotherName(t *testing.T) {
 	const (
 		widget    = `{apiVersion: example.com/v2, kind: Widget, metadata: {name: w, namespace: shop, uid: w, resourceVersion: "1"}}`
@@ -30,8 +30,8 @@ func TestOwnersUnderAnotherName(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		name, objects, owner string
-		// collect and strict are what a collection does to the dependent, upstream and
-		// ours; deleted is what the delete of its owner does.
+		// collect and strict are the effect of a collection on the dependent, upstream's and ours.
+		// deleted is the effect of the delete of its owner.
 		collect, strict, deleted string
 	}{
 		{"another version", widget, "example.com/v1:Widget", live, live, no},

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestMoreChangesNothing: what a complete plan of a part of a world says is what that of
-// the whole says. A delete has no other effects there than these; a collection does the
-// same to what was seen, and may find more garbage beside it. References to objects of other
-// namespaces are left out: nobody looks for their owners, but a deletion in the foreground
-// waits for whatever has its uid, and so may go on for longer than it was said to.
+// TestMoreChangesNothing checks that a complete plan of a part of a world agrees with the plan of
+// the whole. A delete has no other effects there. A collection has the same effects on seen
+// objects, and may find more garbage. References to objects of other namespaces are excluded: the
+// collector does not look up such owners, but a foreground deletion waits for all objects that
+// refer to its UID, and so may last longer than the plan says.
 func TestMoreChangesNothing(t *testing.T) {
 	complete, incomplete := map[plan.Verb]int{}, map[plan.Verb]int{}
 	met := func() bool {
@@ -64,8 +64,8 @@ func planned(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, o plan.Options
 	return result.Plan
 }
 
-// changes are the changes that a complete plan stands for. What happens without a delete as
-// well counts where the other plan takes it for a consequence of that.
+// changes returns the changes that a complete plan promises. A change that happens anyway counts if
+// the other plan treats it as a consequence of the request.
 func changes(p, other *report.Plan, seen func(report.Effect) bool) map[string]report.Outcome {
 	caused := map[report.Ref]bool{}
 	for _, e := range other.Effects {

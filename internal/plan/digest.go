@@ -12,12 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// digest identifies what a run does: what is asked for, the flags that weaken a guard,
-// the account, and what was not seen where its objects are. Of a target its generation
-// is in it, which counts the changes of its spec. Versions are not: every request is
-// pinned to the one that is read right before, and of what decides about deletion the
-// account says what comes of it. So a status that changes, an Event or a Lease is no
-// reason to look at a plan again.
+// digest identifies what a run does: the request, the flags that weaken a guard, the account, and
+// the gaps in the namespaces of its objects. It includes the generation of each target, which
+// counts the changes of its spec. It excludes resource versions: every request is pinned to the
+// version that is read right before, and the account shows the result of each field that decides
+// about deletion. So a changed status, an Event or a Lease does not require another look at a plan.
 func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan) string {
 	h := &digester{hash: sha256.New()}
 	h.fields("v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
@@ -60,8 +59,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	return "sha256:" + h.sum()
 }
 
-// Passing reports whether objects of the kind come and go by the minute, and hold nothing
-// that anybody would miss.
+// Passing reports whether a kind is short-lived and holds nothing of value.
 func Passing(r report.Ref) bool {
 	switch object.GroupOf(r.APIVersion) {
 	case "", "events.k8s.io":
@@ -71,12 +69,11 @@ func Passing(r report.Ref) bool {
 	}
 }
 
-// consequence writes one consequence.
 func (h *digester) consequence(c *report.Consequence) {
 	o := c.Object
 	h.fields("object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), string(c.Change), string(c.Certainty))
 	if c.Certainty == report.Possible {
-		return // which of its ends are found first says nothing
+		return // which of its ends is found first means nothing
 	}
 	h.fields("expected", string(c.When), string(c.Outcome), c.Reason)
 	for _, r := range c.After {
@@ -84,38 +81,38 @@ func (h *digester) consequence(c *report.Consequence) {
 	}
 }
 
-// digester is a hash of lists of values. No two lists look alike in it.
+// digester hashes lists of values. Different lists have different encodings.
 type digester struct {
 	hash hash.Hash
-	// open are the values that were not handed over yet.
-	open []byte
+	// buffer contains encoded values that were not hashed yet.
+	buffer []byte
 }
 
-// field writes a value of a list that goes on.
+// field appends a value to the current list.
 func (h *digester) field(v string) {
-	h.open = strconv.AppendInt(h.open, int64(len(v)), 10)
-	h.open = append(h.open, ':')
-	h.open = append(h.open, v...)
-	h.open = append(h.open, ',')
+	h.buffer = strconv.AppendInt(h.buffer, int64(len(v)), 10)
+	h.buffer = append(h.buffer, ':')
+	h.buffer = append(h.buffer, v...)
+	h.buffer = append(h.buffer, ',')
 }
 
-// fields writes values, with which a list ends.
+// fields appends values and ends the list.
 func (h *digester) fields(values ...string) {
 	for _, v := range values {
 		h.field(v)
 	}
-	h.open = append(h.open, '\n')
-	if len(h.open) >= 1<<14 {
+	h.buffer = append(h.buffer, '\n')
+	if len(h.buffer) >= 1<<14 {
 		h.flush()
 	}
 }
 
 func (h *digester) flush() {
-	h.hash.Write(h.open)
-	h.open = h.open[:0]
+	h.hash.Write(h.buffer)
+	h.buffer = h.buffer[:0]
 }
 
-// sum ends it.
+// sum hashes the rest and returns the result in hexadecimal.
 func (h *digester) sum() string {
 	h.flush()
 	return hex.EncodeToString(h.hash.Sum(nil))

@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestDigest changes a cluster between two looks at a plan. The digest of the
-// delete of a in namespace n changes with everything that the request concerns, and
-// with nothing else.
+// TestDigest changes a cluster between two plans of the delete of a in namespace n. The digest
+// changes with everything that affects the request, and with nothing else.
 func TestDigest(t *testing.T) {
 	const before = "v1 ConfigMap n/a\nv1 Secret n/b owners=a\nv1 Secret n/c owners=a,k\nv1 ConfigMap n/k\nv1 ConfigMap n/other\n"
 	version := func(name string) func(*snapshot.Snapshot) {
@@ -74,8 +73,8 @@ func digestOf(t *testing.T, snap *snapshot.Snapshot, policy engine.Policy) strin
 	return result.Plan.Digest
 }
 
-// A collection in one namespace has the digest that it has without garbage in
-// another one, and another one with more garbage of its own.
+// TestDigestOfACollection checks that the digest of a collection in one namespace ignores garbage
+// in another one, and changes with more garbage in its own.
 func TestDigestOfACollection(t *testing.T) {
 	const before = "v1 ConfigMap n/a owners=v1:ConfigMap:gone:z\n"
 	digest := func(text string) string {
@@ -108,8 +107,8 @@ func TestDigestOfACollection(t *testing.T) {
 	}
 }
 
-// TestDigestOfANamespace: with a namespace its Events and Leases go, too. They come and go
-// by the minute, and are no reason to look at the plan again; everything else is.
+// TestDigestOfANamespace checks that the Events and Leases in a deleted namespace do not change the
+// digest, because they are short-lived, and that everything else does.
 func TestDigestOfANamespace(t *testing.T) {
 	const before = "v1 Namespace a phase=Active spec=kubernetes\nv1 ConfigMap a/x\nv1 Event a/event\n"
 	was := digestOf(t, world(t, before), engine.Background)
@@ -126,8 +125,8 @@ func TestDigestOfANamespace(t *testing.T) {
 	}
 }
 
-// TestDigestOfRequests: what is asked for, what is known of whoever takes finalizers
-// off, and each flag that weakens a guard makes another digest.
+// TestDigestOfRequests checks that the digest changes with the request, with what is known about
+// the controllers of finalizers, and with each flag that weakens a guard.
 func TestDigestOfRequests(t *testing.T) {
 	snap := world(t, "v1 ConfigMap n/a fin=x/runs,x/y deleting grace=0\nv1 ConfigMap n/b fin=x/runs\nv1 Secret n/c owners=b\nv1 ConfigMap n/d fin=x/runs,x/y")
 	digest := func(seed plan.Seed, o plan.Options) string {
@@ -137,7 +136,7 @@ func TestDigestOfRequests(t *testing.T) {
 		}
 		return result.Plan.Digest
 	}
-	// Nothing becomes of an object that lives but that it loses them.
+	// An object that is not being deleted only loses its finalizers.
 	live := func(names ...string) plan.Seed { return plan.RemoveFinalizerSeed(names, find(snap, "d")) }
 	take := func(names ...string) plan.Seed {
 		return plan.Seed{Verb: plan.RemoveFinalizer, Finalizers: names, Targets: []object.Ref{find(snap, "a")}}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// shop is a namespace of n objects beside others: Deployments with ReplicaSets, whose
-// pods have a finalizer where held is said and a second owner where shared is.
+// shop returns a namespace of n objects, and others in another one. It contains Deployments with
+// ReplicaSets. With held, their pods have a finalizer, and with shared, a second owner.
 func shop(b testing.TB, n, others int, held, shared bool) *snapshot.Snapshot {
 	b.Helper()
 	var w strings.Builder
@@ -52,7 +52,7 @@ var (
 	also = object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "also"}
 )
 
-// BenchmarkUsual is what it costs that a plan is explored without being asked to.
+// BenchmarkUsual measures the cost of a plan that is explored by default.
 func BenchmarkUsual(b *testing.B) {
 	for _, size := range []struct{ n, others int }{{20, 0}, {20, 100_000}, {200, 0}, {200, 10_000}, {1800, 0}, {1800, 20_000}, {1800, 100_000}} {
 		for _, kind := range []struct {

@@ -15,12 +15,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// race is garbage once there is no a: b stays if m lets go of it last, and goes with a if
-// m lets go of it first.
+// race is garbage once a is gone. If m releases b last, b stays. If m releases b first, b is
+// deleted with a.
 const race = "apps/v1 StatefulSet n/m owners=v1:ConfigMap:a:a fin=orphan\nv1 Secret n/b owners=v1:ConfigMap:a:a,apps/v1:StatefulSet:m:m"
 
-// TestOtherRequestsAreExplored: not only of a delete it is marked, without being asked
-// for, what depends on timing or on what the garbage collector remembers.
+// TestOtherRequestsAreExplored checks that requests other than deletes are also explored by
+// default, and mark what depends on timing or on what the garbage collector remembers.
 func TestOtherRequestsAreExplored(t *testing.T) {
 	collect := func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() }
 	take := func(s *snapshot.Snapshot) plan.Seed {
@@ -89,8 +89,8 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 	}
 }
 
-// TestEndOfAnotherRun: a pod that shares its uid is taken only under another schedule,
-// and there by its kubelet, of whom nobody speaks in the run that the plan is made of.
+// TestEndOfAnotherRun checks a pod with a shared UID that is only deleted under another schedule.
+// Its kubelet ends it there, which the reference run does not mention.
 func TestEndOfAnotherRun(t *testing.T) {
 	const world = `apps/v1 ReplicaSet n/o0
 rbac.authorization.k8s.io/v1 ClusterRole o5 owners=extensions/v1beta1:Secret:o4:o4!f^,example.org/v1:Unknown:x:x

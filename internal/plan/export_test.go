@@ -1,7 +1,7 @@
 package plan
 
-// SimulateWhole is Simulate without looking what a delete may reach.
+// SimulateWhole is Simulate on the whole snapshot.
 var SimulateWhole = simulate
 
 // IsPart reports whether only a part of the snapshot was simulated.
-func (r *Result) IsPart() bool { return len(r.run.beside()) > 0 }
+func (r *Result) IsPart() bool { return len(r.run.notSimulated()) > 0 }

@@ -13,54 +13,53 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
 
-// Guard is an API that lets reads through, and of writes only those that a plan
-// foresaw: the same kind of write to the same object. The engine decides, the
-// plan bounds it. What was refused is a Surprise; it ends in a fresh plan, never
-// in a wider one. Get one from Result.Guard. It is for one goroutine.
+// Guard is an API that allows all reads, and only those writes that a plan contains: the same kind
+// of write to the same object. The engine decides, and the plan limits it. A refused write is
+// recorded as a Surprise. It requires a new plan and never widens this one. Result.Guard creates
+// it. It must not be used concurrently.
 type Guard struct {
 	api       engine.API
-	foreseen  map[types.UID]*foreseen
+	planned   map[types.UID]*plannedWrites
 	surprises []Surprise
 }
 
 var _ engine.API = (*Guard)(nil)
 
-// Surprise is a write that the plan did not foresee.
+// Surprise is a write that the plan does not contain.
 type Surprise struct {
 	Object object.Ref
 	// Verb is DELETE or PATCH.
 	Verb string
-	// Why says what was not foreseen.
+	// Why explains the difference from the plan.
 	Why string
 }
 
-// RefusedError is the answer to a write that the plan did not foresee.
+// RefusedError is the answer to a write that the plan does not contain.
 type RefusedError struct{ Surprise Surprise }
 
-// Error names the object and what was not foreseen.
+// Error names the object and the difference from the plan.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s %s: not in the plan: %s", e.Surprise.Verb, e.Surprise.Object, e.Surprise.Why)
 }
 
-// foreseen is what the plan does to one object.
-type foreseen struct {
+// plannedWrites is what the plan does to one object.
+type plannedWrites struct {
 	policies []string
-	// dropped are the owners whose references go; lists are the whole lists that
-	// are written where the server does not know strategic patches.
+	// dropped contains the owners that lose their references. lists contains the whole lists that
+	// are written if the server does not support strategic patches.
 	dropped []types.UID
 	lists   [][]object.OwnerReference
 	unblock bool
-	// finalizers are the lists that are left when a finalizer was taken off.
+	// finalizers contains the lists that remain after a finalizer was removed.
 	finalizers [][]string
 }
 
-// Guard returns an API over api that carries out no more than the collector did
-// in the simulation.
+// Guard returns an API over api that allows no more than the collector did in the simulation.
 func (r *Result) Guard(api engine.API) *Guard {
-	g := &Guard{api: api, foreseen: map[types.UID]*foreseen{}}
+	g := &Guard{api: api, planned: map[types.UID]*plannedWrites{}}
 	rec := r.run.recorder
 	for n, step := range rec.records.all {
-		if r.run.futures.over(n) {
+		if r.run.futures.isLater(n) {
 			break
 		}
 		if rec.words.Text(step.actor) != outcome.ActorCollector || step.answer != 0 {
@@ -68,23 +67,23 @@ func (r *Result) Guard(api engine.API) *Guard {
 		}
 		switch rec.words.Text(step.verb) {
 		case verbDelete:
-			f := g.of(step.object.UID)
+			f := g.plannedFor(step.object.UID)
 			f.policies = append(f.policies, rec.words.Text(step.policy))
 		case verbPatch:
-			g.of(step.object.UID).expect(*step.patch)
+			g.plannedFor(step.object.UID).addPatch(*step.patch)
 		}
 	}
 	return g
 }
 
-func (g *Guard) of(uid types.UID) *foreseen {
-	if g.foreseen[uid] == nil {
-		g.foreseen[uid] = &foreseen{}
+func (g *Guard) plannedFor(uid types.UID) *plannedWrites {
+	if g.planned[uid] == nil {
+		g.planned[uid] = &plannedWrites{}
 	}
-	return g.foreseen[uid]
+	return g.planned[uid]
 }
 
-// Surprises lists what was refused, in order.
+// Surprises returns the refused writes in order.
 func (g *Guard) Surprises() []Surprise { return g.surprises }
 
 // Resource maps a kind as the guarded API does.
@@ -97,10 +96,9 @@ func (g *Guard) Get(ctx context.Context, ref object.Ref) (*object.Object, error)
 	return g.api.Get(ctx, ref)
 }
 
-// Delete lets a DELETE through that is pinned to a UID and that the plan has with
-// the same policy.
+// Delete allows a DELETE that is pinned to a UID and that the plan contains with the same policy.
 func (g *Guard) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	f := g.foreseen[ref.UID]
+	f := g.planned[ref.UID]
 	switch {
 	case o.Preconditions == nil || o.Preconditions.UID == nil || *o.Preconditions.UID != ref.UID:
 		return g.refuse(ref, verbDelete, "it does not name the uid")
@@ -110,13 +108,13 @@ func (g *Guard) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	return g.api.Delete(ctx, ref, o)
 }
 
-// Patch lets a PATCH through that takes off no more than the plan does.
+// Patch allows a PATCH that removes no more than the plan does.
 func (g *Guard) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	f := g.foreseen[ref.UID]
+	f := g.planned[ref.UID]
 	switch {
 	case p.UID != ref.UID && p.ResourceVersion == "":
 		return g.refuse(ref, verbPatch, "it names neither a uid nor a version")
-	case f == nil || !f.covers(p):
+	case f == nil || !f.allows(p):
 		return g.refuse(ref, verbPatch, "the object is not changed like that there")
 	}
 	return g.api.Patch(ctx, ref, p)
@@ -128,8 +126,8 @@ func (g *Guard) refuse(ref object.Ref, verb, why string) error {
 	return &RefusedError{Surprise: s}
 }
 
-// expect adds a patch of the plan.
-func (f *foreseen) expect(p object.Patch) {
+// addPatch adds a patch of the plan to f.
+func (f *plannedWrites) addPatch(p object.Patch) {
 	f.dropped = append(f.dropped, p.DeleteOwners...)
 	f.unblock = f.unblock || unblocks(p)
 	if p.Owners != nil {
@@ -140,10 +138,10 @@ func (f *foreseen) expect(p object.Patch) {
 	}
 }
 
-// covers reports whether every part of a patch is part of the plan. A strategic
-// patch of owners that a server refuses is followed by a list; both mean the same
-// wish, so a plan that has the list foresees the patch.
-func (f *foreseen) covers(p object.Patch) bool {
+// allows reports whether every part of a patch is in the plan. A server may refuse a strategic
+// patch of owners, and then a list follows with the same meaning. So a plan with the list allows
+// the patch.
+func (f *plannedWrites) allows(p object.Patch) bool {
 	switch {
 	case p.DeletionTimestamp != nil || len(p.Labels) > 0 || len(p.DeleteFinalizers) > 0 || p.Type == object.JSON:
 		return false
@@ -155,18 +153,18 @@ func (f *foreseen) covers(p object.Patch) bool {
 		return false
 	}
 	return !slices.ContainsFunc(p.DeleteOwners, func(uid types.UID) bool {
-		return !slices.Contains(f.dropped, uid) && !f.leavesOut(uid)
+		return !slices.Contains(f.dropped, uid) && !f.dropsOwner(uid)
 	})
 }
 
-// leavesOut reports whether one of the planned lists is without the owner.
-func (f *foreseen) leavesOut(uid types.UID) bool {
+// dropsOwner reports whether one of the planned lists lacks the owner.
+func (f *plannedWrites) dropsOwner(uid types.UID) bool {
 	return slices.ContainsFunc(f.lists, func(l []object.OwnerReference) bool {
 		return !slices.ContainsFunc(l, func(o object.OwnerReference) bool { return o.UID == uid })
 	})
 }
 
-// unblocks reports whether a patch says nothing but that references stop blocking.
+// unblocks reports whether a patch only makes references stop blocking.
 func unblocks(p object.Patch) bool {
 	return p.Type == object.StrategicMerge && len(p.DeleteOwners) == 0
 }

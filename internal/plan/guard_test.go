@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// strange is a server that fails now and then, and on which others write.
+// strange is a server that fails now and then. It records the requested writes.
 type strange struct {
 	*apisim.Server
 	t      *rapid.T
@@ -56,7 +56,7 @@ func (s *strange) Patch(ctx context.Context, ref object.Ref, p object.Patch) err
 	return s.Server.Patch(ctx, ref, p)
 }
 
-// guarded is the world that a guarded collector works on.
+// guarded is the world of a guarded collector.
 type guarded struct {
 	*strange
 	guard *plan.Guard
@@ -70,8 +70,8 @@ func (g *guarded) Patch(ctx context.Context, ref object.Ref, p object.Patch) err
 	return g.guard.Patch(ctx, ref, p)
 }
 
-// Whatever fails and whatever others write in the meantime, a guarded run sends
-// no write that the plan did not show.
+// TestGuardSendsOnlyWhatThePlanShows checks that a guarded run sends only writes of its plan,
+// whatever fails and whatever others write in the meantime.
 func TestGuardSendsOnlyWhatThePlanShows(t *testing.T) {
 	refused := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -113,13 +113,13 @@ func written(s report.Step) string {
 	return fmt.Sprintf("%s %s %s", s.Verb, s.Object.UID, s.Policy)
 }
 
-// meddle is what others do between the plan and the run.
+// meddle makes the changes of other clients between the plan and the run.
 func meddle(t *rapid.T, s *apisim.Server) {
 	policy := metav1.DeletePropagationBackground
 	for _, o := range s.Objects() {
 		switch rapid.IntRange(0, 5).Draw(t, "meddle") {
 		case 0:
-			// What is refused leaves the world as it is, which is fine here.
+			// A refused delete changes nothing, which is fine here.
 			_ = s.Delete(t.Context(), o.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
 		case 1:
 			none := []string{}
@@ -160,7 +160,7 @@ func TestGuardWantsWritesPinnedToWhatIsMeant(t *testing.T) {
 	}
 }
 
-// wholeSnapshot is a snapshot of these objects in which nothing is missing.
+// wholeSnapshot returns a snapshot of these objects that covers everything.
 func wholeSnapshot(t *testing.T, objects ...*object.Object) *snapshot.Snapshot {
 	t.Helper()
 	snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})

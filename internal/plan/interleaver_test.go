@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestContestedContainers are worlds whose end depends on how far the controllers are
-// when the collector looks, and worlds beside them whose end does not.
+// TestContestedContainers checks worlds that end differently depending on the progress of the
+// controllers when the collector looks, and similar worlds that do not.
 func TestContestedContainers(t *testing.T) {
 	const (
 		namespaces  = "v1 Namespace n phase=Active spec=kubernetes\nv1 Namespace m phase=Active spec=kubernetes\n"
 		definitions = "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com uid=ws defines=example.com/v1:Widget:widgets established\n" +
 			"apiextensions.k8s.io/v1 CustomResourceDefinition gadgets.example.com uid=gs defines=example.com/v1:Gadget:gadgets scope=Cluster established\n"
-		// Somebody holds what goes, so that it is seen which reference went before.
+		// A finalizer holds the object, so that the reference that went first shows.
 		held = " fin=x/y\n"
 	)
 	for _, tt := range []struct {

@@ -14,9 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestExploringLeavesAPIServicesAlone: the API server sees every definition. That one of
-// them was not looked at yet by a controller which walks through all of them does not
-// take down the API of the others.
+// TestExploringLeavesAPIServicesAlone checks that the API server sees every definition. An
+// incomplete pass of the controller that iterates over definitions does not remove APIs.
 func TestExploringLeavesAPIServicesAlone(t *testing.T) {
 	const world = `v1 Namespace n phase=Active spec=kubernetes
 apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com uid=ws defines=example.com/v1:Widget:widgets established
@@ -46,8 +45,8 @@ v1 Secret n/c owners=a,b
 	}
 }
 
-// TestExploringInventsNothing: no other schedule changes an object that the delete does
-// not reach and that would stay as it is by itself.
+// TestExploringInventsNothing checks that no other schedule changes an object that the delete does
+// not reach and that would not change on its own.
 func TestExploringInventsNothing(t *testing.T) {
 	contested := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,8 +75,8 @@ func TestExploringInventsNothing(t *testing.T) {
 	}
 }
 
-// TestOneEnd: where a plan says without trying that there is one end, no schedule finds
-// another one.
+// TestOneEnd checks that no schedule finds another end if a plan says, without trying, that there
+// is only one.
 func TestOneEnd(t *testing.T) {
 	certain, several := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// messenger writes one sentence about each effect.
+// messenger writes the message of an effect.
 type messenger struct {
-	// allKinds: a kind that does not map is not served, rather than not known.
+	// allKinds is true if a kind that does not map is known not to be served.
 	allKinds bool
 	tracks   *outcome.Tracks
 }
@@ -26,11 +26,12 @@ func (m messenger) message(e *report.Effect, detail string) string {
 	if b := e.BlockedBy; b != nil && len(b.Conditions) > 0 {
 		text += "; condition " + strings.Join(b.Conditions, ", ")
 	}
-	return text + hinge(e)
+	return text + timingNote(e)
 }
 
-// hinge says what the end of a contested object depends on, and what its others are.
-func hinge(e *report.Effect) string {
+// timingNote returns what the end of a contested object depends on, and its other ends. Empty for
+// other objects.
+func timingNote(e *report.Effect) string {
 	if !e.DependsOnTiming {
 		return ""
 	}
@@ -74,7 +75,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "nothing else holds it"
 	case e.Reason == string(reason.VolumeReclaimed):
 		return "goes with its PVC " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
-	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.went):
+	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.isDeleted):
 		return "a token of " + names(e.Because) + ", and goes with it"
 	case e.Reason == string(reason.AccountGone):
 		return "a token of " + names(e.Because) + ", which does not exist"
@@ -84,7 +85,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "goes with " + names(e.Because)
 	case e.Reason == string(reason.DeletedByController):
 		return "deleted by a controller other than the garbage collector"
-	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.went):
+	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.isDeleted):
 		if len(e.Because) > 1 {
 			return "none of its owners exists: " + names(e.Because)
 		}
@@ -101,8 +102,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	}
 }
 
-// went reports whether an owner was there at first, and has gone or is about to.
-func (m messenger) went(owner report.Ref) bool {
+// isDeleted reports whether an owner existed at first and has been deleted or is being deleted.
+func (m messenger) isDeleted(owner report.Ref) bool {
 	tr := m.tracks.Meant(object.Ref(owner))
 	return tr != nil && tr.First.Name == owner.Name && tr.First.Namespace == owner.Namespace &&
 		(tr.Last == nil || tr.Last.BeingDeleted())
@@ -195,7 +196,7 @@ func blockedSentence(e *report.Effect) string {
 	case reason.DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the garbage collector will not look at again until it restarts"
 	default:
-		text := "held by " + holders(b.Finalizers)
+		text := "held by " + finalizerHolders(b.Finalizers)
 		if len(b.Dependents) > 0 {
 			text += "; waits for " + names(b.Dependents)
 		}
@@ -203,9 +204,9 @@ func blockedSentence(e *report.Effect) string {
 	}
 }
 
-// holders says who has to remove the finalizers: those that are here are not
-// simulated, and in a healthy cluster most of them go.
-func holders(finalizers []string) string {
+// finalizerHolders describes finalizers that are not simulated, and the controller that removes a
+// single one. In a healthy cluster most of them are removed.
+func finalizerHolders(finalizers []string) string {
 	if len(finalizers) > 1 {
 		return "finalizers " + strings.Join(finalizers, ", ")
 	}
@@ -236,7 +237,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "nothing is shown that holds it: its finalizers may have been cut out, or it is gone by now"
 	case e.Reason == string(reason.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
-	case e.Reason == string(reason.SharedUID) && m.byDependent(e):
+	case e.Reason == string(reason.SharedUID) && m.waitsForSharedUID(e):
 		return "waits for " + names(e.BlockedBy.Dependents) + ", whose uid several objects have: they cannot be told apart"
 	case e.Reason == string(reason.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
@@ -273,14 +274,14 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	}
 }
 
-// byDependent reports whether several objects have the uid of what an object waits for, and not
-// its own or that of an owner.
-func (m messenger) byDependent(e *report.Effect) bool {
+// waitsForSharedUID reports whether an object waits for a dependent that shares its UID with others,
+// while its own UID and those of its owners are unique.
+func (m messenger) waitsForSharedUID(e *report.Effect) bool {
 	tr := m.tracks.Named(object.Ref(e.Object))
 	return e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0 && tr != nil && !m.tracks.Ambiguous(tr)
 }
 
-// lateSentence is about an object with which nobody goes on who could.
+// lateSentence returns the message for an overdue deletion.
 func lateSentence(e *report.Effect) string {
 	const late = ", and has not done its part for minutes"
 	switch reason.Code(e.Reason) {
@@ -303,7 +304,7 @@ func lateSentence(e *report.Effect) string {
 	}
 }
 
-// names lists objects as kubectl names them, the first few by name.
+// names lists the first few objects as kubectl names them, and counts the rest.
 func names(refs []report.Ref) string {
 	const most = 3
 	var b strings.Builder

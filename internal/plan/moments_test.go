@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestMoments: in a dump of several moments nothing goes because a node, an account, a claim
-// or a Job is not in it that may have been made after its kind was listed. What names the
-// successor of an object that is deleted may go with it.
+// TestMoments checks a dump that was taken over several moments. A node, an account, a claim or a
+// Job that is missing from it may have been created after its kind was listed, so that nothing is
+// deleted for its absence. An object that names the successor of a deleted object may be deleted
+// with it.
 func TestMoments(t *testing.T) {
 	const early, now = "2026-05-01T10:00:00Z", "2026-05-01T11:59:00Z"
 	item := func(apiVersion, kind, name, created, more string) string {

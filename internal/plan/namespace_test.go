@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// emptied deletes the first object of a world that a live server has listed, in the
-// background. What is missing its discovery cannot name.
+// emptied returns the plan of a background delete of the first object of a world that a live server
+// has listed. missing are the API versions that its discovery lacks.
 func emptied(t *testing.T, text string, coverage *snapshot.Coverage, missing ...snapshot.Missing) *report.Plan {
 	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})
@@ -34,7 +34,7 @@ func emptied(t *testing.T, text string, coverage *snapshot.Coverage, missing ...
 	return result.Plan
 }
 
-// allBut covers every kind but one, of which the list has failed.
+// allBut covers every kind except one with a failed list.
 func allBut(kind string, code reason.Code) *snapshot.Coverage {
 	coverage := &snapshot.Coverage{}
 	for _, r := range scenario.Resources().All() {
@@ -46,8 +46,8 @@ func allBut(kind string, code reason.Code) *snapshot.Coverage {
 	return coverage
 }
 
-// TestNamespaces says what becomes of a namespace that is deleted and of what leaves
-// it, and by which conditions it says what it waits for.
+// TestNamespaces checks what happens to a deleted namespace and its content, and the conditions
+// that the namespace waits with.
 func TestNamespaces(t *testing.T) {
 	const shop = "v1 Namespace shop phase=Active spec=kubernetes\n"
 	broken := []snapshot.Missing{{GroupVersion: "metrics.k8s.io/v1beta1", Why: "the server is currently unable to handle the request"}}
@@ -119,8 +119,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestAPIServiceOfADefinition: the APIService that was made for a definition goes with
-// it, and it is said that the API server does so.
+// TestAPIServiceOfADefinition checks that the APIService of a definition is deleted with it, with
+// the assumption that the API server does so.
 func TestAPIServiceOfADefinition(t *testing.T) {
 	p := emptied(t, "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established\n"+
 		"apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true", allBut("", ""))

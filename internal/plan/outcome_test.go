@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestOutcomes are worlds in which it is easy to say the wrong thing. All of them
-// are covered but for StatefulSets.
+// TestOutcomes checks worlds that are easy to misjudge. All of them cover everything except
+// StatefulSets.
 func TestOutcomes(t *testing.T) {
 	for _, tt := range []struct {
 		name, world, targets string
 		policy               engine.Policy
-		// whole: the snapshot covers every kind, not all but StatefulSets.
+		// whole makes the snapshot cover StatefulSets too.
 		whole bool
 		want  string
 	}{
@@ -142,13 +142,13 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// world is a snapshot that covers everything but StatefulSets.
+// world returns a snapshot that covers everything except StatefulSets.
 func world(t *testing.T, text string) *snapshot.Snapshot {
 	t.Helper()
 	return worldWithout(t, text, "StatefulSet")
 }
 
-// worldWithout is a snapshot of all kinds but one.
+// worldWithout returns a snapshot that covers all kinds except one.
 func worldWithout(t *testing.T, text, kind string) *snapshot.Snapshot {
 	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})
@@ -168,8 +168,8 @@ func worldWithout(t *testing.T, text, kind string) *snapshot.Snapshot {
 	return snap
 }
 
-// A collector that has been running may have missed the start of a deletion for
-// good. That it has not is an assumption, and is said. (Q20, Q26)
+// TestDeletionsUnderWayAreAssumedToGoOn checks that the plan assumes that a running collector has
+// not missed the start of a deletion. It might have missed it forever. (Q20, Q26)
 func TestDeletionsUnderWayAreAssumedToGoOn(t *testing.T) {
 	under := func(finalizers ...string) *object.Object {
 		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a", UID: "a"}, ResourceVersion: "1",
@@ -195,8 +195,9 @@ func TestDeletionsUnderWayAreAssumedToGoOn(t *testing.T) {
 	}
 }
 
-// Strict rules keep whoever refers to a uid that lives elsewhere. What was not seen
-// may have it, unless the owner was seen before it went. (spec W3)
+// TestStrictAssumesWhatWasNotSeen checks that strict rules keep an object that refers to a UID that
+// exists elsewhere. An unseen object may have that UID, unless the owner was seen before it was
+// deleted. (spec W3)
 func TestStrictAssumesWhatWasNotSeen(t *testing.T) {
 	const garbage = "v1 ConfigMap n/b owners=v1:ConfigMap:gone:z\nv1 ConfigMap n/c owners=v1:ConfigMap:gone:z,k\nv1 ConfigMap n/k\nv1 ConfigMap n/d owners=b"
 	assumed := func(snap *snapshot.Snapshot, rules engine.Rules) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestBecauseNamesEveryOwner: a plan names the owners that decide wherever they stand
-// among the references, under both rules.
+// TestBecauseNamesEveryOwner checks that a plan names the owners that decide, at any position among
+// the references and under both rules.
 func TestBecauseNamesEveryOwner(t *testing.T) {
 	for _, n := range []int{63, 64, 65, 200} {
 		for _, tt := range []struct {

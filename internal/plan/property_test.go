@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawSnapshot draws a world and what of it is covered.
+// drawSnapshot draws a world and its coverage.
 func drawSnapshot(t *rapid.T) *snapshot.Snapshot {
 	w := scenario.DrawWorld(t, scenario.Wild)
 	coverage := &snapshot.Coverage{}
@@ -38,7 +38,7 @@ func drawSnapshot(t *rapid.T) *snapshot.Snapshot {
 	return w.Snapshot(t, coverage)
 }
 
-// drawSeed draws what is asked for, in a world that is not empty.
+// drawSeed draws a request in a world that is not empty.
 func drawSeed(t *rapid.T, snap *snapshot.Snapshot) plan.Seed {
 	if rapid.IntRange(0, 3).Draw(t, "collect") == 0 {
 		return plan.CollectSeed()
@@ -59,8 +59,7 @@ func simulate(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, o plan.Option
 	return result
 }
 
-// TestSameInputSameBytes: a plan is a function of its input, and the input is left
-// alone.
+// TestSameInputSameBytes checks that a plan is a function of its input, and does not change it.
 func TestSameInputSameBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t)
@@ -88,9 +87,8 @@ func TestSameInputSameBytes(t *testing.T) {
 	})
 }
 
-// TestEffectsAreWhatHappened: every object whose stored state changes has exactly
-// one effect, and the outcome is what the world afterwards shows. Unknown may
-// stand for anything.
+// TestEffectsAreWhatHappened checks that every object that changes in storage has exactly one
+// effect, and that the outcome agrees with the objects afterwards. Unknown agrees with anything.
 func TestEffectsAreWhatHappened(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t)
@@ -140,8 +138,8 @@ func fits(e report.Effect, last *object.Object) bool {
 	}
 }
 
-// TestNothingUnknownIsDeleted: no deletion rests on an owner of which the snapshot
-// does not show whether it exists, nor on one whose own outcome is unknown.
+// TestNothingUnknownIsDeleted checks that no deletion depends on an owner that the snapshot does
+// not cover, or that has an unknown outcome itself.
 func TestNothingUnknownIsDeleted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t)
@@ -149,7 +147,7 @@ func TestNothingUnknownIsDeleted(t *testing.T) {
 		p := simulate(t, snap, seed, plan.Options{}).Plan
 		unknown, seen := map[types.UID]bool{}, map[types.UID]*object.Object{}
 		for _, e := range p.Effects {
-			// Who waits for what is unknown has been deleted all the same.
+			// An object that waits for an unknown one has been deleted nevertheless.
 			open := e.Outcome == report.Unknown && e.Reason != string(reason.DependentUnknown)
 			unknown[e.Object.UID] = unknown[e.Object.UID] || open
 		}
@@ -173,9 +171,8 @@ func TestNothingUnknownIsDeleted(t *testing.T) {
 	})
 }
 
-// TestCollectWritesToNothingUnknown: what this program itself collects is what its plan
-// says goes or loses references, and nothing of which the plan says that it is not
-// known. (spec I5)
+// TestCollectWritesToNothingUnknown checks that our own collector writes only to objects that the
+// plan says are deleted or lose references, and to none that is unknown. (spec I5)
 func TestCollectWritesToNothingUnknown(t *testing.T) {
 	writes, unknown := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -210,7 +207,7 @@ func TestCollectWritesToNothingUnknown(t *testing.T) {
 	}
 }
 
-// names reports whether a reference means the object that has its uid.
+// names reports whether a reference has the coordinates of the object with its UID.
 func names(ref object.OwnerReference, owner *object.Object, namespace string) bool {
 	return ref.Name == owner.Name && strings.EqualFold(ref.Kind, owner.Kind) && ref.APIVersion == owner.APIVersion &&
 		(owner.Namespace == "" || owner.Namespace == namespace)

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// protectedWorld deletes the first object of a world in the foreground. Objects of
-// the kinds in hidden are not covered.
+// protectedWorld deletes the first object of a world in the foreground and returns the effects.
+// Objects of the kinds in hidden are not covered.
 func protectedWorld(t *testing.T, text string, hidden ...string) []report.Effect {
 	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})
@@ -41,8 +41,8 @@ func protectedWorld(t *testing.T, text string, hidden ...string) []report.Effect
 	return result.Plan.Effects
 }
 
-// TestProtectedObjects says what becomes of objects that a finalizer of Kubernetes
-// protects, and of their owners.
+// TestProtectedObjects checks what happens to objects that a finalizer of Kubernetes protects, and
+// to their owners.
 func TestProtectedObjects(t *testing.T) {
 	const set = "apps/v1 StatefulSet s/db uid=set\nv1 Node n1\n"
 	const claim = "v1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection owners=set!^"
@@ -98,8 +98,8 @@ func TestProtectedObjects(t *testing.T) {
 	}
 }
 
-// TestUsersAreNamed: whoever uses a claim stands among what blocks it, and what
-// the end of a claim rests on is said.
+// TestUsersAreNamed checks that the users of a claim are listed among the objects that block it,
+// and that the end of a claim states its assumption.
 func TestUsersAreNamed(t *testing.T) {
 	effects := protectedWorld(t, `v1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection
 v1 Pod s/a node=n1 phase=Succeeded claims=data
@@ -117,8 +117,8 @@ v1 Pod s/b node=n1 phase=Running claims=data`)
 	}
 }
 
-// TestReleasersAreAssumed: a running pod of a Job goes because the Job controller
-// lets go of it and its kubelet ends it. Both have to be there.
+// TestReleasersAreAssumed checks that the deletion of a running pod of a Job assumes both the Job
+// controller, which removes its finalizer, and the kubelet, which ends it.
 func TestReleasersAreAssumed(t *testing.T) {
 	effects := protectedWorld(t, `batch/v1 Job s/j finished=false
 v1 Pod s/p node=n1 phase=Running period=30 owners=j!^ fin=batch.kubernetes.io/job-tracking`)
@@ -128,8 +128,8 @@ v1 Pod s/p node=n1 phase=Running period=30 owners=j!^ fin=batch.kubernetes.io/jo
 	}
 }
 
-// TestCountedPodsAreNoEffects: a pod that lives and is counted no more is none of
-// the user's business.
+// TestCountedPodsAreNoEffects checks that a pod that is not deleted and only loses the finalizer of
+// its Job is no effect.
 func TestCountedPodsAreNoEffects(t *testing.T) {
 	effects := protectedWorld(t, `v1 ConfigMap s/c
 batch/v1 Job s/j finished

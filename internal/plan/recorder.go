@@ -26,13 +26,13 @@ const (
 	verbPatch   = "PATCH"
 	verbPut     = "PUT"
 	verbRemoved = "REMOVED"
-	// verbDeleteAll deletes all of a resource in a namespace; the step's object has
-	// no name.
+	// verbDeleteAll deletes all objects of a resource in a namespace. The step's object has no
+	// name.
 	verbDeleteAll = "DELETECOLLECTION"
 )
 
-// record is one step. It is kept small: a plan may have millions. Texts are
-// numbers in the recorder's list of words.
+// record is one step. It is small because a plan may have millions. Texts are numbers in
+// recorder.words.
 type record struct {
 	object              *object.Object
 	patch               *object.Patch
@@ -42,15 +42,15 @@ type record struct {
 	verb, actor, policy outcome.Word
 }
 
-// recorder is a simulated server that writes down who asks it for what, and what
-// came of it. It is the world that the engine's drivers run on.
+// recorder is a simulated server that records each request with its actor and its answer, and the
+// removals that it causes. It is the world of the engine's drivers.
 type recorder struct {
 	server *apisim.Server
 	snap   *snapshot.Snapshot
-	// beside are those who act beside the collector.
-	beside    *outcome.Neighbours
-	monitored map[schema.GroupVersionKind]bool
-	watched   struct {
+	// neighbours is the health of the other controllers.
+	neighbours *outcome.Neighbours
+	monitored  map[schema.GroupVersionKind]bool
+	watched    struct {
 		apiVersion, kind string
 		yes              bool
 	}
@@ -58,45 +58,45 @@ type recorder struct {
 
 	actor  string
 	reason string
-	// finalizing tells that the spec.finalizers of a namespace are being replaced.
-	finalizing bool
-	attempt    *object.Object // of the decision under way
-	pending    []object.Event
-	handed     []object.Event // last
-	records    records
-	// silent has no step written down: of a run that is only compared nobody reads them.
-	silent   bool
-	words    *outcome.Words
-	observed func(e object.Event, cause int)
-	// keep withholds writes of the collector; kept says why, of those it did.
-	keep Keeper
-	kept map[object.Ref]reason.Code
-	// refused are the answers to writes of the collector that the server refused.
-	refused map[object.Ref]error
+	// finalizing is true while the spec.finalizers of a namespace are being replaced.
+	finalizing     bool
+	observedObject *object.Object // of the current decision
+	pending        []object.Event
+	delivered      []object.Event // result of the last Events
+	records        records
+	// silent turns off the record of steps, for runs that are only compared.
+	silent  bool
+	words   *outcome.Words
+	onEvent func(e object.Event, cause int)
+	// keep withholds writes of the collector. withheldWrites contains their reasons.
+	keep           Keeper
+	withheldWrites map[object.Ref]reason.Code
+	// refusedWrites contains the answers to writes of the collector that the server refused.
+	refusedWrites map[object.Ref]error
 }
 
 var _ engine.World = (*recorder)(nil)
 
 func newRecorder(beside *outcome.Neighbours, world []*object.Object, reads bool) *recorder {
 	r := &recorder{
-		snap: beside.Snapshot, beside: beside, reads: reads, actor: outcome.ActorCollector,
+		snap: beside.Snapshot, neighbours: beside, reads: reads, actor: outcome.ActorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
-		kept: map[object.Ref]reason.Code{}, refused: map[object.Ref]error{},
+		withheldWrites: map[object.Ref]reason.Code{}, refusedWrites: map[object.Ref]error{},
 	}
 	r.server = r.newServer(world)
 	return r
 }
 
-// as has everything that happens in do done by another actor.
-func (r *recorder) as(actor, reason string, do func()) {
-	was, why, attempt := r.actor, r.reason, r.attempt
-	r.actor, r.reason, r.attempt = actor, reason, nil
+// runAs calls do with another actor and reason, and then restores the previous ones.
+func (r *recorder) runAs(actor, reason string, do func()) {
+	was, why, attempt := r.actor, r.reason, r.observedObject
+	r.actor, r.reason, r.observedObject = actor, reason, nil
 	do()
-	r.actor, r.reason, r.attempt = was, why, attempt
+	r.actor, r.reason, r.observedObject = was, why, attempt
 }
 
-// Resource maps a kind as the server does. One that does not map may be served all the
-// same, as another name of one that does.
+// Resource maps a kind as the server does. A kind that does not map there may still be served, as
+// another name of a kind that does.
 func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
 	resource, err := r.server.Resource(apiVersion, kind)
 	if err == nil {
@@ -109,31 +109,31 @@ func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
 	return resource, err
 }
 
-// Get reads as the server does. An object whose uid is not in the snapshot may be
-// the one that is meant, and a kind that nobody serves as far as is known may be
-// served: neither proves anything.
+// Get reads as the server does, but returns an UncoveredError where the snapshot proves nothing: an
+// object without a UID in the snapshot may be the one that ref means, and a kind that is not known
+// to be served may be served.
 func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := r.read(ctx, ref)
 	if r.reads {
-		r.add(verbGet, record{object: r.named(ref), answer: answerOf(err)})
+		r.addStep(verbGet, record{object: r.recordedObject(ref), answer: answerOf(err)})
 	}
 	return o, err
 }
 
-// read is a Get that is not written down.
+// read is Get without the record.
 func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := r.server.Get(ctx, ref)
 	if err == nil && ref.UID == o.UID {
-		return o, nil // as nearly always
+		return o, nil // almost always
 	}
 	if unknown := (*object.UnknownKindError)(nil); errors.As(err, &unknown) {
-		return r.alike(ctx, ref, err)
+		return r.getAlike(ctx, ref, err)
 	}
 	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
 		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
 	}
 	if uncovered := (*object.UncoveredError)(nil); errors.As(err, &uncovered) && r.snap.Elsewhere(ref) != nil {
-		err = apierrors.NewNotFound(schema.GroupResource{Group: ref.Group(), Resource: ref.Kind}, ref.Name) // a uid is given once
+		err = apierrors.NewNotFound(schema.GroupResource{Group: ref.Group(), Resource: ref.Kind}, ref.Name) // UIDs are unique
 	}
 	if why := r.snap.Doubt(ref.UID); why != "" && (apierrors.IsNotFound(err) || err == nil && ref.UID != o.UID) {
 		return nil, &object.UncoveredError{Ref: ref, Why: why}
@@ -144,9 +144,10 @@ func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, er
 	return o, err
 }
 
-// alike is the object of a kind that does not map, under a name of it that does: as long as
-// it is there, what refers to it stays whether the kind is served or not.
-func (r *recorder) alike(ctx context.Context, ref object.Ref, unknown error) (*object.Object, error) {
+// getAlike returns an object of a kind that does not map, under another name of that kind that does.
+// As long as it exists, its dependents stay whether or not the kind is served. Otherwise getAlike
+// returns unknown.
+func (r *recorder) getAlike(ctx context.Context, ref object.Ref, unknown error) (*object.Object, error) {
 	resource, ok := r.snap.Alike(ref.APIVersion, ref.Kind)
 	if !ok {
 		return nil, unknown
@@ -160,13 +161,14 @@ func (r *recorder) alike(ctx context.Context, ref object.Ref, unknown error) (*o
 	return o, nil
 }
 
-// unmapped is why references to owners may stay: beside an owner whose kind does not map. If
-// it is not served, the garbage collector gets no further than to that.
-func (r *recorder) unmapped(ref object.Ref) error {
+// checkOwnerKinds returns an error if the removal of dangling references from an object may fail,
+// because the kind of another owner does not map. If that kind is not served, the garbage collector
+// gets stuck at that owner.
+func (r *recorder) checkOwnerKinds(ref object.Ref) error {
 	if r.reason != reason.DanglingReferences.String() {
-		return nil // whoever orphans asks for no owner
+		return nil // orphaning looks up no owner
 	}
-	o, err := r.server.Get(context.Background(), r.stored(ref))
+	o, err := r.server.Get(context.Background(), r.storedRef(ref))
 	if err != nil || o.UID != ref.UID {
 		return nil //nolint:nilerr // the write itself gets the same answer
 	}
@@ -181,17 +183,16 @@ func (r *recorder) unmapped(ref object.Ref) error {
 	return nil
 }
 
-// unrecorded is a recorder whose reads are not written down.
-type unrecorded struct{ *recorder }
+// unrecordedReads is a recorder that does not record reads.
+type unrecordedReads struct{ *recorder }
 
 // Get reads as the recorder does.
-func (r unrecorded) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+func (r unrecordedReads) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	return r.read(ctx, ref)
 }
 
-// mayBeServed reports whether a kind such as AllowList, which maps because there is
-// a kind Allow, could be a kind of its own: in a group of which not all kinds are
-// known.
+// mayBeServed reports whether a kind such as AllowList, which maps because there is a kind Allow,
+// could be a kind of its own. That requires that some kinds of its group are unknown.
 func (r *recorder) mayBeServed(ref object.Ref) bool {
 	resource, err := r.Resource(ref.APIVersion, ref.Kind)
 	if err != nil || resource.Served() || r.snap.KnowsAllKinds() || r.snap.Covers(resource, ref.Namespace) {
@@ -204,47 +205,47 @@ func (r *recorder) mayBeServed(ref object.Ref) bool {
 
 // Delete deletes as the server does.
 func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	if err := r.withheld(ref, true); err != nil {
+	if err := r.withholdWrite(ref, true); err != nil {
 		return err
 	}
-	if err := r.stopsWrite(ref); err != nil {
+	if err := r.checkOverdue(ref); err != nil {
 		return err
 	}
-	target, before := r.named(ref), r.server.Writes()
+	target, before := r.recordedObject(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
 	if r.actor != outcome.ActorUser && r.actor != outcome.ActorCollector && r.server.Writes() == before {
-		// Controllers repeat without end what has no effect.
+		// Controllers repeat ineffective deletes forever.
 		return err
 	}
-	r.add(verbDelete, record{object: target, policy: r.words.Number(policyIn(o)), answer: answerOf(err)})
-	r.note(ref, err)
+	r.addStep(verbDelete, record{object: target, policy: r.words.Number(policyIn(o)), answer: answerOf(err)})
+	r.recordRefusal(ref, err)
 	return err
 }
 
 // Patch patches as the server does.
 func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	if err := r.withheld(ref, p.Finalizers != nil); err != nil {
+	if err := r.withholdWrite(ref, p.Finalizers != nil); err != nil {
 		return err
 	}
-	if err := r.restsOnDependents(ref, p); err != nil {
+	if err := r.withholdRelease(ref, p); err != nil {
 		return err
 	}
-	if err := r.stopsWrite(ref); err != nil {
+	if err := r.checkOverdue(ref); err != nil {
 		return err
 	}
-	if err := r.unmapped(ref); err != nil {
+	if err := r.checkOwnerKinds(ref); err != nil {
 		return err
 	}
-	target := r.named(ref)
+	target := r.recordedObject(ref)
 	err := r.server.Patch(ctx, ref, p)
-	r.add(verbPatch, record{object: target, patch: &p, answer: answerOf(err)})
-	r.note(ref, err)
+	r.addStep(verbPatch, record{object: target, patch: &p, answer: answerOf(err)})
+	r.recordRefusal(ref, err)
 	return err
 }
 
-// stored is an object as the snapshot names it. One that nobody watches goes by the name
-// that a reference has for it.
-func (r *recorder) stored(ref object.Ref) object.Ref {
+// storedRef returns a reference with the API version and kind that the snapshot uses for the object.
+// An object that is not watched has those of the reference to it.
+func (r *recorder) storedRef(ref object.Ref) object.Ref {
 	resource, err := r.server.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return ref
@@ -255,46 +256,46 @@ func (r *recorder) stored(ref object.Ref) object.Ref {
 	return ref
 }
 
-// note keeps the answer to a write of the collector that it will only try again: not
-// one that says that the object is another one by now, or gone.
-func (r *recorder) note(ref object.Ref, err error) {
-	if r.actor != outcome.ActorCollector || err == nil && len(r.refused) == 0 {
+// recordRefusal stores the answer to a failed write of the collector that it will only retry.
+// Answers that say that the object has changed or is gone are not stored.
+func (r *recorder) recordRefusal(ref object.Ref, err error) {
+	if r.actor != outcome.ActorCollector || err == nil && len(r.refusedWrites) == 0 {
 		return
 	}
-	ref = r.stored(ref)
+	ref = r.storedRef(ref)
 	var status apierrors.APIStatus
 	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		delete(r.refused, ref)
+		delete(r.refusedWrites, ref)
 		return
 	}
-	r.refused[ref] = err
+	r.refusedWrites[ref] = err
 }
 
 // Update replaces as the server does.
 func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if err := r.stopsWrite(o.Ref); err != nil {
+	if err := r.checkOverdue(o.Ref); err != nil {
 		return nil, err
 	}
 	stored, err := r.server.Update(ctx, o)
-	r.add(verbPut, record{object: o, answer: answerOf(err)})
+	r.addStep(verbPut, record{object: o, answer: answerOf(err)})
 	return stored, err
 }
 
 // Finalize replaces a namespace's spec.finalizers as the server does.
 func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if err := r.stopsWrite(o.Ref); err != nil {
+	if err := r.checkOverdue(o.Ref); err != nil {
 		return nil, err
 	}
 	r.finalizing = true
 	stored, err := r.server.Finalize(ctx, o)
 	r.finalizing = false
-	r.add(verbPut, record{object: o, answer: answerOf(err)})
+	r.addStep(verbPut, record{object: o, answer: answerOf(err)})
 	return stored, err
 }
 
 // DeleteCollection deletes all of a resource in a namespace as the server does.
 func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
-	if err := r.stopsWrite(outcome.NamespaceRef(namespace)); err != nil {
+	if err := r.checkOverdue(outcome.NamespaceRef(namespace)); err != nil {
 		return err
 	}
 	before := r.server.Writes()
@@ -305,10 +306,10 @@ func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, na
 
 // DeleteStored deletes from storage as the server does.
 func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
-	if err := r.unreadable(gr); err != nil {
+	if err := r.readError(gr); err != nil {
 		return err
 	}
-	if err := r.stopsWrite(r.snap.RefTo(object.CRD, "", gr.String())); err != nil {
+	if err := r.checkOverdue(r.snap.RefTo(object.CRD, "", gr.String())); err != nil {
 		return err
 	}
 	before := r.server.Writes()
@@ -318,17 +319,17 @@ func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, na
 	return err
 }
 
-// addCollection writes down the delete of a collection, unless it had no effect:
-// controllers repeat that without end.
+// addCollection records the delete of a collection, unless it had no effect: controllers repeat
+// such deletes forever.
 func (r *recorder) addCollection(before uint64, res object.Resource, namespace, policy string, err error) {
 	if r.server.Writes() == before {
 		return
 	}
 	all := &object.Object{Ref: object.Ref{APIVersion: res.APIVersion(), Kind: res.Kind, Namespace: namespace}}
-	r.add(verbDeleteAll, record{object: all, policy: r.words.Number(policy), answer: answerOf(err)})
+	r.addStep(verbDeleteAll, record{object: all, policy: r.words.Number(policy), answer: answerOf(err)})
 }
 
-// policyIn is the propagation policy of options; empty when they have none.
+// policyIn returns the propagation policy of options. Empty if they have none.
 func policyIn(o metav1.DeleteOptions) string {
 	if o.PropagationPolicy == nil {
 		return ""
@@ -336,49 +337,49 @@ func policyIn(o metav1.DeleteOptions) string {
 	return string(*o.PropagationPolicy)
 }
 
-// Resources are what the server serves.
+// Resources returns the resources that the server serves.
 func (r *recorder) Resources() *object.Resources { return r.server.Resources() }
 
-// Objects lists what the server stores.
+// Objects returns the objects that the server stores.
 func (r *recorder) Objects() []*object.Object { return r.server.Objects() }
 
-// ObjectsOf lists what the server stores of one resource.
+// ObjectsOf returns the objects that the server stores of one resource.
 func (r *recorder) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return r.server.ObjectsOf(gr, namespace)
 }
 
-// Select lists what the server stores of one resource, as far as it matches.
+// Select returns the matching objects that the server stores of one resource.
 func (r *recorder) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	return r.server.Select(gr, namespace, match)
 }
 
-// Writes counts changes as the server does.
+// Writes returns the number of changes on the server.
 func (r *recorder) Writes() uint64 { return r.server.Writes() }
 
-// add writes a step down, and behind it the removals that it caused.
-func (r *recorder) add(verb string, rec record) {
+// addStep records a step, and after it the removals that it caused.
+func (r *recorder) addStep(verb string, rec record) {
 	if !r.silent {
 		rec.verb, rec.actor, rec.reason = r.words.Number(verb), r.words.Number(r.actor), r.words.Number(r.reason)
 		r.records.add(rec)
 	}
 	if verb != verbGet {
-		r.collect(r.records.len())
+		r.takeEvents(r.records.len())
 	}
 }
 
-// named is an object with the identity; the one under decision if it is that. It is for
-// steps alone.
-func (r *recorder) named(ref object.Ref) *object.Object {
+// recordedObject returns an object with the identity ref for a record: the observed object of the
+// current decision if it has that identity. nil if steps are not recorded.
+func (r *recorder) recordedObject(ref object.Ref) *object.Object {
 	if r.silent {
 		return nil
 	}
-	if r.attempt != nil && r.attempt.Ref == ref {
-		return r.attempt
+	if r.observedObject != nil && r.observedObject.Ref == ref {
+		return r.observedObject
 	}
 	return &object.Object{Ref: ref}
 }
 
-// answerOf is the HTTP status of a failure; 0 for a success.
+// answerOf returns the HTTP status of a failure. 0 for a success.
 func answerOf(err error) int16 {
 	if err == nil {
 		return 0

@@ -7,26 +7,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
 
-// Events hands over what the collector's watches show: the monitored kinds only. What it
-// returned before is used again.
+// Events returns the new events of the kinds that the collector watches. The next call reuses the
+// slice.
 func (r *recorder) Events() []object.Event {
-	r.collect(0)
-	clear(r.handed)
-	r.pending, r.handed = r.handed[:0], r.pending
-	return r.handed
+	r.takeEvents(0)
+	clear(r.delivered)
+	r.pending, r.delivered = r.delivered[:0], r.pending
+	return r.delivered
 }
 
-// collect takes new events from the server; cause is the number of the step that
-// brought them about.
-func (r *recorder) collect(cause int) {
+// takeEvents takes new events from the server. cause is the number of the step that caused them.
+func (r *recorder) takeEvents(cause int) {
 	for _, e := range r.server.Events() {
 		if e.Type == object.Deleted && !r.silent {
 			r.records.add(record{
 				object: e.Object, verb: r.words.Number(verbRemoved), actor: r.words.Number(outcome.ActorServer), reason: r.words.Number(r.reason), cause: int32(cause),
 			})
 		}
-		if r.observed != nil {
-			r.observed(e, cause)
+		if r.onEvent != nil {
+			r.onEvent(e, cause)
 		}
 		if r.watches(e.Object) {
 			r.pending = append(r.pending, e)
@@ -36,7 +35,7 @@ func (r *recorder) collect(cause int) {
 
 // watches reports whether the collector watches the kind of the object.
 func (r *recorder) watches(o *object.Object) bool {
-	if r.watched.apiVersion != o.APIVersion || r.watched.kind != o.Kind { // most are of the kind of the one before
+	if r.watched.apiVersion != o.APIVersion || r.watched.kind != o.Kind { // most have the same kind as the one before
 		r.watched.apiVersion, r.watched.kind, r.watched.yes = o.APIVersion, o.Kind, r.watchesKind(o)
 	}
 	return r.watched.yes

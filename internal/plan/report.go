@@ -14,23 +14,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// report writes the plan down, and goes on to the future in which every finalizer comes
-// off.
+// report returns the plan. On the way it continues the run to the later future.
 func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report.Plan, error) {
-	s.cause.exonerate(all)
-	s.cause.claim(all)
+	s.attribution.markUnrelated(all)
+	s.attribution.markCaused(all)
 	s.judge.AddRewritten(all)
-	in := s.near()
+	scope := s.namespaceScope()
 	if s.options.OnlyNear && s.seed.Verb != Collect {
-		in = in.only(s.seed.Targets, all)
+		scope = scope.limitedTo(s.seed.Targets, all)
 	}
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
-		Effects: s.effects(slices.DeleteFunc(s.sorted(all), func(out *outcome.Outcome) bool { return !in.concerns(out) })...),
-		Stuck:   in.attempts(s.stuck()),
+		Effects: s.effects(slices.DeleteFunc(s.sortOutcomes(all), func(out *outcome.Outcome) bool { return !scope.includes(out) })...),
+		Stuck:   scope.filterStuck(s.stuck()),
 		Gaps:    []report.Gap{},
 	}
 	if e := s.exploration; e != nil {
@@ -45,28 +44,28 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		}
 		p.Seed.Targets = append(p.Seed.Targets, report.RefOf(ref))
 	}
-	if err := s.goOn(ctx, all); err != nil {
+	if err := s.runLaterFuture(ctx, all); err != nil {
 		return nil, err
 	}
-	p.Effects = s.withFutures(p.Effects, all)
-	s.weigh(p)
+	p.Effects = s.addFutureEffects(p.Effects, all)
+	s.addGaps(p)
 	p.Consequences = s.account().consequences(p.Effects, all)
 	p.Summary = summarise(p.Effects)
-	storage{snap: s.snap, collects: s.seed.Verb == Collect}.addTo(p)
-	p.Manager = s.manager(p)
+	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)
+	p.Manager = s.managerState(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
 	return p, nil
 }
 
-// manager is what the lease of kube-controller-manager says, if that matters for something that is
-// said to go or change.
-func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
-	around := s.options.Surroundings // the neighbours have none left in the last future
+// managerState returns the state of kube-controller-manager's lease, if it matters for an object
+// that is said to be deleted or changed. Empty otherwise.
+func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
+	around := s.options.Surroundings // neighbours has none left in the later future
 	if around == nil {
 		return ""
 	}
-	// Our own collector needs no other, but a namespace goes only with its controller.
+	// Our own collector does not need it, but a namespace needs its controller.
 	ours := s.seed.Verb == Collect && s.options.Rules == engine.Strict
 	stands := around.ManagerStands()
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
@@ -86,9 +85,9 @@ func (s *simulation) manager(p *report.Plan) report.ControllerVerdict {
 	return ""
 }
 
-// sorted lists outcomes in object.Compare order. The objects of a snapshot have that order
-// already; those that it does not have come behind them.
-func (s *simulation) sorted(all *outcome.Outcomes) []*outcome.Outcome {
+// sortOutcomes returns outcomes in object.Compare order. The objects of a snapshot have that order
+// already. Other objects follow them.
+func (s *simulation) sortOutcomes(all *outcome.Outcomes) []*outcome.Outcome {
 	if all == nil {
 		return nil
 	}
@@ -102,9 +101,9 @@ func (s *simulation) sorted(all *outcome.Outcomes) []*outcome.Outcome {
 	return list
 }
 
-// effects are what becomes of objects, in the order of these outcomes.
+// effects returns the effects of these outcomes, in the same order.
 func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
-	end := &outlook{simulation: s}
+	end := &finalState{simulation: s}
 	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
 	var sibling *report.Effect
@@ -116,32 +115,33 @@ func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 		if b := out.Blocked; b != nil && out.Result != report.Deleted {
 			effects[i].BlockedBy = b
 		}
-		if sibling != nil && goesLike(out, sibling) {
+		if sibling != nil && isSameDelete(out, sibling) {
 			effects[i].Because, effects[i].Message = sibling.Because, sibling.Message
 		} else {
 			effects[i].Because, effects[i].RemovedReferences = refs(out.Because), refs(out.Removed)
 			effects[i].Message = m.message(&effects[i], out.Detail)
 			sibling = nil
-			if plain(out) {
+			if isPlainDelete(out) {
 				sibling = &effects[i]
 			}
 		}
 		if out.Result == report.Deleted {
-			end.comesBack(&effects[i], out)
+			end.addRecreator(&effects[i], out)
 		}
 	}
 	return effects
 }
 
-// plain reports whether an object just goes with one other: all who do have the same message,
-// and share it.
-func plain(out *outcome.Outcome) bool {
+// isPlainDelete reports whether an object is simply deleted with one other. All such objects share a
+// message.
+func isPlainDelete(out *outcome.Outcome) bool {
 	return out.Result == report.Deleted && len(out.Because) == 1 && len(out.Removed) == 0 && out.Detail == "" && !out.DependsOnTiming
 }
 
-// goesLike reports whether an object just goes with the one with which another one does.
-func goesLike(out *outcome.Outcome, e *report.Effect) bool {
-	return plain(out) && out.Reason == e.Reason && object.Ref(e.Because[0]) == out.Because[0]
+// isSameDelete reports whether an object is deleted with the same object as that of e, for the same
+// reason.
+func isSameDelete(out *outcome.Outcome, e *report.Effect) bool {
+	return isPlainDelete(out) && out.Reason == e.Reason && object.Ref(e.Because[0]) == out.Because[0]
 }
 
 func refs(list []object.Ref) []report.Ref {

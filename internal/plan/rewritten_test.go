@@ -17,8 +17,8 @@ const (
 	token = "v1 ServiceAccount s/ci uid=ci secrets=t\nv1 Secret s/t token=ci:ci"
 )
 
-// TestRewritten: an object that stays and that a controller changes, because another one goes,
-// is among the effects; where the snapshot does not show that it changes, it is not.
+// TestRewritten checks the effects on objects that stay and that a controller changes because
+// another object is deleted. There is no effect if the snapshot does not show the change.
 func TestRewritten(t *testing.T) {
 	const gone = "Secret t: Deleted Requested deleted as requested"
 	const removed = "ServiceAccount ci: Kept TokenReferenceRemoved stays; the tokens controller removes secret/t from its secrets"
@@ -65,8 +65,9 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestRewrittenAccount: what a controller rewrites is changed, and by that controller; after a
-// finalizer where the other goes only then; and anyway where the other goes anyway.
+// TestRewrittenAccount checks the account of rewritten objects. It names the controller, the
+// finalizer that the deletion of the other object waits for, and Anyway if that object is deleted
+// anyway.
 func TestRewrittenAccount(t *testing.T) {
 	const gone = "Secret t: Sure Deleted AtOnce, Deleted\n"
 	for _, test := range []struct{ name, world, target, want string }{
@@ -93,7 +94,8 @@ func TestRewrittenAccount(t *testing.T) {
 	}
 }
 
-// TestRewrittenByCollection: a token that a collection deletes changes its account.
+// TestRewrittenByCollection checks that the deletion of a token by a collection changes its
+// account.
 func TestRewrittenByCollection(t *testing.T) {
 	snap := listedWorld(t, token+" owners=v1:ConfigMap:gone:g")
 	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict})
@@ -106,8 +108,8 @@ func TestRewrittenByCollection(t *testing.T) {
 	}
 }
 
-// TestRewrittenCycle: aggregates that select each other keep a rule when its source is deleted, because
-// each still has it from the others.
+// TestRewrittenCycle checks that aggregates that select each other keep a rule when its source is
+// deleted, because each still gets it from the others.
 func TestRewrittenCycle(t *testing.T) {
 	world := role + "x labels=to=all rules=a"
 	for i := range 3 {
@@ -123,7 +125,8 @@ func TestRewrittenCycle(t *testing.T) {
 	}
 }
 
-// TestRewrittenUnknown: an aggregate of which it is not known whether rules go stays for certain.
+// TestRewrittenUnknown checks that an aggregate certainly stays if it is unknown whether it loses
+// rules.
 func TestRewrittenUnknown(t *testing.T) {
 	snap := worldWithout(t, role+"x labels=to=edit rules=a\n"+role+"edit aggregates=to=edit rules=a", "ClusterRole")
 	result, err := plan.Simulate(t.Context(), snap, deleting("x")(snap), plan.Options{})
@@ -136,7 +139,7 @@ func TestRewrittenUnknown(t *testing.T) {
 	}
 }
 
-// listedWorld is the snapshot of a world of which all kinds were listed.
+// listedWorld returns a snapshot of a world with a list of every kind.
 func listedWorld(t *testing.T, world string) *snapshot.Snapshot {
 	t.Helper()
 	objects, err := scenario.ParseWorld(world, scenario.Names{})

@@ -18,87 +18,88 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Options say how to simulate.
+// Options configures a simulation.
 type Options struct {
 	Rules engine.Rules
-	// Explore is the number of seeded schedules tried beside the reference one, to find
-	// what depends on timing, or on what the garbage collector remembers; Usual tries as
-	// many as are worth it.
+	// Explore is the number of seeded schedules that are tried in addition to the reference one, to
+	// find what depends on timing or on the collector's state from before. Usual picks the number
+	// by cost.
 	Explore int
-	// Seed is where the seeds of explored schedules start.
+	// Seed seeds the random source of the explored schedules.
 	Seed uint64
-	// Reads puts GETs among the steps.
+	// Reads includes GETs in the steps.
 	Reads bool
-	// Keep withholds the writes of our own collector from objects; nil withholds
-	// none. See Keeper.
+	// Keep withholds writes of our own collector from objects. nil withholds none. See Keeper.
 	Keep Keeper
-	// Surroundings are what is known of those who act beside the collector; nil for
-	// nothing, so that they are assumed to do their part.
+	// Surroundings is the health of the other controllers. nil if it is unknown: they are then
+	// assumed to do their part.
 	Surroundings *evidence.Surroundings
-	// OnlyNear leaves out what happens anyway in namespaces that the request has nothing
-	// to do with. Of a collection the Keeper says which namespaces it is about.
+	// OnlyNear leaves out what happens anyway in namespaces that the request does not affect. For a
+	// collection, the Keeper decides which namespaces are included.
 	OnlyNear bool
-	// NoSteps leaves the steps out of the plan. A plan of a million objects has
-	// millions of them.
+	// NoSteps leaves the steps out of the plan. A plan of a million objects has millions of them.
 	NoSteps bool
-	// Unrecorded has the requests of a delete not written down at all, for those who neither
-	// show them nor act by them: Guard and Writes know of none then.
+	// Unrecorded turns off the record of the requests of a delete, for callers that neither show
+	// nor execute them. Guard then allows no write, and Writes is empty.
 	Unrecorded bool
-	// Controller says who takes a finalizer off an object, and whether he runs; nil asks
-	// the surroundings. Where there are none either, nothing is known of anybody.
+	// Controller names the controller of a finalizer and reports whether it runs. nil asks
+	// Surroundings. If those are nil too, no finalizer's controller is known.
 	Controller ControllerOf
-	// Guards are what the digest names beside the plan: each flag that changes what is
-	// done, or that weakens a guard, and of a cluster the content of each target.
+	// Guards are additional inputs of the digest: each flag that changes what is done or that
+	// weakens a guard, and, for a cluster, the content of each target.
 	Guards []string
-	// memory is what the collector knows from before; nil for one that has just started.
-	memory *memory
-	// late is who was found to be late in the whole of which this run tries a part; looked
-	// tells that it was looked for.
-	late   *outcome.Late
-	looked bool
-	// seen is what was found out about the snapshot before; nil for nothing.
-	seen *seen
+	// collectorState is the collector's state from before the request. nil for a collector that has
+	// just started.
+	collectorState *collectorState
+	// overdue holds the overdue deletions that were found in the whole snapshot, if this run
+	// simulates a part of it. overdueSearched is true if they were searched for, so that a nil
+	// overdue means none.
+	overdue         *outcome.Late
+	overdueSearched bool
+	// reachCache holds the paths of the snapshot, computed before the run. nil if they were not.
+	reachCache *reachCache
 }
 
-// ControllerOf says who takes a finalizer off an object, and whether he runs.
+// ControllerOf returns the controller that removes a finalizer from an object, and its state. The
+// name is empty if it is unknown.
 type ControllerOf func(o *object.Object, finalizer string) (name string, state report.ControllerState)
 
-// Result is a plan and the world in which it ends.
+// Result is a plan and the simulation that produced it.
 type Result struct {
 	Plan *report.Plan
 	run  *simulation
 }
 
-// After lists the objects at quiescence, in object.Compare order. Finalizers of which
-// the plan does not expect that they come off are still there.
+// After returns the objects at quiescence, in object.Compare order. Finalizers that the plan does
+// not expect to be removed are still present.
 func (r *Result) After() []*object.Object {
 	after := r.run.futures.end
 	if after == nil {
-		after = r.run.after()
+		after = r.run.serverObjects()
 	}
-	after = slices.Concat(after, r.run.beside())
+	after = slices.Concat(after, r.run.notSimulated())
 	slices.SortFunc(after, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	return after
 }
 
-// Simulate puts a seed into a copy of the snapshot and runs it to quiescence. It
-// returns an error when a target is not in the snapshot, when the context ends,
-// or when the simulation does not end.
+// Simulate applies a seed to a copy of the snapshot and runs it to quiescence. It returns an error
+// if a target is not in the snapshot, if the context ends, or if the simulation does not terminate.
 //
-// Of a delete only what it may reach is simulated, where that is little.
+// For a delete, only the objects that it may reach are simulated, if these are few.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
 	if seed.Verb == Delete && o.Explore != 0 && !o.Reads { // what the collector reads elsewhere would be missing
-		o.seen = look(snap, seed, o.Rules)
+		o.reachCache = findReach(snap, seed, o.Rules)
 	}
 	return simulate(ctx, snap, seed, o)
 }
 
-// simulate runs a seed in all of a snapshot.
+// simulate runs a seed on the whole snapshot. It repeats the run until our own collector writes to
+// no object with an unknown outcome.
 func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
-	left := undecided{}
+	left := withheld{}
 	for {
 		s := newSimulation(snap, seed, o)
-		all, err := s.settle(ctx, left)
+		all, err := s.runSchedules(ctx, left)
 		if err != nil {
 			return nil, err
 		}
@@ -113,35 +114,34 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 	}
 }
 
-// settle runs a seed under every schedule, and judges what becomes of everything. There
-// are no outcomes if the run has written to something that has to be left alone: it is for
-// another one then.
-func (s *simulation) settle(ctx context.Context, left undecided) (*outcome.Outcomes, error) {
-	s.leave(left)
+// runSchedules runs a seed under every schedule and returns the outcome of each object. It returns
+// nil outcomes if our collector wrote to an object with an unknown outcome. Such objects have been
+// added to left, and the seed has to be run again.
+func (s *simulation) runSchedules(ctx context.Context, left withheld) (*outcome.Outcomes, error) {
+	s.withhold(left)
 	if err := s.run(ctx, nil); err != nil {
 		return nil, err
 	}
 	all := s.judge.Outcomes()
-	if s.ourCollector() && left.add(s, all) {
+	if s.ourCollector() && left.addUnknown(s, all) {
 		return nil, nil
 	}
 	if err := s.explore(ctx, all, left); err != nil {
 		return nil, err
 	}
-	if s.ourCollector() && left.add(s, all) { // what is not known under another schedule only
+	if s.ourCollector() && left.addUnknown(s, all) { // unknown under another schedule only
 		return nil, nil
 	}
 	if s.seed.Verb == RemoveFinalizer {
-		if err := s.compare(ctx, all); err != nil {
+		if err := s.compareWithoutRequest(ctx, all); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// EffectOn simulates a seed for the sake of one object and returns what becomes
-// of it: Kept if nothing touches it. Of a delete it has both futures. The surroundings
-// may be nil.
+// EffectOn simulates a seed and returns its effect on one object: Kept if nothing touches it. For a
+// delete, the effect includes both futures. around may be nil.
 func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *evidence.Surroundings) (report.Effect, error) {
 	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true, Unrecorded: true})
 	if err := s.run(ctx, nil); err != nil {
@@ -153,10 +153,10 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 		effects = s.effects(out)
 	}
 	if seed.Verb == Delete {
-		if err := s.goOn(ctx, all); err != nil {
+		if err := s.runLaterFuture(ctx, all); err != nil {
 			return report.Effect{}, err
 		}
-		effects = s.withFutures(effects, all)
+		effects = s.addFutureEffects(effects, all)
 	}
 	for i := range effects {
 		if object.Ref(effects[i].Object) == o.Ref {
@@ -168,42 +168,43 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 
 // simulation is one run of a seed.
 type simulation struct {
-	snap        *snapshot.Snapshot
-	seed        Seed
-	options     Options
-	recorder    *recorder
-	collector   *engine.Collector
-	tracks      *outcome.Tracks
-	judge       *outcome.Judge
-	controllers *controllerSet
-	futures     futures
-	cause       cause
-	awaited     awaited
-	// finalizers know who takes those of others off.
-	finalizers finalizers
-	// neighbours are those who act beside the collector, as far as they were seen.
+	snap           *snapshot.Snapshot
+	seed           Seed
+	options        Options
+	recorder       *recorder
+	collector      *engine.Collector
+	tracks         *outcome.Tracks
+	judge          *outcome.Judge
+	controllers    *controllerSet
+	futures        futures
+	attribution    attribution
+	priorDeletions priorDeletions
+	// finalizerControllers finds the controllers that remove finalizers.
+	finalizerControllers finalizerControllers
+	// neighbours is the health of the other controllers, as far as the snapshot shows it.
 	neighbours *outcome.Neighbours
-	// left are the objects that are left alone because their outcomes are unknown.
-	left undecided
-	// requests are those of the user that are still to come.
-	requests []func()
-	// scope is what other runs are tried on, nil where none are; exploration is what came
-	// of that.
-	scope       *scope
-	exploration *report.Exploration
+	// withheld holds the objects that are left alone because their outcomes are unknown.
+	withheld withheld
+	// pendingRequests are the user's requests that have not been sent yet.
+	pendingRequests []func()
+	// explorationScope is the region that other runs are tried on. nil if none are tried.
+	// exploration is the result of these runs.
+	explorationScope *explorationScope
+	exploration      *report.Exploration
 }
 
-// collectorOf is the collector of a run, which has seen nothing yet unless it was made before.
+// collectorOf returns the collector of a run. It has observed nothing, unless reachCache holds one
+// that has observed the whole snapshot.
 func (o Options) collectorOf(snap *snapshot.Snapshot) *engine.Collector {
-	if o.seen != nil && o.seen.part == nil {
-		return o.seen.collector
+	if o.reachCache != nil && o.reachCache.part == nil {
+		return o.reachCache.collector
 	}
-	return engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...))
+	return engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.collectorState.knownAbsences()...))
 }
 
 func (o Options) strict() bool { return o.Rules == engine.Strict }
 
-// notAskedFor reports whether the Keeper says so of an object.
+// notAskedFor reports whether the Keeper excludes an object as NotAskedFor.
 func (s *simulation) notAskedFor(o *object.Object) bool {
 	return s.options.Keep != nil && s.options.Keep(o, false) == reason.NotAskedFor
 }
@@ -212,7 +213,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	beside := outcome.NewNeighbours(snap, o.Surroundings)
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
-		recorder:  newRecorder(beside, o.world(snap), o.Reads),
+		recorder:  newRecorder(beside, o.simulatedObjects(snap), o.Reads),
 		collector: o.collectorOf(snap),
 	}
 	s.recorder.keep, s.recorder.silent = o.Keep, o.Unrecorded && seed.Verb == Delete
@@ -222,46 +223,46 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		Snap: snap, Collects: seed.Verb == Collect, Takes: seed.Verb == RemoveFinalizer, Rules: o.Rules,
 		Partial:     o.strict() && len(RelevantGaps(snap, func(string) bool { return true })) > 0,
 		NotAskedFor: s.notAskedFor,
-		Tracks:      s.tracks, Words: s.recorder.words, Kept: s.recorder.kept, Refused: s.recorder.refused,
-		Server: s.recorder.server, Lookups: unrecorded{s.recorder}, Collector: s.collector,
-		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.cause,
+		Tracks:      s.tracks, Words: s.recorder.words, Kept: s.recorder.withheldWrites, Refused: s.recorder.refusedWrites,
+		Server: s.recorder.server, Lookups: unrecordedReads{s.recorder}, Collector: s.collector,
+		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
 	}
 	if o.Controller == nil && o.Surroundings != nil {
-		s.options.Controller = leaving{o.Surroundings, snap, s.judge}.controllerOf
+		s.options.Controller = controllerLookup{o.Surroundings, snap, s.judge}.controllerOf
 	}
-	s.cause = cause{snap: snap, seed: seed, rules: o.Rules, tracks: s.tracks, writes: s.writes}
-	s.finalizers = finalizers{ask: s.options.Controller, simulated: s.controllers, answers: map[report.Release]report.Release{}}
-	if o.seen != nil && o.seen.part != nil {
-		s.cause.ways = o.seen.paths
+	s.attribution = attribution{snap: snap, seed: seed, rules: o.Rules, tracks: s.tracks, writes: s.writes}
+	s.finalizerControllers = finalizerControllers{lookup: s.options.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
+	if o.reachCache != nil && o.reachCache.part != nil {
+		s.attribution.cachedMap = o.reachCache.paths
 	}
-	s.awaited = awaited{snap: snap, tracks: s.tracks, judge: s.judge, cause: &s.cause, finalizers: &s.finalizers}
-	s.recorder.observed = func(e object.Event, _ int) { s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor)) }
+	s.priorDeletions = priorDeletions{snap: snap, tracks: s.tracks, judge: s.judge, attribution: &s.attribution, controllers: &s.finalizerControllers}
+	s.recorder.onEvent = func(e object.Event, _ int) { s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor)) }
 	return s
 }
 
-// run starts the collector as after a restart, lets it settle, applies the seed, and
-// then removes the finalizers whose controllers run. With random, everything after the seed
-// runs under another schedule.
+// run starts the collector as after a restart, lets it settle, applies the seed, and then removes
+// the finalizers that have a running controller. If random isn't nil, everything after the seed
+// runs under a random schedule.
 func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
-	if err := s.atOnce(ctx, random); err != nil {
+	if err := s.runUntilReleases(ctx, random); err != nil {
 		return err
 	}
-	return s.expect(ctx, random)
+	return s.runExpectedFuture(ctx, random)
 }
 
-// atOnce is what happens while nobody takes a finalizer of others off.
-func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
-	s.controllers.look()
-	if err := s.findLate(ctx); err != nil {
+// runUntilReleases runs the part of a simulation that removes no finalizers of other controllers.
+func (s *simulation) runUntilReleases(ctx context.Context, random *rand.Rand) error {
+	s.controllers.observe()
+	if err := s.findOverdue(ctx); err != nil {
 		return err
 	}
 	if s.seed.Verb == RemoveFinalizer {
 		return s.runRemoval(ctx, random)
 	}
-	if seen := s.options.seen; seen == nil || seen.part != nil {
-		s.watch(s.options.world(s.snap), random)
+	if cache := s.options.reachCache; cache == nil || cache.part != nil {
+		s.observeAll(s.options.simulatedObjects(s.snap), random)
 	}
-	s.look(s.collector.Graph())
+	s.prepareExploration(s.collector.Graph())
 	if s.seed.Verb == Collect {
 		s.tracks.Phase = outcome.AfterSeed
 		return s.drain(ctx, random)
@@ -276,64 +277,67 @@ func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 	return s.drain(ctx, random)
 }
 
-// findLate looks who is late, unless a run that this one is a part of has done so.
-func (s *simulation) findLate(ctx context.Context) (err error) {
-	if s.neighbours.Late = s.options.late; !s.options.looked {
-		search := lateSearch{snap: s.snap, neighbours: s.neighbours, recorder: s.recorder, rules: s.options.Rules, ours: s.ourCollector()}
+// findOverdue finds overdue deletions, unless the run of the whole snapshot has done so.
+func (s *simulation) findOverdue(ctx context.Context) (err error) {
+	if s.neighbours.Late = s.options.overdue; !s.options.overdueSearched {
+		search := overdueSearch{snap: s.snap, neighbours: s.neighbours, recorder: s.recorder, rules: s.options.Rules, ours: s.ourCollector()}
 		s.neighbours.Late, err = search.find(ctx)
 	}
 	return err
 }
 
-// runRemoval takes the finalizers off before the collector starts, unless it is one that
-// was running.
+// runRemoval removes the finalizers before the collector starts, or after it has observed
+// everything if it was already running.
 func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
 	s.tracks.Phase = outcome.AfterSeed
 	if s.options.Explore != 0 {
 		c := Start(s.snap, s.options.Rules)
-		s.look(c.Graph())
+		s.prepareExploration(c.Graph())
 	}
-	if s.running() {
-		s.watch(s.snap.Objects, random)
+	if s.collectorWasRunning() {
+		s.observeAll(s.snap.Objects, random)
 	}
-	if err := s.takeFinalizers(ctx); err != nil {
+	if err := s.removeRequestedFinalizers(ctx); err != nil {
 		return err
 	}
-	if !s.running() {
-		s.recorder.Events() // the collector starts when these have passed
-		s.watch(s.after(), random)
+	if !s.collectorWasRunning() {
+		s.recorder.Events() // the collector starts after these events
+		s.observeAll(s.serverObjects(), random)
 	}
 	return s.drain(ctx, random)
 }
 
-// running reports whether the collector has seen everything before finalizers are removed.
-func (s *simulation) running() bool { return s.options.memory != nil && s.options.memory.running }
+// collectorWasRunning reports whether the collector has observed everything before finalizers are
+// removed.
+func (s *simulation) collectorWasRunning() bool {
+	return s.options.collectorState != nil && s.options.collectorState.running
+}
 
-// look surveys what the request can reach, if other runs are to be tried.
-func (s *simulation) look(g *graph.Graph) {
+// prepareExploration finds what the request can reach, if other runs are to be tried.
+func (s *simulation) prepareExploration(g *graph.Graph) {
 	if s.options.Explore != 0 {
-		s.scope = s.survey(g)
+		s.explorationScope = s.findExplorationScope(g)
 	}
 }
 
-// watch has the collector observe the objects, as after a restart. Lists arrive in any
-// order, and the objects of one as well. Our own collector waits for all of them, and one
-// that has been running has them.
+// observeAll lets the collector observe the objects, as after a restart. With random, the objects
+// arrive in random order, and perhaps after the workers have started. Our own collector waits for
+// all lists, and a collector that has been running has them.
 //
 // Upstream: client-go/tools/cache/reflector.go Reflector.watchList: hands over what a map held.
-func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
+func (s *simulation) observeAll(objects []*object.Object, random *rand.Rand) {
 	late := false
 	if random != nil {
 		objects = slices.Clone(objects)
 		random.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
-		late = random.IntN(2) == 0 && !s.ourCollector() && !s.running()
+		late = random.IntN(2) == 0 && !s.ourCollector() && !s.collectorWasRunning()
 	}
 	for _, o := range objects {
 		if !s.recorder.watches(o) {
 			continue
 		}
-		for _, e := range s.options.memory.seen(o) {
-			if late { // workers may be faster than lists
+		for _, e := range s.options.collectorState.eventsFor(o) {
+			if late { // workers may start before the lists arrive
 				s.recorder.pending = append(s.recorder.pending, e)
 			} else {
 				s.collector.Observe(e)
@@ -343,39 +347,40 @@ func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
 }
 
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
-	follow := s.follow()
-	follow.Idle = func() bool { return s.request() || s.controllers.act(ctx) }
+	follow := s.collectorCallbacks()
+	follow.Idle = func() bool { return s.sendNextRequest() || s.controllers.act(ctx) }
 	if random != nil {
 		s.controllers.interleaver = newInterleaver(random)
-		pace := 1 << random.IntN(8) // requests of a user follow one another, or the collector is through with one first
-		world := interleaved{s.recorder, func() {
-			for pace < 1<<7 && len(s.requests) > 0 && random.IntN(pace) == 0 {
-				s.request()
+		pace := 1 << random.IntN(8) // the user's requests follow one another closely, or the collector settles after each
+		world := interleavedWorld{s.recorder, func() {
+			for pace < 1<<7 && len(s.pendingRequests) > 0 && random.IntN(pace) == 0 {
+				s.sendNextRequest()
 			}
-			s.controllers.interleaver.meanwhile(ctx, s.controllers)
+			s.controllers.interleaver.actWhileBusy(ctx, s.controllers)
 		}}
 		return engine.Explore(ctx, s.collector, world, follow, random)
 	}
-	for s.request() {
+	for s.sendNextRequest() {
 	}
 	return engine.Drain(ctx, s.collector, s.recorder, follow)
 }
 
-// follow takes note of what the collector does.
-func (s *simulation) follow() engine.Follow {
+// collectorCallbacks returns the callbacks that record the collector's decisions.
+func (s *simulation) collectorCallbacks() engine.Follow {
 	return engine.Follow{
 		Decided: func(d engine.Decision) {
-			s.recorder.reason, s.recorder.attempt = d.Reason.String(), d.Attempt.Observed
+			s.recorder.reason, s.recorder.observedObject = d.Reason.String(), d.Attempt.Observed
 			s.tracks.Decided(d)
 			if d.Attempt.Work == engine.OrphanWork {
 				s.tracks.Orphaning(d)
 			}
 		},
-		Settled: func(engine.Outcome) { s.recorder.reason, s.recorder.attempt = "", nil },
+		Settled: func(engine.Outcome) { s.recorder.reason, s.recorder.observedObject = "", nil },
 	}
 }
 
-// applySeed sends the first of the user's requests and prepares the others.
+// applySeed sends the user's first request and queues the others. It returns an error if a target
+// is not in the snapshot.
 func (s *simulation) applySeed(ctx context.Context) error {
 	policy := metav1.DeletionPropagation(s.seed.Policy.String())
 	for _, ref := range s.seed.Targets {
@@ -383,28 +388,28 @@ func (s *simulation) applySeed(ctx context.Context) error {
 		if target == nil {
 			return fmt.Errorf("%s is not in the snapshot", ref)
 		}
-		s.requests = append(s.requests, func() {
+		s.pendingRequests = append(s.pendingRequests, func() {
 			tr := s.tracks.Of(target)
 			tr.Target = true
-			s.recorder.as(outcome.ActorUser, string(reason.Requested), func() {
+			s.recorder.runAs(outcome.ActorUser, string(reason.Requested), func() {
 				tr.Refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy, GracePeriodSeconds: s.seed.Grace})
 			})
 		})
 	}
-	s.request()
+	s.sendNextRequest()
 	return nil
 }
 
-// request sends the next request of the user, if there is one.
-func (s *simulation) request() bool {
-	if len(s.requests) == 0 {
+// sendNextRequest sends the user's next request. It returns false if there is none.
+func (s *simulation) sendNextRequest() bool {
+	if len(s.pendingRequests) == 0 {
 		return false
 	}
-	send := s.requests[0]
-	s.requests = s.requests[1:]
+	send := s.pendingRequests[0]
+	s.pendingRequests = s.pendingRequests[1:]
 	send()
 	return true
 }
 
-// after lists the world as it is now.
-func (s *simulation) after() []*object.Object { return s.recorder.server.Objects() }
+// serverObjects returns the objects on the simulated server at this moment.
+func (s *simulation) serverObjects() []*object.Object { return s.recorder.server.Objects() }

@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// steps lists what was asked of the server and what was removed, in order.
+// steps returns the requests to the server and the removals, in order.
 func (s *simulation) steps() []report.Step {
 	rec := s.recorder
 	steps := make([]report.Step, 0, rec.records.len())
-	c := stepCauses{on: map[types.UID]int{}, below: map[types.UID]int{}}
+	c := stepCauses{changed: map[types.UID]int{}, dependentRemoved: map[types.UID]int{}}
 	for n, r := range rec.records.all {
 		step := report.Step{
 			N: n, Actor: rec.words.Text(r.actor), Verb: rec.words.Text(r.verb), Object: report.RefOf(r.object.Ref), Policy: rec.words.Text(r.policy),
@@ -26,53 +26,53 @@ func (s *simulation) steps() []report.Step {
 			step.Patch = string(r.patch.Body())
 		}
 		if step.Actor == outcome.ActorCollector && r.cause == 0 {
-			step.Cause = c.of(r)
+			step.Cause = c.causeOf(r)
 		}
 		if step.Verb != verbGet && r.answer == 0 {
-			c.note(n, r, step.Verb == verbRemoved)
+			c.record(n, r, step.Verb == verbRemoved)
 		}
 		steps = append(steps, step)
 	}
 	return steps
 }
 
-// stepCauses find what made the collector look at an object: a step about one of its
+// stepCauses finds the step that made the collector look at an object: a step about one of its
 // owners, the start of its own deletion, or the end of one of its dependents.
 type stepCauses struct {
-	// on is the last step that changed an object, below the last one that
-	// removed a dependent of it.
-	on, below map[types.UID]int
+	// changed is the last step that changed an object, and dependentRemoved the last one that
+	// removed one of its dependents.
+	changed, dependentRemoved map[types.UID]int
 }
 
-func (c stepCauses) of(r *record) int {
-	cause := max(c.on[r.object.UID], c.below[r.object.UID])
+func (c stepCauses) causeOf(r *record) int {
+	cause := max(c.changed[r.object.UID], c.dependentRemoved[r.object.UID])
 	for _, ref := range r.object.Owners {
-		cause = max(cause, c.on[ref.UID])
+		cause = max(cause, c.changed[ref.UID])
 	}
 	return cause
 }
 
-func (c stepCauses) note(n int, r *record, removed bool) {
+func (c stepCauses) record(n int, r *record, removed bool) {
 	if r.object.UID == "" {
 		return
 	}
-	c.on[r.object.UID] = n
+	c.changed[r.object.UID] = n
 	if removed {
 		for _, ref := range r.object.Owners {
-			c.below[ref.UID] = n
+			c.dependentRemoved[ref.UID] = n
 		}
 	}
 }
 
-// stuck lists the attempts that are repeated forever without effect. Those that
-// are repeated only because something is not in the snapshot, is not watched or is
-// not proven are left out: a real collector knows more, or means it so.
+// stuck returns the attempts that are repeated forever without effect. It leaves out those that are
+// repeated only because an object is not in the snapshot, not watched or not proven to be absent: a
+// real collector knows more, or repeats them on purpose.
 func (s *simulation) stuck() []report.Stuck {
 	g := s.collector.Graph()
 	var stuck []report.Stuck
 	for _, work := range []engine.Work{engine.DeleteWork, engine.OrphanWork} {
 		for _, ref := range s.collector.Deferred(work) {
-			if _, withheld := s.recorder.kept[ref]; withheld {
+			if _, withheld := s.recorder.withheldWrites[ref]; withheld {
 				continue
 			}
 			if ref.Namespace != "" && s.notAskedFor(&object.Object{Ref: ref}) {
@@ -97,7 +97,7 @@ func (s *simulation) stuck() []report.Stuck {
 					st.Because = []report.Ref{report.RefOf(unresolved.Ref)}
 				}
 			}
-			if st.Reason == "" { // it was never decided upon by itself: another has its uid
+			if st.Reason == "" { // never decided on its own: another object has its UID
 				st.Reason, st.Message = string(reason.SharedUID), "several objects have its uid: they cannot be told apart"
 			}
 			switch st.Reason {
@@ -115,8 +115,8 @@ func (s *simulation) stuck() []report.Stuck {
 	return stuck
 }
 
-// virtualReason says why an owner that is only referred to is asked for again and
-// again.
+// virtualReason returns why the collector keeps looking up an owner that it knows only from
+// references.
 func (s *simulation) virtualReason(ref object.Ref) (code, text string) {
 	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {

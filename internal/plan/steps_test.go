@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// A namespace takes its content by whole kinds. Each removal names the request
-// that brought it about, and none that merely came before it.
+// TestStepsOfCollectionsNameTheirCause checks that each removal names the request that caused it,
+// and not one that merely came before it. A namespace deletes its content one kind at a time.
 func TestStepsOfCollectionsNameTheirCause(t *testing.T) {
 	in := func(kind, name string) *object.Object {
 		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: kind, Namespace: "n", Name: name, UID: types.UID(kind + "-" + name)}, ResourceVersion: "1"}

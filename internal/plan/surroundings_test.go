@@ -23,18 +23,18 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// TestSurroundings reads worlds as YAML, and plans with what they show of those who act
-// beside the collector: `delete Kind/name [cascade=…]` or `collect`. The parts of the
-// evidence in `unread` were not read; with `blind` none was. The resource of `unlisted`
-// could not be listed, with that answer, anywhere or `in` one namespace. The request is sent by the
-// first of `user`, who is in the groups that follow. The time is noon.
+// TestSurroundings reads worlds as YAML, and plans with what they show about the other controllers:
+// `delete Kind/name [cascade=…]` or `collect`. The parts of the evidence in `unread` were not read.
+// With `blind`, none was. The resource of `unlisted` could not be listed, with that answer,
+// anywhere or `in` one namespace. The first argument of `user` sends the request and is in the
+// groups that follow. The time is noon.
 func TestSurroundings(t *testing.T) {
 	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use", "testdata/admission"} {
 		datadriven.RunTest(t, file, surrounded)
 	}
 }
 
-// surrounded is what a plan says of a world.
+// surrounded returns a plan as text.
 func surrounded(t *testing.T, d *datadriven.TestData) string {
 	t.Helper()
 	snap, seen := seenWorld(t, d)
@@ -61,7 +61,7 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 	return b.String()
 }
 
-// unlisted is the world as it was read where lists of one resource have failed.
+// unlisted returns the snapshot with failed lists of one resource.
 func unlisted(t *testing.T, d *datadriven.TestData, snap *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
 	var resource, answer, in string
@@ -147,8 +147,8 @@ func deleteSeed(t *testing.T, d *datadriven.TestData, snap *snapshot.Snapshot) p
 	return plan.DeleteSeed(policy, refs...)
 }
 
-// TestNothingKnown: where nothing is known of the surroundings, what they do is assumed,
-// and the plan says so.
+// TestNothingKnown checks that, if nothing is known about the other controllers, their work is
+// assumed and the plan says so.
 func TestNothingKnown(t *testing.T) {
 	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{TreatMissingAsAbsent: true, Stdin: strings.NewReader(
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"web","uid":"u"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}}`)})

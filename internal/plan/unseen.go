@@ -8,31 +8,32 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Unseen collects where an object that was not seen could change an answer. The zero
-// value is nowhere.
+// Unseen collects the places where an object that was not seen could change an answer. The zero
+// value has no such place.
 type Unseen struct {
 	everywhere bool
 	namespaces map[string]bool
-	last       string // of the namespaces
-	kinds      map[kindIn]bool
-	// open: the answer is not certain, or one of the kinds was not seen where it matters.
-	open bool
+	last       string // last namespace added
+	kinds      map[namespacedKind]bool
+	// uncertain is true if the answer is uncertain, or if one of the kinds was not seen where it
+	// matters.
+	uncertain bool
 }
 
-// kindIn is one kind in one namespace.
-type kindIn struct {
+// namespacedKind is one kind in one namespace.
+type namespacedKind struct {
 	schema.GroupResource
 	namespace string
 }
 
-// Everywhere says that any object could.
+// Everywhere adds all objects.
 func (u *Unseen) Everywhere() { u.everywhere = true }
 
-// Doubt says that the answer is not certain anyway.
-func (u *Unseen) Doubt() { u.open = true }
+// Doubt marks the answer as uncertain.
+func (u *Unseen) Doubt() { u.uncertain = true }
 
-// In says that any object of a namespace could, as dependents of what is in it. Those of
-// an object without a namespace may be anywhere.
+// In adds all objects of a namespace, as possible dependents of its content. An empty namespace
+// adds all objects, because dependents of a cluster-scoped object may be in any namespace.
 func (u *Unseen) In(namespace string) {
 	switch {
 	case namespace == "":
@@ -44,19 +45,20 @@ func (u *Unseen) In(namespace string) {
 	}
 }
 
-// Of says that objects of a kind could, in a namespace or, for a kind without, at all.
+// Of adds the objects of a kind in a namespace, unless the snapshot covers them or the kind is not
+// served. The namespace is ignored for cluster-scoped kinds.
 func (u *Unseen) Of(snap *snapshot.Snapshot, r object.Resource, namespace string) {
 	if snap.Covers(r, namespace) || snap.KnowsAllKinds() && !served(snap, r) {
 		return
 	}
-	u.open = true
+	u.uncertain = true
 	if !r.Namespaced {
 		namespace = ""
 	}
 	if u.kinds == nil {
-		u.kinds = map[kindIn]bool{}
+		u.kinds = map[namespacedKind]bool{}
 	}
-	u.kinds[kindIn{object.Storage(r.GroupResource()), namespace}] = true
+	u.kinds[namespacedKind{object.Storage(r.GroupResource()), namespace}] = true
 }
 
 // served reports whether objects of a kind can exist, in any version.
@@ -65,28 +67,28 @@ func served(snap *snapshot.Snapshot, r object.Resource) bool {
 	return ok
 }
 
-// Owners says that those owners of an object could that were not seen, and may exist.
+// Owners adds the owners of an object that were not seen and may exist.
 func (u *Unseen) Owners(snap *snapshot.Snapshot, o *object.Object) {
 	for _, ref := range o.Owners {
 		r, err := snap.Resources.For(ref.APIVersion, ref.Kind)
 		switch {
 		case err != nil && object.MayBeCustom(object.GroupOf(ref.APIVersion)):
 			u.Of(snap, object.CRD.Resource(), "")
-		case err != nil, r.Namespaced && o.Namespace == "": // nobody looks for it
+		case err != nil, r.Namespaced && o.Namespace == "": // the collector does not look for it
 		case snap.Find(r.APIVersion(), r.Kind, o.Namespace, ref.Name) == nil && snap.Find(r.APIVersion(), r.Kind, "", ref.Name) == nil:
 			u.Of(snap, r, o.Namespace)
 		}
 	}
 }
 
-// Gaps lists the gaps of a snapshot that touch one of the namespaces, as RelevantGaps
-// does, and those that matter wherever they are; only the latter are marked so. Open
-// reports whether there is any.
+// Gaps returns the gaps of a snapshot that touch one of the namespaces, as RelevantGaps does, and
+// those in the collected places, wherever they are. Only the latter are marked as Matters. open
+// reports whether the answer is uncertain or any gap matters.
 func (u *Unseen) Gaps(snap *snapshot.Snapshot, touches func(namespace string) bool) (gaps []report.Gap, open bool) {
-	open = u.open
+	open = u.uncertain
 	eachGap(snap, func(g report.Gap, r object.Resource, known bool) {
 		g.Matters = u.matters(snap, g, r, known)
-		if g.Matters || touched(g, r, known, touches) {
+		if g.Matters || gapTouches(g, r, known, touches) {
 			gaps = append(gaps, g)
 			open = open || g.Matters
 		}
@@ -94,8 +96,8 @@ func (u *Unseen) Gaps(snap *snapshot.Snapshot, touches func(namespace string) bo
 	return gaps, open
 }
 
-// matters reports whether a gap is where it matters. What nobody has defined is not
-// known either: of kinds that CRDs define there may be some in every namespace.
+// matters reports whether a gap is in a collected place. If CRDs were not seen, objects of kinds
+// that they define may be in every namespace.
 func (u *Unseen) matters(snap *snapshot.Snapshot, g report.Gap, r object.Resource, known bool) bool {
 	if u.everywhere {
 		return true
@@ -120,10 +122,11 @@ func (u *Unseen) matters(snap *snapshot.Snapshot, g report.Gap, r object.Resourc
 	return false
 }
 
-// hasKind reports whether objects of a kind could, in a namespace, or in any if it is empty.
+// hasKind reports whether objects of a kind were added for a namespace, or for any if namespace is
+// empty.
 func (u *Unseen) hasKind(gr schema.GroupResource, namespace string) bool {
 	if namespace != "" {
-		return u.kinds[kindIn{gr, namespace}]
+		return u.kinds[namespacedKind{gr, namespace}]
 	}
 	for k := range u.kinds {
 		if k.GroupResource == gr {
@@ -133,13 +136,13 @@ func (u *Unseen) hasKind(gr schema.GroupResource, namespace string) bool {
 	return false
 }
 
-// RelevantGaps lists the gaps of a snapshot that touch one of the namespaces, all of
-// which matter. The empty namespace stands for cluster-scoped objects, whose dependents
-// may be anywhere. What the user declares to be absent is no gap.
+// RelevantGaps returns the gaps of a snapshot that touch one of the namespaces, and marks all of
+// them as Matters. The empty namespace means cluster-scoped objects, which may have dependents in
+// any namespace. Kinds that the user declares to be absent are no gaps.
 func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) []report.Gap {
 	var gaps []report.Gap
 	eachGap(snap, func(g report.Gap, r object.Resource, known bool) {
-		if touched(g, r, known, touches) {
+		if gapTouches(g, r, known, touches) {
 			g.Matters = true
 			gaps = append(gaps, g)
 		}
@@ -147,8 +150,8 @@ func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) 
 	return gaps
 }
 
-// UnseenContent lists the gaps that leave open what else goes with a namespace or a
-// CustomResourceDefinition. Kinds that come and go by the minute are none.
+// UnseenContent returns the gaps in the content of a namespace or a CustomResourceDefinition, which
+// is deleted with it. Short-lived kinds don't count. See Passing.
 func UnseenContent(snap *snapshot.Snapshot, of report.Ref) []report.Gap {
 	var gaps []report.Gap
 	eachGap(snap, func(g report.Gap, r object.Resource, known bool) {
@@ -167,12 +170,13 @@ func UnseenContent(snap *snapshot.Snapshot, of report.Ref) []report.Gap {
 	return gaps
 }
 
-func touched(g report.Gap, r object.Resource, known bool, touches func(namespace string) bool) bool {
+func gapTouches(g report.Gap, r object.Resource, known bool, touches func(namespace string) bool) bool {
 	clusterScoped := known && !r.Namespaced
 	return touches("") || !clusterScoped && (g.Namespace == "" || touches(g.Namespace))
 }
 
-// eachGap visits the gaps of a snapshot with their resources, as far as these are known.
+// eachGap calls visit with each gap of a snapshot and its resource. known is false if the resource
+// is not in the snapshot.
 func eachGap(snap *snapshot.Snapshot, visit func(g report.Gap, r object.Resource, known bool)) {
 	resources := map[[2]string]object.Resource{}
 	for _, r := range snap.Resources.All() {

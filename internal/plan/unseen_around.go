@@ -7,42 +7,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Around says that what an object goes with, beside its owners, could change the answer if
-// it was not seen: a namespace that is being deleted takes its content, a pod does not
-// outlive its node, nor a token its ServiceAccount.
+// Around adds the objects other than owners that an object is deleted with, if they were not seen:
+// its namespace, the node of a pod, the ServiceAccount of a token.
 func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 	if o.Namespace != "" && !apisim.Immortal(o.Namespace) {
-		u.one(snap, object.Namespace, "", o.Namespace)
+		u.addObject(snap, object.Namespace, "", o.Namespace)
 	}
 	mirrored, isMirror := controllers.Mirrors(o)
 	switch {
 	case o.Pod() != nil && o.Pod().NodeName != "":
-		u.one(snap, object.Node, "", o.Pod().NodeName)
+		u.addObject(snap, object.Node, "", o.Pod().NodeName)
 	case o.Token() != nil:
-		u.one(snap, object.ServiceAccount, o.Namespace, o.Token().Account)
+		u.addObject(snap, object.ServiceAccount, o.Namespace, o.Token().Account)
 	case o.Volume() != nil && o.Volume().ClaimName != "":
-		u.one(snap, object.PVC, o.Volume().ClaimNamespace, o.Volume().ClaimName)
+		u.addObject(snap, object.PVC, o.Volume().ClaimNamespace, o.Volume().ClaimName)
 	case o.Is(object.Endpoints):
-		u.one(snap, object.Service, o.Namespace, o.Name)
+		u.addObject(snap, object.Service, o.Namespace, o.Name)
 	case isMirror: // other slices have no Endpoints
-		u.one(snap, object.Endpoints, o.Namespace, mirrored)
+		u.addObject(snap, object.Endpoints, o.Namespace, mirrored)
 	case o.IPAddress() != nil:
-		u.one(snap, object.Service, o.IPAddress().Namespace, o.IPAddress().Name)
+		u.addObject(snap, object.Service, o.IPAddress().Namespace, o.IPAddress().Name)
 	case o.Is(object.IPAddress):
 		u.Of(snap, object.Service.Resource(), "")
-	case controllers.Registered(o): // no CRD takes another APIService along
+	case controllers.Registered(o): // only these APIServices are deleted with a CRD
 		u.Of(snap, object.CRD.Resource(), "")
 	}
 }
 
-// Above says that what could take an object that others keep could change the answer, or
-// what could take one of those. Where one of them is being deleted, its end may hang on what
-// it owns or contains.
+// Above adds the unseen objects that could take an object or one of its owners, at any distance. If
+// one of those is being deleted, it may wait for objects that it owns or contains, so that these
+// are added too.
 func (u *Unseen) Above(snap *snapshot.Snapshot, o *object.Object) {
-	u.above(snap, o, map[*object.Object]bool{})
+	u.addAbove(snap, o, map[*object.Object]bool{})
 }
 
-func (u *Unseen) above(snap *snapshot.Snapshot, o *object.Object, met map[*object.Object]bool) {
+func (u *Unseen) addAbove(snap *snapshot.Snapshot, o *object.Object, met map[*object.Object]bool) {
 	if met[o] {
 		return
 	}
@@ -59,29 +58,29 @@ func (u *Unseen) above(snap *snapshot.Snapshot, o *object.Object, met map[*objec
 	for _, ref := range o.Owners {
 		for _, ns := range []string{o.Namespace, ""} {
 			if owner := snap.Find(ref.APIVersion, ref.Kind, ns, ref.Name); owner != nil {
-				u.above(snap, owner, met)
+				u.addAbove(snap, owner, met)
 			}
 		}
 	}
 }
 
-// one is an object that may exist and was not seen.
-func (u *Unseen) one(snap *snapshot.Snapshot, kind object.Kind, namespace, name string) {
+// addObject adds an object that may exist and was not seen.
+func (u *Unseen) addObject(snap *snapshot.Snapshot, kind object.Kind, namespace, name string) {
 	if name != "" && snap.FindKind(kind, namespace, name) == nil {
 		u.Of(snap, kind.Resource(), namespace)
 	}
 }
 
-// Follows reports whether an object may go with others to which it does not refer as its
-// owners, beside its namespace and its node.
+// Follows reports whether an object may be deleted with objects other than its owners, its
+// namespace and its node.
 func Follows(o *object.Object) bool {
 	_, isMirror := controllers.Mirrors(o)
 	return o.Volume() != nil || o.Token() != nil || isMirror || o.Is(object.Endpoints) || o.Is(object.IPAddress) || controllers.Registered(o)
 }
 
-// LeaderOf is the object with which one goes that follows just one, in the same namespace: a
-// Service its Endpoints, Endpoints a slice that mirrors them, a ServiceAccount its token. It is
-// nil for others, and if it was not seen.
+// LeaderOf returns the object that an object of the same namespace is deleted with, if there is
+// exactly one: the Service of Endpoints, the Endpoints of a slice that mirrors them, the
+// ServiceAccount of a token. It returns nil for other objects, and if the leader was not seen.
 func LeaderOf(snap *snapshot.Snapshot, o *object.Object) *object.Object {
 	mirrored, isMirror := controllers.Mirrors(o)
 	switch {

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// A plan shows the end that a server came to in three of three runs, and marks the other one
-// that exploring finds. Each file in testdata/usual is a dump, and beside it what was deleted
-// and what was gone afterwards.
+// TestPlanShowsTheUsualEnd checks that a plan shows the end that a server reached in three runs of
+// three, and marks the other end that exploring finds. Each dump in testdata/usual has a JSON file
+// with the deleted object and the objects that were gone afterwards.
 func TestPlanShowsTheUsualEnd(t *testing.T) {
 	files, err := filepath.Glob("testdata/usual/*.json")
 	if err != nil || len(files) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestVolumes says what becomes of volumes whose claims go, of Services with load
-// balancers, and of devices and address ranges.
+// TestVolumes checks what happens to volumes of deleted claims, to Services with load balancers,
+// and to devices and address ranges.
 func TestVolumes(t *testing.T) {
 	const claim = "v1 PersistentVolumeClaim s/c fin=kubernetes.io/pvc-protection\n"
 	volume := func(more string) string {
@@ -80,8 +80,8 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// TestWhatLeavesTheClusterIsAssumed: that storage is deleted and a load balancer taken
-// down is said to rest on those who do it.
+// TestWhatLeavesTheClusterIsAssumed checks that the deletion of storage and the removal of a load
+// balancer are stated as assumptions about their controllers.
 func TestWhatLeavesTheClusterIsAssumed(t *testing.T) {
 	for world, want := range map[string]string{
 		"v1 PersistentVolumeClaim s/c\nv1 PersistentVolume disk phase=Bound claim=s/c:c fin=kubernetes.io/pv-protection reclaim=Delete by=csi.example.com": "can delete the storage",

@@ -7,19 +7,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Open starts a collector over a simulated copy of a snapshot, as after a
-// restart: everything is observed, nothing has been attempted. It is for asking
-// the engine questions; Simulate runs it.
+// Open starts a collector on a simulated copy of a snapshot, as after a restart: it has observed
+// everything and attempted nothing. Use it to query the engine. Simulate runs it.
 func Open(snap *snapshot.Snapshot, rules engine.Rules) (*engine.Collector, engine.World) {
 	return Start(snap, rules), World(snap)
 }
 
-// World is that of Open, for those whose collector has observed more than they ask about.
+// World returns the world of Open, for callers with a collector of their own.
 func World(snap *snapshot.Snapshot) engine.World {
 	return newRecorder(outcome.NewNeighbours(snap, nil), snap.Objects, false)
 }
 
-// Start is the collector of Open, for those who ask about what it has observed alone.
+// Start returns the collector of Open, for callers that do not need the world.
 func Start(snap *snapshot.Snapshot, rules engine.Rules) *engine.Collector {
 	c := engine.New(engine.WithRules(rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)))
 	for same := range snap.ByKind() {

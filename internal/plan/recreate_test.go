@@ -15,8 +15,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestComesBack says who creates again what goes: nobody whose own ground goes, and
-// nobody for what nobody keeps up. The first object of a world is deleted.
+// TestComesBack checks the controller that recreates a deleted object. There is none if the object
+// that it is created for is deleted too, or if no controller maintains it. The first object of a
+// world is deleted.
 //
 // Covers: S065, S242
 func TestComesBack(t *testing.T) {
@@ -119,8 +120,8 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// TestOlderRevisionsMayBeCurrent: where the revision of a ReplicaSet was not seen, it
-// is said that its return rests on it.
+// TestOlderRevisionsMayBeCurrent checks that the recreation of a ReplicaSet is an assumption if its
+// revision was not seen.
 func TestOlderRevisionsMayBeCurrent(t *testing.T) {
 	for revision, want := range map[string]bool{"": true, "revision=3": false} {
 		effects := protectedWorld(t, "apps/v1 ReplicaSet s/r owners=d!^ "+revision+"\napps/v1 Deployment s/d revision=3")
@@ -130,8 +131,8 @@ func TestOlderRevisionsMayBeCurrent(t *testing.T) {
 	}
 }
 
-// TestNobodyCreatesForWhatGoes: in any world, what something is created again for is
-// there in the end.
+// TestNobodyCreatesForWhatGoes checks that the object that another one is recreated for exists in
+// the end, in any world.
 func TestNobodyCreatesForWhatGoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// dataPlan deletes the first object of a world. Objects of the kinds in hidden are
-// not covered.
+// dataPlan returns the plan of the delete of the first object of a world. Objects of the kinds in
+// hidden are not covered.
 func dataPlan(t *testing.T, text string, hidden ...string) *report.Plan {
 	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})
@@ -41,7 +41,7 @@ func dataPlan(t *testing.T, text string, hidden ...string) *report.Plan {
 	return result.Plan
 }
 
-// TestStorage says what becomes of the storage behind claims and volumes that go.
+// TestStorage checks what happens to the storage behind deleted claims and volumes.
 func TestStorage(t *testing.T) {
 	const claim = "v1 PersistentVolumeClaim s/data uid=c\n"
 	for _, test := range []struct {
@@ -88,7 +88,7 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// TestData marks the kinds that hold data.
+// TestData checks which kinds are marked as data.
 func TestData(t *testing.T) {
 	p := dataPlan(t, `v1 ConfigMap s/a uid=a
 v1 Secret s/b owners=a
@@ -108,7 +108,8 @@ v1 Pod s/e owners=a
 	}
 }
 
-// Of a namespace that the API server never deletes nothing goes, whatever was seen.
+// TestImmortalNamespaces checks that nothing is deleted with a namespace that the API server never
+// deletes, whatever was seen.
 func TestImmortalNamespaces(t *testing.T) {
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
 		p := dataPlan(t, "v1 Namespace "+name+" phase=Active spec=kubernetes\nv1 ConfigMap "+name+"/a\n", "Secret", "Pod")

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// outlook is the end of a simulation, for whoever asks what comes back.
-type outlook struct {
+// finalState is the end of a simulation, as the input of controllers.ComesBack.
+type finalState struct {
 	*simulation
-	// last was found last: siblings ask for the same owner.
+	// last is the result of the previous Find: siblings look up the same owner.
 	last struct {
 		ref      object.Ref
 		object   *object.Object
@@ -21,16 +21,17 @@ type outlook struct {
 	}
 }
 
-// Find looks up what the snapshot has at the coordinates, and what has become of it.
-func (s *outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
+// Find returns the object that the snapshot has at the coordinates, in its last state, and whether
+// it still exists.
+func (s *finalState) Find(ref object.Ref) (*object.Object, controllers.Standing) {
 	if s.last.ref != ref {
 		s.last.ref = ref
-		s.last.object, s.last.standing = s.find(ref)
+		s.last.object, s.last.standing = s.lookup(ref)
 	}
 	return s.last.object, s.last.standing
 }
 
-func (s *outlook) find(ref object.Ref) (*object.Object, controllers.Standing) {
+func (s *finalState) lookup(ref object.Ref) (*object.Object, controllers.Standing) {
 	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil {
 		if r, err := s.recorder.Resource(ref.APIVersion, ref.Kind); err == nil && s.snap.Covers(r, ref.Namespace) {
@@ -47,11 +48,12 @@ func (s *outlook) find(ref object.Ref) (*object.Object, controllers.Standing) {
 	return o, controllers.Lives
 }
 
-// Rules are those of the release of the cluster.
-func (s *outlook) Rules() release.Rules { return s.snap.Version().Rules() }
+// Rules returns the rules of the cluster's release.
+func (s *finalState) Rules() release.Rules { return s.snap.Version().Rules() }
 
-// Definition finds the definition that has an API version served.
-func (s *outlook) Definition(apiVersion string) object.Ref {
+// Definition returns the CustomResourceDefinition that serves an API version and still exists at
+// the end.
+func (s *finalState) Definition(apiVersion string) object.Ref {
 	for _, r := range s.snap.Resources.All() {
 		if r.APIVersion() != apiVersion || r.Group == "" {
 			continue
@@ -64,8 +66,8 @@ func (s *outlook) Definition(apiVersion string) object.Ref {
 	return object.Ref{}
 }
 
-// comesBack adds to the effect on an object that goes who creates it again.
-func (s *outlook) comesBack(e *report.Effect, out *outcome.Outcome) {
+// addRecreator adds to the effect on a deleted object the controller that creates it again.
+func (s *finalState) addRecreator(e *report.Effect, out *outcome.Outcome) {
 	again, ok := controllers.ComesBack(s, out.Track.First)
 	if !ok {
 		return

@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestRemoveFinalizer is what the removal of finalizers releases.
+// TestRemoveFinalizer checks the effects of the removal of finalizers.
 func TestRemoveFinalizer(t *testing.T) {
 	const deleting = " deleting grace=0"
 	for _, tt := range []struct {
 		name, world, targets string
 		finalizers           string
 		want                 string
-		// whole: the snapshot covers every kind, not all but StatefulSets.
+		// whole makes the snapshot cover StatefulSets too.
 		whole bool
 	}{
 		{
@@ -145,7 +145,7 @@ func TestRemoveFinalizer(t *testing.T) {
 	}
 }
 
-// The digest of a plan depends on the finalizers that go.
+// TestRemoveFinalizerDigest checks that the digest of a plan depends on the removed finalizers.
 func TestRemoveFinalizerDigest(t *testing.T) {
 	snap := world(t, "v1 ConfigMap n/a fin=x/y,x/z deleting grace=0")
 	digest := func(finalizers ...string) string {
@@ -160,7 +160,8 @@ func TestRemoveFinalizerDigest(t *testing.T) {
 	}
 }
 
-// A namespace goes when the finalizer of its spec does, whatever it contains.
+// TestRemoveFinalizerOfNamespace checks that a namespace is deleted when the finalizer of its spec
+// is removed, whatever it contains.
 func TestRemoveFinalizerOfNamespace(t *testing.T) {
 	snap := world(t, "v1 Namespace stuck deleting grace=0\nv1 ConfigMap stuck/left fin=x/y")
 	result, err := plan.Simulate(t.Context(), snap, plan.RemoveFinalizerSeed([]string{"kubernetes"}, snap.Find("v1", "Namespace", "", "stuck").Ref), plan.Options{})
@@ -178,7 +179,7 @@ func TestRemoveFinalizerOfNamespace(t *testing.T) {
 	}
 }
 
-// What a JSON patch does is no part of what a collector may do.
+// TestGuardRefusesJSONPatches checks that a collector must not send JSON patches.
 func TestGuardRefusesJSONPatches(t *testing.T) {
 	snap := world(t, "v1 ConfigMap n/a fin=x/y deleting grace=0\nv1 Secret n/b owners=v1:ConfigMap:gone:g")
 	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{})
@@ -193,14 +194,14 @@ func TestGuardRefusesJSONPatches(t *testing.T) {
 	}
 }
 
-// nothing is an API that takes everything.
+// nothing is an API that accepts everything.
 type nothing struct{ engine.API }
 
 func (nothing) Patch(context.Context, object.Ref, object.Patch) error          { return nil }
 func (nothing) Delete(context.Context, object.Ref, metav1.DeleteOptions) error { return nil }
 
-// TestTakingHasNoPartElsewhere: of what is blocked without the request, too, no dependent
-// is in the plan as if it stayed because of it.
+// TestTakingHasNoPartElsewhere checks that dependents of an object that is blocked without the
+// request too do not count as staying because of it.
 func TestTakingHasNoPartElsewhere(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 ConfigMap n/a fin=x/y deleting grace=0\nv1 ConfigMap m/garbage owners=v1:ConfigMap:gone:g fin=x/z\nv1 Secret m/below owners=garbage", scenario.Names{})
 	if err != nil {

@@ -11,34 +11,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// concerns say which plans a difference between releases has to do with. That a server deletes
-// the very version that its collector has looked at, since 1.34, decides races only; what else
-// has changed shows in the objects, by their finalizers and references.
-var concerns = map[release.Rule]func(s *simulation, p *report.Plan) bool{
+// affectsPlan reports for each difference between releases whether it affects a plan. Since 1.34 a
+// server deletes only the version that its collector has looked at. This is left out, because it
+// decides only races. Other changes show in the objects, by their finalizers and references.
+var affectsPlan = map[release.Rule]func(s *simulation, p *report.Plan) bool{
 	release.UpdatesWithoutNamespace: (*simulation).updatesWithoutNamespace,
 	release.OrderedNamespaces:       (*simulation).emptiesNamespace,
 	release.TokensStayDeleted:       (*simulation).deletesToken,
 	release.OwnersByPlace:           func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisnamed) },
 }
 
-// versionDifferences are those that a plan has to do with.
+// versionDifferences returns the differences between releases that affect a plan.
 func (s *simulation) versionDifferences(p *report.Plan) []report.VersionDifference {
 	var list []report.VersionDifference
 	for _, d := range release.Differences {
-		if concern := concerns[d.Rule]; concern != nil && s.snap.Version().MayLack(d.Rule) && concern(s, p) {
+		if concern := affectsPlan[d.Rule]; concern != nil && s.snap.Version().MayLack(d.Rule) && concern(s, p) {
 			list = append(list, differenceIn(s.snap, d))
 		}
 	}
 	return list
 }
 
-// differenceIn is a difference as a document about a snapshot says it.
+// differenceIn returns a difference in the form of a document about a snapshot.
 func differenceIn(snap *snapshot.Snapshot, d release.Difference) report.VersionDifference {
 	return report.VersionDifference{Reason: d.Said.String(), Before: d.Since.String(), Simulated: !snap.Version().Doubts(d.Rule)}
 }
 
-// DifferenceOf is what the release of the cluster may do to an object otherwise than the rules,
-// whoever is deleted.
+// DifferenceOf returns the differences in how the cluster's release may treat an object, whichever
+// object is deleted.
 func DifferenceOf(snap *snapshot.Snapshot, o *object.Object) []report.VersionDifference {
 	if len(outcome.OwnersMisplaced(snap, o)) == 0 {
 		return nil
@@ -50,8 +50,8 @@ func hasReason(p *report.Plan, code reason.Code) bool {
 	return slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Reason == code.String() })
 }
 
-// emptiesNamespace reports whether a namespace goes or is on its way with pods and something
-// else in it.
+// emptiesNamespace reports whether a namespace is deleted, or being deleted, that contains pods and
+// other objects.
 func (*simulation) emptiesNamespace(p *report.Plan) bool {
 	type content struct{ ends, pods, others bool }
 	namespaces := map[string]content{}
@@ -76,8 +76,8 @@ func (*simulation) emptiesNamespace(p *report.Plan) bool {
 	return false
 }
 
-// updatesWithoutNamespace reports whether something stays in a namespace
-// that is known not to be there.
+// updatesWithoutNamespace reports whether an object stays in a namespace that is known not to
+// exist.
 func (s *simulation) updatesWithoutNamespace(p *report.Plan) bool {
 	if !s.snap.Covers(object.Namespace.Resource(), "") {
 		return false
@@ -87,7 +87,7 @@ func (s *simulation) updatesWithoutNamespace(p *report.Plan) bool {
 	})
 }
 
-// deletesToken reports whether a token goes whose ServiceAccount stays.
+// deletesToken reports whether a token is deleted although its ServiceAccount stays.
 func (s *simulation) deletesToken(p *report.Plan) bool {
 	gone := map[[2]string]bool{}
 	for i := range p.Effects {

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestWhatMayBeRemembered: what hangs on what a garbage collector has seen since it was
-// started is marked, with the other end, without being asked for; and nothing is where
-// there is nothing to remember.
+// TestWhatMayBeRemembered checks that an end that depends on what a running garbage collector has
+// seen is marked by default, together with the other end, and that nothing is marked if there is
+// nothing to remember.
 func TestWhatMayBeRemembered(t *testing.T) {
 	for _, tt := range []struct {
 		name, world, targets string
@@ -100,8 +100,8 @@ func TestWhatMayBeRemembered(t *testing.T) {
 	}
 }
 
-// TestTooLargeToExplore: with more than 2,000 objects within reach nothing is tried
-// unless somebody asks, and the plan says so.
+// TestTooLargeToExplore checks that with more than 2,000 objects within reach nothing is tried
+// unless requested, and that the plan says so.
 func TestTooLargeToExplore(t *testing.T) {
 	for _, tt := range []struct {
 		leaves, explore int

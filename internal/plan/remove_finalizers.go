@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// takeFinalizers sends the user's requests.
+// removeRequestedFinalizers sends the user's requests to remove finalizers.
 //
 // Rule: spec §2.5, §12: an object that is being deleted goes with the very request
 // that leaves it without a finalizer.
-func (s *simulation) takeFinalizers(ctx context.Context) error {
+func (s *simulation) removeRequestedFinalizers(ctx context.Context) error {
 	for _, ref := range s.seed.Targets {
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		if target == nil {
@@ -24,14 +24,14 @@ func (s *simulation) takeFinalizers(ctx context.Context) error {
 		}
 		tr := s.tracks.Of(target)
 		tr.Target = true
-		s.recorder.as(outcome.ActorUser, string(reason.Requested), func() { tr.Refused = s.takeFrom(ctx, target) })
+		s.recorder.runAs(outcome.ActorUser, string(reason.Requested), func() { tr.Refused = s.removeFinalizersFrom(ctx, target) })
 	}
 	return nil
 }
 
-// takeFrom takes the finalizers off one object. Those in the spec of a namespace
-// have a request of their own.
-func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error {
+// removeFinalizersFrom removes the finalizers from one object. Those in the spec of a namespace
+// need a separate request.
+func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Object) error {
 	if p := object.TakeFinalizers(target, s.seed.Finalizers); len(p.TakeFinalizers) > 0 {
 		if err := s.recorder.Patch(ctx, target.Ref, p); err != nil {
 			return err
@@ -60,10 +60,10 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 	return err
 }
 
-// compare marks what happens without the request, too, and leaves out what is as
-// it would be. Where the request takes a finalizer from the collector, what goes
-// because of it is contested: the collector may have been quicker.
-func (s *simulation) compare(ctx context.Context, all *outcome.Outcomes) error {
+// compareWithoutRequest marks outcomes that are the same without the request as AlreadyHappening,
+// and removes those of unchanged objects. If the request removes a finalizer of the collector,
+// deletions that follow from it are contested, because the collector may have been faster.
+func (s *simulation) compareWithoutRequest(ctx context.Context, all *outcome.Outcomes) error {
 	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Surroundings: s.options.Surroundings, NoSteps: true})
 	if err := other.run(ctx, nil); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *simulation) compare(ctx context.Context, all *outcome.Outcomes) error {
 			continue
 		}
 		switch b := without.At(key); {
-		case b == nil || !costsNoMore(out, b):
+		case b == nil || !sameWorstEnd(out, b):
 			out.DependsOnTiming = out.DependsOnTiming || race && out.Result == report.Deleted
 		case out.Track.Changed == 0 && len(out.Ends) == 0:
 			all.Set(key, nil)
@@ -83,13 +83,13 @@ func (s *simulation) compare(ctx context.Context, all *outcome.Outcomes) error {
 			out.AlreadyHappening = true
 		}
 	}
-	all.RemoveIf(func(out *outcome.Outcome) bool { return s.standsBeside(all, out) })
+	all.RemoveIf(func(out *outcome.Outcome) bool { return s.isOnlyListedDependent(all, out) })
 	return nil
 }
 
-// standsBeside reports whether an object that nothing touched is only there as a dependent
-// of what is blocked without the request, too.
-func (s *simulation) standsBeside(all *outcome.Outcomes, out *outcome.Outcome) bool {
+// isOnlyListedDependent reports whether an unchanged object is only listed as a dependent of
+// objects that are blocked without the request too.
+func (s *simulation) isOnlyListedDependent(all *outcome.Outcomes, out *outcome.Outcome) bool {
 	if out.Track.Target || out.Result != report.Kept || out.Track.Changed != 0 || out.Track.Decision.Phase != 0 || len(out.Ends) > 0 {
 		return false
 	}
@@ -99,9 +99,9 @@ func (s *simulation) standsBeside(all *outcome.Outcomes, out *outcome.Outcome) b
 	})
 }
 
-// costsNoMore reports whether of all ends of an object that in which most of it is gone is
-// like the one of a run without the request.
-func costsNoMore(out, without *outcome.Outcome) bool {
+// sameWorstEnd reports whether the worst end of an object equals its end in a run without the
+// request. The worst end leaves the least of it.
+func sameWorstEnd(out, without *outcome.Outcome) bool {
 	most := out
 	for _, e := range out.Ends {
 		if outcome.Rank(e.Outcome.Result) > outcome.Rank(most.Result) {

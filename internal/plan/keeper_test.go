@@ -26,7 +26,7 @@ items:
    ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}, {apiVersion: v1, kind: ConfigMap, name: kept, uid: a}]}}
 `
 
-// TestKeep withholds deletes from one object: it stays, with what it owns, and
+// TestKeep withholds deletes from one object. It stays with the objects that it owns, and
 // everything else happens.
 func TestKeep(t *testing.T) {
 	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(withKept), TreatMissingAsAbsent: true})
@@ -63,8 +63,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestElsewhere: of a collection in one namespace the plan says nothing of what is garbage,
-// stuck or unknown in another one.
+// TestElsewhere checks that the plan of a collection in one namespace does not mention garbage,
+// stuck or unknown objects in another one.
 func TestElsewhere(t *testing.T) {
 	const world = `apiVersion: v1
 kind: List
@@ -82,7 +82,7 @@ items:
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap.Source.Discovered = true // so that a kind that nobody serves is known to be that
+	snap.Source.Discovered = true // so that an unserved kind is known not to be served
 	keep := func(o *object.Object, _ bool) reason.Code {
 		if o.Namespace != "shop" {
 			return reason.NotAskedFor

@@ -17,9 +17,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestReachedIsAll: a delete that is simulated among what it may reach comes to the same document
-// as in the whole snapshot, and leaves the same objects. The same steps are taken: of those that
-// depend on none of each other, which comes first depends on what else the collector has looked at.
+// TestReachedIsAll checks that a delete that is simulated on the reached objects leads to the same
+// document as on the whole snapshot, and leaves the same objects. It takes the same steps, but
+// independent steps may have another order, because that depends on what else the collector looks
+// at.
 func TestReachedIsAll(t *testing.T) {
 	parts := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +60,7 @@ func TestReachedIsAll(t *testing.T) {
 	t.Logf("%d in a part", parts)
 }
 
-// unversioned are copies without the versions, which come of the order of the steps.
+// unversioned returns copies without resource versions, which depend on the order of the steps.
 func unversioned(objects []*object.Object) []*object.Object {
 	list := make([]*object.Object, 0, len(objects))
 	for _, o := range objects {
@@ -70,8 +71,8 @@ func unversioned(objects []*object.Object) []*object.Object {
 	return list
 }
 
-// taken are steps in no order of time: without their numbers, and without the versions that
-// come of the order.
+// taken returns sorted steps without their numbers and without resource versions, which depend on
+// the order.
 func taken(steps []report.Step) []string {
 	var list []string
 	for _, s := range steps {

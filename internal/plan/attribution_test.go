@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestRemembersElsewhere: what ends otherwise for what the collector remembers of the
-// deletions of others is in the plan, as what happens anyway. It is no doing of ours, and
-// changes neither the account nor the digest.
+// TestRemembersElsewhere checks that objects that are contested because of what the collector
+// remembers of other deletions are in the plan as AlreadyHappening. They are not caused by our
+// requests, and change neither the account nor the digest.
 func TestRemembersElsewhere(t *testing.T) {
 	const world = "v1 ConfigMap n/a\nv1 Secret n/b owners=a fin=x/y"
 	const elsewhere = "\nv1 ConfigMap m/left deleting grace=0 fin=foregroundDeletion\nv1 Secret m/below owners=left!"
@@ -40,8 +40,8 @@ func TestRemembersElsewhere(t *testing.T) {
 	}
 }
 
-// TestGoesWithoutUs: what goes when a finalizer is removed what somebody else had deleted is
-// no doing of ours, though references lead there from the target.
+// TestGoesWithoutUs checks that our requests are not blamed for deletions that follow when a
+// finalizer is removed from an earlier deletion, although references lead there from the target.
 func TestGoesWithoutUs(t *testing.T) {
 	for _, tt := range []struct{ name, world string }{
 		{"a CRD that is being deleted waits for its own objects, not for what these own", "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com " +
@@ -56,8 +56,8 @@ func TestGoesWithoutUs(t *testing.T) {
 	}
 }
 
-// TestOnlyNear: what happens anyway is in the plan where the request has something to do
-// with it, and with OnlyNear nowhere else.
+// TestOnlyNear checks that, with OnlyNear, what happens anyway is only in the plan if it is in the
+// namespaces of the request.
 func TestOnlyNear(t *testing.T) {
 	const world = "v1 ConfigMap n/a\nv1 Secret n/b owners=a\nv1 Secret n/garbage owners=v1:ConfigMap:gone:g\n" +
 		"v1 Secret m/lost owners=v1:ConfigMap:gone:g\nv1 ConfigMap m/left deleting grace=0 fin=foregroundDeletion"
@@ -83,8 +83,8 @@ func TestOnlyNear(t *testing.T) {
 	}
 }
 
-// TestOnlyNearAndTheFutures: what is left out as somebody else's business does not come
-// back as what follows when the next finalizer is removed.
+// TestOnlyNearAndTheFutures checks that an effect that OnlyNear leaves out does not reappear as a
+// consequence of the next removed finalizer.
 func TestOnlyNearAndTheFutures(t *testing.T) {
 	const world = "v1 ConfigMap n/a deleting grace=0 fin=x/y,x/z\nv1 Secret n/b owners=a\n" +
 		"v1 Secret m/lost owners=v1:ConfigMap:gone:g"
@@ -108,7 +108,7 @@ func TestOnlyNearAndTheFutures(t *testing.T) {
 	}
 }
 
-// planOf is the plan of a delete of the ConfigMap a of a world.
+// planOf returns the plan of the delete of ConfigMap a.
 func planOf(t *testing.T, world string, o plan.Options) *plan.Result {
 	t.Helper()
 	snap := listedWorld(t, world)

@@ -19,36 +19,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// doers are the controllers of which it can be told that they are late, beside those that
-// take finalizers off in kube-controller-manager.
-var doers = map[string]evidence.Doer{
+// components maps each controller that can be judged overdue to the component that runs it.
+// Controllers of kube-controller-manager that remove finalizers are not listed.
+var components = map[string]evidence.Doer{
 	controllers.NamespaceName:  evidence.NamespaceController,
 	controllers.DefinitionName: evidence.CRDController,
 	controllers.KubeletName:    evidence.Kubelet,
 	controllers.PodGCName:      evidence.Manager,
 }
 
-// doerOf is who has to work for a controller to act; zero where nobody can tell.
-func doerOf(c controllers.Controller) evidence.Doer {
+// componentOf returns the component that must work for a controller to act. It is zero if that
+// cannot be judged.
+func componentOf(c controllers.Controller) evidence.Doer {
 	if r, ok := c.(controllers.Releaser); ok && evidence.OfManager(r.Finalizer()) {
 		return evidence.Manager
 	}
-	return doers[c.Name()]
+	return components[c.Name()]
 }
 
-// lateSearch looks who could go on with what in a snapshot, before anything else happens,
-// and should long have done so.
-type lateSearch struct {
+// overdueSearch finds overdue deletions in a snapshot: those that a controller could continue at
+// once, and should have continued minutes ago.
+type overdueSearch struct {
 	snap       *snapshot.Snapshot
 	neighbours *outcome.Neighbours
 	recorder   *recorder
 	rules      engine.Rules
-	// ours: the collector is our own, which goes on now.
+	// ours is true if the collector is our own. It acts now, so that it cannot be overdue.
 	ours bool
 }
 
-// find is nil where nobody is late.
-func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
+// find returns the overdue deletions. nil if there are none, or if the health of the controllers is
+// unknown.
+func (s overdueSearch) find(ctx context.Context) (*outcome.Late, error) {
 	around := s.neighbours.Around
 	if around == nil {
 		return nil, nil
@@ -67,11 +69,11 @@ func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
 		return nil, nil
 	}
 	l := &outcome.Late{Turns: map[outcome.Turn]evidence.Lateness{}, Standing: map[object.Ref]outcome.Standstill{}}
-	if err := s.lateControllers(ctx, l, old); err != nil {
+	if err := s.addControllers(ctx, l, old); err != nil {
 		return nil, err
 	}
 	if !s.ours {
-		if err := s.lateCollector(ctx, l, old); err != nil {
+		if err := s.addCollector(ctx, l, old); err != nil {
 			return nil, err
 		}
 	}
@@ -81,50 +83,52 @@ func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
 	return l, nil
 }
 
-// lateControllers has every controller look at the snapshot.
-func (s lateSearch) lateControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
+// addControllers runs a trial of every controller on the snapshot and adds its overdue deletions
+// to l.
+func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	list := controllers.All(s.neighbours, s.neighbours, s.recorder.snap.Version().Rules())
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
-		return cmp.Compare(doerOf(b), doerOf(a)) // who ends a pod is named before who counts it
+		return cmp.Compare(componentOf(b), componentOf(a)) // the component that ends a pod is named before the one that counts it
 	})
 	for _, c := range list {
-		by := doerOf(c)
+		by := componentOf(c)
 		if by == 0 {
 			continue
 		}
-		t := trial{recorder: s.recorder, would: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
+		t := trial{recorder: s.recorder, progressed: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
 		var err error
-		s.recorder.as(c.Name(), "", func() { _, err = c.Step(ctx, t) })
+		s.recorder.runAs(c.Name(), "", func() { _, err = c.Step(ctx, t) })
 		if err != nil {
 			return err
 		}
 		for _, o := range old {
 			key := o.Ref.WithoutUID()
 			_, fails := s.neighbours.Around.Fails(o)
-			if !t.would[key] && (!fails || !cleans(by, o)) || t.refused[key] || s.unreadable(o) {
+			if !t.progressed[key] && (!fails || !emptiesContainer(by, o)) || t.refused[key] || s.contentHidden(o) {
 				continue
 			}
 			if why, ok := s.neighbours.Around.Late(o, by); ok {
-				l.Add(c.Name(), o, why, heldBy(c))
+				l.Add(c.Name(), o, why, finalizerRemovedBy(c))
 			}
 		}
 	}
 	return nil
 }
 
-// cleans reports whether a doer is who empties a namespace or a definition.
-func cleans(by evidence.Doer, o *object.Object) bool {
+// emptiesContainer reports whether a component is the controller that empties a namespace or a
+// definition.
+func emptiesContainer(by evidence.Doer, o *object.Object) bool {
 	return by == evidence.NamespaceController && o.Is(object.Namespace) || by == evidence.CRDController && o.Is(object.CRD)
 }
 
-// unreadable reports whether what is in an object cannot even be listed.
-func (s lateSearch) unreadable(o *object.Object) bool {
+// contentHidden reports whether the content of an object cannot even be listed.
+func (s overdueSearch) contentHidden(o *object.Object) bool {
 	_, hidden := s.neighbours.Hidden(o)
 	return hidden
 }
 
-// heldBy is the finalizer that a controller takes off.
-func heldBy(c controllers.Controller) string {
+// finalizerRemovedBy returns the finalizer that a controller removes. Empty if there is none.
+func finalizerRemovedBy(c controllers.Controller) string {
 	switch r, ok := c.(controllers.Releaser); {
 	case ok:
 		return r.Finalizer()
@@ -135,87 +139,87 @@ func heldBy(c controllers.Controller) string {
 	}
 }
 
-// trial is the world for one pass in which a controller shows what it would do: it
-// notes the objects for whose end that is, and changes nothing.
+// trial is the world for one pass that shows what a controller would do. It records the deletions
+// that the controller would continue, by object, and changes nothing.
 type trial struct {
 	*recorder
-	would map[object.Ref]bool
-	// refused are those for which the server would refuse something: they stay for
-	// certain.
+	progressed map[object.Ref]bool
+	// refused contains the objects that stay for certain, because the server would refuse a write
+	// for them.
 	refused map[object.Ref]bool
 }
 
 var _ controllers.World = trial{}
 
-// try notes a write, and refuses it.
-func (t trial) try(verb object.Verbs, ref object.Ref) error {
-	of := t.sake(ref).WithoutUID()
-	if _, refused := t.refuses(verb, ref); refused {
+// recordWrite records a write and refuses it.
+func (t trial) recordWrite(verb object.Verbs, ref object.Ref) error {
+	of := t.deletionServedBy(ref).WithoutUID()
+	if _, refused := t.refusalOf(verb, ref); refused {
 		t.refused[of] = true
 	}
-	t.would[of] = true
-	return errLate
+	t.progressed[of] = true
+	return errOverdue
 }
 
-// Delete notes that an object would be deleted.
+// Delete records that an object would be deleted.
 func (t trial) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
-	return t.try(object.Delete, ref)
+	return t.recordWrite(object.Delete, ref)
 }
 
-// DeleteCollection notes that content would be deleted; what is on its way out needs
-// nobody.
+// DeleteCollection records that content would be deleted. Content that is already being deleted
+// needs no write.
 func (t trial) DeleteCollection(_ context.Context, r object.Resource, namespace string, _ labels.Selector, _ metav1.DeleteOptions) error {
-	return t.tryAll(r.GroupResource(), namespace)
+	return t.recordWrites(r.GroupResource(), namespace)
 }
 
-// DeleteStored notes that instances would be deleted.
+// DeleteStored records that instances would be deleted.
 func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespace string) error {
-	return t.tryAll(gr, namespace)
+	return t.recordWrites(gr, namespace)
 }
 
-func (t trial) tryAll(gr schema.GroupResource, namespace string) (err error) {
+func (t trial) recordWrites(gr schema.GroupResource, namespace string) (err error) {
 	for _, o := range t.ObjectsOf(gr, namespace) {
 		mine := t.actor == controllers.NamespaceName
 		switch {
-		case mine && (o.BeingDeleted() && o.HandlesDependents() || t.emptied(gr)):
-			// Whether or not the server refuses this delete, the collector may let it go, or it
-			// goes from storage with its definition.
-			t.would[t.sake(o.Ref).WithoutUID()], err = true, errLate
+		case mine && (o.BeingDeleted() && o.HandlesDependents() || t.definitionDeleted(gr)):
+			// Whether or not the server refuses this delete, the collector may release the object,
+			// or it is removed from storage with its definition.
+			t.progressed[t.deletionServedBy(o.Ref).WithoutUID()], err = true, errOverdue
 		case !o.BeingDeleted():
-			err = t.try(object.Delete, o.Ref)
+			err = t.recordWrite(object.Delete, o.Ref)
 		}
 	}
 	return err
 }
 
-// emptied reports whether the definition of a resource is being deleted.
-func (t trial) emptied(gr schema.GroupResource) bool {
+// definitionDeleted reports whether the definition of a resource is being deleted.
+func (t trial) definitionDeleted(gr schema.GroupResource) bool {
 	d := t.snap.FindKind(object.CRD, "", gr.String())
 	return d != nil && d.BeingDeleted()
 }
 
-// Update notes that an object would be changed.
+// Update records that an object would be changed.
 func (t trial) Update(_ context.Context, o *object.Object) (*object.Object, error) {
-	return nil, t.try(object.Update, o.Ref)
+	return nil, t.recordWrite(object.Update, o.Ref)
 }
 
-// Patch notes the same.
+// Patch records that an object would be changed.
 func (t trial) Patch(_ context.Context, ref object.Ref, _ object.Patch) error {
-	return t.try(object.PatchVerb, ref)
+	return t.recordWrite(object.PatchVerb, ref)
 }
 
-// Finalize notes that a namespace would be let go.
+// Finalize records that a namespace would be released.
 func (t trial) Finalize(_ context.Context, o *object.Object) (*object.Object, error) {
-	return nil, t.try(object.Update, o.Ref)
+	return nil, t.recordWrite(object.Update, o.Ref)
 }
 
-// lateCollector looks what the collector would do for the objects that have a finalizer
-// of it. One with both of its finalizers it never frees, early or late. (Q20)
-func (s lateSearch) lateCollector(ctx context.Context, l *outcome.Late, old []*object.Object) error {
+// addCollector adds the objects that have a finalizer of the collector and that it could continue
+// with. The collector never releases an object with both of its finalizers. (Q20)
+func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	var foreground, orphans []*object.Object
 	for _, o := range old {
 		switch f, orphan := o.HasFinalizer(object.Foreground), o.HasFinalizer(object.Orphan); {
-		case !s.snap.CoversDependentsOf(o.Ref): // it may wait for one that was not read
+		case !s.snap.CoversDependentsOf(o.Ref): // it may wait for a dependent that was not read
 		case f && !orphan:
 			foreground = append(foreground, o)
 		case orphan && !f:
@@ -230,7 +234,7 @@ func (s lateSearch) lateCollector(ctx context.Context, l *outcome.Late, old []*o
 	if len(foreground) > 0 {
 		c, world := Open(s.snap, s.rules)
 		for _, o := range foreground {
-			if s.couldGoOn(ctx, c, world, o) {
+			if s.collectorHasWork(ctx, c, world, o) {
 				add(o)
 			}
 		}
@@ -238,21 +242,22 @@ func (s lateSearch) lateCollector(ctx context.Context, l *outcome.Late, old []*o
 	if len(orphans) == 0 {
 		return nil
 	}
-	released, err := s.releasedAlone(ctx, orphans)
+	released, err := s.releasedByCollector(ctx, orphans)
 	for _, o := range released {
 		add(o)
 	}
 	return err
 }
 
-// couldGoOn reports whether the collector has something to do for an object that is being
-// deleted in the foreground: to delete a dependent that nobody has deleted, or, where
-// none is left, to take its finalizer off. A server that refuses it holds the object. What was
-// made while it waits for another one it looks at when that has gone.
+// collectorHasWork reports whether the collector has work for an object that is being deleted in the
+// foreground: deleting a dependent that is not being deleted yet or, if none is left, removing the
+// finalizer. It returns false if the server refuses such a write, because then the server holds the
+// object. A recent dependent of an object that waits for another one doesn't count: the collector
+// looks at it only once the other one is gone.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges: does not queue an
 // owner for a dependent that is added.
-func (s lateSearch) couldGoOn(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
+func (s overdueSearch) collectorHasWork(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
 	decide := func(x *object.Object) (d engine.Decision) {
 		if a, ok := c.Inspect(x.UID); ok {
 			d = c.Decide(engine.Lookup(ctx, world, s.rules, a))
@@ -265,7 +270,7 @@ func (s lateSearch) couldGoOn(ctx context.Context, c *engine.Collector, world en
 			if q.Verb == engine.DeleteObject {
 				verb = object.Delete
 			}
-			_, no := s.recorder.refuses(verb, x.Ref)
+			_, no := s.recorder.refusalOf(verb, x.Ref)
 			return no
 		})
 	}
@@ -290,9 +295,9 @@ func (s lateSearch) couldGoOn(ctx context.Context, c *engine.Collector, world en
 	return could
 }
 
-// releasedAlone are those objects that a collector which starts on the snapshot, with
-// nobody beside it, releases after their dependents have been orphaned.
-func (s lateSearch) releasedAlone(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
+// releasedByCollector returns the objects that lose their orphan finalizer if a collector starts on
+// the snapshot without other controllers.
+func (s overdueSearch) releasedByCollector(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
 	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), s.snap.Objects, false)
 	c := Start(s.snap, s.rules)
 	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {

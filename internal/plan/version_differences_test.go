@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestReleases: a release that is known is followed. What an older one may do otherwise than the
-// newest is said where it concerns a plan, and Unknown where it decides and is not followed. A
-// release that is not known is the newest.
+// TestReleases checks that a known release is simulated. A difference of an older one from the
+// newest is reported if it affects the plan, and makes an object unknown if it decides and is not
+// simulated. An unknown release is treated as the newest.
 func TestReleases(t *testing.T) {
 	const shop = "v1 Namespace shop phase=Active spec=kubernetes\n"
 	const held = shop + "v1 Pod shop/web fin=example.com/hold\nv1 ConfigMap shop/c\n"
 	const misplaced = "v1 ConfigMap shop/a\nv1 Secret shop/b\nv1 ConfigMap shop/owner\n" +
 		"v1 ConfigMap shop/good owners=a,owner\nv1 ConfigMap other/bad owners=v1:ConfigMap:owner:owner\n" + shop + "v1 Namespace other phase=Active spec=kubernetes\n"
-	// Somebody has taken the token of the namespace by hand.
+	// The finalizer in the spec of the namespace was removed by hand.
 	const left = "v1 ConfigMap shop/owner\nv1 ConfigMap shop/held owners=owner\nv1 ConfigMap shop/kept owners=owner,v1:ConfigMap:keeper:keeper\n" +
 		"v1 ConfigMap shop/keeper\nv1 Namespace other phase=Active spec=kubernetes\n"
 	const taken = "v1 PersistentVolumeClaim shop/owner fin=kubernetes.io/pvc-protection\nv1 ConfigMap shop/follows owners=owner\n" +
@@ -79,15 +79,15 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsForAnUpdate: whoever can go only after several objects that nobody may update names
-// all of them, in order.
+// TestWhoWaitsForAnUpdate checks that an object that waits for several objects that cannot be
+// updated names all of them, in order.
 func TestWhoWaitsForAnUpdate(t *testing.T) {
 	const world = "v1 PersistentVolume crown fin=foregroundDeletion deleting\n" +
 		"v1 ConfigMap shop/c owners=crown! fin=foregroundDeletion deleting\n" +
 		"v1 ConfigMap shop/a owners=crown! fin=foregroundDeletion deleting\n" +
 		"v1 ConfigMap shop/b owners=crown! fin=foregroundDeletion deleting\n" +
 		"v1 Namespace other phase=Active spec=kubernetes\n"
-	for range 20 { // another order of maps each time
+	for range 20 { // maps have another order each time
 		for _, e := range deletedOn(t, world, between(34, 37)).Effects {
 			const want = "goes only after cm/a, cm/b, cm/c, whose outcome is unknown"
 			if e.Object.Name == "crown" && e.Message != want {
@@ -103,7 +103,8 @@ func between(least, most int) snapshot.Version {
 	return snapshot.Version{Least: least, Most: most, From: []snapshot.VersionEvidence{snapshot.FromKubelets}}
 }
 
-// deletedOn deletes the first object of a world in the background, on a server of a version.
+// deletedOn returns the plan of a background delete of the first object of a world, on a server of
+// a version.
 func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Plan {
 	t.Helper()
 	objects, err := scenario.ParseWorld(world, scenario.Names{})
@@ -130,7 +131,8 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 	return result.Plan
 }
 
-// TestReleasesAndWhatComesBack: who creates again what goes is said by the release, too.
+// TestReleasesAndWhatComesBack checks that the controller that recreates a deleted object depends
+// on the release.
 func TestReleasesAndWhatComesBack(t *testing.T) {
 	const schema = "flowcontrol.apiserver.k8s.io/v1 FlowSchema "
 	for _, tt := range []struct{ world, version, want string }{

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestUnknownIsLeftAlone: of garbage whose end hangs on something unknown the collection
-// does not even begin the deletion, and so nothing follows from it.
+// TestUnknownIsLeftAlone checks that the collection does not even begin to delete garbage with an
+// unknown end, so that nothing follows from it.
 func TestUnknownIsLeftAlone(t *testing.T) {
 	const world = `apiVersion: v1
 kind: List
@@ -76,8 +76,8 @@ items:
 	}
 }
 
-// TestUnknownUnderAnotherOrderIsLeftAlone: what may be unknown if events come in another
-// order is not written to either.
+// TestUnknownUnderAnotherOrderIsLeftAlone checks that an object that may be unknown if events
+// arrive in another order is not written to either.
 func TestUnknownUnderAnotherOrderIsLeftAlone(t *testing.T) {
 	snap := world(t, `
 rbac.authorization.k8s.io/v1 ClusterRole root uid=root owners=root

@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// storage says what becomes of the data that a plan is about.
+// storage reports what happens to the data that a plan affects.
 type storage struct {
-	snap     *snapshot.Snapshot
-	collects bool
+	snap          *snapshot.Snapshot
+	forCollection bool
 }
 
-// addTo marks the kinds that hold data, and says what becomes of storage.
+// addTo marks the kinds that hold data, and adds what happens to the storage.
 func (s storage) addTo(p *report.Plan) {
 	for i := range p.Summary.ByKind {
 		c := &p.Summary.ByKind[i]
 		c.Data = s.dataOf(c.APIVersion, c.Kind)
 	}
-	p.Storage = s.behind(p.Effects)
+	p.Storage = s.affectedStorage(p.Effects)
 }
 
 func (s storage) dataOf(apiVersion, kind string) report.Data {
@@ -46,12 +46,13 @@ const (
 	volumeKind        = "PersistentVolume"
 )
 
-// behind says what becomes of the storage behind the claims and volumes that the
-// seed takes, or may take, and of claims that a StatefulSet leaves. A claim without a volume has none.
-func (s storage) behind(effects []report.Effect) []report.Storage {
+// affectedStorage returns what happens to the storage behind the claims and volumes that the seed
+// deletes, or may delete, and behind claims that a StatefulSet leaves. A claim without a volume has
+// no storage.
+func (s storage) affectedStorage(effects []report.Effect) []report.Storage {
 	var going []*report.Effect
 	for i := range effects {
-		if e := &effects[i]; (s.takes(e) || e.Reason == string(reason.PVCLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
+		if e := &effects[i]; (s.mayDelete(e) || e.Reason == string(reason.PVCLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
 			going = append(going, e)
 		}
 	}
@@ -64,13 +65,13 @@ func (s storage) behind(effects []report.Effect) []report.Storage {
 			claims = append(claims, e.Object)
 		}
 	}
-	all := s.volumes(effects, claims...)
+	all := s.indexVolumes(effects, claims...)
 	ofClaim, named := map[*report.Effect]report.Storage{}, map[report.Ref]bool{}
 	for _, e := range going {
 		if !e.Object.Is(object.PVC) {
 			continue
 		}
-		if found, some := all.behind(e.Object); some {
+		if found, some := all.storageOfClaim(e.Object); some {
 			if e.Reason == string(reason.PVCLeft) && found.Volume != nil {
 				found.Outcome, found.Message = report.Kept, "stays with the PVC"
 			}
@@ -86,36 +87,36 @@ func (s storage) behind(effects []report.Effect) []report.Storage {
 		case isClaim:
 			list = append(list, found)
 		case e.Object.Is(object.PV) && !named[e.Object]:
-			list = append(list, all.alone(e.Object))
+			list = append(list, all.storageOfVolume(e.Object))
 		}
 	}
 	return list
 }
 
-// takes reports whether the seed deletes the object, or may.
-func (s storage) takes(e *report.Effect) bool {
+// mayDelete reports whether the seed deletes the object, or may delete it.
+func (s storage) mayDelete(e *report.Effect) bool {
 	switch e.Outcome {
 	case report.Deleted, report.Blocked, report.Unknown:
-		return !e.AlreadyHappening || s.collects
+		return !e.AlreadyHappening || s.forCollection
 	default:
 		return false
 	}
 }
 
-// seenVolumes are the PersistentVolumes of a snapshot, as far as it was asked for their claims.
-type seenVolumes struct {
+// volumeIndex indexes the PersistentVolumes of a snapshot by the claims that were asked for.
+type volumeIndex struct {
 	snap    *snapshot.Snapshot
 	byClaim map[[2]string][]*object.Object
-	// unknown has the volumes of which it is not known what becomes of them, and deleted
-	// those that somebody deletes without waiting for the claim.
+	// unknown contains the volumes with an unknown outcome, and deleted those that are deleted
+	// without waiting for the claim.
 	unknown map[report.Ref]*report.Effect
 	deleted map[report.Ref]bool
-	// unseen says what speaks against there being no other volumes.
-	unseen string
+	// incomplete is the reason why there may be other volumes. Empty if there are none.
+	incomplete string
 }
 
-func (s storage) volumes(effects []report.Effect, claims ...report.Ref) seenVolumes {
-	all := seenVolumes{
+func (s storage) indexVolumes(effects []report.Effect, claims ...report.Ref) volumeIndex {
+	all := volumeIndex{
 		snap: s.snap, byClaim: make(map[[2]string][]*object.Object, len(claims)), unknown: map[report.Ref]*report.Effect{}, deleted: map[report.Ref]bool{},
 	}
 	for _, c := range claims {
@@ -137,7 +138,7 @@ func (s storage) volumes(effects []report.Effect, claims ...report.Ref) seenVolu
 		for _, o := range same {
 			v := o.Volume()
 			if v == nil {
-				all.unseen = "the dump does not show what the volumes are bound to"
+				all.incomplete = "the dump does not show what the volumes are bound to"
 				continue
 			}
 			at := [2]string{v.ClaimNamespace, v.ClaimName}
@@ -147,16 +148,16 @@ func (s storage) volumes(effects []report.Effect, claims ...report.Ref) seenVolu
 		}
 	}
 	if !s.snap.Covers(object.PV.Resource(), "") {
-		all.unseen = "persistentvolumes: " + s.snap.Why(object.PV.Resource(), "")
+		all.incomplete = "persistentvolumes: " + s.snap.Why(object.PV.Resource(), "")
 	}
 	return all
 }
 
-// behind is the storage behind a claim; false when there is none. What the claim
-// itself says of its volume does not count: the volume has the last word.
+// storageOfClaim returns the storage behind a claim. It returns false if there is none. The volume
+// decides, and the volume name in the claim is ignored.
 //
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume, reclaimVolume.
-func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
+func (all volumeIndex) storageOfClaim(claim report.Ref) (report.Storage, bool) {
 	for _, o := range all.byClaim[[2]string{claim.Namespace, claim.Name}] {
 		v := o.Volume()
 		if v.ClaimUID != "" && claim.UID != "" && v.ClaimUID != claim.UID {
@@ -168,7 +169,7 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 		case open != nil:
 			found.Outcome, found.Message = report.Unknown, outcome.PlainWhy(open.Message)
 		case v.ReclaimPolicy == controllers.ReclaimDelete && all.deleted[volume] && !keepsUntilStorageGone(o):
-			found.Outcome, found.Message = report.Unknown, nobodyDeletes
+			found.Outcome, found.Message = report.Unknown, noDeleterKnown
 		case v.ReclaimPolicy == controllers.ReclaimDelete:
 			found.Outcome, found.Message = report.Deleted, "deleted with the PVC"
 		case v.ReclaimPolicy == controllers.ReclaimRecycle:
@@ -180,17 +181,17 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 		}
 		return found, true
 	}
-	if all.unseen != "" {
-		return report.Storage{Claim: &claim, Outcome: report.Unknown, Message: "not known, nor whether there is any: " + all.unseen}, true
+	if all.incomplete != "" {
+		return report.Storage{Claim: &claim, Outcome: report.Unknown, Message: "not known, nor whether there is any: " + all.incomplete}, true
 	}
 	return report.Storage{}, false
 }
 
-// alone is the storage behind a volume that goes, and whose claim does not.
-// Whoever has the storage deleted is seen by the finalizer that waits for it.
+// storageOfVolume returns the storage behind a volume that is deleted without its claim. The
+// finalizer that waits for the storage shows whether a controller deletes it.
 //
 // Rule: spec §7.1; KEP-2644.
-func (all seenVolumes) alone(volume report.Ref) report.Storage {
+func (all volumeIndex) storageOfVolume(volume report.Ref) report.Storage {
 	found := report.Storage{Volume: &volume, Outcome: report.Unknown}
 	o := all.snap.Find(volume.APIVersion, volume.Kind, volume.Namespace, volume.Name)
 	if o == nil || o.UID != volume.UID || o.Volume() == nil {
@@ -206,16 +207,16 @@ func (all seenVolumes) alone(volume report.Ref) report.Storage {
 	case keepsUntilStorageGone(o):
 		found.Outcome, found.Message = report.Deleted, "deleted before the volume is gone"
 	default:
-		found.Message = nobodyDeletes
+		found.Message = noDeleterKnown
 	}
 	return found
 }
 
-const nobodyDeletes = "unknown: no finalizer of the volume shows that its storage is deleted"
+const noDeleterKnown = "unknown: no finalizer of the volume shows that its storage is deleted"
 
-// keepsUntilStorageGone reports whether a volume that is deleted stays until somebody has
-// deleted the storage behind it. Who finds it deleted and without that finalizer leaves the
-// storage alone.
+// keepsUntilStorageGone reports whether a deleted volume stays until a controller has deleted the
+// storage behind it. The controller leaves the storage of a deleted volume without that finalizer
+// alone.
 //
 // Rule: KEP-2644.
 func keepsUntilStorageGone(volume *object.Object) bool {
@@ -227,4 +228,18 @@ func policyUnknown(policy string) string {
 		return "not known: the reclaim policy of the volume is not shown"
 	}
 	return fmt.Sprintf("not known: the reclaim policy %q is none of Kubernetes", policy)
+}
+
+// StorageOf returns what a delete of a claim or volume does to the storage behind it. It returns
+// false for other objects, and for a claim without a volume.
+func StorageOf(snap *snapshot.Snapshot, o *object.Object) (report.Storage, bool) {
+	ref := report.RefOf(o.Ref)
+	switch s := (storage{snap: snap}); {
+	case o.Is(object.PVC):
+		return s.indexVolumes(nil, ref).storageOfClaim(ref)
+	case o.Is(object.PV):
+		return s.indexVolumes(nil).storageOfVolume(ref), true
+	default:
+		return report.Storage{}, false
+	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lately is a namespace with a pod that has been being deleted since a time of the day,
-// with what goes after it; and the plan of a delete of the namespace.
-func lately(t *testing.T, since string) *report.Plan {
+// overduePlan returns the plan of the delete of a namespace with a pod that has been terminating
+// since a time of the day, and with objects that are deleted after it.
+func overduePlan(t *testing.T, since string) *report.Plan {
 	t.Helper()
 	snap, seen := seenWorld(t, &datadriven.TestData{Input: fmt.Sprintf(`apiVersion: v1
 kind: Namespace
@@ -46,10 +46,10 @@ metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVer
 	return result.Plan
 }
 
-// TestLateAccount: what goes only if somebody does his part who is late is in the account
-// of a delete, as undecided; of what was being deleted before it says so.
+// TestLateAccount checks that objects that wait for an overdue controller are in the account of a
+// delete as undecided. Those that were being deleted before are marked as Anyway.
 func TestLateAccount(t *testing.T) {
-	p := lately(t, "11:00:00")
+	p := overduePlan(t, "11:00:00")
 	got := map[string]string{}
 	for _, c := range p.Consequences {
 		got[c.Object.KubectlName()] = fmt.Sprint(c.Change, " ", c.Certainty, " ", c.Outcome, " anyway=", c.Anyway)
@@ -64,10 +64,10 @@ func TestLateAccount(t *testing.T) {
 	}
 }
 
-// TestLateDigest: a digest does not change with the time, but when somebody is late
-// from then on.
+// TestLateDigest checks that a digest does not change with time, but changes once a controller is
+// overdue.
 func TestLateDigest(t *testing.T) {
-	digest := func(since string) string { return lately(t, since).Digest }
+	digest := func(since string) string { return overduePlan(t, since).Digest }
 	if a, b := digest("11:58:00"), digest("11:55:00"); a != b {
 		t.Errorf("in time: %s, %s", a, b)
 	}
@@ -79,8 +79,8 @@ func TestLateDigest(t *testing.T) {
 	}
 }
 
-// TestLateCollector: what the collector of Kubernetes leaves undone, a collection of our
-// own does. What controllers leave undone it does not.
+// TestLateCollector checks that our own collector does the overdue work of the collector of
+// Kubernetes, but not that of the controllers.
 func TestLateCollector(t *testing.T) {
 	snap, seen := seenWorld(t, &datadriven.TestData{Input: `apiVersion: v1
 kind: ConfigMap
@@ -101,7 +101,7 @@ metadata: {name: data, namespace: shop, uid: u-data, deletionTimestamp: "2026-05
 		owner, below, data report.Outcome
 	}{
 		{engine.Upstream, 0, open, open, open},
-		{engine.Upstream, plan.Usual, open, open, open}, // nor does another schedule, or memory
+		{engine.Upstream, plan.Usual, open, open, open}, // the same with other schedules and memories
 		{engine.Upstream, 32, open, open, open},
 		{engine.Strict, 0, goes, goes, open},
 	} {

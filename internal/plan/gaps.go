@@ -12,51 +12,53 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// weigh lists what was not seen near a plan, and says whether it could change what the
-// request does. What happens anyway elsewhere is not asked.
-func (s *simulation) weigh(p *report.Plan) {
-	near := s.touched(p)
-	if near == nil {
+// addGaps adds to a plan the gaps in the namespaces that it touches, and sets Complete if none of
+// them could change what the request does. Gaps that could only change what happens anyway
+// elsewhere don't count.
+func (s *simulation) addGaps(p *report.Plan) {
+	namespaces := s.touchedNamespaces(p)
+	if namespaces == nil {
 		p.Complete = true
 		return
 	}
-	ours, unknown := ours{plan: p}, false
+	affected, unknown := affectedUIDs{plan: p}, false
 	var u Unseen
 	along := s.snap.Along()
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		o := along.Find(object.Ref(e.Object))
-		if s.seed.Verb != Collect && e.AlreadyHappening && !ours.has(e.Object.UID) && (o == nil || !ours.own(o)) {
+		if s.seed.Verb != Collect && e.AlreadyHappening && !affected.has(e.Object.UID) && (o == nil || !affected.hasAffectedOwner(o)) {
 			continue
 		}
 		unknown = unknown || e.Outcome == report.Unknown
 		if o != nil {
-			s.restsOn(&u, e, o)
+			s.addUnseenFor(&u, e, o)
 		}
 	}
 	switch {
 	case len(s.snap.Gaps) == 0:
 	case s.seed.Verb == Collect:
-		s.stays(&u)
+		s.addUnseenKeepers(&u)
 	default:
-		s.lose(&u, &ours)
+		s.addUnseenCoOwners(&u, &affected)
 	}
-	gaps, open := u.Gaps(s.snap, func(ns string) bool { return near[ns] })
+	gaps, open := u.Gaps(s.snap, func(ns string) bool { return namespaces[ns] })
 	if s.seed.Verb == Collect {
-		open = markUnread(gaps) || open
+		open = markUnreadGaps(gaps) || open
 	}
 	p.Gaps = append(p.Gaps, gaps...)
 	p.Complete = !unknown && !open
 }
 
-// ours are the uids of the targets and of what the request has effects on, once somebody asks.
-// Of what is not known anyway nobody can tell whether it has one: that hangs on its owners.
-type ours struct {
+// affectedUIDs contains the UIDs of the targets and of the objects that the request affects,
+// computed on first use. It lacks objects that are unknown without the request too: whether the
+// request affects them depends on their owners. See own.
+type affectedUIDs struct {
 	plan *report.Plan
 	uids map[types.UID]bool
 }
 
-func (x *ours) has(uid types.UID) bool {
+func (x *affectedUIDs) has(uid types.UID) bool {
 	if x.uids == nil {
 		x.uids = map[types.UID]bool{}
 		for _, t := range x.plan.Seed.Targets {
@@ -71,14 +73,14 @@ func (x *ours) has(uid types.UID) bool {
 	return x.uids[uid]
 }
 
-// own reports whether one of them is an owner of an object.
-func (x *ours) own(o *object.Object) bool {
+// hasAffectedOwner reports whether an owner of an object is affected.
+func (x *affectedUIDs) hasAffectedOwner(o *object.Object) bool {
 	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return x.has(ref.UID) })
 }
 
-// touched are the namespaces of what changes; nil if the server refuses all that was
-// asked for.
-func (s *simulation) touched(p *report.Plan) map[string]bool {
+// touchedNamespaces returns the namespaces of the objects that change. nil if the server refuses
+// every request.
+func (s *simulation) touchedNamespaces(p *report.Plan) map[string]bool {
 	namespaces, refused := map[string]bool{}, map[report.Ref]bool{}
 	for i := range p.Effects {
 		switch e := &p.Effects[i]; {
@@ -99,8 +101,9 @@ func (s *simulation) touched(p *report.Plan) map[string]bool {
 	return namespaces
 }
 
-// restsOn says what could change an effect, or follow from it, that was not seen.
-func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
+// addUnseenFor adds to u the unseen objects that could change an effect, or that could follow from
+// it.
+func (s *simulation) addUnseenFor(u *Unseen, e *report.Effect, o *object.Object) {
 	switch {
 	case e.Reason == string(reason.RequestRefused), outcome.LeadsToNothing(e.Reason):
 		return
@@ -109,7 +112,7 @@ func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
 	}
 	goes := e.Outcome != report.Kept && e.Outcome != report.Pruned
 	if e.Outcome == report.Unknown || goes && s.seed.Verb != Collect {
-		u.Owners(s.snap, o) // one that waits for the object goes after it
+		u.Owners(s.snap, o) // an unseen owner that waits for the object is deleted after it
 	}
 	if !goes || e.Outcome == report.Orphaned {
 		u.Above(s.snap, o)
@@ -120,7 +123,7 @@ func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
 	if e.BlockedBy != nil {
 		for _, ref := range e.BlockedBy.Dependents {
 			if d := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); d != nil {
-				u.Around(s.snap, d) // what takes it lets the object go
+				u.Around(s.snap, d) // whatever deletes the dependent releases the object
 			}
 		}
 	}
@@ -129,7 +132,7 @@ func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
 	case o.Is(object.Namespace):
 		u.In(o.Name)
 		if s.seed.Verb != Collect {
-			u.Everywhere() // dependents of what has no namespace may be anywhere
+			u.Everywhere() // dependents of a cluster-scoped object may be in any namespace
 		}
 	case o.Is(object.CRD):
 		u.Everywhere()
@@ -144,9 +147,10 @@ func (s *simulation) restsOn(u *Unseen, e *report.Effect, o *object.Object) {
 	}
 }
 
-// stays says what could take an object that was seen, or a reference of it, and was not: an
-// object that has another owner stays, and may lose its references to these.
-func (s *simulation) stays(u *Unseen) {
+// addUnseenKeepers adds to u the unseen objects that could keep a seen object of the collection, or
+// take it or one of its references: an object with another owner stays, and may lose its references
+// to the absent ones.
+func (s *simulation) addUnseenKeepers(u *Unseen) {
 	for _, o := range s.snap.Objects {
 		if !s.notAskedFor(o) {
 			u.Owners(s.snap, o)
@@ -155,18 +159,19 @@ func (s *simulation) stays(u *Unseen) {
 	}
 }
 
-// lose says that the other owners matter of what refers to something that goes.
-func (s *simulation) lose(u *Unseen, ours *ours) {
+// addUnseenCoOwners adds to u the other owners of each object that refers to an affected object.
+func (s *simulation) addUnseenCoOwners(u *Unseen, affected *affectedUIDs) {
 	for _, o := range s.snap.Objects {
-		if ours.own(o) {
+		if affected.hasAffectedOwner(o) {
 			u.Owners(s.snap, o)
 		}
 	}
 }
 
-// markUnread marks the gaps that are such because a list failed: what is asked for is all
-// garbage that can be seen, and more was to be seen.
-func markUnread(gaps []report.Gap) (found bool) {
+// markUnreadGaps marks the gaps that exist because a list failed, and reports whether there are
+// any. A collection is asked for all garbage that can be seen, and these lists would have shown
+// more.
+func markUnreadGaps(gaps []report.Gap) (found bool) {
 	for i := range gaps {
 		code, _, _ := strings.Cut(gaps[i].Why, ":")
 		if code != string(reason.NotInDump) && code != string(reason.LeftOut) {
