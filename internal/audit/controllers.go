@@ -1,6 +1,6 @@
 package audit
 
-// controllers are the service accounts of the controllers of Kubernetes, in kube-system.
+// controllers are the service accounts of Kubernetes' controllers in kube-system.
 var controllers = map[string]bool{
 	"attachdetach-controller": true, "bootstrap-signer": true, "certificate-controller": true, "cloud-controller-manager": true,
 	"clusterrole-aggregation-controller": true, "cronjob-controller": true, "daemon-set-controller": true,
@@ -20,7 +20,7 @@ var controllers = map[string]bool{
 	"validatingadmissionpolicy-status-controller": true, "volumeattributesclass-protection-controller": true,
 }
 
-// The controllers that answer for most of what goes.
+// The controllers that send most deletes.
 const (
 	GarbageCollector    = "generic-garbage-collector"
 	NamespaceController = "namespace-controller"

@@ -1,3 +1,3 @@
-// Package audit reads the deletes and evictions out of audit logs of API servers: who sent
-// them, with what, and when. It says nothing about what they took: package history does.
+// Package audit reads deletes and evictions from audit logs of API servers: their sender, options
+// and time. Package history attributes losses to them.
 package audit

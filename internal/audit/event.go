@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// complete is the stage of a request that was answered.
+	// complete is the stage of an answered request.
 	complete = "ResponseComplete"
-	// manyUIDs bounds how many objects are known of one request.
+	// manyUIDs bounds the objects that are recorded for one request.
 	manyUIDs = 100_000
-	// manyAddresses bounds how many addresses are kept of what a client may say.
+	// manyAddresses bounds the recorded addresses, because a client may send any number.
 	manyAddresses = 8
 )
 
-// event is what is read of an Event.
+// event has the fields that are read from an Event.
 type event struct {
 	apiVersion, kind, level, id, stage, uri, verb string
 	received, answered                            string
@@ -27,12 +27,13 @@ type event struct {
 	resource, group, subresource, namespace, name      string
 	code                                               int64
 	status, refUID, deletedUID, returnedUID, truncated string
-	// asked is the body of the request, if the log has it; listed are the objects in the answer.
+	// asked is the body of the request; nil if the log has none. listed are the uids of the objects
+	// in the response.
 	asked  *body
 	listed []types.UID
 }
 
-// body is what is read of DeleteOptions, and of an Eviction, which has some.
+// body has the fields that are read from DeleteOptions, or from an Eviction with DeleteOptions.
 type body struct {
 	Options
 	uid       string
@@ -40,8 +41,8 @@ type body struct {
 	rehearsed bool
 }
 
-// document reads an Event or an EventList. What the items of a list are worth its apiVersion
-// tells, which may stand behind them.
+// document reads an Event or an EventList. The apiVersion of a list, which may come after its
+// items, decides whether they are valid.
 func (r *reader) document() error {
 	var whole event
 	var items []event
@@ -135,13 +136,13 @@ func (r *reader) field(e *event, name string) error {
 	}
 }
 
-// isOther reports whether an event is known to be none of a delete or an eviction.
+// isOther reports whether an event is known to be neither a delete nor an eviction.
 func (e *event) isOther() bool {
 	return e.stage != "" && e.stage != complete ||
 		e.verb != "" && e.verb != string(Delete) && e.verb != string(Collection) && e.verb != "create"
 }
 
-// oneOf reads those fields of an object that somebody wants, which are texts.
+// oneOf reads the wanted fields of an object, which must be strings.
 func (r *reader) oneOf(what string, wanted map[string]*string) error {
 	return r.fields(what, func(name string) error {
 		if into := wanted[name]; into != nil {
@@ -151,7 +152,7 @@ func (r *reader) oneOf(what string, wanted map[string]*string) error {
 	})
 }
 
-// addresses reads where a request came from. The last one is the one to trust.
+// addresses reads the source addresses of a request. Only the last one can be trusted.
 func (r *reader) addresses(e *event) error {
 	return r.each("sourceIPs", func() error {
 		var address string
@@ -166,7 +167,8 @@ func (r *reader) addresses(e *event) error {
 	})
 }
 
-// answer reads the status of the answer: of a delete that was over at once it names the object.
+// answer reads the status of the response. For a delete that removed the object at once it has the
+// uid.
 func (r *reader) answer(e *event) error {
 	const what = "responseStatus"
 	return r.fields(what, func(name string) error {
@@ -183,7 +185,7 @@ func (r *reader) answer(e *event) error {
 	})
 }
 
-// body reads the body of a request: DeleteOptions, or an Eviction with some in it.
+// body reads the body of a request: DeleteOptions, or an Eviction with DeleteOptions.
 func (r *reader) body(what string, b *body) error {
 	return r.fields(what, func(name string) error {
 		at := what + "." + name
@@ -212,7 +214,7 @@ func (r *reader) body(what string, b *body) error {
 	})
 }
 
-// returned reads the object in an answer, or the objects of a collection.
+// returned reads the object in a response, or the objects of a collection.
 func (r *reader) returned(e *event) error {
 	return r.fields("responseObject", func(name string) error {
 		switch {
@@ -227,7 +229,7 @@ func (r *reader) returned(e *event) error {
 	})
 }
 
-// item reads the uid of an object that went with its collection. Of too many nothing is known.
+// item reads the uid of an object of a collection. If there are too many, all are dropped.
 func (r *reader) item(e *event) error {
 	return r.fields("an item of responseObject", func(name string) error {
 		if name != "metadata" {
@@ -244,7 +246,7 @@ func (r *reader) item(e *event) error {
 	})
 }
 
-// micros reads a time, in microseconds since 1970.
+// micros parses a time into microseconds since 1970.
 func micros(what, text string) (int64, error) {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -261,7 +263,7 @@ func shorten(text string) string {
 	return text
 }
 
-// take keeps what an event says, if it is that a delete or an eviction was carried out.
+// take records an event if it is a delete or an eviction that was carried out.
 func (r *reader) take(e *event) error {
 	received, err := micros("requestReceivedTimestamp", e.received)
 	if err != nil {
@@ -292,13 +294,13 @@ func (r *reader) take(e *event) error {
 	q := r.request(e, verb, query)
 	if q.Received, q.Answered = received, answered; verb == Collection {
 		if q.Labels, q.Fields, ok = query.selectors(); !ok {
-			return nil // who knows what it took
+			return nil // unknown what it deleted
 		}
 	}
 	return r.add(q, e.uri)
 }
 
-// does is which of the verbs an event is about; empty for none.
+// does returns the verb of an event; empty if it is neither a delete nor an eviction.
 func (e *event) does() Verb {
 	switch {
 	case e.resource == "":
@@ -326,7 +328,7 @@ func (r *reader) request(e *event, verb Verb, q query) Request {
 	}
 	out.Resource.Group, out.Resource.Resource = once(e.group), once(e.resource)
 	if e.group == "" && e.resource == "namespaces" {
-		out.Namespace = "" // it is said to be in itself
+		out.Namespace = "" // the log reports the namespace as inside itself
 	}
 	if verb == Collection {
 		out.UIDs = e.listed

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields reads an object, and has its values taken by their names: take has to read or skip
-// each. Null is an object without fields.
+// fields reads an object and calls take with the name of each field. take must read or skip the
+// value. Null is an object without fields.
 func (r *reader) fields(what string, take func(name string) error) error {
 	if ok, err := r.begin(what, jsontext.KindBeginObject); !ok {
 		return err
@@ -26,7 +26,7 @@ func (r *reader) fields(what string, take func(name string) error) error {
 	return err
 }
 
-// each reads an array, and has its values taken.
+// each reads an array and calls take for each value.
 func (r *reader) each(what string, take func() error) error {
 	if ok, err := r.begin(what, jsontext.KindBeginArray); !ok {
 		return err
@@ -42,7 +42,7 @@ func (r *reader) each(what string, take func() error) error {
 	}
 }
 
-// begin reads the beginning of an object or array; it is false of null.
+// begin reads the start of an object or array. It returns false for null.
 func (r *reader) begin(what string, want jsontext.Kind) (bool, error) {
 	switch kind := r.dec.PeekKind(); kind {
 	case want, jsontext.KindNull, jsontext.KindInvalid:
@@ -67,7 +67,7 @@ func (r *reader) text(what string, into *string) error {
 	}
 }
 
-// number reads a whole number.
+// number reads an integer.
 func (r *reader) number(what string, into *int64) error {
 	switch kind := r.dec.PeekKind(); kind {
 	case jsontext.KindNumber, jsontext.KindNull, jsontext.KindInvalid:
@@ -101,7 +101,7 @@ func kindText(k jsontext.Kind) string {
 	}
 }
 
-// truth reads true or false, as "true" or "false".
+// truth reads a boolean as "true" or "false".
 func (r *reader) truth(what string, into *string) error {
 	switch kind := r.dec.PeekKind(); kind {
 	case jsontext.KindTrue, jsontext.KindFalse, jsontext.KindNull, jsontext.KindInvalid:

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// query is what the URI of a request asks for.
+// query is the query of a request's URI.
 type query struct{ url.Values }
 
 func queryOf(uri string) (query, bool) {
@@ -19,7 +19,7 @@ func queryOf(uri string) (query, bool) {
 	return query{u.Query()}, true
 }
 
-// selectors are those of a collection; of everything where it names none.
+// selectors returns the selectors of a collection. They select everything if the query has none.
 func (q query) selectors() (labels.Selector, fields.Selector, bool) {
 	l, err := labels.Parse(q.Get("labelSelector"))
 	if err != nil {
@@ -29,13 +29,13 @@ func (q query) selectors() (labels.Selector, fields.Selector, bool) {
 	return l, f, err == nil
 }
 
-// rehearsed reports whether nothing was to be done.
+// rehearsed reports whether the request was a dry run.
 func (e *event) rehearsed(q query) bool {
 	return q.Get("dryRun") != "" || e.asked != nil && e.asked.rehearsed
 }
 
-// options are what was asked for: by the body, or by the URI where there is none. Where the log
-// leaves bodies out only what the URI names is known.
+// options returns the options from the body of a request, or from the URI if there is no body. If
+// the log omits bodies, only the options in the URI are known.
 func (e *event) options(q query) *Options {
 	if e.asked != nil {
 		o := e.asked.Options
@@ -53,7 +53,7 @@ func (e *event) options(q query) *Options {
 	return o
 }
 
-// policy is a propagation policy, where old clients say whether dependents are orphaned.
+// policy returns a propagation policy. Old clients send orphanDependents instead.
 func policy(named, orphan string) string {
 	switch {
 	case named != "":

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// longest bounds a single text or number of a log, in bytes. An object has at most a few MiB.
+	// longest bounds a single string or number of a log, in bytes. An object has at most a few MiB.
 	longest = 16 << 20
-	// most bounds how many requests are kept.
+	// most bounds the number of recorded requests.
 	most = 500_000
 )
 
-// Window is the time that somebody asks about, in microseconds since 1970; a zero is an open end.
+// Window is the requested range of time, in microseconds since 1970. A zero is an open end.
 type Window struct{ From, To int64 }
 
 func (w Window) has(received, answered int64) bool {
 	return (w.From == 0 || answered >= w.From) && (w.To == 0 || received <= w.To)
 }
 
-// Read adds the deletes and evictions of a log that were carried out within a time. The log is
-// of Events of audit.k8s.io as JSON, one after the other, or of EventLists, as they are sent to
-// a webhook; it may be gzipped. The name is that for errors, which also name the line.
+// Read adds the deletes and evictions of a log that were carried out within the window. The log is
+// a sequence of JSON Events of audit.k8s.io, or of EventLists, as they are sent to a webhook. It
+// may be gzipped. name is for errors, which also have the line.
 func (l *Log) Read(name string, in io.Reader, w Window) error {
 	text := bufio.NewReaderSize(in, 1<<16)
 	if magic, _ := text.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
@@ -62,7 +62,7 @@ type reader struct {
 	dec    *jsontext.Decoder
 	log    *Log
 	window Window
-	// events is how many events were read.
+	// events is the number of events that were read.
 	events int
 }
 
@@ -93,13 +93,13 @@ func (r *reader) documents() error {
 	}
 }
 
-// cutOff reports whether an error is that the log ends within its last event, and there are
-// others before it.
+// cutOff reports whether an error means that the log ends within its last event, after complete
+// ones.
 func (r *reader) cutOff(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) && r.input.failed == nil && r.events > 0 && r.dec.StackDepth() > 0
 }
 
-// line is the number of the line that an error is about.
+// line returns the number of the line that an error is about.
 func (r *reader) line(err error) int {
 	ahead := r.dec.UnreadBuffer()
 	if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) {
@@ -108,7 +108,7 @@ func (r *reader) line(err error) int {
 	return 1 + r.input.ends - bytes.Count(ahead, []byte("\n"))
 }
 
-// plain is an error without the place that a line says better.
+// plain returns an error without its byte offset, which the line number replaces.
 func plain(err error) error {
 	if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) {
 		return fmt.Errorf("this is not JSON: %w", syntax.Err)
@@ -116,7 +116,7 @@ func plain(err error) error {
 	return err
 }
 
-// add keeps a request, unless another log had it.
+// add records a request, unless another log had it.
 func (r *reader) add(q Request, uri string) error {
 	k := key{q.ID, uri, q.Received}
 	if r.log.seen[k] {
@@ -130,7 +130,7 @@ func (r *reader) add(q Request, uri string) error {
 	return nil
 }
 
-// once is the one copy of a text that many requests have.
+// once returns the shared copy of a string that many requests have.
 func (l *Log) once(text string) string {
 	if s, ok := l.texts[text]; ok {
 		return s
@@ -139,11 +139,11 @@ func (l *Log) once(text string) string {
 	return text
 }
 
-// input counts the lines of what is read, and bounds how much of it is held.
+// input counts the lines that are read, and limits the bytes that are buffered.
 type input struct {
 	in io.Reader
-	// taken is how much was understood; read is how much was read, and ends how many ends of
-	// lines.
+	// taken returns the number of parsed bytes. read is the number of bytes read, and ends the
+	// number of line ends.
 	taken  func() int64
 	read   int64
 	ends   int

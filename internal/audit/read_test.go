@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/audit"
 )
 
-// TestRead runs testdata/read: logs, and what is kept of them.
+// TestRead runs testdata/read: logs and the recorded requests.
 //
 //	read [from=TIME] [to=TIME]    the input is a log; it is read with a name of its own
 //	again                         the input is a further log
@@ -100,7 +100,7 @@ func clock(micros int64) string {
 
 const line = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"%d","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/shop/configmaps/a","verb":"delete","user":{"username":"alice"},"objectRef":{"resource":"configmaps","namespace":"shop","name":"a","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-11-24T03:34:30.517816Z","stageTimestamp":"2026-11-24T03:34:30.520272Z"}` + "\n"
 
-// TestGzip reads a log that is compressed, in two parts as if two files were put together.
+// TestGzip reads a gzipped log of two members, as if two files were concatenated.
 func TestGzip(t *testing.T) {
 	var b bytes.Buffer
 	for i := range 2 {
@@ -131,8 +131,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestBounds: what has no end in one piece is an error, and takes no more memory than that
-// piece may.
+// TestBounds: an endless token is an error, and takes no more memory than its limit.
 func TestBounds(t *testing.T) {
 	for _, c := range []struct{ before, part string }{{`{"verb":"`, "x"}, {"", " \n"}, {`{"code":`, "1"}} {
 		in := readers{strings.NewReader(c.before), endless{c.part}}
@@ -152,7 +151,7 @@ func (r *readers) Read(p []byte) (int, error) {
 	return r[1].Read(p)
 }
 
-// FuzzRead: nothing panics, and an error names the file and a line of it.
+// FuzzRead: nothing panics, and an error names the file and one of its lines.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(fmt.Sprintf(line, 1)))
 	f.Add([]byte(`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[` + fmt.Sprintf(line, 1) + `]}`))

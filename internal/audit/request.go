@@ -10,22 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Log is what audit logs say of a time: all of it, or some, for a log may leave things out, and
-// each API server has one of its own. Nothing follows from what is not in it.
+// Log is the content of audit logs. It may be incomplete: a log may omit requests, and each API
+// server has its own. The absence of a request proves nothing.
 type Log struct {
-	// Requests are in the order in which they were received.
+	// Requests are ordered by the time when they were received.
 	Requests []Request
-	// First and Last are when the first request and the last one of the logs were received, of
-	// whatever kind they were, in microseconds since 1970; 0 of empty logs.
+	// First and Last are the times when the first and the last request of any kind was received, in
+	// microseconds since 1970; 0 for empty logs.
 	First, Last int64
-	// Cut are logs of which the last line is not whole, as of one that is being written.
+	// Cut are logs whose last event is incomplete, for example because it is still being written.
 	Cut []string
 
 	texts map[string]string
 	seen  map[key]bool
 }
 
-// key is one request, however many logs have it.
+// key identifies a request across several logs.
 type key struct {
 	id, uri  string
 	received int64
@@ -36,42 +36,43 @@ type Request struct {
 	ID   string
 	Verb Verb
 	Sender
-	// Resource, Namespace and Name are what it was for. A Collection has no name.
+	// Resource, Namespace and Name are its target. A Collection has no name.
 	Resource        schema.GroupResource
 	Namespace, Name string
-	// Labels and Fields select what is deleted of a Collection.
+	// Labels and Fields are the selectors of a Collection.
 	Labels labels.Selector
 	Fields fields.Selector
-	// UIDs are the objects that it was for, where the log tells; nil where not.
+	// UIDs are the uids of its objects; nil if the log has none.
 	UIDs []types.UID
-	// Removed says that the answer was that the object is gone, and not the object.
+	// Removed is true if the response says that the object is gone, instead of returning the
+	// object.
 	Removed bool
-	// Options are what it asked for; nil where the log does not tell.
+	// Options are its options; nil if the log does not have them.
 	Options *Options
-	// Received and Answered are when, in microseconds since 1970 by the clock of the server.
+	// Received and Answered are in microseconds since 1970 by the clock of the server.
 	Received, Answered int64
 }
 
-// Verb is what was asked for.
+// Verb is the kind of a request.
 type Verb string
 
 // The verbs.
 const (
 	Delete     Verb = "delete"
 	Collection Verb = "deletecollection"
-	// Eviction is the creation of an Eviction of a pod.
+	// Eviction creates an Eviction of a pod.
 	Eviction Verb = "evict"
 )
 
-// Options are those of a delete.
+// Options are the options of a delete.
 type Options struct {
-	// Policy is the propagation policy; empty where the request named none.
+	// Policy is the propagation policy; empty if the request named none.
 	Policy string
-	// Grace is the grace period in seconds; nil where the request named none.
+	// Grace is the grace period in seconds; nil if the request named none.
 	Grace *int64
 }
 
-// Equal reports whether two requests asked for the same.
+// Equal reports whether two requests had the same options.
 func (o *Options) Equal(p *Options) bool {
 	if o == nil || p == nil {
 		return o == p
@@ -79,15 +80,15 @@ func (o *Options) Equal(p *Options) bool {
 	return o.Policy == p.Policy && (o.Grace == p.Grace || o.Grace != nil && p.Grace != nil && *o.Grace == *p.Grace)
 }
 
-// Sender is who sent a request.
+// Sender is the client that sent a request.
 type Sender struct {
 	User string
-	// Impersonated is the user in whose name that was; empty for the own one.
+	// Impersonated is the impersonated user; empty without impersonation.
 	Impersonated string
-	// Agent is what the client calls itself.
+	// Agent is the User-Agent of the client.
 	Agent string
-	// Addresses are where it came from, and over which proxies. Only the last one is not what the
-	// client says.
+	// Addresses are the client's address and those of its proxies. The client can forge all but the
+	// last one.
 	Addresses []string
 }
 
@@ -101,8 +102,8 @@ const (
 	manager  = "system:kube-controller-manager"
 )
 
-// Controller names the part of Kubernetes that is the sender, as its service account is called;
-// false for everybody else, people and operators alike.
+// Controller returns the Kubernetes component that is the sender, by the name of its service
+// account. It returns false for all other senders, such as people and operators.
 func (s *Sender) Controller() (string, bool) {
 	if s.Impersonated != "" {
 		return "", false
@@ -110,7 +111,7 @@ func (s *Sender) Controller() (string, bool) {
 	if name, ok := strings.CutPrefix(s.User, accounts); ok {
 		return name, controllers[name]
 	}
-	if s.User == manager { // the controllers have no accounts, and say who they are
+	if s.User == manager { // the controllers have no accounts, but distinct user agents
 		name := s.Agent[strings.LastIndex(s.Agent, "/")+1:]
 		return strings.TrimPrefix(name, accounts), true
 	}

@@ -13,31 +13,31 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// finalizerGuard refuses to take the collector's finalizers off an owner for as long as
-// some kind is not known: a dependent may be among its objects. Of an owner that is
-// orphaned from, that dependent would be collected as soon as it is seen; and the
-// foreground deletion of an owner would be over with a dependent left.
+// finalizerGuard refuses to remove the collector's finalizers from an owner while some kind is not
+// fully known, because a dependent may be among its objects. If the owner orphans its dependents,
+// that dependent would be collected as soon as it is seen. If the owner is deleted in the
+// foreground, its deletion would finish with a dependent left.
 // (spec L63, L64, I7)
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go GarbageCollector.Sync,
-// GetDeletableResources: goes on without the kind.
+// GetDeletableResources: continues without the kind.
 // Rule: spec §3.3.
 type finalizerGuard struct {
 	feed *kube.Feed
 
 	mu    sync.Mutex
 	epoch uint64
-	// asked are the owners that were refused once in this epoch: whoever asks again
-	// has judged by what has been seen since.
+	// asked are the owners that were refused once in this epoch. A second request was decided with
+	// everything that has been seen since.
 	asked map[types.UID]bool
 }
 
-// mostAsked bounds what is remembered. Who is forgotten is refused once more.
+// mostAsked bounds asked. A forgotten owner is refused once more.
 const mostAsked = 1 << 16
 
 func newFinalizerGuard(f *kube.Feed) *finalizerGuard { return &finalizerGuard{feed: f, epoch: 1} }
 
-// before is asked before a write.
+// before wraps engine.RunOptions.Before.
 func (p *finalizerGuard) before(next func(context.Context, engine.Request) error) func(context.Context, engine.Request) error {
 	return func(ctx context.Context, r engine.Request) error {
 		if r.Verb == engine.RemoveFinalizer {
@@ -52,7 +52,7 @@ func (p *finalizerGuard) before(next func(context.Context, engine.Request) error
 	}
 }
 
-// kept reports whether an owner may lose a finalizer.
+// kept returns an error if an owner may not lose a finalizer now.
 func (p *finalizerGuard) kept(r engine.Request) error {
 	epoch, why, complete := p.feed.Complete()
 	if missing := p.feed.Missing(); complete && r.Finalizer == object.Orphan && missing != "" {
@@ -72,7 +72,7 @@ func (p *finalizerGuard) kept(r engine.Request) error {
 	return nil
 }
 
-// again reports whether an owner was refused before, and takes note of it.
+// again reports whether an owner was refused before, and records it.
 func (p *finalizerGuard) again(uid types.UID) bool {
 	if p.asked[uid] {
 		return true

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestAskedIsBounded: owners that were refused once are not remembered forever.
+// TestAskedIsBounded: the number of remembered owners is limited.
 func TestAskedIsBounded(t *testing.T) {
 	p := &finalizerGuard{epoch: 2, asked: map[types.UID]bool{}}
 	for i := range 2*mostAsked + 1 {

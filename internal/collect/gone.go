@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// mostGone bounds what is remembered. Who is forgotten costs a grace period.
+// mostGone bounds gone. A forgotten object needs a grace period again.
 const mostGone = 1 << 16
 
-// gone are objects that a watch has shown to go. They are known to have been there, so
-// that their absence is no surprise and needs no grace period. (spec §17 step 7)
+// gone has the objects that a watch has shown as deleted. They are known to have existed, so their
+// absence needs no grace period. (spec §17 step 7)
 type gone struct {
 	mu   sync.Mutex
 	uids map[types.UID]struct{}
 }
 
-// has reports whether an object was seen to go.
+// has reports whether a watch has shown the object as deleted.
 func (g *gone) has(uid types.UID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -27,9 +27,8 @@ func (g *gone) has(uid types.UID) bool {
 	return ok
 }
 
-// see takes note of an event. That an object was missing in a list is not enough: a
-// list may come from a server that does not know yet what there is. What a watch shows
-// carries the object as it was.
+// see records an event. An object that is only missing from a list does not count, because the list
+// may come from a server with an old state. An event of a watch has the last state of the object.
 func (g *gone) see(e object.Event) {
 	if e.Type != object.Deleted || e.Object.ResourceVersion == "" {
 		return
@@ -42,8 +41,7 @@ func (g *gone) see(e object.Event) {
 	g.uids[e.Object.UID] = struct{}{}
 }
 
-// through hands events on and takes note of them first, until they end or the context
-// does.
+// through forwards events and records them first, until they or the context end.
 func (g *gone) through(ctx context.Context, events <-chan object.Event) <-chan object.Event {
 	out := make(chan object.Event)
 	go func() {

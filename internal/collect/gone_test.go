@@ -14,7 +14,7 @@ func event(kind object.EventType, uid, version string) object.Event {
 	return object.Event{Type: kind, Object: &object.Object{Ref: object.Ref{UID: types.UID(uid)}, ResourceVersion: version}}
 }
 
-// Only what a watch has shown to go is known to be gone.
+// Only objects that a watch has shown as deleted are known to be gone.
 func TestGone(t *testing.T) {
 	g := &gone{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -38,7 +38,7 @@ func TestGone(t *testing.T) {
 		}
 	}
 	cancel()
-	in <- event(object.Deleted, "late", "4") // it may be handed on or not
+	in <- event(object.Deleted, "late", "4") // it may be forwarded or not
 	close(in)
 	for range out {
 	}

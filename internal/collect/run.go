@@ -9,37 +9,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Options say what is collected, and how. The zero value is the collector of
-// Kubernetes, of a whole cluster, for as long as the context lasts.
+// Options configure Run. The zero value is the collector of Kubernetes for a whole cluster, until
+// the context ends.
 type Options struct {
-	// Rules say how absence is judged. Under engine.Strict every owner is asked
-	// for with a proof (kube.Proven).
+	// Rules say how absence is judged. Under engine.Strict the absence of every owner must be
+	// proven (kube.Proven).
 	Rules engine.Rules
-	// AbsentGracePeriod is how long an owner that no watch has shown to go has to stay absent
-	// until that counts; 0 for one look. It matters under engine.Strict only.
+	// AbsentGracePeriod is how long an owner that no watch has shown as deleted must stay absent
+	// before it counts as absent; 0 needs a single check. It applies under engine.Strict only.
 	AbsentGracePeriod time.Duration
-	// Wants chooses among the kinds that a collector watches; nil takes all. Who
-	// refers to a kind that is not watched is judged by asking the server.
+	// Wants selects among the kinds that a collector watches; nil selects all. References to a kind
+	// that is not watched are checked with the server.
 	Wants func(object.Resource) bool
-	// SyncPeriod is how often discovery is repeated; 0 for 30 seconds.
+	// SyncPeriod is the interval of discovery; 0 means 30 seconds.
 	SyncPeriod time.Duration
-	// Through puts something between the collector and the server: the bounds of
-	// a plan, a journal. It is called once; nil for nothing.
+	// Through wraps the API between the collector and the server, for example with the limits of a
+	// plan or a journal. It is called once. It may be nil.
 	Through func(engine.API) engine.API
-	// Kind is told of every change of a kind's state, from many goroutines.
+	// Kind is called concurrently for every change of a kind's state.
 	Kind func(kube.KindState)
-	// Listener is told how the watches go. It may be nil.
+	// Listener is notified about the watches. It may be nil.
 	Listener kube.Listener
-	// Follow is handed the feed before the run starts, for those who want to show
-	// what is watched.
+	// Follow is called with the feed before the run starts, to show what is watched.
 	Follow func(*kube.Feed)
-	// Run are the options of the live driver. Synced and Uncovered are set here.
+	// Run configures the live driver. Run sets Synced and Uncovered itself.
 	Run engine.RunOptions
 }
 
-// Run collects until the context ends, or with Options.Run.UntilRest until
-// nothing is left to do, and returns as engine.Run does. When it returns, no goroutine
-// of its own is left.
+// Run collects until the context ends, or with Options.Run.UntilRest until nothing is left to do.
+// It returns the error of engine.Run. When it returns, its goroutines have ended.
 func Run(ctx context.Context, client *kube.Client, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
@@ -48,7 +46,7 @@ func Run(ctx context.Context, client *kube.Client, o Options) error {
 		stop()
 		for range feed.Events() { // until all watches have ended
 		}
-		for range events { // and whoever hands on what they showed
+		for range events { // and until through has ended
 		}
 		<-feed.Done()
 	}()

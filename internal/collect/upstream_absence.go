@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// upstreamAbsence takes the 404 of a path that nobody serves for the absence of an object,
-// as the collector of Kubernetes does: a reference to a kind such as PodList is one
-// to an owner that is absent. Only engine.Upstream may be run over it.
+// upstreamAbsence treats the 404 of an unserved path as the absence of an object, as the collector
+// of Kubernetes does: the owner in a reference to a kind such as PodList is absent. It must be used
+// with engine.Upstream only.
 //
 // Upstream: apimachinery/pkg/api/errors/errors.go NewGenericServerResponse: turns any 404 into the
 // reason NotFound.
@@ -23,7 +23,7 @@ import (
 // Rule: spec Q7, §17.
 type upstreamAbsence struct{ *kube.Client }
 
-// Get reads the object, or finds it absent.
+// Get reads the object, or reports it as absent.
 func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := c.Client.Get(ctx, ref)
 	if unserved, ok := errors.AsType[*kube.UnservedPathError](err); ok {
@@ -33,13 +33,13 @@ func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Objec
 	return o, err
 }
 
-// nowhere finds absent what is asked for by a name that no object can have and of which a server
-// would say 404. Under Strict rules nobody asks for an owner by such a name.
+// nowhere reports an object as absent if its name is impossible and a server would answer 404.
+// Under Strict rules such owners are never looked up.
 //
 // Rule: spec Q31.
 type nowhere struct{ engine.API }
 
-// Get reads the object, or finds it absent.
+// Get reads the object, or reports it as absent.
 func (n nowhere) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := n.API.Get(ctx, ref)
 	if impossible, ok := errors.AsType[*object.ImpossibleNameError](err); ok && impossible.Absent {

@@ -12,16 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// errAnotherCollector says that something else collects garbage in this cluster. Two
-// collectors may delete side by side, but only one may take the finalizers of the
-// collector away: each relies on its own graph.
+// errAnotherCollector says that another garbage collector works in this cluster. Two collectors may
+// both delete, but only one may remove the collector's finalizers, because each relies on its own
+// graph.
 var errAnotherCollector = errors.New("another garbage collector is at work in this cluster: start kube-controller-manager with --controllers=*,-garbage-collector-controller, or observe, or use strict rules")
 
-// between is how often the canary is looked at.
+// between is the interval of checks of the canary.
 const between = 500 * time.Millisecond
 
-// lookForAnother makes garbage and sees whether it goes. It is annotated so that no
-// controller of this program takes it; Kubernetes does not know the annotation.
+// lookForAnother creates an object that is garbage and returns errAnotherCollector if it is
+// deleted. Its annotation protects it from controllers of this program. Kubernetes does not know
+// the annotation.
 func (s *service) lookForAnother(ctx context.Context) error {
 	s.o.Log.Info("looking for another collector", "for", s.o.CheckFor)
 	maps := s.core.ConfigMaps(s.o.CheckNamespace)
@@ -51,9 +52,8 @@ func (s *service) lookForAnother(ctx context.Context) error {
 	return errors.Join(err, end)
 }
 
-// vanishes reports whether something goes within a time. A question that fails is asked
-// again; one that has not been answered at the end is an error, for it may hide the
-// answer.
+// vanishes reports whether an object is deleted within a time. A failed check is repeated. If the
+// last check failed, its error is returned, because it may hide the deletion.
 func vanishes(ctx context.Context, within time.Duration, gone func() (bool, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

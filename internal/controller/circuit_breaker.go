@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// cause says what has tripped the safety limit.
+// cause is what tripped the safety limit.
 type cause string
 
 // The causes.
 const (
-	// deletesPerMinute: more was deleted within a minute than allowed.
+	// deletesPerMinute: more deletes within a minute than allowed.
 	deletesPerMinute cause = "DeletesPerMinute"
-	// garbageShare: more of the cluster became garbage within a minute than allowed.
+	// garbageShare: a larger share of the cluster became garbage within a minute than allowed.
 	garbageShare cause = "GarbageShare"
-	// remembered: it was tripped in an earlier process, and nobody has reset it since.
+	// remembered: it was tripped in an earlier process and has not been reset since.
 	remembered cause = "Remembered"
 )
 
-// causes lists the causes.
+// causes returns all causes.
 func causes() []cause { return []cause{deletesPerMinute, garbageShare, remembered} }
 
-// circuitBreaker lets so many deletes through in any minute. One more trips it, and so does
-// whoever else sees that something is wrong; then it lets nothing through any more: a
-// collector that deletes more than anybody expected is not to be trusted with the rest.
-// Nothing but a person resets it.
+// circuitBreaker limits the deletes in any minute. One delete more trips it, and so does trip. Once
+// it has tripped, it allows nothing: a collector that deletes more than expected cannot be trusted
+// with the rest. Only a person can reset it. It is safe for concurrent use.
 type circuitBreaker struct {
 	now  func() time.Time
 	most int
@@ -33,15 +32,15 @@ type circuitBreaker struct {
 	tripped chan struct{}
 
 	mu    sync.Mutex
-	cause cause // empty while it has not tripped
+	cause cause // empty until it trips
 	why   string
-	// last are the times of the last deletes, as a ring that has grown to what was
-	// needed; next is the oldest one.
+	// last are the times of the last deletes, as a ring that grows as needed; next is the index of
+	// the oldest one.
 	last []time.Time
 	next int
 }
 
-// newCircuitBreaker makes one; most is 0 for one that no number of deletes trips.
+// newCircuitBreaker returns a breaker that allows most deletes per minute; 0 means any number.
 func newCircuitBreaker(most int, now func() time.Time) *circuitBreaker {
 	return &circuitBreaker{now: now, most: most, tripped: make(chan struct{})}
 }
@@ -67,7 +66,7 @@ func (b *circuitBreaker) take() bool {
 	return true
 }
 
-// trip trips it. The first cause counts.
+// trip trips the breaker. Only the first cause is kept.
 func (b *circuitBreaker) trip(c cause, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +80,7 @@ func (b *circuitBreaker) set(c cause, why string) {
 	}
 }
 
-// state is what has tripped the safety limit, and why; empty while it has not tripped.
+// state returns what tripped the safety limit, and why. Both are empty until it trips.
 func (b *circuitBreaker) state() (c cause, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package controller is the garbage collector of a live cluster as a service. Run operates
-// package collect: it leads by a lease, bounds what is written, tells what it does in
-// metrics, events and logs, and answers questions over HTTP.
+// Package controller runs the garbage collector of a live cluster as a service. Run operates
+// package collect: it elects a leader by a lease, limits writes, reports its work in metrics,
+// events and logs, and answers requests over HTTP.
 //
-// Every write passes three gates. The gate of a request (gate.go) knows the intent:
-// protection, the mode, the safety limit, the limiter of deletes. The transport (transport.go)
-// stands right before the wire and knows the time: no write starts when the lease may
-// be somebody else's. The preconditions of the request are the last one, and the
-// server's.
+// Every write passes three gates. The gate of a request (gate.go) knows the intent: protection, the
+// mode, the safety limit, the rate limit of deletes. The transport (transport.go) is right before
+// the wire and knows the time: no write starts when another process may have the lease. The
+// preconditions of the request are the last gate, which the server checks.
 package controller

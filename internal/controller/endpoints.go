@@ -17,13 +17,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// glance is how long an answer waits for the collector.
+// glance is how long a response waits for the collector.
 const glance = 5 * time.Second
 
 var errBusy = errors.New("the garbage collector does not answer")
 
-// look has the collector looked at between two steps. It returns errIdle when this
-// process does not collect.
+// look calls f with the collector between two steps. It returns errIdle if this process does not
+// collect, and errBusy after glance.
 func (s *service) look(ctx context.Context, f func(*engine.Collector)) error {
 	s.mu.Lock()
 	running := s.running
@@ -45,7 +45,7 @@ func (s *service) look(ctx context.Context, f func(*engine.Collector)) error {
 	return nil
 }
 
-// handler answers over HTTP.
+// handler returns the HTTP handler.
 func (s *service) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
@@ -55,7 +55,7 @@ func (s *service) handler() http.Handler {
 	return mux
 }
 
-// health fails when the collector has come to a halt.
+// health fails if the collector hangs.
 func (s *service) health(w http.ResponseWriter, r *http.Request) {
 	if err := s.look(r.Context(), func(*engine.Collector) {}); err != nil && !errors.Is(err, errIdle) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -64,8 +64,7 @@ func (s *service) health(w http.ResponseWriter, r *http.Request) {
 	answer(w, "ok")
 }
 
-// ready fails when this process does not do what it is there for: a replica that
-// waits for its turn does.
+// ready fails if this process does not do its work. A replica that waits for the lease is ready.
 func (s *service) ready(w http.ResponseWriter, _ *http.Request) {
 	state := s.state()
 	switch state {
@@ -92,10 +91,10 @@ func (s *service) metrics(w http.ResponseWriter, r *http.Request) {
 	legacyregistry.Handler().ServeHTTP(w, r)
 }
 
-// idle is what a process holds that does not collect.
+// idle is the state of a process that does not collect.
 var idle = engine.New()
 
-// graph is the debug endpoint of kube-controller-manager, for those on this machine:
+// graph is the debug endpoint of kube-controller-manager. It is restricted to this machine, because
 // it shows names.
 //
 // Upstream: pkg/controller/garbagecollector/dump.go debugHTTPHandler.ServeHTTP.
@@ -125,8 +124,8 @@ func (s *service) graph(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-// local reports whether somebody asks from this machine, or through a port that was
-// forwarded to it.
+// local reports whether a request comes from this machine, or through a port that is forwarded to
+// it.
 func local(remote string) bool {
 	at, err := netip.ParseAddrPort(remote)
 	return err == nil && at.Addr().Unmap().IsLoopback()
@@ -138,8 +137,8 @@ func answer(w http.ResponseWriter, text string) {
 	_, _ = w.Write([]byte(text + "\n"))
 }
 
-// listen serves until the returned function is called. The address is the one that
-// was taken, should the port have been 0.
+// listen serves until the returned function is called. It returns the actual address, which has the
+// chosen port if the requested port was 0.
 func (s *service) listen(ctx context.Context, address string) (at string, stop func(), err error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *service) listen(ctx context.Context, address string) (at string, stop f
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(l) // ends with Close, and says so
+		_ = server.Serve(l) // always returns an error after Close
 	}()
 	return l.Addr().String(), func() { _ = server.Close(); <-ended }, nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Ready is who does what it is there for, which is not who only stands there.
+// A process is ready if it does its work, not just because it runs.
 func TestReady(t *testing.T) {
 	running := make(chan struct{})
 	for _, c := range []struct {

@@ -12,20 +12,20 @@ import (
 
 const component = "kubectl-gc"
 
-// Bounds of events. Events are a courtesy: what does not fit is dropped, and none is
-// ever waited for.
+// Limits of events. Events are best effort: those that exceed the limits are dropped, and nothing
+// waits for them.
 const (
-	// eventBurst and eventQPS are about one object; the rate of all of them is that
-	// of the client.
+	// eventBurst and eventQPS limit the events about one object. The rate of all events is that of
+	// the client.
 	eventBurst = 5
 	eventQPS   = 1.0 / 300
 )
 
-// events tells objects what the collector thinks of them.
+// events reports the collector's decisions as events of the objects.
 type events struct {
 	broadcaster record.EventBroadcaster
 	recorder    record.EventRecorder
-	// told is what was said of requests that were not sent.
+	// told remembers the events about requests that were not sent.
 	told once
 }
 
@@ -41,7 +41,7 @@ func newEvents(client typed.EventsGetter) *events {
 
 func (e *events) stop() { e.broadcaster.Shutdown() }
 
-// warn is upstream's only event, word for word.
+// warn sends upstream's only event, with the same text.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go reportInvalidNamespaceOwnerRef.
 // Rule: spec §3.13.
@@ -52,8 +52,8 @@ func (e *events) warn(w engine.Warning) {
 		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID, w.Dependent.Namespace)
 }
 
-// kept tells an object that a request about it was decided and not sent. It is called
-// from one goroutine.
+// kept reports that a request about an object was decided and not sent. It must not be called
+// concurrently.
 func (e *events) kept(r engine.Request, d engine.Decision, why *refusal) {
 	code, text := d.Reason.String(), ""
 	if why == errObserving {
@@ -66,7 +66,7 @@ func (e *events) kept(r engine.Request, d engine.Decision, why *refusal) {
 	}
 }
 
-// done tells an object what was done to it.
+// done reports what was done to an object.
 func (e *events) done(r engine.Request, d engine.Decision) {
 	e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, d.Reason.String(), actionOf(r).done+": "+because(d))
 }

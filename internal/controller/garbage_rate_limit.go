@@ -11,27 +11,26 @@ import (
 )
 
 const (
-	// gathering is for how long garbage is counted before the first of it is deleted:
-	// whatever made one object garbage has made others by then, too.
+	// gathering is how long garbage is counted before the first object is deleted. Whatever made
+	// one object garbage has made others garbage by then too.
 	gathering = 5 * time.Second
-	// fewGarbage is what is not too much in the smallest of clusters.
+	// fewGarbage is a number of garbage objects that is acceptable even in the smallest cluster.
 	fewGarbage = 100
 )
 
-// garbageRateLimit counts what is found to be garbage before any of it is deleted. Objects are
-// found one after the other, and a limiter lets few go at a time; a breaker that counted
-// deletes would let many go before it saw that half of the cluster is meant. Owners
-// that vanish all at once, as in a restored storage or with a definition, look so.
+// garbageRateLimit counts garbage before any of it is deleted. Objects are found one after the
+// other, and a rate limiter delays deletes. A breaker that counts deletes would therefore allow
+// many before it sees that half of the cluster is affected. Owners that vanish all at once, as in a
+// restored storage or with a CRD, cause that.
 type garbageRateLimit struct {
 	percent int
 	now     func() time.Time
-	// known counts the objects that there are.
+	// known returns the number of existing objects.
 	known func(context.Context) (int, error)
 
 	mu    sync.Mutex
 	found map[types.UID]sighting
-	// limit is how many may be found within a minute; measured is when that was
-	// worked out.
+	// limit is how many may be found within a minute; measured is the time of its computation.
 	limit    int
 	measured time.Time
 }
@@ -43,8 +42,8 @@ func newGarbageRateLimit(percent int, now func() time.Time, known func(context.C
 	return &garbageRateLimit{percent: percent, now: now, known: known, found: map[types.UID]sighting{}, limit: fewGarbage}
 }
 
-// see counts an object. Settled tells that it was found long enough ago for others of
-// its kind of trouble to have been found, too. Why is set when they are too many.
+// see counts an object. settled is true if it was found long enough ago that other garbage with the
+// same cause has been found too. why is set if there is too much garbage.
 func (s *garbageRateLimit) see(ctx context.Context, uid types.UID) (settled bool, why string, err error) {
 	settled, n, limit := s.count(uid)
 	if n <= limit {
@@ -60,8 +59,8 @@ func (s *garbageRateLimit) see(ctx context.Context, uid types.UID) (settled bool
 	return settled, "", nil
 }
 
-// count takes note of an object, and returns how many were found within a minute, and
-// how many may be as far as that is known: no more than a few when it was long ago.
+// count records an object, and returns how many were found within a minute, and the limit. The
+// limit falls back to fewGarbage if it was measured more than a minute ago.
 func (s *garbageRateLimit) count(uid types.UID) (settled bool, n, limit int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,7 @@ func (s *garbageRateLimit) count(uid types.UID) (settled bool, n, limit int) {
 	return now.Sub(x.first) >= gathering, len(s.found), s.limit
 }
 
-// measure works out how many may be found of so many.
+// measure sets and returns the limit for a number of existing objects.
 func (s *garbageRateLimit) measure(known int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 )
 
-// found has a limit see objects from one number up to another.
+// found makes a limit see objects from one number up to another.
 func found(t *testing.T, s *garbageRateLimit, from, to int) (settled bool, why string) {
 	t.Helper()
 	for i := from; i <= to; i++ {
@@ -25,12 +25,12 @@ func found(t *testing.T, s *garbageRateLimit, from, to int) (settled bool, why s
 	return settled, why
 }
 
-// of is a world of so many objects.
+// of returns a function that counts n objects.
 func of(n *int) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) { return *n, nil }
 }
 
-// The first of too much garbage is not let go before the rest of it is seen.
+// The first object of too much garbage is not deleted before the rest is seen.
 func TestGarbageGathers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := 2000
@@ -52,7 +52,7 @@ func TestGarbageGathers(t *testing.T) {
 	})
 }
 
-// In a small cluster a few are not too many, whatever their share.
+// In a small cluster a few garbage objects are acceptable, whatever their share.
 func TestGarbageInSmallClusters(t *testing.T) {
 	known := 120
 	s := newGarbageRateLimit(10, time.Now, of(&known))
@@ -64,8 +64,8 @@ func TestGarbageInSmallClusters(t *testing.T) {
 	}
 }
 
-// What was found a minute ago is another matter, and what was known of a cluster that
-// has shrunk since does not count.
+// Garbage of more than a minute ago does not count, and neither does the old size of a cluster that
+// has shrunk since.
 func TestGarbageForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := 10_000
@@ -89,7 +89,7 @@ func TestGarbageForgotten(t *testing.T) {
 	})
 }
 
-// Who cannot say how many objects there are lets none of them go.
+// If the number of objects is unknown, none is deleted.
 func TestGarbageWithoutMeasure(t *testing.T) {
 	busy := errors.New("busy")
 	s := newGarbageRateLimit(10, time.Now, func(context.Context) (int, error) { return 0, busy })
@@ -99,8 +99,8 @@ func TestGarbageWithoutMeasure(t *testing.T) {
 	}
 }
 
-// The gate holds garbage back until it is settled, and when it is too much nothing of
-// it goes, patches included.
+// The gate delays garbage until it is settled. If there is too much, nothing is written, not even
+// patches.
 func TestGateWithTooMuchGarbage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := 1000

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// refusal is why a request was not sent. Nothing but the mode refuses without a reason.
+// refusal is why a request was not sent. Only errObserving has no Reason.
 type refusal struct {
 	Reason reason.Code
 	Text   string
 }
 
-// Error is the text.
+// Error returns the text.
 func (r *refusal) Error() string { return r.Text }
 
 var (
@@ -30,11 +30,10 @@ var (
 
 func refuse(why reason.Code) *refusal { return &refusal{why, reason.Gate.Short(why)} }
 
-// hold is how long a request is not asked about again that was refused for a reason
-// that does not pass by itself.
+// hold is the pause before a request is decided again that was refused for a lasting reason.
 const hold = 10 * time.Minute
 
-// holdBack is engine.RunOptions.Hold.
+// holdBack implements engine.RunOptions.Hold.
 func holdBack(r *engine.RefusedError) time.Duration {
 	switch refusal, _ := errors.AsType[*refusal](r); refusal {
 	case nil, errNotLeading:
@@ -51,22 +50,22 @@ type gate struct {
 	enforce bool
 	policy  policy.Policy
 	breaker *circuitBreaker
-	// garbage counts it before it is deleted; nil for no such count.
+	// garbage counts garbage before it is deleted; nil without that limit.
 	garbage *garbageRateLimit
 	fence   *leaseFence
-	// deletes limits deletes alone; nil for no limit.
+	// deletes limits the rate of deletes; nil without a limit.
 	deletes flowcontrol.RateLimiter
 }
 
-// before is engine.RunOptions.Before. What lasts longest is looked at first, so that
-// a refusal names the reason that would remain.
+// before implements engine.RunOptions.Before. It checks the most permanent reasons first, so that a
+// refusal has the reason that would remain.
 func (g *gate) before(ctx context.Context, r engine.Request) error {
 	if r.Verb == engine.DeleteObject {
 		if refusal := g.protected(r); refusal != nil {
 			return refusal
 		}
 	}
-	// What is not sent must not count: that could trip the limit.
+	// A request that is not sent must not be counted, because that could trip the limit.
 	if err := g.mayWrite(); err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func (g *gate) before(ctx context.Context, r engine.Request) error {
 	return nil
 }
 
-// bounded holds a delete against how many there are.
+// bounded checks a delete against the limits.
 func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 	if g.garbage != nil {
 		settled, why, err := g.garbage.see(ctx, r.Ref.UID)
@@ -97,7 +96,7 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 			return err
 		}
 		if !g.fence.holds() {
-			return errNotLeading // it was lost while this one waited
+			return errNotLeading // the lease was lost during the wait
 		}
 	}
 	if !g.breaker.take() {
@@ -106,8 +105,7 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 	return nil
 }
 
-// protected refuses the delete of an object that must not go, or of which nobody
-// knows whether it may.
+// protected refuses to delete an object that is protected or may be.
 func (g *gate) protected(r engine.Request) error {
 	if r.Live == nil {
 		return &refusal{reason.ProtectedByAnnotation, "it was never seen, so it may be protected"}
@@ -118,7 +116,7 @@ func (g *gate) protected(r engine.Request) error {
 	return nil
 }
 
-// mayWrite is the last look before a write starts, whatever it is.
+// mayWrite is the last check before any write.
 func (g *gate) mayWrite() error {
 	switch {
 	case !g.enforce:

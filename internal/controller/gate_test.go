@@ -24,7 +24,7 @@ func deleting(kind string) engine.Request {
 	return engine.Request{Verb: engine.DeleteObject, Ref: o.Ref, Live: o}
 }
 
-// Each gate refuses with its own reason, and the one that lasts longest comes first.
+// Each gate refuses with its own reason, and the most permanent one comes first.
 func TestGate(t *testing.T) {
 	whole := func() *circuitBreaker { return newCircuitBreaker(0, time.Now) }
 	broken := newCircuitBreaker(1, time.Now)
@@ -39,7 +39,7 @@ func TestGate(t *testing.T) {
 		name    string
 		gate    gate
 		request engine.Request
-		want    string // empty: it may go
+		want    string // empty: allowed
 	}{
 		{"a delete", gate{enforce: true, breaker: whole()}, deleting("Pod"), ""},
 		{"a patch", gate{enforce: true, breaker: whole()}, patch, ""},
@@ -78,8 +78,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A replica that does not lead any more sends nothing, so that nothing counts: it must not
-// leave a tripped limit behind for the one that leads.
+// A replica that is no longer the leader sends nothing, so nothing counts: it must not leave a
+// tripped limit behind for the leader.
 func TestWhatIsNotSentDoesNotCount(t *testing.T) {
 	now := time.Unix(1000, 0)
 	lost := newLeaseFence(time.Second)
@@ -109,7 +109,7 @@ func TestSafetyLimit(t *testing.T) {
 		want  bool
 	}{
 		{0, true}, {30 * time.Second, true}, {0, true},
-		{30 * time.Second, true}, // the first one is a minute ago
+		{30 * time.Second, true}, // the first one is a minute old
 		{29 * time.Second, false},
 		{time.Hour, false},
 	} {
@@ -137,7 +137,7 @@ func TestSafetyLimit(t *testing.T) {
 	}
 }
 
-// A fence holds from the moment a renewal was sent, and when it is over it is over.
+// A fence holds from the moment a renewal was sent, and never opens again.
 func TestLeaseFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaseFence(10 * time.Second)
@@ -146,7 +146,7 @@ func TestLeaseFence(t *testing.T) {
 			t.Error("it holds before it was taken")
 		}
 		sent := l.now()
-		wait(t, 4*time.Second) // the answer was slow
+		wait(t, 4*time.Second) // the response was slow
 		l.renewed(sent)
 		wait(t, 5*time.Second)
 		if !l.holds() {
@@ -169,8 +169,8 @@ func TestLeaseFence(t *testing.T) {
 	})
 }
 
-// A fence is over when either clock says so: a machine that sleeps stops the one, and
-// the other is set by anybody.
+// A fence closes when either clock says so: the process clock stops while a machine sleeps, and the
+// wall clock can be set.
 func TestLeaseFenceOnBothClocks(t *testing.T) {
 	began := instant{time.Second, time.Unix(1000, 0)}
 	for _, c := range []struct {

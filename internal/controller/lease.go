@@ -14,36 +14,36 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lease says by which lease a replica leads.
+// Lease configures the leader election.
 type Lease struct {
 	Namespace, Name string
-	// Identity is unique among all processes of all time.
+	// Identity is unique among all processes that ever run.
 	Identity string
-	// Duration is how long the others wait after the last renewal that they saw;
-	// Renew how long we write after the last one that we sent; Retry how often it
-	// is tried. What lies between the first two is for the requests under way.
+	// Duration is how long other replicas wait after the last renewal that they saw. Renew is how
+	// long this one writes after the last renewal that it sent. Retry is the interval of attempts.
+	// The difference of the first two is left for requests in progress.
 	Duration, Renew, Retry time.Duration
 }
 
-// errLost ends a process that led. It cannot lead again: what it knows may be as old
+// errLost ends a process that was the leader. It cannot lead again, because its state may be as old
 // as the loss.
 var errLost = errors.New("the lease was lost: another replica may lead")
 
-// leaseFence is open for as long as this process may write. It counts from the moment before
-// the last successful renewal was sent, on two clocks: that of the process, which
-// nobody sets, goes on while a signal or the garbage collector of Go stops it; and that
-// of the wall goes on while the machine sleeps. The one that is further counts.
+// leaseFence is open while this process may write. It counts from the moment before the last
+// successful renewal was sent, on two clocks. The process clock, which cannot be set, continues
+// while a signal or the garbage collector of Go stops the process. The wall clock continues while
+// the machine sleeps. The larger difference counts.
 //
-// A nil fence is that of one who needs no lease.
+// A nil fence is always open, for a process without a lease.
 type leaseFence struct {
 	renew time.Duration
 	now   func() instant
-	// lost ends when the time is over.
+	// lost ends when the fence closes.
 	lost context.Context
 	lose context.CancelFunc
 
 	mu sync.Mutex
-	// sent is when the last renewal was; zero before the first.
+	// sent is when the last successful renewal was sent; zero before the first.
 	sent  instant
 	timer *time.Timer
 }
@@ -54,7 +54,7 @@ type instant struct {
 	wall    time.Time
 }
 
-// since is how much later than another instant it is.
+// since returns the larger of the differences on both clocks.
 func (i instant) since(other instant) time.Duration {
 	return max(i.process-other.process, i.wall.Sub(other.wall))
 }
@@ -67,7 +67,7 @@ func newLeaseFence(renew time.Duration) *leaseFence {
 	return t
 }
 
-// renewed says that a renewal succeeded that was sent at an instant.
+// renewed records a successful renewal that was sent at an instant.
 func (t *leaseFence) renewed(sent instant) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,7 +83,7 @@ func (t *leaseFence) renewed(sent instant) {
 	t.timer.Reset(left)
 }
 
-// check closes the fence when its time has come. It does not open again.
+// check closes the fence if its time has passed. It never opens again.
 func (t *leaseFence) check() { t.holds() }
 
 // holds reports whether a write may start now.
@@ -103,7 +103,7 @@ func (t *leaseFence) holds() bool {
 	return false
 }
 
-// end closes a fence that nobody needs any more.
+// end closes a fence that is no longer needed.
 func (t *leaseFence) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,8 +113,7 @@ func (t *leaseFence) end() {
 	t.lose()
 }
 
-// renewals is a lock that takes note of when it was renewed, and of whether it can be
-// asked for at all.
+// renewals is a lock that records its renewals, and passes the results of its requests to bar.
 type renewals struct {
 	resourcelock.Interface
 	fence *leaseFence
@@ -124,19 +123,19 @@ type renewals struct {
 // Get reads the lease.
 func (l renewals) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
-	if err == nil || !apierrors.IsNotFound(err) { // one that is missing is made next
+	if err == nil || !apierrors.IsNotFound(err) { // a missing lease is created next
 		l.bar(err)
 	}
 	return record, raw, err
 }
 
-// Create takes the lease.
+// Create creates the lease and acquires it.
 func (l renewals) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	sent := l.fence.now()
 	return l.note(sent, r, l.Interface.Create(ctx, r))
 }
 
-// Update takes the lease or renews it.
+// Update acquires the lease or renews it.
 func (l renewals) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	sent := l.fence.now()
 	return l.note(sent, r, l.Interface.Update(ctx, r))
@@ -146,15 +145,14 @@ func (l renewals) note(sent instant, r resourcelock.LeaderElectionRecord, err er
 	if err == nil && r.HolderIdentity == l.Identity() {
 		l.fence.renewed(sent)
 	}
-	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) { // somebody else was faster
+	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) { // another request won the race
 		l.bar(err)
 	}
 	return err
 }
 
-// lead calls work as soon as this process leads, and ends it when it does not lead any
-// more. The lease is given back when the work has ended by itself, so that another
-// replica can lead at once, and only then.
+// lead calls work once this process is the leader, and ends it when it no longer is. Unless the
+// lease is lost first, it is released after work returns, so that another replica can lead at once.
 func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *leaseFence, bar func(error), work func(context.Context) error) error {
 	lock := renewals{
 		Interface: &resourcelock.LeaseLock{
@@ -168,7 +166,7 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 	started, stopped := make(chan struct{}), make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, LeaseDuration: l.Duration, RenewDeadline: l.Renew, RetryPeriod: l.Retry, Name: l.Name,
-		// Its own way of giving a lease back does not look whose it is by then.
+		// The elector's own release does not check who holds the lease by then.
 		ReleaseOnCancel: false,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { close(started) },
@@ -190,7 +188,7 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 	case <-ctx.Done():
 		resign()
 		<-stopped
-		if t.holds() { // it was taken in the same moment
+		if t.holds() { // it was acquired at the same moment
 			return giveBack(context.WithoutCancel(ctx), lock, l)
 		}
 		return nil
@@ -214,13 +212,13 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 	return errors.Join(errLost, err)
 }
 
-// giveBack gives the lease back if it is still ours.
+// giveBack releases the lease if this process still holds it.
 func giveBack(ctx context.Context, lock resourcelock.Interface, l Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, l.Renew)
 	defer cancel()
 	record, _, err := lock.Get(ctx)
 	if err != nil || record.HolderIdentity != l.Identity {
-		return nil // then it ends by itself
+		return nil // then it expires by itself
 	}
 	now := metav1.Now()
 	record.HolderIdentity, record.LeaseDurationSeconds, record.RenewTime, record.AcquireTime = "", 1, now, now

@@ -15,18 +15,18 @@ var ours = Lease{
 	Duration: 15 * time.Second, Renew: 10 * time.Second, Retry: 2 * time.Second,
 }
 
-// leading is a process that stands for a lease.
+// leading is a process in leader election.
 type leading struct {
 	fence *leaseFence
-	// works is closed when it leads; ended has what lead returns.
+	// works is closed when it leads; ended has the result of lead.
 	works chan struct{}
 	ended chan error
-	// idle is when the work was told to end; the work itself takes another 3 s.
+	// idle is when the work was cancelled; it takes another 3 s to end.
 	idle time.Time
 	service
 }
 
-// told is what it knows of whether the lease can be asked for.
+// told is the last result that it knows of a request for the lease.
 func (p *leading) told() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,8 +49,8 @@ func stand(ctx context.Context, l *leases, lease Lease) *leading {
 	return p
 }
 
-// A leader whose renewals fail stops writing, and works no longer, 10 s after the last
-// one that did not; then it ends, and does not give back what may be somebody else's.
+// A leader whose renewals fail stops writing and working 10 s after the last successful one. Then
+// it ends, and does not release a lease that may belong to another replica.
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{}
@@ -75,8 +75,8 @@ func TestLeaseLost(t *testing.T) {
 	})
 }
 
-// A leader of which the lease was taken does not write a moment longer than its last
-// renewal allows, and ends.
+// A leader that lost its lease to another replica does not write longer than its last renewal
+// allows, and ends.
 func TestLeaseTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{}
@@ -98,8 +98,8 @@ func TestLeaseTaken(t *testing.T) {
 	})
 }
 
-// A leader that is told to end renews until its work is done, gives the lease back, and
-// the next one leads at once.
+// A leader that is cancelled renews until its work is done and releases the lease. The next replica
+// leads at once.
 func TestLeaseGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{}
@@ -131,7 +131,7 @@ func TestLeaseGivenBack(t *testing.T) {
 	})
 }
 
-// Who cannot ask for the lease knows it, and who has to wait for it is not barred.
+// A failed request for the lease is reported. Waiting for the lease is not a failure.
 func TestLeaseBarred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{fails: errDown}
@@ -159,8 +159,8 @@ func TestLeaseBarred(t *testing.T) {
 	})
 }
 
-// Who is told to end in the moment in which it gets the lease gives it back, whether or
-// not it has begun to work.
+// A process that is cancelled at the moment when it acquires the lease releases it, whether or not
+// it has begun to work.
 func TestLeaseTakenAtTheEnd(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {

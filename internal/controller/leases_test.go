@@ -17,11 +17,10 @@ import (
 type leases struct {
 	coordination.LeaseInterface
 	mu sync.Mutex
-	// have is the lease, nil for none; fails is what every request gets instead of an
-	// answer.
+	// have is the lease, nil for none; fails is the error of every request.
 	have  *api.Lease
 	fails error
-	// taken is called when the lease is made; nil for nobody.
+	// taken is called when the lease is created. It may be nil.
 	taken   func()
 	version int
 	writes  int
@@ -31,7 +30,7 @@ var errDown = errors.New("the server is down")
 
 var leaseResource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
-// Leases is the server itself.
+// Leases returns the server itself.
 func (l *leases) Leases(string) coordination.LeaseInterface { return l }
 
 // Get reads the lease.
@@ -47,7 +46,7 @@ func (l *leases) Get(_ context.Context, name string, _ metav1.GetOptions) (*api.
 	return l.have.DeepCopy(), nil
 }
 
-// Create makes the lease.
+// Create creates the lease.
 func (l *leases) Create(_ context.Context, lease *api.Lease, _ metav1.CreateOptions) (*api.Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,14 +80,14 @@ func (l *leases) store(lease *api.Lease) *api.Lease {
 	return l.have.DeepCopy()
 }
 
-// fail has every request fail from now on; nil for none.
+// fail makes every request fail from now on; nil stops that.
 func (l *leases) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fails = err
 }
 
-// touch writes to the lease as somebody else does.
+// touch writes to the lease like another client.
 func (l *leases) touch(change func(*api.Lease)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,16 +102,16 @@ func (l *leases) now() *api.Lease {
 	return l.have.DeepCopy()
 }
 
-// raced is a server on which somebody renews the lease after every read, for a while.
+// raced is a server where another client renews the lease after every read, for a while.
 type raced struct {
 	*leases
 	times int
 }
 
-// Leases is the server itself.
+// Leases returns the server itself.
 func (r *raced) Leases(string) coordination.LeaseInterface { return r }
 
-// Get reads the lease, which is another one then.
+// Get reads the lease, which another client renews then.
 func (r *raced) Get(ctx context.Context, name string, o metav1.GetOptions) (*api.Lease, error) {
 	have, err := r.leases.Get(ctx, name, o)
 	if r.times--; r.times >= 0 {

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // who leads
+	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader election
 	_ "k8s.io/component-base/metrics/prometheus/restclient"              // the lease and the events
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -14,8 +14,8 @@ import (
 
 const namespace = "kubectl_gc"
 
-// The metrics. None of them has a label that a user of the cluster can choose: no
-// names, no namespaces, no kinds.
+// The metrics. None has a label that a user of the cluster can choose, such as a name, a namespace
+// or a kind.
 var (
 	objectsGauge = gauge("objects", "Objects in the graph, those that are only referred to included.")
 	queueGauge   = gaugeVec("queue_depth", "Attempts that are ready, and those that wait to be repeated.", "state")
@@ -46,14 +46,14 @@ func counterVec(name, help string, labels ...string) *metrics.CounterVec {
 	return metrics.NewCounterVec(&metrics.CounterOpts{Namespace: namespace, Name: name, Help: help, StabilityLevel: metrics.ALPHA}, labels)
 }
 
-// measure brings the gauges about a collector up to date.
+// measure updates the gauges of a collector.
 func measure(c *engine.Collector) {
 	objectsGauge.Set(float64(c.Graph().Len()))
 	queueGauge.WithLabelValues("ready").Set(float64(c.Ready()))
 	queueGauge.WithLabelValues("deferred").Set(float64(c.DeferredCount()))
 }
 
-// measureKinds brings the gauge of the kinds up to date.
+// measureKinds updates the gauge of the kinds.
 func measureKinds(kinds []kube.KindState) {
 	count := map[kube.State]int{kube.Syncing: 0, kube.Synced: 0, kube.Broken: 0}
 	for _, k := range kinds {
@@ -64,7 +64,7 @@ func measureKinds(kinds []kube.KindState) {
 	}
 }
 
-// measureLimit says what has tripped the safety limit.
+// measureLimit updates the gauge of the safety limit.
 func measureLimit(b *circuitBreaker) {
 	cause, _ := b.state()
 	for _, c := range causes() {

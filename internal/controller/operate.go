@@ -22,45 +22,44 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
-// Options say how the collector is operated.
+// Options configure Run.
 type Options struct {
 	// Rules and AbsentGracePeriod say how absence is judged.
 	Rules             engine.Rules
 	AbsentGracePeriod time.Duration
-	// Enforce has requests sent; otherwise they are told of.
+	// Enforce makes it send requests. Otherwise it only reports them.
 	Enforce bool
 	// Allow lifts the protection of kinds.
 	Allow map[schema.GroupKind]bool
-	// Workers is the number of attempts under way, SyncPeriod how often discovery is
-	// repeated.
+	// Workers is the number of concurrent attempts, SyncPeriod the interval of discovery.
 	Workers    int
 	SyncPeriod time.Duration
-	// DeleteQPS limits the deletes; 0 for no limit. The safety limit trips when more is deleted
-	// within a minute than MaxDeletesPerMinute, or when, under strict rules, more than
-	// MaxGarbagePercent of all objects are found to be garbage; 0 for neither.
+	// DeleteQPS limits the rate of deletes; 0 means no limit. The safety limit trips if more than
+	// MaxDeletesPerMinute objects are deleted within a minute, or if, under strict rules, more than
+	// MaxGarbagePercent of all objects are found to be garbage; 0 disables either.
 	DeleteQPS           float32
 	MaxDeletesPerMinute int
 	MaxGarbagePercent   int
-	// Lease has one of several replicas lead; nil for one without others.
+	// Lease configures leader election among replicas; nil for a single process.
 	Lease *Lease
-	// CheckFor has a collector looked for that is not ours, for so long, in this
-	// namespace, before anything is written; 0 for no look.
+	// CheckFor is how long to search for another collector, in CheckNamespace, before anything is
+	// written; 0 skips the search.
 	CheckFor       time.Duration
 	CheckNamespace string
-	// Address is where questions are answered; empty for nowhere.
+	// Address is the HTTP address; empty for none.
 	Address string
-	// Config is for the lease, the events and the look for another collector.
+	// Config is for the lease, the events and the search for another collector.
 	Config *rest.Config
-	// Connect makes the client of the collector, which has to send what it sends
-	// through what it is given.
+	// Connect returns the client of the collector. The client must send its requests through the
+	// given transport.
 	Connect func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error)
 	Log     *slog.Logger
 }
 
-// state is what a process is doing.
+// state is the activity of a process.
 type state string
 
-// The states, as /readyz says them.
+// The states, as /readyz reports them.
 const (
 	starting   state = "starting"
 	waiting    state = "waiting for the lease"
@@ -70,38 +69,38 @@ const (
 	tripped    state = "the safety limit has tripped"
 )
 
-// graceAlone is how long a request under way may go on when the process ends.
+// graceAlone is how long requests in progress may continue when the process ends.
 const graceAlone = 5 * time.Second
 
-// errIdle says that this process does not collect, at present.
+// errIdle says that this process does not collect at present.
 var errIdle = errors.New("this replica does not collect")
 
-// service is one run.
+// service is one call of Run.
 type service struct {
 	o      Options
 	client *kube.Client
-	// core is for events, and for the look for another collector; leases has a
-	// client of its own, which never waits for an event.
+	// core is for events, and for the search for another collector; leases has its own client,
+	// which never waits for an event.
 	core   typed.CoreV1Interface
 	leases coordination.LeasesGetter
 	gate   *gate
 	events *events
-	// would is what was logged of requests that an observer does not send.
+	// would remembers the logged requests that an observer does not send.
 	would once
-	// questions are what others ask the collector.
+	// questions are functions to run on the collector.
 	questions chan func(*engine.Collector)
 
 	mu   sync.Mutex
-	lead bool // or stands for it
-	// barred is why the lease could not be asked for the last time; nil if it could.
+	lead bool // leads, or waits for the lease
+	// barred is the error of the last request for the lease; nil if it succeeded.
 	barred error
 	feed   *kube.Feed
-	// running is closed when the run ends; nil while there is none.
+	// running is closed when collecting ends; nil before it starts.
 	running chan struct{}
 }
 
-// Run operates the collector until the context ends, which is no error, or until the
-// lease is lost, which is one.
+// Run operates the collector until the context ends, which is not an error, or until the lease is
+// lost, which is one.
 func Run(ctx context.Context, o Options) error {
 	register()
 	s := &service{o: o, would: once{}, questions: make(chan func(*engine.Collector))}
@@ -139,7 +138,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// prepare makes the gate and the clients. Nothing is sent yet.
+// prepare makes the gate and the clients. It sends no request.
 func (s *service) prepare() error {
 	s.gate = &gate{enforce: s.o.Enforce, policy: policy.Policy{Allow: s.o.Allow}}
 	s.gate.breaker = newCircuitBreaker(s.o.MaxDeletesPerMinute, time.Now)
@@ -168,7 +167,7 @@ func (s *service) prepare() error {
 	return err
 }
 
-// collect is the run of a leader.
+// collect runs the collector of a leader.
 func (s *service) collect(ctx context.Context) error {
 	if err := s.recall(ctx); err != nil {
 		return err
@@ -206,7 +205,7 @@ func (s *service) collect(ctx context.Context) error {
 	return err
 }
 
-// objects counts what the collector has observed.
+// objects returns the number of objects that the collector has observed.
 func (s *service) objects(ctx context.Context) (n int, err error) {
 	err = s.look(ctx, func(c *engine.Collector) {
 		g := c.Graph()
@@ -219,14 +218,14 @@ func (s *service) objects(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// bar takes note of whether the lease can be asked for.
+// bar records the result of the last request for the lease.
 func (s *service) bar(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.barred = err
 }
 
-// state tells what this process is doing.
+// state returns the activity of this process.
 func (s *service) state() state {
 	s.mu.Lock()
 	defer s.mu.Unlock()

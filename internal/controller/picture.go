@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// picture is the graph of a collector as a document: what it believes at this moment.
-// The scope of a kind reports whether what is only referred to has a namespace.
+// picture returns the graph of a collector as a document. The scope of its kind decides whether an
+// object that is only referenced has a namespace.
 func picture(c *engine.Collector, uids []types.UID, resource func(apiVersion, kind string) (object.Resource, error)) *report.Graph {
 	g := c.Graph()
 	doc := &report.Graph{APIVersion: report.APIVersion, Kind: "Graph", Complete: true}

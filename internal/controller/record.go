@@ -14,24 +14,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// The levels of what is logged. What a person has to know is slog.LevelInfo or above.
+// The log levels. Everything that a person must know is at slog.LevelInfo or above.
 const (
-	// LevelRequests: each object about which something was decided to be sent.
+	// LevelRequests: each object with a decided request.
 	LevelRequests = slog.LevelDebug
 	// LevelDecisions: each finished attempt.
 	LevelDecisions = 2 * slog.LevelDebug
 )
 
-// What became of the requests of an attempt: the values of the label outcome.
+// The outcomes of the requests of an attempt, as values of the label outcome.
 const (
-	nothing  = "nothing" // there was none to send
+	nothing  = "nothing" // no request was needed
 	sent     = "sent"
-	observed = "observed" // it would have been sent: see errObserving
-	refused  = "refused"  // by us
+	observed = "observed" // would have been sent: see errObserving
+	refused  = "refused"  // by this process
 	failed   = "failed"
 )
 
-// record counts and tells of a finished attempt. It is called from one goroutine.
+// record counts and reports a finished attempt. It must not be called concurrently.
 func (s *service) record(r engine.Record) {
 	d := r.Decision
 	code, outcome := d.Reason.String(), nothing
@@ -76,8 +76,8 @@ func (s *service) record(r engine.Record) {
 	s.o.Log.LogAttrs(context.Background(), level, "decided", attributes...)
 }
 
-// tellSent tells of every write of an attempt that left: a line of the log each, which is
-// the record of what this process has done, and an event for what was done.
+// tellSent reports every write of an attempt that was sent: a log line for each, which is the
+// record of what this process has done, and an event for each success.
 func (s *service) tellSent(r engine.Record) {
 	for _, x := range r.Exchanges {
 		if _, kept := errors.AsType[*refusal](x.Err); x.Verb == object.Get || kept {
@@ -98,8 +98,8 @@ func (s *service) tellSent(r engine.Record) {
 	}
 }
 
-// messageOf is what an answer says of a write. That of a server that has failed, and
-// none at all, do not say whether it was done.
+// messageOf returns the log message for the result of a write. Without a response, or after a
+// server error, it is unknown whether the write was done.
 func messageOf(err error, done string) (string, slog.Level) {
 	var status apierrors.APIStatus
 	var unserved *kube.UnservedPathError
@@ -108,7 +108,7 @@ func messageOf(err error, done string) (string, slog.Level) {
 	case err == nil:
 		return done, slog.LevelInfo
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return "not " + done, slog.LevelInfo // somebody else was faster
+		return "not " + done, slog.LevelInfo // another request won the race
 	case answered:
 		return "not " + done, slog.LevelWarn
 	default:
@@ -116,7 +116,7 @@ func messageOf(err error, done string) (string, slog.Level) {
 	}
 }
 
-// logObserved logs what would have been sent, once.
+// logObserved logs each request that would have been sent once.
 func (s *service) logObserved(r engine.Record) {
 	for _, q := range r.Decision.Requests {
 		message := "would patch"
@@ -129,7 +129,7 @@ func (s *service) logObserved(r engine.Record) {
 	}
 }
 
-// attributesOf are what is logged of a request.
+// attributesOf returns the log attributes of a request.
 func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
 	list := []slog.Attr{
 		slog.String("object", q.Ref.String()), slog.String("uid", string(q.Ref.UID)),
@@ -145,8 +145,8 @@ func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
 	return list
 }
 
-// tellKept tells the objects of the requests that were refused. One refusal stands
-// for all of a decision: what refuses one refuses the next.
+// tellKept sends an event about refused requests. It reports only the first one of a decision,
+// because the others are refused for the same reason.
 func (s *service) tellKept(r engine.Record) {
 	var one *engine.RefusedError
 	var why *refusal
@@ -156,7 +156,7 @@ func (s *service) tellKept(r engine.Record) {
 	s.events.kept(one.Request, r.Decision, why)
 }
 
-// unknown reports whether a reason says that something is not known.
+// unknown reports whether a reason means that something is unknown.
 func unknown(r reason.Code) bool {
 	switch r {
 	case reason.UnknownOwnerKind, reason.OwnerNotCovered, reason.ObjectNotCovered, reason.LookupFailed, reason.AbsenceNotProven:
@@ -166,7 +166,7 @@ func unknown(r reason.Code) bool {
 	}
 }
 
-// kind tells of a kind whose state has changed. It is called from many goroutines.
+// kind logs a change of a kind's state. It is called concurrently.
 func (s *service) kind(k kube.KindState) {
 	level := LevelRequests
 	if k.State == kube.Broken || k.State == kube.Undiscovered {

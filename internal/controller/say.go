@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// action is a request in words: as a value of a log, and as the beginning of a
-// sentence before and after it was sent.
+// action describes a request: as a log value, and as the beginning of a sentence after and before
+// it was sent.
 type action struct{ name, done, would string }
 
 func actionOf(q engine.Request) action {
@@ -30,7 +30,7 @@ func actionOf(q engine.Request) action {
 // mostNamed is how many owners a sentence names.
 const mostNamed = 3
 
-// missing are the owners whose absence a decision rests on.
+// missing returns the owners whose absence a decision depends on.
 func missing(d engine.Decision) []object.Ref {
 	var refs []object.Ref
 	for i := range d.Owners {
@@ -41,7 +41,7 @@ func missing(d engine.Decision) []object.Ref {
 	return refs
 }
 
-// because is why a request is sent: the owners that are absent, if it is that.
+// because returns why a request is sent. It names the absent owners if they are the reason.
 func because(d engine.Decision) string {
 	owners := missing(d)
 	if len(owners) == 0 {
@@ -61,11 +61,11 @@ func because(d engine.Decision) string {
 	return strings.Join(names, ", ") + verb
 }
 
-// once remembers what was said of objects last: to say it again is noise. It is used
-// from one goroutine.
+// once remembers the last text about each object, to avoid repetitions. It is not safe for
+// concurrent use.
 type once map[object.Ref]string
 
-// mostTold bounds what is remembered.
+// mostTold bounds once.
 const mostTold = 1 << 14
 
 // say reports whether a text is new.

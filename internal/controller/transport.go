@@ -8,19 +8,18 @@ import (
 	"strings"
 )
 
-// transport is the last thing before the wire: it counts what the collector asks and
-// writes, and lets no write through that must not start now. A request may have
-// waited for a limiter, or for a pause that the server has asked for, since the gate
-// has seen it.
+// transport is the last step before the wire. It counts the collector's requests, and blocks writes
+// that must not start now. A request may have waited for a rate limiter, or for a pause that the
+// server asked for, since it passed the gate.
 type transport struct {
 	next http.RoundTripper
 	gate *gate
 }
 
-// WrappedRoundTripper is what sends requests in the end.
+// WrappedRoundTripper returns the wrapped transport.
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// RoundTrip sends the request.
+// RoundTrip sends the request, unless it is a write that must not start.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	verb := verbOf(r)
 	send := t.next.RoundTrip
@@ -36,8 +35,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// write sends a write. It may have to wait for a connection, so it is called back
-// when the lease is lost before the answer has come.
+// write sends a write. It may have to wait for a connection, so it is cancelled if the lease is
+// lost before the response arrives.
 func (t *transport) write(r *http.Request) (*http.Response, error) {
 	if err := t.gate.mayWrite(); err != nil {
 		if r.Body != nil {
@@ -60,7 +59,7 @@ func (t *transport) write(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// release is the body of an answer whose end frees what the request has taken.
+// release is the body of a response that calls free when it is closed.
 type release struct {
 	io.ReadCloser
 	free func()
@@ -72,7 +71,7 @@ func (r *release) Close() error {
 	return r.ReadCloser.Close()
 }
 
-// verbOf is what a request does in the words of Kubernetes.
+// verbOf returns the Kubernetes verb of a request.
 func verbOf(r *http.Request) string {
 	switch {
 	case r.Method != http.MethodGet:

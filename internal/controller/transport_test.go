@@ -39,8 +39,8 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// A write that waits for a connection is called back when the lease is lost; one that
-// comes after that is not sent; reads go on.
+// A write that waits for a connection is cancelled when the lease is lost. A later write is not
+// sent. Reads continue.
 func TestWriteOutlivesNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{enforce: true, breaker: newCircuitBreaker(0, time.Now), fence: newLeaseFence(10 * time.Second)}
@@ -73,7 +73,7 @@ func TestWriteOutlivesNoLease(t *testing.T) {
 	})
 }
 
-// Whatever is not a read is a write: who observes sends none, of whatever kind.
+// Everything that is not a read is a write: an observer sends none of any kind.
 func TestOnlyReadsAreFree(t *testing.T) {
 	var sent []string
 	tr := &transport{gate: &gate{breaker: newCircuitBreaker(0, time.Now)}, next: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -92,7 +92,7 @@ func TestOnlyReadsAreFree(t *testing.T) {
 	_ = response.Body.Close()
 }
 
-// The body of an answer is read after the write, and frees what the write has taken.
+// The body of a response is read after the write, and releases its resources.
 func TestAnswerOutlivesTheWrite(t *testing.T) {
 	g := &gate{enforce: true, breaker: newCircuitBreaker(0, time.Now), fence: newLeaseFence(time.Minute)}
 	defer g.fence.end()

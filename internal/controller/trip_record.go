@@ -12,19 +12,19 @@ import (
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
-// trippedAnnotation is on the lease while the safety limit has tripped: when it was, and why. A
-// process that begins to lead and finds it writes nothing. Only a person takes it off.
+// trippedAnnotation is on the lease while the safety limit is tripped. Its value has the time and
+// the reason. A new leader that finds it writes nothing. Only a person removes it.
 const trippedAnnotation = "kubectl-gc.io/safety-limit-tripped"
 
-// tripRecord keeps a tripped limit tripped when the process ends: what a restart would
-// reset, the kubelet would.
+// tripRecord keeps a tripped limit across restarts. Otherwise a restart by the kubelet would reset
+// it.
 type tripRecord struct {
 	leases coordination.LeasesGetter
 	lease  Lease
 }
 
-// read is what stands on the lease; empty when it has not tripped. A lease that cannot
-// be read is an error: it may say so.
+// read returns the reason on the lease; empty if the limit is not tripped. An unreadable lease is
+// an error, because it may have a reason.
 func (l tripRecord) read(ctx context.Context) (why string, uid types.UID, err error) {
 	have, err := l.leases.Leases(l.lease.Namespace).Get(ctx, l.lease.Name, metav1.GetOptions{})
 	if err != nil {
@@ -37,9 +37,8 @@ func (l tripRecord) read(ctx context.Context) (why string, uid types.UID, err er
 	return why, have.UID, nil
 }
 
-// write puts it on the lease, again and again until it is there, and returns the uid
-// of the lease. What stands there already stays. When the context ends it is tried
-// once more.
+// write writes the reason to the lease, with retries, and returns the uid of the lease. An existing
+// reason is kept. After the end of the context it tries once more.
 func (l tripRecord) write(ctx context.Context, why string, failed func(error)) types.UID {
 	for {
 		last := ctx.Err() != nil
@@ -60,7 +59,7 @@ func (l tripRecord) write(ctx context.Context, why string, failed func(error)) t
 	}
 }
 
-// put tries it once. The lease is renewed meanwhile, which is a conflict.
+// put tries to write once. A conflict with a renewal of the lease is retried.
 func (l tripRecord) put(ctx context.Context, why string) (types.UID, error) {
 	ctx, stop := context.WithTimeout(ctx, glance)
 	defer stop()
@@ -83,7 +82,7 @@ func (l tripRecord) put(ctx context.Context, why string) (types.UID, error) {
 	return "", errors.Join(errors.New("the lease is written to all the time"), conflict)
 }
 
-// reset is what a person does about it.
+// reset returns the instructions for resetting the limit.
 func (l tripRecord) reset() string {
 	return fmt.Sprintf("when you know why, kubectl annotate lease %s -n %s %s- and start the controller anew", l.lease.Name, l.lease.Namespace, trippedAnnotation)
 }

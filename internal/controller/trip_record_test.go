@@ -31,8 +31,8 @@ func held() *leases {
 	return l
 }
 
-// A safety limit that has tripped is tripped in the next process, too, until a person has taken the
-// annotation off the lease.
+// A tripped safety limit is tripped in the next process too, until a person removes the annotation
+// from the lease.
 func TestLimitStaysTripped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := held()
@@ -62,7 +62,7 @@ func TestLimitStaysTripped(t *testing.T) {
 		if err := second.recall(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		second.watchLimit(t.Context()) // has nothing to write
+		second.watchLimit(t.Context()) // writes nothing
 		if c, text := second.gate.breaker.state(); c != remembered || text != why {
 			t.Errorf("the next process knows %q of %q", text, c)
 		}
@@ -78,8 +78,8 @@ func TestLimitStaysTripped(t *testing.T) {
 	})
 }
 
-// A process that ends while the server does not answer tries it once more, and no
-// longer; one that cannot read the lease does not begin.
+// A process that ends while the server does not answer tries once more, and no longer. A process
+// that cannot read the lease does not begin.
 func TestTripCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := held()
@@ -123,7 +123,7 @@ func TestTripBesideRenewals(t *testing.T) {
 	}
 }
 
-// An observer has no limit to trip, and a single process none that outlives it.
+// An observer never trips a limit, and a single process does not remember it.
 func TestNoTripRecord(t *testing.T) {
 	s, _ := replica(&leases{fails: errDown})
 	s.o.Enforce = false

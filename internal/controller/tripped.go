@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// tripRecord is where a tripped limit is remembered; false when it is nowhere: without a
-// lease there is no object of ours, and an observer has no limit to trip.
+// tripRecord returns where a tripped limit is remembered. It returns false without a lease, because
+// there is no other object to write to, and for an observer, which never trips a limit.
 func (s *service) tripRecord() (tripRecord, bool) {
 	if s.o.Lease == nil || !s.o.Enforce {
 		return tripRecord{}, false
@@ -21,7 +21,7 @@ func (s *service) tripRecord() (tripRecord, bool) {
 	return tripRecord{leases: s.leases, lease: *s.o.Lease}, true
 }
 
-// recall trips the limit if it was tripped before this process began to lead.
+// recall trips the limit if it was tripped before this process became the leader.
 func (s *service) recall(ctx context.Context) error {
 	l, ok := s.tripRecord()
 	if !ok {
@@ -37,8 +37,8 @@ func (s *service) recall(ctx context.Context) error {
 	return nil
 }
 
-// watchLimit tells of the limit when it trips, and writes it where the next process
-// looks.
+// watchLimit waits until the limit trips, reports it, and writes it to the lease for the next
+// process.
 func (s *service) watchLimit(ctx context.Context) {
 	if c, _ := s.gate.breaker.state(); c == remembered {
 		return
@@ -65,7 +65,7 @@ func (s *service) watchLimit(ctx context.Context) {
 	s.tellTripped(l, uid, text)
 }
 
-// tellTripped is an event on the lease.
+// tellTripped sends an event about the lease.
 func (s *service) tellTripped(l tripRecord, uid types.UID, why string) {
 	s.events.recorder.Event(about(object.Ref{
 		APIVersion: coordination.SchemeGroupVersion.String(), Kind: "Lease", Namespace: l.lease.Namespace, Name: l.lease.Name, UID: uid,

@@ -11,23 +11,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// standing is what the controllers know at the end of a pass that changed nothing.
+// standing is the state of the controllers after a pass without changes.
 type standing struct {
-	// generation is what they had seen of the store; 0 before the first pass.
+	// generation is the store's generation that they have seen; 0 before the first pass.
 	generation uint64
-	// waits is what they wait for; open are those of them that a later pass may end.
+	// waits is what they wait for; open are the waits that a later pass may end.
 	waits, open []controllers.Wait
-	// due is when a pod ends that has a grace period left; zero for none.
+	// due is when the grace period of the next pod ends; zero for none.
 	due time.Time
 }
 
-// The time until a request that was refused is tried again.
+// The pause before a refused request is retried.
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = 2 * time.Second
 )
 
-// act has the controllers act whenever something has changed.
+// act runs the controllers after every change.
 func (d *Deleters) act(w *world) {
 	select {
 	case <-d.feed.Synced():
@@ -65,7 +65,7 @@ func (d *Deleters) act(w *world) {
 	}
 }
 
-// standingAt takes note of what is waited for.
+// standingAt records and returns what the controllers wait for.
 func (d *Deleters) standingAt(generation uint64) standing {
 	s := standing{generation: generation, waits: controllers.Waiting(d.list)}
 	for _, wait := range s.waits {
@@ -84,14 +84,14 @@ func (d *Deleters) standingAt(generation uint64) standing {
 	return s
 }
 
-// stands is what the controllers have come to.
+// stands returns the last state of the controllers.
 func (d *Deleters) stands() standing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.standing
 }
 
-// coverage is what the feed covers.
+// coverage is the coverage of the feed.
 type coverage struct{ d *Deleters }
 
 func (c coverage) world() *world {
@@ -103,20 +103,20 @@ func (c coverage) Covers(r object.Resource, namespace string) bool {
 	return c.world().Covers(r, namespace)
 }
 
-// Why says why it is not.
+// Why says why not everything is known.
 func (c coverage) Why(r object.Resource, namespace string) string {
 	return c.world().Why(r, namespace)
 }
 
-// Undiscovered lists the API versions whose resources the server has not named.
+// Undiscovered lists the API versions whose resources are unknown.
 func (c coverage) Undiscovered() []object.Undiscovered { return c.world().Undiscovered() }
 
-// Unserved reports whether a resource is named and not served.
+// Unserved reports whether a resource is announced but not served.
 func (c coverage) Unserved(r object.Resource, namespace string) bool {
 	return c.world().Unserved(r, namespace)
 }
 
-// redefined says that what is served may have changed.
+// redefined signals that the served kinds may have changed.
 func (d *Deleters) redefined() {
 	select {
 	case d.definitions <- struct{}{}:
@@ -124,17 +124,17 @@ func (d *Deleters) redefined() {
 	}
 }
 
-// The times between two discoveries while it is expected that something is served soon.
+// The pause between two discoveries while a change of the served kinds is expected.
 const (
 	firstLook = 10 * time.Millisecond
 	lastLook  = time.Second
-	// looks is how often the server is asked at least after a change: that of an APIService
-	// does not say what will be served.
+	// looks is the minimum number of discoveries after a change: an APIService does not say which
+	// resources will be served.
 	looks = 4
 )
 
-// followKinds has the server asked what it serves whenever a definition or an APIService has
-// changed, until it serves what it should.
+// followKinds repeats discovery after a change of a CRD or an APIService until everything expected
+// is served.
 func (d *Deleters) followKinds() {
 	var again <-chan time.Time
 	pause, n := firstLook, 0
@@ -156,7 +156,7 @@ func (d *Deleters) followKinds() {
 	}
 }
 
-// expected are the resources of definitions that are established and not followed yet.
+// expected returns the resources of established CRDs that are not followed yet.
 func (d *Deleters) expected() []string {
 	followed := map[string]bool{}
 	for _, k := range d.feed.Kinds() {
@@ -180,8 +180,8 @@ func servesAny(f *object.CRDFacts) bool {
 	return false
 }
 
-// leaving are the definitions whose instances the API server is deleting, unless all that are
-// left wait for finalizers.
+// leaving reports the CRDs whose instances the API server is deleting, unless all remaining
+// instances wait for finalizers.
 func (d *Deleters) leaving() []string {
 	deleting := func(o *object.Object) bool {
 		return o.BeingDeleted() && o.HasFinalizer(controllers.DefinitionCleanup)
@@ -197,8 +197,7 @@ func (d *Deleters) leaving() []string {
 	return list
 }
 
-// broken are the kinds that are followed and cannot be read, which may be because they are not
-// served any more.
+// broken returns the followed kinds that cannot be read, perhaps because they are no longer served.
 func (d *Deleters) broken() []kube.KindState {
 	var list []kube.KindState
 	for _, k := range d.feed.Kinds() {

@@ -10,15 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// answers are the last errors with which kinds could not be read. They may be used from many
-// goroutines.
+// answers has the last errors of kinds that could not be read. It is safe for concurrent use.
 type answers struct {
 	mu   sync.Mutex
 	last map[schema.GroupResource]string
 }
 
-// judge says why a kind cannot be read; empty without an error. Of a read that was cut off by
-// the end of its context it says what the server has answered before, if it has.
+// judge returns why a kind cannot be read; empty without an error. If the context ended the read,
+// it returns the server's last error, if there is one.
 func (a *answers) judge(ctx context.Context, gr schema.GroupResource, err error) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -43,7 +42,7 @@ func (a *answers) judge(ctx context.Context, gr schema.GroupResource, err error)
 	return gr.String() + " cannot be read: " + why
 }
 
-// unread says which kinds cannot be read, of those that were answered.
+// unread reports the kinds that could not be read last time.
 func (a *answers) unread() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,7 +54,7 @@ func (a *answers) unread() []string {
 	return list
 }
 
-// forget forgets a kind that is not served any more.
+// forget drops a kind that is no longer served.
 func (a *answers) forget(gr schema.GroupResource) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What the server has said last is why a kind cannot be read, also when the time was over before
-// it has said it again.
+// The last error of the server is why a kind cannot be read, also if a later read ends without an
+// answer.
 func TestAnswers(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

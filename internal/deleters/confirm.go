@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// readsAtOnce is how many reads of one question are under way at the same time.
+// readsAtOnce is the number of concurrent reads for one check.
 const readsAtOnce = 16
 
-// empty asks the server whether nothing is left in a namespace.
+// empty returns an error unless the server confirms that a namespace is empty.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
 func (w *world) empty(ns *object.Object) error {
@@ -36,8 +36,8 @@ func (w *world) empty(ns *object.Object) error {
 	return all.Wait()
 }
 
-// confirm asks the server whether the cache shows what protects an object, before its
-// protection goes.
+// confirm returns an error unless the server confirms that the cache has everything that may use a
+// protected object, before its protection is removed.
 //
 // Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go askAPIServer.
 func (w *world) confirm(o *object.Object) error {
@@ -53,7 +53,7 @@ func (w *world) confirm(o *object.Object) error {
 	if err != nil {
 		return err
 	}
-	// What was judged is what the pass began with.
+	// The decision was made with the state at the beginning of the pass.
 	if generation, _ := w.store.now(); generation != w.generation || !w.store.reached(l) {
 		return conflict(o, "there are "+k.Plural+" that were not looked at yet")
 	}

@@ -13,25 +13,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// attempt names what the collector is to do about an object.
+// attempt identifies a task of the collector about an object.
 type attempt struct {
 	work engine.Work
 	ref  object.Ref
 }
 
-// deferrals are why attempts wait.
+// deferrals has the errors of deferred attempts.
 type deferrals map[attempt]deferral
 
 type deferral struct {
 	err error
-	// kinds is what was known of kinds then.
+	// kinds is the store's count of kind changes at that time.
 	kinds uint64
 }
 
-// mostDeferred bounds what is remembered. What is forgotten is tried again.
+// mostDeferred bounds deferrals. A forgotten attempt is retried.
 const mostDeferred = 1 << 14
 
-// record takes note of a finished attempt.
+// record records a finished attempt.
 func (d *Deleters) record(r engine.Record) {
 	d.deletes.note(r)
 	at := attempt{r.Decision.Attempt.Work, r.Decision.Attempt.Ref}
@@ -45,25 +45,25 @@ func (d *Deleters) record(r engine.Record) {
 	d.deferred[at] = deferral{r.Err, d.store.kindChanges()}
 }
 
-// collector is what the collector has left to do.
+// collector is the remaining work of the collector.
 type collector struct {
-	// working: it has something to do that it does now; unseen: it waits for watches to show
-	// what its writes have brought about.
+	// working is true if it has work that it does now. unseen is true if watches have not yet shown
+	// the results of its writes.
 	working, unseen bool
-	// open are attempts that wait and may end another time, and why.
+	// open are the reasons of deferred attempts that may succeed later.
 	open []string
-	// again is why attempts have waited that may be under way.
+	// again are the errors of deferred attempts that may be running again.
 	again []string
 }
 
 func (c collector) idle() bool { return !c.working && !c.unseen && len(c.open) == 0 }
 
-// retryDeferred is how often what waits is tried again.
+// retryDeferred is the interval of retries of deferred attempts.
 const retryDeferred = 50 * time.Millisecond
 
-// ask looks at the collector between two steps. What waits is tried again, except for what
-// waits for a kind that nobody serves, or for an owner of a name that no object can have: it has
-// always stayed so in Kubernetes.
+// ask returns the collector's remaining work, read between two steps. It retries deferred attempts,
+// except those that wait for a kind that is not served or an owner with an impossible name:
+// Kubernetes never completes them either.
 func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) {
 	var got collector
 	err := d.between(ctx, func(c *engine.Collector) {
@@ -81,13 +81,13 @@ func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) 
 			c.Wake()
 		}
 		if len(got.open) == 0 && c.UnderWay() > 0 {
-			got.again = d.deferred.errors() // they are being tried just now
+			got.again = d.deferred.errors() // they are being retried now
 		}
 	})
 	return got, err
 }
 
-// between has a look at the collector between two of its steps.
+// between runs look on the collector between two of its steps.
 func (d *Deleters) between(ctx context.Context, look func(*engine.Collector)) error {
 	seen := make(chan struct{})
 	select {
@@ -101,7 +101,7 @@ func (d *Deleters) between(ctx context.Context, look func(*engine.Collector)) er
 	return nil
 }
 
-// failed are the errors with which the last attempts at an object were put off.
+// failed returns the errors of the last deferred attempts on an object.
 func (d *Deleters) failed(ctx context.Context, uid types.UID) []string {
 	var list []string
 	err := d.between(ctx, func(*engine.Collector) {
@@ -112,13 +112,13 @@ func (d *Deleters) failed(ctx context.Context, uid types.UID) []string {
 		}
 	})
 	if err != nil {
-		return nil // there is no collector that would try again
+		return nil // there is no collector to retry
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// open says why an attempt waits; empty if nothing can come of it as things are.
+// open returns why an attempt is deferred; empty if it cannot succeed in the present state.
 func (l deferrals) open(a attempt, kinds uint64) string {
 	why, known := l[a]
 	if _, unknown := errors.AsType[*object.UnknownKindError](why.err); known && unknown && why.kinds == kinds {
@@ -136,7 +136,7 @@ func (l deferrals) open(a attempt, kinds uint64) string {
 	return fmt.Sprintf("%s: %v", a.ref, why.err)
 }
 
-// errors are those with which attempts were put off.
+// errors returns the errors of deferred attempts.
 func (l deferrals) errors() []string {
 	var list []string
 	for at, why := range l {
@@ -148,7 +148,7 @@ func (l deferrals) errors() []string {
 	return list
 }
 
-// refresh has the collector read what it has written and no watch has shown.
+// refresh makes the collector read its own writes that no watch has shown.
 func (d *Deleters) refresh(ctx context.Context) error {
 	return d.between(ctx, func(c *engine.Collector) {
 		c.Refresh()

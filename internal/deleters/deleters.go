@@ -21,30 +21,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Options say who works beside the garbage collector and the namespace controller.
+// Options say which controllers run apart from the garbage collector and the namespace controller.
 type Options struct {
-	// Pods says what becomes of pods that are deleted.
+	// Pods says how deleted pods end.
 	Pods Pods
-	// Protection has the finalizers taken off that protect PersistentVolumeClaims and
-	// PersistentVolumes in use, when they are not in use any more.
+	// Protection makes it remove the finalizers that protect PersistentVolumeClaims and
+	// PersistentVolumes once they are no longer in use.
 	Protection bool
-	// AskProtection is what a person adds to have Protection, for texts.
+	// AskProtection is the option that enables Protection, for messages.
 	AskProtection string
-	// InUse starts also where kube-controller-manager or a kubelet works, and leaves to them what
-	// they do. AskInUse is what a person adds for that, for texts.
+	// InUse allows a start although kube-controller-manager or a kubelet runs, and leaves their
+	// work to them. AskInUse is the option that enables it, for messages.
 	InUse    bool
 	AskInUse string
-	// Command is who we are, in the User-Agent.
+	// Command is the command in the User-Agent.
 	Command string
 }
 
-// unready is how soon a kind is asked for again that the server is still loading.
+// unready is the longest pause before a kind that the server is still loading is requested again.
 const unready = 10 * time.Millisecond
 
-// grace is how long a request under way may go on at the end.
+// grace is how long requests in progress may continue at the end.
 const grace = time.Second
 
-// Deleters are at work. They may be used from many goroutines.
+// Deleters is a set of running controllers. It is safe for concurrent use.
 type Deleters struct {
 	options           Options
 	client            *kube.Client
@@ -54,18 +54,18 @@ type Deleters struct {
 	store             *store
 	list              []controllers.Controller
 	pods              *kubelets
-	// ctx ends the work, and done is closed when it has ended, with err.
+	// ctx ends the work. done is closed when it has ended with err.
 	ctx  context.Context
 	stop context.CancelFunc
 	done chan struct{}
 	err  error
 	do   chan func(*engine.Collector)
-	// definitions has a token when something has changed that says what is served.
+	// definitions has a token after a change that may affect the served kinds.
 	definitions chan struct{}
 	answers     answers
 	deletes     deletes
 	watches     *watches
-	// deferred are the attempts that wait; they belong to the collector's goroutine.
+	// deferred are the deferred attempts. Only the collector's goroutine uses it.
 	deferred deferrals
 
 	mu       sync.Mutex
@@ -75,9 +75,9 @@ type Deleters struct {
 	refused  []kube.KindState
 }
 
-// Start starts the work and returns when everything that is there is known and watched, or with
-// an error that names what may not be read. What cannot be read for other reasons is in Remarks.
-// The context bounds the start; Stop ends the work.
+// Start starts the work. It returns when everything is known and watched, or with an error that
+// names what may not be read. Kinds that cannot be read for other reasons are in Remarks. ctx
+// limits the start only. Stop ends the work.
 func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
 	if o.Pods > Never {
 		return nil, fmt.Errorf("Pods(%d) is no end of pods: take AtOnce, AfterGracePeriod or Never", o.Pods)
@@ -87,7 +87,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		definitions: make(chan struct{}, 1), deferred: deferrals{},
 	}
 	config = rest.CopyConfig(config)
-	config.Timeout = 0 // it would end every watch
+	config.Timeout = 0 // a timeout would end every watch
 	config.Wrap(d.traffic.wrap)
 	var err error
 	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: unready}); err != nil {
@@ -118,7 +118,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 	return d, nil
 }
 
-// run collects, and has the controllers act beside that.
+// run runs the collector and, concurrently, the other controllers.
 func (d *Deleters) run(o Options, followed chan struct{}) {
 	var beside sync.WaitGroup
 	defer close(d.done)
@@ -141,7 +141,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	})
 }
 
-// employ chooses the controllers, in the order in which they act in a plan.
+// employ chooses the controllers, in their order of action in a plan.
 func (d *Deleters) employ(o Options) {
 	coverage := coverage{d}
 	if o.Protection || d.others.manager != nil {
@@ -154,8 +154,8 @@ func (d *Deleters) employ(o Options) {
 	}
 }
 
-// ready waits until everything is known and watched, and fails at once where we may not know
-// something. What cannot be read for other reasons is not waited for.
+// ready waits until everything is known and watched. It fails at once if something may not be read.
+// It does not wait for kinds that cannot be read for other reasons.
 func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 	select {
 	case <-followed:
@@ -173,8 +173,8 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 				return err
 			}
 			if !d.lacksWatch() {
-				// Every event of the first lists was received by the collector's goroutine:
-				// once it takes a function, all of them are in the store.
+				// The collector's goroutine has received all events of the first lists. Once it
+				// runs a function, all of them are in the store.
 				return d.between(ctx, func(*engine.Collector) {})
 			}
 		}
@@ -190,7 +190,7 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 	}
 }
 
-// mayNot is the error of kinds that we may not list or watch.
+// mayNot returns an error if some kinds may not be listed or watched.
 func (d *Deleters) mayNot() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -205,7 +205,7 @@ func (d *Deleters) mayNot() error {
 	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", plain(strings.Join(few(why), "; ")))
 }
 
-// kind takes in what has become of a kind.
+// kind records the state of a kind.
 func (d *Deleters) kind(k kube.KindState) {
 	d.mu.Lock()
 	d.refused = slices.DeleteFunc(d.refused, func(r kube.KindState) bool { return r.Resource.GroupResource() == k.Resource.GroupResource() })
@@ -231,7 +231,7 @@ func (d *Deleters) observed(e object.Event) {
 	}
 }
 
-// ended is the error of work that has ended by itself.
+// ended returns an error that says that the work has ended, and why.
 func (d *Deleters) ended() error {
 	if d.err == nil || errors.Is(d.err, context.Canceled) {
 		return errors.New("the garbage collector has ended")
@@ -239,8 +239,8 @@ func (d *Deleters) ended() error {
 	return fmt.Errorf("the garbage collector has ended: %w", d.err)
 }
 
-// Stop ends the work and returns when no goroutine is left. No write begins after it was
-// called, and one under way has a second.
+// Stop ends the work and returns when all goroutines have ended. No write begins after the call,
+// and writes in progress have a second to finish.
 func (d *Deleters) Stop() error {
 	d.stop()
 	<-d.done

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Explain says of an object, by its uid, why it is there, goes or is stuck, as far as the
-// watches have shown it: a line each, the verdict first. Of one that they do not show, the
-// server is asked; that needs kind and name.
+// Explain says why an object exists, is being deleted or is stuck, as far as the watches have shown
+// it: one line for each fact, the verdict first. An object that they do not show is requested from
+// the server, which needs kind and name.
 func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 	text := d.explain(ctx, ref)
 	for i, line := range text {
@@ -27,7 +27,7 @@ func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 	return strings.Join(text, "\n")
 }
 
-// explain says it, a line each.
+// explain returns the lines of Explain.
 func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 	switch r, err := d.client.Resource(ref.APIVersion, ref.Kind); {
 	case ref.UID == "" && ref.Name == "":
@@ -36,10 +36,10 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 		if ref.UID == "" {
 			return []string{fmt.Sprintf("which object? %s %q has no apiVersion.", ref.Kind, nameIn(ref))}
 		}
-		ref.Kind = "" // it may be found by its uid
+		ref.Kind = "" // its uid may identify it
 	case err != nil && ref.Kind != "" && ref.UID == "":
 		return []string{ref.String() + " was not seen: " + err.Error()}
-	case err != nil: // its uid may say more
+	case err != nil: // its uid may identify it
 	case !r.Namespaced:
 		ref.Namespace = ""
 	case ref.UID == "" && ref.Namespace == "":
@@ -74,8 +74,8 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 	return list
 }
 
-// explainMissing says of an object that no watch shows whether it is there. Of one whose kind
-// nobody has said the watches may have shown it when they have shown it to go.
+// explainMissing says whether an object that no watch shows exists. Without a kind the object is
+// found by its uid if the watches have shown its deletion.
 func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	if ref.Kind == "" {
 		gone, known := d.store.departed(ref.UID)
@@ -96,7 +96,7 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	}
 }
 
-// unshown says why no watch shows an object that is there.
+// unshown says why no watch shows an existing object.
 func (d *Deleters) unshown(ref object.Ref) string {
 	r, err := d.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -112,19 +112,19 @@ func (d *Deleters) unshown(ref object.Ref) string {
 	return ", and no watch has shown it yet."
 }
 
-// nameIn is the name of an object with its namespace.
+// nameIn returns the name of an object with its namespace.
 func nameIn(ref object.Ref) string {
 	return strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")
 }
 
-// snapshot is what the watches have shown, and of one namespace, unless that is empty, what is
-// not watched, too, such as events.
+// snapshot returns the state that the watches have shown. If namespace is not empty, it includes
+// that namespace's objects of unwatched kinds, such as events.
 func (d *Deleters) snapshot(ctx context.Context, namespace string) (*snapshot.Snapshot, error) {
 	discovered := d.client.Discovered()
 	coverage := &snapshot.Coverage{}
 	objects := d.store.all(everything)
 	for i, o := range objects {
-		objects[i] = o.Clone() // a snapshot takes its objects over, and these are the collector's, too
+		objects[i] = o.Clone() // a snapshot owns its objects, and these belong to the collector too
 	}
 	if namespace != "" {
 		objects = append(objects, d.unwatched(ctx, namespace, coverage)...)
@@ -164,17 +164,17 @@ func (d *Deleters) unwatched(ctx context.Context, namespace string, coverage *sn
 	return objects
 }
 
-// phrases are the verdicts in words.
+// phrases has the text of each verdict.
 var phrases = map[report.Verdict]string{
 	report.Live: "stays", report.Garbage: "is garbage", report.BeingDeleted: "is being deleted",
 	report.WaitingForDependents: "is being deleted and waits for its dependents",
 	report.HeldByFinalizer:      "is being deleted and held by a finalizer", report.Undecidable: "cannot be decided",
 }
 
-// mostNamed is how many objects are named of many.
+// mostNamed is how many objects are named at most.
 const mostNamed = 10
 
-// lines are what is said of an object.
+// lines returns the description of an object.
 func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
 	list := []string{o.Ref.String() + " " + d.verdict(o, e)}
 	if len(o.Finalizers()) > 0 {
@@ -202,8 +202,8 @@ func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
 	return list
 }
 
-// dependents are those that an object waits for, what holds them with them, or all of one that
-// does not wait.
+// dependents describes the dependents that a waiting object waits for, and what blocks them. For
+// any other object it describes all dependents.
 func (d *Deleters) dependents(e *report.Explanation) []string {
 	of := slices.DeleteFunc(slices.Clone(e.Dependents), func(f report.DependentFinding) bool {
 		return e.Verdict == report.WaitingForDependents && !f.Blocking

@@ -14,40 +14,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// inUseError refuses to start in a cluster where others delete objects and end pods.
+// inUseError is the error of a start in a cluster with other controllers or kubelets.
 type inUseError struct {
-	// Lease is namespace/name of a lease that was renewed a short time ago.
+	// Lease is namespace/name of a lease that was renewed recently.
 	Lease  string
 	Holder string
 	Ago    time.Duration
-	// Ask is what a person adds to start all the same, for the text.
+	// Ask is the option that allows the start, for the message.
 	Ask string
 }
 
-// Error names the lease, and what to do.
+// Error names the lease and the remedy.
 func (e *inUseError) Error() string {
 	return fmt.Sprintf("the cluster is in use: %q renewed the lease %s %s ago. This collector is for API servers without controllers. "+
 		"Use an API server of its own, or add %s to wait for what this cluster's controllers and kubelets do", e.Holder, e.Lease, e.Ago, e.Ask)
 }
 
-// others are those who delete objects and end pods in a cluster that is in use. What they do is
-// waited for, and not done here.
+// others are the controllers and kubelets of a cluster that is in use. Their work is awaited and
+// not done here.
 type others struct {
-	// manager is a kube-controller-manager, whose garbage collector and controllers do everything
-	// that is done here. kubelet is that of a node: it ends the pods there.
+	// manager is a kube-controller-manager, whose controllers do everything that is done here.
+	// kubelet is that of a node, which ends the node's pods.
 	manager, kubelet *inUseError
 }
 
-// inUse is why the cluster is in use; nil if it is not.
+// inUse returns why the cluster is in use; nil if it is not.
 func (o others) inUse() *inUseError { return cmp.Or(o.manager, o.kubelet) }
 
-// errOthers is the answer to a request that is left to others.
+// errOthers is the result of a request that is left to kube-controller-manager.
 var errOthers = errors.New("kube-controller-manager has not done that yet, and this collector only observes")
 
-// errKubelet is the answer to a request that is left to a kubelet.
+// errKubelet is the result of a request that is left to a kubelet.
 var errKubelet = errors.New("its kubelet has not ended it yet")
 
-// before is asked before every write of the collector.
+// before returns engine.RunOptions.Before of the collector. It refuses every write if there is a
+// kube-controller-manager.
 func (o others) before() func(context.Context, engine.Request) error {
 	if o.manager == nil {
 		return nil
@@ -55,7 +56,7 @@ func (o others) before() func(context.Context, engine.Request) error {
 	return func(context.Context, engine.Request) error { return errOthers }
 }
 
-// remarks say what is left to others.
+// remarks says which work is left to others.
 func (o others) remarks() []string {
 	switch {
 	case o.manager != nil:
@@ -66,8 +67,8 @@ func (o others) remarks() []string {
 	return nil
 }
 
-// whoElse finds out who else is at work: kube-controller-manager, or the kubelet of a node, that
-// renews its lease. The leases of nodes that a simulation such as kwok renews have another holder.
+// whoElse finds a running kube-controller-manager or kubelet by its renewed lease. The node leases
+// that a simulation such as kwok renews have another holder.
 func (d *Deleters) whoElse(ctx context.Context) (others, error) {
 	var o others
 	var err error
@@ -90,15 +91,15 @@ func (d *Deleters) whoElse(ctx context.Context) (others, error) {
 	return o, nil
 }
 
-// notTold reports whether the server has no such object or kind, or refuses to show it. A config
-// without the right to read leases lacks others that Start needs, and it says so.
+// notTold reports whether the server does not have the object or kind, or refuses to show it. A
+// config without permission to read leases lacks other permissions that Start reports.
 func notTold(err error) bool {
 	_, unserved := errors.AsType[*kube.UnservedPathError](err)
 	return unserved || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 }
 
-// renewed says who renews a lease; nil for nobody. If holder is not empty, a lease of another
-// holder does not count.
+// renewed returns the lease if it was renewed recently; nil otherwise. If holder is not empty, a
+// lease of another holder does not count.
 func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) (*inUseError, error) {
 	l, err := d.client.Lease(ctx, namespace, name)
 	switch {

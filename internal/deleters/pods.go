@@ -11,44 +11,44 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Pods says what becomes of a pod on a node that is being deleted, where there is no kubelet.
+// Pods says how a deleted pod on a node ends without a kubelet.
 type Pods uint8
 
-// The ends of pods.
+// The values of Pods.
 const (
-	// AtOnce: they end when they are deleted.
+	// AtOnce: pods end when they are deleted.
 	AtOnce Pods = iota
-	// AfterGracePeriod: they end when their grace period is over.
+	// AfterGracePeriod: pods end after their grace period.
 	AfterGracePeriod
-	// Never: they stay until somebody else ends them.
+	// Never: pods stay until a client deletes them with a grace period of 0.
 	Never
 )
 
-// kubelets are the kubelets of all nodes, whether or not there are nodes.
+// kubelets simulates the kubelets of all nodes, whether or not the nodes exist.
 type kubelets struct {
 	controllers.Controller
 	graceful bool
-	// real: there are others than these, which end the pods.
+	// real is true if the cluster has kubelets, which end the pods.
 	real bool
 	// due is when the next pod ends; zero for none.
 	due time.Time
 }
 
-// Step ends the pods whose time has come.
+// Step ends the pods whose grace period is over.
 func (k *kubelets) Step(ctx context.Context, w controllers.World) (bool, error) {
 	k.due = time.Time{}
 	return k.Controller.Step(ctx, shift{World: w, kubelets: k, now: time.Now()})
 }
 
-// shift is what kubelets see at one moment: no node is missing, and pods whose time has not
-// come are not there.
+// shift is the world as kubelets see it at one moment: no node is missing, and pods within their
+// grace period are hidden.
 type shift struct {
 	controllers.World
 	kubelets *kubelets
 	now      time.Time
 }
 
-// ObjectsOf lists the objects of one resource.
+// ObjectsOf returns the visible objects of one resource.
 func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	if gr == object.Node.GroupResource() {
 		return nil
@@ -86,6 +86,6 @@ func (s shift) Update(ctx context.Context, o *object.Object) (*object.Object, er
 	return s.World.Update(ctx, o)
 }
 
-// ends is when the grace period of a pod is over that is being deleted. The server leaves out the
-// parts of a second.
+// ends returns when the grace period of a deleted pod is over. It adds a second, because the server
+// truncates fractions.
 func ends(pod *object.Object) time.Time { return time.Unix(pod.DeletionTimestamp()+1, 0) }

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A pod that is deleted ends at once, or when its grace period is over; when that will be is
-// known until then.
+// A deleted pod ends at once, or after its grace period. Until then its end is known.
 func TestPods(t *testing.T) {
 	now := time.Now().Unix()
 	for name, c := range map[string]struct {

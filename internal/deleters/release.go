@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Remarks are what a person should know at the start: that the rules were not measured for the
-// server's release, what is left to others, and what cannot be read. The error is that of a version that says nothing.
+// Remarks returns what a person should know at the start: that the rules were not measured for the
+// server's release, what is left to others, and what cannot be read. It fails for an unknown
+// version.
 func (d *Deleters) Remarks() (remarks []string, err error) {
 	of := d.release()
 	if of == 0 {
@@ -24,5 +25,5 @@ func (d *Deleters) Remarks() (remarks []string, err error) {
 	return remarks, nil
 }
 
-// release is that of the server, or the one that it behaves as; 0 where it is unknown.
+// release returns the release of the server, or the emulated one; 0 if unknown.
 func (d *Deleters) release() release.Minor { return release.MinorOf(cmp.Or(d.emulated, d.version)) }

@@ -9,19 +9,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// mostDeletes bounds what is remembered of deletes, the last ones.
+// mostDeletes is the number of the latest deletes that are remembered.
 const mostDeletes = 1 << 12
 
-// deletes are the last deletes of the collector that were accepted. They may be used from many
-// goroutines.
+// deletes has the collector's latest accepted deletes. It is safe for concurrent use.
 type deletes struct {
 	mu sync.Mutex
-	// n is the number of all, and last those that are remembered, by n modulo mostDeletes.
+	// n is the number of all deletes. last has the latest ones at index n modulo mostDeletes.
 	n    uint64
 	last []object.Ref
 }
 
-// note takes note of what the collector has deleted.
+// note records the deletes of an attempt.
 func (d *deletes) note(r engine.Record) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,18 +37,18 @@ func (d *deletes) note(r engine.Record) {
 	}
 }
 
-// sofar is the number of deletes so far.
+// sofar returns the number of deletes so far.
 func (d *deletes) sofar() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.n
 }
 
-// often is how many objects of one name are no accident.
+// often is how many deletes of one name mean that it is recreated on purpose.
 const often = 3
 
-// remade names what was deleted again and again since there were so many deletes, each time
-// another object: somebody makes it as often.
+// remade names the objects that were deleted often since a number of deletes, each time with
+// another uid: something recreates them.
 func (d *deletes) remade(since uint64) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

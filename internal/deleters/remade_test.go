@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// What somebody makes again whenever it was deleted is why nothing settles, and is said first.
+// An object that is recreated after every delete is the reason why nothing settles, and is reported
+// first.
 func TestRemade(t *testing.T) {
 	shop := &object.Object{Ref: object.Namespace.Ref("", "shop")}
 	shop.UID = "shop"
@@ -40,7 +41,7 @@ func TestRemade(t *testing.T) {
 	s.settled()
 }
 
-// Only the deletes since a moment count, by kind and name, and no more than some are remembered.
+// Only the deletes since a moment count, by kind and name, and their number is limited.
 func TestDeletes(t *testing.T) {
 	deleted := func(name, uid string) engine.Record {
 		ref := named(name)
@@ -53,7 +54,7 @@ func TestDeletes(t *testing.T) {
 	d.note(deleted("a", "2"))
 	d.note(deleted("a", "3"))
 	d.note(deleted("b", "4"))
-	for range often { // of one object, whatever it takes
+	for range often { // repeated deletes of one object
 		d.note(deleted("b", "4"))
 	}
 	if got := d.remade(since); len(got) > 0 {

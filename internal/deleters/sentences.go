@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// The finalizers that somebody takes off in a cluster and nobody here without being asked to.
+// The finalizers of a controller that runs here only if Options.Protection is set.
 const (
 	claimProtection  = "kubernetes.io/pvc-protection"
 	volumeProtection = "kubernetes.io/pv-protection"
 )
 
-// sentence is what is waited for with an object, without naming that.
+// sentence describes what an object waits for, without its name.
 func (d *Deleters) sentence(w controllers.Wait) string {
 	what, names := w.Resource.GroupResource().String(), remaining(w)
 	with := strings.TrimSpace(what + " " + names)
@@ -50,7 +50,7 @@ func (d *Deleters) sentence(w controllers.Wait) string {
 	}
 }
 
-// remaining are the names of what is in the way.
+// remaining returns the names of the blocking objects.
 func remaining(w controllers.Wait) string {
 	var names []string
 	for _, r := range w.Remaining {
@@ -71,9 +71,8 @@ func finalizers(w controllers.Wait) string {
 	return strings.Join(names, ", ")
 }
 
-// stays says what only somebody else does about an object that is being deleted, or when it ends:
-// there are no kubelets and no controllers but the few that are here. It is empty of what is not
-// known.
+// stays says what outside of this program an object that is being deleted waits for, or when it
+// ends. There are no kubelets and only a few controllers here. It returns "" if nothing is known.
 func (d *Deleters) stays(o *object.Object) string {
 	holds := func(k object.Kind, finalizer string) bool { return o.Is(k) && o.HasFinalizer(finalizer) }
 	grace := o.GracePeriod()
@@ -98,8 +97,8 @@ func (d *Deleters) stays(o *object.Object) string {
 	return ""
 }
 
-// verdict says what becomes of an object. What a plan assumes of a cluster, as that its
-// controllers run, is not said of what is here.
+// verdict describes the outcome for an object. It drops a plan's assumptions about a cluster, such
+// as that its controllers run, because they do not hold here.
 func (d *Deleters) verdict(o *object.Object, e *report.Explanation) string {
 	const assumed = "goes if "
 	said, why := phrases[e.Verdict], e.Message
@@ -125,7 +124,7 @@ func (d *Deleters) verdict(o *object.Object, e *report.Explanation) string {
 	return said + "."
 }
 
-// goesOn reports whether a wait may end by what is done here.
+// goesOn reports whether this program may end a wait.
 func (s standing) goesOn(w controllers.Wait) bool {
 	return slices.ContainsFunc(s.open, func(o controllers.Wait) bool {
 		return o.Object == w.Object && o.Reason == w.Reason && o.Resource.GroupResource() == w.Resource.GroupResource() && o.Why == w.Why

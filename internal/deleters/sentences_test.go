@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// What is waited for is said in words.
+// Waits are described in words.
 func TestSentences(t *testing.T) {
 	ns := object.Namespace.Ref("", "shop")
 	some := []object.Ref{named("a"), named("b")}
@@ -34,7 +34,8 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// What only a test can do about an object that is being deleted is said, and when a pod ends.
+// The description of an object that is being deleted says what only a test can do, and when a pod
+// ends.
 func TestStays(t *testing.T) {
 	leaving := func(k object.Kind, grace int64, finalizers ...string) *object.Object {
 		o := &object.Object{Ref: k.Ref("shop", "one")}

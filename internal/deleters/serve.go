@@ -11,18 +11,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// The times that /settled waits.
+// The timeouts of /settled.
 const (
 	usualTimeout   = 30 * time.Second
 	longestTimeout = 10 * time.Minute
 )
 
-// Handler answers over HTTP, for tests in other languages:
+// Handler returns an HTTP handler, for tests in other languages:
 //
-//	GET /settled?timeout=30s   200 when nothing is left to do; 504 with what is left to do
-//	                           after the time, or 503 with why nobody will know
+//	GET /settled?timeout=30s   200 when nothing is left to do; 504 with the remaining work after
+//	                           the timeout, or 503 with an error that makes waiting pointless
 //	GET /explain?apiVersion=&kind=&namespace=&name=&uid=   200 with a text
-//	GET /healthz               200 for as long as the work goes on
+//	GET /healthz               200 while the work continues
 func (d *Deleters) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /settled", d.answerSettled)
@@ -80,8 +80,8 @@ func (d *Deleters) answerHealth(w http.ResponseWriter, _ *http.Request) {
 
 func answer(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = fmt.Fprintln(w, text) // who has asked may be gone
+	_, _ = fmt.Fprintln(w, text) // the client may be gone
 }
 
-// Done is closed when the work has ended.
+// Done returns a channel that is closed when the work has ended.
 func (d *Deleters) Done() <-chan struct{} { return d.done }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Over HTTP it is answered whether all is settled, what is left, and why something is there.
+// The HTTP handler reports whether all is settled, what is left, and why an object exists.
 func TestHandler(t *testing.T) {
 	s := start(t, configMap("owner", ""), configMap("dependent", "owner"))
 	handler := s.Handler()

@@ -27,18 +27,18 @@ var kinds = []object.Resource{
 	{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.AllVerbs},
 }
 
-// server is a simulated API server on which deleters are at work.
+// server is a simulated API server with running deleters.
 type server struct {
 	*testing.T
 	*facade.Server
 	*Deleters
-	// refuses is a part of the path of what may not be deleted; nil for nothing.
+	// refuses is a part of the path of objects that may not be deleted; nil for none.
 	refuses atomic.Pointer[string]
-	// deleted is called after a delete was answered; nil for nobody.
+	// deleted is called after the response to a delete. It may be nil.
 	deleted atomic.Pointer[func()]
 }
 
-// start has deleters work on a server with these objects until the test ends.
+// start runs deleters on a server with these objects until the test ends.
 func start(t *testing.T, objects ...*object.Object) *server {
 	t.Helper()
 	rs := &object.Resources{}
@@ -76,7 +76,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse has deletes refused whose path has this part, or none.
+// refuse makes the server refuse deletes whose path has this part; empty for none.
 func (s *server) refuse(part string) {
 	if part == "" {
 		s.refuses.Store(nil)
@@ -85,7 +85,7 @@ func (s *server) refuse(part string) {
 	s.refuses.Store(&part)
 }
 
-// settled has everything done that is left to do.
+// settled waits until nothing is left to do.
 func (s *server) settled() {
 	s.Helper()
 	if err := s.Settle(s.Context()); err != nil {
@@ -93,11 +93,11 @@ func (s *server) settled() {
 	}
 }
 
-// ample is how long anything may take that has to happen, on whatever machine.
+// ample is the time limit for anything that must happen, on slow machines too.
 const ample = 5 * time.Minute
 
-// unsettled is the error of something that does not come to its end, once it has come so far
-// that the error has these parts: each deadline is later than the one before.
+// unsettled returns the error of a Settle that cannot finish, once the error has these parts. Each
+// deadline is later than the one before.
 func (s *server) unsettled(parts ...string) string {
 	s.Helper()
 	for late := 200 * time.Millisecond; ; late *= 2 {
@@ -114,7 +114,7 @@ func (s *server) unsettled(parts ...string) string {
 	}
 }
 
-// remove deletes a config map as a user does.
+// remove deletes a config map like a user.
 func (s *server) remove(name string, policy metav1.DeletionPropagation) {
 	s.Helper()
 	if err := s.Change(func() error {
@@ -124,7 +124,7 @@ func (s *server) remove(name string, policy metav1.DeletionPropagation) {
 	}
 }
 
-// there are the names of the config maps that are there.
+// there returns the names of the existing config maps.
 func (s *server) there() string {
 	var names []string
 	for _, o := range s.Sim.Objects() {
@@ -139,7 +139,7 @@ func named(name string) object.Ref {
 	return object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name, UID: types.UID("uid-" + name)}
 }
 
-// configMap is one with an owner, if one is named, and finalizers.
+// configMap returns a config map with finalizers, and with an owner if one is named.
 func configMap(name, owner string, finalizers ...string) *object.Object {
 	o := &object.Object{Ref: named(name)}
 	if owner != "" {
@@ -151,7 +151,7 @@ func configMap(name, owner string, finalizers ...string) *object.Object {
 	return o
 }
 
-// has makes sure that a text has all these parts.
+// has checks that a text has all these parts.
 func has(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {

@@ -16,35 +16,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// retryUnknown is how often what cannot be read is tried again while somebody waits for it.
+// retryUnknown is the interval of retries of kinds that cannot be read, while Settle waits for
+// them.
 const retryUnknown = 250 * time.Millisecond
 
-// mark is a moment at which nothing was left to do.
+// mark is a moment without any remaining work.
 type mark struct {
-	// revision is that of the server, from before everything was looked at.
+	// revision is the server's revision before everything was checked.
 	revision string
-	// writes are our own so far, kinds what was known of kinds.
+	// writes is the number of own writes, kinds the number of kind changes so far.
 	writes, kinds uint64
 }
 
-// The times between two looks.
+// The pause between two checks.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 50 * time.Millisecond
 )
 
-// unsettledError says what was left to do at a deadline.
+// unsettledError lists the remaining work at a deadline.
 type unsettledError struct {
-	// After is how long was waited.
+	// After is how long Settle waited.
 	After time.Duration
-	// Left is what was left to do, and Held the objects that are being deleted and why they
-	// are there.
+	// Left is the remaining work. Held are the objects that are being deleted, and what blocks
+	// them.
 	Left, Held []string
 	// Cause is the error of the context.
 	Cause error
 }
 
-// Error says it, a line each.
+// Error returns one line for each item.
 func (e *unsettledError) Error() string {
 	var b strings.Builder
 	b.WriteString("not settled")
@@ -65,21 +66,20 @@ func (e *unsettledError) Error() string {
 	return b.String()
 }
 
-// Unwrap is the error of the context.
+// Unwrap returns the error of the context.
 func (e *unsettledError) Unwrap() error { return e.Cause }
 
-// Settle returns when everything that was written before the call was seen, and nothing is
-// left to do but what waits for others: for a finalizer that none of us takes off, for one.
-// It fails with an *UnsettledError when the context ends before, and at once where we may not
-// see everything.
+// Settle returns when everything that was written before the call was seen, and the only things
+// left wait for others, for example for a finalizer that no controller here removes. It fails with
+// an *unsettledError if the context ends before, and at once if something may not be read.
 //
-// The proof: we are idle; then consistent reads of every kind show nothing that the watches have
-// not delivered, object by object and version by version; and meanwhile we have neither
-// written anything nor found other kinds, and are idle still.
+// The proof: the controllers are idle; then consistent reads of every kind show nothing that the
+// watches have not delivered, compared by object and version; and meanwhile this program has
+// written nothing and found no other kinds, and the controllers are still idle.
 func (d *Deleters) Settle(ctx context.Context) error {
 	began := time.Now()
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return &unsettledError{Cause: ctx.Err()} // nobody has looked
+		return &unsettledError{Cause: ctx.Err()} // nothing was checked
 	}
 	deleted := d.deletes.sofar()
 	if ctx.Err() != nil {
@@ -112,12 +112,12 @@ func (d *Deleters) Settle(ctx context.Context) error {
 	}
 }
 
-// account is for how long at a deadline is asked what was left.
+// account is the time limit for finding the remaining work at a deadline.
 const account = time.Second
 
-// leftIn is what is left to do at a deadline, from all who know something; the last look where
-// nobody does. Where something is made again whenever it was deleted, that is why nothing settles,
-// and not what happens to be under way.
+// leftIn returns the remaining work at a deadline from all sources, or the last known one if there
+// is none. If something is recreated after every delete, that is reported as the cause instead of
+// the work in progress.
 func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
 	defer cancel()
@@ -132,7 +132,7 @@ func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) 
 	list = append(list, d.traffic.unanswered()...)
 	list = append(list, few(d.answers.unread())...)
 	list = append(list, few(d.comes(d.stands()))...)
-	now := time.Now() // nothing is woken
+	now := time.Now() // so that nothing is retried
 	if c, err := d.ask(ctx, &now); err == nil {
 		list = append(list, few(append(c.open, c.again...))...)
 	} else {
@@ -144,7 +144,7 @@ func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) 
 	return once(list)
 }
 
-// look says what is left to do; nothing when all is settled.
+// look returns the remaining work; nothing if all is settled.
 func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string, err error) {
 	if left, err = d.busy(ctx, retried, false); err != nil || len(left) > 0 {
 		return left, err
@@ -175,8 +175,8 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 	return nil, nil
 }
 
-// settledAt reports whether nothing was written since all was settled. What an extension
-// server stores has revisions of its own.
+// settledAt reports whether nothing was written since everything was settled. It is false if there
+// are extension servers, which have their own revisions.
 func (d *Deleters) settledAt(m mark) bool {
 	d.mu.Lock()
 	same := d.settled == m && m.revision != ""
@@ -184,18 +184,19 @@ func (d *Deleters) settledAt(m mark) bool {
 	return same && len(d.store.list(object.APIService.GroupResource(), "", elsewhere)) == 0
 }
 
-// elsewhere reports whether an APIService may be that of an extension server.
+// elsewhere reports whether an APIService may belong to an extension server.
 func elsewhere(o *object.Object) bool {
 	return o.Labels.Get("kube-aggregator.kubernetes.io/automanaged") == ""
 }
 
-// revision is the revision of the server, or a later one.
+// revision returns the present revision of the server, or a later one.
 func (d *Deleters) revision(ctx context.Context) (string, error) {
 	got, err := d.client.List(ctx, kube.Place{Resource: object.Namespace.Resource()}, kube.Selection{Metadata: true}, kube.Listing{})
 	return got.ResourceVersion, err
 }
 
-// busy says what we are doing. All that is there has been compared before if compared.
+// busy returns the work in progress. compared is true if the state was just compared with the
+// server.
 func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) ([]string, error) {
 	select {
 	case <-d.done:
@@ -242,7 +243,7 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 	return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
 }
 
-// left is what the controllers have left to do.
+// left returns the remaining work of the controllers.
 func (d *Deleters) left(s standing) []string {
 	if s.generation == 0 {
 		return []string{"the controllers have not begun"}
@@ -250,7 +251,7 @@ func (d *Deleters) left(s standing) []string {
 	return append([]string{"the controllers look at what has changed"}, d.comes(s)...)
 }
 
-// comes is what the controllers go on with by themselves.
+// comes returns the work that the controllers will continue without further changes.
 func (d *Deleters) comes(s standing) []string {
 	var list []string
 	if !s.due.IsZero() {
@@ -262,8 +263,8 @@ func (d *Deleters) comes(s standing) []string {
 	return list
 }
 
-// unseen reads everything, and says what the watches have not delivered, and what cannot be
-// read: the kind of that may have gone.
+// unseen reads every kind, and reports what the watches have not delivered and what cannot be read.
+// The kind of the latter may be gone.
 func (d *Deleters) unseen(ctx context.Context) []string {
 	kinds := d.feed.Kinds()
 	found := make([]string, len(kinds))
@@ -275,18 +276,18 @@ func (d *Deleters) unseen(ctx context.Context) []string {
 			return nil
 		})
 	}
-	_ = all.Wait() // there is none
+	_ = all.Wait() // it returns no error
 	left := slices.DeleteFunc(found, func(s string) bool { return s == "" })
-	if n := len(left); ctx.Err() != nil && n > mostSaid { // it is none of them
+	if n := len(left); ctx.Err() != nil && n > mostSaid { // the deadline is the cause, not the kinds
 		return []string{fmt.Sprintf("%d kinds could not be read in time", n)}
 	}
 	return few(left)
 }
 
-// compareTries is how often a kind is read before everything is looked at again.
+// compareTries is how often a kind is read before everything is checked again.
 const compareTries = 5
 
-// compare reads a kind until that shows what the watch has delivered, and says what is wrong.
+// compare reads a kind until it matches what the watch has delivered, and reports the difference.
 func (d *Deleters) compare(ctx context.Context, r object.Resource) string {
 	for range compareTries {
 		l, err := d.read(ctx, kube.Place{Resource: r})
@@ -300,7 +301,7 @@ func (d *Deleters) compare(ctx context.Context, r object.Resource) string {
 	return "the watch has not delivered all " + r.GroupResource().String()
 }
 
-// awaited waits a while for the watch to deliver what a list shows.
+// awaited waits up to lastPause for the watch to deliver what a list shows.
 func (d *Deleters) awaited(ctx context.Context, l listed) bool {
 	wait := time.NewTimer(lastPause)
 	defer wait.Stop()
@@ -319,7 +320,7 @@ func (d *Deleters) awaited(ctx context.Context, l listed) bool {
 	}
 }
 
-// read reads the versions of the objects at a place.
+// read returns the versions of the objects at a place.
 func (d *Deleters) read(ctx context.Context, at kube.Place) (listed, error) {
 	l := listed{resource: at.Resource.GroupResource(), namespace: at.Namespace, versions: map[types.UID]string{}}
 	got, err := d.client.List(ctx, at, kube.Selection{Metadata: true}, kube.Listing{
@@ -333,10 +334,10 @@ func (d *Deleters) read(ctx context.Context, at kube.Place) (listed, error) {
 	return l, err
 }
 
-// mostHeld is how many objects are named that are being deleted.
+// mostHeld is how many objects that are being deleted are named.
 const mostHeld = 20
 
-// held says what is being deleted, and what holds it.
+// held describes the objects that are being deleted, and what blocks them.
 func (d *Deleters) held() []string {
 	var list []string
 	for _, o := range d.store.all((*object.Object).BeingDeleted) {
@@ -348,7 +349,7 @@ func (d *Deleters) held() []string {
 	return list
 }
 
-// holds is what holds an object that is being deleted, without what is left to do here.
+// holds describes what blocks an object that is being deleted, without the work of this program.
 func (d *Deleters) holds(o *object.Object) string {
 	var why []string
 	stays := d.stays(o)
@@ -370,5 +371,5 @@ func (d *Deleters) holds(o *object.Object) string {
 	return ": " + strings.Join(why, "; ")
 }
 
-// unsettled is the error as one of what was left at a deadline.
+// unsettled returns err as an unsettledError.
 func unsettled(err error) (*unsettledError, bool) { return errors.AsType[*unsettledError](err) }

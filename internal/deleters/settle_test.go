@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// What was deleted has had its consequences when all is settled, by every policy, and what has
-// a finalizer is left.
+// When all is settled, a delete with any policy has had all its consequences, and an object with a
+// finalizer remains.
 func TestSettle(t *testing.T) {
 	for policy, want := range map[metav1.DeletionPropagation]string{
 		metav1.DeletePropagationBackground: "held",
@@ -35,7 +35,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// What is refused is left to do, is named with why, and is done when it is not refused any more.
+// A refused request is left to do, is named with its reason, and succeeds when it is no longer
+// refused.
 func TestRefused(t *testing.T) {
 	s := start(t, configMap("owner", ""), configMap("dependent", "owner"), configMap("held", "", "example.com/held"))
 	s.refuse("/dependent")
@@ -50,7 +51,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What waits for a kind that nobody serves is settled: it waits for good.
+// An attempt that waits for an unserved kind counts as settled, because it waits forever.
 func TestOwnerOfNoKind(t *testing.T) {
 	odd := configMap("odd", "owner")
 	odd.Owners[0].Kind = "Nothing"
@@ -61,7 +62,7 @@ func TestOwnerOfNoKind(t *testing.T) {
 	}
 }
 
-// Who has ended says so at once.
+// Settle fails at once after Stop.
 func TestSettleAfterTheEnd(t *testing.T) {
 	s := start(t)
 	if err := s.Stop(); err != nil {
@@ -76,7 +77,7 @@ func TestSettleAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A context that has ended is an error that names it.
+// The error names a context that has ended.
 func TestSettleCancelled(t *testing.T) {
 	s := start(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -90,7 +91,7 @@ func TestSettleCancelled(t *testing.T) {
 	}
 }
 
-// A deadline that is over before anybody has looked blames nobody.
+// A deadline that has passed before any check names no culprit.
 func TestSettleTooLate(t *testing.T) {
 	s := start(t, configMap("one", ""))
 	s.settled()

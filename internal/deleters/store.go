@@ -14,24 +14,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// name is the name of an object among those of its resource.
+// name identifies an object among those of its resource.
 type name struct{ namespace, name string }
 
-// mostGone bounds what is remembered of objects that have gone. Who is forgotten costs another
-// list.
+// mostGone bounds the remembered deleted objects. A forgotten object costs another list.
 const mostGone = 1 << 14
 
-// store is what the watches have shown and the collector has taken in. It may be used from
-// many goroutines; what it hands out is immutable.
+// store has the state that the watches have shown and the collector has processed. It is safe for
+// concurrent use. Its objects must not be modified.
 type store struct {
 	// resource maps an apiVersion and kind to what the server serves.
 	resource func(apiVersion, kind string) (object.Resource, error)
 
 	mu      sync.Mutex
 	objects map[schema.GroupResource]map[name]*object.Object
-	// gone are objects that have been seen to go.
+	// gone are the objects that were seen to be deleted.
 	gone map[types.UID]object.Ref
-	// generation counts the changes, of objects and of kinds; kinds those of kinds alone.
+	// generation counts the changes of objects and of kinds; kinds counts those of kinds only.
 	generation, kinds uint64
 	changed           chan struct{}
 }
@@ -40,7 +39,7 @@ func newStore(resource func(apiVersion, kind string) (object.Resource, error)) *
 	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, gone: map[types.UID]object.Ref{}, changed: make(chan struct{})}
 }
 
-// see takes an event in. One of a kind that is not served any more comes too late.
+// see stores an event. Events of a kind that is no longer served are dropped.
 func (s *store) see(e object.Event) {
 	o := e.Object
 	r, err := s.resource(o.APIVersion, o.Kind)
@@ -68,7 +67,7 @@ func (s *store) see(e object.Event) {
 	}
 }
 
-// kind takes in what has become of a kind. Of one that is not served nothing is there.
+// kind records the state of a kind. A kind that is not served has no objects.
 func (s *store) kind(k kube.KindState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,35 +78,35 @@ func (s *store) kind(k kube.KindState) {
 	s.change()
 }
 
-// wake wakes those who wait for a change: something else is new.
+// wake signals a change outside of the store.
 func (s *store) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.change()
 }
 
-// change wakes those who wait for one.
+// change signals a change. The lock must be held.
 func (s *store) change() {
 	s.generation++
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// now is the number of changes so far, and what is closed by the next one.
+// now returns the number of changes so far, and a channel that the next change closes.
 func (s *store) now() (generation uint64, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.generation, s.changed
 }
 
-// kindChanges is the number of changes of kinds so far.
+// kindChanges returns the number of changes of kinds so far.
 func (s *store) kindChanges() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.kinds
 }
 
-// list lists the objects of a resource that match, by namespace and name.
+// list returns the objects of a resource that match, sorted by namespace and name.
 func (s *store) list(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +122,7 @@ func (s *store) list(gr schema.GroupResource, namespace string, match func(*obje
 	return list
 }
 
-// all lists the objects that match, in the order of object.Compare.
+// all returns the objects that match, in the order of object.Compare.
 func (s *store) all(match func(*object.Object) bool) []*object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,14 +138,14 @@ func (s *store) all(match func(*object.Object) bool) []*object.Object {
 	return list
 }
 
-// find is the object at a place; nil for none.
+// find returns the object at a place; nil if there is none.
 func (s *store) find(gr schema.GroupResource, namespace, called string) *object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.objects[gr][name{namespace, called}]
 }
 
-// departed names an object that has been seen to go.
+// departed returns the reference of an object that was seen to be deleted.
 func (s *store) departed(uid types.UID) (object.Ref, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,18 +153,18 @@ func (s *store) departed(uid types.UID) (object.Ref, bool) {
 	return ref, gone
 }
 
-// listed is a list of a resource, of one namespace unless it is empty.
+// listed is a list of a resource, limited to one namespace unless it is empty.
 type listed struct {
 	resource  schema.GroupResource
 	namespace string
-	// versions are those of the objects by uid, and version is that of the list.
+	// versions are the resourceVersions of the objects by uid, version is that of the list.
 	versions map[types.UID]string
 	version  string
 }
 
-// reached reports whether the store has come to what a list shows, or past it: it has every
-// object in that version or a later one, or has seen it go; and what it has beside them came
-// after the list.
+// reached reports whether the store has the state of a list or a later one: it has every object in
+// that version or a later one, or has seen its deletion; and all its other objects are newer than
+// the list.
 func (s *store) reached(l listed) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +195,8 @@ func (s *store) reached(l listed) bool {
 	return found == len(l.versions)
 }
 
-// later reports whether a resourceVersion is later than another one. Of what is no number
-// nothing is known.
+// later reports whether a resourceVersion is later than another one. It returns false if one is not
+// a number.
 func later(a, b string) bool {
 	x, err := strconv.ParseUint(a, 10, 64)
 	y, other := strconv.ParseUint(b, 10, 64)

@@ -12,7 +12,7 @@ import (
 
 var configMaps = object.Resource{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.AllVerbs}
 
-// shown is a store that has seen config maps, each in a version, and one that has gone.
+// shown returns a store that has seen config maps, each in a version, and one deletion.
 func shown(versions map[string]string) *store {
 	s := newStore(func(apiVersion, kind string) (object.Resource, error) {
 		if kind != configMaps.Kind {
@@ -30,8 +30,8 @@ func shown(versions map[string]string) *store {
 	return s
 }
 
-// The store has come to what a list shows when nothing in the list is news to it, and nothing
-// that it has beside that is older than the list.
+// The store has reached a list if nothing in the list is new to it, and no other object in it is
+// older than the list.
 func TestReached(t *testing.T) {
 	for name, c := range map[string]struct {
 		has, list map[string]string
@@ -58,7 +58,7 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// Of a list of one namespace only what is there counts.
+// For a list of one namespace only the objects of that namespace count.
 func TestReachedInNamespace(t *testing.T) {
 	s := shown(map[string]string{"a": "5"})
 	elsewhere := listed{resource: configMaps.GroupResource(), namespace: "other", versions: map[types.UID]string{}, version: "9"}
@@ -71,8 +71,8 @@ func TestReachedInNamespace(t *testing.T) {
 	}
 }
 
-// An object with the name of one that has gone is another one: that the first has gone comes
-// too late to take it away.
+// An object with the name of a deleted one is another object. A late deletion event of the first
+// one does not remove it.
 func TestSameName(t *testing.T) {
 	s := shown(nil)
 	again := configMap("a", "")
@@ -87,7 +87,7 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// Nothing is there of a kind that is not served, and what is told of it still is too late.
+// A kind that is not served has no objects, and its late events are dropped.
 func TestDropped(t *testing.T) {
 	s := shown(map[string]string{"a": "5"})
 	generation, changed := s.now()

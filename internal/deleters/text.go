@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// mostSaid is how many of many things of one sort are said.
+// mostSaid is how many items of a list are printed.
 const mostSaid = 5
 
-// few is the beginning of a long list.
+// few shortens a long list.
 func few(list []string) []string {
 	if n := len(list); n > mostSaid {
 		return append(list[:mostSaid:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
@@ -19,7 +19,7 @@ func few(list []string) []string {
 	return list
 }
 
-// once leaves out what was said before.
+// once removes duplicates.
 func once(list []string) []string {
 	said := map[string]bool{}
 	return slices.DeleteFunc(list, func(line string) bool {
@@ -29,8 +29,8 @@ func once(list []string) []string {
 	})
 }
 
-// plain is a line of text for a terminal. The kinds and names of owners and the answers of
-// webhooks are free text, which may hold line breaks and escape sequences.
+// plain returns a line that is safe for a terminal. The kinds and names of owners and the messages
+// of webhooks are free text, which may contain line breaks and escape sequences.
 func plain(line string) string {
 	var b strings.Builder
 	for _, r := range line {

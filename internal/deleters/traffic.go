@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// traffic knows the writes on their way to the server.
+// traffic tracks the writes in progress.
 type traffic struct {
 	mu sync.Mutex
 	// begun is the number of writes so far.
 	begun uint64
-	// open are those without an answer.
+	// open are the writes without a response.
 	open map[*http.Request]string
 }
 
-// wrap has a transport watched.
+// wrap wraps a transport to track its writes.
 func (t *traffic) wrap(next http.RoundTripper) http.RoundTripper { return watched{next, t} }
 
-// writes is the number of writes so far, and whether there is one under way.
+// writes returns the number of writes so far, and whether one is in progress.
 func (t *traffic) writes() (begun uint64, underWay bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.begun, len(t.open) > 0
 }
 
-// unanswered says which writes are under way.
+// unanswered describes the writes in progress.
 func (t *traffic) unanswered() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,13 +53,13 @@ func (t *traffic) end(r *http.Request) {
 	delete(t.open, r)
 }
 
-// watched is a transport whose writes are known.
+// watched is a transport whose writes are tracked.
 type watched struct {
 	next    http.RoundTripper
 	traffic *traffic
 }
 
-// WrappedRoundTripper is what sends requests in the end.
+// WrappedRoundTripper returns the wrapped transport.
 func (w watched) WrappedRoundTripper() http.RoundTripper { return w.next }
 
 // RoundTrip sends a request.

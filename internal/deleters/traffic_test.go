@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// during is a transport that has a look while a request is under way.
+// during is a transport that calls a function while a request is in progress.
 type during func(*http.Request)
 
 func (d during) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -15,7 +15,7 @@ func (d during) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, http.ErrServerClosed
 }
 
-// Writes are counted, and named while they are under way; reads are neither.
+// Writes are counted, and named while they are in progress. Reads are not.
 func TestTraffic(t *testing.T) {
 	traffic := &traffic{}
 	var seen []string

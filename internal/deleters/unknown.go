@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// unknown says of which kinds not everything is known, and why.
+// unknown reports the kinds that are not fully known, and why.
 func (d *Deleters) unknown() []string {
 	var list []string
 	if why, _ := d.watches.discovery(); why != "" {
@@ -26,7 +26,7 @@ func (d *Deleters) unknown() []string {
 	return few(append(list, d.undescribed()...))
 }
 
-// unsaid is what is said of a server that does not say what it serves.
+// unsaid returns the message for a failed discovery.
 func unsaid(why string) string {
 	return "the API server does not say what it serves: " + strings.TrimPrefix(why, "discovery: ")
 }
@@ -40,7 +40,7 @@ func unread(k kube.KindState) string {
 	return strings.TrimSuffix(what+k.Why, ": ")
 }
 
-// lacksWatch reports whether there are kinds that are known and not watched yet.
+// lacksWatch reports whether some kinds are known but not watched yet.
 func (d *Deleters) lacksWatch() bool {
 	for _, k := range d.feed.Kinds() {
 		if k.State == kube.Synced && !d.watches.watched(k.Resource) {
@@ -50,7 +50,7 @@ func (d *Deleters) lacksWatch() bool {
 	return false
 }
 
-// undescribed says of which API versions the server has not said what they have.
+// undescribed reports the API versions whose resources are unknown.
 func (d *Deleters) undescribed() []string {
 	missing := d.feed.Missing()
 	if missing == "" {
@@ -62,13 +62,14 @@ func (d *Deleters) undescribed() []string {
 			list = append(list, d.undescribedVersion(m.GroupVersion, m.Why))
 		}
 	}
-	if len(list) == 0 { // it has been said just now
+	if len(list) == 0 { // it was discovered just now
 		list = append(list, missing)
 	}
 	return list
 }
 
-// undescribedVersion names the APIService of an API version whose server does not answer.
+// undescribedVersion describes an API version without resources. It names the APIService if its
+// server does not answer.
 func (d *Deleters) undescribedVersion(apiVersion, why string) string {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err == nil {

@@ -9,38 +9,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// watches knows of which kinds a watch has begun since they could be read: one that was listed
-// may still turn out to be one that may not be watched. It may be used from many goroutines.
+// watches records the kinds whose watch has begun since they became readable: a kind that can be
+// listed may be forbidden to watch. It is safe for concurrent use.
 type watches struct {
-	// news is called when something here has changed.
+	// news is called after a change.
 	news func()
 
 	mu    sync.Mutex
 	begun map[schema.GroupResource]bool
-	// undiscovered is why the server does not say what it serves; empty if it has said so.
+	// undiscovered is the error of discovery; empty if it succeeded.
 	undiscovered string
-	// denied: it does not because we may not ask.
+	// denied is true if discovery is forbidden.
 	denied bool
 }
 
-// Watching takes note of a watch that has begun.
+// Watching records that a watch has begun.
 func (w *watches) Watching(r object.Resource) {
 	if w.set(func() bool { was := w.begun[r.GroupResource()]; w.begun[r.GroupResource()] = true; return !was }) {
 		w.news()
 	}
 }
 
-// Broken takes note of a kind that cannot be listed or watched.
+// Broken records a kind that cannot be listed or watched.
 func (w *watches) Broken(r object.Resource) {
 	w.set(func() bool { delete(w.begun, r.GroupResource()); return true })
 }
 
-// Served takes note that the server has said what it serves.
+// Served records a successful discovery.
 func (w *watches) Served(*object.Resources) {
 	w.set(func() bool { w.undiscovered, w.denied = "", false; return true })
 }
 
-// undiscoverable takes note that it has not.
+// undiscoverable records a failed discovery.
 func (w *watches) undiscoverable(k kube.KindState) {
 	w.set(func() bool { w.undiscovered, w.denied = k.Why, k.Refused; return true })
 }
@@ -58,7 +58,7 @@ func (w *watches) watched(r object.Resource) bool {
 	return w.begun[r.GroupResource()]
 }
 
-// discovery says why the server does not say what it serves, if that is so.
+// discovery returns the error of discovery; empty if it succeeded.
 func (w *watches) discovery() (why string, denied bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

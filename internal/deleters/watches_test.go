@@ -2,8 +2,7 @@ package deleters
 
 import "testing"
 
-// A kind that was listed is not settled before a watch of it has begun: it may be one that may
-// not be watched.
+// A listed kind is not settled before its watch has begun, because the watch may be forbidden.
 func TestNotWatchedYet(t *testing.T) {
 	s := start(t, configMap("one", ""))
 	s.settled()

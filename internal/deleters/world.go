@@ -25,38 +25,37 @@ var (
 	_ controllers.Coverage = (*world)(nil)
 )
 
-// world is a live API server as the controllers see it: they read what the watches have
-// shown, and write to the server. It belongs to one goroutine.
+// world is a live API server as the controllers see it: they read what the watches have shown, and
+// write to the server. It is not safe for concurrent use.
 //
-// The cache is late: what was asked of a version of an object is not asked again before the
-// watch has shown another one. And before something is taken for gone for good, the server is
-// asked whether the cache shows all there is.
+// The cache lags behind: a request is not repeated for one version of an object. And before
+// something is considered gone for good, the server is asked whether the cache is complete.
 type world struct {
 	ctx    context.Context
 	client *kube.Client
 	// list reads the versions of objects.
 	list func(ctx context.Context, at kube.Place) (listed, error)
-	// generation is what a pass began with.
+	// generation is the store's generation at the beginning of a pass.
 	generation uint64
 	feed       *kube.Feed
 	store      *store
 	writes     uint64
 	asked      map[asked]struct{}
-	// observes: nothing is written.
+	// observes is true if nothing may be written.
 	observes bool
 }
 
-// asked is a request that was accepted, about one version of an object.
+// asked is a request that was accepted for one version of an object.
 type asked struct {
 	uid     types.UID
 	version string
 	what    string
 }
 
-// mostAsked bounds what is remembered. What is forgotten is asked once more.
+// mostAsked bounds asked. A forgotten request is sent once more.
 const mostAsked = 1 << 14
 
-// Resources are the served resources.
+// Resources returns the served resources.
 func (w *world) Resources() *object.Resources {
 	if d := w.client.Discovered(); d != nil {
 		return d.Resources
@@ -64,21 +63,22 @@ func (w *world) Resources() *object.Resources {
 	return &object.Resources{}
 }
 
-// Objects lists everything that is watched.
+// Objects returns all watched objects.
 func (w *world) Objects() []*object.Object { return w.store.all(everything) }
 
 func everything(*object.Object) bool { return true }
 
-// ObjectsOf lists the objects of one resource. What is not watched, such as events, is read.
+// ObjectsOf returns the objects of one resource. Unwatched kinds, such as events, are read from the
+// server.
 func (w *world) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return w.Select(gr, namespace, everything)
 }
 
-// Select lists those of ObjectsOf that match.
+// Select returns the objects of ObjectsOf that match.
 func (w *world) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	if r, ok := w.unwatched(gr); ok && namespace != "" {
 		var list []*object.Object
-		// What could not be read is not covered: see Covers, which is asked first.
+		// An unreadable resource is not covered: see Covers, which is called first.
 		_ = w.read(r, namespace, func(o *object.Object) {
 			if match(o) {
 				list = append(list, o)
@@ -89,7 +89,7 @@ func (w *world) Select(gr schema.GroupResource, namespace string, match func(*ob
 	return w.store.list(gr, namespace, match)
 }
 
-// unwatched reports whether a resource is served, and can be listed, and is not watched.
+// unwatched reports whether a resource can be listed but is not watched.
 func (w *world) unwatched(gr schema.GroupResource) (object.Resource, bool) {
 	rs := w.Resources()
 	r, ok := rs.Preferred(gr)
@@ -113,7 +113,7 @@ func (w *world) read(r object.Resource, namespace string, found func(*object.Obj
 // Covers reports whether everything of a resource is known.
 func (w *world) Covers(r object.Resource, namespace string) bool { return w.Why(r, namespace) == "" }
 
-// Why says why it is not.
+// Why says why not everything is known.
 func (w *world) Why(r object.Resource, namespace string) string {
 	if u, ok := w.unwatched(r.GroupResource()); ok && namespace != "" {
 		if err := w.read(u, namespace, func(*object.Object) {}); err != nil {
@@ -133,7 +133,7 @@ func (w *world) Why(r object.Resource, namespace string) string {
 	return "" // it has been read just now
 }
 
-// Undiscovered lists the API versions whose resources the server has not named.
+// Undiscovered lists the API versions whose resources are unknown.
 func (w *world) Undiscovered() []object.Undiscovered {
 	var list []object.Undiscovered
 	if d := w.client.Discovered(); d != nil {
@@ -144,13 +144,13 @@ func (w *world) Undiscovered() []object.Undiscovered {
 	return list
 }
 
-// Unserved is false: what is named is followed, or not covered.
+// Unserved returns false: an announced resource is followed, or not covered.
 func (w *world) Unserved(object.Resource, string) bool { return false }
 
-// Writes counts the requests that were accepted and were not sent for nothing.
+// Writes returns the number of accepted requests, without repetitions.
 func (w *world) Writes() uint64 { return w.writes }
 
-// once sends a request about an object unless it was accepted for this very version.
+// once sends a request about an object unless it was accepted for this version.
 func (w *world) once(o *object.Object, what string, send func() error) error {
 	if w.observes {
 		return errOthers
@@ -170,7 +170,7 @@ func (w *world) once(o *object.Object, what string, send func() error) error {
 	return nil
 }
 
-// known is what the cache has at a place.
+// known returns the cached object at a place.
 func (w *world) known(ref object.Ref) (*object.Object, error) {
 	r, err := w.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -201,8 +201,7 @@ func (w *world) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	return w.once(known, what, func() error { return w.client.Delete(ctx, ref, o) })
 }
 
-// DeleteCollection deletes the objects of a resource in a namespace, if there is one for which
-// that changes anything.
+// DeleteCollection deletes the objects of a resource in a namespace, if that changes any of them.
 func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
 	var changes []*object.Object
 	for _, found := range w.ObjectsOf(r.GroupResource(), namespace) {
@@ -226,10 +225,10 @@ func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespa
 	return nil
 }
 
-// errServer says that something is the work of the API server itself.
+// errServer says that the API server does something itself.
 var errServer = errors.New("the API server does that itself")
 
-// DeleteStored is what the API server does.
+// DeleteStored fails, because the API server does that itself.
 func (*world) DeleteStored(context.Context, schema.GroupResource, string) error { return errServer }
 
 // Patch changes an object.
@@ -241,8 +240,8 @@ func (w *world) Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 	return w.once(known, "PATCH "+string(p.Body()), func() error { return w.client.Patch(ctx, ref, p) })
 }
 
-// Update writes what differs from what the cache has: finalizers that are not there any more,
-// or the phase of a pod or a namespace. It returns what was asked for.
+// Update writes the differences from the cached object: removed finalizers, or the phase of a pod
+// or a namespace. It returns the given object.
 func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
 	known, err := w.known(o.Ref)
 	if err != nil {
@@ -276,7 +275,7 @@ func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, e
 	})
 }
 
-// missing are the finalizers of a list that another one has not.
+// missing returns the finalizers of a list that another one lacks.
 func missing(of, in []string) []string {
 	var list []string
 	for _, f := range of {
@@ -287,8 +286,8 @@ func missing(of, in []string) []string {
 	return list
 }
 
-// Finalize replaces the spec.finalizers of a namespace. The last look is at the server: a
-// namespace that has gone takes along whatever the watches have not shown yet.
+// Finalize replaces the spec.finalizers of a namespace. It checks with the server that the
+// namespace is empty, because objects that the watches have not shown would be lost with it.
 func (w *world) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
 	known, err := w.known(o.Ref)
 	if err != nil {
@@ -321,7 +320,7 @@ func (w *world) Finalize(ctx context.Context, o *object.Object) (*object.Object,
 	})
 }
 
-// conflict is an answer after which one looks again.
+// conflict returns an error that makes the caller try again.
 func conflict(o *object.Object, why string) error {
 	gr := schema.GroupResource{Group: object.GroupOf(o.APIVersion), Resource: o.Kind}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{

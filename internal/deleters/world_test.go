@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A request that was accepted is not sent again for the same version of an object; one that
-// was refused is, and so is another one.
+// An accepted request is not repeated for the same version of an object. A refused one and a
+// different one are sent.
 func TestOnce(t *testing.T) {
 	w := &world{asked: map[asked]struct{}{}}
 	sent := 0

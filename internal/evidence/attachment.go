@@ -10,17 +10,18 @@ import (
 // Attachment is a VolumeAttachment: a volume that is attached to a node, or is to be.
 type Attachment struct {
 	Ref object.Ref `json:"-"`
-	// Node and Volume are the names of a Node and of a PersistentVolume. Volume is empty where
-	// the volume stands in the pod itself.
+	// Node and Volume are the names of a Node and of a PersistentVolume. Volume is empty if the
+	// attachment has an inline volume.
 	Node     string `json:"node"`
 	Volume   string `json:"volume,omitzero"`
 	Attached bool   `json:"attached,omitzero"`
-	// AttachError and DetachError are what the CSI driver said last; empty if nothing failed.
+	// AttachError and DetachError are the last errors of the CSI driver. They are empty if nothing
+	// failed.
 	AttachError string `json:"attachError,omitzero"`
 	DetachError string `json:"detachError,omitzero"`
 }
 
-// Text says how an attachment is, with what went wrong last.
+// Text describes the state of the attachment with its last error.
 func (a *Attachment) Text() string {
 	text := "is to be attached to node " + a.Node
 	if a.Attached {
@@ -35,7 +36,7 @@ func (a *Attachment) Text() string {
 	return text
 }
 
-// attachmentBody is what is read of a VolumeAttachment.
+// attachmentBody has the fields that are read from a VolumeAttachment.
 type attachmentBody struct {
 	Spec struct {
 		Node   string `json:"nodeName"`
@@ -54,7 +55,8 @@ type volumeError struct {
 	Message string `json:"message"`
 }
 
-// text is what an error says; one without a message is an error all the same.
+// text returns the message of an error, or "no reason is given" if the message is empty. It returns
+// "" for nil.
 func (e *volumeError) text() string {
 	if e == nil {
 		return ""
@@ -74,13 +76,13 @@ func (s *Shown) takeAttachment(b *body, raw []byte) error {
 	return nil
 }
 
-// attachments are found by what they attach.
+// attachments indexes the attachments by name, node, volume and claim.
 type attachments struct {
 	byName, byNode, byVolume map[string][]*Attachment
 	byClaim                  map[[2]string][]*Attachment
 }
 
-// attachmentsOf indexes the attachments of a world, those that fail first.
+// attachmentsOf indexes the attachments of a world. Those with an error come first.
 func (s *Surroundings) attachmentsOf(seen *World) *attachments {
 	x := &attachments{map[string][]*Attachment{}, map[string][]*Attachment{}, map[string][]*Attachment{}, map[[2]string][]*Attachment{}}
 	for _, failing := range []bool{true, false} {
@@ -101,9 +103,9 @@ func (s *Surroundings) attachmentsOf(seen *World) *attachments {
 	return x
 }
 
-// AttachmentsOf returns the attachments that an object has to do with: of a volume, of the volume of a
-// claim, of the volumes that a pod uses on its node, and of a node; of an attachment itself. Those that
-// fail come first.
+// AttachmentsOf returns the attachments that affect an object: those of a volume, of the volume of
+// a claim, of the volumes that a pod uses on its node, of a node, or the attachment itself. Those
+// with an error come first.
 func (s *Surroundings) AttachmentsOf(o *object.Object) []*Attachment {
 	if s.attached == nil {
 		return nil

@@ -6,12 +6,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// naming are the labels by which installations say what a pod or a workload is.
+// naming lists the labels that commonly carry the name of a program on its pods and workloads.
 var naming = []string{
 	"app", "app.kubernetes.io/name", "app.kubernetes.io/part-of", "control-plane", "k8s-app", "name", "pkg.crossplane.io/provider",
 }
 
-// called are the values of the labels that say what an object is, sorted.
+// called returns the values of the labels in naming, sorted.
 func (b *body) called() []string {
 	names := map[string]bool{}
 	for _, label := range naming {
@@ -22,7 +22,7 @@ func (b *body) called() []string {
 	return keys(names)
 }
 
-// packaged is what is read of an object to learn what it was installed with.
+// packaged has the annotations that tell what an object was installed with.
 type packaged struct {
 	Annotations struct {
 		Release   string `json:"meta.helm.sh/release-name"`
@@ -30,8 +30,9 @@ type packaged struct {
 	} `json:"annotations"`
 }
 
-// packages name what installed an object: a Helm release, an instance of an application, a bundle
-// of the Operator Lifecycle Manager, or the owner that both of two objects have.
+// packages returns what installed an object: a Helm release, an instance of an application, a
+// bundle of the Operator Lifecycle Manager, or its owners. Two objects with a common entry were
+// installed together. The list is sorted.
 func (p *packaged) packages(b *body) []string {
 	found := map[string]bool{}
 	if p.Annotations.Release != "" {
@@ -50,8 +51,8 @@ func (p *packaged) packages(b *body) []string {
 	return keys(found)
 }
 
-// workloadName is the name of the workload that a pod belongs to. A Deployment adds a hash to
-// the name of its ReplicaSets.
+// workloadName returns the name of the workload that a pod belongs to. It cuts the hash that a
+// Deployment appends to the names of its ReplicaSets.
 func (p *Pod) workloadName() string {
 	owner := p.Controller
 	if owner.Name == "" {
@@ -67,12 +68,12 @@ func (p *Pod) workloadName() string {
 	return owner.Name
 }
 
-// allNames are all names that a pod has, of its workload, its account and its program too.
+// allNames returns all names of a pod, with those of its workload, its account and its programs.
 func (p *Pod) allNames() []string {
 	return append(slices.Concat(p.Programs, p.Names), p.workloadName(), p.ServiceAccount)
 }
 
-// allNames are all names that a workload has.
+// allNames returns all names of a workload.
 func (w *Workload) allNames() []string {
 	return append(slices.Concat(w.Programs, w.Names), w.Ref.Name, w.ServiceAccount)
 }

@@ -8,14 +8,14 @@ type Condition struct {
 	Status  string `json:"status,omitzero"`
 	Reason  string `json:"reason,omitzero"`
 	Message string `json:"message,omitzero"`
-	// Since is the last transition, in seconds since 1970; 0 when not shown.
+	// Since is the time of the last transition, in seconds since 1970. 0 if unknown.
 	Since int64 `json:"since,omitzero"`
 }
 
 // True reports whether the condition holds.
 func (c Condition) True() bool { return c.Status == "True" }
 
-// Find returns the condition of a type.
+// Find returns the condition of a type. It returns false if there is none.
 func Find(list []Condition, typ string) (Condition, bool) {
 	for _, c := range list {
 		if c.Type == typ {
@@ -31,7 +31,7 @@ type condition struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Since   stamp  `json:"lastTransitionTime"`
-	// Heartbeat is there in the conditions of nodes.
+	// Heartbeat is set in the conditions of nodes only.
 	Heartbeat stamp `json:"lastHeartbeatTime"`
 }
 
@@ -58,14 +58,14 @@ func (s *Shown) takeNamespace(b *body, raw []byte) error {
 	return nil
 }
 
-// heldBody is what is read of an object that is being deleted, or will be held then.
+// heldBody has the fields that are read from an object that is being deleted, or will be held then.
 type heldBody struct {
 	Metadata struct {
 		ManagedFields []managed `json:"managedFields"`
 	} `json:"metadata"`
 }
 
-// statusBody is the status of any object: that of a custom resource may have any form.
+// statusBody is the status of any object. The status of a custom resource may have any form.
 type statusBody struct {
 	Status struct {
 		Conditions json.RawMessage `json:"conditions"`
@@ -74,8 +74,8 @@ type statusBody struct {
 	} `json:"status"`
 }
 
-// takeTerminating keeps what every object shows that is being deleted. A custom
-// resource may have a status of any form: what is not one of the usual is left out.
+// takeTerminating records an object that is being deleted or has finalizers. A custom resource may
+// have a status of any form, so fields of an unexpected form are skipped.
 func (s *Shown) takeTerminating(b *body, raw []byte) error {
 	var held heldBody
 	if err := decode(raw, &held); err != nil {
@@ -105,14 +105,14 @@ func (s *Shown) takeTerminating(b *body, raw []byte) error {
 type Node struct {
 	Name  string    `json:"name"`
 	Ready Condition `json:"ready,omitzero"`
-	// Heartbeat is when its kubelet reported the condition last, in seconds since 1970; 0 when
-	// not shown.
+	// Heartbeat is the time when the kubelet reported the condition last, in seconds since 1970. 0
+	// if unknown.
 	Heartbeat int64 `json:"heartbeat,omitzero"`
-	// Cordoned tells that no new pod is scheduled on it, as before a drain.
+	// Cordoned is true if no new pods are scheduled on the node, as before a drain.
 	Cordoned bool `json:"cordoned,omitzero"`
 }
 
-// nodeBody is what is read of a Node.
+// nodeBody has the fields that are read from a Node.
 type nodeBody struct {
 	conditioned
 	Spec struct {

@@ -8,35 +8,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// question is what decides which pods and workloads are connected to a finalizer.
+// question is the cache key of candidates: everything that decides which pods and workloads are
+// connected to a finalizer.
 type question struct {
 	writers     *mayWrite
 	finalizer   string
 	group, kind string
 	program     string
-	// byTool tells that a tool of people wrote the finalizer; table that the controller of the
-	// table is meant.
+	// byTool is true if a tool that people use wrote the finalizer. table is true if the
+	// finalizer's controller is the one in the table of known finalizers.
 	byTool, table bool
 }
 
-// candidates are the pods and workloads that may write an object, and those that are called like
-// the controller of a finalizer.
+// candidates are the pods and workloads that may write an object, and those that have a name of the
+// finalizer's controller.
 type candidates struct {
-	// connected may write the object and are connected to the finalizer, those that wrote it
-	// first. why has the reason of each.
+	// connected may write the object and are connected to the finalizer. Those that wrote the
+	// finalizer come first. why has the reason of each.
 	connected []*Pod
 	why       map[*Pod]string
 	// workloads may write the object and are connected to the finalizer.
 	workloads []*Workload
-	// strangers may write the object by rules that name its API group, mighty ones by rules for
-	// all groups. Nothing connects either to the finalizer.
+	// strangers may write the object by rules that name its API group, mighty ones by rules for all
+	// groups. Neither has a known connection to the finalizer.
 	strangers, mighty []*Pod
-	// powerless are called like the controller, and are not known to have the right.
+	// powerless have a name of the controller, but no known permission to write the object.
 	powerless []*Pod
 }
 
-// candidatesOf divides those that may write the object. The right to write alone does not
-// show that a controller removes the finalizer.
+// candidatesOf sorts the pods and workloads that may write the object. The permission to write
+// alone does not show that a controller removes the finalizer.
 func (s *search) candidatesOf() *candidates {
 	q := question{s.writers, s.name, s.o.Group(), s.o.Kind, s.program, s.writtenByTool(), !s.elsewhere}
 	if c, ok := s.candidates[q]; ok {
@@ -87,13 +88,13 @@ func boolRank(b bool) int {
 	return 0
 }
 
-// connection says what connects a controller that may write the object to the finalizer; empty
-// if nothing does.
+// connection returns why a controller that may write the object is connected to the finalizer. It
+// returns "" if there is no connection.
 func (s *search) connection(a Account, programs, names, packages []string, known []*finalizer.Controller, ofGroups map[string]string) string {
 	_, isKnown := finalizer.Of(s.name)
 	care := s.rights.looksAfter(a)
 	groups := care.watched
-	if len(known) > 0 { // a program of another name has to show more
+	if len(known) > 0 { // a program of another name needs stronger evidence
 		groups = care.controlled
 	}
 	switch {
@@ -117,18 +118,18 @@ func (s *search) connection(a Account, programs, names, packages []string, known
 	return ""
 }
 
-// isOf reports whether the finalizer belongs to an API group. A domain above the group, as that of
-// a company, may have many controllers: then the object has to be of the group too.
+// isOf reports whether the finalizer belongs to an API group. A domain above the group, such as a
+// company's, may have many controllers. Then the object must be of the group too.
 func (s *search) isOf(group string) bool {
 	return finalizer.IsOfGroup(s.name, group) || finalizer.IsAboveGroup(s.name, group) && s.o.Group() == group
 }
 
-// wroteIt reports whether one of the programs calls itself as the writer of the finalizer did.
+// wroteIt reports whether one of the programs has the name of the writer of the finalizer.
 func (s *search) wroteIt(programs []string) bool {
 	return s.program != "" && slices.ContainsFunc(programs, func(p string) bool { return strings.EqualFold(p, s.program) })
 }
 
-// controllers are the programs that remove the finalizer, as the table has them.
+// controllers returns the programs that remove the finalizer according to the table.
 func (s *search) controllers() []*finalizer.Controller {
 	k, known := finalizer.Of(s.name)
 	if !known || s.elsewhere {
@@ -141,8 +142,8 @@ func isCalled(known []*finalizer.Controller, names []string) bool {
 	return slices.ContainsFunc(known, func(c *finalizer.Controller) bool { return c.IsCalled(names) })
 }
 
-// packagesOfGroups are what the definitions were installed with whose API groups the finalizer
-// belongs to, each with one of these definitions.
+// packagesOfGroups maps each package that installed a CRD of the finalizer's API groups to one of
+// these CRDs.
 func (s *search) packagesOfGroups() map[string]string {
 	found := map[string]string{}
 	for n := range s.seen.Definitions {
@@ -157,8 +158,8 @@ func (s *search) packagesOfGroups() map[string]string {
 	return found
 }
 
-// isOther reports whether a pod belongs to a controller of the table that is not one that
-// removes the finalizer.
+// isOther reports whether a pod belongs to a controller of the table that does not remove the
+// finalizer.
 func (s *search) isOther(p *Pod) bool {
 	c, done := s.recognized[p]
 	if !done {
@@ -169,7 +170,8 @@ func (s *search) isOther(p *Pod) bool {
 	return c != nil && (!known || c.Name != k.RemovedBy || len(s.controllers()) > 0)
 }
 
-// plural names the objects of a kind, as `ConfigMaps`; `objects` if the kind's resource isn't known.
+// plural returns the plural of a kind, such as `ConfigMaps`, or the name of the resource if that is
+// not the lower-case plural.
 func plural(o *object.Object, r object.Resource) string {
 	if r.Name != strings.ToLower(o.Kind)+"s" {
 		return r.Name

@@ -16,12 +16,13 @@ var (
 // ClusterQueue its flavors.
 type Consumer struct {
 	Ref object.Ref `json:"-"`
-	// Kind is the kind of the used objects, in the API group of the user. Uses are their names, sorted.
+	// Kind is the kind of the used objects, in the consumer's API group. Uses are their names,
+	// sorted.
 	Kind string   `json:"kind"`
 	Uses []string `json:"uses,omitempty"`
 }
 
-// gatewayBody is what is read of a Gateway.
+// gatewayBody has the fields that are read from a Gateway.
 type gatewayBody struct {
 	Spec struct {
 		Class string `json:"gatewayClassName"`
@@ -39,7 +40,7 @@ func (s *Shown) takeGateway(b *body, raw []byte) error {
 	return nil
 }
 
-// queueBody is what is read of a ClusterQueue.
+// queueBody has the fields that are read from a ClusterQueue.
 type queueBody struct {
 	Spec struct {
 		Groups []struct {
@@ -76,7 +77,7 @@ func (s *Surroundings) consumersOf(seen *World) map[object.Ref]*Consumer {
 	return found
 }
 
-// uses reports whether an object uses another one, and whether that is known.
+// uses reports whether an object uses another one. known is false if that was not read.
 func (s *Surroundings) uses(user, o *object.Object) (yes, known bool) {
 	c := s.consumers[user.Ref]
 	if c == nil || c.Kind != o.Kind || user.Group() != o.Group() {

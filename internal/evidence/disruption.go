@@ -14,11 +14,11 @@ type Budget struct {
 	Ref object.Ref `json:"-"`
 	// Selector selects its pods; nil selects none.
 	Selector *metav1.LabelSelector `json:"selector,omitzero"`
-	// Allowed is the number of pods that may be evicted now; nil where its status was not seen.
+	// Allowed is the number of pods that may be evicted now. It is nil if the status was not read.
 	Allowed *int `json:"allowed,omitzero"`
 }
 
-// budgetBody is what is read of a PodDisruptionBudget.
+// budgetBody has the fields that are read from a PodDisruptionBudget.
 type budgetBody struct {
 	Spec struct {
 		Selector *metav1.LabelSelector `json:"selector"`
@@ -37,15 +37,15 @@ func (s *Shown) takeBudget(b *body, raw []byte) error {
 	return nil
 }
 
-// Eviction is a pod that a drain waits for.
+// Eviction is a pod that blocks a drain.
 type Eviction struct {
-	// Budget allows no eviction of Pod.
+	// Budget is the budget that forbids to evict Pod.
 	Budget *Budget
 	Pod    *object.Object
 }
 
-// Evictions returns, for each budget that allows no disruption, the first pod on a node that it keeps
-// from being evicted.
+// Evictions returns, for each budget that allows no disruption, the first pod on a node that the
+// budget protects from eviction. It is computed on first use.
 //
 // Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
 func (s *Surroundings) Evictions(node string) []Eviction {
@@ -58,7 +58,7 @@ func (s *Surroundings) Evictions(node string) []Eviction {
 	return s.evictions[node]
 }
 
-// allEvictions are the evictions of all nodes.
+// allEvictions returns the evictions by node name.
 func (s *Surroundings) allEvictions() map[string][]Eviction {
 	found := map[string][]Eviction{}
 	for n := range s.seen.Budgets {
@@ -83,20 +83,20 @@ func (s *Surroundings) allEvictions() map[string][]Eviction {
 	return found
 }
 
-// Text says what a drain of a node waits for.
+// Text says what blocks a drain of a node.
 func (x *Eviction) Text(known object.Ref) string {
 	ref := report.RefOf(known)
 	return ref.ShortName() + " in namespace " + ref.Namespace + " allows no eviction of " + report.RefOf(x.Pod.Ref).ShortName() + ": a drain of node " + x.Pod.Pod().NodeName + " waits for it"
 }
 
-// Cordoned reports whether a node was seen on which no new pod is scheduled.
+// Cordoned reports whether a node is known to be cordoned.
 func (s *Surroundings) Cordoned(node string) bool {
 	n := s.nodesSeen[node]
 	return n != nil && n.Cordoned
 }
 
-// DrainedNode returns the node that is drained before an object goes: a Node itself, or the node of a
-// Machine of Cluster API whose conditions say that it is being drained; empty for any other object.
+// DrainedNode returns the node that is drained before an object is deleted: a Node itself, or the
+// node of a Cluster API Machine whose conditions mention a drain. It is empty for any other object.
 func (s *Surroundings) DrainedNode(o *object.Object) string {
 	if o.Is(object.Node) && o.BeingDeleted() {
 		return o.Name

@@ -1,13 +1,12 @@
-// Package evidence holds what was seen of those who remove finalizers, and of what a
-// deletion needs beside them: conditions of namespaces, API services, webhooks, workloads
-// and their permissions, leases, events (World). It decodes single objects and keeps the
-// little that matters of them.
+// Package evidence holds what is known about the controllers that remove finalizers and about
+// everything else that a deletion depends on: conditions of namespaces, API services, webhooks,
+// workloads and their permissions, leases, events (World). It decodes single objects and keeps the
+// few fields that matter.
 //
-// From that it judges what a deletion meets beside the garbage collector (Surroundings):
-// whether the controller of a finalizer runs, whether a node, an aggregated API or a
-// webhook answers. Every command asks here, so that none of them assumes what another one
-// disproves.
+// From that it judges what affects a deletion apart from the garbage collector (Surroundings):
+// whether the controller of a finalizer runs, and whether a node, an aggregated API or a webhook
+// answers. All commands use these judgements, so they never contradict each other.
 //
-// What was not read is a value of its own (Sight) and proves nothing: nobody counts as
-// gone, and nothing as broken, because it was not seen.
+// The completeness of each list is recorded (Sight). A list that was not read proves nothing: no
+// controller counts as gone, and nothing as broken, because it was not seen.
 package evidence

@@ -6,14 +6,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Event is what somebody has said about an object.
+// Event is a core/v1 or events.k8s.io/v1 event about an object.
 type Event struct {
 	About   object.Ref `json:"about"`
 	Warning bool       `json:"warning,omitzero"`
 	Reason  string     `json:"reason,omitzero"`
 	Note    string     `json:"note,omitzero"`
 	From    string     `json:"from,omitzero"`
-	// Last is when it was said last, in seconds since 1970; 0 when not shown.
+	// Last is the time of the last occurrence, in seconds since 1970. 0 if unknown.
 	Last int64 `json:"last,omitzero"`
 }
 

@@ -5,10 +5,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ofHeld is what is read of an object that is being deleted or has finalizers, whatever it is.
+// ofHeld lists the fields that are read from any object that is being deleted or has finalizers.
 var ofHeld = manifest.FieldsOf(body{}, heldBody{}, statusBody{})
 
-// FieldsOf are the fields of an object that Add reads; nil if the object says nothing.
+// FieldsOf returns the fields of an object that Add reads. It returns nil if Add needs none of
+// them.
 func FieldsOf(o *object.Object) *manifest.Fields {
 	held := o.BeingDeleted() || len(o.Finalizers()) > 0
 	s, isPart := sourceOf(o.APIVersion, o.Kind)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// taken is the evidence in a text, taken from what wants asks for, and how many of its
-// objects could not be read.
+// taken returns the evidence in a text, read from the fields that wants selects, and the number of
+// unreadable objects.
 func taken(text []byte, wants func(*object.Object) *manifest.Fields) (w *evidence.World, failed int, err error) {
 	w = &evidence.World{}
 	err = manifest.Read(bytes.NewReader(text), manifest.Options{}, manifest.Handler{
@@ -33,7 +33,7 @@ func taken(text []byte, wants func(*object.Object) *manifest.Fields) (w *evidenc
 	return w, failed, err
 }
 
-// sameEvidence wants from the fields of objects the evidence of the whole ones.
+// sameEvidence checks that the selected fields of objects give the same evidence as whole objects.
 func sameEvidence(t *testing.T, text []byte) {
 	t.Helper()
 	whole, failed, err := taken(text, func(o *object.Object) *manifest.Fields {
@@ -54,8 +54,8 @@ func sameEvidence(t *testing.T, text []byte) {
 	}
 }
 
-// TestFieldsOf: what is read of the fields that are asked for is what is read of all, and
-// so it is when something of them is of another type.
+// TestFieldsOf: the selected fields give the same evidence as whole objects, even if some of them
+// have an unexpected type.
 func TestFieldsOf(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {

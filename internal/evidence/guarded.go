@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// inUseLabel is set by Crossplane on what a Usage names. Its webhook is asked about the delete of what has
-// the label. By it and protectionLabel objects ask a webhook that answers to refuse their delete; what
-// other webhooks refuse is not known.
+// inUseLabel is set by Crossplane on the objects that a Usage names. Its webhook is called for
+// deletes of objects with the label. inUseLabel and protectionLabel are the only labels whose
+// webhooks are understood. Which deletes other working webhooks refuse is unknown.
 //
 // Source: crossplane/crossplane internal/controller/protection/usage/reconciler.go Reconciler.Reconcile,
 // cluster/webhookconfigurations/usage.yaml.
 const inUseLabel = "crossplane.io/in-use"
 
-// The kinds of Crossplane that name what is in use.
+// The kinds of Crossplane that protect objects in use.
 var (
 	legacyUsage  = object.Resource{Group: "apiextensions.crossplane.io", Version: "v1beta1", Name: "usages", Kind: "Usage"}
 	usage        = object.Resource{Group: "protection.crossplane.io", Version: "v1beta1", Name: "usages", Kind: "Usage", Namespaced: true}
@@ -26,15 +26,15 @@ var (
 // InUse is a Usage or ClusterUsage of Crossplane.
 type InUse struct {
 	Ref object.Ref `json:"-"`
-	// Of is the object that is in use, without a version. Its name is empty as long as Crossplane
-	// has not found it by its labels.
+	// Of is the object that is in use, without a version. Its name is empty until Crossplane has
+	// resolved its label selector.
 	Of object.Ref `json:"of"`
-	// Reason is what the author of it has written; By is what uses the object, empty for nothing.
+	// Reason is the text of its author. By is the object that uses Of, empty if unset.
 	Reason string `json:"reason,omitzero"`
 	By     string `json:"by,omitzero"`
 }
 
-// usageBody is what is read of a Usage.
+// usageBody has the fields that are read from a Usage.
 type usageBody struct {
 	Spec struct {
 		Of     usedBody  `json:"of"`
@@ -69,7 +69,7 @@ func (s *Shown) takeUsage(b *body, raw []byte) error {
 	return nil
 }
 
-// says names a Usage with its reason.
+// says describes a Usage with its reason.
 func (u *InUse) says() string {
 	text := report.RefOf(u.Ref).ShortName() + " of Crossplane says that it is in use"
 	if u.By != "" {
@@ -81,8 +81,8 @@ func (u *InUse) says() string {
 	return text
 }
 
-// names reports whether a Usage names an object. One without a namespace of its own names the objects of
-// all namespaces.
+// names reports whether a Usage names an object. A cluster-scoped Usage matches the objects of all
+// namespaces.
 //
 // Source: crossplane/crossplane internal/protection/usage/finder.go Finder.FindUsageOf.
 func (u *InUse) names(o *object.Object) bool {
@@ -90,7 +90,7 @@ func (u *InUse) names(o *object.Object) bool {
 		(u.Ref.Namespace == "" || u.Of.Namespace == o.Namespace)
 }
 
-// marked reports whether an object has a label by which it asks that it is not deleted.
+// marked reports whether an object has a label that asks a webhook to refuse its deletion.
 func marked(o *object.Object) bool {
 	return strings.Contains(string(o.Labels), inUseLabel) || strings.Contains(string(o.Labels), protectionLabel)
 }
@@ -101,8 +101,8 @@ func InUseByLabel(o *object.Object) bool {
 	return value == "true"
 }
 
-// guarded returns what refuses to delete an object that asks for it by a label, or may; nil if nothing
-// does.
+// guarded returns the denial of a webhook that protects labelled objects. It returns nil if no
+// webhook refuses the deletion.
 func (s *Surroundings) guarded(w Write, r object.Resource) *Denial {
 	if w.Operation != Remove || w.Subresource != "" || !marked(w.Object) {
 		return nil
@@ -118,8 +118,8 @@ func (s *Surroundings) guarded(w Write, r object.Resource) *Denial {
 	return nil
 }
 
-// usedBy is guarded for what Crossplane has marked as in use. A Usage that is being deleted counts, and so
-// does the delete of what is being deleted already.
+// usedBy implements guarded for objects that Crossplane marks as in use. A Usage that is being
+// deleted still counts, and an object that is being deleted is still protected.
 //
 // Source: crossplane/crossplane internal/webhook/protection/usage/handler.go Handler.Handle.
 func (s *Surroundings) usedBy(w Write, r object.Resource) *Denial {
@@ -145,14 +145,15 @@ func (s *Surroundings) usedBy(w Write, r object.Resource) *Denial {
 	return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "the label " + inUseLabel + " says that a Usage of Crossplane names it, and that was not seen"}
 }
 
-// lasts reports whether a Usage stays whatever is deleted beside it.
+// lasts reports whether no other deletion can remove a Usage: it is cluster-scoped, has no owner
+// and is not being deleted.
 func (s *Surroundings) lasts(u *InUse) bool {
 	ref := s.Known(u.Ref)
 	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	return o != nil && len(o.Owners) == 0 && !o.BeingDeleted() && o.Namespace == ""
 }
 
-// usagesSeen reports whether the snapshot has all Usages of each kind that is served.
+// usagesSeen reports whether the snapshot has all Usages of each served kind.
 func (s *Surroundings) usagesSeen() bool {
 	if !s.snap.KnowsAllKinds() {
 		return false
@@ -167,8 +168,8 @@ func (s *Surroundings) usagesSeen() bool {
 	return true
 }
 
-// webhookOf returns a webhook that is asked about a write. It reports whether one is asked, as is
-// possible where not all webhooks were seen, and whether that is certain.
+// webhookOf returns a webhook that is called for a write. asked is true if one may be called, also
+// because not all webhooks were read. sure is true if one certainly is.
 func (s *Surroundings) webhookOf(w Write, r object.Resource, is func(*Webhook) bool) (found *Webhook, asked, sure bool) {
 	for n := range s.seen.Webhooks {
 		h := &s.seen.Webhooks[n]

@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// protectionLabel is the label of objects that OpenKruise protects. With the value Always it refuses
-// every delete, and with Cascading those of objects that something depends on.
+// protectionLabel is the label of objects that OpenKruise protects. The value Always refuses every
+// delete. The value Cascading refuses it only if something depends on the object.
 //
 // Source: openkruise/kruise apis/policy/v1alpha1/resources_deletion_protection.go.
 const protectionLabel = "policy.kruise.io/delete-protection"
 
-// dependence is what OpenKruise looks at under Cascading.
+// dependence says what counts as a dependent under Cascading.
 type dependence uint8
 
 const (
@@ -38,9 +38,10 @@ var protectedKinds = map[schema.GroupKind]dependence{
 	{Group: "apps.kruise.io", Kind: "CloneSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "StatefulSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "UnitedDeployment"}: onReplicas,
 }
 
-// protectedBy is guarded for what OpenKruise protects. It admits what is being deleted already. That it
-// refuses for certain, only the webhooks tell that it has if the feature ResourcesDeletionProtection is on:
-// the others are asked all the same, and admit everything if it is off.
+// protectedBy implements guarded for objects that OpenKruise protects. It admits deletes of objects
+// that are being deleted. It refuses for certain only if the feature ResourcesDeletionProtection is
+// on. The webhooks of Services and Ingresses exist only then. The other webhooks are called
+// regardless, and admit everything if it is off.
 //
 // Source: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go; pkg/features/kruise_features.go:
 // off by default since v1.8.
@@ -79,8 +80,8 @@ func ofKruise(h *Webhook) bool {
 	return h.Client.Service != nil && strings.HasPrefix(h.Client.Service.Name, "kruise-webhook")
 }
 
-// depended reports whether something depends on an object by the rules of OpenKruise, and whether that
-// is known.
+// depended reports whether something depends on an object by the rules of OpenKruise, and whether
+// that is known.
 func (s *Surroundings) depended(on dependence, w Write) (depends, known bool) {
 	switch on {
 	case onReplicas:
@@ -109,8 +110,8 @@ func (s *Surroundings) hasReplicas(o *object.Object) (yes, known bool) {
 	return wanted > 0, known
 }
 
-// hasInstances reports whether a CRD has instances that are not being deleted. Without one the answer is
-// unknown: another feature of OpenKruise may refuse the delete.
+// hasInstances reports whether a CRD has instances that are not being deleted. Without one the
+// answer is unknown: another feature of OpenKruise may refuse the delete.
 //
 // Source: openkruise/kruise deletion_protection.go ValidateCRDDeletion.
 func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
@@ -122,8 +123,8 @@ func (s *Surroundings) hasInstances(w Write) (yes, known bool) {
 	return yes, yes
 }
 
-// hasContent reports whether a namespace has unfinished pods. A bound PVC counts as well, but whether a
-// PVC is bound is unknown.
+// hasContent reports whether a namespace has unfinished pods. A bound PVC counts as well, but
+// whether a PVC is bound is unknown.
 //
 // Source: openkruise/kruise deletion_protection.go ValidateNamespaceDeletion.
 func (s *Surroundings) hasContent(w Write) (yes, known bool) {

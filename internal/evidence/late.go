@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Doer is who ends deletions and, when its turn comes, waits for nobody else.
+// Doer is a controller that completes deletions without waiting for other components.
 type Doer int
 
 // The doers.
 const (
 	// Collector is the garbage collector.
 	Collector Doer = iota + 1
-	// Namespaces is the namespace controller.
+	// NamespaceController is the namespace controller.
 	NamespaceController
 	// Manager is any other controller of kube-controller-manager.
 	Manager
-	// Definitions is the part of the API server that deletes custom resources with their
-	// definition.
+	// CRDController is the controller of the API server that deletes custom resources with their
+	// CRD.
 	CRDController
 	// Kubelet is the kubelet of a pod's node.
 	Kubelet
@@ -29,24 +29,23 @@ const (
 // inManager reports whether a doer runs in kube-controller-manager.
 func (d Doer) inManager() bool { return d == Collector || d == NamespaceController || d == Manager }
 
-// Lateness is the judgement on a doer that could have ended a deletion long ago.
+// Lateness says why a controller that should have completed a deletion has not.
 type Lateness struct {
-	// Reason says who is late, or why what is done does not succeed.
+	// Reason says which controller is overdue, or why its attempts fail.
 	Reason reason.Code
-	// Proven tells that the evidence shows that the doer does not work. Age alone proves
-	// nothing: whoever works may be about to try again, after the longest pause of its
-	// back-off.
+	// Proven is true if the evidence shows that the controller does not work. Age alone proves
+	// nothing: a working controller may retry only after its longest back-off.
 	Proven bool
-	// Detail is the server's own word, for people; empty where only the time speaks.
+	// Detail is the message of the server. It is empty if only the age is known.
 	Detail string
-	// Manager is about kube-controller-manager, where the doer is in it.
+	// Manager judges kube-controller-manager, if the controller runs in it.
 	Manager Judgement
 }
 
-// Late judges a doer whose turn it is to go on with the deletion of an object: nothing
-// else holds that up. It is not late, as far as is known, before Patience is over, and
-// where the time is not known. That the last try has failed, or that kube-controller-manager is
-// gone, in which it runs, counts at once.
+// Late judges a controller that is responsible for the next step of a deletion that nothing else
+// blocks. It returns false until Patience is exceeded, and if the age is unknown. A failed last
+// attempt counts at once, and so does a kube-controller-manager that is gone if the controller runs
+// in it.
 func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 	if l, fails := s.Fails(o); fails && (by == NamespaceController || by == CRDController) {
 		return l, true
@@ -78,8 +77,8 @@ func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 	return l, true
 }
 
-// Fails tells of a namespace or a definition that its last clean-up has failed, by the
-// word of whoever tried, for a reason that is not known to have passed.
+// Fails reports whether the conditions of a namespace or a CRD say that its last cleanup failed,
+// for a reason that is not known to have passed.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessGroupVersionErr,
 // ProcessDiscoverResourcesErr, makeDeleteContentCondition.
@@ -104,8 +103,9 @@ func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 	return l, c.True()
 }
 
-// failingNamespace is the condition of a namespace that says that its content cannot be
-// discovered or deleted. An aggregated API that is down is known as such.
+// failingNamespace returns the condition of a namespace that says that its content cannot be
+// discovered or deleted. It skips a discovery failure if an aggregated API is known to be down,
+// since that is reported elsewhere.
 func (s *Surroundings) failingNamespace(name string) Condition {
 	list, _ := s.ConditionsOfNamespace(name)
 	discovery, _ := Find(list, discoveryFailure)
@@ -124,20 +124,21 @@ func (s *Surroundings) failingNamespace(name string) Condition {
 
 const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
 
-// Retries reports whether the namespace controller, which was seen to run, is about to try
-// again what it could not do because discovery failed: discovery works now.
+// Retries reports whether the namespace controller, which is known to run, will soon retry after a
+// discovery failure because discovery works now.
 func (s *Surroundings) Retries(namespace *object.Object) bool {
 	list, _ := s.ConditionsOfNamespace(namespace.Name)
 	c, _ := Find(list, discoveryFailure)
 	return c.True() && s.DiscoveryWorks() && s.ManagerRuns()
 }
 
-// DiscoveryWorks reports whether everything that is served is known to be discovered now.
+// DiscoveryWorks reports whether discovery of all API groups is known to work now.
 func (s *Surroundings) DiscoveryWorks() bool {
 	return s.snap.KnowsAllKinds() && s.seen.Sight(APIServices, "").Whole && len(s.APIServices()) == 0
 }
 
-// ConditionsOfNamespace are those of a namespace; false when it was not seen.
+// ConditionsOfNamespace returns the conditions of a namespace. It returns false if the namespace
+// was not read.
 func (s *Surroundings) ConditionsOfNamespace(name string) ([]Condition, bool) {
 	if s.seen != nil {
 		for _, ns := range s.seen.Namespaces {
@@ -149,7 +150,7 @@ func (s *Surroundings) ConditionsOfNamespace(name string) ([]Condition, bool) {
 	return nil, false
 }
 
-// ConditionsOfDefinition are those of a definition.
+// ConditionsOfDefinition returns the conditions of a CRD.
 func (s *Surroundings) ConditionsOfDefinition(name string) []Condition {
 	if s.seen != nil {
 		for n := range s.seen.Definitions {
@@ -161,8 +162,8 @@ func (s *Surroundings) ConditionsOfDefinition(name string) []Condition {
 	return nil
 }
 
-// OnlyRemains reports whether the failures that a condition lists say no more than that
-// content was still there when it was looked for again, as it is while it goes.
+// OnlyRemains reports whether the failures that a condition lists say only that content remained
+// after the last attempt, which is normal during a deletion.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go makeDeleteContentCondition:

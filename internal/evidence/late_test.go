@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// The time of the question, and what is being deleted since when.
+// The time of the question, and objects with their deletion timestamps.
 const (
 	lateNoon = 1777636800 // 2026-05-01T12:00:00Z
 	atTen    = "2026-05-01T10:00:00Z"
@@ -43,7 +43,7 @@ func condition(typ, reason, message string) string {
 	return fmt.Sprintf(`{"type":%q,"status":"True","reason":%q,"message":%q}`, typ, reason, message)
 }
 
-// lateCase is one question; the object that is asked about is the first body.
+// lateCase is one question about the object in the first body.
 type lateCase struct {
 	since  string
 	kind   string // a ConfigMap unless it says otherwise
@@ -51,14 +51,13 @@ type lateCase struct {
 	rest   string // of the body
 	beside []string
 	unread evidence.Part
-	// timeless: when it was looked at is not known.
+	// timeless is true if the time of the question is unknown.
 	timeless bool
 	want     string // reason, and whether it is proven; empty for not late
 }
 
-// TestLate: who waits for nobody is late after Patience and not a second before, and by
-// the snapshot's clock only; that he does not work is proven by the lease and by nothing
-// else.
+// TestLate: a controller that waits for nothing is late after Patience, not a second earlier, and by
+// the snapshot's clock only. Only the lease proves that it does not work.
 func TestLate(t *testing.T) {
 	runs, over := lease(justNow), lease(atTen)
 	for name, c := range map[string]lateCase{
@@ -184,7 +183,7 @@ func (c lateCase) around(t *testing.T) (*object.Object, *evidence.Surroundings) 
 	return snap.Objects[0], evidence.New(snap, seen, c.clock())
 }
 
-// clock is noon; 0, the unknown time, for a case that is timeless.
+// clock returns noon, or 0 for a timeless case.
 func (c lateCase) clock() int64 {
 	if c.timeless {
 		return 0
@@ -192,7 +191,7 @@ func (c lateCase) clock() int64 {
 	return lateNoon
 }
 
-// TestLateUnseen: where nothing was seen only the time speaks, and nothing is proven.
+// TestLateUnseen: without evidence only the age counts, and nothing is proven.
 func TestLateUnseen(t *testing.T) {
 	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(deleted("v1", "Namespace", tooLate, "")), TreatMissingAsAbsent: true})
 	if err != nil {
@@ -210,7 +209,7 @@ func TestLateUnseen(t *testing.T) {
 	}
 }
 
-// TestRecent: what may have been made within Patience excuses who has not dealt with it.
+// TestRecent: no controller is overdue for an object that may have been created within Patience.
 func TestRecent(t *testing.T) {
 	around := evidence.New(&snapshot.Snapshot{Resources: &object.Resources{}}, nil, lateNoon)
 	for created, want := range map[int64]bool{0: false, lateNoon - 301: false, lateNoon - 300: true, lateNoon: true, lateNoon + 5: true} {
@@ -220,8 +219,8 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestOnlyRemains: the namespace controller calls it a failure when content is still
-// there; other failures are ones.
+// TestOnlyRemains: the namespace controller reports remaining content as a failure. Only other
+// failures are real.
 func TestOnlyRemains(t *testing.T) {
 	for message, want := range map[string]bool{
 		"Failed to delete all resource types, 1 remaining: " + still:                                                  true,

@@ -1,18 +1,17 @@
 package evidence
 
-// Lease is the lock by which the copies of a controller agree on who works, or by
-// which a node says that it lives.
+// Lease is the leader election lock of a controller, or the heartbeat of a node.
 type Lease struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Holder    string `json:"holder,omitzero"`
-	// Renewed is when the holder showed itself last, in seconds since 1970; 0 when not
-	// shown. The lease ends Duration seconds later.
+	// Renewed is the time of the last renewal, in seconds since 1970. 0 if unknown. The lease
+	// expires Duration seconds later.
 	Renewed  int64 `json:"renewed,omitzero"`
 	Duration int64 `json:"duration,omitzero"`
 }
 
-// leaseBody is what is read of a Lease.
+// leaseBody has the fields that are read from a Lease.
 type leaseBody struct {
 	Spec struct {
 		Holder   string `json:"holderIdentity"`

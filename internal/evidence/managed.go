@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Writer is an entry of managedFields that owns a finalizer: who put it there.
+// Writer is an entry of managedFields that owns finalizers.
 type Writer struct {
-	// Name is how the client calls itself: by default the name of its program.
+	// Name is the field manager, by default the name of the client's program.
 	Name string `json:"name,omitzero"`
 	// Operation is Apply or Update.
 	Operation   string `json:"operation,omitzero"`
 	Subresource string `json:"subresource,omitzero"`
-	// Time is when it wrote last, in seconds since 1970; 0 when not shown.
+	// Time is when it wrote last, in seconds since 1970. 0 if unknown.
 	Time int64 `json:"time,omitzero"`
 	// Finalizers are those that it owns, sorted.
 	Finalizers []string `json:"finalizers,omitempty"`
@@ -26,10 +26,10 @@ type managed struct {
 	Fields      json.RawMessage `json:"fieldsV1"`
 }
 
-// writers are the entries that own finalizers.
+// writers returns the entries that own finalizers.
 //
-// As structured-merge-diff writes it in fieldpath/serialize-pe.go: an element of a set is
-// the key `v:` and its value as JSON.
+// In fieldsV1 an element of a set is the key `v:` followed by its value as JSON. See
+// fieldpath/serialize-pe.go of structured-merge-diff.
 func writers(entries []managed) []Writer {
 	var list []Writer
 	for _, e := range entries {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestMoments: what is not in a dump of several moments and may have been made meanwhile is
-// not absent: the service of a webhook, and the node of a pod.
+// TestMoments: an object that a dump of several moments lacks is not absent if it may have been
+// created meanwhile: the service of a webhook, and the node of a pod.
 func TestMoments(t *testing.T) {
 	for created, absent := range map[string]bool{"2026-05-01T10:00:00Z": true, "2026-05-01T11:59:00Z": false} {
 		snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(`{"apiVersion":"v1","kind":"List","items":[

@@ -24,8 +24,8 @@ var ofManager = map[string]bool{
 // OfManager reports whether kube-controller-manager removes a finalizer.
 func OfManager(name string) bool { return ofManager[name] }
 
-// isHosted reports whether a finalizer belongs to a controller that providers of
-// clusters run where their customers see no pod of it.
+// isHosted reports whether a finalizer belongs to a controller that cloud providers run outside
+// their customers' view, so that no pod shows it.
 func isHosted(name string) bool {
 	return slices.ContainsFunc([]string{
 		"service.kubernetes.io/", "external-attacher/", "external-provisioner.volume.kubernetes.io/", "snapshot.storage.kubernetes.io/",
@@ -35,24 +35,24 @@ func isHosted(name string) bool {
 	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// appliers are controllers that apply manifests which people wrote: a finalizer that one of
-// them wrote may be a person's.
+// appliers are controllers that apply manifests written by people. A finalizer that one of them
+// wrote may be a person's.
 var appliers = []string{
 	"kustomize-controller", "helm-controller", "kapp-controller", "argocd-controller", "argocd-application-controller", "fleetagent", "fleet-agent",
 	"configsync", "olm", "addon-manager", "work-agent", "klusterlet-agent",
 }
 
-// controllerWords end the names of controllers, and of no tool.
+// controllerWords are suffixes of controllers' names that no tool has.
 var controllerWords = []string{"-controller", "-operator", "-manager", "controller-manager"}
 
-// isEmbedded reports whether a finalizer belongs to a controller that runs in the server process
-// of a distribution of Kubernetes, where no pod shows it.
+// isEmbedded reports whether a finalizer belongs to a controller that runs in the server process of
+// a Kubernetes distribution, where no pod shows it.
 func isEmbedded(name string) bool {
 	return strings.HasPrefix(name, "svccontroller.k3s.cattle.io/") || strings.HasPrefix(name, "wrangler.cattle.io/")
 }
 
-// isTool reports whether a writer is a tool by which people, or what applies their
-// manifests, write objects: that does not say what removes what they wrote.
+// isTool reports whether a writer is a tool that people, or controllers that apply their manifests,
+// use to write objects. Such a writer does not tell which controller removes the finalizer.
 func isTool(writer string) bool {
 	lower := strings.ToLower(writer)
 	switch {
@@ -72,14 +72,13 @@ func isTool(writer string) bool {
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// isCommon reports whether many programs have the name, so that one of that name need
-// not be the one that is meant.
+// isCommon reports whether the name is so generic that many unrelated programs have it.
 func isCommon(program string) bool {
 	return slices.Contains([]string{"manager", "controller", "operator", "main", "server", "app", "controller-manager", "java", "node", "bash", "sh"},
 		strings.ToLower(program))
 }
 
-// stampText is " at …" for a time that is known.
+// stampText returns " at <time>", or "" for the unknown time 0.
 func stampText(seconds int64) string {
 	if seconds == 0 {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Remaining are the resources of which the namespace controller has found objects when it last tried
-// to empty a namespace, as kubectl takes them; none where it does not say.
+// Remaining returns the resources, as kubectl accepts them, whose objects the namespace controller
+// found in its last attempt to empty a namespace. It is empty if the condition does not say.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessContentTotals.
 func (s *Surroundings) Remaining(namespace string) []string {
@@ -28,7 +28,8 @@ var (
 	calling   = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
 )
 
-// UnansweredAPIs are the names of the APIServices that a message of the namespace controller says not to answer.
+// UnansweredAPIs returns the APIServices that a message of the namespace controller reports as
+// failing.
 //
 // Upstream: client-go/discovery/discovery_client.go ErrGroupDiscoveryFailed.Error.
 func UnansweredAPIs(message string) []string {
@@ -39,7 +40,8 @@ func UnansweredAPIs(message string) []string {
 	return names
 }
 
-// CalledWebhook is the webhook that a message of the API server says to have failed; empty for none.
+// CalledWebhook returns the webhook that a message of the API server reports as failed; "" for
+// none.
 //
 // Upstream: apiserver/pkg/util/webhook/error.go ErrCallingWebhook.Error.
 func CalledWebhook(message string) string {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the namespace controller says is free text of the API server, of which names are taken for commands.
+// The namespace controller reports free text of the API server. Names in it are used in commands.
 func TestNamespaceSays(t *testing.T) {
 	for message, want := range map[string]string{
 		"Some resources are remaining: kafkatopics.kafka.strimzi.io has 1 resource instances":                                    "kafkatopics.kafka.strimzi.io",

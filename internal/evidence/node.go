@@ -4,32 +4,32 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// NodeState says whether the kubelet of a node can end a pod.
+// NodeState says whether the kubelet of a node can terminate a pod.
 type NodeState string
 
 // The states of nodes.
 const (
-	// NodeUnknown: not enough was seen to say, or the kubelet reports and Ready is False: it
-	// may still end pods, as one does that waits for its network plugin.
+	// NodeUnknown: not enough was read, or the kubelet reports Ready=False. Such a kubelet may
+	// still terminate pods, for example while it waits for its network plugin.
 	NodeUnknown NodeState = "Unknown"
-	// NodeReady: its kubelet reports to the API server that all is well.
+	// NodeReady: the kubelet reports Ready=True.
 	NodeReady NodeState = "Ready"
-	// NodeNotReady: its kubelet does not report.
+	// NodeNotReady: the kubelet has stopped reporting.
 	NodeNotReady NodeState = "NotReady"
-	// NodeAbsent: all nodes were seen, and it is none of them.
+	// NodeAbsent: all nodes were read, and this one does not exist.
 	NodeAbsent NodeState = "Absent"
 )
 
-// silence is after how many seconds without a heartbeat a kubelet does not report any more, where
-// its lease was not seen. It reports every five minutes if nothing changes.
+// silence is the age of a heartbeat, in seconds, after which a kubelet counts as stopped if its
+// lease was not read. A kubelet reports at least every five minutes.
 //
 // Upstream: pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration.
 const silence = 900
 
-// Node tells the state of a node, with the condition Ready as far as it was seen.
+// Node returns the state of a node, with its Ready condition if it was read.
 //
 // Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go Controller.tryUpdateNodeHealth:
-// sets Ready to Unknown where a kubelet has stopped to report; False is what a kubelet reports itself.
+// sets Ready to Unknown if a kubelet has stopped reporting. Only the kubelet itself reports False.
 func (s *Surroundings) Node(name string) (NodeState, Condition) {
 	n, known := s.nodesSeen[name]
 	switch {
@@ -52,7 +52,8 @@ func (s *Surroundings) Node(name string) (NodeState, Condition) {
 	return NodeUnknown, n.Ready
 }
 
-// stopped reports whether the kubelet of a node has stopped to report, and when it did so last.
+// stopped reports whether the kubelet of a node has stopped reporting, and the time of its last
+// report.
 func (s *Surroundings) stopped(n *Node) (last int64, stopped bool) {
 	if l := s.nodeLeases[n.Name]; l != nil && l.Renewed != 0 {
 		return l.Renewed, s.pulseOf(l) == object.PulseStopped

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Part is a resource that the evidence is read from, as `pods` or `leases.coordination.k8s.io`.
+// Part is a resource that the evidence is read from, such as `pods` or
+// `leases.coordination.k8s.io`.
 type Part string
 
 // The parts.
@@ -42,18 +43,19 @@ const (
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
-// source is where a part is served, how its objects are taken in, and what of them is read
-// beside what is of all objects.
+// source describes a part: its resource, the function that decodes its objects, and the fields that
+// it reads in addition to those of all objects.
 type source struct {
 	part     Part
 	resource object.Resource
 	take     func(*Shown, *body, []byte) error
 	reads    any
-	// fields are what is read of an object, held of one that is being deleted or has finalizers.
+	// fields are read from every object, held from objects that are being deleted or have
+	// finalizers.
 	fields, held *manifest.Fields
 }
 
-// sources are the parts in the order of their names.
+// sources returns the parts, sorted by name.
 func sources() []source {
 	return []source{
 		{part: APIServices, resource: object.APIService.Resource(), take: (*Shown).takeAPIService, reads: apiServiceBody{}},
@@ -97,8 +99,7 @@ func Parts() []Part {
 	return parts
 }
 
-// ResourceOf is where a part is served: its group, the version that Add reads best,
-// kind, plural and scope.
+// ResourceOf returns the resource of a part in the version that Add reads best.
 func ResourceOf(p Part) object.Resource {
 	for _, s := range sources() {
 		if s.part == p {
@@ -108,14 +109,14 @@ func ResourceOf(p Part) object.Resource {
 	return object.Resource{}
 }
 
-// PartOf is the part that objects of a kind belong to, in whatever version; false
-// for kinds of which nothing is kept but what every terminating object shows.
+// PartOf returns the part that objects of a kind belong to, in any version. It returns false for
+// kinds of which only terminating objects are recorded.
 func PartOf(apiVersion, kind string) (Part, bool) {
 	s, ok := sourceOf(apiVersion, kind)
 	return s.part, ok
 }
 
-// byKind are the sources by group and kind.
+// byKind has the sources by group and kind.
 var byKind = func() map[[2]string]source {
 	found := map[[2]string]source{}
 	for _, s := range sources() {

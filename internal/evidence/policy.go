@@ -18,16 +18,16 @@ import (
 // Upstream: apiserver/pkg/admission/plugin/policy/mutating/plugin.go NewPlugin.
 type Policy struct {
 	Ref object.Ref `json:"-"`
-	// Ignored tells that an expression that fails, or a binding that is not configured, admits
-	// the request.
+	// Ignored is true if the failure policy is Ignore: an expression that fails, or a binding that
+	// is misconfigured, admits the request.
 	Ignored     bool        `json:"ignored,omitzero"`
 	Constraints Constraints `json:"constraints,omitzero"`
-	// ParamKind is the kind of the objects that its expressions may read; empty for none.
+	// ParamKind is the kind of the objects that its expressions may read. It is empty for none.
 	ParamKind object.Ref `json:"paramKind,omitzero"`
 	// Conditions all have to be true for the policy to apply.
 	Conditions []Expression `json:"conditions,omitempty"`
 	Variables  []Expression `json:"variables,omitempty"`
-	// Validations have to be true, and Annotations must not fail, for a request to be admitted.
+	// A request is admitted if all Validations are true and no expression of Annotations fails.
 	Validations []Validation `json:"validations,omitempty"`
 	Annotations []Expression `json:"annotations,omitempty"`
 }
@@ -39,7 +39,7 @@ func (p *Policy) AsksForUser() bool {
 		slices.ContainsFunc(p.Validations, func(v Validation) bool { return asks(v.Expression) || v.Words != nil && asks(*v.Words) })
 }
 
-// Expression is a CEL expression, and what its policy calls it.
+// Expression is a named CEL expression of a policy.
 type Expression struct {
 	Name, Text string
 	cel.Expression
@@ -58,15 +58,15 @@ func (e *Expression) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Validation is an expression, and what the API server says where it is false.
+// Validation is an expression, and the message of the API server if it is false.
 type Validation struct {
 	Expression
 	Message string
-	// Words is the expression of a message that is preferred to Message; nil for none.
+	// Words is the messageExpression, which is preferred to Message. nil for none.
 	Words *Expression
 }
 
-// validationLine is a Validation as it stands in a file.
+// validationLine is the JSON form of a Validation.
 type validationLine struct {
 	Expression Expression  `json:"expression"`
 	Message    string      `json:"message,omitzero"`
@@ -91,12 +91,12 @@ type PolicyBinding struct {
 	Ref object.Ref `json:"-"`
 	// Policy is the name of the policy.
 	Policy string `json:"policy"`
-	// Denies tells that a validation that is false refuses the request, and does not only warn
-	// or write into the audit log.
+	// Denies is true if a validation that is false refuses the request instead of only warning or
+	// writing into the audit log.
 	Denies bool `json:"denies,omitzero"`
-	// Constraints limit what it applies to beside those of the policy.
+	// Constraints narrow those of the policy.
 	Constraints Constraints `json:"constraints,omitzero"`
-	// Param says which objects the expressions read; nil for none.
+	// Param selects the objects that the expressions read. nil for none.
 	Param *ParamRef `json:"param,omitzero"`
 }
 
@@ -109,12 +109,12 @@ type ParamRef struct {
 	NotFound string `json:"parameterNotFoundAction"`
 }
 
-// Constraints say which requests a policy, or a binding, is about.
+// Constraints say which requests a policy or a binding applies to.
 type Constraints struct {
-	// Rules are those of webhooks; none cover all requests.
+	// Rules are in the form of webhook rules. Without rules all requests match.
 	Rules    []WebhookRule `json:"resourceRules"`
 	Excluded []WebhookRule `json:"excludeResourceRules"`
-	// MatchPolicy is Exact, or Equivalent where it is empty.
+	// MatchPolicy is Exact or Equivalent. Empty means Equivalent.
 	MatchPolicy string               `json:"matchPolicy"`
 	Namespaces  metav1.LabelSelector `json:"namespaceSelector"`
 	Objects     metav1.LabelSelector `json:"objectSelector"`
@@ -126,7 +126,7 @@ type expressionBody struct {
 	Expression string `json:"expression"`
 }
 
-// policyBody is what is read of a ValidatingAdmissionPolicy.
+// policyBody has the fields that are read from a ValidatingAdmissionPolicy.
 type policyBody struct {
 	Spec struct {
 		FailurePolicy string `json:"failurePolicy"`
@@ -149,7 +149,7 @@ type policyBody struct {
 	} `json:"spec"`
 }
 
-// policyBindingBody is what is read of a ValidatingAdmissionPolicyBinding.
+// policyBindingBody has the fields that are read from a ValidatingAdmissionPolicyBinding.
 type policyBindingBody struct {
 	Spec struct {
 		Policy      string      `json:"policyName"`

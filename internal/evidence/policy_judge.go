@@ -8,36 +8,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Denial is a policy that refuses a write, or of which it is not known whether it does.
+// Denial is a policy that refuses a write or may refuse it.
 type Denial struct {
-	// By is the policy, and Binding its binding. Without one By is the Usage that says that the
-	// object is in use, or the object itself where a label protects it.
+	// By is the policy, and Binding its binding. Without a binding, By is the Usage that protects
+	// the object, or the object itself if a label protects it.
 	By, Binding object.Ref
-	// Message is what the API server says where a policy surely refuses; without a binding, all
-	// there is to say.
+	// Message is the message of the API server if a policy certainly refuses. Without a binding it
+	// is the complete text.
 	Message string
-	// Open is what is not known.
+	// Open says what is unknown.
 	Open Openness
-	// Expression is what could not be evaluated; empty for what is no expression.
+	// Expression is the expression that could not be evaluated. It is empty for other unknowns.
 	Expression string
 }
 
-// Openness is why it is not known whether a policy refuses a write.
+// Openness is why it is unknown whether a policy refuses a write.
 type Openness uint8
 
-// What is not known of a policy.
+// The reasons.
 const (
-	// Decided is said of a policy that surely refuses.
+	// Decided means that nothing is unknown: the policy certainly refuses.
 	Decided Openness = iota
 	ExpressionOpen
-	// SelectorOpen: the labels of a namespace, or the name in the request, were not seen.
+	// SelectorOpen: the labels of a namespace, or the name in the request, are unknown.
 	SelectorOpen
 	ParamsOpen
-	// GuardOpen: whether a webhook refuses what a label protects was not seen.
+	// GuardOpen: whether a webhook protects the labelled object is unknown.
 	GuardOpen
 )
 
-// Text says what a denial is, in the words of the API server where it surely refuses.
+// Text describes a denial, in the words of the API server if it is certain.
 func (d *Denial) Text() string {
 	is := "ValidatingAdmissionPolicy '" + d.By.Name + "' with binding '" + d.Binding.Name + "'"
 	if d.Binding.Name == "" {
@@ -61,14 +61,14 @@ type guard struct {
 	binding *PolicyBinding
 }
 
-// guardsOf returns the policies with their bindings that could refuse a write.
+// guardsOf returns the pairs of policies and bindings that could refuse a write.
 func guardsOf(seen *World) []guard {
 	var guards []guard
 	for n := range seen.PolicyBindings {
 		b := &seen.PolicyBindings[n]
 		for m := range seen.Policies {
 			p := &seen.Policies[m]
-			// Params that are missing refuse a request whatever the actions are.
+			// Missing params refuse a request whatever the actions are.
 			if p.Ref.Name == b.Policy && (b.Denies || p.ParamKind.Kind != "" && !p.Ignored) {
 				guards = append(guards, guard{p, b})
 			}
@@ -77,8 +77,8 @@ func guardsOf(seen *World) []guard {
 	return guards
 }
 
-// Denies returns a policy that surely refuses a write, and one that may; nil for none. Policies never see requests
-// for themselves.
+// Denies returns a policy that certainly refuses a write, or one that may. Both are nil if none
+// does. Policies never see requests for objects of admissionregistration.k8s.io.
 //
 // Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
@@ -108,7 +108,7 @@ func (s *Surroundings) Denies(w Write) (surely, perhaps *Denial) {
 	return nil, perhaps
 }
 
-// judge returns what a policy with a binding says about a write; nil if it admits it.
+// judge returns the denial of a policy with a binding; nil if it admits the write.
 func (s *Surroundings) judge(g guard, w Write, r object.Resource) *Denial {
 	yes, sure := s.applies(&g.policy.Constraints, w, r)
 	if !yes {
@@ -133,7 +133,7 @@ func (g guard) deny(message string) *Denial {
 	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Message: message}
 }
 
-// decide is judge for a write to which the policy applies.
+// decide implements judge for a write that the policy applies to.
 func (s *Surroundings) decide(g guard, w Write, r object.Resource) *Denial {
 	p := s.paramsOf(g.policy, g.binding, w.Object)
 	if p.wrong != "" && !g.policy.Ignored {
@@ -207,8 +207,8 @@ func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
 	return open
 }
 
-// conditions evaluates the match conditions. It returns false if the policy surely does not apply,
-// and a denial if one fails, or if it is not known.
+// conditions evaluates the match conditions. applies is false if the policy certainly does not
+// apply. d is a denial if a condition fails or cannot be evaluated.
 func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) {
 	var broken *Denial
 	for _, c := range g.policy.Conditions {
@@ -231,8 +231,8 @@ func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) 
 	return d, true
 }
 
-// validate evaluates one validation. That of the policy which `rbac --for=protect` prints asks for an
-// annotation, and is known by its text.
+// validate evaluates one validation. The policy that `rbac --for=protect` prints reads an
+// annotation, which a snapshot does not keep as such. Its validation is recognized by its text.
 func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
 	result := v.Evaluate(names)
 	if v.Text == object.ProtectExpression && w.Operation == Remove {
@@ -251,7 +251,7 @@ func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Den
 	return g.deny("expression '" + v.Text + "' resulted in error")
 }
 
-// message is what the API server says where the validation is false, as far as that is known.
+// message returns the message of the API server for a false validation, as far as it is known.
 func (v *Validation) message(names map[string]cel.Value) string {
 	if v.Words != nil {
 		if text := v.Words.Evaluate(names); text.Kind == cel.String && strings.TrimSpace(text.Text) != "" && !strings.Contains(text.Text, "\n") {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// applies reports whether constraints cover a write, and whether that is certain.
+// applies reports whether constraints match a write, and whether that is certain.
 //
 // Upstream: apiserver/pkg/admission/plugin/policy/matching/matching.go Matcher.Matches, matchesResourceRules.
 func (s *Surroundings) applies(c *Constraints, w Write, r object.Resource) (yes, sure bool) {
@@ -34,7 +34,7 @@ func (s *Surroundings) applies(c *Constraints, w Write, r object.Resource) (yes,
 	return covered, !covered || sure && certain
 }
 
-// byName reports whether a selector asks for nothing but the name of a namespace.
+// byName reports whether a selector uses only the name label of namespaces.
 func byName(s *metav1.LabelSelector) bool {
 	for key := range s.MatchLabels {
 		if key != nameLabel {
@@ -44,8 +44,8 @@ func byName(s *metav1.LabelSelector) bool {
 	return !slices.ContainsFunc(s.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key != nameLabel })
 }
 
-// covered reports whether one of the rules covers a write. That is not certain where a rule asks for
-// the name of the object, and the request may not have it.
+// covered reports whether one of the rules covers a write. It is not sure if the rule names single
+// objects and the request may not name its object.
 func (s *Surroundings) covered(rules []WebhookRule, exact bool, w Write, r object.Resource) (yes, sure bool) {
 	for _, rule := range rules {
 		if !s.asks(&Webhook{Rules: []WebhookRule{rule}, Exact: exact}, w, r) {
@@ -63,8 +63,8 @@ func (s *Surroundings) covered(rules []WebhookRule, exact bool, w Write, r objec
 	return yes, false
 }
 
-// namespaceOf returns the namespace of an object, with the label that every namespace has; nil
-// where it was not seen.
+// namespaceOf returns the namespace of an object, with the name label that every namespace has. It
+// returns nil if the namespace was not read.
 func (s *Surroundings) namespaceOf(o *object.Object) *object.Object {
 	if o.Namespace == "" {
 		return nil
@@ -75,11 +75,11 @@ func (s *Surroundings) namespaceOf(o *object.Object) *object.Object {
 	return nil
 }
 
-// nameLabel is the label by which every namespace has its name.
+// nameLabel is the label that holds the name of a namespace.
 const nameLabel = "kubernetes.io/metadata.name"
 
-// labelledByName returns a namespace with the label that the API server gives it where a dump lacks
-// it, and any other object as it is.
+// labelledByName returns a namespace with the name label that the API server sets, even if a dump
+// lacks it. It returns any other object unchanged.
 //
 // Upstream: pkg/apis/core/v1/defaults.go SetDefaults_Namespace.
 func labelledByName(o *object.Object) *object.Object {
@@ -95,10 +95,10 @@ func labelledByName(o *object.Object) *object.Object {
 	return c
 }
 
-// params are the objects that the expressions of a policy read with a binding, one after the other.
+// params are the objects that the expressions of a policy are evaluated with, one at a time.
 type params struct {
 	values []cel.Value
-	// unseen tells that it is not known which they are. wrong is why the binding cannot be used.
+	// unseen is true if some of them may be missing. wrong is why the binding cannot be used.
 	unseen bool
 	wrong  string
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// present is a field that is set, and whose value is not known.
+// present is a field that is set but whose value is unknown.
 var present = cel.Value{}
 
-// celNames returns what the expressions of a policy may ask for, as far as it is known: metadata
-// that a deletion does not change.
+// celNames returns the variables of a policy's expressions with the known fields: metadata that a
+// deletion does not change.
 //
 // Upstream: apiserver/pkg/admission/plugin/cel/activation.go evaluationActivation.ResolveName.
 func (s *Surroundings) celNames(w Write, r object.Resource) map[string]cel.Value {
@@ -33,7 +33,7 @@ func (s *Surroundings) celNames(w Write, r object.Resource) map[string]cel.Value
 	return names
 }
 
-// celRequest returns the request. Its name is not known for what goes with a collection.
+// celRequest returns the request. Its name is absent if the write is Unnamed.
 //
 // Upstream: apiserver/pkg/admission/plugin/cel/condition.go CreateAdmissionRequest.
 func celRequest(w Write, r object.Resource) cel.Value {
@@ -54,7 +54,7 @@ func celRequest(w Write, r object.Resource) cel.Value {
 	return open(fields)
 }
 
-// celUser returns a user. Fields that are empty are not set.
+// celUser returns a user. Empty fields are absent.
 func celUser(u *authentication.UserInfo) cel.Value {
 	fields := map[string]cel.Value{"username": cel.Known(u.Username), "uid": cel.Known(u.UID), "groups": celTexts(u.Groups), "extra": {Kind: cel.Absent}}
 	if len(u.Extra) > 0 {
@@ -67,7 +67,7 @@ func celUser(u *authentication.UserInfo) cel.Value {
 	return cel.Value{Kind: cel.Map, Fields: fields}
 }
 
-// celTexts returns a list of strings, or a field that is absent if there are none.
+// celTexts returns a list of strings. It is absent if the list is empty.
 func celTexts(texts []string) cel.Value {
 	if len(texts) == 0 {
 		return cel.Value{Kind: cel.Absent}
@@ -79,7 +79,7 @@ func celTexts(texts []string) cel.Value {
 	return list
 }
 
-// celObject returns an object as far as a snapshot knows it and nothing changes it.
+// celObject returns the fields of an object that the snapshot knows and a deletion does not change.
 func celObject(o *object.Object) cel.Value {
 	labels := map[string]string{}
 	for key, value := range o.Labels.All {
@@ -98,7 +98,7 @@ func celObject(o *object.Object) cel.Value {
 	return open(map[string]cel.Value{"kind": cel.Text(o.Kind), "metadata": open(meta)})
 }
 
-// celAnnotations returns those annotations that are known to be set.
+// celAnnotations returns the annotations that are known to be set.
 func celAnnotations(p object.Protection) map[string]cel.Value {
 	set := map[string]cel.Value{}
 	if p.Has(object.Protect) {
@@ -110,7 +110,7 @@ func celAnnotations(p object.Protection) map[string]cel.Value {
 	return set
 }
 
-// open returns a map that may have more entries.
+// open returns a map that may have unknown entries.
 func open(fields map[string]cel.Value) cel.Value {
 	return cel.Value{Kind: cel.Map, Fields: fields, Open: true}
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 )
 
-// programs find pods at work and workloads by their names.
+// programs finds running pods and workloads by their names.
 type programs struct {
-	// pods are at work, by the names that their programs may call themselves.
+	// pods has the unfinished pods by the names that their programs may use.
 	pods map[string][]*Pod
-	// workloads are found by namespace and name.
+	// workloads has the workloads by namespace and name.
 	workloads map[[2]string][]*Workload
-	// atWork are all pods at work, controllers those that belong to a controller of the table.
+	// atWork are all unfinished pods, controllers those that belong to a controller of the table.
 	atWork      []*Pod
 	controllers map[*finalizer.Controller][]*Pod
 }
@@ -38,7 +38,7 @@ func newPrograms(seen *World) *programs {
 	return p
 }
 
-// called are the pods that belong to some controllers of the table.
+// called returns the pods that belong to some controllers of the table.
 func (p *programs) called(known []*finalizer.Controller) []*Pod {
 	var all []*Pod
 	for _, c := range known {
@@ -56,7 +56,7 @@ func (p *programs) called(known []*finalizer.Controller) []*Pod {
 	return all
 }
 
-// packages are what the workload of a pod was installed with.
+// packages returns what the workload of a pod was installed with.
 func (p *programs) packages(pod *Pod) []string {
 	for _, w := range p.workloads[[2]string{pod.Ref.Namespace, pod.workloadName()}] {
 		if w.ServiceAccount == pod.ServiceAccount {

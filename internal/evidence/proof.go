@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Proofs are what was seen, and what was not, in the order of its weight.
+// Proofs lists observations and missing observations, the most important first.
 type Proofs []report.Proof
 
-// Add adds what was seen, unless it says nothing or is there already.
+// Add appends an observation, unless its message is empty or it is a duplicate.
 func (p *Proofs) Add(code reason.Code, about *report.Ref, message string) {
 	if message == "" {
 		return
@@ -23,8 +23,8 @@ func (p *Proofs) Add(code reason.Code, about *report.Ref, message string) {
 	}
 }
 
-// Clip puts foreign text onto one line of at most 400 bytes. It leaves out the middle: the end
-// of an error says why.
+// Clip puts external text onto one line of at most about 400 bytes. It cuts the middle, because the
+// end of an error says why.
 func Clip(text string) string {
 	const most = 400
 	text = strings.Join(strings.Fields(text), " ")

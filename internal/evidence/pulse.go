@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// dumpTakes is for how many seconds before its time a dump may have read a lease.
+// dumpTakes is the longest time, in seconds, between reading a lease and the time of its dump.
 const dumpTakes = 240
 
-// pulseOf is what a lease says at the time of the question.
+// pulseOf returns the state of a lease at the time of the question.
 func (s *Surroundings) pulseOf(l *Lease) object.Pulse {
 	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
 }
 
-// slack is for how many seconds before the time of the question a lease may have been read.
+// slack returns how many seconds before the time of the question a lease may have been read.
 func (s *Surroundings) slack() int64 {
 	if s.seen.Live {
 		return 0
@@ -25,7 +25,7 @@ func (s *Surroundings) slack() int64 {
 	return dumpTakes
 }
 
-// ManagerLease is the lease of kube-controller-manager, nil if it was not seen, and for how many
+// ManagerLease returns the lease of kube-controller-manager, nil if it was not read, and how many
 // seconds before the time of the question it may have been read.
 func (s *Surroundings) ManagerLease() (l *Lease, slack int64) {
 	if s.managerLease == nil {
@@ -42,8 +42,8 @@ func leaseText(l *Lease, p object.Pulse) string {
 	return fmt.Sprintf("lease %s in namespace %s, held by %q, %s%s", l.Name, l.Namespace, l.Holder, verb, stampText(l.Renewed))
 }
 
-// leases looks for the lease of the controller that removes it: held by one of the suspects, or named
-// like the program, the API group of the object, or the domain of the finalizer.
+// leases returns the state of the controller's leases: those that one of the suspects holds, and
+// those named like the program, the API group of the object, or the domain of the finalizer.
 func (s *search) leases() object.Pulse {
 	if s.seen == nil {
 		return object.PulseUnclear
@@ -93,21 +93,22 @@ func (s *search) owns(l *Lease) bool {
 	return about(domain) || about(group) || s.program != "" && !isCommon(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
 }
 
-// Manager reports whether kube-controller-manager works, for which the object waits.
+// Manager judges kube-controller-manager, which an object waits for.
 func (s *Surroundings) Manager(o *object.Object) Judgement {
 	j := Judgement{Name: "kube-controller-manager"}
 	j.State = s.managerVerdict(o, &j.Proof)
 	return j
 }
 
-// ManagerRuns reports whether the lease of kube-controller-manager was seen to be renewed.
+// ManagerRuns reports whether the lease of kube-controller-manager is known to be renewed.
 func (s *Surroundings) ManagerRuns() bool {
 	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.FinalizerControllerAlive
 }
 
-// ManagerStands is what the lease of kube-controller-manager says at the time of the question: Alive,
-// Gone, or Unknown if there is none: a server has said so, or a dump has the other leases of its
-// namespace. It is empty where that was not seen.
+// ManagerStands returns the state of kube-controller-manager by its lease at the time of the
+// question: Alive, Gone, or Unknown if there is no lease. The lease is known to be missing if a
+// server says so, or if a dump has other leases of its namespace. The result is empty if the lease
+// was not read.
 func (s *Surroundings) ManagerStands() report.ControllerVerdict {
 	if s.stands == nil {
 		state := s.managerVerdict(&object.Object{}, &Proofs{})
@@ -119,8 +120,8 @@ func (s *Surroundings) ManagerStands() report.ControllerVerdict {
 	return *s.stands
 }
 
-// managerVerdict reports whether kube-controller-manager works, in which the collector
-// and the other controllers of Kubernetes run. Its lease is the proof.
+// managerVerdict reports whether kube-controller-manager works, judged by its lease. The collector
+// and the other built-in controllers run in it.
 func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.ControllerVerdict {
 	name := object.ManagerLease.Name
 	if l := s.managerLease; l != nil {

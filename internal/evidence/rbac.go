@@ -8,32 +8,32 @@ type Role struct {
 	Rules []Rule     `json:"rules,omitempty"`
 }
 
-// Rule grants verbs on resources. Rules on paths that are no resources are left out.
+// Rule grants verbs on resources. Rules for non-resource URLs are left out.
 type Rule struct {
 	Verbs     []string `json:"verbs"`
 	Groups    []string `json:"apiGroups"`
 	Resources []string `json:"resources"`
-	// Names are the only objects that it is about; empty for all.
+	// Names limits the rule to single objects. It is empty for all objects.
 	Names []string `json:"resourceNames,omitempty"`
 }
 
 // Binding is a RoleBinding or a ClusterRoleBinding.
 type Binding struct {
 	Ref object.Ref `json:"-"`
-	// RoleKind is Role or ClusterRole; a Role is in the namespace of the binding.
+	// RoleKind is Role or ClusterRole. A Role is in the namespace of the binding.
 	RoleKind string    `json:"roleKind"`
 	RoleName string    `json:"roleName"`
 	Subjects []Subject `json:"subjects,omitempty"`
 }
 
-// Subject is to whom a role is given: a ServiceAccount, a User or a Group.
+// Subject is the recipient of a role: a ServiceAccount, a User or a Group.
 type Subject struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitzero"`
 	Name      string `json:"name"`
 }
 
-// roleBody is what is read of a Role or ClusterRole.
+// roleBody has the fields that are read from a Role or ClusterRole.
 type roleBody struct {
 	Rules []Rule `json:"rules"`
 }
@@ -53,7 +53,7 @@ func (s *Shown) takeRole(b *body, raw []byte) error {
 	return nil
 }
 
-// bindingBody is what is read of a RoleBinding or ClusterRoleBinding.
+// bindingBody has the fields that are read from a RoleBinding or ClusterRoleBinding.
 type bindingBody struct {
 	RoleRef struct {
 		Kind string `json:"kind"`

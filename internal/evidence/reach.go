@@ -14,7 +14,7 @@ type reach struct {
 	seen     *World
 	services map[ServiceRef]*Service
 	ready    map[ServiceRef]int
-	// since is when the oldest was made that names a service: it was there then.
+	// since is when the oldest object that names a service was created. The service existed then.
 	snap  *snapshot.Snapshot
 	since map[ServiceRef]int64
 }
@@ -35,7 +35,7 @@ func newReach(snap *snapshot.Snapshot, seen *World) *reach {
 	return r
 }
 
-// date finds out since when each service is named.
+// date fills since.
 func (r *reach) date() {
 	named := func(s *ServiceRef, by *object.Object) {
 		if s == nil || by == nil || by.Created == 0 {
@@ -59,20 +59,20 @@ func (r *reach) date() {
 	}
 }
 
-// configurations are the kinds in which webhooks stand.
+// configurations has the webhook configurations by kind.
 var configurations = map[string]object.Kind{
 	object.ValidatingWebhookConfiguration.Kind: object.ValidatingWebhookConfiguration,
 	object.MutatingWebhookConfiguration.Kind:   object.MutatingWebhookConfiguration,
 }
 
-// Unreachable is why nothing answers behind a service.
+// Unreachable says why a service has no working backend.
 type Unreachable struct {
 	// Reason is NoEndpoints or ServiceAbsent.
 	Reason  reason.Code
 	Service report.Ref
 }
 
-// Text says it.
+// Text says which service is unreachable and why.
 func (u Unreachable) Text() string {
 	where := u.Service.Name + " in namespace " + u.Service.Namespace
 	if u.Reason == reason.ServiceAbsent {
@@ -81,8 +81,8 @@ func (u Unreachable) Text() string {
 	return "no endpoint of service " + where + " is ready"
 }
 
-// down reports whether a service is known to have nobody behind it. What was not read
-// whole proves nothing.
+// down reports whether a service is known to have no ready endpoint. An incomplete list proves
+// nothing.
 func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
 		return Unreachable{}, false
@@ -99,7 +99,7 @@ func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	return u, !known.External && r.ready[*s] == 0 && (slices.Whole || legacy.Whole)
 }
 
-// broken is down for a webhook; one outside of the cluster is never known to be.
+// broken is like down, for a webhook. A webhook outside the cluster is never known to be down.
 func (r *reach) broken(c *Client) (Unreachable, bool) {
 	if c == nil {
 		return Unreachable{}, false
@@ -107,16 +107,16 @@ func (r *reach) broken(c *Client) (Unreachable, bool) {
 	return r.down(c.Service)
 }
 
-// Down reports whether a service is known to have nobody behind it. What was not read
-// whole proves nothing.
+// Down reports whether a service is known to have no ready endpoint. An incomplete list proves
+// nothing.
 func (s *Surroundings) Down(service *ServiceRef) (Unreachable, bool) {
 	return s.reach.down(service)
 }
 
-// Broken is Down for a webhook; one outside of the cluster is never known to be.
+// Broken is like Down, for a webhook. A webhook outside the cluster is never known to be down.
 func (s *Surroundings) Broken(c *Client) (Unreachable, bool) { return s.reach.broken(c) }
 
-// Discovered reports whether of every aggregated API it was seen whether it answers.
+// Discovered reports whether the availability of every aggregated API is known.
 func (s *Surroundings) Discovered() bool {
 	if ok, _, _ := s.seen.Whole(APIServices); !ok {
 		return false
@@ -124,7 +124,7 @@ func (s *Surroundings) Discovered() bool {
 	return !slices.ContainsFunc(s.seen.APIServices, func(a APIService) bool { return a.Service != nil && a.Available.Status == "" })
 }
 
-// APIServices are the aggregated APIs that are known not to answer.
+// APIServices returns the aggregated APIs that are known to be unavailable.
 func (s *Surroundings) APIServices() []*APIService {
 	if s.seen == nil {
 		return nil

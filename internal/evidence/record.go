@@ -10,27 +10,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Record is what one object shows beside what a snapshot keeps of it. As JSON it is a line of a
-// file that a snapshot is written to. Data, commands and annotations are not in it.
+// Record is what one object shows in addition to its snapshot. As JSON it is a line of a snapshot
+// file. It never contains data, commands or annotations.
 type Record struct {
-	// APIVersion is the version in which the object was read.
+	// APIVersion is the version that was read.
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Namespace  string    `json:"namespace,omitzero"`
 	Name       string    `json:"name"`
 	UID        types.UID `json:"uid,omitzero"`
 	Shown
-	// Unread is why the object could not be read whole; empty if it was. See also Whole.
+	// Unread is why the object could not be read completely. It is empty if it was. See also Whole.
 	Unread string `json:"unread,omitzero"`
-	// Whole is true in a record without a name if a server has listed all objects of the kind in the
-	// namespace, or in all namespaces if it is empty. Otherwise Unread says why the list failed.
+	// Whole is true in a record without a name if a server has listed all objects of the kind in
+	// the namespace, or in all namespaces if it is empty. Otherwise Unread says why the list
+	// failed.
 	Whole bool `json:"whole,omitzero"`
-	// Absent tells that a server has no such object.
+	// Absent is true if the server does not have the object.
 	Absent bool `json:"absent,omitzero"`
 }
 
-// Part returns the part about which a record says how far a server has listed it; false for a record
-// of an object.
+// Part returns the part whose completeness a record describes. It returns false for a record of an
+// object.
 func (r *Record) Part() (Part, bool) {
 	if r.Name != "" {
 		return "", false
@@ -38,21 +39,22 @@ func (r *Record) Part() (Part, bool) {
 	return PartOf(r.APIVersion, r.Kind)
 }
 
-// Reading is the record of how far a server has listed a part: why is what Mark takes.
+// Reading returns the record that says how completely a server has listed a part. why is as in
+// Mark.
 func Reading(p Part, namespace, why string) *Record {
 	r := ResourceOf(p)
 	return &Record{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace, Whole: why == "", Unread: why}
 }
 
-// Absent is the record of an object that a server does not have.
+// Absent returns the record of an object that a server does not have.
 func Absent(ref object.Ref) *Record {
 	r := recordOf(ref)
 	r.Absent = true
 	return r
 }
 
-// Unreadable is the record of an object that waits for somebody, or will when it is deleted, and could
-// not be read whole. Its part may have been listed all the same.
+// Unreadable returns the record of an object that waits for a controller, or will when it is
+// deleted, and could not be read completely. Its part may have been listed nevertheless.
 func Unreadable(ref object.Ref, why string) *Record {
 	r := recordOf(ref)
 	r.Terminating = []Terminating{{Ref: ref, Unread: why}}
@@ -68,8 +70,8 @@ func recordOf(ref object.Ref) *Record {
 	return &Record{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: ref.UID}
 }
 
-// Shown is what some objects show. The lists of the parts have one entry for each object of the
-// part, Webhooks one for each webhook of a configuration.
+// Shown is what some objects show. Most lists have one entry for each object of the part. Webhooks
+// has one for each webhook of a configuration.
 type Shown struct {
 	Namespaces  []Conditioned `json:"namespaces,omitempty"`
 	Definitions []Definition  `json:"definitions,omitempty"`
@@ -91,37 +93,37 @@ type Shown struct {
 	Usages         []InUse         `json:"usages,omitempty"`
 	Consumers      []Consumer      `json:"consumers,omitempty"`
 	Events         []Event         `json:"events,omitempty"`
-	// Terminating has one entry for each object, of whatever kind, that is being deleted, or has
+	// Terminating has one entry for each object, of any kind, that is being deleted, or has
 	// finalizers that will matter when it is.
 	Terminating []Terminating `json:"terminating,omitempty"`
 }
 
-// Conditioned is an object of which only the conditions are kept.
+// Conditioned has the conditions of an object.
 type Conditioned struct {
 	Ref        object.Ref  `json:"-"`
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// Terminating is what an object that is being deleted, or will be held by a finalizer
-// then, shows beside what a snapshot keeps.
+// Terminating is what an object that is being deleted or has finalizers shows in addition to its
+// snapshot.
 type Terminating struct {
 	Ref object.Ref `json:"-"`
-	// Writers are those who own a finalizer, from managedFields.
+	// Writers are the field managers that own a finalizer, from managedFields.
 	Writers []Writer `json:"writers,omitempty"`
-	// Conditions of the status, as far as it has them in the usual form.
+	// Conditions are those of the status, if it has them in the usual form.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Unread is why the object could not be read whole; its writers and conditions
-	// are not known then.
+	// Unread is why the object could not be read completely. Its writers and conditions are unknown
+	// then.
 	Unread string `json:"unread,omitzero"`
-	// Users is how many objects use it by its own account, as a ProviderConfig counts in
-	// status.users; 0 where it does not.
+	// Users is the number of objects that use it, by its own status.users, as a ProviderConfig has
+	// it. 0 if unset.
 	Users int `json:"users,omitzero"`
-	// Node is the node that status.nodeRef names, as a Machine has it; empty for others.
+	// Node is the node in status.nodeRef, as a Machine has it. It is empty for others.
 	Node string `json:"node,omitzero"`
 }
 
-// Read reads what one object shows, given as JSON. The kind is needed where the JSON does not say
-// it. The record is there even if an error is returned: it says why the object could not be read.
+// Read decodes one object from JSON. apiVersion and kind are used if the JSON lacks them. The
+// record is never nil. If an error is returned, the record says why the object could not be read.
 func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	var b body
 	err := decode(raw, &b)
@@ -154,7 +156,7 @@ func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	return r, err
 }
 
-// Missed is the record of an object of which no text could be had, and why.
+// Missed returns the record of an object whose JSON was unavailable, with the reason.
 func Missed(o *object.Object, why string) *Record {
 	r := recordOf(o.Ref)
 	r.Unread = why
@@ -177,7 +179,7 @@ func ParseLine(line []byte) (*Record, error) {
 	return r, nil
 }
 
-// belongTo sets the references that a line leaves out, since they are those of its object.
+// belongTo sets the references that a line leaves out because they are those of its object.
 func (s *Shown) belongTo(ref object.Ref) {
 	for i := range s.Namespaces {
 		s.Namespaces[i].Ref = ref
@@ -220,7 +222,7 @@ func (s *Shown) belongTo(ref object.Ref) {
 	}
 }
 
-// add appends what other objects show.
+// add appends the evidence of more objects.
 func (s *Shown) add(more *Shown) {
 	s.Namespaces = append(s.Namespaces, more.Namespaces...)
 	s.Definitions = append(s.Definitions, more.Definitions...)

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// long is after how many seconds a deletion takes long, whoever is at work.
+// long is the age, in seconds, at which a deletion is slow even if its controller works.
 const long = 600
 
-// needed are the parts without which nobody is ever called gone: whoever could
-// remove a finalizer may be in any of them.
+// needed are the parts that must be complete before a controller is called gone: it could be in any
+// of them.
 var needed = []Part{
 	Pods, Deployments, StatefulSets, DaemonSets,
 	Roles, RoleBindings, ClusterRoles, ClusterBindings, Leases,
@@ -24,37 +24,37 @@ var needed = []Part{
 // Account is a service account.
 type Account struct{ Namespace, Name string }
 
-// Judgement says whether the one who removes a finalizer is at work.
+// Judgement says whether the controller that removes a finalizer works.
 type Judgement struct {
 	State report.ControllerVerdict
-	// Controller is the pod that would remove it, or else the workload of such pods;
-	// the zero Ref when none was found.
+	// Controller is the pod that would remove it, or else the workload of such pods. It is the zero
+	// Ref if none was found.
 	Controller report.Ref
-	// Name is how the one who removes it is called: as the table of finalizers has it,
-	// or else the program that wrote the finalizer. Empty when nobody is known.
+	// Name is the name of the controller in the table of finalizers, or else the program that wrote
+	// the finalizer. It is empty if neither is known.
 	Name  string
 	Proof Proofs
 
-	// Suspects are the pods that may be the one, the likeliest first.
+	// Suspects are the pods that may be the controller, the likeliest first.
 	Suspects []report.Ref
-	// Working are those of the suspects that were seen to work.
+	// Working are the suspects that are known to work.
 	Working []report.Ref
-	// Asleep are workloads that would run the one and are scaled to 0.
+	// Asleep are workloads of the controller that are scaled to 0.
 	Asleep []report.Ref
-	// Powerless are accounts of the right program that may not write the object.
+	// Powerless are accounts of the right program without permission to write the object.
 	Powerless []Account
 }
 
-// Controller judges whether the one runs who removes the finalizer from the object,
-// which need not be being deleted yet. Who has written the finalizer, the rights, the
-// table of finalizers, the programs that run and their leases decide. It is Gone only
-// when everything was read whole in which such a one could be.
+// Controller judges whether the controller runs that removes the finalizer from the object, which
+// need not be being deleted yet. It considers the writer of the finalizer, permissions, the table
+// of finalizers, running programs and their leases. The state is Gone only if every list that could
+// contain the controller is complete.
 func (s *Surroundings) Controller(o *object.Object, name string) Judgement {
 	return s.search(o, name, false)
 }
 
-// OtherController is Controller for a finalizer that the controller of the table leaves
-// on this object to somebody else.
+// OtherController is like Controller, for a finalizer that the controller of the table leaves to
+// another controller on this object.
 func (s *Surroundings) OtherController(o *object.Object, name string) Judgement {
 	return s.search(o, name, true)
 }
@@ -66,21 +66,21 @@ func (s *Surroundings) search(o *object.Object, name string, elsewhere bool) Jud
 	return x.found
 }
 
-// search looks for who removes one finalizer of one object.
+// search finds the controller that removes one finalizer of one object.
 type search struct {
 	*Surroundings
 	o     *object.Object
 	name  string
 	found Judgement
-	// elsewhere: the controller in the table leaves this one to somebody else.
+	// elsewhere is true if the controller in the table leaves this one to another controller.
 	elsewhere bool
 
 	writers *mayWrite
 	may     *candidates
-	// program is how the one who wrote the finalizer calls itself; empty when that is
-	// not known, or says nothing about who removes it.
+	// program is the name of the writer of the finalizer. It is empty if the writer is unknown or
+	// does not tell which controller removes it.
 	program string
-	// suspects are those who may be the controller that removes it, the likeliest first.
+	// suspects are the pods that may be the controller, the likeliest first.
 	suspects []*Pod
 	asleep   []*Workload
 }
@@ -114,7 +114,7 @@ func (s *search) verdict() report.ControllerVerdict {
 
 const byHand = "a person"
 
-// identify names the likeliest one.
+// identify fills the candidates and the name of the result.
 func (s *search) identify() {
 	for _, p := range s.suspects {
 		s.found.Suspects = append(s.found.Suspects, report.RefOf(p.Ref))
@@ -133,7 +133,7 @@ func (s *search) identify() {
 	}
 }
 
-// wrote looks at managedFields for who put the finalizer there.
+// wrote reads the writer of the finalizer from managedFields.
 func (s *search) wrote() {
 	t := s.shown[s.o.Ref]
 	found := false
@@ -156,7 +156,7 @@ func (s *search) wrote() {
 	}
 }
 
-// sleepers are the workloads that would run the controller of the finalizer, and are scaled to 0.
+// sleepers finds the workloads of the finalizer's controller that are scaled to 0.
 func (s *search) sleepers() {
 	for _, w := range s.may.workloads {
 		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
@@ -169,7 +169,7 @@ func (s *search) sleepers() {
 	}
 }
 
-// pace reports whether a controller that removes it that is there gets on.
+// pace judges whether a controller that was found makes progress.
 func (s *search) pace() report.ControllerVerdict {
 	healthy := false
 	const most = 3
@@ -211,7 +211,7 @@ func because(p *Pod) string {
 	return ""
 }
 
-// gone weighs whether there can be a controller that removes it that was not found.
+// gone judges whether a controller may exist although none was found.
 func (s *search) gone() report.ControllerVerdict {
 	certain := true
 	doubt := func(code reason.Code, about *report.Ref, message string) {
@@ -261,8 +261,7 @@ func (s *search) gone() report.ControllerVerdict {
 	return report.FinalizerControllerGone
 }
 
-// unread lists the needed parts that were not read whole, those together that have
-// the same reason.
+// unread lists the needed parts that are incomplete, grouped by reason.
 func (s *Surroundings) unread() []string {
 	var whys []string
 	parts := map[string][]string{}
@@ -280,9 +279,9 @@ func (s *Surroundings) unread() []string {
 	return whys
 }
 
-// mayBeALock reports whether a person may be the controller that removes it: nobody knows the finalizer, no
-// program is known to have written it, and it does not bear the domain of the kinds
-// that the cluster has.
+// mayBeALock reports whether a person may have to remove the finalizer: it is not in the table, no
+// program is known to have written it, and it does not have the domain of a kind that the cluster
+// serves.
 func (s *search) mayBeALock() bool {
 	if _, known := finalizer.Of(s.name); known || s.program != "" {
 		return false
@@ -294,7 +293,7 @@ func (s *search) writtenByTool() bool {
 	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
 }
 
-// absent says what was looked for in vain.
+// absent says what was searched without success.
 func (s *search) absent() string {
 	if len(s.may.strangers)+len(s.may.mighty) > 0 {
 		return "no pod that may write the object is its controller: all of them belong to other controllers"
@@ -302,7 +301,7 @@ func (s *search) absent() string {
 	return "no pod runs under a service account that may write the object"
 }
 
-// strangers are the pods that may write the object, while nothing connects them to the
+// strangers reports the pods that may write the object but have no known connection to the
 // finalizer. Each may be its controller, unless it is known to be another one.
 func (s *search) strangers(doubt func(reason.Code, *report.Ref, string)) {
 	const most = 3
@@ -320,8 +319,8 @@ func (s *search) strangers(doubt func(reason.Code, *report.Ref, string)) {
 	}
 }
 
-// powers are the pods that may write everything: each of them may be the controller of the
-// finalizer, unless it is known to be another one.
+// powers reports the pods that may write everything. Each may be the controller of the finalizer,
+// unless it is known to be another one.
 func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
 	const most = 3
 	told := 0
@@ -336,8 +335,8 @@ func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
 	}
 }
 
-// idle looks for the controller where it cannot work: workloads whose pods do not come up, and
-// pods that are called like it and are not known to have the right.
+// idle looks for a controller that cannot work: workloads whose pods do not start, and pods with
+// its name but without known permission.
 func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	slow := false
 	for _, w := range s.may.workloads {
@@ -356,7 +355,7 @@ func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 		switch {
 		case !rightsRead:
 			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))
-		case wrote: // one that is only called like it may be another installation
+		case wrote: // a pod that only has the same name may be another installation
 			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, program, p.ServiceAccount))
 			s.found.Powerless = append(s.found.Powerless, Account{p.Ref.Namespace, p.ServiceAccount})
 			slow = true

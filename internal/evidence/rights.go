@@ -7,34 +7,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// rights trace permissions back to those who have them.
+// rights finds the accounts that have a permission.
 type rights struct {
 	seen *World
-	// cluster and local are the rules by the roles' names, the local ones with the
-	// namespace before the name.
+	// cluster and local have the rules by role name. The keys of local have the namespace before
+	// the name.
 	cluster, local map[string][]Rule
-	// single tells that some rule is about single objects.
+	// single reports whether some rule for a resource names single objects.
 	single func(object.Resource) bool
 	traced map[tracedFor]*mayWrite
-	// groups are the API groups whose objects an account looks after, see looksAfter.
+	// groups has the API groups that an account manages, see looksAfter.
 	groups map[Account]cared
 }
 
-// tracedFor is for what rights were traced; the name only where rules are about single
-// objects.
+// tracedFor is the cache key of traced. name is set only if some rule names single objects.
 type tracedFor struct{ group, resource, namespace, name string }
 
-// writers are those who may write an object.
+// mayWrite has the accounts, pods and workloads that may write an object.
 type mayWrite struct {
 	// accounts have rights that name the API group of the resource; powerful ones have rights
 	// for all groups.
 	accounts, powerful map[Account]bool
-	// outside are the users and groups with such rights that are no service accounts.
+	// outside are the users and groups with such rights that are not service accounts.
 	outside []string
-	// everyone tells that all service accounts may.
+	// everyone is true if all service accounts may.
 	everyone bool
 
-	// pods are at work under accounts with the right, workloads have such accounts.
+	// pods are the unfinished pods under accounts with the right, workloads use such accounts.
 	pods      []*Pod
 	workloads []*Workload
 }
@@ -58,7 +57,7 @@ func newRights(seen *World) *rights {
 	return r
 }
 
-// singles tells of which resources rules name single objects.
+// singles returns a function that reports whether rules name single objects of a resource.
 func singles(roles []Role) func(object.Resource) bool {
 	named := map[[2]string]bool{}
 	for _, role := range roles {
@@ -79,7 +78,7 @@ func singles(roles []Role) func(object.Resource) bool {
 	}
 }
 
-// writersOf are those who may update or patch the object or a part of it.
+// writersOf returns what may update or patch the object or a part of it.
 func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite {
 	key := tracedFor{group: resource.Group, resource: resource.Name, namespace: o.Namespace}
 	if r.seen != nil && r.single(resource) {
@@ -108,7 +107,7 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite
 	return w
 }
 
-// atWork finds who runs under the accounts.
+// atWork finds the pods and workloads of the accounts.
 func (w *mayWrite) atWork(seen *World) {
 	for n := range seen.Pods {
 		p := &seen.Pods[n]
@@ -125,8 +124,7 @@ func (w *mayWrite) atWork(seen *World) {
 
 func finished(p *Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
-// looksAfter are the API groups whose objects an account looks after, as its rules show that name
-// them.
+// looksAfter returns the API groups that an account manages, according to the rules that name them.
 func (r *rights) looksAfter(a Account) cared {
 	if r.groups != nil {
 		return r.groups[a]
@@ -155,16 +153,16 @@ func (r *rights) looksAfter(a Account) cared {
 	return r.groups[a]
 }
 
-// cared are API groups, sorted. Those of Kubernetes itself are left out.
+// cared are API groups, sorted, without those of Kubernetes itself.
 type cared struct {
-	// controlled are those of which the status or the finalizers of some kind may be written:
-	// only controllers need that.
+	// controlled are the groups where the account may write the status or the finalizers of some
+	// kind. Only controllers need that.
 	controlled []string
-	// watched are those and the ones of which some kind may be watched and written.
+	// watched are those, and the groups where it may watch and write some kind.
 	watched []string
 }
 
-// caredBy are the API groups that rules name.
+// caredBy returns the API groups that rules name.
 func caredBy(rules []Rule) cared {
 	var c cared
 	for _, rule := range rules {
@@ -190,8 +188,8 @@ func caredBy(rules []Rule) cared {
 	return c
 }
 
-// isForPeople reports whether a role is one of those that are given to people and to what works in
-// their place: it says nothing about who looks after the objects.
+// isForPeople reports whether a role is usually given to people and to programs that act for them.
+// Such a role does not show that its account manages the objects.
 func isForPeople(role string) bool {
 	return slices.ContainsFunc([]string{"admin", "edit", "view", "editor", "viewer"}, func(word string) bool {
 		name := strings.TrimSuffix(role, "-role")
@@ -204,8 +202,8 @@ func unique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// told reports whether RBAC says who may do what: an API server that uses it makes the
-// role of administrators itself.
+// told reports whether RBAC is in use: an API server with RBAC creates the role cluster-admin
+// itself.
 //
 // Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
 func (r *rights) told() bool {
@@ -220,9 +218,9 @@ func (r *rights) rulesOf(b *Binding) []Rule {
 	return r.local[b.Ref.Namespace+"/"+b.RoleName]
 }
 
-// allows reports whether rules allow to write an object, and whether one of them names its
-// API group: a rule for all resources of one group is about that group. What is about a
-// subresource counts: the status of some kinds takes finalizers along.
+// allows reports whether rules allow writes of an object, and whether one of them names its API
+// group. A rule for all resources of a group names that group. Rules for a subresource count,
+// because the status of some kinds can change finalizers.
 //
 // Upstream: pkg/apis/rbac/v1/evaluation_helpers.go VerbMatches, APIGroupMatches, ResourceMatches.
 func allows(rules []Rule, resource object.Resource, name string) (named, powerful bool) {
@@ -247,8 +245,8 @@ func containsAny(list []string, wanted ...string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
 }
 
-// grant gives the rights of a binding to its subjects. Those of the control plane
-// that may write everything are no news: they remove finalizers of Kubernetes only.
+// grant gives the rights of a binding to its subjects. System users and groups that may write
+// everything are skipped: they remove finalizers of Kubernetes only.
 func (w *mayWrite) grant(b *Binding, named bool) {
 	for _, s := range b.Subjects {
 		namespace, name, isAccount := accountOf(s, b.Ref.Namespace)
@@ -266,7 +264,8 @@ func (w *mayWrite) grant(b *Binding, named bool) {
 	}
 }
 
-// accountOf reads a subject as a service account, in either spelling.
+// accountOf returns the service account of a subject in either form: a ServiceAccount, or a User
+// `system:serviceaccount:NAMESPACE:NAME`.
 func accountOf(s Subject, namespace string) (in, name string, ok bool) {
 	if s.Kind == "ServiceAccount" {
 		if s.Namespace != "" {

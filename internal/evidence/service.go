@@ -8,7 +8,7 @@ import (
 type Service struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// External tells that its type is ExternalName: it has no endpoints here.
+	// External is true for the type ExternalName, which has no endpoints.
 	External bool `json:"external,omitzero"`
 }
 
@@ -16,9 +16,9 @@ type Service struct {
 type Backend struct {
 	Namespace string `json:"namespace"`
 	Service   string `json:"service,omitzero"`
-	// Ready counts the endpoints that take requests.
+	// Ready counts the ready endpoints.
 	Ready int `json:"ready,omitzero"`
-	// Legacy tells that it is an Endpoints object.
+	// Legacy is true for an Endpoints object.
 	Legacy bool `json:"legacy,omitzero"`
 }
 
@@ -28,17 +28,17 @@ type ServiceRef struct {
 	Name      string `json:"name"`
 }
 
-// APIService says who serves a group and version.
+// APIService says which server serves a group and version.
 type APIService struct {
 	Name    string `json:"name"`
 	Group   string `json:"group,omitzero"`
 	Version string `json:"version,omitzero"`
-	// Service is nil when the API server serves it itself.
+	// Service is nil if the API server serves the group itself.
 	Service   *ServiceRef `json:"service,omitzero"`
 	Available Condition   `json:"available,omitzero"`
 }
 
-// serviceBody is what is read of a Service.
+// serviceBody has the fields that are read from a Service.
 type serviceBody struct {
 	Spec struct {
 		Type string `json:"type"`
@@ -54,7 +54,7 @@ func (s *Shown) takeService(b *body, raw []byte) error {
 	return nil
 }
 
-// endpointsBody is what is read of an Endpoints.
+// endpointsBody has the fields that are read from an Endpoints.
 type endpointsBody struct {
 	Subsets []struct {
 		Addresses []struct{} `json:"addresses"`
@@ -74,7 +74,7 @@ func (s *Shown) takeEndpoints(b *body, raw []byte) error {
 	return nil
 }
 
-// sliceBody is what is read of an EndpointSlice.
+// sliceBody has the fields that are read from an EndpointSlice.
 type sliceBody struct {
 	Endpoints []struct {
 		Addresses  []string `json:"addresses"`
@@ -84,8 +84,7 @@ type sliceBody struct {
 	} `json:"endpoints"`
 }
 
-// takeSlice counts endpoints. One that does not say whether it is ready counts as
-// ready.
+// takeSlice counts the ready endpoints. An endpoint without the condition counts as ready.
 //
 // Upstream: api/discovery/v1/types.go EndpointConditions.
 func (s *Shown) takeSlice(b *body, raw []byte) error {
@@ -103,7 +102,7 @@ func (s *Shown) takeSlice(b *body, raw []byte) error {
 	return nil
 }
 
-// apiServiceBody is what is read of an APIService.
+// apiServiceBody has the fields that are read from an APIService.
 type apiServiceBody struct {
 	Spec struct {
 		Group   string      `json:"group"`
@@ -125,28 +124,27 @@ func (s *Shown) takeAPIService(b *body, raw []byte) error {
 	return nil
 }
 
-// Definition is what a CustomResourceDefinition shows beside what a snapshot keeps.
+// Definition is what a CustomResourceDefinition shows in addition to its snapshot.
 type Definition struct {
 	Ref object.Ref `json:"-"`
 	// Group and Plural name its resource.
 	Group  string `json:"group"`
 	Plural string `json:"plural"`
-	// Conversion is the webhook that converts its versions; nil without one.
+	// Conversion is the webhook that converts its versions. nil without one.
 	Conversion *Client `json:"conversion,omitzero"`
-	// Versions counts its versions: with one, nothing is ever converted.
+	// Versions counts its versions. With a single version, nothing is ever converted.
 	Versions int `json:"versions,omitzero"`
-	// Storage is the version in which instances are stored when they are written; empty
-	// where that is not shown.
+	// Storage is the storage version. It is empty if unknown.
 	Storage string `json:"storage,omitzero"`
-	// Stored are the versions in which instances may be stored, from the status; empty
-	// where it does not say.
+	// Stored are the versions that stored instances may have, from the status. It is empty if the
+	// status does not say.
 	Stored     []string    `json:"stored,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Packages are what it was installed with, sorted.
 	Packages []string `json:"packages,omitempty"`
 }
 
-// definitionBody is what is read of a CustomResourceDefinition.
+// definitionBody has the fields that are read from a CustomResourceDefinition.
 type definitionBody struct {
 	Metadata packaged `json:"metadata"`
 	Spec     struct {
@@ -163,7 +161,7 @@ type definitionBody struct {
 			Webhook  struct {
 				Client *Client `json:"clientConfig"`
 			} `json:"webhook"`
-			// Of v1beta1.
+			// Client is the field of v1beta1.
 			Client *Client `json:"webhookClientConfig"`
 		} `json:"conversion"`
 	} `json:"spec"`

@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// Sight says whether a part was read whole.
+// Sight is the completeness of a list.
 type Sight struct {
-	// Whole tells that every object of the part is there: one that is not does not
+	// Whole is true if every object of the part was read: an object that was not read does not
 	// exist.
 	Whole bool
-	// Why says why it was not read, or not all of it; empty when it is whole.
+	// Why is why the list is missing or incomplete. It is empty if Whole.
 	Why string
 }
 
-// NotRead is what is said of a part of which nothing is known.
+// NotRead is the reason for a part that was never read.
 const NotRead = "it was not read"
 
-// Mark says how far a part was read in a namespace, or with an empty one
-// everywhere. An empty reason says: it is whole. What is once said to be broken does
-// not become whole again.
+// Mark records the completeness of a part in a namespace, or everywhere if it is empty. An empty
+// reason means complete. An incomplete part never becomes complete again.
 func (w *World) Mark(p Part, namespace, why string) {
 	if w.sights == nil {
 		w.sights = map[Part]map[string]Sight{}
@@ -39,8 +38,8 @@ func (w *World) Mark(p Part, namespace, why string) {
 	}
 }
 
-// Sight tells how far a part was read in a namespace. An empty namespace asks for
-// all of them. A nil World has read nothing.
+// Sight returns the completeness of a part in a namespace, or in all namespaces if it is empty. A
+// nil World has read nothing.
 func (w *World) Sight(p Part, namespace string) Sight {
 	if w == nil {
 		return Sight{Why: NotRead}
@@ -60,8 +59,8 @@ func (w *World) Sight(p Part, namespace string) Sight {
 	return all
 }
 
-// Whole reports whether all the parts were read everywhere; with the first that was
-// not, and why.
+// Whole reports whether all the parts are complete everywhere. Otherwise it returns the first part
+// that is not, and why.
 func (w *World) Whole(parts ...Part) (ok bool, first Part, why string) {
 	for _, p := range parts {
 		if s := w.Sight(p, ""); !s.Whole {
@@ -71,5 +70,5 @@ func (w *World) Whole(parts ...Part) (ok bool, first Part, why string) {
 	return true, "", ""
 }
 
-// keys are the keys of a map, sorted.
+// keys returns the keys of a map, sorted.
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

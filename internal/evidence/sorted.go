@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Sorted is the same evidence with every list sorted, so that nothing that follows
-// from it depends on the order in which it came. The lists are its own, what is in
-// them is shared. It is nil for nil.
+// Sorted returns the same evidence with every list sorted, so that results do not depend on the
+// order of input. The lists are copies, their elements share memory with the original. It returns
+// nil for nil.
 func (w *World) Sorted() *World {
 	if w == nil {
 		return nil

@@ -11,55 +11,56 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Surroundings are what is known of those who act beside the collector. They remember
-// what they have judged: use them from one goroutine at a time.
+// Surroundings judges everything that a deletion depends on apart from the collector. It caches
+// results and is not safe for concurrent use.
 type Surroundings struct {
 	snap *snapshot.Snapshot
 	seen *World
 	now  int64
 
-	// nodes tells that there is one: a world without any says nothing about nodes.
+	// nodes is true if the snapshot has any node. A snapshot without nodes proves nothing about
+	// them.
 	nodes bool
-	// nodesSeen and nodeLeases are found by the names of nodes.
+	// nodesSeen and nodeLeases are keyed by the names of nodes.
 	nodesSeen  map[string]*Node
 	nodeLeases map[string]*Lease
 	shown      map[object.Ref]*Terminating
 	consumers  map[object.Ref]*Consumer
-	// wanted is how many pods a workload wants; nil until it is asked for.
+	// wanted is the number of pods that a workload wants. It is computed on first use.
 	wanted map[object.Ref]int
-	// managerLease is that of kube-controller-manager; nil if it was not seen. managerless tells that
-	// there is none: that a dump has no leases at all says more of the dump, for every API server
-	// has one. stands is what ManagerStands has found.
+	// managerLease is the lease of kube-controller-manager. nil if it was not read. managerless is
+	// true if the lease is known not to exist. A dump without any lease doesn't show that, because
+	// every API server has one: the dump is incomplete. stands caches the result of ManagerStands.
 	managerLease *Lease
 	managerless  bool
 	stands       *report.ControllerVerdict
-	// attached is nil if nothing is; evictions are those of nodes, nil until they are asked for.
+	// attached is nil if there are no attachments. evictions are those of nodes, computed on first
+	// use.
 	attached  *attachments
 	evictions map[string][]Eviction
 
 	reach *reach
-	// deaf are the webhooks that no one answers for, and whose failure counts.
+	// deaf are the webhooks without a working backend whose failure policy is Fail.
 	deaf []*Webhook
 	// guards are the admission policies that could refuse a write.
 	guards []guard
-	// marked tells that an object has a label by which webhooks refuse its delete.
+	// marked is true if any object has a label that may make a webhook refuse its delete.
 	marked bool
-	// mute are the definitions whose conversion webhook nobody answers for.
+	// mute are the CRDs whose conversion webhook has no working backend.
 	mute     []*Definition
 	rights   *rights
 	programs *programs
-	// candidates are the pods and workloads that may remove a finalizer, by what decides that.
+	// candidates caches the pods and workloads that may remove a finalizer.
 	candidates map[question]*candidates
-	// ofKind are the objects of the snapshot; nil until it is asked for.
+	// ofKind has the objects of the snapshot by kind, computed on first use.
 	ofKind map[schema.GroupKind][]*object.Object
-	// recognized are the controllers of the table that pods belong to.
+	// recognized caches the controller of the table that each pod belongs to.
 	recognized map[*Pod]*finalizer.Controller
 }
 
-// New are the surroundings of a snapshot as the evidence shows them, which may be nil:
-// nothing is known then. The evidence must not change while they are in use. now is
-// when it was looked at, in seconds since 1970, and 0 when that is not known: nothing
-// is said then to have expired or to take long.
+// New judges a snapshot by its evidence. The evidence may be nil: nothing is known then. It must
+// not change while the result is in use. now is the time of the question in seconds since 1970. It
+// is 0 if unknown: then nothing counts as expired or slow.
 func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	s := &Surroundings{
 		snap: snap, seen: seen.Sorted(), now: now,
@@ -104,12 +105,11 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	return s
 }
 
-// Evidence is what they are judged from, sorted; nil when there is none. It must not
-// be changed.
+// Evidence returns the sorted evidence; nil if there is none. The caller must not modify it.
 func (s *Surroundings) Evidence() *World { return s.seen }
 
-// Known is the reference that the snapshot has for an object: the evidence may have
-// been read in another version.
+// Known returns the reference that the snapshot has for an object. The evidence may have been read
+// in another version.
 func (s *Surroundings) Known(ref object.Ref) object.Ref {
 	r, err := s.snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -124,27 +124,23 @@ func (s *Surroundings) Known(ref object.Ref) object.Ref {
 	return ref
 }
 
-// Shown is what an object that is being deleted shows of itself; nil when that was not
-// seen.
+// Shown returns the evidence of an object that is being deleted; nil if it was not read.
 func (s *Surroundings) Shown(o *object.Object) *Terminating { return s.shown[o.Ref] }
 
-// Patience is how long, in seconds, deleters that need no one else may take before they
-// count as not working: the collector takes seconds, the back-off of the namespace
-// controller a few minutes.
+// Patience is the time, in seconds, after which a controller that waits for nothing else counts as
+// not working. The collector takes seconds, the back-off of the namespace controller a few minutes.
 const Patience = 300
 
-// Overdue reports whether whoever needs no one else should long have been done with an
-// object that is being deleted.
+// Overdue reports whether a deletion that waits for nothing else should have been completed.
 func (s *Surroundings) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
 
-// Recent reports whether an object may have been made so lately that nobody is late with
-// it.
+// Recent reports whether an object may be so new that no controller is overdue.
 func (s *Surroundings) Recent(o *object.Object) bool {
 	return o.Created != 0 && s.now-o.Created <= Patience
 }
 
-// Age is how long an object has been being deleted, in seconds; negative while a grace
-// period runs, and 0 where the time is not known, or the object is yet to be deleted.
+// Age returns how long an object has been being deleted, in seconds. It is negative during a grace
+// period, and 0 if the time is unknown or the object is not being deleted.
 func (s *Surroundings) Age(o *object.Object) int64 {
 	if s.now == 0 || !o.BeingDeleted() {
 		return 0

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// stamp is a time of an object, in seconds since 1970. What is not one is no time, and no error: a single
-// odd entry must not hide the rest.
+// stamp is a time in seconds since 1970. An invalid time becomes 0 without an error: a single odd
+// entry must not hide the rest.
 type stamp struct{ seconds int64 }
 
 // UnmarshalJSON reads the two forms that Kubernetes writes.

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// What could not be read is there, with the reason, and nobody has written it.
+// An unreadable object is recorded with the reason and without writers.
 func TestUnread(t *testing.T) {
 	w := &evidence.World{}
 	w.Unread(object.Ref{Kind: "Widget", Name: "a"}, "forbidden")

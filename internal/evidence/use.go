@@ -7,18 +7,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Use is what is known of the use of an object that a finalizer protects.
+// Use says what uses an object that a finalizer protects.
 type Use struct {
 	// Users are known to use it. Possible are objects of a kind that may use it.
 	Users, Possible []object.Ref
-	// Counted is how many objects use it by its own account, where they were not all seen.
+	// Counted is the number of further users by its own status, if not all users were read.
 	Counted int
-	// Unseen is true if there may be more: what counts as use is unknown, or lists are missing.
+	// Unseen is true if there may be more users: the kinds of users are unknown, or lists are
+	// incomplete.
 	Unseen bool
 }
 
-// UseOf returns what uses an object that a finalizer holds for as long as it is in use; false for
-// other finalizers, and for those of Kubernetes, whose controllers are simulated.
+// UseOf returns what uses an object that a finalizer protects while it is in use. It returns false
+// for other finalizers, and for those of Kubernetes, whose controllers are simulated.
 func (s *Surroundings) UseOf(o *object.Object, name string) (Use, bool) {
 	usage, applies := finalizer.UsageOf(o, name, s.snap.Resources)
 	if !applies || OfManager(name) {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Client is whom an API server calls: a service of the cluster, or a URL.
+// Client is what an API server calls: a service of the cluster, or a URL.
 type Client struct {
 	Service *ServiceRef `json:"service,omitzero"`
 	URL     string      `json:"url,omitzero"`
@@ -14,39 +14,39 @@ type Client struct {
 
 // Webhook is one webhook of a validating or mutating configuration.
 type Webhook struct {
-	// Configuration is the object that it stands in, with its APIVersion and Kind.
+	// Configuration is the name of the object that contains the webhook.
 	APIVersion    string `json:"apiVersion"`
 	Kind          string `json:"kind"`
 	Configuration string `json:"configuration"`
 	Name          string `json:"name"`
 	Client        Client `json:"client"`
-	// Ignored tells that a failure to call it is ignored.
+	// Ignored is true if the failure policy is Ignore.
 	Ignored bool          `json:"ignored,omitzero"`
 	Rules   []WebhookRule `json:"rules,omitempty"`
-	// Namespaces and Objects are the selectors; empty ones take all.
+	// Namespaces and Objects are the selectors. Empty ones match everything.
 	Namespaces metav1.LabelSelector `json:"namespaceSelector,omitzero"`
 	Objects    metav1.LabelSelector `json:"objectSelector,omitzero"`
-	// Exact tells that only requests of the very versions of its rules count, and not
-	// those of other versions of the resource.
+	// Exact is true if the rules match only requests in exactly their versions, and not requests in
+	// other versions of the resource.
 	Exact bool `json:"exact,omitzero"`
-	// Conditional tells that conditions decide, too, which nobody evaluates here.
+	// Conditional is true if it has match conditions, which are not evaluated here.
 	Conditional bool `json:"conditional,omitzero"`
 }
 
-// Selects reports whether the selectors take an object in a namespace, which is nil
-// where it was not seen. It is sure only when nothing else could decide otherwise.
+// Selects reports whether the selectors match an object in a namespace. The namespace is nil if it
+// was not read. sure is false if something unknown could change the result.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/namespace/matcher.go MatchNamespaceSelector,
 // GetNamespaceLabels.
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/object/matcher.go MatchObjectSelector,
-// matchObject: an object without namespace is taken by every namespace selector, a namespace by its
-// own labels.
+// matchObject: every namespace selector matches an object without a namespace, and a namespace is
+// matched by its own labels.
 func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
 	takes, sure = selects(&h.Namespaces, &h.Objects, o, namespace)
 	return takes, sure && !(takes && h.Conditional)
 }
 
-// selects is Selects of a pair of selectors.
+// selects implements Selects for a pair of selectors.
 func selects(namespaces, objects *metav1.LabelSelector, o, namespace *object.Object) (takes, sure bool) {
 	takes, known := selected(objects, o)
 	if !takes && known {
@@ -66,8 +66,8 @@ func selects(namespaces, objects *metav1.LabelSelector, o, namespace *object.Obj
 	return takes, sure && known
 }
 
-// selected reports whether a selector takes the labels of an object; not sure where it
-// was not seen, or the selector is none.
+// selected reports whether a selector matches the labels of an object. It is not sure if the object
+// was not read or the selector is invalid.
 func selected(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
 	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 		return true, true
@@ -79,19 +79,19 @@ func selected(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
 	return match.Matches(o.Labels), true
 }
 
-// WebhookRule says what a webhook is called for.
+// WebhookRule says which requests a webhook is called for.
 type WebhookRule struct {
 	Operations []string `json:"operations"`
 	Groups     []string `json:"apiGroups"`
 	Versions   []string `json:"apiVersions"`
 	Resources  []string `json:"resources"`
-	// Scope is Cluster, Namespaced, or * or empty for both.
+	// Scope is Cluster, Namespaced or *. Empty means *.
 	Scope string `json:"scope"`
-	// Names are the only objects that a rule of a policy is about; empty for all.
+	// Names limits a rule of a policy to single objects. It is empty for all objects.
 	Names []string `json:"resourceNames"`
 }
 
-// webhooksBody is what is read of a configuration of webhooks.
+// webhooksBody has the fields that are read from a configuration of webhooks.
 type webhooksBody struct {
 	Webhooks []struct {
 		Name          string               `json:"name"`

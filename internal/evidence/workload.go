@@ -16,35 +16,34 @@ type Workload struct {
 	Wanted       int  `json:"wanted,omitzero"`
 	Ready        int  `json:"ready,omitzero"`
 	BeingDeleted bool `json:"beingDeleted,omitzero"`
-	// Programs are the names by which its containers may call themselves.
+	// Programs are the names that the programs of its containers may use.
 	Programs []string `json:"programs,omitempty"`
-	// Names are what it is called in its labels, sorted.
+	// Names are the names in its labels, sorted.
 	Names []string `json:"names,omitempty"`
-	// Packages are what it was installed with, sorted.
+	// Packages are what it was installed with, sorted. See packaged.
 	Packages []string `json:"packages,omitempty"`
 }
 
-// Pod is a pod in the eyes of who looks for a controller.
+// Pod has the fields of a pod that identify a controller and its state.
 type Pod struct {
 	Ref            object.Ref `json:"-"`
 	ServiceAccount string     `json:"account,omitzero"`
-	// Controller is the owner that made it; empty without one.
+	// Controller is its controlling owner. It is empty without one.
 	Controller object.Ref `json:"controller,omitzero"`
 	Node       string     `json:"node,omitzero"`
 	Phase      string     `json:"phase,omitzero"`
 	Ready      bool       `json:"ready,omitzero"`
-	// Waiting is why a container does not run, as CrashLoopBackOff; empty when none
-	// waits.
+	// Waiting is why a container does not run, such as CrashLoopBackOff. It is empty if none waits.
 	Waiting      string `json:"waiting,omitzero"`
 	BeingDeleted bool   `json:"beingDeleted,omitzero"`
-	// Mirror marks the mirror pod of a static pod.
+	// Mirror is true for the mirror pod of a static pod.
 	Mirror   bool     `json:"mirror,omitzero"`
 	Programs []string `json:"programs,omitempty"`
-	// Names are what it is called in its labels, sorted.
+	// Names are the names in its labels, sorted.
 	Names []string `json:"names,omitempty"`
 }
 
-// Running reports whether its containers may be at work.
+// Running reports whether the phase is Running.
 func (p Pod) Running() bool { return p.Phase == "Running" }
 
 type podSpec struct {
@@ -60,7 +59,7 @@ type container struct {
 	Command []string `json:"command"`
 }
 
-// account is the service account that the pods run as.
+// account returns the service account of the pods.
 func (s *podSpec) account() string {
 	switch {
 	case s.ServiceAccountName != "":
@@ -71,7 +70,7 @@ func (s *podSpec) account() string {
 	return "default"
 }
 
-// programs are the names of containers, images and commands, sorted.
+// programs returns the names of containers, images and commands, sorted.
 func (s *podSpec) programs() []string {
 	names := map[string]bool{}
 	for _, c := range s.Containers {
@@ -89,7 +88,7 @@ func (s *podSpec) programs() []string {
 	return keys(names)
 }
 
-// workloadBody is what is read of a Deployment, StatefulSet or DaemonSet.
+// workloadBody has the fields that are read from a Deployment, StatefulSet or DaemonSet.
 type workloadBody struct {
 	Metadata packaged `json:"metadata"`
 	Spec     struct {
@@ -124,7 +123,7 @@ func (s *Shown) takeWorkload(b *body, raw []byte) error {
 	return nil
 }
 
-// podBody is what is read of a Pod.
+// podBody has the fields that are read from a Pod.
 type podBody struct {
 	Metadata struct {
 		Annotations struct {

@@ -10,27 +10,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// World is all evidence. Add, Take and Mark fill it, from one goroutine at a time; once
-// filled it may be read from many. The lists are in the order in which the objects
-// came.
+// World is all evidence. Add, Take and Mark fill it and are not safe for concurrent use. After that
+// it may be read concurrently. The lists are in the order of input.
 type World struct {
 	Shown
 
-	// Live tells that a server was asked at the time of the question, or right after it.
+	// Live is true if a server was asked at the time of the question, or right after it.
 	Live bool
-	// User is the user as which the command sends its requests; nil where that is not known, as of a
-	// dump. Controllers send theirs as other users.
+	// User is the user that sends the command's requests. It is nil if unknown, as for a dump.
+	// Controllers send their requests as other users.
 	User *authentication.UserInfo
 
 	sights map[Part]map[string]Sight
-	// broken has of each part the first namespace, by its name, in which it was not read whole.
+	// broken has, by part, the alphabetically first namespace in which it is incomplete.
 	broken map[Part]string
 	added  map[identity]bool
-	// managerless: the lease of kube-controller-manager was asked for, and there is none.
+	// managerless is true if a server has no lease of kube-controller-manager.
 	managerless bool
 }
 
-// Missed says that a server was asked for an object, and had none that was not added.
+// Missed records that a server does not have an object.
 func (w *World) Missed(ref object.Ref) {
 	is := func(l Lease) bool { return l.Namespace == ref.Namespace && l.Name == ref.Name }
 	if ref == object.ManagerLease && !slices.ContainsFunc(w.Leases, is) {
@@ -38,24 +37,24 @@ func (w *World) Missed(ref object.Ref) {
 	}
 }
 
-// identity tells apart what was added.
+// identity is the key that detects duplicates.
 type identity struct{ group, kind, namespace, name string }
 
-// Unread says of an object that is being deleted that it could not be read whole.
+// Unread records that an object that is being deleted could not be read completely.
 func (w *World) Unread(ref object.Ref, why string) {
 	w.Terminating = append(w.Terminating, Terminating{Ref: ref, Unread: why})
 }
 
-// Add takes in one object, given as JSON. The kind is needed where the JSON does not
-// say it, as in the lists of an API server. An object that cannot be read makes its
-// part incomplete; the error is then for whoever wants to tell.
+// Add decodes one object from JSON. apiVersion and kind are used if the JSON lacks them, as in the
+// lists of an API server. An object that cannot be decoded makes its part incomplete. The error may
+// be ignored.
 func (w *World) Add(apiVersion, kind string, raw []byte) error {
 	r, err := Read(apiVersion, kind, raw)
 	w.Take(r)
 	return err
 }
 
-// Take takes in what one object shows. Of several records of one object the first counts.
+// Take adds the record of one object. Further records of the same object are ignored.
 func (w *World) Take(r *Record) {
 	if r.Absent {
 		w.Missed(r.Ref())
@@ -70,7 +69,7 @@ func (w *World) Take(r *Record) {
 	}
 }
 
-// first reports whether the object was not added before.
+// first reports whether the object was not added before, and marks it as added.
 func (w *World) first(r *Record) bool {
 	id := identity{object.GroupOf(r.APIVersion), r.Kind, r.Namespace, r.Name}
 	if id.kind == "Event" {
@@ -86,7 +85,7 @@ func (w *World) first(r *Record) bool {
 	return true
 }
 
-// body is what all objects have in common.
+// body has the fields that are read from all objects.
 type body struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -114,7 +113,7 @@ func (b *body) ref() object.Ref {
 	return object.Ref{APIVersion: b.APIVersion, Kind: b.Kind, Namespace: m.Namespace, Name: m.Name, UID: m.UID}
 }
 
-// controller is the owner that controls the object; empty without one.
+// controller returns the controlling owner of the object. It is empty without one.
 func (b *body) controller() object.Ref {
 	for _, o := range b.Metadata.OwnerReferences {
 		if o.Controller {
@@ -124,7 +123,7 @@ func (b *body) controller() object.Ref {
 	return object.Ref{}
 }
 
-// decode takes names of fields as they are written, as an API server does.
+// decode matches field names case-sensitively, as an API server does.
 func decode(raw []byte, into any) error {
 	return json.UnmarshalCaseSensitivePreserveInts(raw, into)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// read takes in the documents of a file.
+// read adds the documents of a file.
 func read(t *testing.T, name string) *evidence.World {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -129,8 +129,7 @@ func TestAddTwice(t *testing.T) {
 	}
 }
 
-// TestBrokenObject: a part with an object that cannot be read is not whole,
-// whatever is said of it later.
+// TestBrokenObject: a part with an unreadable object stays incomplete.
 func TestBrokenObject(t *testing.T) {
 	for _, raw := range []string{`{"spec":7,"metadata":{"name":"x","namespace":"a"}}`, `{"metadata":{}}`, `{"metadata":`, `[]`, `null`} {
 		w := &evidence.World{}
@@ -174,7 +173,7 @@ func TestSight(t *testing.T) {
 	}
 }
 
-// TestParts: every part has a place where it is served, and is found by its kind.
+// TestParts: every part has a resource and is found by its kind.
 func TestParts(t *testing.T) {
 	for _, p := range evidence.Parts() {
 		r := evidence.ResourceOf(p)
@@ -184,8 +183,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestMarksDoNotHeal: whatever is said of a part, and in whatever order, one broken
-// piece of it keeps it from being whole.
+// TestMarksDoNotHeal: one incomplete piece keeps a part incomplete, whatever else is marked in any
+// order.
 func TestMarksDoNotHeal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &evidence.World{}

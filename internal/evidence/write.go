@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// The operations that a webhook may have to admit.
+// The operations of a Write.
 const (
 	Update = "UPDATE"
 	Remove = "DELETE"
@@ -21,35 +21,35 @@ type Write struct {
 	// Operation is Update or Remove.
 	Operation string
 	Object    *object.Object
-	// Subresource is the part of the object that it is about, as status; empty for the
-	// object itself.
+	// Subresource is the subresource of the request, such as status. It is empty for the object
+	// itself.
 	Subresource string
-	// Unnamed tells that the request may not name the object: it goes with a collection.
+	// Unnamed is true if the request may not name the object, as in a deletecollection.
 	Unnamed bool
-	// First tells that nothing has been written since the snapshot.
+	// First is true if nothing has been written since the snapshot.
 	First bool
-	// Ours tells that the command sends it, and not a controller.
+	// Ours is true if the command sends the request, false for a controller.
 	Ours bool
 }
 
-// Refusal is why a write fails: an admission policy denies it, or an admission or a
-// conversion webhook has to be asked and does not answer. One of Webhook, Definition and
-// Denial is set.
+// Refusal is why a write fails: an admission policy denies it, or an admission or conversion
+// webhook that must be called does not answer. Exactly one of Webhook, Definition and Denial is
+// set.
 type Refusal struct {
-	// Webhook has to admit it.
+	// Webhook is the admission webhook that does not answer.
 	Webhook *Webhook
-	// Denial is that of a policy.
+	// Denial is the policy that denies it.
 	Denial *Denial
-	// Definition is of the kind that has to be converted.
+	// Definition is the CRD whose conversion webhook does not answer.
 	Definition *Definition
 	Why        Unreachable
-	// Sure tells that the webhook is asked for certain, or that the policy denies it. What
-	// its selectors or expressions look at may not have been seen, or the version in which
-	// the object is stored.
+	// Sure is true if the webhook is certainly called, or the policy certainly denies. It is false
+	// if the inputs of its selectors or expressions, or the stored version of the object, are
+	// unknown.
 	Sure bool
 }
 
-// Source is the object that refuses: a policy, or the configuration or definition with the
+// Source returns the object that causes the refusal: a policy, or the configuration or CRD of the
 // webhook.
 func (r Refusal) Source() report.Ref {
 	if r.Denial != nil {
@@ -61,7 +61,7 @@ func (r Refusal) Source() report.Ref {
 	return report.RefOf(r.Definition.Ref)
 }
 
-// Text says what refuses, and why.
+// Text says what refuses and why.
 func (r Refusal) Text() string {
 	if r.Denial != nil {
 		return r.Denial.Text()
@@ -72,25 +72,24 @@ func (r Refusal) Text() string {
 	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
 }
 
-// Admitted reports whether all webhooks and policies of admission were seen.
+// Admitted reports whether the lists of admission webhooks and policies are complete.
 func (s *Surroundings) Admitted() bool {
 	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks, Policies, PolicyBindings)
 	return ok
 }
 
-// Converted reports whether all definitions were seen.
+// Converted reports whether the list of CRDs is complete.
 func (s *Surroundings) Converted() bool {
 	ok, _, _ := s.seen.Whole(Definitions)
 	return ok
 }
 
-// Obstructed reports whether there is any webhook, policy or label that could make a write fail.
+// Obstructed reports whether any webhook, policy or label could make a write fail.
 func (s *Surroundings) Obstructed() bool {
 	return len(s.deaf)+len(s.mute)+len(s.guards) > 0 || s.marked
 }
 
-// Refuses tells why a write fails, as far as that is known; what fails for certain
-// comes first.
+// Refuses returns why a write fails, and whether any reason is known. Certain reasons come first.
 func (s *Surroundings) Refuses(w Write) (Refusal, bool) {
 	surely, perhaps := s.webhooks(w)
 	for _, h := range surely {
@@ -115,14 +114,14 @@ func (s *Surroundings) Refuses(w Write) (Refusal, bool) {
 	return Refusal{Definition: d, Why: u}, d != nil
 }
 
-// Webhooks lists the webhooks without endpoints that have to admit a request for the
-// object, as the update without which no finalizer is removed: those that surely do,
-// and those that may.
+// Webhooks returns the webhooks without endpoints that must admit a request for the object, such as
+// the update that removes a finalizer. surely are certainly called, perhaps may be.
 func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, perhaps []*Webhook) {
 	return s.webhooks(Write{Operation: operation, Object: o})
 }
 
-// webhooks is Webhooks of any write. Configurations of admission pass without.
+// webhooks is like Webhooks, for any write. Webhooks are not called for
+// admissionregistration.k8s.io.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Surroundings) webhooks(w Write) (surely, perhaps []*Webhook) {
@@ -149,9 +148,9 @@ func (s *Surroundings) webhooks(w Write) (surely, perhaps []*Webhook) {
 	return surely, perhaps
 }
 
-// Cleanup tells why the API server cannot read the instances of a definition to delete
-// them with it: those stored in another version than that of storage have to be
-// converted. It is sure when that was tried and failed.
+// Cleanup returns why the API server cannot read the instances of a CRD to delete them with it.
+// Instances stored in another version than the storage version must be converted first. The refusal
+// is Sure if an attempt has failed.
 //
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go deleteInstances.
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go GetCustomResourceListerCollectionDeleter.
@@ -171,12 +170,12 @@ func (s *Surroundings) Cleanup(definition *object.Object) (Refusal, bool) {
 	return Refusal{}, false
 }
 
-// instancesFail is the reason of the condition Terminating of a definition whose
-// instances cannot be listed or deleted.
+// instancesFail is the reason of the condition Terminating of a CRD whose instances cannot be
+// listed or deleted.
 const instancesFail = "InstanceDeletionFailed"
 
-// Unreadable tells why custom resources in a namespace cannot even be listed: whoever
-// has read the snapshot has tried, and their conversion has failed.
+// Unreadable returns why custom resources in a namespace cannot be listed: the snapshot records
+// that listing them failed in the conversion webhook.
 func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
 	for _, d := range s.mute {
 		if r, failed := s.unreadable(d, namespace); failed {
@@ -186,10 +185,9 @@ func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
 	return Refusal{}, false
 }
 
-// unreadable is about the instances of one definition, in one namespace or everywhere.
-// Which of them it is that cannot be converted a list does not say: another namespace may
-// have none that has to be. But while the API server's cache is waiting for them, it
-// lists them to nobody.
+// unreadable returns why the instances of one CRD cannot be listed, in one namespace or everywhere.
+// A list does not say which instance cannot be converted, so another namespace may be unaffected.
+// But until the API server's watch cache is ready, all its lists fail.
 //
 // Upstream: apiserver/pkg/storage/cacher/cacher.go Cacher.GetList.
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource:
@@ -209,8 +207,8 @@ func (s *Surroundings) unreadable(d *Definition, namespace string) (Refusal, boo
 	return Refusal{}, false
 }
 
-// unreadyCache is the beginning of what the API server answers while it cannot read all
-// objects of a resource into its cache.
+// unreadyCache is a part of the API server's error while its watch cache of a resource is not
+// ready.
 //
 // Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked.
 const unreadyCache = "storage is (re)initializing"
@@ -220,7 +218,7 @@ func (s *Surroundings) preferred(d *Definition) string {
 	return r.Version
 }
 
-// muteOf are the definitions whose conversion webhook has no endpoints.
+// muteOf returns the CRDs whose conversion webhook has no endpoints.
 func (r *reach) muteOf(seen *World) []*Definition {
 	var list []*Definition
 	for n := range seen.Definitions {
@@ -232,7 +230,7 @@ func (r *reach) muteOf(seen *World) []*Definition {
 	return list
 }
 
-// deafOf are the webhooks without endpoints whose failure is not ignored.
+// deafOf returns the webhooks without endpoints whose failure policy is Fail.
 func (r *reach) deafOf(seen *World) []*Webhook {
 	var list []*Webhook
 	for n := range seen.Webhooks {
@@ -244,8 +242,8 @@ func (r *reach) deafOf(seen *World) []*Webhook {
 	return list
 }
 
-// asks reports whether the rules of a webhook cover a write. A rule for another version
-// of the resource covers it, too, unless only exact matches count.
+// asks reports whether the rules of a webhook match a write. Unless Exact is set, a rule for
+// another version of the resource matches too.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go Matcher.Matches,
 // scope, group, version, operation, resource.
@@ -273,16 +271,16 @@ func covers(h *Webhook, w Write, r object.Resource) bool {
 	})
 }
 
-// Conversion is the definition of a custom resource whose conversion webhook does not
-// answer; nil when there is none, or when nothing has to be converted.
+// Conversion returns the CRD of a custom resource whose conversion webhook does not answer. It
+// returns nil if there is none, or if nothing must be converted.
 func (s *Surroundings) Conversion(o *object.Object) (*Definition, Unreachable) {
 	d, why, _ := s.conversion(o)
 	return d, why
 }
 
-// conversion is Conversion, and whether it is asked for certain: an object may be
-// stored in the very version of the request. With a single version, or when all are
-// stored in that of the request, nothing is ever converted.
+// conversion is like Conversion. sure is true if the conversion is certain, because no instance is
+// stored in the version of the request. With a single version, or if all instances are stored in
+// that of the request, nothing is ever converted.
 func (s *Surroundings) conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
 	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
 	if err != nil || len(s.mute) == 0 {
