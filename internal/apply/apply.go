@@ -18,46 +18,44 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Options say how a plan is carried out.
+// Options are the options of a run.
 type Options struct {
 	// Tool is the version of the program.
 	Tool string
-	// Backup is the directory in which the backup is made.
+	// Backup is the directory in which the backup is created.
 	Backup string
-	// Unsaved leaves the objects themselves out of the backup: what is deleted
-	// cannot be made again from it. The journal is written all the same.
+	// Unsaved leaves the bytes of objects out of the backup, so deleted objects can't be recreated
+	// from it. The journal is written nevertheless.
 	Unsaved bool
-	// Policy is what must not be deleted. It is asked again right before each request,
-	// about the very version that the request is for.
+	// Policy lists what must not be deleted. It is checked again right before each request, for the
+	// version that the request is for.
 	Policy policy.Policy
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
-	// Workers is the largest number of requests under way; 0 for 20.
+	// Workers is the maximum number of concurrent requests; 0 for 20.
 	Workers int
-	// Patience is how long nothing may happen before what has not come is given
-	// up; 0 for 15 seconds.
+	// Patience is how long a run without progress waits before it ends; 0 for 15 seconds.
 	Patience time.Duration
-	// Wait follows a delete to its end, Timeout for no longer than that; 0 for as
-	// long as it takes.
+	// Wait follows a delete until its effects are complete, at most for Timeout; 0 for no limit.
 	Wait    bool
 	Timeout time.Duration
-	// Tell is told how far the run is, by one goroutine at a time; nil for nobody.
+	// Tell receives progress. Calls are serialized. It may be nil.
 	Tell func(Progress)
-	// Now is the clock of the records.
+	// Now returns the time for records.
 	Now func() time.Time
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
-	// Stage says what is being done.
+	// Stage is the current stage.
 	Stage Stage
-	// Done of Total: objects that are backed up, written, or gone.
+	// Done and Total count objects that are backed up, written or gone.
 	Done, Total int
-	// Waiting are those that are on their way and not gone.
+	// Waiting are the objects that are being deleted.
 	Waiting []report.Pending
 }
 
-// Stage is a part of a run.
+// Stage is a stage of a run.
 type Stage string
 
 // The stages.
@@ -67,7 +65,7 @@ const (
 	Following Stage = "gone"
 )
 
-// patience is how long nothing may happen.
+// patience returns Patience or its default.
 func (o *Options) patience() time.Duration {
 	if o.Patience > 0 {
 		return o.Patience
@@ -78,12 +76,12 @@ func (o *Options) patience() time.Duration {
 // planned is one write of the plan.
 type planned struct {
 	write plan.Write
-	last  *sentWrite // what came of the last request
-	why   string     // why none was sent
-	kept  bool       // none was sent since the object is protected
+	last  *sentWrite // result of the last request
+	why   string     // why no request was sent
+	kept  bool       // no request was sent because the object is protected
 }
 
-// leave notes why nothing was sent.
+// leave records why nothing was sent.
 func (p *planned) leave(err error) {
 	_, p.kept = errors.AsType[*protectedError](err)
 	p.why = err.Error()
@@ -94,7 +92,7 @@ type plannedKey struct {
 	deletes bool
 }
 
-// run is a plan that is being carried out.
+// run is a plan in execution.
 type run struct {
 	client *kube.Client
 	snap   *snapshot.Snapshot
@@ -106,10 +104,10 @@ type run struct {
 	journal  *journal
 	points   func(string)
 
-	mu           sync.Mutex // guards what follows
+	mu           sync.Mutex // guards the fields below
 	order        []*planned
 	byKey        map[plannedKey]*planned
-	sent         int // requests that left
+	sent         int // requests sent
 	done         int
 	surprises    []report.Surprise
 	lastActivity time.Time
@@ -122,7 +120,7 @@ func newRun(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 	}
 }
 
-// plan adds a write that is going to be sent. Two alike are one.
+// plan adds a write that is about to be sent. Duplicates are merged.
 func (r *run) plan(w plan.Write) {
 	key := plannedKey{w.Object, w.Deletes}
 	if r.byKey[key] == nil {
@@ -131,7 +129,7 @@ func (r *run) plan(w plan.Write) {
 	}
 }
 
-// written are the objects to which something is written.
+// written returns the objects that the run writes to.
 func (r *run) written() []object.Ref {
 	refs := make([]object.Ref, len(r.order))
 	for i, p := range r.order {
@@ -140,8 +138,8 @@ func (r *run) written() []object.Ref {
 	return refs
 }
 
-// toFinalize are the rights that taking the token of namespace content takes, of those
-// namespaces that are patched: it stands in the spec, and has a path of its own.
+// toFinalize returns the additional permissions for removing the token of namespace content from
+// the patched namespaces. The token is in the spec, which has a subresource of its own.
 func (r *run) toFinalize(patched []right) []right {
 	if !slices.Contains(r.result.Plan.Seed.Finalizers, finalizer.NamespaceToken) {
 		return nil
@@ -156,8 +154,7 @@ func (r *run) toFinalize(patched []right) []right {
 	return list
 }
 
-// begin asks for the rights and makes the backup. After it, and not before, writes
-// may be sent.
+// begin checks permissions and makes the backup. It must succeed before any write is sent.
 func (r *run) begin(ctx context.Context) error {
 	var deletes, patches []object.Ref
 	for _, p := range r.order {
@@ -214,12 +211,12 @@ func (r *run) makeBundle(ctx context.Context) error {
 	return nil
 }
 
-// abandon closes the backup of a run that writes nothing.
+// abandon closes the backup of a run that has written nothing.
 func (r *run) abandon(err error) error {
 	return errors.Join(err, r.backup.writer.Close(r.o.Now()))
 }
 
-// note takes the answer to a write.
+// note records the result of a write.
 func (r *run) note(w sentWrite) {
 	r.mu.Lock()
 	r.sent++
@@ -229,7 +226,7 @@ func (r *run) note(w sentWrite) {
 			r.done++
 		}
 		if p.last == nil || p.last.Outcome != backup.Confirmed && (p.last.Outcome != backup.Unknown || w.Outcome != backup.Refused) {
-			p.last = &w // that one was refused says nothing of one that was not answered
+			p.last = &w // a refusal does not settle an earlier unanswered request
 		}
 	}
 	progress := Progress{Stage: Writing, Done: r.done, Total: len(r.order)}
@@ -251,10 +248,9 @@ func (r *run) at(point string) {
 
 type failpointKey struct{}
 
-// WithFailpoints has a run call a function at every point at which it might be
-// killed: before-backup, after-backup, and for the N-th write before-intent-N,
-// before-write-N, after-write-N, before-journal-result-N and after-journal-result-N.
-// It is for tests, which end the process there.
+// WithFailpoints calls at at every point where a run might be killed: before-backup, after-backup,
+// and for the N-th write before-intent-N, before-write-N, after-write-N, before-journal-result-N
+// and after-journal-result-N. Tests end the process there.
 func WithFailpoints(ctx context.Context, at func(point string)) context.Context {
 	return context.WithValue(ctx, failpointKey{}, at)
 }

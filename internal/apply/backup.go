@@ -18,37 +18,37 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// reading is how many objects are read at a time.
+// reading is the number of concurrent reads.
 const reading = 8
 
-// runBackup keeps the objects that a plan takes or changes.
+// runBackup saves the objects that a plan deletes or changes.
 type runBackup struct {
 	client  *kube.Client
 	writer  *backup.Writer
-	unsaved bool // nobody wants the bytes
-	// protected is why an object must be left alone; nil when it need not.
+	unsaved bool // the user wants no bytes
+	// protected returns why an object must be left alone; nil if it need not be.
 	protected func(*object.Object) error
 
 	mu      sync.Mutex
 	saved   map[object.Ref]string
 	actions map[object.Ref]backup.Action
-	// contents are those of the objects to which something is written, in the version on
-	// which the plan rests.
+	// contents holds the content of objects that are written to, in the version that the plan is
+	// based on.
 	contents map[object.Ref]kube.Content
-	// gone and changed are objects that are not what the plan rests on.
+	// gone and changed are objects that differ from what the plan is based on.
 	gone, changed map[object.Ref]bool
 }
 
-// subject is an object that a plan takes or changes.
+// subject is an object that a plan deletes or changes.
 type subject struct {
 	ref    object.Ref
 	action backup.Action
-	// written: it is the object of one of our own requests, which are for one
+	// written reports that one of our own requests is for the object. Such requests are for one
 	// version only.
 	written bool
 }
 
-// subjectsOf are the objects to keep: all of the account, and what is written to.
+// subjectsOf returns the objects to save: all consequences, and the objects that are written to.
 func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 	actions, ours := map[object.Ref]backup.Action{}, map[object.Ref]bool{}
 	for _, ref := range written {
@@ -70,8 +70,8 @@ func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 	return list
 }
 
-// take backs the subjects up, those that are written to in exactly the version on
-// which the plan rests.
+// take backs the subjects up. Objects that are written to are saved only in the version that the
+// plan is based on.
 func (b *runBackup) take(ctx context.Context, snap *snapshot.Snapshot, subjects []subject) error {
 	return each(ctx, len(subjects), func(ctx context.Context, i int) error {
 		s := subjects[i]
@@ -115,20 +115,20 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 	if s.written {
 		b.compareWith(s.ref, raw)
 	}
-	// What only goes with something else has the version that it has now.
+	// Objects deleted as a consequence are saved in their current version.
 	b.note(s.ref, o.ResourceVersion)
 	_, err = b.writer.Add(s.ref, s.action, raw)
 	return err
 }
 
-// expect notes what becomes of an object, whether or not it can be kept now.
+// expect records the action on an object, even if the object can't be saved now.
 func (b *runBackup) expect(s subject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.actions[s.ref] = s.action
 }
 
-// note says that the backup has a version of an object.
+// note records that the backup has a version of an object.
 func (b *runBackup) note(ref object.Ref, version string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,8 +136,8 @@ func (b *runBackup) note(ref object.Ref, version string) {
 	delete(b.changed, ref)
 }
 
-// remember looks at what is not kept, to be able to tell later whether it has changed.
-// Where it cannot be read, every change counts.
+// remember reads an object that is not saved, to detect later changes. If the read fails, every
+// change counts.
 func (b *runBackup) remember(ctx context.Context, ref object.Ref, version string) {
 	raw, o, err := b.client.Raw(ctx, ref)
 	if err == nil && o.UID == ref.UID && o.ResourceVersion == version {
@@ -145,11 +145,11 @@ func (b *runBackup) remember(ctx context.Context, ref object.Ref, version string
 	}
 }
 
-// compareWith takes the bytes of the version on which the plan rests.
+// compareWith records the content of the version that the plan is based on.
 func (b *runBackup) compareWith(ref object.Ref, raw []byte) {
 	c, err := kube.ContentOf(raw)
 	if err != nil {
-		return // nothing is like it
+		return // no content will equal it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,10 +162,10 @@ func (b *runBackup) mark(set map[object.Ref]bool, ref object.Ref) {
 	set[ref] = true
 }
 
-// again keeps another version of an object, when a request is about to pin one that
-// is not in the backup: one that our own patch has made, or one that was judged
-// afresh after a conflict. What is protected by now is left alone. If the object has
-// changed once more, the answer is the conflict that the server would give.
+// again saves another version of an object, if a request is about to require one that the backup
+// does not have: the result of our own patch, or a version judged again after a conflict. It fails
+// if the object is protected now. If the object has changed once more, the error is the conflict
+// that the server would return.
 func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) error {
 	b.mu.Lock()
 	have := b.saved[ref]
@@ -190,8 +190,7 @@ func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) e
 	return b.newer(o, raw)
 }
 
-// newer keeps the version of an object that is about to be written to, unless the
-// backup has it.
+// newer saves the version of an object that is about to be written to, unless the backup has it.
 func (b *runBackup) newer(o *object.Object, raw []byte) error {
 	b.mu.Lock()
 	have, action := b.saved[o.Ref], cmp.Or(b.actions[o.Ref], backup.Deleted)
@@ -212,8 +211,7 @@ func (b *runBackup) newer(o *object.Object, raw []byte) error {
 	return nil
 }
 
-// each does something n times, some of it at the same time, and returns the first
-// failure.
+// each calls do for 0 to n-1 with limited concurrency, and returns the first error.
 func each(ctx context.Context, n int, do func(context.Context, int) error) error {
 	all, within := errgroup.WithContext(ctx)
 	all.SetLimit(reading)

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 )
 
-// bounds is an API that lets through what a plan foresaw. The Guard judges one
-// write at a time; what it lets through is sent outside of the lock.
+// bounds is an API that passes only writes in the plan. The Guard judges one write at a time, under
+// a lock; the writes themselves are concurrent.
 type bounds struct {
 	engine.API
 	mu    sync.Mutex
-	guard *plan.Guard // over an API that sends nothing
-	// surprised is told of a write that was refused.
+	guard *plan.Guard // its API sends nothing
+	// surprised is called with a write that was refused.
 	surprised func(plan.Surprise)
 }
 
@@ -26,10 +26,10 @@ func newBounds(api engine.API, result *plan.Result, surprised func(plan.Surprise
 	return &bounds{API: api, guard: result.Guard(silent{api}), surprised: surprised}
 }
 
-// errUnpinned refuses a write that would do its work on any version.
+// errUnpinned refuses a write without a resourceVersion, which would apply to any version.
 var errUnpinned = errors.New("the request does not name the version of the object")
 
-// Delete lets a DELETE of the plan through that is pinned to a uid and a version.
+// Delete passes a DELETE of the plan that requires a UID and a resourceVersion.
 func (b *bounds) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	if p := o.Preconditions; p == nil || p.ResourceVersion == nil || *p.ResourceVersion == "" {
 		return errUnpinned
@@ -40,7 +40,7 @@ func (b *bounds) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	return b.API.Delete(ctx, ref, o)
 }
 
-// Patch lets a PATCH of the plan through.
+// Patch passes a PATCH of the plan.
 func (b *bounds) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	if err := b.judge(func() error { return b.guard.Patch(ctx, ref, p) }); err != nil {
 		return err

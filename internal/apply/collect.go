@@ -17,18 +17,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// The ends of a run of the collector, as causes of its context.
+// Reasons for the end of a collector run, as causes of its context.
 var (
 	errDone       = errors.New("everything that was planned is done")
 	errNoProgress = errors.New("nothing has happened for a while, and not everything that was planned was done")
 )
 
-// Collect carries out the plan of a collection: the collector runs over the
-// cluster under strict rules, and of what it wants that is sent which the plan
-// has. Every owner is proven absent again at the moment of the write.
+// Collect executes the plan of a collection: the collector runs over the cluster under strict
+// rules, and only its writes that are in the plan are sent. Each owner is proven absent again at
+// the moment of the write.
 //
-// The error is a *RefusedError, or a failure, when nothing was written. After the
-// first write there is always a report.
+// If nothing was written, the error is a *RefusedError or a failure. After the first write there is
+// always a report.
 func Collect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, w := range result.Writes() {
@@ -48,15 +48,15 @@ func Collect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, 
 	return r.finish(ctx, end)
 }
 
-// collecting is a run of the collector inside of a plan.
+// collecting is a run of the collector within a plan.
 type collecting struct {
 	*run
 	gate *gate
 	stop context.CancelCauseFunc
 }
 
-// collect runs until everything planned is done, or nothing more comes, or
-// something is not as planned. It returns why it ended; errDone when all is well.
+// collect runs until the plan is complete, progress stops or something unplanned happens. It
+// returns the reason, which is errDone for success.
 func (c *collecting) collect(ctx context.Context) error {
 	if len(c.order) == 0 {
 		return errDone
@@ -102,15 +102,14 @@ func (c *collecting) collect(ctx context.Context) error {
 	return errDone
 }
 
-// through stands between the collector and the server: the bounds of the plan
-// first, then the journal.
+// through wraps the API of the collector: first the bounds of the plan, then the journal.
 func (c *collecting) through(api engine.API) engine.API {
 	written := &journalled{API: api, journal: c.journal, save: c.backup.again, done: c.answered}
 	return &waves{API: newBounds(written, c.result, c.surprised), gate: c.gate, broken: c.broken}
 }
 
-// before lets a write through when the plan does not withhold it, when its object is what
-// was backed up, and when the wave has room.
+// before passes a write if the plan does not withhold it, its object is unchanged and unprotected,
+// and the wave has room.
 func (c *collecting) before(ctx context.Context, q engine.Request) error {
 	if q.Live != nil && takes(q) {
 		if err := c.protected(q.Live); err != nil {
@@ -126,8 +125,7 @@ func (c *collecting) before(ctx context.Context, q engine.Request) error {
 	return c.gate.enter(ctx)
 }
 
-// answered takes the answer to a write. That the very first one is not done is
-// reason enough to stop.
+// answered records the result of a write. If the first write fails, the run ends.
 func (c *collecting) answered(w sentWrite) {
 	c.note(w)
 	if w.Outcome == backup.Confirmed || !c.gate.first() {
@@ -138,7 +136,7 @@ func (c *collecting) answered(w sentWrite) {
 	}
 }
 
-// surprised ends the run: the cluster is not what was planned for.
+// surprised ends the run: the cluster is not as planned.
 func (c *collecting) surprised(s plan.Surprise) {
 	c.mu.Lock()
 	c.surprises = append(c.surprises, report.Surprise{Object: report.RefOf(s.Object), Verb: s.Verb, Message: s.Why})
@@ -146,20 +144,20 @@ func (c *collecting) surprised(s plan.Surprise) {
 	c.halt(fmt.Errorf("the plan does not have this: %s %s", s.Verb, s.Object))
 }
 
-// broken ends the run when the journal cannot be written.
+// broken ends the run if the journal cannot be written.
 func (c *collecting) broken(err error) { c.halt(err) }
 
-// halt lets no further write start. What is under way is waited for.
+// halt stops further writes. Writes in progress finish.
 func (c *collecting) halt(err error) {
 	c.gate.close(err)
 	c.stop(err)
 }
 
-// record keeps why a planned write was not sent.
+// record keeps the reason why a planned write was not sent.
 func (c *collecting) record(rec engine.Record) {
 	a := rec.Decision.Attempt
 	if a.Work != engine.DeleteWork || rec.Decision.Reason == reason.NotFound || errors.Is(rec.Err, context.Canceled) {
-		return // that the run was interrupted is said of the run
+		return // an interruption is reported for the run as a whole
 	}
 	text := reason.Collector.Sentence(rec.Decision.Reason)
 	if rec.Err != nil {
@@ -175,7 +173,7 @@ func (c *collecting) record(rec engine.Record) {
 	}
 }
 
-// missing is the number of planned writes that are neither confirmed nor needless.
+// missing returns the number of planned writes that are not settled.
 func (c *collecting) missing() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,17 +186,17 @@ func (c *collecting) missing() int {
 	return n
 }
 
-// settled reports whether nothing more is to be expected of a planned write.
+// settled reports whether a planned write is confirmed or will not be sent.
 func (r *run) settled(p *planned) bool {
 	ref := p.write.Object
 	return p.last != nil && p.last.Outcome == backup.Confirmed || p.kept || r.backup.gone[ref] || r.backup.changed[ref]
 }
 
-// tick is how often a run is looked at.
+// tick is the interval between two checks of a run.
 const tick = 100 * time.Millisecond
 
-// watch ends the run when everything is done, or when nothing has happened for too
-// long. A cluster in which others are busy never settles by itself.
+// watch ends the run if everything is done or nothing has happened for too long. In a busy cluster,
+// the collector alone would never report that it is idle.
 func (c *collecting) watch(synced, ended <-chan struct{}) {
 	select {
 	case <-synced:

@@ -10,15 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ownedBy is an object as the server sent it, with other owners.
+// ownedBy returns the bytes of an object with other owners.
 func ownedBy(raw []byte, owners []object.OwnerReference) ([]byte, error) {
 	return jsonpatch.MergePatch(raw, object.Patch{Type: object.Merge, Owners: &owners}.Body())
 }
 
-// unforeseen says what of an object is neither as it was when the plan was made nor as
-// our own deletes make it: the collector takes references to owners that go off their
-// dependents, deletes them, and takes its own finalizers off what it has dealt with.
-// Empty when there is no such thing.
+// unforeseen describes a change of an object since the plan that our own deletes don't explain;
+// empty if there is none. Our deletes let the collector remove references to leaving owners, delete
+// dependents and remove its own finalizers.
 func unforeseen(seen, now *object.Object, leaving map[types.UID]bool) string {
 	for _, ref := range now.Owners {
 		if !slices.ContainsFunc(seen.Owners, func(s object.OwnerReference) bool { return same(s, ref) }) {
@@ -45,8 +44,8 @@ func unforeseen(seen, now *object.Object, leaving map[types.UID]bool) string {
 	return ""
 }
 
-// same reports whether a reference is what another one was, apart from its having been
-// told not to block.
+// same reports whether a reference is unchanged, except that blockOwnerDeletion may have become
+// false.
 func same(was, is object.OwnerReference) bool {
 	if is.BlockOwnerDeletion == object.False {
 		was.BlockOwnerDeletion = object.False

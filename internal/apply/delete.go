@@ -22,13 +22,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Delete carries out the plan of a delete: one DELETE for each target, pinned to the
-// version that the plan rests on, one after the other. What follows is the
-// cluster's own doing; with Wait it is followed to its end and compared with the
-// plan.
+// Delete executes the plan of a delete: one DELETE for each target, for exactly the version that
+// the plan is based on, in sequence. The consequences are up to the cluster. With Wait, Delete
+// follows them until they are complete, and compares them with the plan.
 //
-// The error is a *RefusedError, or a failure, when nothing was written. After the
-// first write there is always a report.
+// If nothing was written, the error is a *RefusedError or a failure. After the first write there is
+// always a report.
 func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, t := range result.Plan.Seed.Targets {
@@ -49,7 +48,7 @@ func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 	return r.conclude(ctx, r.deleteTargets(ctx, policy))
 }
 
-// deleteTargets sends the deletes. The first one that is not done ends it.
+// deleteTargets sends the deletes. It ends at the first failure.
 func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 	api := &journalled{API: r.client, journal: r.journal, done: r.note}
 	leaving := r.leaving()
@@ -80,8 +79,8 @@ func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 	return nil
 }
 
-// leaving are the uids of what goes with the run: to these the collector takes
-// references away.
+// leaving returns the UIDs of the objects that the run deletes. The collector removes references to
+// them.
 func (r *run) leaving() map[types.UID]bool {
 	uids := map[types.UID]bool{}
 	for _, ref := range r.written() {
@@ -95,15 +94,14 @@ func (r *run) leaving() map[types.UID]bool {
 	return uids
 }
 
-// deleteOne deletes one target, in the version on which the plan rests. On a conflict
-// it is read and judged afresh: the deletes before it have the collector write to it.
-// What has changed in any other way is left alone, and no DELETE goes out for a version
-// that was not looked at.
+// deleteOne deletes a target in the version that the plan is based on. After a conflict it reads
+// and judges the target again, because earlier deletes make the collector write to it. A target
+// with any other change is left alone, and no DELETE is sent for a version that was not judged.
 func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy engine.Policy, leaving map[types.UID]bool) error {
 	ref := p.write.Object
 	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	now := seen
-	if stripped(seen, policy) { // our own patch has made another version
+	if stripped(seen, policy) { // our own patch has created another version
 		fresh, err := r.afresh(ctx, seen, leaving)
 		if fresh == nil {
 			return err
@@ -133,14 +131,14 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 			return changed
 		}
 		if fresh.ResourceVersion == now.ResourceVersion {
-			return err // it is what was meant: the server means what it said
+			return err // its content is unchanged: the refusal is final
 		}
 		now = fresh
 	}
 }
 
-// afresh is a target as it is now, of which the backup has a copy; nil when it is gone,
-// which is no error, and when it must be left alone.
+// afresh reads a target, judges it and saves it in the backup. It returns nil without an error if
+// the target is gone, and with an error if it must be left alone.
 func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types.UID]bool) (*object.Object, error) {
 	raw, now, err := r.client.Raw(ctx, seen.Ref)
 	switch {
@@ -159,8 +157,8 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	if why != "" {
 		return nil, fmt.Errorf("%s has changed since the plan was made: %s", seen.Ref, why)
 	}
-	// The copy has the owners that our own deletes have the collector take off by now: an
-	// undo has to give them back.
+	// The collector may have removed owners because of our own deletes. The saved copy keeps them,
+	// so that an undo restores them.
 	if raw, err = ownedBy(raw, seen.Owners); err != nil {
 		return nil, err
 	}
@@ -170,8 +168,8 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	return now, nil
 }
 
-// strip takes the collector's finalizers off a target whose DELETE the server would refuse
-// because of them, in the version that was judged last.
+// strip removes the collector's finalizers from a target, in the version judged last. With them,
+// the server would refuse its DELETE.
 func (r *run) strip(ctx context.Context, api engine.API, p *planned, _ engine.Policy, leaving map[types.UID]bool) error {
 	ref := p.write.Object
 	for tries := takings; ; tries-- {
@@ -179,7 +177,7 @@ func (r *run) strip(ctx context.Context, api engine.API, p *planned, _ engine.Po
 		if now == nil {
 			r.mu.Lock()
 			if p.last != nil && p.last.Outcome == backup.Refused {
-				p.last = nil // the reason is what has changed
+				p.last = nil // the reason is the change
 			}
 			r.mu.Unlock()
 			return err
@@ -201,11 +199,10 @@ func deleteOptions(result *plan.Result, policy engine.Policy, o *object.Object) 
 	return options
 }
 
-// stripped reports whether a DELETE strips all finalizers of an object, which are those of
-// the collector. An API server refuses such a DELETE for every resourceVersion, the right
-// one included, and without one it would delete whatever was written in between. So these
-// finalizers are taken off first, by a patch for one version, and the DELETE is for the
-// version that this makes.
+// stripped reports whether a DELETE strips all finalizers of an object, that is, it has only those
+// of the collector. An API server refuses such a DELETE for every resourceVersion, even the current
+// one. Without a resourceVersion, it would also delete changes made in between. So a patch for one
+// version removes the finalizers first, and the DELETE is for the resulting version.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete.
 // Rule: spec §2.6, S020.
@@ -215,14 +212,14 @@ func stripped(o *object.Object, policy engine.Policy) bool {
 		!slices.ContainsFunc(f, func(f string) bool { return f != object.Foreground && f != object.Orphan })
 }
 
-// The times between two looks at a cascade.
+// The pauses between two reads during a cascade.
 const (
 	firstLook = 100 * time.Millisecond
 	nextLook  = 2 * time.Second
 )
 
-// conclude reports on targets that were written to, and on what follows from that if it
-// is waited for. End is why not all of them were.
+// conclude reports on the targets, and with Wait on the consequences. end is why some targets were
+// not deleted; nil if all were.
 func (r *run) conclude(ctx context.Context, end error) (*report.Run, error) {
 	if end == nil && r.o.Wait {
 		return r.follow(ctx)
@@ -232,13 +229,13 @@ func (r *run) conclude(ctx context.Context, end error) (*report.Run, error) {
 	}
 	out, err := r.finish(ctx, end)
 	if out != nil && (out.State == report.Complete || out.State == report.Unseen) {
-		// What is not finished yet is no drift.
+		// Consequences that are still in progress are no drift.
 		out.State, out.Differences, out.Summary.Differing, out.Summary.Compared = report.NotAwaited, []report.Difference{}, 0, 0
 	}
 	return out, err
 }
 
-// follow looks at what was predicted to go until it is gone, and reports.
+// follow waits until the predicted deletions are complete, and reports.
 func (r *run) follow(ctx context.Context) (*report.Run, error) {
 	within := ctx
 	if r.o.Timeout > 0 {
@@ -255,15 +252,15 @@ func (r *run) follow(ctx context.Context) (*report.Run, error) {
 		out.State, out.Message = state, message
 	}
 	if state == report.TimedOut {
-		// What has not happened yet may still.
+		// The rest may still happen.
 		out.Differences = slices.DeleteFunc(out.Differences, func(d report.Difference) bool { return d.Reason != report.GoneInstead })
 		out.Summary.Differing = len(out.Differences)
 	}
 	return out, err
 }
 
-// await returns when everything that was predicted to change has, when nobody
-// collects, or when the context has ended.
+// await blocks until every predicted change has happened, no collector seems to run, or the context
+// has ended.
 func (r *run) await(ctx context.Context) (report.RunState, string) {
 	awaited := r.awaited()
 	after := r.after()
@@ -300,7 +297,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 	}
 }
 
-// awaited are the objects that go or change.
+// awaited returns the objects that are predicted to be deleted or changed.
 func (r *run) awaited() []object.Ref {
 	var refs []object.Ref
 	for _, e := range r.expected {
@@ -311,9 +308,8 @@ func (r *run) awaited() []object.Ref {
 	return refs
 }
 
-// left are the objects that have not changed as predicted yet, and those of them
-// that are on their way. What is predicted to be held is waited for as well: who
-// holds it may let go.
+// left returns the objects that have not changed as predicted yet, and those of them that are being
+// deleted. Objects predicted to be blocked are included, since their finalizers may be removed.
 func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object) (left []object.Ref, waiting []report.Pending) {
 	for _, e := range r.expected {
 		ref := object.Ref(e.Object)
@@ -329,7 +325,7 @@ func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object
 	return left, waiting
 }
 
-// shapeOf is a text that changes when what is left changes, or what holds it.
+// shapeOf returns a text that changes whenever the remaining objects or their finalizers change.
 func shapeOf(left []object.Ref, waiting []report.Pending) string {
 	var b strings.Builder
 	fmt.Fprint(&b, left)

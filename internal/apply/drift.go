@@ -11,11 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// compare says where the cluster is not as predicted. After is the predicted world.
-// What is on its way out and should be gone is pending, which is no drift: it takes
-// time. Nor is it drift that something is as it was which nothing was sent for: the
-// account of the writes says that already, and of a run that was interrupted it holds
-// for what was to follow, too.
+// compare reports where the cluster differs from the prediction. after is the predicted state. An
+// object that is still being deleted is pending, which is no drift. An object that was not written
+// to is no drift either, since the writes report it already. If the run was interrupted, missing
+// consequences are no drift.
 func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
 	unsent := unsent(run)
 	for _, e := range all {
@@ -46,7 +45,7 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 	run.Summary.Pending, run.Summary.Differing = len(run.Pending), len(run.Differences)
 }
 
-// unsent are the objects that were to be written to, and were not.
+// unsent returns the objects of planned writes that were not done.
 func unsent(run *report.Run) map[report.Ref]bool {
 	refs := map[report.Ref]bool{}
 	for _, w := range run.Writes {
@@ -100,8 +99,8 @@ func heldBy(o *object.Object) string {
 	return " (finalizers " + words(o.Finalizers()) + ")"
 }
 
-// lasting are the finalizers of which the account does not say that they come off: when
-// others take theirs off is not predicted.
+// lasting returns the finalizers that are not predicted to be removed. The time when other
+// controllers remove theirs is not predicted.
 func (e expectation) lasting(o *object.Object) []string {
 	return sorted(slices.DeleteFunc(slices.Clone(o.Finalizers()), func(name string) bool {
 		return slices.ContainsFunc(e.After, func(r report.Release) bool { return r.Object == e.Object && r.Finalizer == name })

@@ -13,8 +13,7 @@ import (
 
 var web = object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
 
-// like is an object with finalizers and owners; deleted tells that it is being
-// deleted.
+// like returns an object with finalizers and owners; deleted reports that it is being deleted.
 func like(deleted bool, finalizers []string, owners ...types.UID) *object.Object {
 	o := &object.Object{Ref: web, ResourceVersion: "7"}
 	for _, uid := range owners {
@@ -88,7 +87,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestStripped names the objects of which a server refuses a DELETE for any version. (S020)
+// TestStripped: objects for which a server refuses a DELETE for any version. (S020)
 func TestStripped(t *testing.T) {
 	for _, x := range []struct {
 		finalizers []string

@@ -8,11 +8,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// expectation is what is expected of one object: a consequence of the account, or that
-// it is kept.
+// expectation is the expected outcome of one object: a predicted consequence, or that it is kept.
 type expectation struct {
 	report.Consequence
-	// kept: the plan has considered the object, and nothing happens to it.
+	// kept reports that the plan has considered the object and does not affect it.
 	kept bool
 }
 
@@ -28,21 +27,21 @@ func expectationsOf(result *plan.Result) []expectation {
 	return list
 }
 
-// mayGo reports whether the object goes, now or later, for all that the plan says.
+// mayGo reports whether the plan predicts the deletion of the object, now or later.
 func (e expectation) mayGo() bool { return e.Change == report.ChangeDeleted }
 
-// takes reports whether the object is gone afterwards, or on its way.
+// takes reports whether the object will be deleted or being deleted.
 func (e expectation) takes() bool { return e.Outcome == report.Deleted || e.stays() }
 
-// stays reports whether the object is on its way and does not get there.
+// stays reports whether the object will be being deleted, but blocked.
 func (e expectation) stays() bool { return e.Outcome == report.Blocked }
 
-// changes reports whether the object stays, and not as it was.
+// changes reports whether the object remains and will be modified.
 func (e expectation) changes() bool {
 	return e.Outcome == report.Orphaned || e.Outcome == report.Pruned
 }
 
-// predicted reports whether reality can be compared with what is expected.
+// predicted reports whether the prediction is certain enough for a comparison.
 func (e expectation) predicted() bool { return e.Certainty == report.Sure }
 
 func sortSubjects(list []subject) {

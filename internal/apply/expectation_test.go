@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestSubjects: all of the account is kept in the backup, at once or later, gone or
-// changed, and with it what we write to.
+// TestSubjects: all predicted consequences are saved in the backup, immediate or later, deleted or
+// changed, and all objects that we write to.
 func TestSubjects(t *testing.T) {
 	named := func(name string) report.Ref { return report.Ref{APIVersion: "v1", Kind: "Secret", Name: name} }
 	got := map[string]backup.Action{}
@@ -35,8 +35,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestExpectations: a run is compared with the account, and with what the plan says
-// that stays.
+// TestExpectations: a run is compared with the consequences, and with the objects that the plan
+// keeps.
 func TestExpectations(t *testing.T) {
 	objects, err := scenario.ParseWorld("v1 ConfigMap n/a\nv1 Secret n/goes owners=a\nrbac.authorization.k8s.io/v1 ClusterRole stays owners=a\nv1 Secret n/held uid=h owners=a fin=x/y", scenario.Names{})
 	if err != nil {

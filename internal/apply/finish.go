@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lastLook is how long the look at the end of a run may take.
+// lastLook is the timeout for reading the state at the end of a run.
 const lastLook = time.Minute
 
-// finish closes the backup, looks at everything that was predicted, and says what
-// became of it. The cause is why the run ended.
+// finish closes the backup, reads all objects with a prediction and reports the results. cause is
+// why the run ended.
 func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	looking, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer stop()
@@ -50,7 +50,7 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	return out, r.backup.writer.Close(r.o.Now())
 }
 
-// unseen says which of the objects that go or change cannot be looked at; empty when all can.
+// unseen describes the awaited objects that cannot be read; empty if all can.
 func (r *run) unseen(now map[object.Ref]sight) string {
 	var why error
 	n := 0
@@ -66,9 +66,9 @@ func (r *run) unseen(now map[object.Ref]sight) string {
 	return fmt.Sprintf("whether %d of the objects are as predicted is not known: %s", n, why)
 }
 
-// definition returns the CustomResourceDefinition that defines the kind of an object, if the
-// plan deletes it, and its instances before it. A definition that goes because a finalizer is
-// removed may leave instances behind.
+// definition returns the CustomResourceDefinition of an object's kind if the plan deletes it and
+// thus all its instances first. Removing a finalizer from a CRD is excluded: it may leave instances
+// behind.
 func (r *run) definition(ref object.Ref) (object.Ref, bool) {
 	kind, err := r.snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil || r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
@@ -82,7 +82,7 @@ func (r *run) definition(ref object.Ref) (object.Ref, bool) {
 	return object.Ref{}, false
 }
 
-// watched are the objects with a predicted outcome.
+// watched returns the objects with a certain prediction and those that are written to.
 func (r *run) watched() []object.Ref {
 	var refs []object.Ref
 	have := map[object.Ref]bool{}
@@ -101,7 +101,7 @@ func (r *run) watched() []object.Ref {
 	return refs
 }
 
-// after is the predicted world, as far as it is of interest.
+// after returns the predicted state of the expected objects.
 func (r *run) after() map[object.Ref]*object.Object {
 	wanted := map[object.Ref]bool{}
 	for _, e := range r.expected {
@@ -116,7 +116,7 @@ func (r *run) after() map[object.Ref]*object.Object {
 	return world
 }
 
-// report says what became of every planned write.
+// report converts the results of all planned writes.
 func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Object) *report.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 	return out
 }
 
-// stateOf is what became of a planned write: what the server has answered, and
-// where that says nothing, what a fresh look shows.
+// stateOf returns the state of a planned write: the answer of the server, or if that is
+// inconclusive, what a new read shows.
 func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteState, string) {
 	ref := p.write.Object
 	switch {
@@ -176,7 +176,7 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 	}
 }
 
-// confirmed reports whether the server has carried a planned write out.
+// confirmed reports whether the server has confirmed a planned write.
 func (r *run) confirmed(key plannedKey) bool {
 	p := r.byKey[key]
 	return p != nil && p.last != nil && p.last.Outcome == backup.Confirmed

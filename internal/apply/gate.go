@@ -5,23 +5,22 @@ import (
 	"sync"
 )
 
-// widening is how much larger each wave is than the one before.
+// widening is the ratio of the sizes of consecutive waves.
 const widening = 5
 
-// gate lets writes through in waves: one, and when it has been answered five, then
-// twenty-five, and so on. Whatever is wrong shows when little has been done. It is
-// safe for concurrent use.
+// gate passes writes in waves of 1, 5, 25 and so on; each wave starts when the previous one is
+// answered. This limits the damage of an error. It is safe for concurrent use.
 type gate struct {
 	mu                      sync.Mutex
 	wave, started, finished int
 	closed                  error
-	// changed is closed and made anew when somebody who waits should look again.
+	// changed is closed and replaced to wake waiting callers.
 	changed chan struct{}
 }
 
 func newGate() *gate { return &gate{wave: 1, changed: make(chan struct{})} }
 
-// enter waits for room in the wave. After it, leave has to be called.
+// enter waits for room in the wave. Each successful enter needs a leave.
 func (g *gate) enter(ctx context.Context) error {
 	for {
 		g.mu.Lock()
@@ -44,7 +43,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// leave says that a write was answered.
+// leave reports that a write was answered.
 func (g *gate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,14 +53,14 @@ func (g *gate) leave() {
 	}
 }
 
-// first reports whether the write under way is the very first one.
+// first reports whether the first wave is still in progress.
 func (g *gate) first() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.wave == 1
 }
 
-// close lets nothing through any more.
+// close rejects all further writes with err.
 func (g *gate) close(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,7 +70,7 @@ func (g *gate) close(err error) {
 	}
 }
 
-// busy reports whether a write is under way.
+// busy reports whether a write is in progress.
 func (g *gate) busy() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

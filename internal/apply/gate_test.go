@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// TestGateWidens lets one through, then five, then twenty-five.
+// TestGateWidens: the gate passes one write, then five, then twenty-five.
 func TestGateWidens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -48,7 +48,7 @@ func TestGateWidens(t *testing.T) {
 	})
 }
 
-// TestGateCloses lets nobody through after it was closed, nor those who wait.
+// TestGateCloses: a closed gate passes no write, not even a waiting one.
 func TestGateCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -71,7 +71,7 @@ func TestGateCloses(t *testing.T) {
 	})
 }
 
-// TestGateGivesUp ends with the context.
+// TestGateGivesUp: enter returns when the context ends.
 func TestGateGivesUp(t *testing.T) {
 	g := newGate()
 	if err := g.enter(t.Context()); err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // uncollected explains why no garbage collector seems to run; it is empty if one may run. Call it
-// when nothing has moved for a while. It needs three things: work is left for a collector, this
-// run has seen none of a collector's work, and kube-controller-manager is not known to be alive.
+// when nothing has moved for a while. It needs three things: work is left for a collector, this run
+// has seen none of a collector's work, and kube-controller-manager is not known to be alive.
 func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object.Ref]sight) string {
 	waits := func(ref object.Ref) bool {
 		o := now[ref].o
@@ -33,13 +33,14 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 	return fmt.Sprintf("no garbage collector seems to run in this cluster: nothing has changed for %s, and %s", r.o.patience(), why)
 }
 
-// podGCTakes is how long pod GC may take after a node has gone: it looks every 20 seconds, and
+// podGCTakes is how long pod GC may take after a node has gone: it checks every 20 seconds, and
 // gives the node 40 seconds to come back.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod, quarantineTime.
 const podGCTakes = 75 * time.Second
 
-// due returns the objects that should have moved by now. Those that pod GC deletes have longer.
+// due returns the objects that should have changed by now. Those that pod GC deletes have more
+// time.
 func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
 	if quiet > podGCTakes {
 		return left
@@ -49,7 +50,7 @@ func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
 	})
 }
 
-// collected reports whether an object has gone that only a garbage collector deletes.
+// collected reports whether an object was deleted that only a garbage collector deletes.
 func (r *run) collected(now map[object.Ref]sight) bool {
 	written := map[report.Ref]bool{}
 	for _, w := range r.order {
@@ -61,8 +62,8 @@ func (r *run) collected(now map[object.Ref]sight) bool {
 	})
 }
 
-// controllerManager reports whether a kube-controller-manager is known to be alive.
-// One that does not elect a leader cannot be told from none.
+// controllerManager reports whether a kube-controller-manager is known to be alive. One without
+// leader election can't be detected.
 func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
 	l, err := r.client.Lease(ctx, object.ManagerLease.Namespace, object.ManagerLease.Name)
 	switch _, unserved := errors.AsType[*kube.UnservedPathError](err); {

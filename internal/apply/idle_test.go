@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestCollected: somebody collects where something has gone at once for which nobody has
-// asked. That a target is gone, or what a controller takes, says nothing.
+// TestCollected: a collector runs if an object was deleted immediately without a request. Deleted
+// targets, and objects deleted by other controllers, prove nothing.
 func TestCollected(t *testing.T) {
 	owner := object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web", UID: "0"}
 	for _, tt := range []struct {
@@ -40,7 +40,7 @@ func TestCollected(t *testing.T) {
 	}
 }
 
-// TestDue: pods that pod GC deletes are not due before it has had its time; everything else is.
+// TestDue: pods that pod GC deletes are not due before it had its time; everything else is.
 func TestDue(t *testing.T) {
 	pod, other := object.Pod.Ref("shop", "p"), object.Pod.Ref("shop", "q")
 	r := &run{expected: []expectation{

@@ -25,37 +25,32 @@ const (
 	verbPatch  = "PATCH"
 )
 
-// settling is how long it may take to find out what became of a request that was
-// not answered.
+// settling is the timeout for finding out the effect of an unanswered request.
 const settling = 10 * time.Second
 
-// journal writes down every request before it is sent and what became of it
-// after. Nothing is sent that could not be written down. It is safe for concurrent
-// use.
+// journal records every request before it is sent, and its result. A request that can't be recorded
+// is not sent. It is safe for concurrent use.
 type journal struct {
 	writer *backup.Writer
-	// Look reads an object afresh, to find out what became of a request that was
-	// not answered.
+	// look reads an object, to find out the effect of an unanswered request.
 	look func(context.Context, object.Ref) (*object.Object, error)
 	now  func() time.Time
-	// Points are told of every point at which a run may be killed; nil for nobody.
-	// Begun counts the writes, to name the points.
+	// points is called at every point where a run may be killed; it may be nil. begun counts the
+	// writes, to name the points.
 	points func(string)
 	begun  atomic.Int64
 }
 
-// newJournal returns a journal into a sealed backup. Look reads the metadata of an
-// object afresh; now is the clock.
+// newJournal returns a journal that writes to a sealed backup. look reads the metadata of an
+// object; now returns the time.
 func newJournal(w *backup.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *journal {
 	return &journal{writer: w, look: look, now: now}
 }
 
-// Do writes the intent down, sends, and writes down what became of it. A request that the client
-// repeats is one intent: if its object is gone, or is as the request makes it, the request was carried
-// out. The outcome
-// is Unknown only when nothing that the server says afterwards proves that the
-// request was carried out: that its object is gone, or that done holds for it, which
-// may be nil. Err is the answer of send, or a *backup.JournalError.
+// Do records the intent, calls send and records the result. Retries by the client are part of the
+// same intent. If the result is unclear, the object is read: the request counts as confirmed if the
+// object is gone or done holds for it. done may be nil. The outcome is Unknown if that proves
+// nothing. err is the error of send, or a *backup.JournalError.
 func (j *journal) Do(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) (backup.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
@@ -71,7 +66,7 @@ func (j *journal) Do(ctx context.Context, i backup.Intent, done func(*object.Obj
 	if r.Outcome == backup.Unknown {
 		r.Outcome = j.settle(ctx, i.Object, done)
 		if r.Outcome == backup.Unknown && r.Code != 0 && r.Code < http.StatusInternalServerError {
-			r.Outcome = backup.Refused // every attempt was answered, and none was carried out
+			r.Outcome = backup.Refused // every attempt was answered and none succeeded
 		}
 	}
 	r.Time = j.now()
@@ -89,14 +84,13 @@ func (j *journal) at(point string, n int64) {
 	}
 }
 
-// looks are the pauses before the looks at an object whose request was not answered: a
-// server may be about to carry it out.
+// looks are the pauses before the reads of an object after an unanswered request, since a server
+// may still be executing it.
 var looks = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
 
-// settle looks at an object whose request was not answered. That it is gone, or is as
-// the request makes it, proves that it was carried out, by us or by somebody who wished
-// the same. That it stands there as before proves nothing: the request may still be
-// under way. (spec §18)
+// settle reads an object after an unanswered request. The request counts as confirmed if the object
+// is gone or is as the request makes it, even if another client caused that. An unchanged object
+// proves nothing, since the request may still be in progress. (spec §18)
 func (j *journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) backup.Outcome {
 	if j.look == nil {
 		return backup.Unknown
@@ -117,31 +111,31 @@ func (j *journal) settle(ctx context.Context, ref object.Ref, done func(*object.
 	return backup.Unknown
 }
 
-// journalled is an API whose writes go through a journal.
+// journalled is an API that records its writes in a journal.
 type journalled struct {
 	engine.API
 	journal *journal
-	// save keeps the version of an object that is pinned by a request which gets rid of
-	// it, when the backup has another one; nil: such a DELETE is not sent.
+	// save saves the version of an object that a removing request requires, if the backup has
+	// another one. Nil: nothing is saved, and the backup refuses such a DELETE.
 	save func(context.Context, object.Ref, string) error
-	// done is told what became of a write; nil for nobody.
+	// done is called with the result of each write; it may be nil.
 	done func(sentWrite)
 
 	mu sync.Mutex
-	// open are the requests that were not answered.
+	// open are the unanswered requests.
 	open map[request]bool
 }
 
-// request is a request of which one has an effect: it is for one version.
+// request identifies a request for one version. It can have an effect only once.
 type request struct {
 	ref           object.Ref
 	verb, version string
 }
 
-// errUnanswered says that a request is not sent twice.
+// errUnanswered refuses to send an unanswered request again.
 var errUnanswered = errors.New("the same request was not answered before, and may still be under way")
 
-// Delete deletes, and says so before and after.
+// Delete records and sends a DELETE.
 func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	i := backup.Intent{Object: ref, Verb: verbDelete}
 	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
@@ -157,7 +151,7 @@ func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.Delete
 	return a.send(ctx, i, (*object.Object).BeingDeleted, func(ctx context.Context) error { return a.API.Delete(ctx, ref, o) })
 }
 
-// Patch patches, and says so before and after.
+// Patch records and sends a PATCH.
 func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	i := backup.Intent{Object: ref, Verb: verbPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
 	if p.Finalizers != nil {
@@ -175,7 +169,7 @@ func (a *journalled) keep(ctx context.Context, i backup.Intent) error {
 	return a.save(ctx, i.Object, i.ResourceVersion)
 }
 
-// patched reports whether an object is as a patch makes it.
+// patched returns a function that reports whether an object is as a patch makes it.
 func patched(p object.Patch) func(*object.Object) bool {
 	return func(o *object.Object) bool {
 		gone := func(ref object.OwnerReference) bool { return slices.Contains(p.DeleteOwners, ref.UID) }
@@ -205,7 +199,7 @@ func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*objec
 		a.done(sentWrite{Object: i.Object, Verb: i.Verb, Outcome: outcome, Err: err})
 	}
 	if _, broken := errors.AsType[*backup.JournalError](err); outcome == backup.Confirmed && !broken {
-		return nil // the answer may be lost: whoever takes that for a failure sends it twice
+		return nil // the answer may be lost; an error would make the caller retry
 	}
 	return err
 }
@@ -216,7 +210,7 @@ func (a *journalled) unanswered(r request) bool {
 	return a.open[r]
 }
 
-// sentWrite is a request that was sent, and what became of it.
+// sentWrite is a sent request with its result.
 type sentWrite struct {
 	Object  object.Ref
 	Verb    string

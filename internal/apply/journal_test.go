@@ -19,7 +19,7 @@ import (
 
 var pods = schema.GroupResource{Resource: "pods"}
 
-// answering is an API whose writes have one answer.
+// answering is an API that gives one answer to all writes.
 type answering struct {
 	engine.API
 	err  error
@@ -36,8 +36,8 @@ func (a *answering) Delete(context.Context, object.Ref, metav1.DeleteOptions) er
 	return a.err
 }
 
-// TestLostAnswer: a delete that was carried out is done, though its answer was lost; one of which
-// nobody knows is not sent twice.
+// TestLostAnswer: a delete that was carried out is done, even if its answer was lost. One with an
+// unknown effect is not sent twice.
 func TestLostAnswer(t *testing.T) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
 	lost := errors.New("reset")
@@ -67,7 +67,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestJournalSettles tries what becomes of a delete without an answer.
+// TestJournalSettles tries the outcomes of a delete without an answer.
 func TestJournalSettles(t *testing.T) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
 	deleting := &object.Object{Ref: ref}
@@ -103,8 +103,8 @@ func TestJournalSettles(t *testing.T) {
 	}
 }
 
-// TestJournalOfRepeated: a delete that the client has repeated is one intent. That its object is
-// gone, or being deleted, is its own doing; if it is there as before, the server has refused it.
+// TestJournalOfRepeated: a delete that the client retried is one intent. If its object is gone or
+// being deleted, the delete succeeded; if it is unchanged, the server refused it.
 func TestJournalOfRepeated(t *testing.T) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
 	deleting := &object.Object{Ref: ref}
@@ -138,7 +138,7 @@ func TestJournalOfRepeated(t *testing.T) {
 	}
 }
 
-// TestJournalFirst sends nothing that could not be written down.
+// TestJournalFirst: a request that can't be recorded is not sent.
 func TestJournalFirst(t *testing.T) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
 	w := sealedBundle(t, ref)

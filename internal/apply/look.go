@@ -12,40 +12,39 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// fewInPlace is how many objects of one place are read one by one; for more, the
-// place is listed.
+// fewInPlace is the largest number of objects of one kind and namespace that are read one by one.
+// More are read as a list.
 const fewInPlace = 5
 
-// sight is what a fresh look shows of one object.
+// sight is the result of reading one object.
 type sight struct {
-	// o is the object, nil when it is gone: nothing of its uid is there.
+	// o is the object; nil if no object with its UID exists.
 	o *object.Object
-	// err is why that is not known.
+	// err is why the state is unknown.
 	err error
 }
 
 func (s sight) gone() bool { return s.o == nil && s.err == nil }
 
-// unserved reports whether the kind was not served in the version that was asked for.
+// unserved reports whether the kind is not served in the requested version.
 func (s sight) unserved() bool {
 	_, path := errors.AsType[*kube.UnservedPathError](s.err)
 	_, kind := errors.AsType[*object.UnknownKindError](s.err)
 	return path || kind
 }
 
-// definition returns the CustomResourceDefinition that defines the kind of an object, if the
-// plan has that it is deleted.
+// definition returns the CustomResourceDefinition of an object's kind, if the plan deletes it.
 type definition func(object.Ref) (object.Ref, bool)
 
-// lookout looks at objects of one moment.
+// lookout reads objects once.
 type lookout struct {
 	client *kube.Client
 	going  definition
-	// rediscover discovers once, when a kind seems not to be served any more.
+	// rediscover runs discovery once, when a kind seems to be no longer served.
 	rediscover func() (*kube.Discovery, error)
 }
 
-// look looks at objects afresh. Nothing that is written rests on what it says.
+// look reads the current state of objects. It is used for reports only; no write is based on it.
 func look(ctx context.Context, client *kube.Client, refs []object.Ref, going definition) map[object.Ref]sight {
 	l := lookout{client, going, sync.OnceValues(func() (*kube.Discovery, error) { return client.Discover(ctx) })}
 	places := map[string][]object.Ref{}
@@ -76,8 +75,8 @@ func look(ctx context.Context, client *kube.Client, refs []object.Ref, going def
 	return all
 }
 
-// lookIn looks at objects of one place. A kind that is not served in the version
-// that was seen may be served in another one.
+// lookIn reads objects of one kind and namespace. A kind that is no longer served in its version is
+// read in another one.
 func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
 	found := l.asNamed(ctx, refs)
 	if !slices.ContainsFunc(found, sight.unserved) {
@@ -99,10 +98,10 @@ func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
 	return l.asNamed(ctx, other)
 }
 
-// unserved is what is known of the objects of a kind that is not served in any version.
-// They are gone if they went with the definition of the kind, as the plan has it: a
-// definition that is deleted goes after its objects. Otherwise they may be in storage still,
-// behind a definition with `served: false` or an API service that was removed.
+// unserved returns the state of objects of a kind that is not served in any version. They are gone
+// if the plan deletes their CRD and the CRD is gone, since a deleted CRD outlasts its objects.
+// Otherwise they may still be in storage, behind a CRD with `served: false` or a removed API
+// service.
 func (l lookout) unserved(ctx context.Context, ref object.Ref) sight {
 	crd, ok := l.going(ref)
 	if !ok {
@@ -122,8 +121,8 @@ func fill(all []sight, s sight) []sight {
 	return all
 }
 
-// servedAs is an apiVersion in which the kind of an object is served, and empty if
-// the whole group is known and does not have the kind.
+// servedAs returns an apiVersion that serves the kind of an object. It is empty if discovery
+// of the group succeeded and the kind is not in it.
 func (l lookout) servedAs(ref object.Ref) (string, error) {
 	d, err := l.rediscover()
 	if err != nil {
@@ -140,7 +139,7 @@ func (l lookout) servedAs(ref object.Ref) (string, error) {
 	return "", nil
 }
 
-// asNamed looks at objects of one place, in the version that they are named with.
+// asNamed reads objects of one kind and namespace, in the version of their references.
 func (l lookout) asNamed(ctx context.Context, refs []object.Ref) []sight {
 	found := make([]sight, len(refs))
 	if len(refs) <= fewInPlace {
@@ -174,8 +173,7 @@ func (l lookout) list(ctx context.Context, of object.Ref) (map[string]*object.Ob
 	return byName, err
 }
 
-// seen is what an answer shows of an object. The 404 of a path that nobody serves
-// shows nothing.
+// seen interprets the answer to a read. A 404 for an unserved path is an error, not an absence.
 func seen(ref object.Ref, o *object.Object, err error) sight {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && o.UID != ref.UID:

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// TestLookAtUnserved looks at an object whose kind the server does not serve any
-// more as it did when the client discovered it. It is gone only if discovery is
-// whole and knows the kind in no version, and the definition of the kind is gone as planned.
+// TestLookAtUnserved reads an object of a kind that is no longer served as it was at discovery. The
+// object is gone only if discovery is complete and has no version of the kind, and the CRD is gone
+// as planned.
 func TestLookAtUnserved(t *testing.T) {
 	named := func(version string) object.Resource {
 		return object.Resource{
@@ -32,12 +32,12 @@ func TestLookAtUnserved(t *testing.T) {
 
 	for _, tt := range []struct {
 		name string
-		// served are the paths that answer, said what discovery says of them.
+		// served are the paths that answer, said are the resources in discovery.
 		served, said []object.Resource
 		stale        []string
 		objects      []*object.Object
 		gone, known  bool
-		// going: the plan has that the definition of the kind goes.
+		// going reports that the plan deletes the CRD of the kind.
 		going bool
 	}{
 		{name: "the kind is not served any more", served: []object.Resource{config}, said: []object.Resource{config}},
@@ -85,7 +85,7 @@ func resources(list ...object.Resource) *object.Resources {
 	return rs
 }
 
-// connected is a client of a server.
+// connected returns a client of a server.
 func connected(t *testing.T, url string) *kube.Client {
 	t.Helper()
 	client, err := kube.Connect(&rest.Config{Host: url}, kube.Options{Version: "test", Command: "look"})

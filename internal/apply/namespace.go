@@ -11,8 +11,8 @@ import (
 // verbPut is the verb of the intent that finalizes a namespace.
 const verbPut = "PUT"
 
-// withoutTokens is a namespace, as the server sent it, without some of its
-// spec.finalizers: what its subresource finalize takes.
+// withoutTokens returns a namespace without some of its spec.finalizers, as a body for the
+// subresource finalize.
 func withoutTokens(raw []byte, names []string) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

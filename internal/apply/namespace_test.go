@@ -2,7 +2,7 @@ package apply
 
 import "testing"
 
-// A namespace is finalized with everything that it has but the tokens.
+// TestWithoutTokens: a namespace is finalized with all its content except the tokens.
 func TestWithoutTokens(t *testing.T) {
 	for _, tt := range []struct{ raw, want string }{
 		{`{"kind":"Namespace","metadata":{"resourceVersion":"5","uid":"u"},"spec":{"finalizers":["kubernetes","x/y"]}}`,

@@ -7,19 +7,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// protectedError says that an object is protected, and was left alone.
+// protectedError reports that an object is protected and was left alone.
 type protectedError struct {
 	Object object.Ref
 	Why    reason.Code
 }
 
-// Error says why.
+// Error names the reason.
 func (e *protectedError) Error() string { return "it is protected now: " + string(e.Why) }
 
-// protected is a *ProtectedError when an object must be left alone. The plan was held
-// against the same policy; since then somebody may have protected it. What a finalizer
-// is taken off is being deleted already, so that its kind does not protect it: that was
-// decided then. What its owner or Helm has written on it, does.
+// protected returns a *protectedError if an object must be left alone. The plan was checked against
+// the same policy, but the object may have been protected since. Finalizers are removed only from
+// objects that are being deleted already, so a protected kind does not count there; annotations
+// do.
 func (r *run) protected(o *object.Object) error {
 	why, yes := r.o.Policy.Check(o)
 	if !yes || why == reason.ProtectedKind && r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
@@ -28,8 +28,7 @@ func (r *run) protected(o *object.Object) error {
 	return &protectedError{o.Ref, why}
 }
 
-// takes reports whether a request gets rid of its object: references that go change it,
-// and no more.
+// takes reports whether a request can delete its object. Removing references only changes it.
 func takes(q engine.Request) bool {
 	return q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer
 }

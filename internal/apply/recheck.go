@@ -17,16 +17,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// recheck reads the metadata of the account again, right before the first write, and
-// returns an error when the cluster would take something else by now than the plan says:
-// when an object got protected, has other finalizers or owners, or when the account would
-// be larger. What the cluster deletes because of our requests carries no precondition, so
-// this is the last moment at which such a change is noticed.
+// recheck reads the metadata of all affected objects again, right before the first write. It
+// returns an error if the cluster would now delete something else than planned: an object got
+// protected or has other finalizers or owners, or more objects would be affected. Deletions by the
+// cluster carry no precondition, so this is the last moment to notice such a change.
 //
 //	plan: cm/owner → cm/below        question open: cm/below is annotated        recheck: refused
 //
-// Objects of our own requests are left out, except for targets of a delete: each request is
-// judged by itself right before it is sent.
+// Objects of our own requests are left out, except for targets of a delete: each request is judged
+// by itself right before it is sent.
 func (r *run) recheck(ctx context.Context) error {
 	a := r.accounted()
 	places, err := a.places()
@@ -64,18 +63,17 @@ func (r *run) recheck(ctx context.Context) error {
 	return errors.New("since the plan was made, " + strings.Join(changes, "; ") + ". Make the plan again")
 }
 
-// accounted is the account of a run, by what an object that is listed has to be compared
-// with.
+// accounted indexes the predicted consequences of a run for the comparison with listed objects.
 type accounted struct {
 	*run
-	// judged holds what is compared with the plan.
+	// judged holds the consequences that are compared.
 	judged map[types.UID]*report.Consequence
-	// going are the objects that go; namespaces and definitions those among them that take
-	// their content along: a namespace by its name, the objects of a CRD by its name.
+	// going are the UIDs of objects that will be deleted. namespaces and definitions are the names
+	// of the namespaces and CRDs among them, which take their content with them.
 	going                   map[types.UID]bool
 	namespaces, definitions map[string]bool
-	// near are the namespaces that can have dependents of the account. anywhere: the account
-	// has a cluster-scoped object, whose dependents can be in any namespace.
+	// near are the namespaces that can contain dependents of the affected objects. anywhere reports
+	// that a cluster-scoped object is affected, so its dependents can be in any namespace.
 	near     map[string]bool
 	anywhere bool
 }
@@ -116,9 +114,9 @@ func (r *run) accounted() *accounted {
 	return a
 }
 
-// places are the lists that recheck reads, one for each kind and namespace: where an
-// account has an object, and all kinds of the namespaces that can have dependents of it.
-// Places that the plan did not see are left out.
+// places returns the lists that recheck reads, one for each kind and namespace: those of affected
+// objects, and all kinds of the namespaces that can contain dependents. Lists that the plan did not
+// read are left out.
 func (a *accounted) places() ([]kube.Place, error) {
 	type at struct{ apiVersion, name, namespace string }
 	wanted := map[at]kube.Place{}
@@ -164,7 +162,7 @@ func (a *accounted) places() ([]kube.Place, error) {
 	return list, nil
 }
 
-// change says how an object is not as the account has it; empty when it is.
+// change describes how an object differs from the prediction; empty if it does not.
 func (a *accounted) change(now *object.Object) string {
 	name := report.RefOf(now.Ref).ShortName()
 	seen := a.seen(now.Ref)
@@ -190,7 +188,7 @@ func (a *accounted) change(now *object.Object) string {
 	return ""
 }
 
-// contains reports whether an object goes with a namespace or a definition.
+// contains reports whether an object is deleted with its namespace or CRD.
 func (a *accounted) contains(o *object.Object) bool {
 	if a.namespaces[o.Namespace] {
 		return true

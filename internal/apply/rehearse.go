@@ -11,13 +11,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// rehearse has the server do all but delete, so that what denies the delete is known
-// before the first one. It is refused when the server says no to the request itself;
-// that the object has changed or gone is found out later, and a webhook that cannot
-// rehearse says nothing.
+// rehearse sends a delete as a dry run, to find out what denies it before the first real one. It is
+// an error if the server refuses the request itself. A changed or missing object is detected later,
+// and a webhook without dry runs proves nothing.
 //
-// The request carries its wish in the body: with a body, a server does not look for
-// it in the URL. (spec §2.6)
+// DryRun is in the body: if there is a body, a server ignores options in the URL. (spec §2.6)
 func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	resource, err := r.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil || r.backup.gone[ref] || r.backup.changed[ref] || !r.client.DryRuns(ctx, resource) {
@@ -32,7 +30,7 @@ func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	return ctx.Err()
 }
 
-// seen is an object as the plan has it.
+// seen returns an object as the plan saw it.
 func (r *run) seen(ref object.Ref) *object.Object {
 	return r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 }

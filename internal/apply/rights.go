@@ -11,22 +11,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// right is a verb, in the words of RBAC, on a resource in a namespace.
+// right is an RBAC verb on a resource in a namespace.
 type right struct {
 	verb      string
 	resource  object.Resource
 	namespace string
 }
 
-// RefusedError says that a plan is not carried out. Nothing was written.
+// RefusedError reports that a plan was not executed. Nothing was written.
 type RefusedError struct{ Why string }
 
-// Error says why.
+// Error names the reason.
 func (e *RefusedError) Error() string { return "refused, nothing was written: " + e.Why }
 
-// checkRights asks for every right that the writes take, before the first one is
-// sent: a run that ends in its middle for want of a right is worse than none.
-// (spec §21)
+// checkRights checks all required permissions before the first write: a run that lacks permission
+// halfway is worse than none. (spec §21)
 func checkRights(ctx context.Context, client *kube.Client, wanted []right) error {
 	asked := map[string]bool{}
 	var missing []string
@@ -54,7 +53,7 @@ func checkRights(ctx context.Context, client *kube.Client, wanted []right) error
 	return &RefusedError{Why: "we may not " + strings.Join(missing, "; nor ")}
 }
 
-// rightsOf are the rights that requests take.
+// rightsOf returns the permissions that requests require.
 func rightsOf(client *kube.Client, verb string, refs []object.Ref) ([]right, error) {
 	var list []right
 	for _, ref := range refs {

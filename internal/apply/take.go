@@ -19,13 +19,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// RemoveFinalizers carries out the plan of a removal: off each target exactly the
-// finalizers of the seed, and off no version but the one that was judged last. What
-// follows is the cluster's own doing; with Wait it is followed to its end and
-// compared with the plan.
+// RemoveFinalizers executes the plan of a removal. It removes exactly the requested finalizers from
+// each target, and only from the version judged last. The consequences are up to the cluster. With
+// Wait, it follows them until they are complete, and compares them with the plan.
 //
-// The error is a *RefusedError, or a failure, when nothing was written. After the
-// first write there is always a report.
+// If nothing was written, the error is a *RefusedError or a failure. After the first write there is
+// always a report.
 func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, allow finalizer.Allow, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, t := range result.Plan.Seed.Targets {
@@ -41,15 +40,15 @@ func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.S
 	return r.conclude(ctx, t.all(ctx))
 }
 
-// taking is a run that takes finalizers off.
+// taking is a run that removes finalizers.
 type taking struct {
 	*run
 	names []string
 	allow finalizer.Allow
 }
 
-// all goes through the targets. One that is left alone is no reason to leave the
-// others; a journal that cannot be written is.
+// all processes the targets. A target that is left alone does not stop the others; a journal that
+// can't be written does.
 func (t *taking) all(ctx context.Context) error {
 	for _, p := range t.order {
 		if ctx.Err() != nil {
@@ -66,15 +65,15 @@ func (t *taking) all(ctx context.Context) error {
 	return nil
 }
 
-// takings is how often an object is read and judged afresh. (spec §18)
+// takings is how often an object is read and judged again. (spec §18)
 const takings = 5
 
-// one takes the finalizers off one object. It judges what it has just read, writes
-// to that version alone, and reads again after every answer that leaves a doubt.
-// Two requests may be due: the spec of a namespace has one of its own.
+// one removes the finalizers of one object. It judges the version just read, writes only to that
+// one, and reads again after every inconclusive answer. A namespace may need two requests, since
+// its spec has its own.
 func (t *taking) one(ctx context.Context, p *planned) error {
 	ref := p.write.Object
-	sentAt := "" // the version for which a request was sent, and not confirmed
+	sentAt := "" // the version of the last request that was not confirmed
 	var last error
 	for range takings {
 		raw, o, err := t.client.Raw(ctx, ref)
@@ -91,8 +90,8 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 			return nil
 		}
 		if sentAt == o.ResourceVersion {
-			// Nobody has changed it since. The server means what it said; and what was not
-			// answered may still be under way, so that it is not sent twice.
+			// The object is unchanged: a refusal is final, and an unanswered request may still be
+			// in progress and must not be sent twice.
 			return last
 		}
 		if err := t.protected(o); err != nil {
@@ -104,7 +103,7 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 		outcome, err := t.send(ctx, o, raw, present)
 		switch {
 		case err == nil:
-			continue // until a fresh look shows that nothing is left to do
+			continue // until a new read shows that nothing is left to do
 		case outcome != backup.Unknown && !tellsChange(err):
 			return err
 		}
@@ -116,8 +115,8 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 	return last
 }
 
-// settled notes that a fresh look shows the object without the finalizers. If we had
-// sent a request, it was that.
+// settled records that the object no longer has the finalizers. An unanswered request then counts
+// as confirmed.
 func (t *taking) settled(p *planned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,8 +129,8 @@ func (t *taking) settled(p *planned) {
 	}
 }
 
-// tellsChange reports whether an answer says that the object is not what was judged:
-// 409, 404, and 422 for a test of a JSON patch that does not hold.
+// tellsChange reports whether an answer says that the object is not as judged: 409, 404, and 422
+// for a failed test of a JSON patch.
 func tellsChange(err error) bool {
 	switch backup.ResultOf(err).Code {
 	case http.StatusConflict, http.StatusNotFound, http.StatusUnprocessableEntity:
@@ -141,8 +140,8 @@ func tellsChange(err error) bool {
 	}
 }
 
-// judge lists afresh what the judgement rests on: since the plan was made, a pod may
-// have come to use the claim.
+// judge lists again what the judgement is based on: a pod may use the claim since the plan was
+// made.
 func (t *taking) judge(ctx context.Context, o *object.Object, names []string) error {
 	snap, err := t.look(ctx, finalizer.Looks(o, names))
 	if err != nil {
@@ -159,8 +158,8 @@ func (t *taking) judge(ctx context.Context, o *object.Object, names []string) er
 	return errors.New("it is not as it was planned: " + strings.Join(texts, "; "))
 }
 
-// look takes a snapshot of what is asked for. An empty namespace among the questions
-// asks for all of them, one without kinds for all that is in a namespace.
+// look takes a snapshot for the questions. A question with an empty namespace asks for all
+// namespaces, one without kinds for all kinds in its namespace.
 func (t *taking) look(ctx context.Context, looks []finalizer.Look) (*snapshot.Snapshot, error) {
 	if len(looks) == 0 {
 		return snapshot.New(nil, t.client.Discovered().Resources, nil, snapshot.Source{})
@@ -184,15 +183,15 @@ func (t *taking) look(ctx context.Context, looks []finalizer.Look) (*snapshot.Sn
 	return t.client.Snapshot(ctx, scope, nil)
 }
 
-// without reports whether an object has none of the finalizers any more. Of those in the
-// spec of a namespace its metadata says nothing.
+// without returns a function that reports whether an object has none of the finalizers. It is
+// always false for the namespace token, which is not in the metadata.
 func without(names []string) func(*object.Object) bool {
 	return func(o *object.Object) bool {
 		return !slices.Contains(names, finalizer.NamespaceToken) && !slices.ContainsFunc(names, o.HasFinalizer)
 	}
 }
 
-// send sends one request: the patch of metadata, or else that of a namespace's
+// send sends one request: the patch of the metadata if it changes, otherwise that of the namespace
 // spec.
 func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present []string) (backup.Outcome, error) {
 	if err := t.backup.newer(o, raw); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TryDelete has the API server try the DELETE of each target without storing it, and
-// returns what it answers. The error is that of the context.
+// TryDelete sends the DELETE of each target as a dry run and returns the answers. The error is that
+// of the context.
 func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy) ([]report.Answer, error) {
 	t := attempt{ctx: ctx, client: client}
 	for _, target := range result.Plan.Seed.Targets {
@@ -34,9 +34,8 @@ func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot
 	return t.answers, ctx.Err()
 }
 
-// TryCollect is TryDelete for the requests of a collection. A patch of what an earlier
-// one changes holds for a version that is not there yet: for these it is asked whether we
-// may.
+// TryCollect is TryDelete for the requests of a collection. A patch of an object that an earlier
+// patch changes needs a version that does not exist yet, so only the permission is checked for it.
 func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result) ([]report.Answer, error) {
 	t := attempt{ctx: ctx, client: client}
 	patched := map[object.Ref]bool{}
@@ -57,7 +56,7 @@ func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapsho
 	return t.answers, ctx.Err()
 }
 
-// TryRemoving is TryDelete for the finalizers that are taken off.
+// TryRemoving is TryDelete for the removal of finalizers.
 func TryRemoving(ctx context.Context, client *kube.Client, result *plan.Result) ([]report.Answer, error) {
 	t := attempt{ctx: ctx, client: client}
 	for _, target := range result.Plan.Seed.Targets {
@@ -66,17 +65,17 @@ func TryRemoving(ctx context.Context, client *kube.Client, result *plan.Result) 
 	return t.answers, ctx.Err()
 }
 
-// attempt collects what the server answers to requests that it does not store.
+// attempt collects the answers of dry runs.
 type attempt struct {
 	ctx     context.Context
 	client  *kube.Client
 	answers []report.Answer
 }
 
-// unable is why a server is not asked: it may know no dry run, and do it.
+// unable is why a request is not tried: without dry runs, the server might execute it.
 const unable = "its server does not say that it knows dry runs"
 
-// ask has a request tried, if the server of the kind is known not to store it.
+// ask sends a request as a dry run, if the server of the kind is known to support that.
 func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
 	a := report.Answer{Object: report.RefOf(ref), Verb: verb}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
@@ -104,7 +103,7 @@ func (t *attempt) patch(ref object.Ref, p object.Patch) {
 	})
 }
 
-// may asks for the right to patch in the place of a request that is not known yet.
+// may checks the permission to patch instead of sending a request that is not known yet.
 func (t *attempt) may(ref object.Ref) {
 	const verb = "patch"
 	a := report.Answer{Object: report.RefOf(ref), Verb: verbPatch}

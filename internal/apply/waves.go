@@ -11,21 +11,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// waves is an API that tells a gate when a write that it let through was answered.
+// waves is an API that calls leave on a gate after each answered write.
 type waves struct {
 	engine.API
 	gate *gate
-	// broken is told when a write could not be written down.
+	// broken is called if a write could not be recorded.
 	broken func(error)
 }
 
-// Delete deletes.
+// Delete sends a DELETE.
 func (w *waves) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	defer w.gate.leave()
 	return w.check(w.API.Delete(ctx, ref, o))
 }
 
-// Patch patches.
+// Patch sends a PATCH.
 func (w *waves) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	defer w.gate.leave()
 	return w.check(w.API.Patch(ctx, ref, p))

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// witnesses are the namespaces of what is kept, as far as they stay and may be read. Who
-// may not read kube-system can tell by them later whether a cluster is the same.
+// witnesses returns the namespaces of the saved objects that remain and can be read. They later
+// identify the cluster for users without permission to read kube-system.
 func witnesses(ctx context.Context, get func(context.Context, object.Ref) (*object.Object, error), snap *snapshot.Snapshot, subjects []subject) []object.Ref {
 	names := map[string]bool{}
 	for _, s := range subjects {
@@ -27,7 +27,7 @@ func witnesses(ctx context.Context, get func(context.Context, object.Ref) (*obje
 		if seen == nil {
 			var err error
 			if seen, err = get(ctx, object.Namespace.Ref("", name)); err != nil {
-				continue // it may not be read: then it is no witness
+				continue // without permission to read it, it can't be a witness
 			}
 		}
 		all = append(all, seen.Ref)

@@ -11,21 +11,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// JournalError says that a request could not be written down, or its result not:
-// no further one may be sent.
+// JournalError reports that a request or its result could not be written to the journal. No further
+// request may be sent.
 type JournalError struct{ Err error }
 
-// Error says what could not be written.
+// Error names the journal and the underlying error.
 func (e *JournalError) Error() string { return "the journal: " + e.Err.Error() }
 
-// Unwrap is what could not be written.
+// Unwrap returns the underlying error.
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// ResultOf classifies the answer to a write, without the time. A server that
-// answers that it did nothing, and a request that never left this machine, are
-// refusals; silence, an answer that nobody understands, and a failure of the
-// server itself say nothing of what was done. Neither does the answer to a request that was sent
-// again: the first attempt may have been carried out, and the answer may be its result.
+// ResultOf classifies the error of a write; the caller sets the time. A 4xx answer and a request
+// that never left this machine are Refused. No answer, an unreadable answer and a 5xx are Unknown,
+// since the request may have been carried out. So is a 404, 409, 412 or 422 to a retried request:
+// the first attempt may have succeeded and caused it.
 func ResultOf(err error) Result {
 	if err == nil {
 		return Result{Outcome: Confirmed}
@@ -48,8 +47,8 @@ func ResultOf(err error) Result {
 	return r
 }
 
-// mayFollowOurs reports whether an answer may be the result of an earlier attempt of the same request,
-// which has deleted or changed the object.
+// mayFollowOurs reports whether an answer may be caused by an earlier attempt of the same request
+// that deleted or changed the object.
 func mayFollowOurs(err error, code int) bool {
 	switch code {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
@@ -59,13 +58,13 @@ func mayFollowOurs(err error, code int) bool {
 	}
 }
 
-// Repeated reports whether an answer is the last of several to the same request.
+// Repeated reports whether a request was sent more than once before this answer.
 func Repeated(err error) bool {
 	_, repeated := errors.AsType[*kube.RepeatedError](err)
 	return repeated
 }
 
-// neverSent reports whether no request could even be made.
+// neverSent reports whether the request could not even be built.
 func neverSent(err error) bool {
 	var kind *object.UnknownKindError
 	var namespace *object.NamespaceRequiredError

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkAdd is what it costs to have one object on the disk before a run.
+// BenchmarkAdd measures saving one object to the disk before a run.
 func BenchmarkAdd(b *testing.B) {
 	w, err := Create(filepath.Join(b.TempDir(), "backups"), head)
 	if err != nil {
@@ -23,8 +23,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkJournal is what an intent and its result cost, alone and with as many
-// requests in flight as a run has.
+// BenchmarkJournal measures an intent and its result, alone and with as many concurrent requests as
+// a run has.
 func BenchmarkJournal(b *testing.B) {
 	for _, inFlight := range []int{1, 20} {
 		b.Run(fmt.Sprintf("inFlight=%d", inFlight), func(b *testing.B) {

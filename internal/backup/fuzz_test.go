@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzJournal: any bytes are read or refused; what was read has numbers in order,
-// and reading it again with a torn line behind it gives the same.
+// FuzzJournal: any bytes are read or refused. The records have consecutive numbers, and reading
+// them again with a torn line at the end gives the same.
 func FuzzJournal(f *testing.F) {
 	var whole []byte
 	prev := "m"
@@ -50,8 +50,8 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// FuzzOpen: a directory with any manifest, journal and object is read or refused.
-// Whatever was read has the bytes that it says.
+// FuzzOpen: a directory with any manifest, journal and object is read or refused. A backup that is
+// read has the bytes that its entries describe.
 func FuzzOpen(f *testing.F) {
 	pod := ref("Pod", "a")
 	dir := f.TempDir()
@@ -98,8 +98,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzRecords gets past the hashes: whatever the lines of a right chain say, they
-// are read or refused, and every result that was read answers an intent.
+// FuzzRecords passes the hash check: whatever the lines of a valid chain contain, they are read or
+// refused, and every result belongs to an intent.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte("{\"seq\":1,\"kind\":\"sealed\"}\n{\"seq\":2,\"kind\":\"intent\",\"object\":{\"name\":\"a\"},\"verb\":\"DELETE\"}\n" +
 		"{\"seq\":3,\"kind\":\"result\",\"of\":2,\"outcome\":\"refused\"}\n{\"seq\":4,\"kind\":\"end\"}"))

@@ -55,8 +55,8 @@ func bytesOfHostile(t *testing.T, r object.Ref) []byte {
 	return raw
 }
 
-// TestPlacesThatAreNotOurs (X10): a backup is neither made nor read where others
-// can write or where a link leads.
+// TestPlacesThatAreNotOurs (X10): a backup is neither created nor read in a directory that others
+// can write to or that is a link.
 func TestPlacesThatAreNotOurs(t *testing.T) {
 	base := t.TempDir()
 	mkdir := func(name string, mode os.FileMode) string {
@@ -92,8 +92,8 @@ func TestPlacesThatAreNotOurs(t *testing.T) {
 	}
 }
 
-// TestNotAPlainFile: a backup has plain files of its own, not links, pipes or
-// directories, and nothing waits for the other end of a pipe.
+// TestNotAPlainFile: the files of a backup must be regular, not links, pipes or directories, and
+// opening a pipe does not block.
 func TestNotAPlainFile(t *testing.T) {
 	path := finished(t)
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
@@ -129,8 +129,7 @@ func cmpErr(errs ...error) error {
 	return nil
 }
 
-// TestPlantedFiles (X13): a file that stands where one is to be made is not
-// written through.
+// TestPlantedFiles (X13): a file is not written through an existing one of its name.
 func TestPlantedFiles(t *testing.T) {
 	for _, name := range []string{journalName, manifestName + ".part", "00000001.json.part"} {
 		w := create(t, head)

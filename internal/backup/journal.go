@@ -7,24 +7,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// journal appends records. Each is on the disk when append returns; requests that
-// are written at the same time share one flush.
+// journal appends records. Each is on the disk when append returns. Concurrent appends share one
+// flush.
 type journal struct {
 	f private.File
 
-	write sync.Mutex // guards what follows
+	write sync.Mutex // guards the fields up to failed
 	seq   int
 	prev  string
-	// failed is the first error. After it nothing is written any more, so that
-	// only the last line of a journal can ever be torn.
+	// failed is the first error. Nothing is written after it, so only the last line of a journal
+	// can be torn.
 	failed error
 
-	flush  sync.Mutex // guards what follows
+	flush  sync.Mutex // guards synced and lost
 	synced int
 	lost   error // the first flush that failed
 }
 
-// append numbers and writes a record and returns its number.
+// append numbers and writes a record and returns its number. It is safe for concurrent use.
 func (j *journal) append(r *Record) (int, error) {
 	seq, err := j.put(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (j *journal) put(r *Record) (int, error) {
 	return r.Seq, nil
 }
 
-// sync returns when everything up to record seq is on the disk.
+// sync flushes the file unless records up to seq are on the disk already.
 func (j *journal) sync(seq int) error {
 	j.flush.Lock()
 	defer j.flush.Unlock()
@@ -66,7 +66,7 @@ func (j *journal) sync(seq int) error {
 	upTo := j.seq
 	j.write.Unlock()
 	if err := j.f.Sync(); err != nil {
-		// What a failed flush has lost cannot be known, nor repaired by another one.
+		// A second flush cannot repair what a failed one has lost, nor report it.
 		j.lost = fmt.Errorf("%s: %w", journalName, err)
 		j.write.Lock()
 		defer j.write.Unlock()

@@ -18,28 +18,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// Listed is a backup as a list of them shows it.
+// Listed is a backup as a list of backups shows it.
 type Listed struct {
-	// Name is that of its directory, Path the whole of it.
+	// Name is the name of its directory, Path the absolute path.
 	Name, Path string
 	Head       Head
-	// Objects is how many it has entries of, and Main the one that says most about what was taken: a
-	// namespace, else a CRD, else the first.
+	// Objects is the number of its entries. Main is the most telling one: a namespace, else a CRD,
+	// else the first.
 	Objects int
 	Main    object.Ref
-	// Undone is when the last undo of it began; zero if there was none. Partly tells that something
-	// was not made again that undos of it were to make.
+	// Undone is when its last undo began, zero if there was none. Partly reports that its undos
+	// failed to recreate some object or that the last undo did not finish.
 	Undone time.Time
 	Partly bool
-	// sealed is when it was finished.
+	// sealed is when the backup was finished.
 	sealed time.Time
-	// Unreadable says why nothing else is known; nil for a backup that was finished.
+	// Unreadable is why nothing else is known; nil for a readable, finished backup.
 	Unreadable error
 }
 
-// List looks at the backups in a directory, the newest first: their names start with the
-// second, and of those of one second the one counts that was finished later. Of each it reads the head; whether all of it is whole, Open says. A directory
-// that is not there has none.
+// List returns the backups in a directory, newest first. Names start with the second of creation;
+// among equal seconds, the backup finished last comes first. List reads only the heads, entries and
+// undos; Open verifies the rest. A missing directory has no backups.
 func List(dir string) ([]Listed, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -67,15 +67,15 @@ func List(dir string) ([]Listed, error) {
 	return list, nil
 }
 
-// Describe is a backup as a list shows it.
+// Describe reads one backup as List does.
 func Describe(path string) Listed {
 	l := Listed{Name: filepath.Base(path), Path: path}
 	l.Unreadable = l.read()
 	return l
 }
 
-// Digest identifies a backup by its name and manifest, to confirm its removal. A backup that was never
-// finished has no manifest.
+// Digest identifies a backup by its name and manifest, to confirm its removal. An unfinished backup
+// has no manifest and is identified by its name.
 func Digest(path string) (string, error) {
 	dir, err := private.Enter(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func Digest(path string) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), errors.Join(err, dir.Close())
 }
 
-// second is the time at the start of a name.
+// second returns the time at the start of a name.
 func second(name string) string {
 	at, _, _ := strings.Cut(name, "-")
 	return at
@@ -129,7 +129,7 @@ func (l *Listed) read() (err error) {
 	return errors.Join(err, f.Close(), l.readUndos())
 }
 
-// readUndos reads what became of the undos of a backup.
+// readUndos sets Undone and Partly from the journals of the undos.
 func (l *Listed) readUndos() error {
 	earlier, err := undosOf(l.Path, nil)
 	if err != nil || len(earlier) == 0 {
@@ -158,8 +158,8 @@ func (l *Listed) readUndos() error {
 	return nil
 }
 
-// Remove deletes a backup, and nothing that is none. The manifest goes first: what is left of a
-// removal that was interrupted is no backup that can be undone.
+// Remove deletes a backup. It is an error if path is no backup. The manifest is removed first, so
+// an interrupted removal leaves nothing that can be undone.
 func Remove(path string) error {
 	if !Is(path) {
 		return fmt.Errorf("%s is not a backup", path)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestList: the newest comes first, what was not finished says so, and a directory that
-// is not there has no backups.
+// TestList: the newest backup comes first, an unfinished one says so, and a missing directory has
+// no backups.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	if list, err := List(filepath.Join(dir, "none")); len(list) > 0 || err != nil {
@@ -31,8 +31,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListWithinASecond: of two backups that were begun in one second the one that was
-// finished later is the newer one, whatever their digests are.
+// TestListWithinASecond: among two backups of one second, the one finished later is newer, whatever
+// their digests are.
 func TestListWithinASecond(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 11, 22, 22, 17, 24, 0, time.UTC)
@@ -54,7 +54,7 @@ func TestListWithinASecond(t *testing.T) {
 	}
 }
 
-// TestListSaysWhatAndDone: of a backup the list says what it has, and whether that was undone.
+// TestListSaysWhatAndDone: the list shows the content of a backup, and whether it was undone.
 func TestListSaysWhatAndDone(t *testing.T) {
 	space := &object.Object{Ref: object.Namespace.Ref("", "gone"), ResourceVersion: "1"}
 	space.UID = "u-gone"

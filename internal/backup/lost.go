@@ -20,39 +20,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// LostCommand is the command of a head whose backup was made of the past.
+// LostCommand is the command of the head of a backup of past losses.
 const LostCommand = "lost"
 
-// Losses are what a backup of the past is to hold.
+// Losses selects what a backup of past losses will contain.
 type Losses struct {
 	Account *history.Account
-	// Which are losses of the account. Each is kept as it was before the request that took it.
+	// Which are indexes of the account's losses. Each object is kept in its state before the
+	// request that caused its deletion.
 	Which []int
-	// Whole are collections of which everything was lost.
+	// Whole are collections that were lost entirely.
 	Whole []history.Collection
-	// Earlier is a backup of which all is taken over that is not kept anew; nil for none.
+	// Earlier is a backup whose entries are copied unless this backup has the object already; nil
+	// for none.
 	Earlier *Backup
-	// Living is where what still belongs to what is kept is looked for, and kept beside it. Nil:
-	// nothing is.
+	// Living finds existing dependents of the kept objects, which are kept too. Nil: none are.
 	Living Living
-	// Kinds are those whose objects were lost, too, and cannot be kept yet.
+	// Kinds are lost kinds. Their objects were lost, too, and cannot be kept yet.
 	Kinds []schema.GroupKind
 }
 
-// Kept is a backup of losses.
+// Kept describes a backup made by KeepLost.
 type Kept struct {
 	Path string
-	// Objects is how many it has.
+	// Objects is the number of objects in the backup.
 	Objects int
-	// OfKinds is how many of them are still there, and belong to the Kinds of the losses.
+	// OfKinds is the number of existing objects that refer to one of Losses.Kinds.
 	OfKinds int
-	// Unknown is why it may lack some of what still belongs to what was lost; nil for nothing.
+	// Unknown is why existing dependents may be missing from the backup; nil if none is.
 	Unknown error
 }
 
-// KeepLost makes a backup of losses from a record that remembers them, with Secrets if the head
-// says so. What the record does not show any more is in it without its bytes. It is sealed when
-// it returns without an error.
+// KeepLost makes a backup of losses from a record of the past, with Secrets if the head says so.
+// Objects that the record no longer contains are listed without their bytes. The backup is sealed
+// if the error is nil.
 func KeepLost(ctx context.Context, record history.Record, dir string, head Head, l Losses) (Kept, error) {
 	head.Command, head.PlanDigest = LostCommand, l.digest()
 	w, err := Create(dir, head)
@@ -62,13 +63,14 @@ func KeepLost(ctx context.Context, record history.Record, dir string, head Head,
 	k := &keeper{ctx: ctx, record: record, writer: w, kept: map[types.UID]bool{}, earlier: map[types.UID]*Entry{}}
 	out := Kept{Path: w.Path()}
 	if err = k.keepAll(l); err == nil {
-		out.OfKinds, out.Unknown = k.keepLiving(l) // whatever comes of that: the rest is forgotten in minutes
+		out.OfKinds, out.Unknown = k.keepLiving(l) // not fatal: the record forgets the rest within minutes
 		out.Objects, err = len(k.kept), errors.Join(w.Seal(), ctx.Err())
 	}
 	return out, errors.Join(err, w.Close(head.Created))
 }
 
-// digest stands for the plan of a run that we did not make: what is kept, and of when.
+// digest replaces the digest of a plan, since the run was not ours. It covers the kept losses and
+// their revisions.
 func (l *Losses) digest() string {
 	h := sha256.New()
 	for _, i := range l.Which {
@@ -81,7 +83,7 @@ func (l *Losses) digest() string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// page are losses of one kind and namespace that are read at one revision.
+// page is a set of losses of one kind and namespace that are read at one revision.
 type page struct {
 	of     history.Collection
 	wanted map[types.UID]wanted
@@ -91,15 +93,15 @@ type page struct {
 type wanted struct {
 	ref    object.Ref
 	action Action
-	// last is the revision before the deletion of the object itself began: for one that came
-	// after the request which took it.
+	// last is the revision before the deletion of the object itself began. It finds objects that
+	// were created after the request that caused their deletion.
 	last uint64
 }
 
-// single is up to how many objects of a page are asked for one by one.
+// single is the largest number of objects of a page that are read one by one.
 const single = 8
 
-// pagesOf sorts losses into as few lists as can be.
+// pagesOf groups losses into as few lists as possible.
 func pagesOf(account *history.Account, which []int) []*page {
 	pages := map[history.Collection]*page{}
 	first := account.Past.From.Revision
@@ -126,7 +128,7 @@ func inOrder(pages iter.Seq[*page]) []*page {
 	})
 }
 
-// before is the revision before another one, or the first that is remembered.
+// before returns the previous revision, but not one below first, the oldest one remembered.
 func before(revision, first uint64) uint64 {
 	if revision <= first {
 		return first
@@ -140,9 +142,9 @@ type keeper struct {
 	record history.Record
 	writer *Writer
 	kept   map[types.UID]bool
-	// owners are the kept objects that are gone.
+	// owners are the kept objects that were deleted.
 	owners []object.Ref
-	// earlier is what an earlier backup holds.
+	// earlier are the entries of the earlier backup.
 	earlier map[types.UID]*Entry
 }
 
@@ -172,8 +174,8 @@ func (k *keeper) keepAll(l Losses) error {
 	return nil
 }
 
-// keepWhole keeps all objects of a collection. That the record has forgotten them is an error:
-// nobody knows which they were.
+// keepWhole keeps all objects of a collection. It is an error if the record has forgotten them,
+// since even their names are unknown then.
 func (k *keeper) keepWhole(of history.Collection) error {
 	return k.record.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
@@ -188,7 +190,6 @@ func (k *keeper) keepWhole(of history.Collection) error {
 	})
 }
 
-// add keeps an object.
 func (k *keeper) add(ref object.Ref, action Action, raw []byte) error {
 	k.kept[ref.UID] = true
 	if action == Deleted {
@@ -198,7 +199,7 @@ func (k *keeper) add(ref object.Ref, action Action, raw []byte) error {
 	return err
 }
 
-// keep reads a page and keeps what is wanted of it; of what is forgotten, that it was there.
+// keep reads a page and keeps its wanted objects. Forgotten ones are noted without their bytes.
 func (k *keeper) keep(p *page) error {
 	if err := k.readPage(k.record, p); err != nil {
 		return err
@@ -215,8 +216,8 @@ func (k *keeper) keep(p *page) error {
 	return nil
 }
 
-// readPage reads a page at its revision, and then, at the revisions before their own deletions, what that
-// did not show: as a list if much is wanted of it, and one by one if not.
+// readPage reads the wanted objects of a page at its revision. Those missing there are read again,
+// at the revision before their own deletion.
 func (k *keeper) readPage(from bodyReader, p *page) error {
 	if err := k.readSome(from, p.of, p.wanted); err != nil {
 		return err
@@ -241,7 +242,7 @@ func (k *keeper) readPage(from bodyReader, p *page) error {
 	return nil
 }
 
-// readSome reads objects at one revision.
+// readSome reads objects at one revision: up to single by name, more as a list.
 func (k *keeper) readSome(from bodyReader, of history.Collection, some map[types.UID]wanted) error {
 	maps.DeleteFunc(some, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
 	if len(some) > single {
@@ -256,7 +257,8 @@ func (k *keeper) readSome(from bodyReader, of history.Collection, some map[types
 	return nil
 }
 
-// read keeps what is wanted of a list. That it cannot be shown is no error.
+// read keeps the wanted objects of a list. It ignores unserved kinds, unreadable lists and
+// forgotten revisions.
 func (k *keeper) read(from bodyReader, of history.Collection, wanted map[types.UID]wanted) error {
 	err := from.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
@@ -277,7 +279,7 @@ func (k *keeper) read(from bodyReader, of history.Collection, wanted map[types.U
 	return err
 }
 
-// takeOver copies an object of the earlier backup.
+// takeOver copies an entry of the earlier backup.
 func (k *keeper) takeOver(from *Backup, e *Entry) error {
 	if !e.Restorable() {
 		_, err := k.writer.AddUnsaved(e.Object, e.ResourceVersion, e.Action, e.Why)

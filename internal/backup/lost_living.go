@@ -12,23 +12,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// bodyReader hands over whole objects, as a history.Record does.
+// bodyReader reads whole objects, as a history.Record does.
 type bodyReader interface {
 	Bodies(ctx context.Context, of history.Collection, take func(raw []byte) error) error
 }
 
-// Living is the cluster to which losses are given back, as it is now: at revision 0.
+// Living reads the present state of the cluster that losses are restored to. Its collections have
+// revision 0.
 type Living interface {
 	bodyReader
-	// Dependents are the objects that are there and refer to one of the owners, or to any object
-	// of these kinds; of those of the kinds also how many they are.
+	// Dependents returns the existing objects that refer to one of the owners or to any object of
+	// the kinds, and the number of the latter.
 	Dependents(ctx context.Context, owners []object.Ref, kinds []schema.GroupKind) (refs []object.Ref, ofKinds int, err error)
 }
 
-// keepLiving keeps what is still there and refers to what is gone. The garbage collector has not
-// come to it yet, or cannot, while the CRD of its owner is gone. It takes all of it as soon as it
-// can: an owner that is made again has another uid. In the backup it gets the references to that
-// one, and is not lost if the collector is quicker.
+// keepLiving keeps existing objects that refer to deleted ones. The garbage collector has not
+// processed them yet, or cannot while the CRD of their owner is missing. It deletes them as soon as
+// it can, because a recreated owner has another UID. With the backup, an undo can point their
+// references to the new owner, or recreate them if the collector was faster.
 func (k *keeper) keepLiving(l Losses) (ofKinds int, err error) {
 	if l.Living == nil || len(k.owners)+len(l.Kinds) == 0 {
 		return 0, nil

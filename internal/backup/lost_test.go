@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// remembered is a record that has objects from one revision to another.
+// remembered is a record with objects in a range of revisions.
 type remembered struct {
 	history.Record
 	objects []memory
@@ -43,7 +43,7 @@ func (r *remembered) Bodies(_ context.Context, of history.Collection, take func(
 		if m.ref.Kind != of.Kind || m.ref.Namespace != of.Namespace && of.Namespace != "" || of.Name != "" && of.Name != m.ref.Name || of.Revision < m.from || of.Revision >= m.end {
 			continue
 		}
-		for range 2 { // a list may start from the front
+		for range 2 { // a list may restart
 			if err := take(bytesOf(m.ref, fmt.Sprint(of.Revision))); err != nil {
 				return err
 			}
@@ -52,7 +52,8 @@ func (r *remembered) Bodies(_ context.Context, of history.Collection, take func(
 	return nil
 }
 
-// lossOf is a loss of a request of revision 100, unless it was asked for later by nobody.
+// lossOf returns the loss of an object at revision asked, caused by the request with that number,
+// or by none for 0.
 func lossOf(r object.Ref, asked uint64, request int) history.Loss {
 	return history.Loss{Object: &object.Object{Ref: r}, Asked: asked, Gone: asked, Cause: history.Cause{Request: request}}
 }
@@ -80,8 +81,8 @@ func kept(t *testing.T, r history.Record, l Losses) []string {
 	return got
 }
 
-// TestKeepLost: each loss is kept as it was before the request that took it; one that came
-// after that, as it was before it went; what is forgotten, without its bytes.
+// TestKeepLost: each loss is saved as it was before its request; one created after that, as it was
+// before its own deletion; a forgotten one without its bytes.
 func TestKeepLost(t *testing.T) {
 	r := &remembered{oldest: 50}
 	var losses []history.Loss
@@ -112,7 +113,8 @@ func TestKeepLost(t *testing.T) {
 	}
 }
 
-// TestKeepLostWithEarlier: what an earlier backup has is not lost because it is forgotten by now.
+// TestKeepLostWithEarlier: objects in an earlier backup are kept even if the record has forgotten
+// them.
 func TestKeepLostWithEarlier(t *testing.T) {
 	a, b, lamp := ref("ConfigMap", "a"), ref("ConfigMap", "b"), ref("Lamp", "l")
 	r := &remembered{oldest: 50, objects: []memory{{a, 1, 100}, {b, 1, 100}, {lamp, 1, 100}}}
@@ -135,7 +137,7 @@ func TestKeepLostWithEarlier(t *testing.T) {
 	}
 }
 
-// present is a cluster in which some objects are there, and what it was asked about.
+// present is a cluster with some objects, which records the queries.
 type present struct {
 	remembered
 	owners []object.Ref
@@ -155,8 +157,8 @@ func (p *present) Dependents(_ context.Context, owners []object.Ref, kinds []sch
 	return append(refs, ref("ConfigMap", "collected")), 3, nil
 }
 
-// TestKeepLiving: what is still there and belongs to what is gone is kept as it is now, for the
-// collector may come to it. What only lost an owner is no owner that is gone.
+// TestKeepLiving: existing dependents of deleted objects are saved in their current state, since
+// the collector may delete them. An orphaned object is not a deleted owner.
 func TestKeepLiving(t *testing.T) {
 	cart, config := ref("Cart", "c"), ref("ConfigMap", "of-c")
 	r := &remembered{oldest: 50, objects: []memory{{cart, 1, 100}, {config, 1, 100}}}
@@ -185,7 +187,8 @@ func TestKeepLiving(t *testing.T) {
 	}
 }
 
-// TestKeepLivingFails: what is forgotten in minutes is kept although what is there cannot be read.
+// TestKeepLivingFails: losses are saved even if existing objects can't be read, since the server
+// forgets them within minutes.
 func TestKeepLivingFails(t *testing.T) {
 	a := ref("ConfigMap", "a")
 	r := &remembered{oldest: 50, objects: []memory{{a, 1, 100}}}
@@ -201,7 +204,7 @@ func TestKeepLivingFails(t *testing.T) {
 	}
 }
 
-// TestKeepLostFails: an answer that is none is not taken for a past in which nothing was.
+// TestKeepLostFails: a failed read is not taken for an empty past.
 func TestKeepLostFails(t *testing.T) {
 	a := ref("ConfigMap", "a")
 	for _, r := range []*remembered{

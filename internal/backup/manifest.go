@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// manifest reads the head and the entries of the manifest, one entry after the other, and
-// the hash of its text.
+// manifest reads the head and the entries of the manifest, and returns the hash of its text.
 func (b *Backup) manifest(r io.Reader, held *holding) (entries []Entry, sum string, err error) {
 	m := newManifestReader(r, held)
 	entries, err = m.read(&b.Head)
@@ -23,22 +22,21 @@ func (b *Backup) manifest(r io.Reader, held *holding) (entries []Entry, sum stri
 	return entries, hex.EncodeToString(m.hash.Sum(nil)), nil
 }
 
-// manifestReader decodes a manifest as a stream: of its text no more is in memory than one
-// entry.
+// manifestReader decodes a manifest as a stream. It buffers the text of one entry at a time.
 type manifestReader struct {
 	r    io.Reader
 	json *json.Decoder
 	hash hash.Hash
-	// bytes is how many came in, limit the error when they were too many.
+	// bytes is the number of bytes read, limit the error after too many.
 	bytes int64
 	limit error
 	held  *holding
-	// shared are texts that many entries say.
+	// shared interns texts that many entries have in common.
 	shared map[string]string
 
 	schema  int
 	entries []Entry
-	// files is how many entries have one.
+	// files is the number of entries with a file.
 	files int
 }
 
@@ -48,7 +46,7 @@ func newManifestReader(r io.Reader, held *holding) *manifestReader {
 	return m
 }
 
-// Read counts, and keeps the decoder from holding one value that is too long.
+// Read counts and hashes the bytes. It fails when the manifest or a single value is too long.
 func (m *manifestReader) Read(p []byte) (int, error) {
 	switch {
 	case m.bytes > maxManifest:
@@ -67,7 +65,7 @@ func (m *manifestReader) Read(p []byte) (int, error) {
 
 func damagedManifest(why string) error { return &DamageError{File: manifestName, Why: why} }
 
-// unreadable is the error of a text that is no manifest.
+// unreadable returns the error for a text that is not a manifest.
 func (m *manifestReader) unreadable(err error) error {
 	if m.limit != nil {
 		return damagedManifest(m.limit.Error())
@@ -100,7 +98,7 @@ func (m *manifestReader) read(head *Head) ([]Entry, error) {
 	return m.entries, m.known()
 }
 
-// known is an error unless the format is one that this program reads.
+// known is an error unless this program reads the format.
 func (m *manifestReader) known() error {
 	if m.schema != format {
 		return damagedManifest(fmt.Sprintf("its format has version %d, this program reads %d", m.schema, format))
@@ -108,7 +106,7 @@ func (m *manifestReader) known() error {
 	return nil
 }
 
-// open reads the start of an object or a list.
+// open reads the opening delimiter of an object or a list.
 func (m *manifestReader) open(delim json.Delim) error {
 	token, err := m.json.Token()
 	if err != nil {
@@ -120,7 +118,7 @@ func (m *manifestReader) open(delim json.Delim) error {
 	return nil
 }
 
-// field reads the value of a name of the manifest.
+// field reads the value of a field of the manifest.
 func (m *manifestReader) field(head *Head, name string) error {
 	var into any
 	switch name {
@@ -161,7 +159,7 @@ func (m *manifestReader) field(head *Head, name string) error {
 	return nil
 }
 
-// list reads the elements of a list. Before them stands the version of the format.
+// list reads the elements of a list. The version of the format must precede it.
 func (m *manifestReader) list(element func() error) error {
 	if err := m.known(); err != nil {
 		return err
@@ -180,7 +178,7 @@ func (m *manifestReader) list(element func() error) error {
 	return nil
 }
 
-// number is that of the entry that is read, counted from 1.
+// number returns the number of the entry being read, counted from 1.
 func (m *manifestReader) number() int { return len(m.entries) + 1 }
 
 func (m *manifestReader) entry() error {
@@ -204,10 +202,10 @@ func (m *manifestReader) entry() error {
 	return nil
 }
 
-// maxShared bounds how many texts are remembered for the entries behind.
+// maxShared bounds the number of interned texts.
 const maxShared = 1000
 
-// share makes entries that say the same share its text.
+// share interns the texts of an entry.
 func (m *manifestReader) share(e *Entry) {
 	for _, text := range []*string{&e.Object.APIVersion, &e.Object.Kind, &e.Object.Namespace, (*string)(&e.Action), (*string)(&e.Why)} {
 		if known, ok := m.shared[*text]; ok {

@@ -2,32 +2,33 @@ package backup
 
 import "fmt"
 
-// Memory is asked before more is held: an error if so many bytes more are too much,
-// beside objects and lines of journals that are held already. Nil allows everything.
+// Memory is called before more is held. It returns an error if that many more bytes would be too
+// much; objects is the number of entries and journal lines held so far. A nil Memory allows
+// everything.
 type Memory func(bytes int64, objects int) error
 
-// holding is the account of what is held of a backup.
+// holding counts what is held in memory of a backup.
 type holding struct {
 	memory  Memory
 	objects int
-	// pending are bytes that nobody was asked about yet.
+	// pending are bytes that memory was not asked for yet.
 	pending int64
 }
 
-// askEach is how much is held before somebody is asked: asking takes time.
+// askEach is the number of bytes held between two calls of Memory, which take time.
 const askEach = 256 << 10
 
-// entrySize is what is held of an entry or a line of the journal beside its text.
+// entrySize is the memory of an entry or a journal line in addition to its text, in bytes.
 const entrySize = 512
 
-// hold is an error if an entry or a line of so many bytes is too much. Where and n say where it
-// stands.
+// hold accounts for an entry or a journal line of so many bytes, and fails if that is too much.
+// where and n name its position in the error.
 func (h *holding) hold(bytes int, where string, n int) error {
 	h.objects++
 	return h.add(bytes, where, n)
 }
 
-// add is hold for what does not count as an object.
+// add is hold for text that is not counted as an object.
 func (h *holding) add(bytes int, where string, n int) error {
 	h.pending += int64(bytes) + entrySize
 	if h.pending < askEach {

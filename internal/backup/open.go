@@ -16,14 +16,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// Backup is one that was read and found whole.
+// Backup is a backup that was read and verified.
 type Backup struct {
 	Head Head
-	// Entries are the objects in the order in which they were first added, each
-	// in the last version that was.
+	// Entries are the objects in the order in which they were first added, each in its last
+	// version.
 	Entries []Entry
-	// Journal is every whole line. Torn tells that a crash left part of another
-	// one behind it, Ended that the run finished.
+	// Journal holds all complete lines. Torn reports that a crash left part of another line at the
+	// end, Ended that the run finished.
 	Journal []Record
 	Torn    bool
 	Ended   bool
@@ -31,8 +31,8 @@ type Backup struct {
 	dir *private.Directory
 }
 
-// Is reports whether a path may be a backup, whole or not: a directory with something of
-// one in it.
+// Is reports whether a path may be a backup, complete or not: it has a manifest, a journal or an
+// object file.
 func Is(path string) bool {
 	for _, name := range []string{manifestName, journalName, objectName(1)} {
 		if _, err := os.Lstat(filepath.Join(path, name)); err == nil {
@@ -42,10 +42,9 @@ func Is(path string) bool {
 	return false
 }
 
-// Open reads a backup and checks every hash in it. The error of a damaged one
-// lists what is damaged; it wraps DamageErrors. The error of one that was
-// never finished is ErrUnsealed. Where it would hold more than memory allows, the
-// error is that of memory, with the place.
+// Open reads a backup and checks every hash in it. The error of a damaged backup joins
+// DamageErrors. The error of an unfinished one is ErrUnsealed. If memory refuses, its error is
+// returned with the position.
 func Open(path string, memory Memory) (*Backup, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -93,7 +92,7 @@ func (b *Backup) read(held *holding) error {
 	return b.take(append(all, late...))
 }
 
-// journal reads the journal of a manifest with the hash.
+// journal reads the journal that belongs to the manifest with the given hash.
 func (b *Backup) journal(r io.Reader, manifest string, held *holding) (err error) {
 	b.Journal, b.Torn, err = readJournal(r, manifest, held)
 	if err != nil {
@@ -103,9 +102,8 @@ func (b *Backup) journal(r io.Reader, manifest string, held *holding) (err error
 	return nil
 }
 
-// readJournal reads whole lines, and reports whether part of one stands behind
-// them. A journal without its first line is damaged: that line was on the disk
-// before there was a backup.
+// readJournal reads the complete lines, and reports whether part of one follows. A journal without
+// its first line is damaged, since a backup is not sealed before that line is on the disk.
 func readJournal(r io.Reader, prev string, held *holding) (records []Record, torn bool, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	open := map[int]bool{} // intents without a result
@@ -139,7 +137,7 @@ func readJournal(r io.Reader, prev string, held *holding) (records []Record, tor
 	}
 }
 
-// readLine reads up to a newline and leaves it out. At io.EOF the line has none.
+// readLine reads up to a newline and drops it. With io.EOF it returns the rest without newline.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -156,7 +154,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// record is line n as a record, or what is wrong with it.
+// record converts line n, or returns what is wrong with it. open are the intents without a result.
 func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 	r := Record{Seq: s.Seq, Kind: s.Kind, Time: s.Time}
 	if s.Seq != n {
@@ -172,7 +170,7 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 			return r, "it saves nothing"
 		}
 		var wrong string
-		if r.Entry, wrong = s.Entry.entry(s.Entry.File); wrong != "" { // the file is looked at later
+		if r.Entry, wrong = s.Entry.entry(s.Entry.File); wrong != "" { // the file is checked later
 			return r, wrong
 		}
 	case Intended:
@@ -196,7 +194,7 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 	return r, ""
 }
 
-// lateEntries are the entries that the journal adds to those of the manifest.
+// lateEntries returns the entries that the journal adds to those of the manifest.
 func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
 	files := 0
 	for i := range early {
@@ -224,10 +222,10 @@ func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
 // maxDamage bounds how many damaged files an error lists.
 const maxDamage = 100
 
-// take checks the bytes of all entries and keeps the last one of each object.
+// take checks the bytes of all entries and keeps the last version of each object.
 func (b *Backup) take(all []Entry) error {
 	at := make(map[object.Ref]int, len(all))
-	b.Entries = all[:0] // what is kept never stands behind what is looked at
+	b.Entries = all[:0] // filtered in place: writes never overtake reads
 	var damage []error
 	more := 0
 	for i := range all {
@@ -250,8 +248,7 @@ func (b *Backup) take(all []Entry) error {
 	return errors.Join(damage...)
 }
 
-// bytes reads the bytes of an entry and makes sure that they are those that were
-// written, and of that object.
+// bytes reads the bytes of an entry and checks their hash, identity and resourceVersion.
 func (b *Backup) bytes(e *Entry) ([]byte, error) {
 	raw, err := b.dir.Read(e.File, maxObject)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -272,8 +269,8 @@ func (b *Backup) bytes(e *Entry) ([]byte, error) {
 	return raw, nil
 }
 
-// Raw returns the bytes of an entry as the server sent them; nil for one that is
-// not restorable. The hash is checked again.
+// Raw returns the bytes of an entry as the server sent them; nil if it has none. The hash is
+// checked again.
 func (b *Backup) Raw(e *Entry) ([]byte, error) {
 	if !e.Restorable() {
 		return nil, nil
@@ -281,8 +278,8 @@ func (b *Backup) Raw(e *Entry) ([]byte, error) {
 	return b.bytes(e)
 }
 
-// Unanswered are the intents of which nobody knows what became: those without a
-// result, and those whose result is Unknown.
+// Unanswered returns the intents with an unknown outcome: those without a result, and those
+// with the result Unknown.
 func (b *Backup) Unanswered() []Record {
 	unclear := map[int]bool{}
 	for i := range b.Journal {
@@ -296,9 +293,8 @@ func (b *Backup) Unanswered() []Record {
 	return slices.DeleteFunc(slices.Clone(b.Journal), func(r Record) bool { return !unclear[r.Seq] })
 }
 
-// CheckCluster is an error when the backup was made for another cluster than that
-// with the UID of its namespace kube-system: ErrUnknownCluster when one of the two is
-// not known.
+// CheckCluster is an error if the backup was made for another cluster. uid is the UID of the
+// current namespace kube-system. The error is ErrUnknownCluster if either UID is unknown.
 func (b *Backup) CheckCluster(uid types.UID) error {
 	switch of := b.Head.Cluster; {
 	case of.UID == "" || uid == "":
@@ -310,8 +306,8 @@ func (b *Backup) CheckCluster(uid types.UID) error {
 	}
 }
 
-// Path is the directory of the backup.
+// Path returns the directory of the backup.
 func (b *Backup) Path() string { return b.dir.Path }
 
-// Close lets go of the directory.
+// Close closes the directory.
 func (b *Backup) Close() error { return b.dir.Close() }

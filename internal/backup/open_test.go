@@ -23,7 +23,7 @@ func write(t *testing.T, path, name string, content []byte) {
 	must(t, os.WriteFile(filepath.Join(path, name), content, 0o600))
 }
 
-// finished is a backup in which everything happened.
+// finished returns a backup with all kinds of records.
 func finished(t *testing.T) string {
 	t.Helper()
 	w := run(t)
@@ -31,7 +31,7 @@ func finished(t *testing.T) string {
 	return w.Path()
 }
 
-// damaged opens a backup that is damaged and returns the places.
+// damaged opens a damaged backup and returns the damaged places.
 func damaged(t *testing.T, path string) []string {
 	t.Helper()
 	b, err := Open(path, nil)
@@ -45,9 +45,8 @@ func damaged(t *testing.T, path string) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-// TestTornTail: whatever byte a crash ended the journal at, the lines before are
-// read as they are and the rest is reported. The first line is no part of this:
-// it was on the disk before there was a backup.
+// TestTornTail: wherever a crash cuts the journal, the complete lines are read and the torn one is
+// reported. The first line is excluded: it is on the disk before the backup counts as one.
 func TestTornTail(t *testing.T) {
 	path := finished(t)
 	whole := read(t, path, journalName)
@@ -72,7 +71,7 @@ func TestTornTail(t *testing.T) {
 		if diff := cmp.Diff(all[:lines], got); diff != "" {
 			t.Fatalf("cut at %d:\n%s", at, diff)
 		}
-		// A file system may have made room for the line and not filled it.
+		// A file system may have allocated the line without writing it.
 		if _, torn, err := readJournal(bytes.NewReader(append(bytes.Clone(cut), 0, 0, 0)), manifest, &holding{}); err != nil || !torn {
 			t.Fatalf("cut at %d with zeros: torn %v, %v", at, torn, err)
 		}
@@ -83,8 +82,7 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestEveryByteCounts (N31): no byte of a journal can be another one without the
-// line being named.
+// TestEveryByteCounts (N31): any changed byte of a journal is detected, and its line is named.
 func TestEveryByteCounts(t *testing.T) {
 	path := finished(t)
 	whole := read(t, path, journalName)
@@ -100,8 +98,7 @@ func TestEveryByteCounts(t *testing.T) {
 	}
 }
 
-// TestLinesInDisorder: lines that are each whole are still a journal only in
-// their order and all of them.
+// TestLinesInDisorder: valid lines are a valid journal only if all are present and in order.
 func TestLinesInDisorder(t *testing.T) {
 	path := finished(t)
 	lines := bytes.SplitAfter(read(t, path, journalName), []byte("\n"))[:9]
@@ -126,8 +123,7 @@ func TestLinesInDisorder(t *testing.T) {
 	}
 }
 
-// TestRecordsThatMakeNoSense: a chain of right hashes does not make sense of what
-// it says.
+// TestRecordsThatMakeNoSense: a valid chain of hashes does not make its records valid.
 func TestRecordsThatMakeNoSense(t *testing.T) {
 	sealed := Record{Kind: Sealed, Seq: 1}
 	for want, list := range map[string][]Record{
@@ -155,7 +151,7 @@ func TestRecordsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestDamage (N31): everything that is wrong with the bytes of objects is listed.
+// TestDamage (N31): all damage to the bytes of objects is listed.
 func TestDamage(t *testing.T) {
 	path := finished(t)
 	first, second := read(t, path, "00000001.json"), read(t, path, "00000002.json")
@@ -172,7 +168,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestDamagedLater (L55): bytes that change while the backup is open are noticed.
+// TestDamagedLater (L55): changes while the backup is open are detected.
 func TestDamagedLater(t *testing.T) {
 	path := finished(t)
 	b := open(t, path)
@@ -182,8 +178,7 @@ func TestDamagedLater(t *testing.T) {
 	}
 }
 
-// TestManifestIsPartOfTheChain: a manifest that was edited does not fit the
-// journal, whatever it says.
+// TestManifestIsPartOfTheChain: an edited manifest does not match the journal.
 func TestManifestIsPartOfTheChain(t *testing.T) {
 	path := finished(t)
 	text := read(t, path, manifestName)
@@ -206,8 +201,8 @@ func TestManifestIsPartOfTheChain(t *testing.T) {
 	}
 }
 
-// TestUnfinished: a backup that a crash ended before the first request is no
-// backup, and says that none was needed.
+// TestUnfinished: a backup that a crash ended before the first request can't be undone, and says
+// that there is nothing to undo.
 func TestUnfinished(t *testing.T) {
 	w := create(t, head)
 	add(t, w, ref("Pod", "a"), "1")

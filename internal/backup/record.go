@@ -11,33 +11,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// RecordKind is what a line of the journal is about.
+// RecordKind is the kind of a journal line.
 type RecordKind string
 
 // The kinds of records.
 const (
-	// Sealed: the first line; the backup is complete.
+	// Sealed: the first line. The backup is complete.
 	Sealed RecordKind = "sealed"
-	// Saved: a newer version of an object was added after that.
+	// Saved: a newer version of an object was added after sealing.
 	Saved RecordKind = "saved"
 	// Intended: a request is about to be sent.
 	Intended RecordKind = "intent"
-	// Answered: what became of it.
+	// Answered: the result of a request.
 	Answered RecordKind = "result"
-	// Ended: the last line of a run that finished.
+	// Ended: the last line of a finished run.
 	Ended RecordKind = "end"
 )
 
-// Outcome is what is known of a request.
+// Outcome is what is known about the effect of a request.
 type Outcome string
 
 // The outcomes.
 const (
-	// Confirmed: the server said that it was done.
+	// Confirmed: the server answered that it was done.
 	Confirmed Outcome = "confirmed"
-	// Refused: the server said that it was not done.
+	// Refused: the server answered that it was not done, or the request was never sent.
 	Refused Outcome = "refused"
-	// Unknown: it was sent, and nothing that came back says what happened.
+	// Unknown: the request was sent, and no answer tells its effect.
 	Unknown Outcome = "unknown"
 )
 
@@ -47,24 +47,23 @@ type Intent struct {
 	Object object.Ref
 	// Verb is DELETE, PATCH, POST or PUT.
 	Verb string
-	// ResourceVersion is the precondition; empty where the UID alone is right.
+	// ResourceVersion is the precondition. It is empty if only the UID is one.
 	ResourceVersion string
-	// Body is the JSON that is sent: delete options, a patch, an object.
+	// Body is the JSON that is sent: delete options, a patch or an object.
 	Body json.RawMessage
 }
 
-// Result is what became of a request.
+// Result is the result of a request.
 type Result struct {
 	Time    time.Time
 	Outcome Outcome
-	// Code is the HTTP status; 0 when there was no answer.
+	// Code is the HTTP status; 0 without an answer.
 	Code int
-	// Message is the server's, for people. It is foreign text.
+	// Message is the server's message. It is untrusted text.
 	Message string
 }
 
-// Record is one line of the journal. The fields after Time belong to some kinds
-// only; Saved has no time.
+// Record is one line of the journal. The fields after Time depend on the kind. Saved has no time.
 type Record struct {
 	// Seq is the number of the line, counted from 1.
 	Seq  int
@@ -73,7 +72,7 @@ type Record struct {
 
 	// Intent is set for Intended.
 	Intent Intent
-	// Of is the Seq of the intent, and Result what became of it: for Answered.
+	// Of is the Seq of the intent, and Result its result. Both are set for Answered.
 	Of     int
 	Result Result
 	// Entry is set for Saved.
@@ -97,9 +96,9 @@ type storedRecord struct {
 	Entry           *storedEntry    `json:"entry,omitzero"`
 }
 
-// A line is `{"sum":"<hash>",` and the rest of the record: the hash is that of
-// the record without it, and the record has the hash of the line before. The
-// first line has that of the manifest.
+// A line is `{"sum":"<hash>",` and the rest of the record. The hash is that of the record without
+// the sum. Each record contains the hash of the line before it, and the first one that of the
+// manifest.
 const (
 	sumOpen  = `{"sum":"`
 	sumClose = `",`
@@ -111,7 +110,7 @@ func sumOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// encode is the line of a record, and the hash that the next one has to name.
+// encode returns the line of a record and its hash, which the next line must contain.
 func encode(r *Record, prev string) (line []byte, sum string, err error) {
 	s := storedRecord{Seq: r.Seq, Prev: prev, Kind: r.Kind, Time: r.Time.UTC()}
 	switch r.Kind {
@@ -139,7 +138,7 @@ func encode(r *Record, prev string) (line []byte, sum string, err error) {
 	return line, sum, nil
 }
 
-// decode reads a line without its newline. Complaint says what is wrong with it.
+// decode reads a line without its newline. complaint is empty if the line is valid.
 func decode(line []byte, prev string) (s storedRecord, sum, complaint string) {
 	if len(line) < sumEnd || !strings.HasPrefix(string(line[:len(sumOpen)]), sumOpen) ||
 		string(line[sumEnd-len(sumClose):sumEnd]) != sumClose {

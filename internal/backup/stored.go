@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// storedManifest is manifest.json.
+// storedManifest is the content of manifest.json.
 type storedManifest struct {
 	Schema     int           `json:"kubectlGCBackup"`
 	Tool       string        `json:"tool"`
@@ -50,8 +50,8 @@ func (e *Entry) stored() storedEntry {
 	}
 }
 
-// entry is the entry as it stands, or what is wrong with it. File is the name
-// that it must have if it has bytes.
+// entry converts a stored entry, or returns what is wrong with it. file is the name that it must
+// have if its bytes are kept.
 func (s *storedEntry) entry(file string) (Entry, string) {
 	e := Entry{
 		Object: object.Ref(s.Object), ResourceVersion: s.ResourceVersion, Action: s.Action,
@@ -70,8 +70,7 @@ func (s *storedEntry) entry(file string) (Entry, string) {
 	return e, ""
 }
 
-// marshal is the one way in which anything is written: no escapes for HTML, no
-// newline.
+// marshal encodes all files of a backup: no HTML escapes, no newline.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -82,7 +81,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// identity is what the bytes of an object say of what it is.
+// identity holds the identifying fields in the bytes of an object.
 type identity struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -94,9 +93,8 @@ type identity struct {
 	} `json:"metadata"`
 }
 
-// identify returns the resourceVersion in the bytes of an object. It is an error
-// when they are not of the object: a backup of something else is none. Items of
-// a list leave out apiVersion and kind, and so may the bytes.
+// identify returns the resourceVersion in the bytes of an object. It is an error if the bytes
+// belong to another object. apiVersion and kind may be missing, as in items of a list.
 func identify(ref object.Ref, raw []byte) (resourceVersion string, err error) {
 	if len(raw) > maxObject {
 		return "", fmt.Errorf("%s: %d bytes, at most %d are kept", ref, len(raw), maxObject)

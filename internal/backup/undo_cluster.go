@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// UnknownClusterError says that nothing shows whether a backup is of this cluster. What
-// it holds is not made in a cluster that may be another one, unless somebody says so.
+// UnknownClusterError reports that nothing shows whether a backup is of this cluster. Its objects
+// are not created in what may be another cluster unless the user says that it is the same.
 type UnknownClusterError struct {
-	// Made and Here are the addresses of the API servers, then and now.
+	// Made and Here are the addresses of the API servers at backup time and now.
 	Made, Here string
 }
 
-// Error says what could not be compared.
+// Error says which evidence is missing.
 func (e *UnknownClusterError) Error() string {
 	where := fmt.Sprintf("The backup was made at %s, this cluster is at %s", e.Made, e.Here)
 	if e.Made == e.Here {
@@ -27,9 +27,9 @@ func (e *UnknownClusterError) Error() string {
 		" and no namespace or object of the backup is still here.\n" + where
 }
 
-// sameCluster says by what a cluster is known to be the one of a backup. That it is another one is
-// an error, and that nothing tells is a *UnknownClusterError. What a later undo can see, too, comes
-// before what only this run knows.
+// sameCluster returns the proof that the cluster is the one of a backup. A different cluster is an
+// error, and so is a lack of proof (*UnknownClusterError). Proofs that a later undo finds, too,
+// take precedence over those that only this run has.
 func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o UndoPlanOptions) (report.ClusterProof, error) {
 	err := b.CheckCluster(id.ClusterUID)
 	switch {

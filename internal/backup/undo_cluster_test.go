@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// A backup is restored only in the cluster of which it is. Where the uid of that is not
-// known, a namespace or an object that is still there shows it; where nothing does,
-// somebody has to say so. What is known to be another cluster stays refused.
+// TestSameCluster: a backup is restored only in its own cluster. If the UID is unknown, a remaining
+// namespace or object proves it; without any proof, the user must confirm it. A known other cluster
+// is always refused.
 func TestSameCluster(t *testing.T) {
 	shop := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u-shop"}
 	renewed := shop
@@ -64,7 +64,7 @@ func TestSameCluster(t *testing.T) {
 	}
 }
 
-// Whoever confirms an undo confirms that nothing shows the cluster, too.
+// The confirmation of an undo includes that nothing proves the cluster.
 func TestAssumedClusterIsInTheDigest(t *testing.T) {
 	_, client := testCluster(t)
 	dir := backupOf(t, Head{Witnesses: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u-shop"}}}, one("v1", "ConfigMap", "lost"))
@@ -89,7 +89,7 @@ func TestAssumedClusterIsInTheDigest(t *testing.T) {
 	}
 }
 
-// backupOf keeps one object under a head.
+// backupOf makes a backup of one object with a head.
 func backupOf(t *testing.T, head Head, o *object.Object) string {
 	t.Helper()
 	head.Command, head.PlanDigest, head.Created = "delete", "sha256:"+strings.Repeat("0", 64), time.Unix(1, 0)

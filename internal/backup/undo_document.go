@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// document is a plan on paper.
+// document converts a plan to its report.
 func document(p *undo.Plan, values shownValues) *report.Undo {
 	out := &report.Undo{
 		APIVersion: report.APIVersion, Kind: "Undo",
@@ -40,7 +40,7 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 	return out
 }
 
-// describe says what a step leaves out, and what a person should know of it.
+// describe fills in the stripped fields and the notes of a step.
 func describe(s *undo.Step, d *report.UndoStep) {
 	d.Stripped, d.Notes = s.Stripped, nil
 	for _, n := range s.Notes {
@@ -79,7 +79,7 @@ func ownerOf(of object.Ref, r object.OwnerReference) report.Ref {
 	return report.RefOf(r.In(of.Namespace))
 }
 
-// count fills in the summary.
+// count computes the summary.
 func count(out *report.Undo) {
 	sum := report.UndoSummary{Planned: len(out.Steps), Skipped: len(out.Skipped)}
 	for i := range out.Steps {

@@ -20,26 +20,26 @@ import (
 )
 
 const (
-	// journals is the directory in a backup that holds the journals of undos.
+	// journals is the directory in a backup that holds the journals of its undos.
 	journals = "undo"
-	// Annotation is on every object that an undo has made.
+	// Annotation is set on every object that an undo creates.
 	Annotation = undo.Annotation
-	// madeAs begins the message of a result that confirms a creation.
+	// madeAs is the start of the message of a result that confirms a creation.
 	madeAs = "made with uid "
-	// thereAs begins that of a creation that was not needed: what was there is what was
-	// to be made.
+	// thereAs is the start of the message if the creation was not needed, because the object
+	// existed already.
 	thereAs = "there with uid "
 )
 
-// madeBefore are the UIDs of what earlier undos of the backup made, by the old ones.
-// Where a journal has no answer the object says itself whether it was made.
+// madeBefore returns the UIDs of objects that earlier undos of the backup created, by their old
+// UIDs. If a journal has no answer to a creation, the annotation of the object decides.
 func madeBefore(ctx context.Context, client *kube.Client, path string, memory Memory) (map[types.UID]types.UID, error) {
 	earlier, err := undosOf(path, memory)
 	if err != nil || len(earlier) == 0 {
 		return nil, err
 	}
 	again := map[types.UID]types.UID{}
-	for _, b := range earlier { // what was made last counts
+	for _, b := range earlier { // the last creation wins
 		if err := readEarlierJournal(ctx, client, b, again); err != nil {
 			return nil, err
 		}
@@ -47,8 +47,8 @@ func madeBefore(ctx context.Context, client *kube.Client, path string, memory Me
 	return again, nil
 }
 
-// undosOf are the journals of the undos of a backup that have sent something, the earliest first,
-// without the bodies of what they sent.
+// undosOf returns the undo journals of a backup, the earliest first and without the bodies of their
+// requests. Undos that were never sealed sent nothing and are left out.
 func undosOf(path string, memory Memory) ([]*Backup, error) {
 	at := filepath.Join(path, journals)
 	info, err := os.Lstat(at)
@@ -68,7 +68,7 @@ func undosOf(path string, memory Memory) ([]*Backup, error) {
 	for _, d := range dirs {
 		b, err := Open(filepath.Join(at, d.Name()), memory)
 		if errors.Is(err, ErrUnsealed) {
-			continue // nothing was sent on the strength of it
+			continue // it sent no request
 		} else if err != nil {
 			return nil, fmt.Errorf("the journal of an earlier undo: %w", err)
 		}
@@ -76,7 +76,7 @@ func undosOf(path string, memory Memory) ([]*Backup, error) {
 			return nil, err
 		}
 		for i := range b.Journal {
-			b.Journal[i].Intent.Body = nil // whole objects, of which nothing is asked here
+			b.Journal[i].Intent.Body = nil // whole objects, which are not needed here
 		}
 		earlier = append(earlier, b)
 	}
@@ -115,7 +115,7 @@ func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, aga
 	return nil
 }
 
-// uidIn is the UID in the message of a result that confirms a creation.
+// uidIn returns the UID in the message of a result that confirms a creation.
 func uidIn(message string) (types.UID, bool) {
 	for _, before := range []string{madeAs, thereAs} {
 		if uid, ok := strings.CutPrefix(message, before); ok {
@@ -125,8 +125,8 @@ func uidIn(message string) (types.UID, bool) {
 	return "", false
 }
 
-// restoredAs is the UID of the object at the coordinates, if an undo made it in the
-// place of the one that is meant; empty if not.
+// restoredAs returns the UID of the object at the coordinates if an undo created it to replace the
+// one with ref.UID; empty if not.
 func restoredAs(ctx context.Context, client *kube.Client, ref object.Ref) (types.UID, error) {
 	raw, o, err := client.Raw(ctx, ref)
 	if apierrors.IsNotFound(err) {

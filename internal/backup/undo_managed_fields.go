@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// giveManagers gives the fields of an object that this run has written back to those that they
-// belonged to, once nothing else of it is written. A server takes all fields of a new object for
-// those of its creator, whatever managedFields say, as each of them has changed. In a patch that
-// changes nothing else it takes them.
+// giveManagers restores the managedFields of an object that this run has written, after the last
+// other write to it. A server attributes all fields of a new object to its creator, whatever its
+// managedFields say, since each of them has changed. It accepts them in a patch that changes
+// nothing else.
 //
 // Upstream: apimachinery/pkg/util/managedfields/internal/fieldmanager.go FieldManager.Update.
 func (r *running) giveManagers(ctx context.Context, s *undo.Step, out *report.UndoStep) {
@@ -26,13 +26,13 @@ func (r *running) giveManagers(ctx context.Context, s *undo.Step, out *report.Un
 		return
 	}
 	uid := live.UID
-	var there []byte // all that is there is of the creation
+	var there []byte // nil right after the creation: nothing else has written to it
 	known := s.Verb == undo.Create
 	for range attempts {
 		if !known {
 			var err error
 			if there, live, err = r.client.Raw(ctx, s.Object); err != nil || live.UID != uid {
-				return // it has gone again, and another one may have come
+				return // it was deleted or replaced
 			}
 		}
 		known = false

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// overwrite gives an object that exists again the content that was saved, as long as it differs
-// from that as it did when the undo was planned. A status that is written meanwhile is no
-// difference.
+// overwrite writes the saved content to an object that exists again. It refuses (StepContended) if
+// the object no longer differs exactly as it did when the undo was planned. Changes of the status
+// are ignored.
 func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	place := placeOf(s)
 	live, raw := s.Live(), s.Now()
@@ -56,7 +56,7 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 	}
 }
 
-// secrets adds the names of those Secrets to a ServiceAccount that are there by now.
+// secrets adds the names of existing Secrets to a ServiceAccount.
 func (r *running) secrets(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	look := lookup{ctx: ctx, from: r.proven}
 	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(name string) bool {
@@ -69,10 +69,10 @@ func (r *running) secrets(ctx context.Context, s *undo.Step, out *report.UndoSte
 	r.overwrite(ctx, s, out)
 }
 
-// shownValues says which values of differences a document has.
+// shownValues reports whether a document contains the values of differences.
 type shownValues bool
 
-// of are differences on paper. The content of Secrets is never shown.
+// of converts differences to their report. The content of Secrets is never shown.
 func (shown shownValues) of(ref object.Ref, list []undo.Difference) []report.FieldDifference {
 	var all []report.FieldDifference
 	for _, d := range list {
@@ -85,7 +85,7 @@ func (shown shownValues) of(ref object.Ref, list []undo.Difference) []report.Fie
 	return all
 }
 
-// valueText is a value for people: text as it is, all else as JSON; nil for none.
+// valueText formats a value for people: strings as they are, all else as JSON; nil for none.
 func valueText(value any) *string {
 	if value == nil {
 		return nil

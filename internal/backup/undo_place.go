@@ -10,17 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// inPlace is the object that somebody else has made at the place of one that was to be
-// made, if it counts as that, and why: nil if it does not. Differs are the fields in which it
-// is not what was to be made.
+// inPlace returns the object that was created concurrently under the name of a step's object, and
+// why it counts as that; nil if it does not. differs lists its differences in content.
 //
-// Controllers are faster than an undo: as soon as a Deployment is there its ReplicaSet
-// is, and with a namespace its ServiceAccount.
+// Controllers are faster than an undo: a ReplicaSet exists as soon as its Deployment does, and the
+// default ServiceAccount as soon as its namespace.
 func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Object, why string, differs []undo.Difference) {
 	raw, there, err := r.client.Raw(ctx, s.Object)
 	switch {
 	case err != nil:
-		return nil, "", nil // it has gone again, or nobody says whose it is
+		return nil, "", nil // it was deleted again or cannot be read
 	case r.byController(s, there):
 		return there, "its controller made it meanwhile", nil
 	case s.Fills():
@@ -39,8 +38,8 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 	return there, "it was created in the meantime, with the same content", nil
 }
 
-// fillIn adds what an object lacks that a controller makes by itself. It returns nil if the object
-// has something else instead.
+// fillIn adds the saved content that a controller-made object lacks. It returns nil if the object
+// conflicts with the saved content.
 func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *object.Object) (filled *object.Object, why string) {
 	for range attempts {
 		patch, other, err := s.Lacks(&r.mapping, raw)
@@ -65,10 +64,10 @@ func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *o
 	return nil, ""
 }
 
-// byController reports whether it was the object's own controller that was faster: the
-// undo has made its owner again, and what a controller makes of that has the name that
-// it had before. So it is with every ReplicaSet of a Deployment. What an operator makes may
-// have other content, such as a new password.
+// byController reports whether the object's own built-in controller was faster. The undo has
+// recreated its owner, and the controller gives the dependent its former name, as with every
+// ReplicaSet of a Deployment. Operators are excluded: their objects may have other content, such as
+// a new password.
 func (r *running) byController(s *undo.Step, there *object.Object) bool {
 	return slices.ContainsFunc(s.References, func(ref undo.Reference) bool {
 		owner := r.mapping.Now(ref.UID)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Undo is an undo that is planned and not begun.
+// Undo is a planned undo.
 type Undo struct {
 	client *kube.Client
 	head   Head
@@ -27,31 +27,30 @@ type Undo struct {
 	out    *report.Undo
 }
 
-// Document is the plan, and after Run what became of it.
+// Document returns the plan, and after Run also its results.
 func (u *Undo) Document() *report.Undo { return u.out }
 
-// UndoPlanOptions say how an undo is planned.
+// UndoPlanOptions are the options of PlanUndo.
 type UndoPlanOptions struct {
-	// AssumeSameCluster goes on where nothing shows whether the backup is of this cluster.
-	// What is known to be another one stays refused.
+	// AssumeSameCluster accepts a backup if nothing shows whether it is of this cluster. A backup
+	// that is known to be of another cluster stays refused.
 	AssumeSameCluster bool
-	// JustSaved says that whoever plans has saved the backup itself, with the same client.
+	// JustSaved reports that the caller has just saved the backup itself, with the same client.
 	JustSaved bool
-	// Overwrite gives objects that exist again with other content the content that was saved.
+	// Overwrite restores the saved content of objects that exist again with other content.
 	Overwrite bool
-	// Finished makes work again that had ended: its controllers may do it once more.
+	// Finished recreates work that had finished; its controllers may run it once more.
 	Finished bool
-	// Values has the document say what differs, and not only which fields do.
+	// Values includes the values of differing fields in the document, not only their paths.
 	Values bool
-	// Reading is asked about what is held of the backup and of its journals, Restoring
-	// about the bytes of its objects and what becomes of them. Nil allows everything.
+	// Reading is called about the memory of the backup and its journals, Restoring about the bytes
+	// of its objects and their decoded form. Nil allows everything.
 	Reading, Restoring Memory
 }
 
-// PlanUndo opens the backup in a directory and plans how to undo what was done on the
-// strength of it. A backup that is damaged, was never finished, or is of another
-// cluster, is an error; one of which nothing shows the cluster is a
-// *UnknownClusterError.
+// PlanUndo opens the backup in dir and plans the undo of its run. It is an error if the backup is
+// damaged, was never finished or is of another cluster, and a *UnknownClusterError if nothing shows
+// the cluster.
 func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir string, o UndoPlanOptions) (u *Undo, err error) {
 	b, err := Open(dir, o.Reading)
 	if err != nil {
@@ -63,7 +62,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 		}
 	}()
 	if err := b.CheckCluster(id.ClusterUID); err != nil && !errors.Is(err, ErrUnknownCluster) {
-		return nil, err // before anything is asked
+		return nil, err // before any request
 	}
 	if _, err := client.Discover(ctx); err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 		return nil, err
 	}
 	now := clusterOf(ctx, client, look)
-	now.Heirs = b.Head.Command == LostCommand // who deleted it may have made the owner again
+	now.Heirs = b.Head.Command == LostCommand // the user who deleted an owner may have recreated it
 	now.Overwrite, now.Finished = o.Overwrite, o.Finished
 	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, now, again), values: shownValues(o.Values)}
 	if err := ctx.Err(); err != nil {
@@ -96,10 +95,10 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	return u, nil
 }
 
-// savedIn are the objects of a backup.
+// savedIn returns the objects of a backup.
 func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 	saved := make([]undo.Saved, len(b.Entries))
-	weight, asked := int64(0), int64(0) // of what decoding them takes, which comes later
+	weight, asked := int64(0), int64(0) // bytes needed to decode them later
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		raw, err := b.Raw(e)
@@ -118,7 +117,7 @@ func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 	return saved, nil
 }
 
-// lookup asks the cluster. Only a proven absence is one.
+// lookup reads from the cluster. It reports an object as absent only if that is proven.
 type lookup struct {
 	ctx  context.Context
 	from *kube.Proven
@@ -136,7 +135,7 @@ func (l lookup) find(ref object.Ref) (*object.Object, error) {
 	return o, err
 }
 
-// digest identifies an undo: the bytes that were kept, and what is done with them.
+// digestOf identifies an undo: the saved bytes and the planned steps.
 func digestOf(b *Backup, p *undo.Plan, id kube.Identity, proof report.ClusterProof) string {
 	h := sha256.New()
 	write := func(values ...any) {
@@ -147,7 +146,7 @@ func digestOf(b *Backup, p *undo.Plan, id kube.Identity, proof report.ClusterPro
 		fmt.Fprintln(h)
 	}
 	write("undo v2", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
-	// Of a backup that does not show its cluster a later run has to be told what this one knew.
+	// If the backup does not show its cluster, a later run needs the same assumption.
 	write("cluster", id.ClusterUID, proof == report.ProofAssumed || proof == report.ProofJustSaved)
 	for i := range b.Entries {
 		write("entry", b.Entries[i].Object, b.Entries[i].Object.UID, b.Entries[i].SHA256)

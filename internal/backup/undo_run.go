@@ -21,44 +21,42 @@ const (
 	verbPatch = "PATCH"
 )
 
-// UndoOptions say how an undo is carried out.
+// UndoOptions are the options of Undo.Run.
 type UndoOptions struct {
 	// Tool is the version of the program.
 	Tool string
-	// Now is the clock of the records.
+	// Now returns the time for records.
 	Now func() time.Time
-	// Wait waits for a time, and reports whether the context is still alive. Nil: nothing is
-	// waited for.
+	// Wait sleeps, and reports false if the context has ended. Nil: Run never waits.
 	Wait func(context.Context, time.Duration) bool
-	// Between is called before every request; an error ends the run as a kill would.
-	// Nil for nothing.
+	// Between is called before every step. Its error ends the run as a kill would. It may be nil.
 	Between func(step int) error
 }
 
-// running is an undo under way.
+// running is an undo in progress.
 type running struct {
 	*Undo
 	o       UndoOptions
 	writer  *Writer
 	mapping undo.Mapping
 	proven  *kube.Proven
-	// defined are the kinds whose definitions were made, with what became of the wait for
-	// them to be served.
+	// defined are the kinds of the CRDs that were created, with the result of waiting until they are
+	// served.
 	defined map[string]*serving
-	// interrupted ends that wait with its own end.
+	// interrupted cancels that wait when it is done.
 	interrupted context.Context
-	// differing are the objects that exist again with other content.
+	// differing are objects that exist again with other content.
 	differing map[object.Ref]bool
-	// wrote are the objects that this run has made, or whose content it has overwritten, as they were
-	// then.
+	// wrote are the objects that this run has created, as created, or overwritten, as they were
+	// before.
 	wrote map[object.Ref]*object.Object
-	// stop is why no further step is taken.
+	// stop is why no further step runs; nil while the run continues.
 	stop error
 }
 
-// Run takes the steps. What the server refuses is left, and what refers to it is made
-// without that reference. The document says what became of every step; the error is
-// about the journal alone, without which nothing is sent.
+// Run executes the steps. Refused objects are left out, and their dependents are created without
+// the reference to them. The document contains the result of every step. The error is about the
+// journal only; without a journal, nothing is sent.
 func (u *Undo) Run(ctx context.Context, o UndoOptions) (*report.Undo, error) {
 	w, err := Create(filepath.Join(u.path, journals), Head{
 		Tool: o.Tool, Command: "undo", PlanDigest: u.out.Digest, Cluster: u.head.Cluster, Created: o.Now(),
@@ -84,13 +82,13 @@ func (u *Undo) Run(ctx context.Context, o UndoOptions) (*report.Undo, error) {
 			u.out.Steps[i].State, u.out.Steps[i].Message = report.StepNotDone, "the run ended before it"
 			continue
 		}
-		// What was begun is finished: an undo that is interrupted knows what it made.
+		// A step in progress is finished, so that an interrupted undo knows what it created.
 		r.take(context.WithoutCancel(ctx), &u.plan.Steps[i], &u.out.Steps[i])
 	}
 	return u.out, r.end(w.Close(o.Now()))
 }
 
-// end says how it went.
+// end sets the final state and message of the document.
 func (r *running) end(closing error) error {
 	out := r.out
 	count(out)
@@ -114,9 +112,9 @@ func (r *running) end(closing error) error {
 	return closing
 }
 
-// take takes one step.
+// take executes one step.
 func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	if r.differing[s.Object] { // its references and status are those of another object
+	if r.differing[s.Object] { // its references and status would go to another object
 		out.State, out.Message = report.StepNotDone, "another object has its name and differs from what was saved"
 		return
 	}
@@ -138,8 +136,8 @@ func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 	r.giveManagers(ctx, s, out)
 }
 
-// ownersNow drops the references to owners that were there when the undo was planned
-// and are not any more: the collector would take the object right away. (W16, N32)
+// ownersNow drops references to owners that were deleted since the undo was planned. With such a
+// reference, the collector would delete the object immediately. (W16, N32)
 func (r *running) ownersNow(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	look := lookup{ctx: ctx, from: r.proven}
 	s.References = slices.DeleteFunc(slices.Clone(s.References), func(ref undo.Reference) bool {
@@ -168,7 +166,7 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 	r.post(ctx, s, out)
 }
 
-// post makes the object of a step. A Service whose addresses are taken gets others.
+// post creates the object of a step. A Service gets new addresses if its own are taken.
 func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	body, err := bodyOf(s, &r.mapping)
 	if err != nil {
@@ -223,7 +221,7 @@ func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 	}
 }
 
-// settle looks whether a creation that was not answered was carried out.
+// settle checks whether an unanswered creation was carried out.
 func (r *running) settle(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	uid, err := restoredAs(ctx, r.client, s.Object)
 	if err != nil || uid == "" {
@@ -233,8 +231,8 @@ func (r *running) settle(ctx context.Context, s *undo.Step, out *report.UndoStep
 	r.mapping.Made(s, uid)
 }
 
-// journalBody is what the journal keeps of a creation: of a Secret only that there
-// was one, for the journal is no place for its content.
+// journalBody returns the body for the journal. It is nil for Secrets, because their content must
+// not get into the journal, and for bodies of more than 1 MiB.
 func journalBody(s *undo.Step, body []byte) []byte {
 	const most = 1 << 20
 	if s.Object.Is(object.Secret) || len(body) > most {
@@ -243,7 +241,7 @@ func journalBody(s *undo.Step, body []byte) []byte {
 	return body
 }
 
-// journalled writes the intent down, sends, and writes down what became of it.
+// journalled writes the intent, calls send and writes the result.
 func (r *running) journalled(i Intent, send func() (string, error)) (Result, error) {
 	i.Time = r.o.Now()
 	seq, err := r.writer.Intent(i)

@@ -19,8 +19,8 @@ var deleteOptions = metav1.DeleteOptions{}
 
 var clock = UndoOptions{Tool: "test", Now: func() time.Time { return time.Unix(3, 0) }}
 
-// An owner that was there when the undo was planned may have gone when it is carried
-// out: nothing is hung onto it, whether it is made anew or gets references back.
+// An owner may be deleted between the plan and the run of an undo: no reference to it is written,
+// neither in a creation nor in a restore.
 func TestOwnerGoesMeanwhile(t *testing.T) {
 	owner := one("v1", "ConfigMap", "owner")
 	stays := one("v1", "ConfigMap", "stays")
@@ -49,9 +49,9 @@ func TestOwnerGoesMeanwhile(t *testing.T) {
 	}
 }
 
-// What has the name of an object when its step comes stays as it is. Was it made by the
-// controller of the object, whose owner the undo has just made, then it is what was to
-// be made, and what it owned is hung onto it.
+// An object that has the name of a step's object when its turn comes stays unchanged. If the
+// recreated owner's controller created it, it counts as the restored object, and its dependents
+// refer to it.
 func TestControllerIsFaster(t *testing.T) {
 	for _, tt := range []struct {
 		name, owner string
@@ -97,8 +97,8 @@ func TestControllerIsFaster(t *testing.T) {
 	}
 }
 
-// What somebody else has made with other content differs: it stays, what the backup has for it is
-// not written, and the undo is not complete. The same content counts as made.
+// An object that another client created with other content differs: it stays, the saved
+// content is not written, and the undo is incomplete. The same content counts as created.
 func TestSomebodyElseIsFaster(t *testing.T) {
 	for annotated, state := range map[bool]report.StepState{false: report.StepMade, true: report.StepDiffers} {
 		lost, below := one("v1", "ConfigMap", "lost"), one("v1", "ConfigMap", "below")
@@ -135,8 +135,8 @@ func TestSomebodyElseIsFaster(t *testing.T) {
 	}
 }
 
-// What gets its references back may be written to before its step comes: it gets them all
-// the same, unless somebody has given it other owners.
+// An object may be written before its references are restored. It still gets them, unless it has
+// other owners.
 func TestWrittenMeanwhile(t *testing.T) {
 	adopted := func(uid types.UID) *[]object.OwnerReference {
 		r := to(one("v1", "ConfigMap", "web"))
@@ -180,8 +180,8 @@ func TestWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// Before the first step is taken the server has been asked about all of them: what can
-// be tried is tried, and for the rest there is the right.
+// Before the first step, the server has checked all of them: those that can be tried as dry runs,
+// the rest by permission.
 func TestTry(t *testing.T) {
 	owner := one("v1", "ConfigMap", "owner")
 	lost, live := one("v1", "ConfigMap", "lost"), one("v1", "ConfigMap", "live", to(owner))
@@ -204,7 +204,7 @@ func TestTry(t *testing.T) {
 			if tt.says == "" && refused != nil || tt.says != "" && (len(refused) != 1 || !strings.Contains(refused[0], tt.says)) {
 				t.Errorf("refused: %q, want %q", refused, tt.says)
 			}
-			// A server of extensions may store what it is asked to try.
+			// An extension server may store a dry run.
 			if len(s.stored) != 0 || strings.Contains(strings.Join(s.tried, "\n"), "things") {
 				t.Errorf("stored %q, tried %q", s.stored, s.tried)
 			}
@@ -215,7 +215,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// tried is what the server would refuse of an undo.
+// tried returns the refusals of an undo by the server.
 func tried(t *testing.T, u *Undo) (refused []string) {
 	t.Helper()
 	answers, err := u.Try(t.Context())
@@ -230,7 +230,8 @@ func tried(t *testing.T, u *Undo) (refused []string) {
 	return refused
 }
 
-// What comes after its namespace cannot be tried; the right is asked for all the same.
+// Steps in a namespace that is created first can't be tried; the permission is checked
+// nevertheless.
 func TestTryInANewNamespace(t *testing.T) {
 	space := one("v1", "Namespace", "annex")
 	space.Namespace = ""
@@ -250,7 +251,7 @@ func TestTryInANewNamespace(t *testing.T) {
 	}
 }
 
-// The name of an owner is free text: one that leads elsewhere is asked for nowhere.
+// The name of an owner is free text: one with a path in it is never requested.
 func TestNamesThatLeadElsewhere(t *testing.T) {
 	for _, name := range []string{".", "..", "a/b", "a%2fb", ""} {
 		s, client := testCluster(t)
@@ -273,7 +274,7 @@ func TestNamesThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-// The journals of earlier undos are those in the backup, not where a link leads.
+// The journals of earlier undos are read from the backup only, not through a link.
 func TestJournalsElsewhere(t *testing.T) {
 	_, client := testCluster(t)
 	dir := backup(t, map[*object.Object]Action{one("v1", "ConfigMap", "lost"): Deleted})

@@ -30,7 +30,7 @@ var served = []object.Resource{
 	{Group: "old.example.com", Version: "v1", Name: "things", Kind: "Thing", Namespaced: true, Verbs: object.AllVerbs},
 }
 
-// server is a cluster that makes what it is told to, and takes note of it.
+// server is a fake cluster that creates objects and records requests.
 type server struct {
 	*facade.Server
 	resources *object.Resources
@@ -38,8 +38,8 @@ type server struct {
 	mu sync.Mutex
 	// forbidden are verbs and resources, as "create configmaps".
 	forbidden []string
-	// asked are the paths that were read, tried and stored the writes: verb, resource,
-	// name and body.
+	// asked are the paths that were read; tried and stored are the writes: verb, resource, name and
+	// body.
 	asked, tried, stored []string
 }
 
@@ -140,7 +140,7 @@ func (s *server) review(w http.ResponseWriter, body []byte) {
 		!slices.Contains(s.forbidden, a.Verb+" "+a.Resource))
 }
 
-// one is an object of namespace shop that was saved.
+// one returns a saved object of namespace shop.
 func one(apiVersion, kind, name string, owners ...object.OwnerReference) *object.Object {
 	return &object.Object{
 		Ref:    object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: "shop", Name: name, UID: types.UID("u-" + name)},
@@ -152,7 +152,7 @@ func to(o *object.Object) object.OwnerReference {
 	return object.OwnerReference{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: o.UID}
 }
 
-// backup keeps objects as a run does, and returns the directory.
+// backup saves objects as a run does, and returns the directory.
 func backup(t *testing.T, actions map[*object.Object]Action) string {
 	t.Helper()
 	w, err := Create(filepath.Join(t.TempDir(), "backups"), Head{
@@ -168,7 +168,7 @@ func backup(t *testing.T, actions map[*object.Object]Action) string {
 	return w.Path()
 }
 
-// add keeps one object.
+// addObject saves one object.
 func addObject(t *testing.T, w *Writer, o *object.Object, action Action) {
 	t.Helper()
 	var owners []map[string]any
@@ -186,7 +186,7 @@ func addObject(t *testing.T, w *Writer, o *object.Object, action Action) {
 	}
 }
 
-// closed finishes a backup.
+// closeBackup finishes a backup.
 func closeBackup(t *testing.T, w *Writer) {
 	t.Helper()
 	if err := w.Seal(); err != nil {
@@ -211,7 +211,7 @@ func planWith(t *testing.T, client *kube.Client, dir string) (*Undo, error) {
 	return PlanUndo(t.Context(), client, kube.Identity{ClusterUID: "cluster"}, dir, UndoPlanOptions{})
 }
 
-// remove has an object go behind everybody's back.
+// remove deletes an object without a request.
 func (s *server) remove(t *testing.T, o *object.Object) {
 	t.Helper()
 	if err := s.Change(func() error { return s.Sim.Delete(context.Background(), o.Ref, deleteOptions) }); err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// serving is the wait until a kind is served.
+// serving is the result of waiting until a kind is served.
 type serving struct {
 	over bool
 	err  error
 }
 
 const (
-	// servedWithin is how long a server may take to serve what was defined. One of
-	// several waits five seconds for the others.
+	// servedWithin is how long a server may take to serve a new CRD. One of several API servers
+	// waits five seconds for the others.
 	//
 	// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go updateCustomResourceDefinition.
 	// Upstream: apiextensions-apiserver/pkg/controller/establish/establishing_controller.go EstablishingController.sync.
@@ -26,15 +26,14 @@ const (
 	latestLook   = time.Second
 )
 
-// define takes note that a definition was made.
+// define registers that a step has created a CRD.
 func (r *running) define(s *undo.Step) {
 	if group, kind, ok := s.Defines(); ok {
 		r.defined[group+"/"+kind] = &serving{}
 	}
 }
 
-// awaitServed returns when objects of a kind can be made whose definition was made a
-// moment ago.
+// awaitServed blocks until objects of a kind can be created, if this run has created its CRD.
 func (r *running) awaitServed(ctx context.Context, ref object.Ref) error {
 	kind := r.defined[ref.Group()+"/"+ref.Kind]
 	if kind == nil {
@@ -57,7 +56,7 @@ func (r *running) isServed(ctx context.Context, ref object.Ref) error {
 			_, last = r.client.Discover(ctx)
 		}
 		if last == nil {
-			// That it is not there is proven only once its path is served.
+			// Its absence is proven only once its path is served.
 			if _, last = look.find(ref); last == nil {
 				return nil
 			}

@@ -15,17 +15,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// attempts is how often a write is tried again that comes upon a newer version.
+// attempts is how often a write is sent if the object changes meanwhile.
 const attempts = 5
 
-// errNotMade says that an object has no references or status to be given, as it is not
-// there.
+// errNotMade reports that an object has no references or status to restore, because it does not
+// exist.
 var errNotMade = errors.New("the object was not made")
 
-// restore gives references back to an object: one that was there when the undo was
-// planned, or one that an earlier step has made. Whatever else is written on it
-// meanwhile, as by the controller of a Deployment that adopts its ReplicaSets, it is
-// tried again, as long as nobody has protected it or given it other owners than were seen.
+// restore adds references to an object that existed when the undo was planned or that an earlier
+// step created. It retries if the object is written meanwhile, for example by a Deployment
+// controller that adopts its ReplicaSets. It gives up if the object was protected since, or its
+// owners differ from those seen in planning.
 func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	live, last := s.Live(), ""
 	for n := range attempts {
@@ -37,7 +37,7 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 			}
 		}
 		if live.ResourceVersion == last {
-			return // it was not for a newer version that it was refused
+			return // the refusal had another cause than a newer version
 		}
 		last = live.ResourceVersion
 		patch, late, needless, err := s.PatchOf(&r.mapping, live)
@@ -81,14 +81,14 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 	}
 }
 
-// sameOwners compares owners but for those that the step replaces, which the collector
-// takes off by itself.
+// sameOwners compares owners. It ignores those that the step replaces, since the collector removes
+// them itself.
 func sameOwners(s *undo.Step, a, b []object.OwnerReference) bool {
 	return slices.Equal(slices.DeleteFunc(slices.Clone(a), s.Replaces), slices.DeleteFunc(slices.Clone(b), s.Replaces))
 }
 
-// settlePatch looks whether a patch that was not answered was carried out: the object
-// has all of its owners.
+// settlePatch checks whether an unanswered patch was carried out: the object then has exactly its
+// owners.
 func (r *running) settlePatch(ctx context.Context, place object.Ref, patch object.Patch, out *report.UndoStep) {
 	now, err := r.client.Get(ctx, place)
 	if err != nil || now.UID != patch.UID || patch.Owners == nil || !slices.Equal(now.Owners, *patch.Owners) {
@@ -97,8 +97,8 @@ func (r *running) settlePatch(ctx context.Context, place object.Ref, patch objec
 	out.State, out.Message = report.StepRestored, "the request was not answered, but the references are there"
 }
 
-// asItIs is the object of a step as it is now: the one that was seen, or that an earlier
-// step has made.
+// asItIs reads the object of a step: the one seen in planning, or the one that an earlier step
+// created.
 func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, error) {
 	uid := r.mapping.Of(s.Object)
 	if live := s.Live(); live != nil {
@@ -116,8 +116,8 @@ func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, err
 	return live, err
 }
 
-// status gives a status back, as long as nobody has written one: a controller that is
-// there knows better than a backup.
+// status restores a status unless one was written since: a running controller knows more than a
+// backup.
 func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	place := s.Object
 	place.UID = r.mapping.Of(s.Object)
@@ -139,7 +139,7 @@ func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep
 			return
 		}
 		if live.ResourceVersion == last {
-			return // it was not for a newer version that it was refused
+			return // the refusal had another cause than a newer version
 		}
 		last = live.ResourceVersion
 		if written, err := hasStatus(raw); err != nil || written {
@@ -166,8 +166,8 @@ func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep
 	}
 }
 
-// statusPatch writes a status into the very version that was seen. It is a JSON patch,
-// which keeps a null that a merge patch would take for a removal.
+// statusPatch returns a patch that writes a status to exactly the version read. It is a JSON patch,
+// since a merge patch would take a null for a removal.
 func statusPatch(s *undo.Step, live *object.Object) ([]byte, error) {
 	type operation struct {
 		Op    string `json:"op"`
@@ -184,7 +184,7 @@ func hasStatus(raw []byte) (bool, error) {
 	return !undo.CanWrite(content), err
 }
 
-// clusterOf is what an undo asks of a cluster.
+// clusterOf returns what an undo reads from a cluster.
 func clusterOf(ctx context.Context, client *kube.Client, look lookup) undo.Cluster {
 	return undo.Cluster{
 		Lookup: look.find,

@@ -19,11 +19,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Try has the server carry out every step without storing it: rights, admission and
-// validation. What needs an object that an earlier step makes, such as its namespace,
-// cannot be tried, nor can what an extension server serves, which may know no trial and
-// store it; for these the server is asked for the right. The answers are in the order of
-// the steps; the error is that of the context.
+// Try sends every step as a dry run, which checks permissions, admission and validation. A step
+// that needs an object of an earlier step, such as its namespace, can't be tried. Neither can
+// objects of an extension server, which may not support dry runs and would store them. For these,
+// Try checks only the permission. The answers are in the order of the steps; the error is that of
+// the context.
 func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 	t := trying{client: u.client, asked: map[permit]error{}}
 	made := steps(u.plan)
@@ -35,7 +35,7 @@ func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 		}
 		a := report.Answer{Object: report.RefOf(s.Object), Verb: http.MethodPatch}
 		if s.Verb == undo.Create {
-			t.mapping.Made(s, s.Object.UID) // the server does not look at the UIDs of owners
+			t.mapping.Made(s, s.Object.UID) // the server does not check the UIDs of owners
 			a.Verb = http.MethodPost
 		}
 		untried, err := t.try(ctx, s, made.before(s))
@@ -48,26 +48,26 @@ func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 	return answers, ctx.Err()
 }
 
-// trying is a trial under way.
+// trying is the state of one Try.
 type trying struct {
 	client  *kube.Client
 	mapping undo.Mapping
-	// asked are the answers about rights.
+	// asked caches the answers about permissions.
 	asked map[permit]error
 }
 
-// permit is a right: a verb, in the words of RBAC, on the objects of a kind in a
-// namespace.
+// permit is an RBAC verb on the objects of a kind in a namespace.
 type permit struct{ verb, apiVersion, kind, namespace string }
 
-// Why a step is not tried.
+// Reasons why a step is not tried.
 const (
 	needsEarlier = "an earlier step makes what it needs"
 	mayStore     = "its server does not say that it knows dry runs"
 	allowed      = "; permissions allow it"
 )
 
-// try tries one step, or asks for the right when it cannot be tried, and says why.
+// try tries one step. If it can't, it checks the permission and returns the reason. late reports
+// that the step depends on an earlier one.
 func (t *trying) try(ctx context.Context, s *undo.Step, late bool) (untried string, err error) {
 	verb, send := "create", t.create
 	if s.Verb != undo.Create {
@@ -100,7 +100,7 @@ func (t *trying) create(ctx context.Context, s *undo.Step) error {
 		return t.create(ctx, s)
 	}
 	if s.Fills() && apierrors.IsAlreadyExists(err) {
-		return nil // a controller has made it again, and it is added to
+		return nil // a controller recreated it, and the step adds to it
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func (t *trying) patch(ctx context.Context, s *undo.Step) error {
 	return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, patch.Body(), true)
 }
 
-// refusedFields are the fields that a server names in the refusal of an object.
+// refusedFields returns the fields that the server names in an Invalid error.
 func refusedFields(err error) []string {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -145,7 +145,7 @@ func refusedFields(err error) []string {
 	return fields
 }
 
-// may asks for a right, once.
+// may checks a permission, once per permit.
 func (t *trying) may(ctx context.Context, p permit, r object.Resource) error {
 	why, known := t.asked[p]
 	if known {
@@ -159,7 +159,7 @@ func (t *trying) may(ctx context.Context, p permit, r object.Resource) error {
 	return err
 }
 
-// firsts are what some steps make that others may not do without.
+// firsts are the objects created by the plan that later steps depend on.
 type firsts struct {
 	namespaces map[string]bool
 	definition bool
@@ -182,15 +182,15 @@ func steps(p *undo.Plan) firsts {
 	return f
 }
 
-// before reports whether a creation needs one that comes before it.
+// before reports whether a creation depends on an earlier one.
 func (f firsts) before(s *undo.Step) bool {
 	r := s.Object
 	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||
 		f.forPods && (r.Is(object.Pod) || r.Is(object.Secret))
 }
 
-// bodyOf is what is sent to make an object: the step's body with the annotation
-// that says what it was.
+// bodyOf returns the body that creates an object: the body of the step with the annotation of its
+// old UID.
 func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 	body, _, err := s.Body(m)
 	if err != nil {
@@ -209,7 +209,7 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 	}
 	annotations[Annotation] = string(s.Object.UID)
 	if !fits(annotations) {
-		delete(annotations, Annotation) // better without the mark than not at all
+		delete(annotations, Annotation) // creating it without the annotation is better than not creating it
 	}
 	metadata["annotations"] = annotations
 	var b bytes.Buffer
@@ -221,7 +221,7 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// fits reports whether a server takes so many annotations.
+// fits reports whether a server accepts annotations of that total size.
 //
 // Upstream: apimachinery/pkg/api/validation/objectmeta.go ValidateAnnotationsSize.
 func fits(annotations map[string]any) bool {
@@ -232,7 +232,7 @@ func fits(annotations map[string]any) bool {
 	return validation.ValidateAnnotationsSize(texts) == nil
 }
 
-// placeOf is where a step writes.
+// placeOf returns the object that a step writes to.
 func placeOf(s *undo.Step) object.Ref {
 	ref := s.Object
 	if live := s.Live(); live != nil {

@@ -22,8 +22,7 @@ func savedAs(apiVersion, kind, namespace, name, more string) undo.Saved {
 
 func nothing(object.Ref) (*object.Object, error) { return nil, nil }
 
-// What is sent says what it was, keeps its annotations, and its numbers keep their
-// digits.
+// The sent body names the old UID, and keeps its annotations and the digits of numbers.
 func TestBodyOf(t *testing.T) {
 	full := `{"a":"` + strings.Repeat("x", 256<<10-len("a")) + `"}` // no server takes more
 	for more, want := range map[string]string{
@@ -50,7 +49,7 @@ func TestBodyOf(t *testing.T) {
 	}
 }
 
-// What needs an object that an earlier step makes cannot be tried.
+// Steps that need an object of an earlier step can't be tried.
 func TestWhatCannotBeTried(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -14,29 +14,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// Writer makes a backup: first Add for every object, then Seal, then an Intent
-// before each request and a Result after it, and Close. It is safe for concurrent
-// use. Any error of it means that no further request may be sent.
+// Writer makes a backup: Add for every object, then Seal, then an Intent before each request and a
+// Result after it, and Close. It is safe for concurrent use. After any error, no further request
+// may be sent.
 type Writer struct {
 	head    Head
 	above   *private.Directory
 	dir     *private.Directory
 	journal *journal
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	entries []Entry    // those of the manifest
 	files   int
-	// saved is the resourceVersion that is kept of an object.
+	// saved is the kept resourceVersion of each object.
 	saved map[object.Ref]string
 	// open are the intents without a result.
 	open  map[int]bool
 	state state
-	// failed is the first file that could not be written. Nothing is allowed
-	// after it.
+	// failed is the first error of a write. Every later call returns it.
 	failed error
 }
 
-// state is how far a backup has come.
+// state is the progress of a backup.
 type state uint8
 
 const (
@@ -45,8 +44,7 @@ const (
 	closed
 )
 
-// Create makes the directory of a new backup in dir, which is made if it is not
-// there.
+// Create makes a new backup directory in dir, and dir itself if missing.
 func Create(dir string, head Head) (*Writer, error) {
 	name, err := head.directoryName()
 	if err != nil {
@@ -69,12 +67,12 @@ func Create(dir string, head Head) (*Writer, error) {
 	return &Writer{head: head, above: above, dir: own, saved: map[object.Ref]string{}, open: map[int]bool{}}, nil
 }
 
-// Path is the directory of the backup.
+// Path returns the directory of the backup.
 func (w *Writer) Path() string { return w.dir.Path }
 
-// Add keeps an object as the server sent it, byte for byte. Of a Secret only the
-// name is kept unless the head asks for more. An object may be added again when
-// it has changed, even after Seal: the last version counts.
+// Add keeps an object byte for byte as the server sent it. Only the name of a Secret is kept unless
+// the head asks for more. A changed object may be added again, even after Seal; the last version is
+// restored.
 func (w *Writer) Add(ref object.Ref, action Action, raw []byte) (Entry, error) {
 	version, err := identify(ref, raw)
 	if err != nil {
@@ -88,7 +86,7 @@ func (w *Writer) Add(ref object.Ref, action Action, raw []byte) (Entry, error) {
 	return w.add(e, raw)
 }
 
-// AddUnsaved notes an object of which the bytes are not kept.
+// AddUnsaved lists an object without its bytes.
 func (w *Writer) AddUnsaved(ref object.Ref, resourceVersion string, action Action, why Why) (Entry, error) {
 	if why == "" {
 		return Entry{}, fmt.Errorf("%s: it takes a reason not to keep an object", ref)
@@ -127,8 +125,8 @@ func (w *Writer) add(e Entry, raw []byte) (Entry, error) {
 	return e, nil
 }
 
-// Seal writes the manifest and begins the journal. When it returns without an
-// error the backup is complete and on the disk.
+// Seal writes the manifest and begins the journal. If it returns nil, the backup is complete and on
+// the disk.
 func (w *Writer) Seal() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,7 +176,7 @@ func (w *Writer) seal() error {
 	return nil
 }
 
-// begin makes the journal with its first line.
+// begin creates the journal with its first line. manifest is the hash of the manifest.
 func (w *Writer) begin(manifest string) error {
 	f, err := w.dir.Create(journalName)
 	if err != nil {
@@ -189,9 +187,9 @@ func (w *Writer) begin(manifest string) error {
 	return err
 }
 
-// Intent writes down a request before it is sent and returns its number. A DELETE
-// is an error unless the backup has the version of the object that the request
-// pins, or any version where it pins the UID alone. (I6)
+// Intent writes a request to the journal before it is sent, and returns its number. A DELETE is an
+// error unless the backup contains the resourceVersion that the request requires, or any version if
+// it requires only the UID. (I6)
 func (w *Writer) Intent(i Intent) (int, error) {
 	w.mu.Lock()
 	err := w.ready()
@@ -213,7 +211,7 @@ func (w *Writer) Intent(i Intent) (int, error) {
 	return seq, nil
 }
 
-// Result writes down what became of the request with the number of.
+// Result writes the result of the request with the number of.
 func (w *Writer) Result(of int, r Result) error {
 	if !known(r.Outcome) {
 		return fmt.Errorf("unknown outcome %q", r.Outcome)
@@ -225,7 +223,7 @@ func (w *Writer) Result(of int, r Result) error {
 	return err
 }
 
-// answer takes an intent off those that wait for a result.
+// answer removes an intent from those without a result.
 func (w *Writer) answer(of int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -239,7 +237,7 @@ func (w *Writer) answer(of int) error {
 	return nil
 }
 
-// ready is an error unless requests may be written down.
+// ready is an error unless requests may be written to the journal.
 func (w *Writer) ready() error {
 	if w.failed != nil {
 		return w.failed
@@ -258,8 +256,8 @@ var errClosed = errors.New("the backup is closed")
 
 func known(o Outcome) bool { return o == Confirmed || o == Refused || o == Unknown }
 
-// Close ends the journal of a sealed backup and lets go of the directory. A run
-// that was cut short has no such end.
+// Close writes the end of the journal of a sealed backup and closes the directory. The journal of
+// an interrupted run has no such end.
 func (w *Writer) Close(at time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -30,7 +30,7 @@ func ref(kind, name string) object.Ref {
 	return object.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name)}
 }
 
-// bytesOf is an object as a server sends it, with what nobody here understands.
+// bytesOf returns an object as a server sends it, with unknown fields.
 func bytesOf(r object.Ref, version string) []byte {
 	return fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,"metadata":{"name":%q,"namespace":%q,"uid":%q,"resourceVersion":%q,`+
 		`"managedFields":[{"manager":"<&>"}]},"n":[9007199254740993,1e400,0.10,-0],"status":{"x":null}}`+"\n",
@@ -70,8 +70,8 @@ func open(t *testing.T, path string) *Backup {
 	return b
 }
 
-// run makes a backup with everything in it: two objects, a Secret without bytes,
-// a newer version of the first, and requests with all outcomes.
+// run makes a backup with two objects, a Secret without bytes, a newer version of the first, and
+// requests with all outcomes.
 func run(t *testing.T) *Writer {
 	t.Helper()
 	w := create(t, head)
@@ -144,7 +144,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestModes: nobody else can read what a backup has.
+// TestModes: other users can't read a backup.
 func TestModes(t *testing.T) {
 	w := run(t)
 	must(t, w.Close(noon))
@@ -166,8 +166,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestSecrets: the bytes of a Secret are kept only when they were asked for; a
-// custom kind of the same name is no Secret.
+// TestSecrets: the bytes of a Secret are kept only on request; a custom kind of the same name is no
+// Secret.
 func TestSecrets(t *testing.T) {
 	custom := ref("Secret", "custom")
 	custom.APIVersion = "example.com/v1"
@@ -189,8 +189,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestNoWriteWithoutBackup: a DELETE needs the version of the object that it
-// destroys, or the word that nobody wants it.
+// TestNoWriteWithoutBackup: a DELETE requires a backup of the version that it destroys, or the
+// user's decision against one.
 func TestNoWriteWithoutBackup(t *testing.T) {
 	w := create(t, head)
 	add(t, w, ref("Pod", "a"), "7")
@@ -223,8 +223,7 @@ func TestNoWriteWithoutBackup(t *testing.T) {
 	}
 }
 
-// TestWrongUse: what would make an unreadable backup is an error and leaves no
-// trace in it.
+// TestWrongUse: calls that would make the backup unreadable fail and leave no trace in it.
 func TestWrongUse(t *testing.T) {
 	for _, h := range []Head{{Created: noon}, {PlanDigest: "sha256:../../x", Created: noon}, {PlanDigest: digest}} {
 		if _, err := Create(t.TempDir(), h); err == nil {
@@ -272,7 +271,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: requests of many goroutines make one whole chain.
+// TestManyAtOnce: concurrent requests make one valid chain.
 func TestManyAtOnce(t *testing.T) {
 	w := create(t, head)
 	const n = 50
@@ -319,7 +318,7 @@ func TestSameSecond(t *testing.T) {
 type full struct {
 	private.File
 	room *int
-	// flush tells that only a flush finds out.
+	// flush makes only Sync fail.
 	flush bool
 }
 
@@ -338,8 +337,8 @@ func (f *full) Sync() error {
 	return f.File.Sync()
 }
 
-// TestDiskFull (L54): wherever the disk becomes full, no request is allowed from
-// there on, and what was allowed before can be read.
+// TestDiskFull (L54): wherever the disk becomes full, no request is allowed afterwards, and the
+// records before are readable.
 func TestDiskFull(t *testing.T) {
 	for _, flush := range []bool{false, true} {
 		for room := 0; room < 3000; room += 173 {
@@ -374,8 +373,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// attempt does what a run does, and ends at its first error. It returns the
-// number of requests that it was allowed to send.
+// attempt does what a run does, and ends at its first error. It returns the number of requests that
+// it was allowed to send.
 func attempt(w *Writer) (allowed int) {
 	pod := ref("Pod", "a")
 	if _, err := w.Add(pod, Deleted, bytesOf(pod, "7")); err != nil {

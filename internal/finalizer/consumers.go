@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// consumers asks who uses an object that a finalizer protects.
+// consumers looks for users of an object that a finalizer protects.
 func (j *judgement) consumers() {
 	var users crowd
 	unseen := "what uses it is not among what is looked at"
@@ -25,8 +25,8 @@ func (j *judgement) consumers() {
 	}
 }
 
-// podsOfClaim are the pods that use a claim, on a node or not, finished or not: the
-// controller that protects claims lets go of some of them, and would have.
+// podsOfClaim returns the pods that use a claim, whether scheduled or finished or not. For some of
+// them, the protection controller would have removed the finalizer itself.
 func (j *judgement) podsOfClaim() (users crowd, unseen string) {
 	pods := j.podsByClaim()
 	switch {
@@ -38,7 +38,7 @@ func (j *judgement) podsOfClaim() (users crowd, unseen string) {
 	return at(pods.users, place{j.o.Namespace, j.o.Name}), unseen
 }
 
-// claimOfVolume is the claim that a volume is bound to.
+// claimOfVolume returns the claim that a volume is bound to.
 func (j *judgement) claimOfVolume() (users crowd, unseen string) {
 	v := j.o.Volume()
 	if v == nil || v.Phase == "" {
@@ -57,7 +57,7 @@ func (j *judgement) claimOfVolume() (users crowd, unseen string) {
 	return users, j.snap.Why(object.PVC.Resource(), v.ClaimNamespace)
 }
 
-// jobOfPod is the Job that has yet to count a pod.
+// jobOfPod returns the Job that has not counted a pod yet.
 func (j *judgement) jobOfPod() (users crowd, unseen string) {
 	ref, controlled := j.o.Controller()
 	switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// content asks for everything that is in a namespace. It counts as empty only when
-// every kind that could be in it was listed, and discovery knows all kinds: what
-// stays behind can be reached by nobody.
+// content looks for objects in a namespace. The namespace counts as empty only if every kind that
+// could be in it was listed and discovery is complete, since remaining objects would become
+// unreachable.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete:
 // deletes all content before it finalizes.
@@ -40,7 +40,7 @@ func (j *judgement) content() {
 	}
 }
 
-// counted says how many there are when not all of them are named.
+// counted returns the total if not all objects are named.
 func counted(n int) string {
 	if n <= most {
 		return ""

@@ -7,24 +7,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Controller is a controller of the table, and how it is called where it runs.
+// Controller is a controller of the table with the names of its programs.
 type Controller struct {
-	// Name is what entries of the table have as RemovedBy.
+	// Name is the RemovedBy of its entries in the table.
 	Name string
-	// Of are the kinds whose finalizers this program removes, as `HelmRelease`, or their API
-	// groups, as `helm.toolkit.fluxcd.io`, if the controller consists of several programs.
+	// Of is the kind, such as `HelmRelease`, or the API group, such as `helm.toolkit.fluxcd.io`,
+	// with finalizers that these programs remove, if the controller consists of several programs.
 	// Empty for all kinds.
 	Of string
-	// Programs are the names of its workloads, service accounts, images and labels.
-	// `cert-manager` stands for `prod-cert-manager` and `cert-manager-controller` too. A `*`
-	// in it stands for any text.
+	// Programs are the names of its workloads, service accounts, images and labels. `cert-manager`
+	// also matches `prod-cert-manager` and `cert-manager-controller`. A `*` matches any text.
 	Programs []string
 }
 
-// kindSuffixes are the words that an installation adds to the name of a controller.
+// kindSuffixes are words that installations append to the name of a controller.
 var kindSuffixes = []string{"controller-manager", "controllers", "controller", "operator", "manager", "server"}
 
-// IsCalled reports whether one of the names is the controller's.
+// IsCalled reports whether one of the names belongs to the controller.
 func (c *Controller) IsCalled(names []string) bool {
 	for _, program := range c.Programs {
 		if slices.ContainsFunc(names, func(name string) bool { return calls(program, strings.ToLower(name)) }) {
@@ -34,7 +33,7 @@ func (c *Controller) IsCalled(names []string) bool {
 	return false
 }
 
-// calls reports whether a name is that of a program.
+// calls reports whether a name belongs to a program.
 func calls(program, name string) bool {
 	if strings.Contains(program, "*") {
 		return fits(program, name)
@@ -54,7 +53,7 @@ func calls(program, name string) bool {
 	}
 }
 
-// ControllersOf are the programs that remove a known finalizer from an object; empty if their
+// ControllersOf returns the programs that remove a known finalizer from an object; empty if their
 // names aren't known.
 func ControllersOf(k Known, o *object.Object) []*Controller {
 	var found []*Controller
@@ -66,8 +65,8 @@ func ControllersOf(k Known, o *object.Object) []*Controller {
 	return found
 }
 
-// Recognize is the controller of the table that is called by one of the names, in full: many
-// programs may have a name that fits a pattern. It is nil if none is.
+// Recognize returns the controller of the table that has one of the names; nil if there is none. It
+// ignores patterns, since many programs may match them.
 func Recognize(names []string) *Controller {
 	for n := range controllers {
 		c := controllers[n]
@@ -79,5 +78,5 @@ func Recognize(names []string) *Controller {
 	return nil
 }
 
-// Controllers lists the table.
+// Controllers returns the table.
 func Controllers() []Controller { return slices.Clone(controllers) }

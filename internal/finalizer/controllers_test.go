@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestControllers: every controller of the table of programs removes a finalizer, and is called
-// by something that says what it is.
+// TestControllers: every controller in the table of programs removes a finalizer, and has telling
+// names.
 func TestControllers(t *testing.T) {
 	var removers []string
 	for _, k := range finalizer.Table() {
@@ -31,8 +31,8 @@ func TestControllers(t *testing.T) {
 	}
 }
 
-// TestIsCalled: installations put a prefix before the name of a controller, and the word for what
-// it is behind it. Another word makes it another program.
+// TestIsCalled: installations add a prefix to the name of a controller, and a word for its kind as
+// suffix. Any other word means another program.
 func TestIsCalled(t *testing.T) {
 	for _, tt := range []struct {
 		finalizer, kind, group, name string

@@ -1,7 +1,6 @@
-// Package finalizer knows what finalizers are for: who removes them, what becomes
-// of the world when somebody else does, and when it must not be done. It judges a
-// snapshot and asks nobody. (spec §7, §12, §19)
+// Package finalizer contains what is known about finalizers: which controllers remove them, what is
+// lost without the work of these, and when a removal is refused. It judges a snapshot and sends no
+// requests. (spec §7, §12, §19)
 //
-// What it cannot see speaks against a removal: a consumer that could not be listed
-// may exist.
+// Missing input counts against a removal: a user that could not be listed may exist.
 package finalizer

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Describe is what a plan says of the finalizers that it takes off the objects.
+// Describe returns what a plan reports about the finalizers to remove.
 func Describe(names []string, objects []*object.Object, served *object.Resources) []report.PlannedFinalizer {
 	list := make([]report.PlannedFinalizer, 0, len(names))
 	for _, name := range names {
@@ -23,7 +23,7 @@ func Describe(names []string, objects []*object.Object, served *object.Resources
 	return list
 }
 
-// Document is the refusals as a plan has them.
+// Document converts refusals for a plan.
 func Document(refusals []Refusal) []report.Refusal {
 	list := make([]report.Refusal, 0, len(refusals))
 	for i := range refusals {

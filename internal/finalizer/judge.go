@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Has reports whether the object has the finalizer, and whether that stands in the
-// spec of a namespace, which takes a request of its own.
+// Has reports whether the object has the finalizer. inSpec reports that it is in the spec of a
+// namespace, which needs a separate request.
 func Has(o *object.Object, name string) (has, inSpec bool) {
 	if o.HasFinalizer(name) {
 		return true, false
@@ -20,8 +20,8 @@ func Has(o *object.Object, name string) (has, inSpec bool) {
 	return inSpec, inSpec
 }
 
-// specFinalizers are those in the spec of a namespace; every namespace has one,
-// unless it is known to have none.
+// specFinalizers returns the finalizers in the spec of a namespace. Unless they are known, that is
+// NamespaceToken, which every namespace has.
 func specFinalizers(o *object.Object) []string {
 	if facts := o.NamespaceFacts(); facts != nil {
 		return facts.Finalizers
@@ -29,7 +29,7 @@ func specFinalizers(o *object.Object) []string {
 	return []string{NamespaceToken}
 }
 
-// judgement is the case of one object.
+// judgement is the judgement of one object.
 type judgement struct {
 	*World
 	o         *object.Object
@@ -45,10 +45,10 @@ func (j *judgement) refuse(why reason.Code, lifted bool, lift string, because []
 	}
 }
 
-// most is how many objects or gaps a refusal names.
+// most is the number of objects or gaps that a refusal names.
 const most = 3
 
-// instead says which finalizers there are.
+// instead names the finalizers that the object has.
 func (j *judgement) instead() string {
 	has := slices.Clone(j.o.Finalizers())
 	if j.o.Is(object.Namespace) {
@@ -90,7 +90,7 @@ func (j *judgement) judge() {
 	}
 }
 
-// instances asks for the custom resources of a definition.
+// instances looks for custom resources of a CRD.
 func (j *judgement) instances() {
 	unknown := func(detail string) {
 		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, unlockCleanup, nil, detail)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// lists are the resources that are not covered in a world.
+// lists are the resources that a world does not cover.
 type lists []string
 
 const (
@@ -87,8 +87,8 @@ func namespace(tokens ...string) *object.Object {
 	})
 }
 
-// world covers everything that the API server of the tests serves, but for the
-// lists; and custom carts.
+// world returns a snapshot that covers everything that the API server of the tests serves, and
+// custom carts, except the lists in open.
 func world(t *testing.T, missing []snapshot.Missing, open lists, objects ...*object.Object) *snapshot.Snapshot {
 	t.Helper()
 	served := snapshot.BuiltinResources()
@@ -107,7 +107,7 @@ func world(t *testing.T, missing []snapshot.Missing, open lists, objects ...*obj
 	return snap
 }
 
-// TestJudge is the policy: what is refused, and what lifts it.
+// TestJudge: which finalizers are refused, and what lifts the refusals.
 func TestJudge(t *testing.T) {
 	alive := of("v1", "ConfigMap", "shop", "alive")
 	alive.Edit().Finalizers = []string{"x/y"}
@@ -193,7 +193,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// liftedBy lifts what the refusals ask for.
+// liftedBy lifts the given refusals.
 func liftedBy(refusals []string) finalizer.Allow {
 	text := strings.Join(refusals, " ")
 	return finalizer.Allow{
@@ -203,7 +203,7 @@ func liftedBy(refusals []string) finalizer.Allow {
 	}
 }
 
-// without is every flag that the refusals do not ask for.
+// without returns all flags that the refusals do not name.
 func without(refusals []string) []string {
 	var rest []string
 	for _, flag := range []string{"gc", "in-use", "instances", "content", "leak"} {
@@ -214,7 +214,7 @@ func without(refusals []string) []string {
 	return rest
 }
 
-// What was judged by a list has to be listed again before it is written.
+// TestLooks: lists that a judgement depends on must be read again before the write.
 func TestLooks(t *testing.T) {
 	for _, tt := range []struct {
 		o    *object.Object

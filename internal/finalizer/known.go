@@ -6,44 +6,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Class says what kind of promise a finalizer is.
+// Class is the purpose of a finalizer.
 type Class string
 
 // The classes.
 const (
-	// Collector: one of the two by which the garbage collector knows what it was
-	// asked for. Taken off, it is asked for something else.
+	// Collector: one of the two that tell the garbage collector the propagation policy. Removing
+	// it changes the policy.
 	Collector Class = "Collector"
-	// Protection: it holds an object because others use it.
+	// Protection: it blocks the deletion while other objects use the object.
 	Protection Class = "Protection"
-	// Cleanup: it holds a namespace or a definition until all that it contains is
-	// gone.
+	// Cleanup: it blocks the deletion of a namespace or CRD until all its content is gone.
 	Cleanup Class = "Cleanup"
-	// Cloud: it is the last pointer to something outside of the cluster that costs
-	// money or holds data.
+	// Cloud: the object is the last reference to something outside of the cluster that costs money
+	// or holds data.
 	Cloud Class = "Cloud"
-	// Operator: a controller that is known, or whose kinds the cluster has, wants
-	// to tidy up after the object.
+	// Operator: a known controller, or that of a kind in the cluster, cleans up after the object.
 	Operator Class = "Operator"
-	// Unknown: whoever put it there. It may be the lock of a person.
+	// Unknown: its purpose is unknown. It may be a lock set by a user.
 	Unknown Class = "Unknown"
 )
 
-// Known is what is known of a finalizer.
+// Known is an entry of the table.
 type Known struct {
-	// Name is the finalizer. A `*` in it stands for any text.
+	// Name is the finalizer. A `*` matches any text.
 	Name  string
 	Class Class
-	// On says which objects have it.
+	// On describes the objects that have it.
 	On string
-	// RemovedBy and When say who takes it off, and on what condition.
+	// RemovedBy and When are the controller that removes it, and the condition.
 	RemovedBy, When string
-	// Without says what is lost or left behind when somebody else takes it off.
+	// Without is what is lost or left behind if the controller does not do its work.
 	Without string
 }
 
-// ClassIn is the class of a finalizer in a cluster that serves the resources: one
-// that is not known, and bears the domain of a custom resource, is an operator's.
+// ClassIn returns the class of a finalizer in a cluster that serves the resources. An unknown
+// finalizer with the domain of a custom resource is an Operator.
 func ClassIn(name string, served *object.Resources) Class {
 	if k, ok := Of(name); ok {
 		return k.Class
@@ -59,17 +57,17 @@ func ClassIn(name string, served *object.Resources) Class {
 	return Unknown
 }
 
-// IsOfGroup reports whether the domain of a finalizer is an API group or below it, as that of
-// `finalizer.acme.io/cleanup` is below `acme.io`. The domain is the part before the slash, or
-// all of it. A group of one word says nothing.
+// IsOfGroup reports whether the domain of a finalizer is an API group or below it: that of
+// `finalizer.acme.io/cleanup` is below `acme.io`. The domain is the part before the slash, or all
+// of it. A group of one word never matches.
 func IsOfGroup(name, group string) bool {
 	domain, _, _ := strings.Cut(name, "/")
 	return strings.Contains(group, ".") && (domain == group || strings.HasSuffix(domain, "."+group))
 }
 
-// IsAboveGroup reports whether the domain of a finalizer is above an API group, as that of
-// `strimzi.io/topic-operator` is above `kafka.strimzi.io`. A domain of one word, as `io`, says
-// nothing.
+// IsAboveGroup reports whether the domain of a finalizer is above an API group: that of
+// `strimzi.io/topic-operator` is above `kafka.strimzi.io`. A domain of one word, such as `io`,
+// never matches.
 func IsAboveGroup(name, group string) bool {
 	domain, _, _ := strings.Cut(name, "/")
 	return strings.Contains(domain, ".") && strings.HasSuffix(group, "."+domain)

@@ -2,17 +2,15 @@ package finalizer
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-// Look is what has to be seen afresh to judge once more: kinds in the form
-// resource.group, in one namespace or, with an empty one, everywhere. Without
-// kinds it is everything in the namespace.
+// Look is input to read again before a new judgement: kinds in the form resource.group, in one
+// namespace or, if that is empty, everywhere. Without kinds, it is everything in the namespace.
 type Look struct {
 	Kinds     []string
 	Namespace string
 }
 
-// Looks lists what the judgement of the finalizers of an object rests on, beside
-// the object itself. A write that comes later than the plan has to look again: a
-// pod may have come to use the claim since.
+// Looks returns what the judgement of an object's finalizers depends on, in addition to the object
+// itself. A write after the plan must read it again: a pod may use the claim by then.
 func Looks(o *object.Object, names []string) []Look {
 	var looks []Look
 	for _, name := range names {

@@ -10,29 +10,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Allow is what a user has unlocked. The zero value unlocks nothing.
+// Allow is the set of refusals that a user has lifted. The zero value lifts none.
 type Allow struct{ Collector, Protection, Cleanup, Namespace, Leak bool }
 
-// What unlocks a finalizer.
+// The names that lift refusals.
 const (
-	// unlockCollector: those of the garbage collector itself.
+	// unlockCollector: finalizers of the garbage collector.
 	unlockCollector = "gc"
-	// unlockProtection: what protects an object that is in use, or may be.
+	// unlockProtection: protection of an object that is or may be in use.
 	unlockProtection = "in-use"
-	// unlockCleanup: the clean-up of a CRD that has instances, or may have.
+	// unlockCleanup: the clean-up of a CRD that has or may have instances.
 	unlockCleanup = "instances"
-	// unlockNamespace: the spec of a namespace that has content, or may have.
+	// unlockNamespace: the spec of a namespace that has or may have content.
 	unlockNamespace = "content"
-	// unlockLeak: the last pointer to something outside of the cluster.
+	// unlockLeak: the last reference to something outside of the cluster.
 	unlockLeak = "leak"
 )
 
-// Unlocks lists them.
+// Unlocks returns the names that lift refusals.
 func Unlocks() []string {
 	return []string{unlockCollector, unlockProtection, unlockCleanup, unlockNamespace, unlockLeak}
 }
 
-// Unlock lifts one of them, and reports whether there is one of that name.
+// Unlock lifts the refusals of a name, and returns false if there is no such name.
 func (a *Allow) Unlock(name string) bool {
 	lifts := map[string]*bool{
 		unlockCollector: &a.Collector, unlockProtection: &a.Protection, unlockCleanup: &a.Cleanup,
@@ -45,20 +45,20 @@ func (a *Allow) Unlock(name string) bool {
 	return known
 }
 
-// Refusal is a finalizer that must not be taken off an object. It is an error.
+// Refusal reports that a finalizer must not be removed from an object. It is an error.
 type Refusal struct {
 	Object    object.Ref
 	Finalizer string
 	Reason    reason.Code
-	// Because are the objects that stand against it: the first few.
+	// Because are the first few objects that prevent the removal.
 	Because []object.Ref
-	// Detail says more, as what could not be listed.
+	// Detail adds details, such as what could not be listed.
 	Detail string
-	// Lift is the value of --unlock that lifts the refusal; empty when none does.
+	// Lift is the value of --unlock that lifts the refusal; empty if none does.
 	Lift string
 }
 
-// Error says what is refused, why, and what would lift it.
+// Error returns the refusal, its reason, and the flag that lifts it.
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("%s: finalizer %s: %s", r.Object, r.Finalizer, r.Why())
 	if r.Lift != "" {
@@ -67,7 +67,7 @@ func (r *Refusal) Error() string {
 	return text
 }
 
-// Why is the reason as part of a sentence.
+// Why returns the reason as part of a sentence.
 func (r *Refusal) Why() string {
 	text := reason.Refusal.Short(r.Reason)
 	if len(r.Because) > 0 {
@@ -86,7 +86,7 @@ func (r *Refusal) Why() string {
 	return text
 }
 
-// Flag is the flag with which something is unlocked; empty for nothing.
+// Flag returns the flag that lifts refusals; empty without names.
 func Flag(names ...string) string {
 	names = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(names))), func(name string) bool { return name == "" })
 	if len(names) == 0 {

@@ -2,8 +2,8 @@ package finalizer
 
 import "slices"
 
-// StandsForStorage reports whether a finalizer is known to be that of objects which
-// stand for data: a volume, a snapshot, a database, something in a cloud.
+// StandsForStorage reports whether the objects with a known finalizer represent data: a volume, a
+// snapshot, a database or a cloud resource.
 func StandsForStorage(name string) bool {
 	k, known := Of(name)
 	return known && (k.Class == Cloud || slices.Contains(ofStorage, k) || slices.Contains(ofDatabases, k))

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// The finalizers of which more is known than what stands in the table.
+// The finalizers with special rules in this package.
 const (
-	// NamespaceToken stands in spec.finalizers of every namespace.
+	// NamespaceToken is in spec.finalizers of every namespace.
 	NamespaceToken = "kubernetes"
 
 	definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
@@ -18,16 +18,15 @@ const (
 	jobTracking       = "batch.kubernetes.io/job-tracking"
 )
 
-// Field is a part of the table: finalizers that people look for together.
+// Field is a part of the table: finalizers of one subject.
 type Field struct {
 	Name       string
 	Finalizers []Known
 }
 
-// The parts of the table. The string of each finalizer was found in the source or the
-// documentation of its project: one that could not be found there is not known. What
-// is said of it follows the project's documentation where that says it, and otherwise
-// what its controller is for.
+// fields are the parts of the table. Each finalizer was found in the source or the documentation of
+// its project; others are not listed. The texts follow the documentation of the project, otherwise
+// the purpose of the controller.
 var fields = []Field{
 	{"Kubernetes", ofKubernetes},
 	{"Clouds and load balancers", ofClouds},
@@ -42,8 +41,8 @@ var fields = []Field{
 	{"Secrets, policies and monitoring", ofCare},
 }
 
-// exact are the finalizers with a whole name, patterns those with a `*`. A whole
-// name says more than a pattern, and patterns do not overlap.
+// exact are the finalizers with full names, patterns those with a `*`. Full names take precedence,
+// and patterns do not overlap.
 var exact, patterns = index()
 
 func index() (exact map[string]Known, patterns []Known) {
@@ -58,7 +57,7 @@ func index() (exact map[string]Known, patterns []Known) {
 	return exact, patterns
 }
 
-// Of is what is known of a finalizer; false when nothing is.
+// Of returns the entry of a finalizer; false if it is unknown.
 func Of(name string) (Known, bool) {
 	if k, ok := exact[name]; ok {
 		return k, true
@@ -71,8 +70,7 @@ func Of(name string) (Known, bool) {
 	return Known{}, false
 }
 
-// fits reports whether a name is one of those that a pattern stands for. `*` is any
-// text, and none.
+// fits reports whether a name matches a pattern. `*` matches any text, also an empty one.
 func fits(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
@@ -86,10 +84,10 @@ func fits(pattern, name string) bool {
 	return ok && strings.HasSuffix(name, parts[last])
 }
 
-// Fields lists the parts of the table.
+// Fields returns the parts of the table.
 func Fields() []Field { return slices.Clone(fields) }
 
-// Table lists all that is known, part by part.
+// Table returns all entries, part by part.
 func Table() []Known {
 	var all []Known
 	for _, f := range fields {

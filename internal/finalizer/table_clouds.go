@@ -1,7 +1,6 @@
 package finalizer
 
-// ofClouds are finalizers of the clouds, of what stands in for their objects, and of
-// their load balancers.
+// ofClouds are finalizers of clouds, their load balancers, and operators for cloud resources.
 var ofClouds = []Known{
 	// Amazon.
 	{"finalizers.*.services.k8s.aws/*", Cloud, "kinds of AWS Controllers for Kubernetes", "the ACK controller of the service", "when the external resource is deleted, or kept by its deletion policy",

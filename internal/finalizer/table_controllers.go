@@ -1,8 +1,7 @@
 package finalizer
 
-// controllers are the controllers of the table, and how they are called where they are
-// installed as their documentation says. What may be called by any name, as an operator made
-// with a framework, is not in it.
+// controllers are the controllers of the table with the names of their documented installations.
+// Controllers that can have any name, such as operators made with a framework, are not listed.
 var controllers = []Controller{
 	{"the implementation of the gateway", "", []string{"envoy-gateway", "istiod", "cilium-operator", "nginx-gateway", "nginx-gateway-fabric", "kong-ingress", "gateway-operator", "traefik", "contour", "contour-gateway-provisioner", "haproxy-kubernetes-gateway", "kgateway", "gloo", "aws-gateway-api-controller"}},
 	{"the cloud controller manager", "", []string{"cloud-controller-manager", "yc-cloud-controller"}},

@@ -84,8 +84,7 @@ var ofDelivery = []Known{
 		"a runner that may stay registered at GitLab"},
 }
 
-// ofFrameworks are finalizers that a framework puts on the objects of whoever uses
-// it.
+// ofFrameworks are finalizers that a framework adds to the objects of its operators.
 var ofFrameworks = []Known{
 	{"helm.sdk.operatorframework.io/uninstall-release", Operator, "kinds of operators made from Helm charts", "the operator made from a chart", "when the release is uninstalled",
 		"everything that the chart has installed"},

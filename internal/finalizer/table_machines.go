@@ -1,6 +1,6 @@
 package finalizer
 
-// ofMachines are finalizers of what makes machines, and clusters of them.
+// ofMachines are finalizers of machines and clusters of machines.
 var ofMachines = []Known{
 	{"karpenter.sh/termination", Cloud, "Node, NodeClaim", "Karpenter", "when the node is drained and its machine is terminated",
 		"the machine, which keeps running"},

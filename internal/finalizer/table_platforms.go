@@ -1,6 +1,6 @@
 package finalizer
 
-// ofPlatforms are finalizers of platforms, and of what rules over many clusters.
+// ofPlatforms are finalizers of platforms and multi-cluster managers.
 var ofPlatforms = []Known{
 	// Operator Lifecycle Manager.
 	{"operators.coreos.com/csv-cleanup", Operator, "ClusterServiceVersion", "the Operator Lifecycle Manager", "when webhooks and CRDs are tidied up",

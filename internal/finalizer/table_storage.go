@@ -1,7 +1,6 @@
 package finalizer
 
-// ofStorage are finalizers of volumes, of snapshots and backups, and of what holds
-// them.
+// ofStorage are finalizers of volumes, snapshots, backups and storage systems.
 var ofStorage = []Known{
 	{"external-provisioner.volume.kubernetes.io/finalizer", Cloud, "PersistentVolume", "the CSI driver's external-provisioner", "when the storage behind the volume is deleted",
 		"the storage behind the volume"},

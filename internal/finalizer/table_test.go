@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 )
 
-// asked is what the table was made to have at least, without Kubernetes itself.
+// asked is the required minimum size of the table, without Kubernetes itself.
 const asked = 120
 
 func TestTable(t *testing.T) {
@@ -41,8 +41,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// No entry hides another: each is what is found for its own name, and of a name
-// that two patterns fit nobody could say what it is.
+// TestEveryEntryIsFound: no entry hides another. Each is found by its own name, and no name may
+// match two patterns.
 func TestEveryEntryIsFound(t *testing.T) {
 	all := finalizer.Table()
 	for _, k := range all {
@@ -63,12 +63,12 @@ func TestEveryEntryIsFound(t *testing.T) {
 	}
 }
 
-// pattern is a name of the table as a regular expression.
+// pattern returns a name of the table as a regular expression.
 func pattern(name string) *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$")
 }
 
-// A name is found if, and only if, an entry fits it.
+// TestOf: a name is found if, and only if, an entry matches it.
 func TestOf(t *testing.T) {
 	all := finalizer.Table()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,8 +90,8 @@ func TestOf(t *testing.T) {
 	})
 }
 
-// What is said of a finalizer is part of sentences: "R would remove it, W. Without
-// it: L.", "R (removed W)", "what may stay behind: L".
+// TestSentences: the texts of a finalizer fit into sentences: "R would remove it, W. Without it:
+// L.", "R (removed W)", "what may stay behind: L".
 func TestSentences(t *testing.T) {
 	plain := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ,.:'()/&-]*[A-Za-z0-9)]$`)
 	vowel := regexp.MustCompile(`\b[Aa] [aeiou]`)

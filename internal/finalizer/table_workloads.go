@@ -1,7 +1,6 @@
 package finalizer
 
-// ofWorkloads are finalizers of virtual machines, of functions, and of batch and
-// learning.
+// ofWorkloads are finalizers of virtual machines, functions, batch and machine learning.
 var ofWorkloads = []Known{
 	// KubeVirt.
 	{"kubevirt.io/virtualMachineControllerFinalize", Operator, "VirtualMachine", "KubeVirt", "when its instance is gone",

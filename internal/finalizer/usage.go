@@ -6,12 +6,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Usage says what counts as use of an object that a finalizer holds for as long as it is in use.
+// Usage describes which objects count as users of an object that a finalizer holds while it is in
+// use.
 type Usage struct {
-	// Kinds are the kinds whose objects may use it. Empty: the kinds are unknown, or not served.
+	// Kinds are the kinds of possible users. Empty: the kinds are unknown, or not served.
 	Kinds []schema.GroupKind
-	// By reports whether an object of these kinds uses o. It is nil if a field says so: whether o is
-	// in use is unknown while there is such an object of which evidence does not say what it names.
+	// By reports whether an object of these kinds uses o. It is nil if a field of the user decides
+	// that. Then the use of o is unknown while there is a user of these kinds without evidence
+	// about that field.
 	By func(o, user *object.Object) bool
 }
 
@@ -55,8 +57,8 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	return Usage{}, true
 }
 
-// kindsOf returns the served kinds of a group without one: those with the names, or all if there
-// are no names.
+// kindsOf returns the served kinds of a group except but: those with the names, or all without
+// names.
 func kindsOf(served *object.Resources, group, but string, names ...string) []schema.GroupKind {
 	var list []schema.GroupKind
 	for _, r := range served.All() {

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// World is a snapshot in which many objects are judged. What the judgements ask for is
-// looked up in it, and each index is built when it is first asked for. It is for one
-// goroutine.
+// World judges many objects of one snapshot. Its indexes are built on first use. It is not safe for
+// concurrent use.
 type World struct {
 	snap *snapshot.Snapshot
 
@@ -23,11 +22,11 @@ type World struct {
 	kinds   map[schema.GroupKind]*crowd
 }
 
-// In is the world of a snapshot.
+// In returns the World of a snapshot.
 func In(snap *snapshot.Snapshot) *World { return &World{snap: snap} }
 
-// Judge lists why the finalizers must not be taken off the object, as far as the
-// user has not lifted it. Names that the object has twice count once.
+// Judge returns why the finalizers must not be removed from the object, without the refusals that
+// allow lifts. Duplicate names count once.
 func (w *World) Judge(o *object.Object, names []string, allow Allow) []Refusal {
 	j := judgement{World: w, o: o, allow: allow}
 	for _, name := range names {
@@ -37,7 +36,7 @@ func (w *World) Judge(o *object.Object, names []string, allow Allow) []Refusal {
 	return j.refusals
 }
 
-// crowd is a number of objects, of which the first are named.
+// crowd counts objects and keeps the first few.
 type crowd struct {
 	first []object.Ref
 	n     int
@@ -49,14 +48,14 @@ func (c *crowd) add(ref object.Ref) {
 	}
 }
 
-// podsByClaim are the pods that use claims, on a node or not, finished or not.
+// podsByClaim indexes the pods by the claims that they use, whether scheduled or finished or not.
 type podsByClaim struct {
 	users map[place]*crowd
 	// hidden are the namespaces with pods that do not show their volumes.
 	hidden map[string]bool
 }
 
-// place is where a claim is.
+// place is the namespace and name of a claim.
 type place struct{ namespace, name string }
 
 func (w *World) podsByClaim() *podsByClaim {
@@ -84,7 +83,7 @@ func (w *World) podsByClaim() *podsByClaim {
 	return w.pods
 }
 
-// claim is the claim at a place, with a uid unless that is empty; nil if there is none.
+// claim returns the claim at a place, with the uid unless that is empty; nil if there is none.
 func (w *World) claim(at place, uid types.UID) *object.Object {
 	if w.claims == nil {
 		w.claims = map[place][]*object.Object{}
@@ -103,7 +102,7 @@ func (w *World) claim(at place, uid types.UID) *object.Object {
 	return nil
 }
 
-// job is the Job with a uid; nil if there is none.
+// job returns the Job with a uid; nil if there is none.
 func (w *World) job(uid types.UID) *object.Object {
 	if w.jobs == nil {
 		w.jobs = map[types.UID]*object.Object{}
@@ -116,7 +115,7 @@ func (w *World) job(uid types.UID) *object.Object {
 	return w.jobs[uid]
 }
 
-// contentOf are the objects in a namespace.
+// contentOf returns the objects in a namespace.
 func (w *World) contentOf(namespace string) crowd {
 	if w.content == nil {
 		w.content = map[string]*crowd{}
@@ -127,7 +126,7 @@ func (w *World) contentOf(namespace string) crowd {
 	return at(w.content, namespace)
 }
 
-// instancesOf are the objects of a kind.
+// instancesOf returns the objects of a kind.
 func (w *World) instancesOf(k schema.GroupKind) crowd {
 	if w.kinds == nil {
 		w.kinds = map[schema.GroupKind]*crowd{}

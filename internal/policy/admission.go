@@ -8,14 +8,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Protect names the admission policy among what rbac prints.
+// Protect is the name of the admission policy for the rbac command.
 const Protect = "protect"
 
-// AdmissionPolicy returns a ValidatingAdmissionPolicy and its binding, which have the API
-// server refuse every DELETE of an object that object.ProtectAnnotation protects, by the
-// rule of object.ProtectionBy: any value but exactly `false`. The collector of the cluster
-// and the namespace controller are refused like everybody else; removing the annotation is
-// an UPDATE, and allowed.
+// AdmissionPolicy returns a ValidatingAdmissionPolicy and its binding. The API server then refuses
+// every DELETE of an object that object.ProtectAnnotation protects, by the rule of
+// object.ProtectionBy: any value but exactly `false`. This includes requests of the garbage
+// collector and the namespace controller. Removing the annotation is an UPDATE, and allowed.
 //
 // A DELETE of a collection is admitted object by object. A policy never sees requests for
 // admission policies and webhook configurations themselves.

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// dataKinds are the kinds whose deletion loses what nobody can make again from
-// the rest of the cluster, or takes such objects with it: the worst loss first.
+// dataKinds are the kinds with data that can't be recreated from the rest of the cluster, or that
+// contain such objects. The worst loss comes first.
 var dataKinds = []schema.GroupKind{
 	object.Namespace.GroupKind,
 	object.CRD.GroupKind,
@@ -20,9 +20,9 @@ var dataKinds = []schema.GroupKind{
 	object.ConfigMap.GroupKind,
 }
 
-// Data reports whether an object belongs to the block of data, which a question shows
-// apart from everything else, and its place there. Custom resources are data, too: they
-// stand for whatever their operator makes of them.
+// Data reports whether an object holds data, and its rank among the kinds of data. A confirmation
+// lists these objects separately. Custom resources are data, too, because their operators may keep
+// data for them.
 func Data(r object.Ref, custom bool) (place int, ok bool) {
 	if custom {
 		return slices.Index(dataKinds, object.Secret.GroupKind), true

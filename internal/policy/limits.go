@@ -9,35 +9,32 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// DefaultMaxDeletes is how many objects one run may delete unless it is told
-// otherwise.
+// DefaultMaxDeletes is the default of Limits.MaxDeletes.
 const DefaultMaxDeletes = 1000
 
-// Limits bound what one run may do. A plan that is above a limit is refused as a
-// whole and before any write: to do half of it would be another plan.
+// Limits bound one run. A plan above a limit is refused as a whole and before any write, since half
+// of it would be another plan.
 type Limits struct {
-	// MaxDeletes is the number of objects that the plan may delete.
+	// MaxDeletes is the maximum number of objects that the plan may delete.
 	MaxDeletes int
 }
 
-// RefusalReason says which rule refuses a plan.
+// RefusalReason is the rule that refuses a plan.
 type RefusalReason string
 
-// The reasons for which a plan is refused.
+// The reasons for refusing a plan.
 const (
 	// TooManyDeletes: the plan deletes more objects than MaxDeletes.
 	TooManyDeletes RefusalReason = "TooManyDeletes"
 	// ProtectedObject: the plan deletes an object that is protected.
 	ProtectedObject RefusalReason = "ProtectedObject"
-	// UnseenObject: the plan deletes an object of which nobody can say whether an
-	// annotation protects it.
+	// UnseenObject: the plan deletes an object that was not read, so an annotation may protect it.
 	UnseenObject RefusalReason = "UnseenObject"
-	// UnseenContent: the plan deletes a namespace or a CRD, and some of what goes with it
-	// was not seen.
+	// UnseenContent: the plan deletes a namespace or a CRD, and some of its content was not read.
 	UnseenContent RefusalReason = "UnseenContent"
 )
 
-// Refusal says why a plan must not be carried out. It is an error.
+// Refusal is the error of a plan that must not be executed.
 type Refusal struct {
 	Reason RefusalReason
 	// Planned and Limit are set for TooManyDeletes.
@@ -47,7 +44,7 @@ type Refusal struct {
 	Why    reason.Code
 }
 
-// Error names the rule and what broke it.
+// Error names the rule and what violates it.
 func (r *Refusal) Error() string {
 	switch r.Reason {
 	case TooManyDeletes:
@@ -59,7 +56,7 @@ func (r *Refusal) Error() string {
 	}
 }
 
-// Deletes is what of an account goes, or may go.
+// Deletes returns the objects that the plan deletes or may delete.
 func Deletes(account []report.Consequence) iter.Seq[report.Ref] {
 	return func(yield func(report.Ref) bool) {
 		for i := range account {
@@ -81,7 +78,7 @@ func countDeletes(account []report.Consequence) (n int) {
 	return n
 }
 
-// Check refuses a run that is above a limit; nil when it is not.
+// Check refuses a run that is above a limit; nil if it is not.
 func (l Limits) Check(account []report.Consequence) *Refusal {
 	if n := countDeletes(account); n > l.MaxDeletes {
 		return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: l.MaxDeletes}
@@ -89,8 +86,8 @@ func (l Limits) Check(account []report.Consequence) *Refusal {
 	return nil
 }
 
-// Screen lists everything in the account that the policy forbids to delete, in its
-// order. Find returns an object as it was seen, nil for one that was not.
+// Screen returns a refusal for each object that the policy forbids to delete, in the order of
+// account. find returns an object as it was read, nil if it was not.
 func (p Policy) Screen(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
 	var list []Refusal
 	for deleted := range Deletes(account) {

@@ -13,17 +13,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Command is what rights are for.
+// Command is a command that needs permissions.
 type Command string
 
 // The commands.
 const (
-	// Read is every command that only looks: check, explain, graph, dry-run, snapshot.
+	// Read is every read-only command: check, explain, graph, dry-run, snapshot.
 	Read Command = "read"
-	// Stuck looks, too: at workloads, roles, webhooks and the like whole, and at single
-	// objects that are being deleted, for who has put their finalizers on.
+	// Stuck is read-only, too. It also reads whole objects: workloads, roles, webhooks and the
+	// like, and single objects that are being deleted, to find the clients that added their
+	// finalizers.
 	Stuck Command = "stuck"
-	// Lost asks for every write of the last minutes.
+	// Lost requests every write of the last minutes.
 	Lost            Command = "lost"
 	Doctor          Command = "doctor"
 	Delete          Command = "delete"
@@ -38,7 +39,7 @@ func Commands() []Command {
 	return []Command{Read, Stuck, Lost, Doctor, Delete, Collect, Controller, RemoveFinalizer, Undo}
 }
 
-// Parse reads the name of a command.
+// Parse returns the command with a name.
 func Parse(name string) (Command, error) {
 	if c := Command(name); slices.Contains(Commands(), c) {
 		return c, nil
@@ -50,25 +51,24 @@ func Parse(name string) (Command, error) {
 	return "", fmt.Errorf("%q is no command that needs permissions: these are %s", name, strings.Join(names, ", "))
 }
 
-// Options say for whom the rights are.
+// Options refine the permissions.
 type Options struct {
-	// Enforce is about Controller: it may write.
+	// Enforce lets the Controller write.
 	Enforce bool
-	// Namespace is that of the controller's lease.
+	// Namespace is the namespace of the controller's lease.
 	Namespace string
-	// OwnerEnforcement says that the cluster has the admission plugin
-	// OwnerReferencesPermissionEnforcement, as those of OpenShift have.
+	// OwnerEnforcement reports that the cluster has the admission plugin
+	// OwnerReferencesPermissionEnforcement, as OpenShift has.
 	OwnerEnforcement bool
-	// Kinds are the kinds to name; nil for all there are and will be.
+	// Kinds are the kinds to name; nil for all, including future ones.
 	Kinds []object.Resource
 }
 
-// verbs are what a command does to objects.
+// verbs returns what a command does to objects.
 //
-// With the admission plugin OwnerReferencesPermissionEnforcement whoever changes owner
-// references must be allowed to delete the object, which who collects is; and whoever
-// makes one that blocks must be allowed to update the finalizers of the owner. Undo
-// gives references back, and needs both there, and neither elsewhere.
+// With the admission plugin OwnerReferencesPermissionEnforcement, changing owner references
+// requires delete on the object, which Collect has. Setting blockOwnerDeletion requires update on
+// the finalizers of the owner. Undo restores references, and needs both only with this plugin.
 func verbs(c Command, o Options) []string {
 	switch {
 	case c == Delete:
@@ -88,12 +88,11 @@ func verbs(c Command, o Options) []string {
 	}
 }
 
-// collectorGraph is the path of the debug endpoint of kube-controller-manager at which
-// its collector shows its graph. Whoever asks there needs the right to, although it is
-// no path of the API server.
+// collectorGraph is the path of the debug endpoint of kube-controller-manager that shows the graph
+// of its collector. It requires this permission, although it is not a path of the API server.
 const collectorGraph = "/debug/controllers/garbage-collector-controller/graph"
 
-// ClusterRole are the rights of a command in the whole cluster.
+// ClusterRole returns the permissions of a command in the whole cluster.
 func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 	role := &rbac.ClusterRole{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbac.SchemeGroupVersion.String(), Kind: "ClusterRole"},
@@ -117,7 +116,7 @@ func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 	return role
 }
 
-// Role are the rights of the controller in the namespace of its lease; nil for other
+// Role returns the permissions of the controller in the namespace of its lease; nil for other
 // commands.
 func Role(c Command, o Options) *rbac.Role {
 	if c != Controller {
@@ -128,7 +127,7 @@ func Role(c Command, o Options) *rbac.Role {
 	role := &rbac.Role{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbac.SchemeGroupVersion.String(), Kind: "Role"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: "kubectl-gc-" + string(c)},
-		// A name cannot be told to somebody who creates.
+		// RBAC can't restrict create to a name.
 		Rules: []rbac.PolicyRule{rule("coordination.k8s.io", []string{"leases"}, "create"), lease},
 	}
 	if o.Enforce { // --check-collector
@@ -141,8 +140,8 @@ func rule(group string, resources []string, verbs ...string) rbac.PolicyRule {
 	return rbac.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
-// named are rules that name kinds: those of a group that know the same verbs in one.
-// A name is that kind alone: what belongs to it, its status or finalizers, is named, too.
+// named returns rules that name kinds. Kinds of one group with the same verbs share a rule. A name
+// does not include subresources such as status or finalizers; these are named, too.
 func named(c Command, o Options) []rbac.PolicyRule {
 	wanted := verbs(c, o)
 	known, custom := map[schema.GroupResource]object.Verbs{}, map[schema.GroupResource]bool{}
@@ -164,7 +163,7 @@ func named(c Command, o Options) []rbac.PolicyRule {
 		}
 		k := key{gr.Group, strings.Join(verbs, ",")}
 		resources[k] = append(resources[k], gr.Resource)
-		if c == Undo && custom[gr] { // a status that the controllers of Kubernetes do not make again
+		if c == Undo && custom[gr] { // built-in controllers don't recreate this status
 			k.verbs = "patch"
 			resources[k] = append(resources[k], gr.Resource+"/status")
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Only what writes may write, and nobody may more than the verb of the command.
+// TestVerbs: only writing commands may write, and none has verbs beyond its need.
 func TestVerbs(t *testing.T) {
 	for _, c := range []struct {
 		command Command
@@ -42,8 +42,8 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// Kinds are named once, with the verbs that they know, and those that cannot be
-// listed not at all.
+// TestKinds: kinds are named once, with the verbs that they support. Kinds without list are left
+// out.
 func TestKinds(t *testing.T) {
 	kinds := []object.Resource{
 		{Version: "v1", Name: "pods", Kind: "Pod", Verbs: object.AllVerbs},
@@ -66,8 +66,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// An undo gives the instances of definitions their status back, which is a resource of
-// its own for whom kinds are named.
+// TestUndoOfStatus: an undo restores the status of custom resources. With named kinds, the status
+// subresource needs its own rule.
 func TestUndoOfStatus(t *testing.T) {
 	kinds := []object.Resource{
 		{Group: "db.example.com", Version: "v1", Name: "databases", Kind: "Database", Verbs: object.AllVerbs, Custom: true},
@@ -82,8 +82,8 @@ func TestUndoOfStatus(t *testing.T) {
 	}
 }
 
-// What the admission of owner references asks for is for clusters that have it, and for
-// nobody but who makes references.
+// TestOwnerEnforcement: permissions for the owner reference admission are only for clusters that
+// have it, and for commands that create references.
 //
 // Covers: S244, S245
 func TestOwnerEnforcement(t *testing.T) {
@@ -116,7 +116,7 @@ func TestOwnerEnforcement(t *testing.T) {
 	}
 }
 
-// The graph of the collector is a path of its own.
+// TestCollectorGraph: the graph of the collector is a non-resource URL.
 func TestCollectorGraph(t *testing.T) {
 	for _, c := range Commands() {
 		i := slices.IndexFunc(ClusterRole(c, Options{}).Rules, func(r rbac.PolicyRule) bool { return len(r.NonResourceURLs) > 0 })

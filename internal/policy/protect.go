@@ -16,12 +16,12 @@ import (
 // Upstream: api/core/v1/types.go NamespaceNodeLease.
 var namespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
 
-// guarded is a kind that is protected unless it is unlocked: it stands for more than
-// itself, be it all objects of a namespace or type, a machine, a disk, or the admission
-// of every other request.
+// guarded is a kind that is protected unless it is unlocked, because a delete affects more than the
+// object itself: all objects of a namespace or type, a machine, a disk, or the admission of every
+// request.
 type guarded struct {
 	object.Kind
-	// name is how we write what unlocks it, alias another name that kubectl takes.
+	// name is the word that unlocks it, alias another name that kubectl accepts.
 	name, alias string
 }
 
@@ -50,13 +50,13 @@ func Kinds() []schema.GroupKind {
 	return list
 }
 
-// UnlockHelm is the name that unlocks what Helm is told to keep.
+// UnlockHelm is the name that unlocks objects with Helm's keep annotation.
 const UnlockHelm = "helm"
 
-// UnlockUnseen is the name that unlocks what goes with a namespace or a CRD and was not seen.
+// UnlockUnseen is the name that unlocks unread content of a namespace or a CRD.
 const UnlockUnseen = "unseen"
 
-// KindNames lists what unlocks the protected kinds.
+// KindNames returns the names that unlock the protected kinds.
 func KindNames() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -65,17 +65,17 @@ func KindNames() []string {
 	return names
 }
 
-// Policy is what a user has lifted. The zero value protects everything that is
-// protected by default.
+// Policy is the set of protections that a user has lifted. The zero value protects everything that
+// is protected by default.
 type Policy struct {
-	// Allow holds the kinds whose objects may be deleted all the same.
+	// Allow holds the unlocked kinds.
 	Allow map[schema.GroupKind]bool
-	// Helm: objects may be deleted although Helm is told to keep them.
+	// Helm allows to delete objects with Helm's keep annotation.
 	Helm bool
 }
 
-// Check reports whether the object is protected, and why. Where several reasons
-// hold it is the one that is hardest to lift.
+// Check reports whether the object is protected, and why. Among several reasons, it returns the one
+// that is hardest to lift.
 func (p Policy) Check(o *object.Object) (reason.Code, bool) {
 	kind := kindOf(o.Ref)
 	switch {
@@ -92,7 +92,7 @@ func (p Policy) Check(o *object.Object) (reason.Code, bool) {
 	}
 }
 
-// UnlockKind is the name that unlocks a kind; empty for one that is not protected.
+// UnlockKind returns the name that unlocks a kind; empty if it is not protected.
 func UnlockKind(kind schema.GroupKind) string {
 	if i := slices.IndexFunc(kinds, func(k guarded) bool { return k.GroupKind == kind }); i >= 0 {
 		return kinds[i].name
@@ -100,7 +100,7 @@ func UnlockKind(kind schema.GroupKind) string {
 	return ""
 }
 
-// ParseKinds reads the names of protected kinds.
+// ParseKinds returns the protected kinds with the names.
 func ParseKinds(names []string) (map[schema.GroupKind]bool, error) {
 	parsed := map[schema.GroupKind]bool{}
 	for _, name := range names {
@@ -113,14 +113,14 @@ func ParseKinds(names []string) (map[schema.GroupKind]bool, error) {
 	return parsed, nil
 }
 
-// IsKind reports whether a name is that of a protected kind.
+// IsKind reports whether a protected kind has the name.
 func IsKind(name string) bool {
 	_, ok := parseKind(name)
 	return ok
 }
 
-// parseKind reads the name of a protected kind as kubectl takes it, in any case: the kind,
-// one or many, or its short name, with its group or without.
+// parseKind parses the name of a protected kind as kubectl does, in any case: the kind, its plural
+// or its short name, with or without the group.
 func parseKind(name string) (schema.GroupKind, bool) {
 	for _, k := range kinds {
 		bare := strings.ToLower(name)

@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestAllowLiftsOneKind: what is allowed for one kind protects every other one.
+// TestAllowLiftsOneKind: unlocking one kind keeps the protection of all others.
 func TestAllowLiftsOneKind(t *testing.T) {
 	for _, allowed := range kinds {
 		p := Policy{Allow: map[schema.GroupKind]bool{allowed.GroupKind: true}}
@@ -81,7 +81,7 @@ func TestAllowLiftsOneKind(t *testing.T) {
 	}
 }
 
-// TestHelmLiftsHelm: what Helm is told to keep is unlocked by that name alone, and it
+// TestHelmLiftsHelm: objects with Helm's keep annotation are unlocked by that name only, and it
 // unlocks nothing else.
 func TestHelmLiftsHelm(t *testing.T) {
 	p := Policy{Helm: true}
@@ -165,8 +165,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestScreen: what is protected is found wherever the plan deletes it, and what
-// was not seen is not taken for unprotected.
+// TestScreen: a protected object is found wherever the plan deletes it, and an unread object is not
+// assumed to be unprotected.
 func TestScreen(t *testing.T) {
 	account := []report.Consequence{
 		consequence("ConfigMap", "free", report.ChangeDeleted), consequence("ConfigMap", "kept", report.ChangeDeleted),

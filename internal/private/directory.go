@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// File is what is written to.
+// File is a file that is written.
 type File interface {
 	io.WriteCloser
 	Sync() error
@@ -20,17 +20,17 @@ const (
 	fileMode      = 0o600
 )
 
-// Directory is an open directory that belongs to the user and that nobody else
-// can write to. Nothing is reached through it that is outside of it.
+// Directory is an open directory that belongs to the user and that no other user can write to. Its
+// methods can't reach files outside of it.
 type Directory struct {
 	root *os.Root
-	// Path is where it is.
+	// Path is its path when it was opened.
 	Path string
 	// Create opens a new file for writing.
 	Create func(name string) (File, error)
 }
 
-// Enter opens a directory. It refuses what somebody else could exchange or fill.
+// Enter opens a directory. It refuses a directory that another user could replace or write to.
 func Enter(path string) (*Directory, error) {
 	seen, err := os.Lstat(path)
 	if err != nil {
@@ -46,7 +46,7 @@ func Enter(path string) (*Directory, error) {
 	return within(root, path, seen)
 }
 
-// within makes sure that what was opened is what was looked at.
+// within fails unless the opened directory is the checked one.
 func within(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
 	opened, err := root.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
@@ -62,8 +62,7 @@ func within(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
 	return d, nil
 }
 
-// private refuses a directory that is not one, is not ours, or is open to the
-// writing of others.
+// private refuses a path that is not a directory, belongs to another user or is writable by others.
 func private(path string, info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -78,8 +77,8 @@ func private(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// MakeAll makes the directories that are missing, each of them for the user
-// alone and on the disk.
+// MakeAll creates the missing directories with access for the user only, and syncs them to the
+// disk.
 func MakeAll(path string) error {
 	if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -98,10 +97,10 @@ func MakeAll(path string) error {
 	return errors.Join(syncDirectory(f), f.Close())
 }
 
-// maxSame is how many directories may be meant to have one name.
+// maxSame is the maximum number of directories with one name and different suffixes.
 const maxSame = 100
 
-// Below makes a new directory in d and enters it.
+// Below creates a new directory in d and enters it. If the name is taken, a suffix is added.
 func (d *Directory) Below(name string) (*Directory, error) {
 	unique := name
 	for n := 2; ; n++ {
@@ -129,8 +128,7 @@ func (d *Directory) Below(name string) (*Directory, error) {
 	return within(root, path, seen)
 }
 
-// Put writes a file that is there as a whole or not at all. It is on the disk
-// once the directory is synced.
+// Put writes a file atomically. It is durable after Sync.
 func (d *Directory) Put(name string, content []byte) error {
 	part := name + ".part"
 	f, err := d.Create(part)
@@ -150,7 +148,7 @@ func (d *Directory) Put(name string, content []byte) error {
 	return nil
 }
 
-// Sync makes the names of the directory durable.
+// Sync makes the names in the directory durable.
 func (d *Directory) Sync() error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -159,7 +157,7 @@ func (d *Directory) Sync() error {
 	return errors.Join(syncDirectory(f), f.Close())
 }
 
-// Open opens a plain file of ours for reading.
+// Open opens a regular file of the user for reading.
 func (d *Directory) Open(name string) (*os.File, error) {
 	seen, err := d.root.Lstat(name)
 	if err != nil {
@@ -185,7 +183,7 @@ func (d *Directory) Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Read returns the content of a file of at most limit bytes.
+// Read returns the content of a file. More than limit bytes are an error.
 func (d *Directory) Read(name string, limit int64) ([]byte, error) {
 	f, err := d.Open(name)
 	if err != nil {
@@ -198,11 +196,11 @@ func (d *Directory) Read(name string, limit int64) ([]byte, error) {
 	return content, errors.Join(err, f.Close())
 }
 
-// Rename gives a file another name, in the place of what has that name.
+// Rename renames a file and replaces an existing one.
 func (d *Directory) Rename(from, to string) error { return d.root.Rename(from, to) }
 
-// Remove takes a file away.
+// Remove deletes a file.
 func (d *Directory) Remove(name string) error { return d.root.Remove(name) }
 
-// Close lets go of the directory.
+// Close closes the directory.
 func (d *Directory) Close() error { return d.root.Close() }

@@ -1,4 +1,4 @@
-// Package private keeps files that are for the user alone: in a directory of his that nobody
-// else can write to, with nothing reached through it that is outside of it, and on the disk
-// when it is said that they are.
+// Package private keeps files that only the user may access. They are in a directory of the user
+// that no other user can write to, nothing outside of it is reachable, and they are durable once
+// that is reported.
 package private

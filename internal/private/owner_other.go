@@ -9,11 +9,11 @@ import (
 
 const noFollow = 0
 
-// ours cannot be told from the bits of a file here: access control lists say
-// whose it is, and those of a home directory are inherited.
+// ours is always true here. Access control lists decide about the owner, and a home directory
+// passes them on.
 func ours(fs.FileInfo) bool { return true }
 
 func shared(fs.FileInfo) bool { return false }
 
-// syncDirectory has nothing to do: the file system writes its names in order.
+// syncDirectory does nothing: the file system writes names in order.
 func syncDirectory(*os.File) error { return nil }

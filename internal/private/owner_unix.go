@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// noFollow opens no symbolic link, and does not wait for the other end of a pipe.
+// noFollow opens no symbolic link, and does not wait for the writer of a pipe.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // ours reports whether the file belongs to the user of this process.

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// Whole writes a file for the user alone, which is there as a whole or not at all, in the place of
-// what has its name.
+// Whole writes a file atomically, with access for the user only. It replaces an existing file.
 func Whole(path string, write func(File) error) error {
 	part := path + ".partial"
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
