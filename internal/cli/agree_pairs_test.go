@@ -8,25 +8,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// contradictions compares the answers pair by pair. What contradicts what:
+// contradictions compares the answers pair by pair. These answers contradict each other:
 //
-//	collect  stuck     an error of stuck that is Deleted; what goes by itself that is Blocked; an end
-//	                   that is not known and that the plan knows; something that is being deleted and Kept
+//	collect  stuck     an error of stuck that is Deleted; an end without intervention that is Blocked; an
+//	                   unknown end that the plan knows; an object being deleted that is Kept
 //	collect  explain   Garbage that is not Deleted, Live that is, Undecidable that is not Unknown
-//	collect  check     Deleted for want of owners although check finds nothing wrong with one of them
-//	                   that stays, Kept by an owner that check calls absent
-//	collect  doctor    garbage that is left behind and that is not Deleted
-//	collect  dry-run   another outcome of what happens anyway
-//	stuck    explain   other ends; an object that is being deleted and that stuck does not list
+//	collect  check     Deleted for lack of owners although check finds no fault with a remaining one,
+//	                   Kept by an owner that check calls absent
+//	collect  doctor    garbage left behind that is not Deleted
+//	collect  dry-run   different outcomes without the request
+//	stuck    explain   different ends; an object being deleted that stuck does not list
 //	stuck    check     a dependent that keeps its owner waiting although check calls its owners absent
 //	stuck    doctor    a garbage collector that does not run, and no problem
-//	stuck    dry-run   as collect, for what happens anyway
-//	explain  check     a class of an owner reference that is not that of the finding
-//	explain  doctor    garbage that only one of them sees
-//	explain  dry-run   a delete that is said to take the object and does not, and the other way round
+//	stuck    dry-run   as collect, for outcomes without the request
+//	explain  check     a class of an owner reference that does not match the finding
+//	explain  doctor    garbage that only one of them reports
+//	explain  dry-run   a delete that takes the object in only one of them
 //	check    doctor    garbage with an owner that check does not call absent
-//	check    dry-run   something that goes because of a delete though its owners are all absent
-//	doctor   dry-run   garbage that goes because of a delete, or that stays
+//	check    dry-run   an object deleted because of the request although its owners are all absent
+//	doctor   dry-run   garbage that is deleted because of the request, or that stays
 func (a *commandAnswers) contradictions() []string {
 	var found []string
 	say := func(ref report.Ref, format string, args ...any) {
@@ -52,11 +52,11 @@ func (a *commandAnswers) contradictions() []string {
 	return found
 }
 
-// sayer takes a contradiction about an object.
+// sayer receives a contradiction about an object.
 type sayer func(ref report.Ref, format string, args ...any)
 
-// compareEnds compares what stuck says of an object with what a plan says without any request about
-// it. A plan of which it is not known whether kube-controller-manager runs says so once, for all of it.
+// compareEnds compares the ends of stuck with a plan without a request. If the state of
+// kube-controller-manager is unknown, the plan says so once, not for each object.
 func (a *commandAnswers) compareEnds(say sayer, command string, manager report.ControllerVerdict, e *report.Effect) {
 	ends := findingsOn(a.stuck.Findings, e.Object)
 	if len(ends) == 0 {
@@ -77,18 +77,19 @@ func (a *commandAnswers) compareEnds(say sayer, command string, manager report.C
 	}
 }
 
-// saysTheSame reports whether a plan leaves the end of an object open for the reason that stuck gives.
+// saysTheSame reports whether a plan leaves the end of an object open for the reason that stuck
+// gives.
 func saysTheSame(e *report.Effect, f report.Finding) bool {
 	return e.Reason == f.Code || reason.Code(f.Code) == reason.DeletionForgotten && reason.Code(e.Reason) == reason.DeletionMissed
 }
 
-// waitsForController reports whether all that an object waits for are finalizers whose controllers
-// run. A plan that does not ask for the end of the object says what holds it until then.
+// waitsForController reports whether an object waits only for finalizers with running controllers.
+// A plan that does not request the end of the object names what holds it until then.
 func waitsForController(ends []report.Finding, e *report.Effect) bool {
 	return e.AtOnce == "" && !slices.ContainsFunc(ends, func(f report.Finding) bool { return reason.Code(f.Code) != reason.FinalizerControllerAlive })
 }
 
-// compareVerdict compares what explain says of an object with collect, stuck and doctor.
+// compareVerdict compares the verdict of explain with collect, stuck and doctor.
 func (a *commandAnswers) compareVerdict(say sayer, x *report.Explanation) {
 	deleted := x.Verdict == report.BeingDeleted || x.Verdict == report.WaitingForDependents || x.Verdict == report.HeldByFinalizer
 	ends := findingsOn(a.stuck.Findings, x.Object)
@@ -99,9 +100,9 @@ func (a *commandAnswers) compareVerdict(say sayer, x *report.Explanation) {
 		say(x.Object, "explain and stuck: other ends")
 	}
 	if reason.Code(x.Reason) == reason.SharedUID || reason.Code(x.Reason) == reason.NotObserved {
-		return // a plan passes over what the garbage collector cannot tell apart, or does not watch
+		return // a plan ignores objects that the garbage collector can't distinguish or does not watch
 	}
-	outcome := report.Kept // what a plan does not list stays
+	outcome := report.Kept // objects that a plan does not list stay
 	e := effectOn(&a.collect, x.Object)
 	if e != nil {
 		outcome = e.Outcome
@@ -142,7 +143,7 @@ func (a *commandAnswers) compareReferences(say sayer, x *report.Explanation) {
 	}
 }
 
-// compareOwners compares what becomes of an object because of its owners with what check says of them.
+// compareOwners compares the outcome of an object because of its owners with the findings of check.
 func (a *commandAnswers) compareOwners(say sayer, x *report.Explanation, e *report.Effect) {
 	if reason.Code(e.Reason) != reason.NoExistingOwner && reason.Code(e.Reason) != reason.ExistingOwner {
 		return
@@ -190,7 +191,7 @@ func (a *commandAnswers) compareTakers(say sayer, x *report.Explanation) {
 	}
 }
 
-// comparePlans compares the plan of a delete with what the others say happens without it.
+// comparePlans compares the plan of a delete with what other commands predict without it.
 func (a *commandAnswers) comparePlans(say sayer, command string, p *report.Plan, e *report.Effect) {
 	anyway := e.AlreadyHappening || e.Consequence != nil && e.Consequence.Anyway
 	if e.AlreadyHappening {
@@ -211,8 +212,8 @@ func (a *commandAnswers) comparePlans(say sayer, command string, p *report.Plan,
 	}
 }
 
-// compareDoctor compares the verdict of doctor with what the others say of the garbage collector, and
-// its findings with those of check.
+// compareDoctor compares the verdict of doctor with the other commands, and its findings with those
+// of check.
 func (a *commandAnswers) compareDoctor(say sayer) {
 	fine := a.doctor.Verdict == report.CollectorWorking || a.doctor.Verdict == report.CollectorNoProblemFound
 	for _, f := range a.stuck.Findings {
@@ -244,7 +245,7 @@ func (a *commandAnswers) compareDoctor(say sayer) {
 	}
 }
 
-// faultOf is what is wrong with where a reference leads; empty if nothing is.
+// faultOf returns the fault of a reference from check; empty if there is none.
 func (a *commandAnswers) faultOf(object, owner report.Ref) reason.Code {
 	for _, f := range a.check.Findings {
 		code := reason.Code(f.Code)
@@ -255,7 +256,7 @@ func (a *commandAnswers) faultOf(object, owner report.Ref) reason.Code {
 	return ""
 }
 
-// isAbsent reports whether the garbage collector takes an owner with that fault for absent.
+// isAbsent reports whether the garbage collector counts an owner with that fault as absent.
 func isAbsent(code reason.Code) bool {
 	switch code {
 	case reason.OwnerNotFound, reason.OwnerUIDMismatch, reason.OwnerKindMismatch, reason.OwnerNameMismatch, reason.OwnerNamespaceMismatch, reason.OwnerKindNotServed:
@@ -264,7 +265,7 @@ func isAbsent(code reason.Code) bool {
 	return false
 }
 
-// isOpen reports whether the garbage collector decides nothing about an owner with that fault.
+// isOpen reports whether the garbage collector leaves an owner with that fault undecided.
 func isOpen(code reason.Code) bool {
 	switch code {
 	case reason.OwnerNamespaced, reason.OwnerKindUnknown, reason.OwnerVersionNotServed, reason.OwnerNotCovered:
@@ -273,7 +274,7 @@ func isOpen(code reason.Code) bool {
 	return false
 }
 
-// isLeft reports whether a finding of doctor is about an object whose owners are absent.
+// isLeft reports whether a finding of doctor is about an object with absent owners.
 func isLeft(f report.Finding) bool {
 	switch reason.Code(f.Code) {
 	case reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung:

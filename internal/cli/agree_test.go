@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestCommandsAgreeOnCases: what collect, stuck, explain, check, doctor and dry-run say of the same
-// dump does not contradict each other, pair by pair, in the committed examples and in the cases that
-// are kept outside of the repository, where they are at hand.
+// TestCommandsAgreeOnCases: collect, stuck, explain, check, doctor and dry-run do not contradict
+// each other about the same dump, pair by pair. The dumps are the committed examples and, if
+// available, cases outside of the repository.
 func TestCommandsAgreeOnCases(t *testing.T) {
 	dumps, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(dumps) == 0 {
@@ -51,8 +51,9 @@ func TestCommandsAgreeOnCases(t *testing.T) {
 	}
 }
 
-// committedClusters lists the dumps of testdata/agree. deletions.yaml is added twice: with a
-// kube-controller-manager that no longer renews its lease, and with a lease of kube-scheduler instead.
+// committedClusters returns the dumps of testdata/agree. deletions.yaml is added twice: with a
+// kube-controller-manager that no longer renews its lease, and with a lease of kube-scheduler
+// instead.
 func committedClusters(t *testing.T) []string {
 	t.Helper()
 	const deletions, renewed, name = "testdata/agree/deletions.yaml", `leaseDurationSeconds: 15, renewTime: "2026-05-01T12`, "name: kube-controller-manager"
@@ -75,11 +76,12 @@ func committedClusters(t *testing.T) []string {
 	return dumps
 }
 
-// mostDeletes is how many deletes of one dump are planned, beside those that explain names.
+// mostDeletes is the number of planned deletes for one dump, in addition to those that explain
+// names.
 const mostDeletes = 6
 
-// agree asks every command about one dump, and compares the answers. It returns false if collect
-// does not read the dump.
+// agree runs every command on one dump, and compares the answers. It returns false if collect does
+// not read the dump.
 func agree(t *testing.T, dump string) bool {
 	a := commandAnswers{dump: dump, explained: map[report.Ref]*report.Explanation{}, deletes: map[report.Ref]*report.Plan{}}
 	if !documentOf(t, &a.collect, "collect", "--rules=upstream", "--from", dump) {
@@ -116,8 +118,8 @@ func agree(t *testing.T, dump string) bool {
 	return true
 }
 
-// commandAnswers are those of all commands about one dump. An object that several have the name of is not
-// explained, nor is its delete planned.
+// commandAnswers are the answers of all commands about one dump. Objects with an ambiguous name are
+// neither explained nor deleted in a plan.
 type commandAnswers struct {
 	dump         string
 	collect      report.Plan
@@ -149,7 +151,7 @@ func named(command string, ref report.Ref) []string {
 	return args
 }
 
-// documentOf reads the document with which a command answers, and reports whether it does.
+// documentOf reads the document that a command prints, and reports whether it prints one.
 func documentOf(t *testing.T, document any, args ...string) bool {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// served are the kinds that the clusters of testdata/agree serve: plural, kind and version, with * for
-// a kind without a namespace.
+// served are the kinds that the clusters of testdata/agree serve: plural, kind and version, with *
+// for a cluster-scoped kind.
 const served = `namespaces Namespace v1 *
 nodes Node v1 *
 configmaps ConfigMap v1
@@ -37,8 +37,8 @@ mutatingwebhookconfigurations MutatingWebhookConfiguration admissionregistration
 validatingadmissionpolicies ValidatingAdmissionPolicy admissionregistration.k8s.io/v1 *
 validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding admissionregistration.k8s.io/v1 *`
 
-// wholeOf writes the objects of a file as a dump that leaves nothing open: all kinds that the cluster
-// serves are known, and there is a list of each.
+// wholeOf writes the objects of a file as a complete dump: all served kinds are known, and there is
+// a list of each.
 func wholeOf(t *testing.T, dump string) string {
 	t.Helper()
 	raw, err := os.ReadFile(dump)

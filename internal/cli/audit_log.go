@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 )
 
-// auditLogs are files with audit logs, of each API server its own; "-" is the standard input.
+// auditLogs are files with audit logs, one for each API server; "-" is the standard input.
 type auditLogs struct {
 	names []string
 	files []io.Reader
@@ -23,7 +23,7 @@ func (l *auditLogs) addFlag(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.names, "audit-log", nil, "Name the sender of each delete, from this audit log (JSON lines, also gzipped; - for stdin). Repeat it for several API servers.")
 }
 
-// open opens the logs before anything else is read.
+// open opens the logs. It runs before other input is read.
 func (l *auditLogs) open(c *cobra.Command, in io.Reader) error {
 	stdin := false
 	for _, name := range l.names {
@@ -52,7 +52,7 @@ func (l *auditLogs) close() {
 	}
 }
 
-// read reads what the logs say of the time of a past; nil where there are none.
+// read returns the entries of the logs for the time of a past; nil if there are no logs.
 func (l *auditLogs) read(past *history.Past) (*audit.Log, error) {
 	if len(l.names) == 0 {
 		return nil, nil

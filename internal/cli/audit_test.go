@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 )
 
-// What users of kubectl expect of a command, by what the command does.
+// Flags that users of kubectl expect, by the purpose of the command.
 var (
 	answers = []string{"output", "no-headers", "color", "ascii", "template", "allow-missing-template-keys"}
 	rows    = []string{"sort-by"}
@@ -28,8 +28,8 @@ var (
 	always  = []string{"context", "kubeconfig", "request-timeout", "as", "progress"}
 )
 
-// expected says of every command what it does. A command that is not here fails the
-// test, so that nobody forgets.
+// expected are the purposes of every command. A missing command fails the test, so that it is not
+// forgotten.
 var expected = map[string][][]string{
 	"check":                 {answers, rows, reads, judges},
 	"collect":               {answers, rows, reads, judges, writes, {"namespace", "all-namespaces", "fail-on", "steps"}},
@@ -56,8 +56,7 @@ var expected = map[string][][]string{
 	"version":               {answers},
 }
 
-// TestFlags: every command has the flags that it must have, and of everything that can
-// be typed something says how it is completed.
+// TestFlags: every command has its required flags, and every flag and argument has a completion.
 func TestFlags(t *testing.T) {
 	root := cli.NewCommand("kubectl gc", genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
 	seen := map[string]bool{}
@@ -92,7 +91,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestHelpIsShort: the help of what only looks lists no more flags than its users need.
+// TestHelpIsShort: the help of read-only commands lists only flags that most users need.
 func TestHelpIsShort(t *testing.T) {
 	const most = 12
 	root := cli.NewCommand("kubectl gc", genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
@@ -114,7 +113,7 @@ func TestHelpIsShort(t *testing.T) {
 	}
 }
 
-// TestFormats: every command that answers does so in every format of kubectl.
+// TestFormats: every command with an answer supports every format of kubectl.
 func TestFormats(t *testing.T) {
 	t.Chdir("../..")
 	const from = " --from examples/payments-stuck.yaml -n payments"
@@ -172,7 +171,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// answer is what a command prints on stdout. Findings and refusals are answers.
+// answer returns the stdout of a command. Findings and refusals are answers.
 func answer(t *testing.T, line string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

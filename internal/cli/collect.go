@@ -26,8 +26,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// collection is `collect`: of a dump it shows what would go, of a cluster it also
-// does it.
+// collection is the command collect. From a dump it only shows the plan.
 type collection struct {
 	streams    genericiooptions.IOStreams
 	from       source.Source
@@ -155,7 +154,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// check reads the flags.
+// check validates the flags.
 func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	live := l.from.Live()
 	switch l.rules {
@@ -190,14 +189,13 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	}
 	l.only, l.from.About = scope.Namespaces, scope.Namespaces
 	if options.Rules == engine.Strict {
-		// An owner that lives in another namespace keeps its dependent: it has to be seen.
+		// An owner in another namespace keeps its dependent, so all namespaces are read.
 		scope.Namespaces = nil
 	}
 	return nil
 }
 
-// keeper says what is left alone: what is protected, and what is outside of the
-// namespaces.
+// keeper returns the reason to keep an object: it is protected, or outside of the namespaces.
 func (l *collection) keeper() plan.Keeper {
 	policy, namespaces := l.writing.Policy, l.only
 	return func(o *object.Object, removes bool) reason.Code {
@@ -211,7 +209,7 @@ func (l *collection) keeper() plan.Keeper {
 	}
 }
 
-// collect asks, and carries the plan out.
+// collect asks for confirmation and executes the plan.
 func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	err := l.writing.Sure(c, args, l.streams, writing.Proposal{
 		Verb: "collect garbage", Rehearse: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps, RequireComplete: l.requireComplete,

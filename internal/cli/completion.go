@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
-// newCompletion is the command that turns on completion.
+// newCompletion returns the command that prints completion scripts.
 func newCompletion(streams genericiooptions.IOStreams) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "completion",

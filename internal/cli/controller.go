@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
-// The times of the lease, as those of the control plane of Kubernetes.
+// The times of the lease, equal to those of the Kubernetes control plane.
 const (
 	leaseDuration = 15 * time.Second
 	leaseRenew    = 10 * time.Second
@@ -33,10 +33,10 @@ const (
 	leaseName     = "kubectl-gc"
 )
 
-// mostWorkers is more than any server answers at the same time.
+// mostWorkers is more than any server processes concurrently.
 const mostWorkers = 1000
 
-// controllerCommand is `controller`.
+// controllerCommand is the command controller.
 type controllerCommand struct {
 	streams        genericiooptions.IOStreams
 	cluster        source.Cluster
@@ -108,7 +108,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.IntVarP(&k.verbosity, "v", "v", 0, "What to log: 2 for each request, 4 for each decision.")
 }
 
-// addRulesFlag adds the flag that says when an owner is absent.
+// addRulesFlag adds --rules, which selects when an owner counts as absent.
 func addRulesFlag(f *pflag.FlagSet, rules *string) {
 	usage.AddChoice(f, rules, "rules", "strict", "The rules of absence: strict or upstream.", "strict", "upstream")
 }
@@ -155,7 +155,7 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 	return controller.Run(c.Context(), k.o)
 }
 
-// parse makes options of flags.
+// parse converts the flags to options.
 func (k *controllerCommand) parse(c *cobra.Command) error {
 	if k.rules == "strict" {
 		k.o.Rules = engine.Strict
@@ -184,7 +184,7 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 	return nil
 }
 
-// logger writes to stderr, for the libraries of Kubernetes, too.
+// logger returns a logger to stderr. The Kubernetes libraries use it, too.
 func (k *controllerCommand) logger() *slog.Logger {
 	level := slog.LevelInfo
 	switch {
@@ -198,13 +198,13 @@ func (k *controllerCommand) logger() *slog.Logger {
 	return log
 }
 
-// wrapped is a cluster whose requests go through something.
+// wrapped is a client configuration with a wrapped transport.
 type wrapped struct {
 	genericclioptions.RESTClientGetter
 	wrap func(http.RoundTripper) http.RoundTripper
 }
 
-// ToRESTConfig is the configuration of the client.
+// ToRESTConfig returns the configuration with the wrapper.
 func (w wrapped) ToRESTConfig() (*rest.Config, error) {
 	config, err := w.RESTClientGetter.ToRESTConfig()
 	if err != nil {

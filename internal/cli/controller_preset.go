@@ -24,7 +24,7 @@ const (
 	podsNever     = "never"
 )
 
-// presetFlags are those of a collector for tests.
+// presetFlags are the flags of a collector for tests.
 type presetFlags struct {
 	preset, pods string
 	protection   bool
@@ -40,10 +40,10 @@ func (p *presetFlags) addFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "pods", "claim-protection", "cluster-in-use")
 }
 
-// beside are the flags that say something to a collector for tests.
+// besidePreset are the flags that may be combined with --preset.
 var besidePreset = map[string]bool{"preset": true, "pods": true, "claim-protection": true, "cluster-in-use": true, "address": true, "v": true}
 
-// check refuses flags that the preset decides, or that need it.
+// check refuses flags that the preset sets itself, or that need the preset.
 func (p *presetFlags) check(c *cobra.Command) (err error) {
 	if p.preset == presetNone {
 		for _, name := range []string{"pods", "claim-protection", "cluster-in-use"} {
@@ -64,7 +64,7 @@ func (p *presetFlags) check(c *cobra.Command) (err error) {
 // startTimeout is how long a collector for tests waits for the API server.
 const startTimeout = 30 * time.Second
 
-// runPreset has everything deleted that has to be until it is interrupted.
+// runPreset deletes everything due for deletion until it is interrupted.
 func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	if !k.cluster.Known() {
 		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
@@ -90,7 +90,7 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	return errors.Join(k.answer(c.Context(), d), d.Stop())
 }
 
-// answer says that it is ready, and answers until the context ends.
+// answer prints "ready" and serves requests until the context ends.
 func (k *controllerCommand) answer(ctx context.Context, d *deleters.Deleters) error {
 	where := ""
 	failed := make(chan error, 1)

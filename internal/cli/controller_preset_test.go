@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// TestPresetAndReleases: a collector for tests says of a release that was not measured that it
-// was not, and does not work for what is no release at all.
+// TestPresetAndReleases: a collector for tests warns about an untested release, and refuses an
+// invalid one.
 func TestPresetAndReleases(t *testing.T) {
 	for version, c := range map[string]struct {
 		ready bool
@@ -31,7 +31,7 @@ func TestPresetAndReleases(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			rs := &object.Resources{}
 			rs.Add(object.Resource{Version: "v1", Name: "namespaces", Singular: "namespace", Kind: "Namespace", Verbs: object.AllVerbs})
-			some := &object.Object{Ref: object.Namespace.Ref("", "shop")} // a list of nothing at all has no version
+			some := &object.Object{Ref: object.Namespace.Ref("", "shop")} // an empty list has no version
 			some.UID = "shop"
 			simulated := facade.New([]*object.Object{some}, rs, facade.Documents(rs.All()))
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func TestPresetAndReleases(t *testing.T) {
 				ended <- cli.Main(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: say, ErrOut: &errs})
 				_ = say.Close()
 			}()
-			first, _ := bufio.NewReader(out).ReadString('\n') // nothing, if it does not begin
+			first, _ := bufio.NewReader(out).ReadString('\n') // empty if it does not start
 			interrupt()
 			code := <-ended
 			if (first == "ready\n") != c.ready || !c.ready && code == 0 {

@@ -22,8 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// deletion is `delete`, and with that `dry-run delete`, which is the same up to the
-// question.
+// deletion is the command delete, and dry-run delete, which ends before the confirmation.
 type deletion struct {
 	streams         genericiooptions.IOStreams
 	source          source.Source
@@ -91,7 +90,7 @@ func newDeletion(streams genericiooptions.IOStreams, config *genericclioptions.C
 	}
 }
 
-// addFlags adds those that say what is deleted, how, and how that is shown.
+// addFlags adds the flags that select what is deleted, how, and how it is shown.
 func (d *deletion) addFlags(f *pflag.FlagSet) {
 	d.targets.AddFlags(f)
 	f.BoolVar(&d.targets.IgnoreMissing, "ignore-not-found", false, "Pass over objects that are not there; when none is, there is nothing to do.")
@@ -140,8 +139,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	})
 }
 
-// noteDeleted says that a target was deleted before: that it is still there is not for
-// want of a delete.
+// noteDeleted prints a note if a target is being deleted already: another delete would not help.
 func (d *deletion) noteDeleted(w source.World, p *report.Plan) {
 	for _, t := range p.Seed.Targets {
 		if o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil && o.BeingDeleted() {
@@ -152,7 +150,7 @@ func (d *deletion) noteDeleted(w source.World, p *report.Plan) {
 	}
 }
 
-// check reads the flags.
+// check validates the flags.
 func (d *deletion) check(c *cobra.Command, args []string) error {
 	if err := d.failOn.parse(); err != nil {
 		return usage.Errorf(c, "%w", err)

@@ -11,19 +11,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 )
 
-// deleteRequest is what a DELETE asks for beside the object, by the flags of kubectl
-// delete.
+// deleteRequest are the options of a DELETE, from the flags of kubectl delete.
 type deleteRequest struct {
 	cascade string
 	grace   int64
 	now     bool
 	force   bool
-	// policy and period are what the flags come to; without a period each pod has its own.
+	// policy and period are the results of check. A nil period keeps the grace period of each pod.
 	policy engine.Policy
 	period *int64
 }
 
-// cascades are the policies by the values of --cascade.
+// cascades maps the values of --cascade to propagation policies.
 var cascades = map[string]engine.Policy{
 	"background": engine.Background, "foreground": engine.ForegroundPolicy, "orphan": engine.OrphanPolicy,
 }
@@ -37,7 +36,7 @@ func (r *deleteRequest) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&r.force, "force", false, "A grace period of 0: pods vanish from the API while their containers may still run.")
 }
 
-// check reads the flags as kubectl does, with its warnings.
+// check validates the flags as kubectl does, with its warnings.
 //
 // Upstream: kubectl/pkg/cmd/delete/delete_flags.go parseCascadingFlag.
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.Complete, DeleteOptions.Validate.

@@ -23,11 +23,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// defaultPatience is longer than the collector waits before it tries again, which is
-// 1000 s at most. (spec §3.1)
+// defaultPatience exceeds the collector's longest retry delay of 1000 s. (spec §3.1)
 const defaultPatience = 20 * time.Minute
 
-// doctorCommand is `doctor`.
+// doctorCommand is the command doctor.
 type doctorCommand struct {
 	streams         genericiooptions.IOStreams
 	source          source.Source
@@ -111,8 +110,8 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	return d.graph.check(c)
 }
 
-// examine reads everything there is to read. The graph of a running collector is read
-// before the snapshot and after it: what changes meanwhile is no difference.
+// examine reads all input and judges it. The graph of a running collector is read before and after
+// the snapshot; changes in between are no difference.
 func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	ctx := c.Context()
 	o := doctor.Options{Patience: int64(d.patience / time.Second)}
@@ -152,8 +151,8 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	return examined(ctx, w, o)
 }
 
-// examined judges the collector, and does not blame it for what webhooks refuse. Of a
-// cluster they are read for what is left undone alone.
+// examined judges the collector, and does not blame it for refusals by webhooks. On a cluster,
+// webhooks are read only for objects that the collector has left undone.
 func examined(ctx context.Context, w source.World, o doctor.Options) (*report.Checkup, error) {
 	var reach kube.Reach
 	if w.Client != nil {
@@ -193,7 +192,7 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 	return err
 }
 
-// stdins is how many of the inputs are standard input.
+// stdins returns the number of inputs that are standard input.
 func (d *doctorCommand) stdins() int {
 	n := 0
 	for _, name := range slices.Concat(d.source.From, d.before, []string{d.graph.from}) {
@@ -204,8 +203,7 @@ func (d *doctorCommand) stdins() int {
 	return n
 }
 
-// leaseOf reads the lease of kube-controller-manager. That it cannot be read is an
-// answer, too.
+// leaseOf reads the lease of kube-controller-manager. An unreadable lease is a result, too.
 func leaseOf(ctx context.Context, client *kube.Client) *doctor.Lease {
 	l, err := client.Lease(ctx, object.ManagerLease.Namespace, object.ManagerLease.Name)
 	switch {
@@ -221,8 +219,8 @@ func leaseOf(ctx context.Context, client *kube.Client) *doctor.Lease {
 	}
 }
 
-// managersOf reads the command lines of the controller managers that run in pods.
-// Where there are none, or where they may not be seen, that says nothing.
+// managersOf reads the command lines of controller managers that run in pods. The result is empty
+// if there are none or they can't be read.
 func managersOf(ctx context.Context, client *kube.Client) []doctor.Process {
 	lines, err := client.CommandLines(ctx, object.ManagerLease.Namespace, "component=kube-controller-manager")
 	if err != nil {

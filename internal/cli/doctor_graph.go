@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
-// beliefs says where the graph of the cluster's collector comes from.
+// beliefs is the source of the graph in the cluster's collector.
 type beliefs struct {
 	from      string
 	tokenFile string
@@ -42,7 +42,7 @@ func (b *beliefs) addFlags(f *pflag.FlagSet) {
 func (b *beliefs) check(c *cobra.Command) error {
 	if strings.HasPrefix(b.from, "http://") || strings.HasPrefix(b.from, "https://") {
 		u, err := url.Parse(b.from)
-		if err != nil || u.Host == "" || u.User != nil { // it may hold a password: it is not repeated
+		if err != nil || u.Host == "" || u.User != nil { // it may hold a password, so it is not printed
 			return usage.Errorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
 		}
 		b.at = u
@@ -54,7 +54,7 @@ func (b *beliefs) check(c *cobra.Command) error {
 	return nil
 }
 
-// first reads the graph before the snapshot is taken; nil if none was asked for.
+// first reads the graph before the snapshot is taken; nil without --graph.
 func (b *beliefs) first(ctx context.Context, client *kube.Client, in io.Reader, live bool) (*doctor.Belief, error) {
 	if b.from == "" {
 		return nil, nil //nolint:nilnil // no graph is no mistake
@@ -104,11 +104,10 @@ func (b *beliefs) open(ctx context.Context, client *kube.Client, in io.Reader) (
 	return b.ask(ctx)
 }
 
-// slowest is how long the endpoint may take to write its graph.
+// slowest is the timeout of the endpoint for its graph.
 const slowest = 5 * time.Minute
 
-// ask reads from the endpoint itself. It follows no redirect, which would take the
-// token along.
+// ask reads from the endpoint directly. It follows no redirects, which would receive the token.
 func (b *beliefs) ask(ctx context.Context) (io.ReadCloser, error) {
 	config, err := b.trust()
 	if err != nil {
@@ -141,9 +140,9 @@ func (b *beliefs) ask(ctx context.Context) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// trust is how the certificate of the endpoint is verified. By default
-// kube-controller-manager makes up its own, which nobody can verify; on loopback, as
-// behind a forwarded port, that is taken.
+// trust returns how to verify the certificate of the endpoint. By default kube-controller-manager
+// has a self-signed one, which can't be verified. It is accepted on loopback, as behind a forwarded
+// port.
 func (b *beliefs) trust() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if b.caFile == "" {
@@ -166,7 +165,7 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && at.Unmap().IsLoopback()
 }
 
-// refusalOf says what to do about an answer that is no graph.
+// refusalOf explains a failed request for the graph.
 func refusalOf(from string, status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

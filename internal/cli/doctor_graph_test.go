@@ -14,7 +14,7 @@ import (
 
 const emptyGraph = "strict digraph full {\n}\n"
 
-// written is a file with a text.
+// written writes a file and returns its path.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "file")
@@ -24,8 +24,8 @@ func written(t *testing.T, text string) string {
 	return name
 }
 
-// The endpoint is asked with the token, and verified by the certificates, that were
-// given; a token never follows a redirect.
+// The endpoint is requested with the given token, and verified by the given certificates. The token
+// never follows a redirect.
 func TestGraphFromURL(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s was asked, with %q", r.URL, r.Header.Get("Authorization"))
@@ -76,7 +76,7 @@ func TestGraphFromURL(t *testing.T) {
 	}
 }
 
-// Only what is on this machine is trusted without a certificate.
+// Only an endpoint on this machine is trusted without a certificate.
 func TestGraphTrust(t *testing.T) {
 	for at, skips := range map[string]bool{
 		"https://127.0.0.1:10257/graph": true, "https://localhost:10257/graph": true, "https://[::1]:10257/graph": true,
@@ -92,8 +92,7 @@ func TestGraphTrust(t *testing.T) {
 	}
 }
 
-// A graph that is read again is read from the running collector; a file and a pipe are
-// read once.
+// The graph of a running collector is read again; a file and a pipe are read once.
 func TestGraphAgain(t *testing.T) {
 	asked := 0
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -75,8 +75,8 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	return c
 }
 
-// foretell plans a delete, and returns the world that the plan is of. Of a delete in the
-// background one namespace may say everything.
+// foretell plans a delete, and returns the data that the plan is based on. For a background delete,
+// one namespace may be sufficient.
 func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
 	d.source.Evidence = true
 	steps := d.steps || d.output.PlaysSteps()
@@ -105,11 +105,11 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 	return of, result, err
 }
 
-// usualSeed is where the schedules start that are tried without being asked to: a run and
-// its dry run try the same.
+// usualSeed is the seed of schedules that are tried by default, so that a run and its dry run try
+// the same ones.
 const usualSeed = 1
 
-// simulated is the text of a stage that simulates.
+// simulated returns the progress text of a simulation.
 func simulated(schedules int) string {
 	if schedules <= 0 {
 		return "simulating the delete"

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// TestLive: an explanation from a cluster shows the events about the object, and one that
-// may not read them is none the worse; risk reads the cluster, too.
+// TestLive: an explanation from a cluster includes the events of the object, and works without
+// permission to read them. risk reads the cluster, too.
 func TestLive(t *testing.T) {
 	const event = `{"kind":"EventList","apiVersion":"v1","items":[{"involvedObject":{"uid":"leaf"},"type":"Warning",` +
 		`"reason":"Failed","message":"no\u001b[2Jway","count":4,"lastTimestamp":"2026-01-01T00:00:00Z"}]}`

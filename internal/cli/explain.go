@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// explanation is `explain`.
+// explanation is the command explain.
 type explanation struct {
 	streams         genericiooptions.IOStreams
 	source          source.Source
@@ -107,9 +107,9 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	return k.print(c, of, e)
 }
 
-// explain explains one object, with what is known of those who act beside the collector.
-// Of one that is being deleted it says what it waits for in the end, as stuck does. The
-// rest is why a part of a cluster is not enough for that.
+// explain explains one object, also with evidence about other controllers. For an object that is
+// being deleted it adds what it waits for, as stuck does. rest is why a part of the cluster was
+// insufficient.
 func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *impact.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now := w.TakenAt()
 	defer progress.Begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).ShortName()).End()
@@ -145,8 +145,8 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 	return e, rest, nil
 }
 
-// seen is the evidence about one object: for one that is being deleted what stuck reads,
-// for another one what matters when it is.
+// seen returns the evidence about one object: what stuck reads if it is being deleted, otherwise
+// what a delete would depend on.
 func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object) (*evidence.World, error) {
 	if w.Client == nil || o.BeingDeleted() {
 		return w.Evidence(ctx, []object.Ref{o.Ref})
@@ -165,8 +165,8 @@ func (k *explanation) print(c *cobra.Command, w source.World, e *report.Explanat
 // manyEvents is the number of events that an explanation shows.
 const manyEvents = 10
 
-// addEvents adds what was noted about the object in a cluster. That it cannot be read is
-// said, and changes nothing about the answer.
+// addEvents adds the events of the object in a cluster. A read error is reported in the document
+// only.
 func addEvents(ctx context.Context, client *kube.Client, e *report.Explanation) {
 	events, err := client.Events(ctx, object.Ref(e.Object), manyEvents)
 	if err != nil {

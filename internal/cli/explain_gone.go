@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// explainGone answers about an object that a cluster does not have any more: as lost does. It
-// reports whether there was one to speak of. Of any other the note says since when nothing of
-// that name was deleted, for that it is not there says somebody else.
+// explainGone answers about a deleted object of a cluster, as lost does, and reports whether it
+// did. If the history has no deletion of that name, it prints a note with the time when the history
+// begins. The caller reports that the object does not exist.
 func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, err error) {
 	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 {
 		return false, nil
 	}
 	named, err := namedObjects(c, args)
 	if err != nil || len(named.list) != 1 {
-		return false, nil // what is wrong is said when the object is looked for
+		return false, nil // the lookup of the object reports the error
 	}
 	client, err := k.source.Open(c, &k.targets.Namespaces)
 	if err != nil {
@@ -41,7 +41,7 @@ func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, e
 	return k.gone(c, record, named)
 }
 
-// explainGoneFrom does so for what a file remembers, of an object that is not there as of the file.
+// explainGoneFrom is explainGone for a file with history, if the object is not in the file.
 func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done bool, err error) {
 	if k.source.Live() || !k.source.Remembers() || k.targets.Check(c, args) != nil || len(args) == 0 {
 		return false, nil

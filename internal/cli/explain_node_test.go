@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestExplainNode: of a node that is cordoned, explain names the budget that allows no eviction of a pod
-// on it, and of any other node none.
+// TestExplainNode: for a cordoned node, explain names the budget that allows no eviction of a pod
+// on it; for any other node, it names none.
 func TestExplainNode(t *testing.T) {
 	const world = `apiVersion: v1
 kind: List

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// failOn are conditions on a plan under which a script wants to be told.
+// failOn are the conditions of --fail-on.
 type failOn struct {
 	conditions []string
 	outcomes   []report.Outcome
@@ -22,7 +22,7 @@ type failOn struct {
 
 const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
 
-// parse reads the conditions.
+// parse parses the conditions.
 func (f *failOn) parse() error {
 	for _, c := range f.conditions {
 		key, value, hasValue := strings.Cut(c, "=")
@@ -57,7 +57,7 @@ func outcomeNamed(name string) (report.Outcome, bool) {
 	return "", false
 }
 
-// verdict is the error of a plan that meets a condition.
+// verdict returns an error if a plan meets a condition.
 func (f *failOn) verdict(p *report.Plan) error {
 	if met := f.match(p); len(met) > 0 {
 		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
@@ -65,8 +65,8 @@ func (f *failOn) verdict(p *report.Plan) error {
 	return nil
 }
 
-// match lists the conditions that a plan meets. Kinds and numbers are those of the
-// account of the run: what goes at once, and what goes when finalizers are removed.
+// match returns the conditions that a plan meets. Kinds and counts include all consequences:
+// deletions at once and those after finalizers are removed.
 func (f *failOn) match(p *report.Plan) []string {
 	var met []string
 	counts := map[report.Outcome]int{}
@@ -78,7 +78,7 @@ func (f *failOn) match(p *report.Plan) []string {
 			continue
 		}
 		counts[e.Outcome]++
-		if len(e.MayHang()) > 0 { // blocked, as far as is known
+		if len(e.MayHang()) > 0 { // blocked, unless the unknown controller runs
 			counts[report.Unknown]++
 		}
 		if e.DependsOnTiming {

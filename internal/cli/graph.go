@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// graphCommand is `graph`.
+// graphCommand is the command graph.
 type graphCommand struct {
 	streams                   genericiooptions.IOStreams
 	source                    source.Source
@@ -35,7 +35,8 @@ type graphCommand struct {
 	depth                     int
 	upstream                  bool
 	requireComplete           bool
-	// cluster is the one that was read, as seen; nil for a dump.
+	// cluster is the client of the cluster that was read, seen its snapshot; cluster is nil for a
+	// dump.
 	cluster *kube.Client
 	seen    *snapshot.Snapshot
 }
@@ -121,7 +122,7 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	return exit.UnlessComplete(g.requireComplete, doc.Complete)
 }
 
-// directions are those from an object; upstream's endpoint goes in all of them.
+// directions returns the directions to follow from an object. With --upstream, it is both.
 func (g *graphCommand) directions() []graph.Direction {
 	switch {
 	case g.whole || g.upstream:
@@ -134,9 +135,8 @@ func (g *graphCommand) directions() []graph.Direction {
 	return []graph.Direction{graph.ToOwners, graph.ToDependents}
 }
 
-// draw reads the world and makes the graph: of single objects, of what is in a namespace, or
-// of everything. The endpoint of upstream knows no namespaces, and shows whatever has the
-// uid of an owner, wherever it is.
+// draw reads the input and builds the graph: of objects, of a namespace or of everything. The
+// upstream endpoint does not filter by namespace, and includes whatever has the UID of an owner.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
 	var doc *report.Graph
 	of := func(w source.World, part *impact.OneNamespace) (rest string, err error) {
@@ -190,8 +190,8 @@ func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
 	return g.output.Show(c, g.streams.Out, doc, tree, output.Formats{"dot": dot}, output.Drawn(output.GraphDrawing(doc)))
 }
 
-// printed is what the cluster prints of the objects in a tree, for people alone. Its only
-// error is an interrupt.
+// printed returns the columns that the cluster prints for the objects of a tree, for text output.
+// An interrupt is the only error.
 func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) (map[types.UID]object.Printed, error) {
 	if g.cluster == nil {
 		return nil, nil

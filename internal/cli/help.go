@@ -11,11 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
-// Live is the annotation of commands that know nothing but a live cluster.
+// Live is the annotation of commands that work only on a live cluster.
 const Live = "kubectl-gc.io/live"
 
-// text is a text of help without the indentation that it has in the source. Its
-// lines stay as they are written: they fit into 80 columns.
+// text removes the indentation from a help text. Its lines fit into 80 columns and are not wrapped.
 func text(raw string) string {
 	lines := strings.Split(strings.TrimSpace(raw), "\n")
 	for i, line := range lines {
@@ -24,8 +23,8 @@ func text(raw string) string {
 	return strings.Join(lines, "\n")
 }
 
-// usageTemplate is cobra's usage without the flags that every command has: they are many,
-// they are kubectl's, and one command lists them.
+// usageTemplate is cobra's usage without the persistent flags. They are many and known from
+// kubectl, and the command options lists them.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}
@@ -49,7 +48,7 @@ Use "{{.CommandPath}} [command] --help" for more information about a command.{{e
 Use "{{.Root.CommandPath}} options" for the flags that choose a cluster, and rare ones.
 `
 
-// commandGroups are the groups of the commands, as help lists them.
+// commandGroups are the groups of commands in the help.
 var commandGroups = []*cobra.Group{
 	{ID: "see", Title: "See what would happen, and why:"},
 	{ID: "find", Title: "Find what is wrong:"},
@@ -58,7 +57,7 @@ var commandGroups = []*cobra.Group{
 	{ID: "other", Title: "Other commands:"},
 }
 
-// grouped says which commands are in which group.
+// grouped lists the commands of each group.
 var grouped = map[string][]string{
 	"see":   {"dry-run", "explain", "graph", "risk"},
 	"find":  {"stuck", "lost", "check", "doctor"},
@@ -66,7 +65,7 @@ var grouped = map[string][]string{
 	"keep":  {"snapshot", "controller", "rbac"},
 }
 
-// meant says which command is meant by a word that users of kubectl and its plugins know.
+// meant maps commands to words that users of kubectl and its plugins may type for them.
 var meant = map[string][]string{
 	"dry-run":          {"plan", "preview", "simulate", "diff"},
 	"explain":          {"describe", "get", "owner", "owners", "who"},
@@ -81,7 +80,7 @@ var meant = map[string][]string{
 	"snapshot":         {"dump", "backup", "export"},
 }
 
-// commandsFor are the commands that are meant by a word, in their order.
+// commandsFor returns the sorted commands that a word may mean.
 func commandsFor(word string) []string {
 	var names []string
 	for name, words := range meant {
@@ -93,7 +92,7 @@ func commandsFor(word string) []string {
 	return names
 }
 
-// sortIntoGroups gives every command its group; what has none is among the others.
+// sortIntoGroups assigns every command to its group, or to the group other.
 func sortIntoGroups(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.GroupID, c.SuggestFor = "other", meant[c.Name()]
@@ -106,8 +105,7 @@ func sortIntoGroups(root *cobra.Command) {
 	root.SetHelpCommandGroupID("other")
 }
 
-// insteadOf is what there is instead of a flag that other programs have; empty for a flag
-// that nobody would miss.
+// insteadOf returns the alternative to a flag of other programs; empty if there is none.
 func insteadOf(c *cobra.Command, unknown *pflag.NotExistError) string {
 	if unknown == nil || c.Flag("confirm") == nil {
 		return ""
@@ -125,8 +123,8 @@ func insteadOf(c *cobra.Command, unknown *pflag.NotExistError) string {
 	return ""
 }
 
-// flagError says what is wrong with a flag, and which one could be meant. Behind a word
-// that is no command, what is wrong is that word.
+// flagError explains a wrong flag and suggests similar ones. If an unknown command precedes the
+// flag, it reports that command.
 func flagError(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
 		return unknownCommand(c, words[0])

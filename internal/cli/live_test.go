@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// smallCluster serves the objects of small, and returns the flags that lead there.
+// smallCluster serves the objects of small, and returns the flags to reach it.
 func smallCluster(t *testing.T) []string {
 	t.Helper()
 	rs := &object.Resources{}
@@ -33,7 +33,7 @@ func smallCluster(t *testing.T) []string {
 	return []string{"--server=" + server.URL, "--cache-dir=" + t.TempDir()}
 }
 
-// TestCompletionInCluster: words come from the cluster when there is no dump.
+// TestCompletionInCluster: without a dump, words come from the cluster.
 func TestCompletionInCluster(t *testing.T) {
 	at := smallCluster(t)
 	for typed, want := range map[string]string{
@@ -60,7 +60,7 @@ func TestCompletionInCluster(t *testing.T) {
 	}
 }
 
-// undecided is somebody at a terminal who is asked and types nothing.
+// undecided is a terminal where the user types nothing.
 type undecided struct{ asked func() }
 
 func (undecided) AtTerminal() bool { return true }
@@ -70,7 +70,7 @@ func (u undecided) Read([]byte) (int, error) {
 	select {}
 }
 
-// TestInterruptedQuestion: an interrupt is no yes.
+// TestInterruptedQuestion: an interrupt is not a confirmation.
 func TestInterruptedQuestion(t *testing.T) {
 	at := smallCluster(t)
 	ctx, cancel := context.WithCancel(t.Context())

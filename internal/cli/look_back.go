@@ -17,13 +17,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
-// lookBack is a question about the past: since when, and about what.
+// lookBack is a question about the past: the time span and the namespaces.
 type lookBack struct {
 	streams       genericiooptions.IOStreams
 	namespaces    source.Namespaces
 	since         time.Duration
 	sinceRevision uint64
-	// audit are logs that name who sent deletes.
+	// audit are audit logs that name the senders of deletes.
 	audit auditLogs
 }
 
@@ -46,8 +46,7 @@ func (b *lookBack) check(c *cobra.Command, args []string) error {
 	return b.namespaces.Check(c)
 }
 
-// trace finds what was lost, as a record has it. The namespaces have to know which one the context
-// means.
+// trace finds the losses in a record. The namespace of the context must be known before.
 func (b *lookBack) trace(c *cobra.Command, record *source.Record, named lostNames) (*history.Account, lost.Question, error) {
 	q, scope, err := b.question(record, &named)
 	if err != nil {
@@ -66,7 +65,7 @@ func (b *lookBack) trace(c *cobra.Command, record *source.Record, named lostName
 	return history.Trace(past), q, nil
 }
 
-// wayOut says of an error what helps whoever has rights in one namespace only.
+// wayOut adds to an error what helps a user with permissions in one namespace only.
 func (b *lookBack) wayOut(err error) error {
 	if _, ok := errors.AsType[*kube.ForbiddenPastError](err); ok && b.namespaces.All {
 		return errors.New("to look at all namespaces you need the right to list leases in namespace kube-system; with rights in one namespace only: -n NAMESPACE")
@@ -74,8 +73,8 @@ func (b *lookBack) wayOut(err error) error {
 	return err
 }
 
-// question is what is asked, but for the objects: which they are the past tells. The scope are
-// the namespaces in which to look.
+// question returns the question without its objects, which need the past to be resolved, and the
+// namespaces to read.
 func (b *lookBack) question(record *source.Record, named *lostNames) (q lost.Question, scope []string, err error) {
 	q = lost.Question{Since: b.since, SinceRevision: b.sinceRevision, Source: record.Source, Undo: true, File: record.Flags}
 	if len(named.list) > 0 {
@@ -94,14 +93,14 @@ func (b *lookBack) question(record *source.Record, named *lostNames) (q lost.Que
 	return q, scope, nil
 }
 
-// read reads what a record remembers.
+// read reads the past from a record.
 func (b *lookBack) read(c *cobra.Command, record history.Record, namespaces []string) (*history.Past, error) {
 	s := progress.Begin(c, b.streams.ErrOut, "reading the history of the cluster")
 	defer s.End()
 	return record.Past(c.Context(), b.window(s, namespaces))
 }
 
-// window is how far back to look, and where.
+// window returns the time span and the namespaces to read.
 func (b *lookBack) window(s *progress.Stage, namespaces []string) history.Window {
 	return history.Window{
 		Since: int64(b.since / time.Second), SinceRevision: b.sinceRevision, Namespaces: namespaces,

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// losing is `lost`.
+// losing is the command lost.
 type losing struct {
 	lookBack
 	source          source.Source

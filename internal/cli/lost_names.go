@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// lostNames are objects that are asked about by type and name, and in which namespace they
-// were if they were in one. They need not exist, nor need their types.
+// lostNames are objects given by type and name, and the namespace for namespaced types. Neither the
+// objects nor their types need to exist.
 type lostNames struct {
 	namespace string
 	list      []typedName
@@ -22,7 +22,7 @@ type lostNames struct {
 
 type typedName struct{ kind, name string }
 
-// namedObjects reads arguments of the forms TYPE NAME… and TYPE/NAME….
+// namedObjects parses arguments of the forms TYPE NAME… and TYPE/NAME….
 func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
 	var n lostNames
 	if len(args) == 1 && !strings.Contains(args[0], "/") {
@@ -47,8 +47,7 @@ func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
 	return n, nil
 }
 
-// spaces are the namespaces in which what is asked about may have been, and what it took; nil
-// for all.
+// spaces returns the namespaces where the objects and their dependents may have been; nil for all.
 func (n lostNames) spaces(served *object.Resources) []string {
 	types := typesOf(served)
 	var spaces []string
@@ -66,8 +65,8 @@ func (n lostNames) spaces(served *object.Resources) []string {
 	return slices.Compact(spaces)
 }
 
-// objects are the coordinates of what is asked about, as the server serves it, or as a CRD did
-// that is gone.
+// objects returns the references of the objects. Types are those that the server serves, and those
+// of deleted CRDs.
 func (n lostNames) objects(past *history.Past) ([]object.Ref, error) {
 	if len(n.list) == 0 {
 		return nil, nil
@@ -92,18 +91,18 @@ func (n lostNames) objects(past *history.Past) ([]object.Ref, error) {
 	return refs, nil
 }
 
-// unknownTypeError is the error about a type that is not served, and was not.
+// unknownTypeError reports a type that is not served and was not deleted.
 type unknownTypeError struct {
 	name string
 	near []string
 }
 
-// Error says what else may be meant.
+// Error suggests similar types.
 func (e *unknownTypeError) Error() string {
 	return fmt.Sprintf("the server has no resource type %q, and none was deleted%s", e.name, usage.DidYouMean(e.near))
 }
 
-// typesOf are the types that can be named, the first of those that mean the same.
+// typesOf returns all types for lookups by name. The first match counts.
 func typesOf(resources *object.Resources) targets.Types {
 	return targets.Types{Resources: resources, Holds: func(object.Resource) bool { return true }}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestLostNames: what is asked about need not exist, nor need its type, if its CRD went within
-// the history; where it may have been is what is read.
+// TestLostNames: neither a named object nor its type must exist, if the CRD was deleted within the
+// history. Only namespaces where the object may have been are read.
 func TestLostNames(t *testing.T) {
 	served := &object.Resources{}
 	for _, k := range []object.Kind{object.Namespace, object.Pod, object.CRD} {

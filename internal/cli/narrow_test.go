@@ -19,8 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// requests notes the lists of configmaps that a server was asked for, and the lists of
-// pods, which are evidence alone.
+// requests records the requested lists of configmaps, and those of pods, which are evidence only.
 type requests struct {
 	http.Handler
 	mu    sync.Mutex
@@ -48,8 +47,8 @@ const (
 	everywhere    = "/api/v1/configmaps"
 )
 
-// small is a world of two namespaces. In shop, leaf is owned by root, lost by nobody
-// that exists, and held waits for somebody; elsewhere, false names root.
+// small returns the objects of two namespaces. In shop, leaf is owned by root, lost has an absent
+// owner, and held waits for a finalizer; in elsewhere, false names root.
 func small() []*object.Object {
 	one := func(namespace, name string, owners ...string) *object.Object {
 		o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name, UID: types.UID(name)}}
@@ -65,7 +64,7 @@ func small() []*object.Object {
 	return []*object.Object{space, one("shop", "root"), one("shop", "leaf", "root"), one("shop", "lost", "nobody"), one("else", "false", "root"), held}
 }
 
-// calm is a namespace in which every owner is there.
+// calm returns a namespace without missing owners.
 func calm() []*object.Object {
 	top := object.ConfigMap.Ref("calm", "top")
 	top.UID = "top"
@@ -74,8 +73,8 @@ func calm() []*object.Object {
 	return []*object.Object{{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "calm", UID: "calm"}}, {Ref: top}, leave}
 }
 
-// TestNarrow: a command about one object reads its namespace alone where that is
-// enough, says so, and reads everything where it is not.
+// TestNarrow: a command about one object reads only its namespace if that is sufficient, and says
+// so; otherwise it reads everything.
 func TestNarrow(t *testing.T) {
 	rs := &object.Resources{}
 	rs.Add(object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs})

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// TestNamespaceByName: with rights in one namespace alone, and without -n, a question about
-// that namespace is answered, whether or not the Namespace itself may be read.
+// TestNamespaceByName: with permissions in one namespace only, and without -n, a question about
+// that namespace is answered, whether or not the Namespace itself can be read.
 func TestNamespaceByName(t *testing.T) {
 	rs := &object.Resources{}
 	rs.Add(object.Resource{Version: "v1", Name: "namespaces", Singular: "namespace", Kind: "Namespace", Verbs: object.AllVerbs})
@@ -34,7 +34,7 @@ func TestNamespaceByName(t *testing.T) {
 	t.Setenv("KUBECONFIG", nothing)
 	for _, c := range []struct {
 		args string
-		get  bool // whether the Namespace may be read
+		get  bool // whether the Namespace can be read
 		exit int
 		says string
 	}{

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
-// newOptions is the command that lists the flags that the help of commands leaves out.
+// newOptions returns the command that lists the flags missing in the help of commands.
 func newOptions(streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options [COMMAND]",
@@ -37,13 +37,13 @@ func newOptions(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 }
 
-// unlistedGroup are flags that few need, and that the same commands have.
+// unlistedGroup are unlisted flags that the same commands have.
 type unlistedGroup struct {
 	commands string
 	flags    *pflag.FlagSet
 }
 
-// unlistedFlags groups the flags of a command and of those below it by the commands that
+// unlistedFlags groups the unlisted flags of a command and its subcommands by the commands that
 // have them.
 func unlistedFlags(top *cobra.Command) []*unlistedGroup {
 	type meaning struct{ name, usage string }

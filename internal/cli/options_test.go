@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
-// TestOptionsListsWhatHelpLeavesOut: every flag of every command is in its help, or in
-// what `options` says of it.
+// TestOptionsListsWhatHelpLeavesOut: every flag of every command is in its help or listed by
+// `options`.
 func TestOptionsListsWhatHelpLeavesOut(t *testing.T) {
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	root := NewCommand("kubectl gc", streams)

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 )
 
-// update draws the pictures of documentation anew.
+// update redraws the pictures of the documentation.
 var update = flag.Bool("update", false, "draw docs/pictures anew")
 
-// shownPicture is a command line, and below it the picture that it draws.
+// shownPicture matches a command line, and below it the picture that it draws.
 var shownPicture = regexp.MustCompile("(?m)^(kubectl gc .* -o svg .*)\n```\n\n!\\[[^]]+\\]\\((pictures/[a-z]+\\.svg)\\)$")
 
-// TestShownPictures compares the pictures of documentation with what the commands above
-// them draw; -update draws them anew.
+// TestShownPictures compares the pictures of the documentation with the output of the commands
+// above them; -update redraws them.
 func TestShownPictures(t *testing.T) {
 	t.Chdir("../..")
 	t.Setenv("LC_ALL", "C.UTF-8")
@@ -62,7 +62,7 @@ func TestShownPictures(t *testing.T) {
 	}
 }
 
-// draws is what a command line without quotes prints.
+// draws returns the output of a command line without quotes.
 func draws(t *testing.T, line string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// rbac is `rbac`.
+// rbac is the command rbac.
 type rbac struct {
 	streams        genericiooptions.IOStreams
 	cluster        source.Cluster
@@ -100,8 +100,7 @@ func (r *rbac) run(c *cobra.Command) error {
 	return r.print(c, roles)
 }
 
-// print prints objects as documents, as kubectl apply takes them; for what looks into them
-// several are one list.
+// print prints objects as YAML documents or names. Other formats get several objects as a List.
 func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 	var printer printers.ResourcePrinter = &printers.YAMLPrinter{}
 	switch r.output.Full() {
@@ -130,7 +129,7 @@ func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 	return err
 }
 
-// served are the kinds of a dump or a cluster.
+// served returns the kinds of a dump or a cluster.
 func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
 	if len(r.from) > 0 {
 		w, err := (&source.Source{From: r.from}).ReadDump(c, r.streams)

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// asked notes the paths that a server was asked for.
+// asked records the requested paths of a server.
 type asked struct {
 	http.Handler
 	mu    sync.Mutex
@@ -32,8 +32,8 @@ func (a *asked) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	a.Handler.ServeHTTP(w, q)
 }
 
-// TestExtraReads: what a plan reads of those who act beside the collector is no more
-// than matters for what it reaches.
+// TestExtraReads: a plan reads only the evidence about other controllers that matters for the
+// objects it reaches.
 func TestExtraReads(t *testing.T) {
 	const admission = "/apis/admissionregistration.k8s.io/v1/"
 	webhooks := []string{

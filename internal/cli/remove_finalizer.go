@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// removal is `remove-finalizer`.
+// removal is the command remove-finalizer.
 type removal struct {
 	streams         genericiooptions.IOStreams
 	source          source.Source

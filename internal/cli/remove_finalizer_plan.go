@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// check reads the flags, and refuses arguments that cannot name objects and finalizers.
+// check validates flags and arguments.
 func (r *removal) check(c *cobra.Command, args []string) error {
 	many := r.many()
 	slashed := len(args) > 0 && strings.Contains(args[0], "/")
@@ -57,12 +57,12 @@ func (r *removal) check(c *cobra.Command, args []string) error {
 	return r.writing.Check(c)
 }
 
-// many reports whether a selection is meant.
+// many reports whether the arguments select objects instead of naming them.
 func (r *removal) many() bool { return r.targets.Selector != "" || r.targets.All }
 
-// find splits the arguments into objects and finalizers, and finds the objects. The last
-// argument is a finalizer, the first ones name an object; what is between is a finalizer
-// from that on which one of the objects has, or which cannot be the name of an object.
+// find splits the arguments into objects and finalizers, and finds the objects. The first argument
+// belongs to an object and the last is a finalizer. In between, finalizers start at the first
+// argument that one of the objects has as a finalizer, or that can't name an object.
 func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects []object.Ref, names []string, err error) {
 	first := 1
 	if !r.many() && !strings.Contains(args[0], "/") {
@@ -88,8 +88,7 @@ func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects
 	return objects, names, nil
 }
 
-// isFinalizer reports whether an argument behind objects is a finalizer, and no further
-// object.
+// isFinalizer reports whether an argument after objects is a finalizer instead of another object.
 func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []string, arg string) bool {
 	for _, ref := range objects {
 		if has, _ := finalizer.Has(w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name), arg); has {
@@ -104,8 +103,8 @@ func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []strin
 	return !slashed || err != nil
 }
 
-// choose finds the objects. Of a selection those are meant that are stuck on one of
-// the finalizers; how many others there are is said.
+// choose returns the objects to change. A selection includes only objects that are being deleted
+// and have one of the finalizers; the others are counted in a note.
 func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*object.Object, error) {
 	var objects []*object.Object
 	alive, without := 0, 0
@@ -138,7 +137,7 @@ func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*
 	return objects, nil
 }
 
-// present are the finalizers that an object has.
+// present returns the finalizers that an object has.
 func present(o *object.Object, names []string) []string {
 	var list []string
 	for _, name := range names {
@@ -174,11 +173,11 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 	return result, nil
 }
 
-// manyTargets is the number of objects above which the narrow table does not list
-// every one of them. Nobody says yes to what is not listed.
+// manyTargets is the number of objects above which the narrow table omits some. Then the wide table
+// is shown, since users can't confirm what is not listed.
 const manyTargets = 100
 
-// sure shows the plan and returns nil if it may be carried out.
+// sure shows the plan and returns nil if it may be executed.
 func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	p := result.Plan
 	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
@@ -191,7 +190,7 @@ func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *
 	})
 }
 
-// mustStay are the finalizers that must not be taken off.
+// mustStay returns the finalizers that must not be removed.
 func mustStay(p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for _, r := range p.Refusals {
@@ -202,7 +201,7 @@ func mustStay(p *report.Plan) []report.Obstacle {
 	return list
 }
 
-// removes is how many finalizers go.
+// removes returns the number of finalizers to remove.
 func removes(p *report.Plan) int {
 	n := 0
 	for _, f := range p.Finalizers {
@@ -211,7 +210,7 @@ func removes(p *report.Plan) int {
 	return n
 }
 
-// warnings are what is lost without the finalizers.
+// warnings returns what is lost without the finalizers.
 func warnings(p *report.Plan) []string {
 	var notes []string
 	for _, f := range p.Finalizers {
@@ -222,16 +221,15 @@ func warnings(p *report.Plan) []string {
 	return notes
 }
 
-// protects are the targets that must be left alone. They are being deleted already, so
-// that their kind does not protect them; what their owner or Helm has written on them,
-// does.
+// protects returns the targets that must be left alone. They are being deleted already, so their
+// kind does not protect them. Annotations of their owner or of Helm do.
 func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
 	gone := slices.Collect(policy.Deletes(p.Consequences))
 	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)
 		if o == nil || slices.Contains(gone, t) {
-			continue // what goes is looked at with everything else
+			continue // checked with all other deletions
 		}
 		if why, protected := r.writing.Policy.Check(o); protected && why != reason.ProtectedKind {
 			list = writing.Gather(list, writing.Protected(o.Ref, why), t)

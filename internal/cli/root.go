@@ -1,6 +1,5 @@
-// Package cli is what the user types: commands, flags, targets, exit codes. Each
-// command reads a source, has it simulated or explained, and has the answer
-// rendered; it holds no rule of deletion.
+// Package cli is the command line: commands, flags, targets and exit codes. Each command reads a
+// source, has it simulated or explained, and prints the answer. It contains no rules of deletion.
 package cli
 
 import (
@@ -23,8 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// Main runs one command line, args[0] being the name of the program, and returns
-// the exit code.
+// Main runs a command line and returns the exit code. args[0] is the name of the program.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	typed := args[1:]
 	if asked, ok := completion.Args(args[0], typed); ok {
@@ -44,7 +42,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	return code
 }
 
-// displayName is `kubectl gc` when kubectl runs us, else the program's name.
+// displayName returns `kubectl gc` if kubectl runs us, else the program's name.
 func displayName(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
 	base = strings.Replace(base, completion.Program, "kubectl-", 1)
@@ -54,7 +52,7 @@ func displayName(program string) string {
 	return base
 }
 
-// NewCommand returns the command tree. The name is how usage lines call it.
+// NewCommand returns the command tree. name is the program in usage lines.
 func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-gc",
@@ -84,7 +82,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root.SetUsageTemplate(usageTemplate)
 	root.Version = version.String()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
-	root.Flags().Bool("version", false, "Print the version.") // cobra's own has a shorthand that is another flag of kubectl
+	root.Flags().Bool("version", false, "Print the version.") // cobra's own flag has a shorthand that kubectl uses otherwise
 	root.AddGroup(commandGroups...)
 	root.AddCommand(
 		newDryRun(streams, config),
@@ -118,7 +116,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	return root
 }
 
-// unknownCommand names the nearest commands.
+// unknownCommand returns the error for an unknown command, with suggestions.
 func unknownCommand(c *cobra.Command, arg string) error {
 	const mostLetters = 2
 	c.SuggestionsMinimumDistance = mostLetters
@@ -129,7 +127,7 @@ func unknownCommand(c *cobra.Command, arg string) error {
 	return usage.Errorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+usage.DidYouMean(near)))
 }
 
-// group is a command that only holds others.
+// group makes a command that only has subcommands.
 func group(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {

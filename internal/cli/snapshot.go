@@ -91,7 +91,7 @@ func compressionNamed(name, to string) snapshot.Compression {
 	return snapshot.Gzip
 }
 
-// writeSnapshot writes a snapshot so that the file is whole or not there at all.
+// writeSnapshot writes a snapshot atomically.
 func writeSnapshot(w source.World, name string, compression snapshot.Compression) (err error) {
 	partial := name + ".partial"
 	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestSnapshotAnswersAlike: a snapshot of a dump answers as the dump does, byte for byte but for the
-// name of the source: the examples, the dumps of all layouts, and those that say something of
-// controllers, nodes and webhooks.
+// TestSnapshotAnswersAlike: a snapshot of a dump gives the same answers as the dump, byte for byte
+// except for the name of the source. The dumps are the examples, all dump layouts, and those with
+// evidence about controllers, nodes and webhooks.
 func TestSnapshotAnswersAlike(t *testing.T) {
 	compared := 0
 	t.Cleanup(func() { t.Logf("%d answers compared", compared) })
@@ -37,7 +37,7 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 	for _, archive := range archives {
 		compared += alike(t, unpacked(t, archive), 1)
 	}
-	// Of every other one of these a delete is asked for, too.
+	// For every second one of these, a delete is planned, too.
 	for _, file := range []string{"../plan/testdata/surroundings", "../plan/testdata/in_use", "../diagnose/stuck/testdata/stuck"} {
 		common := ""
 		datadriven.Walk(t, file, func(t *testing.T, path string) {
@@ -54,8 +54,8 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 	}
 }
 
-// alike compares the answers of a dump with those of a snapshot that is made of it, and returns how
-// many there were: see questions.
+// alike compares the answers of a dump with those of its snapshot, and returns their number: see
+// questions.
 func alike(t *testing.T, dump string, each int) (compared int) {
 	t.Helper()
 	stored := filepath.Join(t.TempDir(), "stored.gz")
@@ -79,8 +79,8 @@ func alike(t *testing.T, dump string, each int) (compared int) {
 	return compared
 }
 
-// questions are the command lines that are compared: about everything, and about the first so many
-// objects that are being deleted, and as many others.
+// questions returns the compared command lines: about everything, and about the first objects that
+// are being deleted and as many others.
 func questions(snap *snapshot.Snapshot, each int) []string {
 	list := []string{"stuck -o wide"}
 	if each > 1 {
@@ -112,7 +112,7 @@ func answered(t *testing.T, args ...string) (code int, out, errs string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// unpacked is a directory with the files of an archive.
+// unpacked returns a directory with the files of an archive.
 func unpacked(t *testing.T, archive string) string {
 	t.Helper()
 	a, err := txtar.ParseFile(archive)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// savePast is `snapshot --history`.
+// savePast is the command snapshot --history.
 type savePast struct {
 	streams genericiooptions.IOStreams
 	source  *source.Source

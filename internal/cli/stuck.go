@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// stuckCommand is `stuck`.
+// stuckCommand is the command stuck.
 type stuckCommand struct {
 	streams         genericiooptions.IOStreams
 	source          source.Source
@@ -129,10 +129,10 @@ func (k *stuckCommand) check(c *cobra.Command, args []string) error {
 	return k.targets.Check(c, args)
 }
 
-// isType reports whether the arguments are a TYPE, or several, without names.
+// isType reports whether the arguments are one or more types without names.
 func isType(args []string) bool { return len(args) == 1 && !strings.Contains(args[0], "/") }
 
-// look says what holds up what was asked for in a world.
+// look diagnoses the selected objects.
 func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*report.Diagnosis, error) {
 	q, err := k.question(c, w, args)
 	if err != nil {
@@ -140,7 +140,7 @@ func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*r
 	}
 	defer progress.Begin(c, k.streams.ErrOut, "following what everything waits for").End()
 	d, err := judgeWaiting(c.Context(), w, q)
-	if err == nil && k.targets.Unseen(w, args) != "" { // whether it is being deleted is unknown
+	if err == nil && k.targets.Unseen(w, args) != "" { // it is unknown whether it is being deleted
 		d.Complete = false
 		for i, g := range d.Gaps {
 			d.Gaps[i].Matters = g.Matters || g.APIVersion == "v1" && g.Resource == "namespaces"
@@ -149,7 +149,7 @@ func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*r
 	return d, err
 }
 
-// judgeWaiting has the evidence read and the question answered.
+// judgeWaiting reads the evidence and answers the question.
 func judgeWaiting(ctx context.Context, w source.World, q stuck.Question) (*report.Diagnosis, error) {
 	seen, err := w.Evidence(ctx, q.Objects)
 	if err != nil {
@@ -188,7 +188,7 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 	return q, nil
 }
 
-// noteUnlabelled tells of what is being deleted and has other labels than were asked for.
+// noteUnlabelled prints the number of objects that are being deleted, but have other labels.
 func (k *stuckCommand) noteUnlabelled(w source.World, q stuck.Question) {
 	all := q
 	all.Labels = nil
@@ -197,8 +197,8 @@ func (k *stuckCommand) noteUnlabelled(w source.World, q stuck.Question) {
 	}
 }
 
-// kinds asks for types in the namespace that kubectl get looks at, and tells of what is
-// being deleted in others. `all` are all of them.
+// kinds selects types in the namespace that kubectl get would list, and prints the number of
+// deletions in other namespaces. `all` selects all types.
 func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) error {
 	q.Namespace = k.targets.Namespaces.Listed(w.Client != nil)
 	targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
@@ -219,7 +219,7 @@ func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) erro
 	return nil
 }
 
-// notBeingDeleted tells of the objects that were named for nothing.
+// notBeingDeleted prints a note for each named object that is not being deleted.
 func notBeingDeleted(errOut io.Writer, w source.World, refs []object.Ref) {
 	for _, ref := range refs {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {

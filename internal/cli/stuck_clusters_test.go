@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// clusters are dumps of real clusters, kept outside of the repository, and what is
-// stuck in them, as was judged by eye.
+// clusters are dumps of real clusters outside of the repository, with their stuck objects as judged
+// by hand.
 var clusters = map[string][]string{
 	"cluster-info-aks-2020":                     nil,
 	"cluster-info-legacy-flattened-2019":        nil,
@@ -31,8 +31,7 @@ var clusters = map[string][]string{
 	"support-bundle-longhorn":                   nil,
 }
 
-// TestStuckInClusters reads these dumps where they are at hand, and the example that
-// is committed everywhere.
+// TestStuckInClusters reads these dumps if they are available, and the committed example always.
 func TestStuckInClusters(t *testing.T) {
 	got := stuckIn(t, "../../examples/payments-stuck.yaml")
 	want := []string{
@@ -54,7 +53,7 @@ func TestStuckInClusters(t *testing.T) {
 	}
 }
 
-// stuckIn are code and object of each finding.
+// stuckIn returns code and object of each finding.
 func stuckIn(t *testing.T, dump string) []string {
 	t.Helper()
 	var out, errs bytes.Buffer

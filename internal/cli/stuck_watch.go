@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Between two looks at a cluster is so much time at least, and so many times the time that
-// the look took: who watches is no load on a cluster that has trouble already.
+// The pause between two reads of a cluster is at least pauseBetweenLooks, and pauseForEachLook
+// times the duration of the read: watching must not burden a cluster in trouble.
 const (
 	pauseBetweenLooks = 2 * time.Second
 	pauseForEachLook  = 5
 )
 
-// watchOn prints what is stuck, and again whenever that has changed. Its end is that
-// somebody interrupts it. A look that fails is told of, and the next one tried.
+// watchOn prints what is stuck, and again after each change, until it is interrupted. After a
+// failed read it prints a warning and continues.
 func (k *stuckCommand) watchOn(c *cobra.Command, args []string) error {
 	client, err := k.source.Open(c, &k.targets.Namespaces)
 	if err != nil {
@@ -36,7 +36,7 @@ func (k *stuckCommand) watchOn(c *cobra.Command, args []string) error {
 		return err
 	}
 	errOut, failed := k.streams.ErrOut, ""
-	k.streams.ErrOut = io.Discard // what is remarkable about the cluster was said
+	k.streams.ErrOut = io.Discard // warnings about the cluster are printed once
 	for pause := pauseBetweenLooks; ; {
 		select {
 		case <-c.Context().Done():
@@ -70,7 +70,7 @@ func (k *stuckCommand) lookAgain(c *cobra.Command, client *kube.Client, args []s
 	return k.look(c, w, args)
 }
 
-// showChange shows what is stuck now, for people with the time at which that was so.
+// showChange prints what is stuck now. For people it adds the time.
 func (k *stuckCommand) showChange(c *cobra.Command, d *report.Diagnosis) error {
 	if k.output.Format == "" || k.output.Format == "wide" {
 		fmt.Fprintf(k.streams.Out, "\n%s\n", d.Source.TakenAt)
@@ -78,8 +78,8 @@ func (k *stuckCommand) showChange(c *cobra.Command, d *report.Diagnosis) error {
 	return k.show(c, d)
 }
 
-// situationOf is what a person wants to be told of when it changes: who waits for what, and
-// not for how long.
+// situationOf returns a text that changes whenever the findings change, but not with their
+// duration.
 func situationOf(d *report.Diagnosis) string {
 	var b strings.Builder
 	for i := range d.Findings {

@@ -27,7 +27,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// undoing is `undo`.
+// undoing is the command undo.
 type undoing struct {
 	lookBack
 	lost        bool
@@ -44,7 +44,7 @@ type undoing struct {
 	diff        bool
 }
 
-// assumeSameFlag is the flag that goes on where nothing shows the cluster of a backup.
+// assumeSameFlag is the flag that accepts a backup of an unknown cluster.
 const assumeSameFlag = "assume-same-cluster"
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -161,26 +161,26 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if args[0] == latest {
-		args = []string{path} // another one may be the newest by then
+		args = []string{path} // another backup may be the newest by then
 	}
 	_, err = u.restore(c, client, &restoring{id: id, args: args, path: path})
 	return err
 }
 
-// restoring is one undo of a backup: where that is, and how it was asked for.
+// restoring is the undo of one backup.
 type restoring struct {
 	id kube.Identity
-	// args are those of the command line that undoes it.
+	// args are the arguments of the command that undoes it.
 	args []string
 	path string
-	// justSaved: this run has made it, with the same client.
+	// justSaved reports that this run has made the backup, with the same client.
 	justSaved bool
-	// tell adds to the plan; nil for nothing.
+	// tell adds to the plan; it may be nil.
 	tell func(*report.Undo)
 }
 
-// restore plans the undo of a backup, asks, and carries it out. It reports whether all of it was
-// done.
+// restore plans the undo of a backup, asks for confirmation and executes it. done reports whether
+// it is complete.
 func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (done bool, err error) {
 	planned, err := u.plan(c, client, r)
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
@@ -207,7 +207,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 		}
 	}
 	args := r.args
-	if document.SameCluster == report.ProofJustSaved { // the command that is printed is run without what this run knows
+	if document.SameCluster == report.ProofJustSaved { // the printed command runs without the proof of this run
 		args = append(slices.Clone(args), "--"+assumeSameFlag)
 	}
 	if err := u.confirm.Ask(c, args, u.streams, asked(r.id, document)); err != nil {
@@ -230,7 +230,8 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	return ended.State == report.Complete, u.verdict(ended)
 }
 
-// incomplete is the exit of an undo that is known to lack something. People read that in what was printed.
+// incomplete returns the error of an incomplete undo. It has no message if the printed text
+// contains it.
 func (u *undoing) incomplete(code int, message string) error {
 	if u.output.ForPeople() {
 		message = ""
@@ -238,7 +239,7 @@ func (u *undoing) incomplete(code int, message string) error {
 	return &exit.Error{Code: code, Message: message}
 }
 
-// lacking says what an undo lacks that is not complete.
+// lacking describes what an incomplete undo lacks.
 func lacking(document *report.Undo) string {
 	if document.Unknown() {
 		return "the undo is incomplete: the content of some deleted objects is unknown"
@@ -246,7 +247,7 @@ func lacking(document *report.Undo) string {
 	return "the undo is incomplete: some objects exist again and differ from what was saved; --overwrite restores that"
 }
 
-// verdict is the exit of an undo that has ended.
+// verdict returns the error of a finished undo; nil if it is complete.
 func (u *undoing) verdict(ended *report.Undo) error {
 	code, message := exit.Partial, cmp.Or(ended.Message, string(ended.State))
 	switch {
@@ -259,16 +260,17 @@ func (u *undoing) verdict(ended *report.Undo) error {
 		code = exit.Interrupted
 	}
 	if u.output.ForPeople() && ended.Message != "" {
-		message = "" // it stands in what was printed
+		message = "" // the printed text contains it
 	}
 	return &exit.Error{Code: code, Message: message}
 }
 
-// restoredMemory is how much memory an object may take that is restored: its bytes, and
-// what becomes of them. Pods of real clusters take less.
+// restoredMemory is the memory limit for each restored object, in bytes, including its decoded
+// form. Pods of real clusters need less.
 const restoredMemory = 24_000
 
-// plan reads the backup and plans the undo. Somebody else may have written the backup.
+// plan reads the backup and plans the undo. The memory is limited, since the backup may be
+// untrusted.
 func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*backup.Undo, error) {
 	memory := source.NewMemory()
 	defer memory.End()
@@ -282,7 +284,7 @@ func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*ba
 	return planned, source.LiftLimit(err)
 }
 
-// try has the server try everything.
+// try sends everything as a dry run. Refusals are an error unless --skip-refused is given.
 func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	answers, err := planned.Try(c.Context())
 	switch text := render.AnswersText(answers); {
@@ -296,7 +298,7 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	}
 }
 
-// rehearse has the server try everything, and says what it answers.
+// rehearse sends everything as a dry run and prints the answers.
 func (u *undoing) rehearse(c *cobra.Command, planned *backup.Undo) error {
 	answers, err := planned.Try(c.Context())
 	if err != nil {
@@ -305,8 +307,8 @@ func (u *undoing) rehearse(c *cobra.Command, planned *backup.Undo) error {
 	return writing.Rehearsed(u.streams.ErrOut, answers)
 }
 
-// showPlan shows what would be restored where that is the answer. Where the answer is a
-// document about the run, whoever has not confirmed it yet reads the plan beside that.
+// showPlan prints the plan if it is the answer. If the answer is a document about the run, the plan
+// is printed on stderr for the confirmation.
 func (u *undoing) showPlan(c *cobra.Command, document *report.Undo) error {
 	if len(document.Steps) == 0 || u.confirm.OnlyShows() || u.output.AsText() {
 		return u.show(c, document)
@@ -323,7 +325,7 @@ func (u *undoing) show(c *cobra.Command, document *report.Undo) error {
 	return u.output.Show(c, u.streams.Out, document, output.As(render.UndoText, document))
 }
 
-// asked is what a person says yes to.
+// asked returns the question for the confirmation.
 func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 	q := report.Confirmation{
 		Verb: "undo", Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID, Digest: document.Digest,
@@ -340,7 +342,7 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 	return q
 }
 
-// wait waits for a time, and reports whether the context is still alive.
+// wait sleeps, and returns false if the context has ended.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

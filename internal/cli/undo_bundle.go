@@ -19,14 +19,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// latest is the argument that means the newest backup of the cluster.
+// latest is the argument for the newest backup of the cluster.
 const latest = "latest"
 
-// listThem is the end of an error about a backup that is not there.
+// listThem is the end of errors about a missing backup.
 const listThem = "The backups there are: kubectl gc undo --list"
 
-// bundle is the directory of the backup that an argument means: a path, the name of one
-// where backups are, or the newest one of this cluster.
+// bundle returns the directory of the backup that an argument names: a path, a name in the backup
+// directory, or the newest backup of this cluster.
 func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 	isPath := strings.ContainsRune(arg, filepath.Separator)
 	if _, err := os.Stat(arg); isPath || arg != latest && err == nil {
@@ -56,7 +56,7 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 	for i := range list {
 		names = append(names, list[i].Name)
 		switch l := &list[i]; {
-		case arg != latest, errors.Is(l.Unreadable, backup.ErrUnsealed): // nothing was written under that one
+		case arg != latest, errors.Is(l.Unreadable, backup.ErrUnsealed): // nothing was written with that one
 		case l.Unreadable != nil:
 			return "", fmt.Errorf("backup %s cannot be read, so that the latest one is not known: %w; name the one that is meant", l.Name, l.Unreadable)
 		case ofCluster(l, id):
@@ -69,7 +69,7 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, usage.DidYouMean(usage.Nearest(arg, names)), listThem)
 }
 
-// ofCluster reports whether a backup says that it is of a cluster.
+// ofCluster reports whether a backup claims to be of a cluster.
 func ofCluster(b *backup.Listed, id kube.Identity) bool {
 	if b.Head.Cluster.UID == "" || id.ClusterUID == "" {
 		return b.Head.Cluster.Server == id.Server
@@ -77,7 +77,7 @@ func ofCluster(b *backup.Listed, id kube.Identity) bool {
 	return b.Head.Cluster.UID == id.ClusterUID
 }
 
-// showList shows which backups there are. No cluster is asked.
+// showList prints the existing backups. It needs no cluster.
 func (u *undoing) showList(c *cobra.Command) error {
 	dir, err := u.backups.Path()
 	if err != nil {
@@ -98,7 +98,7 @@ func (u *undoing) showList(c *cobra.Command) error {
 	return u.output.Show(c, u.streams.Out, list, output.As(render.BackupsText, list))
 }
 
-// backupOf is a backup on paper.
+// backupOf converts a backup to its report.
 func backupOf(b *backup.Listed) report.Backup {
 	if b.Unreadable != nil {
 		return report.Backup{Name: b.Name, Unreadable: b.Unreadable.Error()}
@@ -117,8 +117,8 @@ func backupOf(b *backup.Listed) report.Backup {
 	return r
 }
 
-// removeBackup deletes a backup that is named, after a yes to that: what it holds cannot be
-// brought back afterwards. No cluster is asked.
+// removeBackup deletes a named backup after a confirmation, since its objects can't be restored
+// afterwards. It needs no cluster.
 func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	if name == latest {
 		return usage.Errorf(c, "--remove wants the name of a backup, and not %s: another one may be that by now", latest)
@@ -149,7 +149,7 @@ func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	return nil
 }
 
-// heldBy says what goes with a backup.
+// heldBy describes what is lost with a backup.
 func heldBy(b *backup.Listed) string {
 	switch {
 	case errors.Is(b.Unreadable, backup.ErrUnsealed):

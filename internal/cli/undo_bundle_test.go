@@ -18,9 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
-// TestLatestIsNeverAnEarlierOne: a backup that was not finished is passed over, as no
-// request was sent under it. One that is damaged is not: the one before it is not what
-// was meant.
+// TestLatestIsNeverAnEarlierOne: an unfinished backup is skipped, since no request was sent with
+// it. A damaged one is not skipped: the backup before it is not the one that the user means.
 func TestLatestIsNeverAnEarlierOne(t *testing.T) {
 	dir, id := t.TempDir(), kube.Identity{Server: "https://prod:6443"}
 	earlier, err := backup.Create(dir, backup.Head{
@@ -47,13 +46,12 @@ func TestLatestIsNeverAnEarlierOne(t *testing.T) {
 	}
 }
 
-// atTerminal is standard input with somebody at a terminal, who types something.
+// atTerminal is a terminal with typed input.
 type atTerminal struct{ io.Reader }
 
 func (atTerminal) AtTerminal() bool { return true }
 
-// TestRemoveAsks: a backup is removed after a yes to exactly that one, by its name or its digest,
-// and by nothing else.
+// TestRemoveAsks: a backup is removed only after a confirmation by its own name or digest.
 func TestRemoveAsks(t *testing.T) {
 	dir := t.TempDir()
 	b, err := backup.Create(dir, backup.Head{

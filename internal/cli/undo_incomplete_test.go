@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestIncompleteUndoIsNoSuccess: an undo that is done, and is known to lack something, doesn't exit with 0.
+// TestIncompleteUndoIsNoSuccess: an undo that is known to be incomplete doesn't exit with 0.
 func TestIncompleteUndoIsNoSuccess(t *testing.T) {
 	for name, x := range map[string]struct {
 		ended report.Undo

@@ -19,18 +19,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// living is a cluster in which owners are made again whose dependents may still be there.
+// living reads dependents that may still exist in a cluster while their owners are recreated.
 type living struct {
 	*kube.Client
 	c       *cobra.Command
 	streams genericiooptions.IOStreams
 	cluster *source.Cluster
-	// namespace is the only one that is asked about; empty for all.
+	// namespace is the only namespace in question; empty for all.
 	namespace string
 	warned    bool
 }
 
-// Dependents reads what may refer to the owners. It warns of what it could not read.
+// Dependents reads the objects that may refer to the owners. It warns of kinds that it could not
+// read.
 func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) (found []object.Ref, ofKinds int, err error) {
 	scope := l.scope(owners, kinds)
 	snap, err := l.cluster.Read(l.c, l.Client, scope, l.streams.ErrOut)
@@ -47,9 +48,9 @@ func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []sche
 			return slices.Contains(kinds, schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind})
 		})
 		switch {
-		case o.BeingDeleted(): // nothing stops that
+		case o.BeingDeleted(): // its deletion can't be stopped
 			continue
-		case l.namespace != "" && o.Namespace != "" && o.Namespace != l.namespace: // nobody has asked for its owner
+		case l.namespace != "" && o.Namespace != "" && o.Namespace != l.namespace: // its owner was not asked for
 			continue
 		case ofKind:
 			ofKinds++
@@ -65,8 +66,8 @@ func refersTo(o *object.Object, owner func(object.OwnerReference) bool) bool {
 	return slices.ContainsFunc(o.Owners, owner)
 }
 
-// scope is where dependents can be: in the namespaces of their owners, or anywhere if an owner
-// has none.
+// scope returns where dependents can be: in the namespaces of their owners, or anywhere if an owner
+// is cluster-scoped.
 func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kube.Scope) {
 	if l.namespace != "" {
 		scope.Instead = []string{l.namespace}
@@ -82,8 +83,8 @@ func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kub
 	return scope
 }
 
-// warn says, once, of which kinds dependents are not known. What is in no namespace cannot
-// refer to an owner that is in one.
+// warn prints once which kinds of dependents could not be read. Cluster-scoped kinds count only
+// with cluster-scoped owners, since they can't refer to a namespaced one.
 func (l *living) warn(snap *snapshot.Snapshot, everywhere bool) {
 	const most = 5
 	var unread []string

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestDependentsNotRead: it is said, once, of which kinds dependents could not be read; not of
-// those that were left out, nor of what cannot refer to an owner in a namespace.
+// TestDependentsNotRead: the unreadable kinds of dependents are listed once, without kinds that
+// were left out or can't refer to a namespaced owner.
 func TestDependentsNotRead(t *testing.T) {
 	coverage := &snapshot.Coverage{}
 	for _, r := range scenario.Resources().All() {
@@ -47,8 +47,8 @@ func TestDependentsNotRead(t *testing.T) {
 	}
 }
 
-// TestWhereDependentsAre: those of an owner without a namespace are looked for everywhere, whatever
-// other owners there are.
+// TestWhereDependentsAre: with a cluster-scoped owner, dependents are looked for everywhere,
+// whatever the other owners are.
 func TestWhereDependentsAre(t *testing.T) {
 	a, b, other := object.ConfigMap.Ref("shop", "a"), object.ConfigMap.Ref("shop", "b"), object.ConfigMap.Ref("other", "c")
 	crd := object.CRD.Ref("", "lamps.example.com")

@@ -22,14 +22,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// ofPast reports whether an undo is of what the API server remembers, and of no backup.
+// ofPast reports whether an undo uses the recorded past instead of a backup.
 func (u *undoing) ofPast(c *cobra.Command) bool {
 	return u.lost || c.Flags().Changed("since") || u.sinceRevision > 0 || !u.source.Live()
 }
 
-// bringBack undoes what was lost. What is remembered is forgotten in minutes: a backup of it is
-// made before anything else. Of CRDs that are gone the API server shows the objects once they are
-// back, so that they come first, by an undo of their own.
+// bringBack undoes losses of the recorded past. It first makes a backup, because the server forgets
+// them within minutes. CRDs are restored first, by an undo of their own: the API server shows their
+// deleted objects only after that.
 func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	named, err := namedObjects(c, args)
 	if err != nil {
@@ -75,8 +75,8 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	return k.definitionsFirst(gone, l)
 }
 
-// definitionsFirst brings CRDs back, and then the rest, with what they defined. The rest is kept
-// before: it is forgotten while somebody reads the first plan.
+// definitionsFirst restores CRDs, and then the rest with their instances. It saves the rest before,
+// because the server may forget it while the first plan is being confirmed.
 func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
 	rest.Kinds = lost.Kinds(k.account, crds)
 	saved, err := k.keep(rest)
@@ -104,7 +104,7 @@ func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
 	return k.restoreAll(l)
 }
 
-// record is what remembers what is undone: the cluster itself, or a file.
+// record returns the record to undo: the cluster itself, or a file.
 func (u *undoing) record(c *cobra.Command, client *kube.Client) (*source.Record, error) {
 	if u.source.Live() {
 		return source.RecordOf(c.Context(), client)
@@ -112,7 +112,7 @@ func (u *undoing) record(c *cobra.Command, client *kube.Client) (*source.Record,
 	return u.source.OpenRecord(c, u.streams, nil)
 }
 
-// keeping is an undo of what a record remembers.
+// keeping is an undo of a recorded past.
 type keeping struct {
 	*undoing
 	c        *cobra.Command
@@ -123,12 +123,12 @@ type keeping struct {
 	named    lostNames
 	account  *history.Account
 	question lost.Question
-	// unknown says that the objects of some CRD are not known that is back.
+	// unknown reports that the instances of a restored CRD are unknown.
 	unknown bool
 }
 
-// withInstances are losses, and what went with CRDs that are served. Of what the record does not
-// show it says so, and the undo is not whole.
+// withInstances returns losses with the instances of CRDs that are served. If the record does not
+// have the instances, it warns and the undo is incomplete.
 func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 	l := backup.Losses{}
 	owners := map[types.UID]bool{}
@@ -167,10 +167,10 @@ func (k *keeping) restoreAll(l backup.Losses) error {
 	return err
 }
 
-// servedWithin is how long a server may take to serve what a CRD defines that was just made.
+// servedWithin is how long a server may take to serve a new CRD.
 const servedWithin = 30 * time.Second
 
-// instances are the uids of a collection of the past, of a kind that is served again.
+// instances returns the UIDs of a collection of the past. It waits until the kind is served again.
 func (k *keeping) instances(of history.Collection) (map[types.UID]bool, error) {
 	uids := map[types.UID]bool{}
 	for until := time.Now().Add(servedWithin); ; {
@@ -189,7 +189,7 @@ func (k *keeping) instances(of history.Collection) (map[types.UID]bool, error) {
 	}
 }
 
-// restore makes a backup of losses, and undoes it.
+// restore makes a backup of losses and undoes it.
 func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, err error) {
 	saved, err := k.keep(l)
 	if err != nil {
@@ -224,7 +224,7 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 	return saved, nil
 }
 
-// nothing is the answer where there is nothing to bring back.
+// nothing returns the answer without any losses.
 func (k *keeping) nothing() *report.Undo {
 	return &report.Undo{
 		APIVersion: report.APIVersion, Kind: "Undo", Source: k.question.Source,
@@ -232,8 +232,8 @@ func (k *keeping) nothing() *report.Undo {
 	}
 }
 
-// older is what could be brought back that was deleted before the time that was asked for. It is nil
-// where there is nothing, or where that cannot be read.
+// older returns the restorable losses before the given time span. It is nil if there are none or
+// they can't be read.
 func (k *keeping) older() *report.OlderLosses {
 	if k.since == 0 && k.sinceRevision == 0 {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// enoughWitnesses is how many of them are looked for: one that is there later is enough.
+// enoughWitnesses is the number of witnesses to look for; a later undo needs one.
 const enoughWitnesses = 5
 
-// witnesses are objects that a later undo of a backup knows its cluster by: namespaces of what is
-// kept, or what is in them for whoever may not read namespaces. Of a file they are those that the file
-// shows: the cluster that is here may be another one.
+// witnesses returns objects that identify the cluster in a later undo: namespaces of the losses, or
+// an object in each if namespaces can't be read. For a file they are namespaces in the file, since
+// the current cluster may be another one.
 func (k *keeping) witnesses(l backup.Losses) []object.Ref {
 	var all []object.Ref
 	for _, o := range k.account.Past.Standing {
@@ -42,7 +42,7 @@ func (k *keeping) witnesses(l backup.Losses) []object.Ref {
 	return slices.Compact(all)
 }
 
-// spacesOf are the namespaces of losses, sorted.
+// spacesOf returns the sorted namespaces of losses.
 func spacesOf(account *history.Account, l backup.Losses) []string {
 	var names []string
 	for _, i := range l.Which {

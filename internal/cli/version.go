@@ -83,8 +83,8 @@ func thisVersion() *report.Version {
 	return v
 }
 
-// pathDirectories are the directories of PATH. Relative ones mean another place for
-// every command.
+// pathDirectories returns the absolute directories of PATH. Relative ones depend on the working
+// directory.
 func pathDirectories() []string {
 	return slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
 }

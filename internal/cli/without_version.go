@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// withoutVersion is the snapshot as if a version of a resource were not served, given as in
-// databases.example.com/v1beta1; the snapshot itself without one.
+// withoutVersion returns the snapshot as if a version of a resource, such as
+// databases.example.com/v1beta1, were not served. An empty resource returns the snapshot itself.
 func withoutVersion(snap *snapshot.Snapshot, resource string) (*snapshot.Snapshot, error) {
 	if resource == "" {
 		return snap, nil

@@ -2,19 +2,19 @@ package draw
 
 import "github.com/kubectl-gc/kubectl-gc/internal/report"
 
-// appearance is how a look is drawn: two colours in each theme, and what tells it from the
-// others without colour. Its words are those of word.
+// appearance is how a look is drawn: two colours in each theme, and properties that distinguish it
+// without colour. word returns its words.
 type appearance struct {
 	Look Look
-	// Fill is that of the box, Ink that of its border, mark and word.
+	// Fill is the colour of the box, Ink that of its border, mark and word.
 	Fill, Ink shading
 	// Dash is the pattern of the border; empty for a solid one.
 	Dash string
-	// Mark is an SVG path in a square of 12, to be stroked; empty for what is as usual.
+	// Mark is an SVG path in a square of 12, to be stroked; empty for Plain.
 	Mark string
 }
 
-// shading is a colour in the light theme and in the dark one.
+// shading is a colour in the light and the dark theme.
 type shading struct{ Light, Dark string }
 
 const circle = "M1 6a5 5 0 1 0 10 0a5 5 0 1 0-10 0"
@@ -33,8 +33,8 @@ var appearances = []appearance{
 	{Plain, shading{"#ffffff", "#1c232c"}, shading{"#6e7781", "#848d97"}, "", ""},
 }
 
-// appearanceOf is how a look is drawn. One that is not known is drawn as Plain: it may be
-// foreign text.
+// appearanceOf returns the appearance of a look. An unknown look, which may be untrusted text, is
+// drawn as Plain.
 func appearanceOf(l Look) *appearance {
 	for i := range appearances {
 		if appearances[i].Look == l {

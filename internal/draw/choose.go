@@ -5,38 +5,38 @@ import (
 	"slices"
 )
 
-// MostWhole is the number of boxes up to which a picture shows each of them. pageWhole is
-// the number of objects up to which a page does, and mostInPage the number up to which it
-// has all of them.
+// MostWhole is the largest number of boxes that a picture shows without groups. pageWhole is the
+// same for the objects of a page, and mostInPage the largest number of objects in a page.
 const (
 	MostWhole  = 500
 	pageWhole  = 1_000
 	mostInPage = 105_000
 )
 
-// room is how many boxes there may be, and how many of a pile may stand beside it: few of
-// those that are as usual, many where something is remarkable.
+// room limits the number of boxes: most in all, and for each pile few figures, or many if they have
+// problems.
 type room struct{ most, few, many int }
 
 var (
 	pictureRoom = room{most: 240, few: 3, many: 12}
-	// pageRoom is that of a page which does not have everything.
+	// pageRoom is for a page that does not contain everything.
 	pageRoom = room{most: 60_000, few: 1_000, many: 5_000}
 )
 
-// choice is which figures of piles have a box of their own. A pile of which not all have
-// one has a box as well, once its owner has.
+// choice selects the figures with a box of their own. The rest of a pile shares one box, if its
+// owner has one.
 type choice struct {
 	*piles
 
 	kept  []bool
 	boxes int
-	// level is how many of its pile, or of one above it, come before a figure.
+	// level is the number of figures of the same pile, or of that of an ancestor, that come before
+	// a figure.
 	level []int
 }
 
-// choose keeps as many figures as there is room for: first those that are remarkable, and
-// then of each pile the first few. Whoever stands above another one comes before it.
+// choose selects as many figures as fit: first those with problems, then the first few of each
+// pile. Ancestors come before their descendants.
 func (p *piles) choose(r room) *choice {
 	c := &choice{piles: p, kept: make([]bool, len(p.of)), level: make([]int, len(p.of))}
 	c.rank()
@@ -66,7 +66,7 @@ func (p *piles) choose(r room) *choice {
 	return c
 }
 
-// rank finds the levels.
+// rank computes the levels.
 func (c *choice) rank() {
 	order, before := slices.Clone(c.order), make([]int, len(c.piles.list))
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -81,7 +81,7 @@ func (c *choice) rank() {
 	}
 }
 
-// fill keeps the first ones that have room.
+// fill keeps candidates in order as long as they fit.
 func (c *choice) fill(candidates []int, most int, first func(a, b int) int) {
 	slices.SortStableFunc(candidates, func(a, b int) int {
 		return cmp.Or(first(a, b), c.level[a]-c.level[b], c.depth[a]-c.depth[b], a-b)
@@ -96,8 +96,8 @@ func (c *choice) fill(candidates []int, most int, first func(a, b int) int) {
 // reached reports whether the pile of a figure has a box.
 func (c *choice) reached(i int) bool { return c.above[i] < 0 || c.kept[c.above[i]] }
 
-// cost is how many more boxes there are when a figure has one: its own, and those of the
-// piles below it, without that of its pile when it is the last of it.
+// cost returns the number of additional boxes for a figure: its own and those of the piles below
+// it, minus that of its pile if it is the last of it.
 func (c *choice) cost(i int) int {
 	n := 1 + c.under[i]
 	if x := &c.piles.list[c.of[i]]; x.kept+1 == len(x.members) {

@@ -13,18 +13,19 @@ import (
 const (
 	leastWidth = 136
 	mostWidth  = 320
-	// groupWidth is that of a group, which has more to say.
+	// groupWidth is the maximum width of a group, which has more text.
 	groupWidth = 440
 	boxHeight  = 46
 	noteHeight = 18
-	// inset is from the border of a box to its text, anchor from its top to its arrows.
+	// inset is the distance from the border of a box to its text, anchor from its top to its
+	// arrows.
 	inset  = 12
 	anchor = 23
-	// header is the room for the name of an area.
+	// header is the height of the name of an area.
 	header = 32
 )
 
-// compose gives everything a place.
+// compose lays out the figures.
 func compose(title string, f *figures, words func(Look) string, o Options) *Scene {
 	if o.Fold {
 		f.fold()
@@ -81,7 +82,7 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	return s
 }
 
-// pathsOf keeps all points in one piece of memory.
+// pathsOf converts the routes. All points share one allocation.
 func pathsOf(routes [][]layout.Point) [][]Point {
 	n := 0
 	for _, r := range routes {
@@ -98,8 +99,7 @@ func pathsOf(routes [][]layout.Point) [][]Point {
 	return paths
 }
 
-// areas lists those that occur, sorted, the one for namespaces that have none last, and says
-// in which of them each figure is.
+// areas returns the sorted areas, that of other namespaces last, and the area of each figure.
 func (f *figures) areas() (list []Area, of []int) {
 	var found numbers[Area]
 	of = make([]int, len(f.list))
@@ -120,7 +120,7 @@ func (f *figures) areas() (list []Area, of []int) {
 	return list, of
 }
 
-// area is where a figure is drawn.
+// area returns the area of a figure.
 func (x *figure) area() Area {
 	if x.elsewhere {
 		return Area{Elsewhere: true}
@@ -156,7 +156,7 @@ func boxOf(x *figure) Box {
 	return b
 }
 
-// sharedName is what the names of many objects have in common.
+// sharedName returns the common prefix of many names.
 func sharedName(refs []report.Ref) string {
 	names := make([]string, len(refs))
 	for i, r := range refs {
@@ -169,7 +169,7 @@ func sharedName(refs []report.Ref) string {
 	return names[0] + ", …"
 }
 
-// noting adds what the picture rests on and does not show.
+// noting adds the notes about missing input.
 func (s *Scene) noting(src report.Source, complete bool, gaps []report.Gap) *Scene {
 	s.Notes = render.Completeness(src, complete, gaps)
 	return s

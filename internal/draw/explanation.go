@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// OfExplanation draws an object with its owners and theirs, its dependents, and what it
-// waits for. The graph has these objects and the references between them.
+// OfExplanation draws an object with all its owners, its dependents, and what it waits for. The
+// graph must contain these objects and the references between them.
 func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 	f := figuresOf(g, []report.Ref{e.Object})
 	x := f.of(e.Object)
@@ -26,8 +26,8 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 	return compose(render.ExplanationCaption(e), f, wordsOf(e.Source, asSeen), o).noting(e.Source, e.Complete, e.Gaps)
 }
 
-// Concerned lists the objects that an explanation names: itself, its owners and theirs,
-// its dependents, and what it waits for.
+// Concerned returns the objects of an explanation: the object itself, all its owners, its
+// dependents, and what it waits for.
 func Concerned(e *report.Explanation) []report.Ref {
 	refs := []report.Ref{e.Object}
 	for _, x := range e.Owners {

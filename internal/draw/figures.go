@@ -7,33 +7,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// figure is an object before it has a place.
+// figure is an object before layout.
 type figure struct {
 	refs      []report.Ref
 	look      Look
 	target    bool
 	note, why string
-	// alike is what figures that are drawn as one have in common beside their kind,
-	// look and note.
+	// alike is a property that figures must share to be drawn as one, in addition to kind, look and
+	// note.
 	alike string
-	// group is what a box of a group stands for beside its objects; nil for others.
+	// group is the content of a group box in addition to its objects; nil for others.
 	group *group
-	// elsewhere is drawn in no namespace's area, kinds is how many there are in a group of
-	// several.
+	// elsewhere reports that the figure is drawn outside of the areas of namespaces. kinds is the
+	// number of kinds in a group of several.
 	elsewhere bool
 	kinds     int
 }
 
-// figures are the objects of a graph, sorted, and the references between them.
+// figures are the sorted objects of a graph, and the references between them.
 type figures struct {
 	list  []figure
 	lines []line
-	// nodes are what the list was made of; nil once that has changed.
+	// nodes are the source of list; nil once list has changed.
 	nodes *nodes
 }
 
-// figuresOf makes a figure of each node, with the look of its state, and of each object
-// beside that the graph does not have.
+// figuresOf returns a figure for each node, with the look of its state, and for each further object
+// in beside.
 func figuresOf(g *report.Graph, beside []report.Ref) *figures {
 	f := &figures{nodes: nodesAmong(g, beside)}
 	f.list = make([]figure, len(f.nodes.list))
@@ -47,7 +47,7 @@ func figuresOf(g *report.Graph, beside []report.Ref) *figures {
 	return f
 }
 
-// of is the figure of an object that figures were made of.
+// of returns the figure of an object.
 func (f *figures) of(r report.Ref) *figure {
 	i, _ := f.nodes.at(r)
 	return &f.list[i]
@@ -65,8 +65,7 @@ func lookOf(n *report.Node) Look {
 	return Plain
 }
 
-// absent says of objects that were not seen that they do not exist, where every reference
-// to them was found to be dangling.
+// absent changes the look of unseen objects to Absent if every reference to them is dangling.
 func (f *figures) absent() {
 	named, doubted := make([]bool, len(f.list)), make([]bool, len(f.list))
 	for _, l := range f.lines {
@@ -80,7 +79,7 @@ func (f *figures) absent() {
 	}
 }
 
-// keep leaves out all figures but the wanted ones.
+// keep removes all figures except the wanted ones.
 func (f *figures) keep(wanted []bool) {
 	number := make([]int, len(f.list))
 	list := f.list[:0]

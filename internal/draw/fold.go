@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// fewest is the number of objects from which on they are drawn as one.
+// fewest is the minimum number of objects that are drawn as one.
 const fewest = 4
 
-// likeness is what objects that are drawn as one have in common.
+// likeness is the key of objects that are drawn as one.
 type likeness struct {
 	apiVersion, kind, namespace string
 	look                        Look
 	note, alike, owners         string
 }
 
-// fold draws figures as one that have the same kind, look and owners and no dependents. A
-// target stays by itself.
+// fold merges figures with the same kind, look and owners and without dependents. Targets are not
+// merged.
 func (f *figures) fold() {
 	owners, leaf := make([]strings.Builder, len(f.list)), slices.Repeat([]bool{true}, len(f.list))
 	for _, l := range f.lines {
@@ -64,7 +64,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// prefix is what all names begin with.
+// prefix returns the common prefix of names.
 func prefix(names []string) string {
 	shared := names[0]
 	for _, name := range names[1:] {

@@ -6,19 +6,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// group is what a box stands for beside the objects that it names.
+// group is the content of a box in addition to its objects.
 type group struct {
-	// below are the objects that stand below those of the group, and are not drawn, by kind.
+	// below counts the hidden descendants by kind.
 	below map[string]int
-	// looks are how many of all of these look so, dangling how many have an owner that
-	// does not exist; where all objects of a group are alike, only those below count.
+	// looks counts the content by look, and dangling the objects with a missing owner. If all
+	// objects of the group are alike, only descendants count.
 	looks    map[Look]int
 	dangling int
 }
 
-// group draws no more boxes than there is room for: some figures have one of their own, and the others are
-// counted where they would stand. It returns how many objects are counted, and how many
-// there are.
+// group reduces the figures to the room: some keep their own box, the others are counted in the box
+// of their pile. It returns the numbers of counted and of all objects.
 func (f *figures) group(r room) (counted, objects int) {
 	c := newPiles(f, r.most).choose(r)
 	box := c.boxesOf()
@@ -53,8 +52,8 @@ func (f *figures) group(r room) (counted, objects int) {
 	return counted, objects
 }
 
-// closed are the piles of the figures that a page does not show until somebody opens them,
-// -1 for the others, and which of these are of several namespaces.
+// closed returns for each figure the pile that hides it in a page until it is opened, or -1, and
+// the piles with several namespaces.
 func (f *figures) closed() (piles, elsewhere []int) {
 	c := newPiles(f, pictureRoom.most).choose(pictureRoom)
 	piles = slices.Clone(c.of)
@@ -71,7 +70,7 @@ func (f *figures) closed() (piles, elsewhere []int) {
 	return piles, elsewhere
 }
 
-// boxesOf says in which pile's box a figure is counted that has none of its own.
+// boxesOf returns for each figure the pile with its box.
 func (c *choice) boxesOf() []int {
 	box := make([]int, len(c.of))
 	for _, i := range c.order {
@@ -84,8 +83,8 @@ func (c *choice) boxesOf() []int {
 	return box
 }
 
-// first is the first figure of a pile that has no box of its own, which has the place of
-// the pile's.
+// first returns the first figure of a pile without a box of its own, which gives its position to
+// the pile; -1 if there is none.
 func (c *choice) first(x *pile) int {
 	for _, i := range x.members {
 		if !c.kept[i] {
@@ -109,7 +108,7 @@ func (g *group) count(c *choice, i int) {
 	}
 }
 
-// figureOf is the box of a pile.
+// figureOf returns the box of a pile.
 func (c *choice) figureOf(x *pile, g *group) figure {
 	one := figure{look: x.look, group: g, elsewhere: x.elsewhere}
 	kinds := map[string]bool{}
@@ -144,8 +143,8 @@ func common(a, b string) string {
 	return ""
 }
 
-// lines are those between boxes, with the numbers of the figures that stand for them: each
-// pair once, for all references between the two.
+// lines returns the lines between boxes, by the numbers of their figures. Each pair has one line
+// for all its references.
 func (c *choice) lines(box []int) []line {
 	firsts := make([]int, len(c.piles.list))
 	for n := range firsts {
@@ -175,12 +174,12 @@ func (c *choice) lines(box []int) []line {
 	return lines
 }
 
-// join makes one line stand for another one as well.
+// join adds a reference to a line.
 func (l *line) join(m line) {
 	l.controller = l.controller && m.controller
 	l.blocks = l.blocks && m.blocks
 	l.removed = l.removed && m.removed
-	// Of different ones the picture says what is worst.
+	// The worst class wins.
 	worst := []report.Class{report.Dangling, report.Waiting, report.UnknownClass}
 	if i := slices.IndexFunc(worst, func(c report.Class) bool { return l.class == c || m.class == c }); i >= 0 {
 		l.class = worst[i]

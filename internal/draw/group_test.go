@@ -16,8 +16,8 @@ import (
 
 var grouped = Options{Fold: true, Most: MostWhole}
 
-// fleet is a deployment with so many replica sets of two pods each, which differ from each
-// other by their finalizers and so are not folded.
+// fleet returns a deployment with so many replica sets of two pods each. They have different
+// finalizers, and so are not folded.
 func fleet(sets int) *report.Graph {
 	web := ref("Deployment", "shop", "web")
 	g := graphOf(web)
@@ -34,8 +34,7 @@ func fleet(sets int) *report.Graph {
 	return g
 }
 
-// A graph of a few hundred boxes is drawn as it always was, to the byte; one box more, and
-// it has groups.
+// A graph of a few hundred boxes has no groups; one box more, and it has some.
 func TestGroupsBeginWhereTooMuchIsDrawn(t *testing.T) {
 	few, many := fleet(166), fleet(167)
 	if n := len(OfGraph(few, Options{Fold: true}).Boxes); n != 499 {
@@ -61,7 +60,7 @@ func TestGroupsBeginWhereTooMuchIsDrawn(t *testing.T) {
 	}
 }
 
-// What is remarkable has a box of its own, wherever it stands.
+// An object with a problem has a box of its own, wherever it is.
 func TestWhatIsRemarkableIsNotInAGroup(t *testing.T) {
 	g := fleet(2_000)
 	g.Nodes[4_001].BeingDeleted, g.Nodes[4_001].Finalizers = true, []string{"example.com/hold"}
@@ -80,7 +79,7 @@ func TestWhatIsRemarkableIsNotInAGroup(t *testing.T) {
 	}
 }
 
-// Where there is too much even of that, the groups say how much of it they hide.
+// If there are too many problems, the groups count those that they hide.
 func TestGroupsSayWhatIsRemarkableInThem(t *testing.T) {
 	g := fleet(2_000)
 	for i := range g.Nodes {
@@ -93,7 +92,7 @@ func TestGroupsSayWhatIsRemarkableInThem(t *testing.T) {
 	}
 }
 
-// Of thousands of namespaces some have an area, and the others one together.
+// Of thousands of namespaces, some have an area, and the others share one.
 func TestNamespacesElsewhere(t *testing.T) {
 	g := &report.Graph{}
 	for i := range 3_000 {

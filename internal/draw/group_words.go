@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// groupedWords say how much of a picture is counted, and where the rest is.
+// groupedWords describes how much of a picture is counted, and where the rest is.
 func groupedWords(counted, objects int) string {
 	return fmt.Sprintf("%d of %d objects are counted in groups; what is remarkable has its own box first. -o html opens groups, -o json lists every object.", counted, objects)
 }
 
-// leftWords say what a page does not have.
+// leftWords describes what a page does not contain.
 func leftWords(counted, objects int) string {
 	return fmt.Sprintf("%d of %d objects are only counted in this page. kubectl gc graph KIND/NAME -o html shows an object with all that is below it, -o json lists every object.", counted, objects)
 }
 
-// kindsWords are what a group of several kinds has for a kind.
+// kindsWords returns the kind of a group of several kinds.
 func kindsWords(kinds int) string { return strconv.Itoa(kinds) + " more kinds" }
 
-// words say what a group hides: what is below it, and what of that is remarkable.
+// words describes the content of a group: its descendants and problems.
 func (g *group) words() []string {
 	var words []string
 	if len(g.below) > 0 {
@@ -39,10 +39,10 @@ func (g *group) words() []string {
 	return words
 }
 
-// mostBelow is how many kinds below a group have a name.
+// mostBelow is the number of kinds below a group that are named.
 const mostBelow = 2
 
-// kinds are those below a group, the most frequent first.
+// kinds returns the kinds below a group, the most frequent first.
 func (g *group) kinds() string {
 	kinds := slices.SortedFunc(maps.Keys(g.below), func(a, b string) int { return cmp.Or(g.below[b]-g.below[a], cmp.Compare(a, b)) })
 	words, more := []string{}, 0
@@ -59,7 +59,7 @@ func (g *group) kinds() string {
 	return strings.Join(words, ", ")
 }
 
-// times is "Pod ×48", and "Pod" for one.
+// times returns "Pod ×48", or "Pod" for one.
 func times(kind string, n int) string {
 	if n == 1 {
 		return kind
@@ -67,7 +67,7 @@ func times(kind string, n int) string {
 	return kind + " ×" + strconv.Itoa(n)
 }
 
-// groupNote is what is written below the name of a group.
+// groupNote returns the text below the name of a group.
 func groupNote(x *figure) string {
 	words := x.group.words()
 	if x.note != "" {

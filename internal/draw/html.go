@@ -24,23 +24,21 @@ var (
 
 var pageTemplate = template.Must(template.New("page").Parse(frame))
 
-// Document is what a page shows.
+// Document is the content of a page.
 type Document struct {
 	// Scene places each object in a box of its own.
 	Scene *Scene
-	// Graph adds what a scene does not say: finalizers, and the state of objects
-	// before a plan begins. It may be nil.
+	// Graph adds finalizers, and the state of objects before a plan. It may be nil.
 	Graph *report.Graph
-	// Plan brings its steps and what becomes of each object; nil for a mere graph.
+	// Plan adds its steps and effects; nil for a graph.
 	Plan *report.Plan
-	// Explanation brings what else is known of one of the objects, and what would change
-	// its state; nil for a graph and a plan.
+	// Explanation adds more about one object, and its remedies; nil for a graph and a plan.
 	Explanation *report.Explanation
 	// Still is the drawing as SVG, for readers without scripts; empty for none.
 	Still []byte
 }
 
-// LargestStill is the number of boxes up to which readers without scripts see a drawing.
+// LargestStill is the maximum number of boxes of a drawing for readers without scripts.
 const LargestStill = 500
 
 // WriteHTML writes a page.
@@ -68,7 +66,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	return pageTemplate.Execute(w, values)
 }
 
-// policy lets the embedded script and style run, and nothing else.
+// policy allows only the embedded script and style.
 func policy() string {
 	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
 		hash(script), hash(style))
@@ -79,7 +77,7 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// counts is the legend as a line, for readers without scripts.
+// counts returns the legend as a line, for readers without scripts.
 func counts(s *Scene) string {
 	parts := make([]string, len(s.Legend))
 	for i, e := range s.Legend {

@@ -12,20 +12,20 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// packFrom is the size from which data is compressed: a smaller page can be read with
-// an editor. manyAlways is a number of objects or steps that is never below it.
+// packFrom is the minimum size of compressed data: a smaller page stays readable in an editor. With
+// manyAlways objects or steps, data always exceeds it.
 const (
 	packFrom   = 1 << 20
 	manyAlways = 16_000
 )
 
-// few reports whether the data may be small.
+// few reports whether the data may be smaller than packFrom.
 func (p *payload) few() bool {
 	return len(p.Boxes.Name) < manyAlways && (p.Plan == nil || len(p.Plan.Steps) < manyAlways)
 }
 
-// encode makes JSON that may stand within a script element: `<`, `>`, `&` and the
-// separators of lines are escaped. Large data is compressed, as a JSON string in base64.
+// encode returns JSON for a script element: `<`, `>`, `&` and line separators are escaped. Large
+// data is compressed and returned as a JSON string in base64.
 func encode(p *payload) (plain, packed template.JS, err error) {
 	if p.few() {
 		text, err := json.Marshal(p)
@@ -47,8 +47,8 @@ func encode(p *payload) (plain, packed template.JS, err error) {
 	return "", template.JS(`"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"`), nil
 }
 
-// inked is JSON in which everything that an editor would not show, or that would turn a
-// line around, is written as a sequence.
+// inked escapes characters in JSON that an editor would not show, or that reverse the direction of
+// a line.
 func inked(text []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(text))

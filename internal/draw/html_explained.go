@@ -6,12 +6,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// explained is what an explanation says beside its drawing.
+// explained is the content of an explanation in addition to its drawing.
 type explained struct {
-	// Object is the number of the box of the explained object.
+	// Object is the number of the explained object's box.
 	Object int `json:"object"`
-	// WaitsFor and TakenBy are sentences; TakersUntried counts the deletes that nobody
-	// has tried.
+	// WaitsFor and TakenBy are sentences; TakersUntried counts the deletes that were not tried.
 	WaitsFor      []string `json:"waitsFor"`
 	TakenBy       []string `json:"takenBy"`
 	TakersUntried int      `json:"takersUntried,omitempty"`
@@ -23,7 +22,7 @@ type remedy struct {
 	Effect  string `json:"effect"`
 }
 
-// explainedBy is nil where nothing is explained, and where the object is in no box.
+// explainedBy returns nil without an explanation, or if its object has no box.
 func explainedBy(d Document) *explained {
 	e := d.Explanation
 	if e == nil {

@@ -24,8 +24,7 @@ func TestQuiet(t *testing.T) {
 		box(deleted, "discovery.k8s.io/v1", "EndpointSlice", "web-1"),
 		box(Plain, "coordination.k8s.io/v1", "Lease", "lock"),
 		box(deleted, "v1", "ConfigMap", "kube-root-ca.crt"),
-		// These are shown: they are asked about, hang, outlive it, own something, or are
-		// somebody's own.
+		// These are shown: they are targets, blocked, kept, owners, or not generated.
 		target,
 		box(Look(report.Blocked), "v1", "Event", "held"),
 		box(Look(report.Orphaned), "discovery.k8s.io/v1", "EndpointSlice", "web-2"),

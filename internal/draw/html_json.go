@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// flushFrom is the number of bytes from which what was written is passed on.
+// flushFrom is the number of bytes after which the buffer is flushed.
 const flushFrom = 64 << 10
 
-// writeJSON writes a payload as encoding/json does, piece by piece: a page of many objects
-// has millions of numbers, and would be in memory three times before it is compressed.
+// writeJSON streams a payload in the format of encoding/json. A large page has millions of numbers,
+// and would be in memory three times before it is compressed.
 func writeJSON(out io.Writer, p *packed) error {
 	w := jsonWriter{out: out}
 	w.value(reflect.ValueOf(p).Elem())
@@ -20,14 +20,14 @@ func writeJSON(out io.Writer, p *packed) error {
 	return w.err
 }
 
-// jsonWriter writes structs and lists of numbers by itself. After an error it writes no more.
+// jsonWriter encodes structs and lists of numbers. It stops writing after an error.
 type jsonWriter struct {
 	out  io.Writer
 	text []byte
 	err  error
 }
 
-// piece is a value that writes itself.
+// piece is a value that encodes itself.
 type piece interface{ writeJSON(w *jsonWriter) }
 
 func (w *jsonWriter) value(v reflect.Value) {
@@ -51,7 +51,7 @@ func (w *jsonWriter) value(v reflect.Value) {
 	}
 }
 
-// fields writes those of a struct, and those of the structs that are embedded in it.
+// fields writes the fields of a struct and of its embedded structs.
 func (w *jsonWriter) fields(v reflect.Value, more bool) bool {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -101,7 +101,7 @@ func (w *jsonWriter) numbers(list []int) {
 	w.text = append(w.text, ']')
 }
 
-// other leaves a value to encoding/json.
+// other encodes a value with encoding/json.
 func (w *jsonWriter) other(v reflect.Value) {
 	text, err := json.Marshal(v.Interface())
 	if w.err == nil {

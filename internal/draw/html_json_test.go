@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// UnmarshalJSON reads what a page has.
+// UnmarshalJSON reads the JSON of a page.
 func (l *sparse[T]) UnmarshalJSON(text []byte) error {
 	var byNumber map[int]T
 	if err := json.Unmarshal(text, &byNumber); err != nil {
@@ -27,7 +27,7 @@ func (l *sparse[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// What is written piece by piece is what encoding/json makes, to the byte.
+// The streamed output equals that of encoding/json, to the byte.
 func TestPackedPagesAreWrittenAsJSON(t *testing.T) {
 	plan := func(d Document) *report.Plan {
 		p := &report.Plan{Steps: []report.Step{{N: 1, Actor: "user", Verb: "DELETE", Object: d.Scene.Boxes[0].Refs[0]}}}
@@ -70,7 +70,7 @@ func TestPackedPagesAreWrittenAsJSON(t *testing.T) {
 	}
 }
 
-// Numbers come in the order of the keys of a map.
+// Numbers are in the order of the keys of a map.
 func TestSparseIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.MapOf(rapid.IntRange(0, 1_200), rapid.String()).Draw(t, "values")

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// packed is a payload of many objects: web/src/packed.ts makes one of it as small pages
-// have it. Numbers are differences from those before, which compress to almost nothing,
-// and what the plan says of an object has its number instead of its names.
+// packed is the compressed form of a large payload, which web/src/packed.ts expands. Numbers are
+// stored as differences, which compress to almost nothing, and the plan refers to objects by number
+// instead of by name.
 type packed struct {
 	*payload
 
@@ -18,13 +18,13 @@ type packed struct {
 }
 
 type packedPlan struct {
-	// Others are objects that have no box; their numbers come after those of the boxes.
+	// Others are objects without a box. They are numbered after the boxes.
 	Others []report.Ref `json:"others"`
-	// Texts are those of effects and steps, which have their numbers; the first is empty.
+	// Texts are the texts of effects and steps, which refer to them by number. The first is empty.
 	Texts   []string      `json:"texts"`
 	Effects packedEffects `json:"effects"`
 	Steps   packedSteps   `json:"steps"`
-	// Why is the text of each box.
+	// Why is the text number of each box.
 	Why []int `json:"why"`
 }
 
@@ -33,11 +33,11 @@ type packedEffects struct {
 	Outcome []int `json:"outcome"`
 	Reason  []int `json:"reason"`
 	Message []int `json:"message"`
-	// Rest is what only some effects have, by their number.
+	// Rest are the rarer fields, by number of the effect.
 	Rest sparse[packedEffect] `json:"rest"`
 }
 
-// packedEffect is the rest of an effect, with numbers of objects.
+// packedEffect is the rest of an effect, with objects as numbers.
 type packedEffect struct {
 	Because           []int         `json:"because,omitempty"`
 	BlockedBy         *packedHoldup `json:"blockedBy,omitempty"`
@@ -67,7 +67,7 @@ type packedSteps struct {
 	Waits  []int `json:"waits"`
 }
 
-// pack changes a payload, which is of no other use then.
+// pack packs a payload. It changes p, which must not be used afterwards.
 func pack(p *payload) *packed {
 	small := &packed{payload: p, Plan: packPlan(p)}
 	if p.Plan != nil {
@@ -81,21 +81,20 @@ func pack(p *payload) *packed {
 	return small
 }
 
-// differences replaces numbers by their differences from those so many places before.
+// differences replaces each number by its difference from the one width places before.
 func differences(list []int, width int) {
 	for i := len(list) - 1; i >= width; i-- {
 		list[i] -= list[i-width]
 	}
 }
 
-// packer gives numbers to objects and texts.
+// packer numbers objects and texts.
 type packer struct {
 	texts  numbers[string]
 	others numbers[report.Ref]
 	boxes  map[types.UID]int
 	count  int
-	// last is the object that was named last, with its number: a step is often about that
-	// of the one before.
+	// last is the last object with its number: consecutive steps are often about the same object.
 	last   types.UID
 	number int
 }
@@ -135,7 +134,7 @@ func (k *packer) object(r *report.Ref) int {
 	return i
 }
 
-// text is the number of a text; that of none is 0.
+// text returns the number of a text; 0 for an empty one.
 func (k *packer) text(s string) int {
 	if s == "" {
 		return 0

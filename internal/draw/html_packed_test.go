@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// summed undoes differences.
+// summed reverts differences.
 func summed(list []int, width int) []int {
 	for i := width; i < len(list); i++ {
 		list[i] += list[i-width]
@@ -17,8 +17,8 @@ func summed(list []int, width int) []int {
 	return list
 }
 
-// A packed plan has all that the page shows of a plan: with a number for each object,
-// whether it has a box or not.
+// A packed plan has everything that a page shows of a plan, with a number for each object, with or
+// without a box.
 func TestPackedPlanIsThePlan(t *testing.T) {
 	d := rows(4, numbered)
 	at := func(i int) report.Ref { return d.Scene.Boxes[i].Refs[0] }
@@ -94,8 +94,8 @@ func TestPackedPlanIsThePlan(t *testing.T) {
 	}
 }
 
-// A page shows all objects, up to a number; those that are not shown at first are in groups
-// that the script opens.
+// A page shows all objects up to a limit; those hidden at first are in groups that the script
+// opens.
 func TestPagesHaveGroupsToOpen(t *testing.T) {
 	if s := OfGraph(fleet(333), Options{Page: true}); s.Piles != nil || len(s.Boxes) != 1_000 {
 		t.Errorf("%d boxes, %d of them with a group", len(s.Boxes), len(s.Piles))
@@ -115,7 +115,7 @@ func TestPagesHaveGroupsToOpen(t *testing.T) {
 	}
 }
 
-// What does not fit into a page is counted there, and the page says so.
+// Objects that do not fit into a page are counted there, and the page says so.
 func TestPagesAreBounded(t *testing.T) {
 	g := fleet(40_000)
 	s := OfGraph(g, Options{Page: true})

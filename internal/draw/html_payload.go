@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// payload is what the script reads; web/src/document.ts has the same fields. Objects
-// are columns, because keys that are said 50,000 times make a file that nobody sends.
+// payload is the data for the script; web/src/document.ts has the same fields. Objects are stored
+// as columns, since 50,000 repeated keys would make the file too large to send.
 type payload struct {
 	Title      string   `json:"title"`
 	Source     string   `json:"source"`
@@ -29,8 +29,8 @@ type payload struct {
 	Legend     []entry  `json:"legend"`
 	// Elsewhere are the groups of objects in several namespaces.
 	Elsewhere []int `json:"elsewhere,omitempty"`
-	// Counted are the objects for each of which there are more, which are not in the page:
-	// how many, and what is written below their names; Left says so in words.
+	// Counted are the objects that represent others which are not in the page: their numbers, and
+	// the texts below their names. Left describes that in words.
 	Counted   sparse[counted]   `json:"counted,omitempty"`
 	Left      string            `json:"left,omitempty"`
 	Plan      *report.Plan      `json:"plan,omitempty"`
@@ -58,13 +58,13 @@ type boxes struct {
 	Name      []string    `json:"name"`
 	UID       []types.UID `json:"uid"`
 	Targets   []int       `json:"targets,omitempty"`
-	// Pile is the group that an object is in until it is opened, or -1; absent where
-	// nothing is.
+	// Pile is the group that hides an object until it is opened, or -1; absent if nothing is
+	// hidden.
 	Pile []int `json:"pile,omitempty"`
-	// Data and Quiet are the objects that are shown first, and not at first.
+	// Data are the objects that are listed first, Quiet those hidden at first.
 	Data  []int `json:"data,omitempty"`
 	Quiet []int `json:"quiet,omitempty"`
-	// Note and Why are what the drawing says of an object, by its number.
+	// Note and Why are the texts of an object, by its number.
 	Note       sparse[string]   `json:"note,omitempty"`
 	Why        sparse[string]   `json:"why,omitempty"`
 	Finalizers sparse[[]string] `json:"finalizers,omitempty"`
@@ -85,7 +85,7 @@ type entry struct {
 	Count int    `json:"count"`
 }
 
-// counted is a group that is not in the page, with how many objects there are below it.
+// counted is a group that is not in the page, with the number of objects below it.
 type counted struct {
 	Objects int    `json:"objects"`
 	Below   int    `json:"below,omitempty"`
@@ -99,11 +99,11 @@ const (
 	removedFlag    = 4
 )
 
-// numbers gives each distinct value a number, in the order in which they turn up.
+// numbers assigns a number to each distinct value, in the order of first use.
 type numbers[T comparable] struct {
 	list []T
 	of   map[T]int
-	// last is the number that was given last: most values turn up many times in a row.
+	// last is the number of the last value: most values are repeated in a row.
 	last int
 }
 
@@ -124,7 +124,7 @@ func (n *numbers[T]) number(v T) int {
 	return i
 }
 
-// shelf is a payload that is being filled.
+// shelf builds a payload.
 type shelf struct {
 	payload
 
@@ -166,7 +166,7 @@ func payloadOf(d Document) (*payload, error) {
 	return &s.payload, nil
 }
 
-// asked is the box of the object that is explained, or -1.
+// asked returns the box of the explained object, or -1.
 func (s *shelf) asked() int {
 	if s.Explained == nil {
 		return -1
@@ -230,7 +230,7 @@ func (s *shelf) addBox(b *Box) error {
 	return nil
 }
 
-// kindOf is the number of the kind of an object: boxes of a kind come one after the other.
+// kindOf returns the number of an object's kind. Boxes of a kind are usually adjacent.
 func (s *shelf) kindOf(r *report.Ref) int {
 	if last := s.kinds.last; last < len(s.kinds.list) && s.kinds.list[last].APIVersion == r.APIVersion && s.kinds.list[last].Kind == r.Kind {
 		return last
@@ -238,7 +238,7 @@ func (s *shelf) kindOf(r *report.Ref) int {
 	return s.kinds.number(kind{r.APIVersion, r.Kind, report.ShortKindName(r.APIVersion, r.Kind)})
 }
 
-// before is the look of an object before a plan begins.
+// before returns the look of an object before the plan.
 func before(look Look, n *report.Node) Look {
 	switch {
 	case !slices.Contains(report.Outcomes(), report.Outcome(look)):
@@ -273,7 +273,7 @@ func (s *shelf) addArrow(a *Arrow) {
 	}
 }
 
-// sentences says what the reasons of a plan mean.
+// sentences returns the texts of the reasons in a plan.
 func sentences(p *report.Plan) map[string]string {
 	words := map[string]string{}
 	if p == nil {
@@ -297,8 +297,8 @@ func sentences(p *report.Plan) map[string]string {
 	return words
 }
 
-// sourceOf says in words what the drawing was made from, and with which files a
-// command reads the same.
+// sourceOf describes the source of the drawing, and returns the files for a command that reads the
+// same.
 func sourceOf(d Document) (words string, files []string) {
 	var source report.Source
 	complete := true

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// sparse are what only some have, with their numbers, in ascending order. As JSON it is an
-// object, sorted as encoding/json sorts a map: by the digits of the numbers.
+// sparse are values of only some objects, with their numbers in ascending order. Its JSON is an
+// object with sorted keys, as encoding/json writes a map.
 type sparse[T any] []sparseValue[T]
 
 type sparseValue[T any] struct {
@@ -19,7 +19,7 @@ func (l *sparse[T]) add(number int, value T) {
 	*l = append(*l, sparseValue[T]{number, value})
 }
 
-// MarshalJSON is what small pages have.
+// MarshalJSON encodes the values for small pages.
 func (l sparse[T]) MarshalJSON() ([]byte, error) {
 	byNumber := make(map[string]T, len(l))
 	for i := range l {
@@ -28,7 +28,7 @@ func (l sparse[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(byNumber)
 }
 
-// writeJSON is the same without a map.
+// writeJSON writes the same JSON without a map.
 func (l sparse[T]) writeJSON(w *jsonWriter) {
 	w.text = append(w.text, '{')
 	if len(l) > 0 {
@@ -54,7 +54,7 @@ func (l sparse[T]) writeJSON(w *jsonWriter) {
 	w.text = append(w.text, '}')
 }
 
-// byDigits lists the numbers below an end in the order of their decimal digits: 0, 1, 10, 100, …
+// byDigits returns the numbers below end in the order of their decimal digits: 0, 1, 10, 100, …
 func byDigits(end int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		var from func(int) bool

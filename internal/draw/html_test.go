@@ -20,10 +20,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// hostile is what somebody may have chosen as a name.
+// hostilePage is a name chosen to attack a page.
 const hostilePage = "</script><!--<script>alert(1)</script>\u202e\u2028\x1b[31m\"'`&\n{{.Policy}}"
 
-// rows is a scene of n objects, each owned by the one before, and its graph.
+// rows returns a scene of n objects, each owned by the previous one, and its graph.
 func rows(n int, name func(int) string) Document {
 	s := &Scene{Title: name(0), Width: 300 * n, Height: 100, Areas: []Area{{Rect: Rect{W: 300 * n, H: 100}, Namespace: name(0)}}}
 	g := &report.Graph{Source: report.Source{Type: "files", Files: []string{name(0)}}, Complete: true}
@@ -52,7 +52,7 @@ func write(t *testing.T, d Document) string {
 
 var dataElement = regexp.MustCompile(`(?s)<script type="application/json" id="(data|packed-data)">(.*?)</script>`)
 
-// embedded is what the script will read.
+// embedded returns the data that the script will read.
 func embedded(t *testing.T, page string) (id string, p payload) {
 	t.Helper()
 	all := dataElement.FindAllStringSubmatch(page, -1)
@@ -83,7 +83,7 @@ func embedded(t *testing.T, page string) (id string, p payload) {
 	return all[0][1], p
 }
 
-// What the policy lets run is what stands in the page, to the byte.
+// The policy allows exactly the embedded script and style, to the byte.
 func TestPolicyIsOfWhatIsEmbedded(t *testing.T) {
 	page := write(t, rows(3, numbered))
 	want := fmt.Sprintf(`content="default-src &#39;none&#39;; script-src &#39;%s&#39;; style-src &#39;%s&#39;; img-src data:; base-uri &#39;none&#39;; form-action &#39;none&#39;"`,
@@ -114,7 +114,7 @@ func TestNamesAreData(t *testing.T) {
 	}
 }
 
-// Large data is packed, and says the same.
+// Large data is packed, with the same content.
 func TestLargeDataIsPacked(t *testing.T) {
 	small, _ := embedded(t, write(t, rows(3, numbered)))
 	id, got := embedded(t, write(t, rows(12_000, numbered)))
@@ -179,7 +179,7 @@ func TestBoxOfSeveralIsRefused(t *testing.T) {
 	}
 }
 
-// Readers without scripts see a picture, if it is one that a person can read.
+// Readers without scripts see a picture, if it is small enough to be readable.
 func TestStill(t *testing.T) {
 	for n, want := range map[int]bool{LargestStill: true, LargestStill + 1: false} {
 		d := rows(n, numbered)
@@ -190,7 +190,7 @@ func TestStill(t *testing.T) {
 	}
 }
 
-// sinks are ways of a text to become markup or code, or to leave the page.
+// sinks are ways for a text to become markup or code, or to leave the page.
 var sinks = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|document\.write|DOMParser|srcdoc|\beval\b|new Function|\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|\bimport\(|\.html\(|setAttribute\("(on|style|href|src)`)
 
 func TestSourcesHaveNoSink(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 var colour = regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`)
 
-// themes are the colours of the style sheet, light and dark.
+// themes returns the colours of the style sheet, light and dark.
 func themes(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("web/src/colours.css")
@@ -29,8 +29,8 @@ func themes(t *testing.T) map[string]map[string]string {
 	return all
 }
 
-// Everything can be read in both themes: text has the contrast that WCAG AA asks of
-// text, borders and marks the one that it asks of what is no text.
+// Both themes are readable: text has the contrast that WCAG AA requires for text, borders and marks
+// that for non-text.
 func TestContrastOfPage(t *testing.T) {
 	if c := contrast(t, "#000000", "#ffffff"); c != 21 {
 		t.Fatalf("black on white is %v", c)

@@ -4,8 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// word is the look in one word or two, as it is written into a box; what is as usual has
-// none.
+// word returns the look in one or two words for a box; empty for Plain.
 func word(l Look) string {
 	switch l {
 	case Look(report.Deleted):
@@ -33,11 +32,11 @@ func word(l Look) string {
 	}
 }
 
-// asSeen explains what is as usual in a picture that judges nothing. It is not called
-// live: its owners may be absent.
+// asSeen explains Plain in a picture without outcomes. It does not say live: its owners may be
+// absent.
 const asSeen = "seen, not being deleted"
 
-// wordsOf explains a look in a picture of the given source.
+// wordsOf returns a function that explains a look in a picture of the given source.
 func wordsOf(src report.Source, plain string) func(Look) string {
 	return func(l Look) string {
 		switch l {
@@ -85,7 +84,7 @@ func (f *figures) legend(words func(Look) string) []Entry {
 	return entries
 }
 
-// words are what stands on an area that has no namespace's name.
+// words returns the title of an area without a namespace.
 func (a *Area) words() string {
 	switch {
 	case a.Elsewhere:

@@ -14,8 +14,8 @@ type line struct {
 	class                       report.Class
 }
 
-// connect makes lines of the references, each pair once, in the order of dependents and
-// with their controllers first.
+// connect converts references to lines, one for each pair, sorted by dependent with controllers
+// first.
 func (f *figures) connect(edges []report.Edge) {
 	lines := make([]line, len(edges))
 	for i := range edges {
@@ -40,8 +40,8 @@ func (f *figures) connect(edges []report.Edge) {
 	}
 }
 
-// sortLines sorts the lines between so many figures by dependent, and puts the controllers
-// first. There are many lines and few of each dependent: they are counted to their places.
+// sortLines sorts lines by dependent with controllers first. It is a counting sort, since there are
+// many lines and few of each dependent.
 func sortLines(lines []line, figures int) []line {
 	next := make([]int, figures+1)
 	for i := range lines {
@@ -67,7 +67,7 @@ func sortLines(lines []line, figures int) []line {
 	return sorted
 }
 
-// first puts what is true first.
+// first sorts true first.
 func first(a, b bool) int {
 	switch {
 	case a == b:

@@ -8,34 +8,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// Sizes of text, in pixels. No font that is asked for is wider; text is drawn on machines
-// that nobody knows.
+// Sizes of text, in pixels. They are upper bounds for all requested fonts, since the rendering
+// machine is unknown.
 const (
-	// nameSize and smallSize are the sizes of fonts.
+	// nameSize and smallSize are font sizes.
 	nameSize  = 12
 	smallSize = 11
-	// nameColumn and smallColumn are what a column of a monospaced name, and of a
-	// proportional word, takes at the most on average.
+	// nameColumn and smallColumn are the maximum average widths of a column: of a monospaced name,
+	// and of a proportional word.
 	nameColumn  = 7.4
 	smallColumn = 6.6
 )
 
-// columns counts as a terminal does, whatever the locale is.
+// columns counts terminal columns, independent of the locale.
 var columns = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// nameWidth is the room that a name takes when it is shown.
+// nameWidth returns the width of an escaped name.
 func nameWidth(shown string) int { return int(nameColumn*float64(columns.StringWidth(shown))) + 1 }
 
-// smallWidth is the room that a small word takes when it is shown.
+// smallWidth returns the width of an escaped small word.
 func smallWidth(shown string) int { return int(smallColumn*float64(columns.StringWidth(shown))) + 1 }
 
-// columnsOf is the number of columns that shown text takes.
+// columnsOf returns the number of columns of escaped text.
 func columnsOf(shown string) int { return columns.StringWidth(shown) }
 
-// smallColumns is the number of columns of small words that fit into the given room.
+// smallColumns returns the number of columns of small text that fit into a width.
 func smallColumns(room int) int { return int(float64(room) / smallColumn) }
 
-// fitName is a name as it may be shown in the given room, cut in its middle if need be.
+// fitName escapes a name, and cuts its middle if it exceeds the width.
 func fitName(name string, room int) string {
 	return fit(render.Escape(name), int(float64(room)/nameColumn))
 }
@@ -45,8 +45,7 @@ func fitSmall(word string, room int) string {
 	return fit(render.Escape(word), int(float64(room)/smallColumn))
 }
 
-// fit leaves out the middle of a text, where generated names differ least from their
-// neighbours' ends and beginnings.
+// fit cuts the middle of a text: generated names differ mostly at their ends.
 func fit(shown string, room int) string {
 	if columns.StringWidth(shown) <= room {
 		return shown

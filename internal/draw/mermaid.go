@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// WriteMermaid writes the scene.
+// WriteMermaid writes the scene as a flowchart.
 func WriteMermaid(out io.Writer, s *Scene) error {
 	w := bufio.NewWriter(out)
 	w.WriteString("%% " + inert(s.Title) + "\nflowchart LR\n")
@@ -48,7 +48,7 @@ func areaLabel(a *Area) string {
 	return "namespace " + inert(a.Namespace)
 }
 
-// vertex is a box, doubly framed if it is what the user asks about.
+// vertex returns a box, doubly framed if it is a target.
 func vertex(i int, b *Box) string {
 	lines := []string{inert(b.Kind), "<b>" + inert(b.Name) + "</b>"}
 	if word := word(b.Look); word != "" {
@@ -64,8 +64,8 @@ func vertex(i int, b *Box) string {
 	return "b" + strconv.Itoa(i) + "[" + label + "]:::" + class(b.Look)
 }
 
-// edge is an arrow: thick where it blocks, dotted for owners that are no controllers, and
-// with a word where it is not as usual.
+// edge returns an arrow: thick if it blocks, dotted for owners that are no controllers, with a word
+// if it is unusual.
 func edge(a *Arrow) string {
 	line := "-.->"
 	switch {
@@ -106,8 +106,8 @@ func classDef(l Look) string {
 	return text
 }
 
-// inert is foreign text as Mermaid shows it and does nothing else with it. All but
-// letters, digits and a few signs become entities; Mermaid writes them as #35;.
+// inert makes untrusted text safe for Mermaid. All but letters, digits and a few signs become
+// entities, which Mermaid writes as #35;.
 func inert(raw string) string {
 	var b strings.Builder
 	for _, r := range render.Escape(raw) {

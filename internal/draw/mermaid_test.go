@@ -15,7 +15,7 @@ var hostileMermaid = []string{
 	"fa:fa-car", "--> b0", ":::Deleted", "@{ shape: x }", "数据库", "\u202egnp", "\xff", `a\nb`, "---", "|x|", "https://h/p", ";",
 }
 
-// line is any line that may be written: our own words and numbers, and labels of letters,
+// mermaidLine matches every possible line: our own words and numbers, and labels of letters,
 // digits, a few signs and entities.
 var mermaidLine = regexp.MustCompile(`^(%% LABEL|flowchart LR|  notes\["NOTES"\]:::notes|  classDef notes fill:none,stroke:none|  subgraph n\d+\["LABEL"\]|  end|` +
 	`    b\d+(\["LINES"\]|\[\["LINES"\]\]):::[A-Za-z]+|` +
@@ -23,14 +23,14 @@ var mermaidLine = regexp.MustCompile(`^(%% LABEL|flowchart LR|  notes\["NOTES"\]
 	`  classDef [A-Za-z]+ fill:#[0-9a-f]{6},stroke:#[0-9a-f]{6},color:#[0-9a-f]{6}(,stroke-dasharray:[0-9 ]+)?)$`)
 
 func pattern() *regexp.Regexp {
-	// Of ASCII a label has letters, digits, five signs and entities.
+	// The only ASCII characters of a label are letters, digits, five signs and entities.
 	safe := `(?:[A-Za-z0-9 .,/\-]|[^\x00-\x7f]|#\d+;)*`
 	text := strings.ReplaceAll(mermaidLine.String(), "LINES", safe+`<br><b>`+safe+`</b>(?:<br>`+safe+`)*`)
 	text = strings.ReplaceAll(text, "NOTES", safe+`(?:<br>`+safe+`)*`)
 	return regexp.MustCompile(strings.ReplaceAll(text, "LABEL", safe))
 }
 
-// FuzzMermaid: whatever names are, each line is one of ours.
+// FuzzMermaid: whatever the names are, each line is one of ours.
 func FuzzMermaid(f *testing.F) {
 	for i, s := range hostileMermaid {
 		f.Add(s, hostileMermaid[(i+4)%len(hostileMermaid)])
@@ -56,7 +56,7 @@ func FuzzMermaid(f *testing.F) {
 	})
 }
 
-// TestShapes: what is drawn differently is written differently.
+// TestShapes: different appearances are written differently.
 func TestShapes(t *testing.T) {
 	owner, dependent, absent := report.Ref{Kind: "A", Name: "a", UID: "a"}, report.Ref{Kind: "B", Namespace: "n", Name: "b", UID: "b"}, report.Ref{Kind: "C", Namespace: "n", Name: "c", UID: "c"}
 	g := &report.Graph{

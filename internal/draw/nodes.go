@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// nodes are what figures are made of, each object once, in object.Compare order.
+// nodes are the sources of figures, each object once, in object.Compare order.
 type nodes struct {
 	list []*report.Node
-	// byUID is what a reference leads to: of several with one UID the one that was seen.
+	// byUID is the target of references: among several with one UID the observed one.
 	byUID map[types.UID]int
 }
 
-// nodesAmong lists the nodes of a graph, objects beside that it does not have, and what only
-// an edge names.
+// nodesAmong returns the nodes of a graph, further objects in beside, and UIDs that occur only in
+// edges.
 func nodesAmong(g *report.Graph, beside []report.Ref) *nodes {
 	n := &nodes{list: make([]*report.Node, len(g.Nodes)), byUID: make(map[types.UID]int, len(g.Nodes))}
 	for i := range g.Nodes {
@@ -59,7 +59,7 @@ func (n *nodes) add(more []*report.Node) {
 	}
 }
 
-// sort keeps the first of what is there twice.
+// sort sorts the nodes and removes duplicates.
 func (n *nodes) sort() {
 	slices.SortStableFunc(n.list, func(a, b *report.Node) int { return object.Compare(object.Ref(a.Ref), object.Ref(b.Ref)) })
 	n.list = slices.CompactFunc(n.list, func(a, b *report.Node) bool { return a.Ref == b.Ref })

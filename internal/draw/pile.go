@@ -7,23 +7,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// mostKinds is how many piles there are below an owner in a namespace, before the smallest
-// are one.
+// mostKinds is the maximum number of piles below an owner in a namespace; the smallest are merged.
 const mostKinds = 40
 
-// alike is what the figures of a pile have in common.
+// alike is the key of the figures of a pile.
 type alike struct {
 	above int
-	// namespace is empty for what is in none, and elsewhere for those that have no area.
+	// namespace is empty for cluster-scoped objects. elsewhere marks namespaces without an area.
 	namespace string
 	elsewhere bool
-	// kind and apiVersion are empty where there are too many.
+	// kind and apiVersion are empty for a merged pile.
 	apiVersion, kind string
 	look             Look
 	noted, dangling  bool
 }
 
-// pile are figures of a kind below one owner that may be drawn as one box.
+// pile is a set of figures of a kind below one owner that may be drawn as one box.
 type pile struct {
 	alike
 
@@ -33,7 +32,7 @@ type pile struct {
 	kept    int
 }
 
-// urgency is why something is shown before others.
+// urgency is the reason to show a figure before others.
 type urgency uint8
 
 const (
@@ -42,21 +41,21 @@ const (
 	wanted
 )
 
-// piles are the figures by what they have in common.
+// piles groups the figures by alike.
 type piles struct {
 	*figures
 	*tree
 
 	list []pile
-	// of is the pile of a figure, under the number of piles below it.
+	// of is the pile of each figure, under the number of piles below it.
 	of, under []int
-	// dangling says of a figure that an owner of it does not exist.
+	// dangling marks figures with a missing owner.
 	dangling []bool
-	// own is the urgency of a figure, inside the greatest of those below it and its own.
+	// own is the urgency of a figure, inside the maximum of it and its descendants.
 	own, inside []urgency
 }
 
-// newPiles makes piles of all figures. Namespaces that are not open have theirs together.
+// newPiles groups all figures. Namespaces without an area share piles.
 func newPiles(f *figures, most int) *piles {
 	p := &piles{figures: f, tree: f.tree(), dangling: make([]bool, len(f.list))}
 	for _, l := range f.lines {
@@ -83,7 +82,7 @@ func newPiles(f *figures, most int) *piles {
 	return p
 }
 
-// place is where piles are beside each other.
+// place is the common position of adjacent piles.
 type place struct {
 	above     int
 	namespace string
@@ -92,7 +91,7 @@ type place struct {
 
 func (a *alike) place() place { return place{a.above, a.namespace, a.elsewhere} }
 
-// fill puts each figure on its pile.
+// fill assigns each figure to its pile.
 func (p *piles) fill(open map[string]bool) {
 	number := map[alike]int{}
 	p.of, p.under = make([]int, len(p.figures.list)), make([]int, len(p.figures.list))
@@ -139,8 +138,7 @@ func (p *piles) alikeOf(i int, open map[string]bool) alike {
 	return key
 }
 
-// merge makes one pile of the smallest that stand beside each other, those last in which
-// something is remarkable.
+// merge merges the smallest adjacent piles, those with problems last.
 func (p *piles) merge(where place, beside []int) {
 	slices.SortFunc(beside, func(a, b int) int {
 		x, y := &p.list[a], &p.list[b]
@@ -160,11 +158,11 @@ func (p *piles) merge(where place, beside []int) {
 	p.list[beside[mostKinds-1]] = rest
 }
 
-// mostAreas is how many namespaces have an area of their own where not all have.
+// mostAreas is the maximum number of namespaces with an area, unless all have one.
 const mostAreas = 24
 
-// opened are the namespaces that have an area of their own; nil for all. First come those
-// with what is remarkable, then those with the most objects.
+// opened returns the namespaces with an area of their own; nil for all. Those with problems come
+// first, then those with the most objects.
 func (p *piles) opened(most int) map[string]bool {
 	type space struct {
 		name    string

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// OfPlan draws what becomes of objects. The graph has the objects of the plan and their
-// owners; what it has beside is left out. Garbage that goes without the request, too, is
-// drawn only where it owns what the request concerns.
+// OfPlan draws the effects of a plan. The graph must contain its objects and their owners; others
+// are left out. Garbage that is deleted anyway is drawn only if it owns an affected object.
 func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 	f := figuresOf(g, Affected(p))
 	concerned := make([]bool, len(f.list))
@@ -33,13 +32,13 @@ func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 	return compose(render.PlanCaption(p), f, wordsOf(p.Source, "not concerned"), o).noting(p.Source, p.Complete, p.Gaps)
 }
 
-// become gives a figure the look of an effect.
+// become sets the look of an effect.
 func (x *figure) become(e *report.Effect) {
 	x.look, x.note, x.why = Look(e.Outcome), render.EffectNote(e), render.EffectWhy(e)
 	x.alike = e.Reason
 }
 
-// removed marks the references that effects take off.
+// removed marks the references that effects remove.
 func (f *figures) removed(effects []report.Effect) {
 	type reference struct {
 		dependent int
@@ -68,7 +67,7 @@ func (f *figures) around(wanted []bool) {
 	f.keep(keep)
 }
 
-// Affected lists the objects that a picture of a plan shows beside their owners.
+// Affected returns the objects that a picture of a plan shows in addition to their owners.
 func Affected(p *report.Plan) []report.Ref {
 	refs := make([]report.Ref, 0, len(p.Effects)+len(p.Seed.Targets))
 	for i := range p.Effects {
@@ -79,7 +78,7 @@ func Affected(p *report.Plan) []report.Ref {
 	return append(refs, p.Seed.Targets...)
 }
 
-// affects reports whether an effect is drawn. Events that go with something else are not.
+// affects reports whether an effect is drawn. Events deleted as a consequence are not.
 func affects(p *report.Plan, e *report.Effect) bool {
 	if object.Ref(e.Object).IsEvent() && e.Outcome == report.Deleted && !slices.Contains(p.Seed.Targets, e.Object) {
 		return false

@@ -2,45 +2,42 @@ package draw
 
 import "github.com/kubectl-gc/kubectl-gc/internal/report"
 
-// Options say how a scene is made.
+// Options select the form of a scene.
 type Options struct {
-	// Fold draws objects that cannot be told apart but by their names as one box.
+	// Fold draws objects that differ only in their names as one box.
 	Fold bool
-	// Most is the number of boxes that a picture may have; beyond, it has groups. Without
-	// it there is none.
+	// Most is the number of boxes above which a picture has groups; 0 for no groups.
 	Most int
-	// Page makes groups that a reader can open: all objects are in the drawing, unless there
-	// are more than a page can hold.
+	// Page makes groups that can be opened: all objects are in the drawing, unless there are more
+	// than a page can hold.
 	Page bool
 }
 
-// Scene is a drawing before it has a format. Lengths are in CSS pixels, y grows
-// downwards. Strings are raw: whoever writes them escapes them.
+// Scene is a drawing independent of its format. Lengths are in CSS pixels, y grows downwards.
+// Strings are raw: each writer escapes them.
 type Scene struct {
 	Title  string `json:"title"`
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
-	// Areas are sorted by namespace; the first is what is in none, if anything is.
+	// Areas are sorted by namespace; that of cluster-scoped objects comes first.
 	Areas []Area `json:"areas"`
-	// Boxes are in the order in which a person reads them: by area, from top to
-	// bottom, then the next columns; beside which owner a box stands, that comes before
-	// it.
+	// Boxes are in reading order: by area, from top to bottom, then the next columns. The owner
+	// that a box is placed next to comes before it.
 	Boxes  []Box   `json:"boxes"`
 	Arrows []Arrow `json:"arrows"`
-	// Legend explains the looks that occur, in a fixed order.
+	// Legend explains the looks in use, in a fixed order.
 	Legend []Entry `json:"legend"`
-	// Notes are what the picture rests on, and does not show.
+	// Notes are about missing input.
 	Notes []string `json:"notes,omitempty"`
-	// Grouped says how much is counted in groups, and what has the rest; mostly it is
-	// empty.
+	// Grouped describes how much is counted in groups, and where the rest is. It is usually empty.
 	Grouped string `json:"grouped,omitempty"`
-	// Piles are the groups that the boxes of a page are in until they are opened, -1 for
-	// none; Elsewhere are those of several namespaces.
+	// Piles are the groups that hide the boxes of a page until they are opened, -1 for none;
+	// Elsewhere are those of several namespaces.
 	Piles     []int `json:"piles,omitempty"`
 	Elsewhere []int `json:"elsewhere,omitempty"`
 }
 
-// Rect is a place on the plane.
+// Rect is a rectangle on the plane.
 type Rect struct {
 	X int `json:"x"`
 	Y int `json:"y"`
@@ -51,9 +48,9 @@ type Rect struct {
 // Area is a namespace.
 type Area struct {
 	Rect
-	// Namespace is empty for objects that are in none.
+	// Namespace is empty for cluster-scoped objects.
 	Namespace string `json:"namespace"`
-	// Elsewhere marks the area for namespaces that have none of their own.
+	// Elsewhere marks the area of namespaces without their own.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
@@ -62,30 +59,30 @@ type Box struct {
 	Rect
 	// Refs are the objects, at least one, sorted.
 	Refs []report.Ref `json:"refs"`
-	// Kind and Name are what is written in it: "Pod ×48" and "web-5d47c484f4-…".
+	// Kind and Name are the texts in the box: "Pod ×48" and "web-5d47c484f4-…".
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Area is the number of the area that it is in.
+	// Area is the number of its area.
 	Area int `json:"area"`
-	// Look says how the box is drawn.
+	// Look selects the appearance.
 	Look Look `json:"look"`
-	// Group marks a box that stands for what is below its objects, too.
+	// Group marks a box that also represents descendants of its objects.
 	Group bool `json:"group,omitempty"`
-	// Below is how many objects are below those of a group.
+	// Below is the number of descendants of a group.
 	Below int `json:"below,omitempty"`
-	// Target marks what the user has asked about.
+	// Target marks an object that the user asked about.
 	Target bool `json:"target,omitempty"`
-	// Note is what is remarkable, in a few words: "held by a/b".
+	// Note is a short remark: "held by a/b".
 	Note string `json:"note,omitempty"`
 	// Why is a sentence that explains the look.
 	Why string `json:"why,omitempty"`
 }
 
-// Look is why a box is drawn as it is: an outcome of a plan, or the state of an object
+// Look is the reason for the appearance of a box: an outcome of a plan, or the state of an object
 // in a graph.
 type Look string
 
-// The looks beside the outcomes of a plan, which have their own names.
+// The looks in addition to the outcomes of a plan, which have their own names.
 const (
 	Plain        Look = "Plain"
 	BeingDeleted Look = "BeingDeleted"
@@ -93,11 +90,11 @@ const (
 	Waiting Look = "WaitingForDependents"
 	// Absent: an owner that does not exist.
 	Absent Look = "Absent"
-	// Unseen: an owner of which nothing is known.
+	// Unseen: an owner about which nothing is known.
 	Unseen Look = "Unseen"
 )
 
-// looks lists all looks in the order in which they are shown.
+// looks returns all looks in display order.
 func looks() []Look {
 	var looks []Look
 	for _, o := range report.Outcomes() {
@@ -111,14 +108,14 @@ type Arrow struct {
 	// Owner and Dependent are indexes of boxes.
 	Owner     int `json:"owner"`
 	Dependent int `json:"dependent"`
-	// Controller and Blocks are true if that is so for every reference that the arrow
-	// stands for.
+	// Controller and Blocks are true only if they hold for every reference that the arrow
+	// represents.
 	Controller bool         `json:"controller,omitempty"`
 	Blocks     bool         `json:"blocks,omitempty"`
 	Class      report.Class `json:"class,omitempty"`
-	// Removed marks a reference that the plan takes off.
+	// Removed marks a reference that the plan removes.
 	Removed bool `json:"removed,omitempty"`
-	// Path is a polyline with at least two points, around the boxes between them.
+	// Path is a polyline with at least two points, around the boxes in between.
 	Path []Point `json:"path"`
 }
 

@@ -20,7 +20,7 @@ func owns(owner, dependent report.Ref) report.Edge {
 	return report.Edge{Owner: owner.UID, Dependent: dependent.UID, Controller: true, Class: report.Existing}
 }
 
-// graphOf is a graph of objects that were all seen.
+// graphOf returns a graph of observed objects.
 func graphOf(refs ...report.Ref) *report.Graph {
 	g := &report.Graph{}
 	for _, r := range refs {
@@ -175,7 +175,7 @@ func TestPictureOfAnExplanation(t *testing.T) {
 	}
 }
 
-// TestOrder: the order of a document does not show in its picture.
+// TestOrder: the order of a document does not affect its picture.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := &report.Graph{}
@@ -211,7 +211,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestFit: what is cut keeps its beginning and its end, and the room that it has.
+// TestFit: a cut text keeps its beginning and its end, and fits.
 func TestFit(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// WriteSVG writes the scene.
+// WriteSVG writes the scene as SVG.
 func WriteSVG(out io.Writer, s *Scene) error {
 	w := &writer{Writer: bufio.NewWriterSize(out, 1<<16), scene: s}
 	h := newHead(s)
@@ -39,12 +39,12 @@ func WriteSVG(out io.Writer, s *Scene) error {
 type writer struct {
 	*bufio.Writer
 	scene *Scene
-	// names are those of the boxes, as they are said in tooltips.
+	// names are the names of the boxes in tooltips.
 	names []string
 	digit [20]byte
 }
 
-// raw writes markup, which is never foreign.
+// raw writes trusted markup.
 func (w *writer) raw(markup string) *writer {
 	w.WriteString(markup)
 	return w
@@ -55,8 +55,7 @@ func (w *writer) num(n int) *writer {
 	return w
 }
 
-// text writes text that was made visible: what is left are characters that XML allows,
-// and of these the ones that mean something are replaced.
+// text writes escaped text, and replaces the XML special characters in it.
 func (w *writer) text(shown string) *writer {
 	from := 0
 	for i := range len(shown) {
@@ -98,7 +97,7 @@ const (
 	areaLine  = 25
 )
 
-// name prepares what tooltips say of boxes.
+// name computes the names of boxes for tooltips.
 func (w *writer) name() {
 	w.names = make([]string, len(w.scene.Boxes))
 	for i := range w.scene.Boxes {

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// bendRadius is how round the bends of arrows are, headSize how big their heads.
+// bendRadius is the radius of bends of arrows, headSize the size of their heads.
 const (
 	bendRadius = 6
 	headSize   = 5
 )
 
-// longWay is the number of points from which on an arrow is a link to its owner, which may
-// be far away.
+// longWay is the minimum number of points of an arrow that is a link to its owner, which may be
+// far away.
 const longWay = 5
 
 // arrow draws an owner reference.
@@ -58,17 +58,17 @@ func (w *writer) tip(at Point) {
 	w.raw("L").point(Point{X: at.X - headSize, Y: at.Y + headSize - 1})
 }
 
-// dashed reports whether the line has gaps; its head should not.
+// dashed reports whether the line is dashed; its head should not be.
 func dashed(a *Arrow) bool {
 	return slices.ContainsFunc(classes(a), func(c string) bool { return c != blocks })
 }
 
-// blocks is the class of an arrow that is drawn whole.
+// blocks is the class of a solid, thick arrow.
 const blocks = "blocks"
 
 func (w *writer) point(p Point) *writer { return w.num(p.X).raw(" ").num(p.Y) }
 
-// bend draws a round corner, as round as the pieces before and after it let it be.
+// bend draws a round corner. The radius is limited by the segments before and after it.
 func (w *writer) bend(before, at, after Point) {
 	r := min(bendRadius, length(before, at)/2, length(at, after)/2)
 	w.raw("L").point(towards(at, before, r)).raw("Q").point(at).raw(" ").point(towards(at, after, r))
@@ -76,14 +76,13 @@ func (w *writer) bend(before, at, after Point) {
 
 func length(a, b Point) int { return max(a.X-b.X, b.X-a.X) + max(a.Y-b.Y, b.Y-a.Y) }
 
-// towards is the point r away from a on the way to b.
+// towards returns the point at distance r from a on the way to b.
 func towards(a, b Point, r int) Point {
 	step := func(from, to int) int { return from + min(max(to-from, -r), r) }
 	return Point{X: step(a.X, b.X), Y: step(a.Y, b.Y)}
 }
 
-// classes are how an arrow is drawn; each differs from the others in its dashes or its
-// weight, too.
+// classes returns the CSS classes of an arrow; each has distinct dashes or weight.
 func classes(a *Arrow) []string {
 	var list []string
 	if a.Blocks {
@@ -104,7 +103,7 @@ func classes(a *Arrow) []string {
 	return list
 }
 
-// words say the same.
+// words returns the same as text for a tooltip.
 func words(a *Arrow) string {
 	text := ""
 	if a.Controller {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// workloads is a graph of deployments with a replica set and eight pods each.
+// workloads returns a graph of deployments with a replica set and eight pods each.
 func workloads(n int) *report.Graph {
 	g := &report.Graph{}
 	for i := range n {
@@ -31,7 +31,7 @@ func workloads(n int) *report.Graph {
 	return g
 }
 
-// BenchmarkSVG makes the scene of a graph, nothing folded, and writes it.
+// BenchmarkSVG builds and writes the scene of a graph without folding.
 func BenchmarkSVG(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 50_000} {
 		g := workloads(n)

@@ -61,7 +61,7 @@ func (w *writer) line(class string, y int, shown string) {
 // mostNamed is the number of objects that a tooltip names.
 const mostNamed = 20
 
-// tooltip says what there is no room for.
+// tooltip returns the details that do not fit into the box.
 func tooltip(b *Box) string {
 	var named strings.Builder
 	for k, r := range b.Refs {
@@ -91,7 +91,7 @@ func tooltip(b *Box) string {
 	return text
 }
 
-// class is that of a look.
+// class returns the CSS class of a look.
 func class(l Look) string { return string(appearanceOf(l).Look) }
 
 func mark(l Look) string { return appearanceOf(l).Mark }

@@ -8,22 +8,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// head is what stands above the picture, and below: the title, the legend, the notes.
+// head is the text above and below the picture: title, legend and notes.
 type head struct {
 	width, height, foot int
 	title, notes        []string
-	// grouped is what stands below the title of a picture with groups.
+	// grouped is the text below the title of a picture with groups.
 	grouped []string
 	keys    []key
 }
 
-// key is an entry of the legend with its place.
+// key is an entry of the legend with its position.
 type key struct {
 	x, y  int
 	look  Look
 	arrow string
 	words string
-	// box is one that is drawn so; -1 for none.
+	// box is an example with that look; -1 for none.
 	box int
 }
 
@@ -36,7 +36,7 @@ const (
 	keyGap     = 22
 	keyMark    = 24
 	noteStep   = 18
-	// titleColumn is what a column of the title takes at the most, on average.
+	// titleColumn is the maximum average width of a title column.
 	titleColumn = 11
 )
 
@@ -69,7 +69,7 @@ func newHead(s *Scene) *head {
 	return h
 }
 
-// wrap breaks shown text at blanks.
+// wrap breaks escaped text at blanks.
 func wrap(text string, columns int) []string {
 	var lines []string
 	line := ""
@@ -85,7 +85,7 @@ func wrap(text string, columns int) []string {
 	return append(lines, line)
 }
 
-// keysOf has an entry for each look and each kind of arrow that occurs.
+// keysOf returns an entry for each look and each kind of arrow in use.
 func keysOf(s *Scene) []key {
 	var keys []key
 	for _, e := range s.Legend {

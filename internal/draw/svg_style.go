@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// The colours that are not those of looks.
+// The colours that do not belong to a look.
 var (
 	paper  = shade("#ffffff", "#0d1117")
 	ground = shade("#f6f8fa", "#151b23") // of areas
@@ -12,7 +12,7 @@ var (
 	ink    = shade("#1f2328", "#f0f6fc")
 	faint  = shade("#57606a", "#9fa6ae")
 	wire   = shade("#6e7781", "#848d97") // arrows
-	accent = shade("#0969da", "#58a6ff") // what was asked about
+	accent = shade("#0969da", "#58a6ff") // targets
 	alarm  = shade("#b3261e", "#ff8e86")
 	delay  = shade("#953800", "#ffa657")
 	doubt  = shade("#6b35c2", "#c4a1ff")
@@ -26,8 +26,8 @@ const (
 // stylesheet is the same in every document.
 var stylesheet = newStylesheet()
 
-// sheet collects rules. Each colour is a custom property that the dark theme changes;
-// before it stands the colour itself, for readers that know no custom properties.
+// sheet collects rules. Each colour is a custom property that the dark theme overrides. The plain
+// colour precedes it, for readers without custom properties.
 type sheet struct{ rules, light, dark strings.Builder }
 
 func newStylesheet() string {
@@ -74,7 +74,7 @@ func (s *sheet) rule(selector string, declarations ...string) {
 	s.rules.WriteString(selector + "{" + strings.Join(declarations, ";") + "}\n")
 }
 
-// colour defines a custom property and uses it.
+// colour defines a custom property and returns a declaration that uses it.
 func (s *sheet) colour(property, name string, c shading) string {
 	s.light.WriteString("--gc-" + name + ":" + c.Light + ";")
 	s.dark.WriteString("--gc-" + name + ":" + c.Dark + ";")

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// scenes are pictures with two foreign texts wherever there may be one.
+// scenes returns pictures with two untrusted texts in every possible place.
 func scenes(a, b string) []*Scene {
 	refs := []report.Ref{
 		{APIVersion: a, Kind: b, Namespace: a, Name: b, UID: types.UID(a)},
@@ -50,22 +50,22 @@ func scenes(a, b string) []*Scene {
 	return scenes
 }
 
-// hostile are texts that try to become mark-up, or that XML cannot hold.
+// hostile are texts that try to become markup, or that XML can't contain.
 var hostile = []string{
 	"", "web-1", "</title><script>alert(1)</script>", `"/><a href="javascript:alert(1)">`, "&lt;&#8238;", "]]>", "<!--", "a\x00b", "\x1b[2J",
 	"\u202egnp.exe", "\ufffe\uffff", "\xff\xfe", "\xed\xa0\x80", "数据库-主节点", "\n\t", "{}url(//h/x)", `--><style>*{}`, strings.Repeat("long-", 80),
 	"data:text/html,x", "' onload='x", "a]]>b", "\U000e0001",
 }
 
-// allowed are the elements that are written, each with its attributes.
+// allowed are the elements in the output, each with its attributes.
 var allowed = map[string][]string{
 	"svg":   {"xmlns", "class", "viewBox", "width", "height", "role", "aria-labelledby"},
 	"title": {"id"}, "style": {}, "g": {"id", "class", "transform"}, "a": {"href"}, "tspan": {"class"},
 	"rect": {"class", "x", "y", "width", "height", "rx"}, "path": {"class", "d", "transform"}, "text": {"class", "x", "y"},
 }
 
-// FuzzSVG: whatever names are, a document is XML with our own elements and attributes
-// alone, its links lead to its own boxes, and no value of an attribute is foreign.
+// FuzzSVG: whatever the names are, a document is XML with only our own elements and attributes, its
+// links lead to its own boxes, and no attribute contains untrusted text.
 func FuzzSVG(f *testing.F) {
 	for i, s := range hostile {
 		f.Add(s, hostile[(i+3)%len(hostile)])
@@ -81,7 +81,7 @@ func FuzzSVG(f *testing.F) {
 	})
 }
 
-// ownValue is any value of an attribute: numbers, our own words, paths.
+// ownValue matches any value of an attribute: numbers, our own words, paths.
 var ownValue = regexp.MustCompile(`^[A-Za-z0-9 .,()#:/%\-]*$`)
 
 func assertInert(t *testing.T, document string) {
@@ -124,8 +124,8 @@ func assertInert(t *testing.T, document string) {
 	}
 }
 
-// TestColourIsNotAlone: each look has a border, a mark and a word that no other has
-// together, so that colours may be left out.
+// TestColourIsNotAlone: each look has a unique combination of border, mark and word, so colours may
+// be left out.
 func TestColourIsNotAlone(t *testing.T) {
 	words, marks := map[string]Look{}, map[string]Look{}
 	for _, l := range looks() {
@@ -143,8 +143,8 @@ func TestColourIsNotAlone(t *testing.T) {
 	}
 }
 
-// TestContrast: text has a contrast of 4.5 to its ground and lines one of 3, in both
-// themes (WCAG 2.2, 1.4.3 and 1.4.11).
+// TestContrast: text has a contrast of 4.5 to its ground and lines one of 3, in both themes (WCAG
+// 2.2, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	type pair struct {
 		name     string
@@ -196,8 +196,8 @@ func luminance(t *testing.T, colour string) float64 {
 	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
 }
 
-// TestStylesheet: every colour is a custom property with the colour itself before it, and
-// nothing comes from elsewhere.
+// TestStylesheet: every colour is a custom property preceded by the plain colour, and there is no
+// external content.
 func TestStylesheet(t *testing.T) {
 	for _, foreign := range []string{"url(", "@import", "http", "<"} {
 		if strings.Contains(stylesheet, foreign) {
@@ -214,7 +214,7 @@ func TestStylesheet(t *testing.T) {
 	}
 }
 
-// TestWriteErrorsAreReturned: a writer that fails is noticed.
+// TestWriteErrorsAreReturned: the error of a failing writer is returned.
 func TestWriteErrorsAreReturned(t *testing.T) {
 	if err := WriteSVG(closed{}, OfGraph(&report.Graph{}, Options{})); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%v, want %v", err, io.ErrClosedPipe)

@@ -22,8 +22,8 @@ var (
 
 var timelineTemplate = template.Must(template.New("timeline").Parse(timelineFrame))
 
-// The bounds of a page: lanes that are drawn, others that are listed, moments of a lane that are
-// shown at once, and objects that are listed. What is beyond is counted, or opens.
+// The limits of a page: drawn lanes, listed other lanes, moments of a lane that are shown at once,
+// and listed objects. The rest is counted or can be opened.
 const (
 	mostLanes   = 30
 	mostOthers  = 1000
@@ -31,7 +31,7 @@ const (
 	mostListed  = 10_000
 )
 
-// timeline is what a page shows of what was lost.
+// timeline is the content of a page about losses.
 type timeline struct {
 	Policy, Title, Source, More string
 	Style                       template.CSS
@@ -39,16 +39,16 @@ type timeline struct {
 	Notes                       []string
 	Axis                        axis
 	Spans                       []span
-	// Lanes are drawn and listed, Others only listed: they open. Routine counts what is hidden
-	// until somebody asks.
+	// Lanes are drawn and listed; Others are only listed and can be opened. Routine counts what is
+	// hidden at first.
 	Lanes, Others, Usual []*lane
 	Routine              int
-	// Unlisted counts the objects that are not listed one by one.
+	// Unlisted counts the objects that are not listed individually.
 	Unlisted int
 }
 
-// WriteTimeline writes a page about what was lost: which delete took what, and when. It has no
-// script: what opens, opens without one.
+// WriteTimeline writes a page about losses: the deletes, with their objects and times. It needs no
+// script.
 func WriteTimeline(w io.Writer, d *report.Lost) error {
 	t := timelineOf(d)
 	t.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(timelineStyle))
@@ -84,7 +84,7 @@ func timelineOf(d *report.Lost) *timeline {
 	return t
 }
 
-// largest are the lanes that took most.
+// largest returns the lanes with the most objects.
 func largest(lanes []*lane, most int) map[*lane]bool {
 	order := slices.DeleteFunc(slices.Clone(lanes), func(l *lane) bool { return l.Routine })
 	slices.SortStableFunc(order, func(a, b *lane) int { return cmp.Compare(b.count, a.count) })
@@ -95,7 +95,7 @@ func largest(lanes []*lane, most int) map[*lane]bool {
 	return drawn
 }
 
-// sourceWords say where the answer comes from, and of which time it is.
+// sourceWords describes the source and the time of the answer.
 func sourceWords(d *report.Lost, words *render.LostPage) string {
 	var parts []string
 	add := func(before, what string) {

@@ -7,20 +7,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// axis places moments between where history begins and where it ends: by time where both are
+// axis maps moments to positions between the start and the end of the history: by time if both are
 // known, else by revision.
 type axis struct {
 	from, to int64
 	timed    bool
 	words    *render.LostPage
-	// Ticks are what is written below the lanes.
+	// Ticks are the labels below the lanes.
 	Ticks []tick
 }
 
-// tick is a moment with its name.
+// tick is a labelled moment.
 type tick struct{ X, Anchor, Name string }
 
-// unseenPart is where history begins on the axis, in percent: what is left of it is not known.
+// unseenPart is the start of the history on the axis, in percent. The part to its left is unknown.
 const unseenPart = 4
 
 func newAxis(d *report.Lost, words *render.LostPage) axis {
@@ -37,14 +37,14 @@ func newAxis(d *report.Lost, words *render.LostPage) axis {
 	}
 	step := stepOf(a.to - a.from)
 	for at := (a.from/step + 1) * step; at < a.to; at += step {
-		if x := a.at(at); x > 29 && x < 75 { // beside the ends there is room on a phone, too
+		if x := a.at(at); x > 29 && x < 75 { // next to the labels of both ends there is room on a phone, too
 			a.Ticks = append(a.Ticks, tick{percent(x), "middle", words.ClockAt(at)})
 		}
 	}
 	return a
 }
 
-// stepOf is how far apart ticks are, so that no more than three are in between.
+// stepOf returns the distance of ticks, which allows about four.
 func stepOf(span int64) int64 {
 	const minute, hour = 60, 3600
 	for _, step := range []int64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 6 * hour} {
@@ -55,7 +55,7 @@ func stepOf(span int64) int64 {
 	return span/4 + 1
 }
 
-// at is the place of a time or revision, in percent.
+// at returns the position of a time or revision, in percent.
 func (a axis) at(value int64) float64 {
 	if a.to <= a.from {
 		return unseenPart
@@ -64,7 +64,8 @@ func (a axis) at(value int64) float64 {
 	return unseenPart + (100-unseenPart)*float64(value-a.from)/float64(a.to-a.from)
 }
 
-// place is that of a moment. Where no time of it is known it is from before the first that is.
+// place returns the position of a moment. A moment without a time is before the first one with a
+// time.
 func (a axis) place(m report.Moment) float64 {
 	if !a.timed {
 		return a.at(m.Revision)
@@ -75,17 +76,17 @@ func (a axis) place(m report.Moment) float64 {
 
 func percent(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) + "%" }
 
-// span is since when something is known of a kind.
+// span is the time since when a kind is known.
 type span struct {
 	Name, From string
-	// X is where it begins, in percent; empty where nothing is known. The words stand there.
+	// X is its start, in percent; empty if the kind is unknown. At is the position of the text.
 	X, At, By, Anchor string
 }
 
-// mostSpans is how many kinds are drawn of which less is known; the notes have more.
+// mostSpans is the number of kinds with a shorter history that are drawn; the notes name more.
 const mostSpans = 6
 
-// spansOf are the kinds of which less is known than of the others.
+// spansOf returns the kinds with a shorter history than others.
 func spansOf(d *report.Lost, x axis, words *render.LostPage) []span {
 	var list []span
 	for _, l := range d.Limits {

@@ -13,36 +13,36 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lane is a request, or somebody else who took objects, with what went when.
+// lane is a request, or another cause of losses, with its losses over time.
 type lane struct {
 	ID, Name, Headline, Doubt string
-	// Request is its number; 0 for what went without one.
+	// Request is its number; 0 for losses without one.
 	Request int
 	Routine bool
-	// X is where the request was sent, Marks are what went.
+	// X is the time of the request, Marks are the losses.
 	X     string
 	Marks []bar
-	// Moments are shown, Later open.
+	// Moments are shown; Later can be opened.
 	Moments, Later []*moment
-	// count and usual are how many objects it took, and how many of them nobody looks for.
+	// count is the number of objects, usual that of routine ones among them.
 	count, usual int
 	began        int64
 }
 
-// bar is what went at one moment, as it is drawn.
+// bar is the drawing of the losses at one moment.
 type bar struct {
 	X, Look, Name string
 	Y, Height     int
 	Routine       bool
 }
 
-// moment are objects of one kind that went within a second, for the same reason.
+// moment groups objects of one kind that were lost within a second, for the same reason.
 type moment struct {
 	Clock, Look, Words, Why string
 	Routine                 bool
 	Count                   int
-	// Columns say what the table has, beside the objects; Rows are empty where one object is
-	// named already.
+	// Columns and Rows are the table of the objects. They are empty if the only object is named
+	// already.
 	Columns []string
 	Rows    [][]string
 	losses  []*report.Loss
@@ -50,7 +50,7 @@ type moment struct {
 	x       float64
 }
 
-// listing makes lanes of a document.
+// listing builds the lanes of a document.
 type listing struct {
 	doc              *report.Lost
 	words            *render.LostPage
@@ -58,7 +58,7 @@ type listing struct {
 	listed, unlisted int
 }
 
-// byThemselves are the lanes of those who delete without being asked, in their order.
+// byThemselves are the lanes of losses without a request, in their order.
 var byThemselves = []struct {
 	id, name string
 	codes    []reason.Code
@@ -80,8 +80,8 @@ func without(code string) int {
 	})
 }
 
-// lanes are the requests in their order, then what went without one, and both once more for
-// what goes in the ordinary course of things.
+// lanes returns the requests in order, then losses without a request. Both have separate lanes for
+// routine losses.
 func (l *listing) lanes() []*lane {
 	took := map[int][]*report.Loss{}
 	alone := [2][][]*report.Loss{make([][]*report.Loss, len(byThemselves)), make([][]*report.Loss, len(byThemselves))}
@@ -126,7 +126,7 @@ func (l *listing) lanes() []*lane {
 	return list
 }
 
-// fill folds losses into moments, in the order in which they went.
+// fill groups losses into moments, ordered by time.
 func (l *listing) fill(out *lane, losses []*report.Loss) {
 	out.count = len(losses)
 	var order []*moment
@@ -164,7 +164,7 @@ func (l *listing) fill(out *lane, losses []*report.Loss) {
 	}
 }
 
-// wentAt is when an object went, or began to go where it is there.
+// wentAt returns when an object was deleted, or when its deletion began if it still exists.
 func wentAt(x *report.Loss) report.Moment {
 	if x.Gone != nil {
 		return *x.Gone
@@ -185,7 +185,7 @@ func lossLook(x *report.Loss) string {
 	}
 }
 
-// tell says of a moment what went and why, and lists the objects where they are several.
+// tell sets the texts of a moment, and lists the objects if there are several.
 func (l *listing) tell(m *moment) {
 	first := m.losses[0]
 	m.Count, m.Why = len(m.losses), l.words.Why(first)
@@ -213,12 +213,12 @@ func (l *listing) tell(m *moment) {
 	}
 }
 
-// placed reports whether the namespace of an object has to be said.
+// placed reports whether the namespace of an object must be shown.
 func (l *listing) placed(x *report.Loss) bool {
 	return x.Object.Namespace != "" && l.doc.Namespace == "" && (x.By == nil || !x.By.Is(object.Namespace))
 }
 
-// list makes the table of a moment: columns that would say the same in every row are left out.
+// list builds the table of a moment. Columns with the same value in all rows are left out.
 func (l *listing) list(m *moment) {
 	if l.listed+m.Count > mostListed {
 		l.unlisted += m.Count
@@ -259,7 +259,7 @@ func (l *listing) list(m *moment) {
 	}
 }
 
-// barOf is a moment as a bar: the more went, the higher.
+// barOf returns the bar of a moment. Its height grows with the count.
 func barOf(m *moment) bar {
 	const most, lane = 18, 22
 	height := min(most, 5+int(3*math.Log2(float64(m.Count))))

@@ -22,7 +22,7 @@ func clockOf(seconds int64) string {
 	return fmt.Sprintf("2026-11-24T%02d:%02d:%02dZ", seconds/3600%24, seconds/60%60, seconds%60)
 }
 
-// lostWith is the delete of a namespace that took n objects, of several kinds and so many seconds.
+// lostWith returns the delete of a namespace with n losses of several kinds over so many seconds.
 func lostWith(n int, seconds int64, name func(int) string) *report.Lost {
 	ns := report.Ref{APIVersion: "v1", Kind: "Namespace", Name: name(0), UID: "ns"}
 	d := &report.Lost{
@@ -58,8 +58,8 @@ func written(t *testing.T, d *report.Lost) string {
 	return b.String()
 }
 
-// TestTimelineIsBounded: thousands of losses are a page that one can send, in which each of them
-// is named; however many there are, it is no larger than that.
+// TestTimelineIsBounded: a page with thousands of losses is small enough to send, and names each of
+// them. More losses do not make it larger than that.
 func TestTimelineIsBounded(t *testing.T) {
 	for _, x := range []struct {
 		n       int
@@ -79,8 +79,8 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// TestTimelineOfManyRequests: those that took most are drawn, others open, and the rest is
-// counted.
+// TestTimelineOfManyRequests: the requests with the most losses are drawn, others can be opened,
+// and the rest is counted.
 func TestTimelineOfManyRequests(t *testing.T) {
 	d := lostWith(0, 1, numbered)
 	for i := range 3000 {
@@ -105,8 +105,8 @@ func TestTimelineIsTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestTimelineNamesAreText: nothing that somebody has chosen as a name is markup, or turns a line
-// around; and nothing in the page can run or fetch.
+// TestTimelineNamesAreText: no name is markup or changes the text direction, and nothing in the
+// page can run or fetch.
 func TestTimelineNamesAreText(t *testing.T) {
 	page := written(t, lostWith(8, 3, func(int) string { return hostilePage }))
 	for text, want := range map[string]int{"<script": 0, "<!--": 0, "\u202e": 0, "\x1b": 0, "\u2028": 0} {
@@ -126,7 +126,7 @@ func TestTimelineNamesAreText(t *testing.T) {
 	}
 }
 
-// TestTimelineWithoutTimes: moments of which no time is known stand where their revisions are.
+// TestTimelineWithoutTimes: moments without a known time are placed by revision.
 func TestTimelineWithoutTimes(t *testing.T) {
 	d := lostWith(4, 3, numbered)
 	d.From.Time, d.To.Time, d.Requests[0].At.Time = "", "", ""
@@ -142,8 +142,8 @@ func TestTimelineWithoutTimes(t *testing.T) {
 	}
 }
 
-// TestTimelineOfWhatIsNotCertain: other explanations are said, what went without a request stands
-// below whoever took it, and what goes in the ordinary course is behind a switch.
+// TestTimelineOfWhatIsNotCertain: alternative causes are named, losses without a request are below
+// their cause, and routine losses are behind a switch.
 func TestTimelineOfWhatIsNotCertain(t *testing.T) {
 	d := lostWith(4, 3, numbered)
 	owner := report.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web"}
@@ -166,7 +166,7 @@ func TestTimelineOfWhatIsNotCertain(t *testing.T) {
 	}
 }
 
-// TestTimelineOfNothing: where nothing was lost that is what the page says.
+// TestTimelineOfNothing: a page without losses says so.
 func TestTimelineOfNothing(t *testing.T) {
 	page := written(t, &report.Lost{Source: report.Source{Type: "cluster"}, From: instant(0), To: instant(300), Complete: true})
 	if !strings.Contains(page, "<h1>Nothing was deleted since 14:02:31 UTC.") || strings.Contains(page, "overview\"") {

@@ -1,11 +1,11 @@
 package draw
 
-// tree lists figures below the owner that controls them, each once. References may go in
-// circles, which are opened at their first figure.
+// tree lists each figure once, below the owner that controls it. Cycles are broken at their first
+// figure.
 type tree struct {
-	// order has every owner before its dependents.
+	// order lists every owner before its dependents.
 	order []int
-	// above is the owner below which a figure is listed, or -1; depth counts those above.
+	// above is the parent of each figure, or -1; depth is the number of its ancestors.
 	above, depth []int
 }
 
@@ -55,8 +55,7 @@ func (f *figures) tree() *tree {
 	return t
 }
 
-// below lists the figures by what they stand below: those of i are from starts[i] to
-// starts[i+1].
+// below groups the figures by parent: those of i are list[starts[i]:starts[i+1]].
 func (t *tree) below() (starts, list []int) {
 	starts = make([]int, len(t.above)+1)
 	for _, up := range t.above {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// BackupsText lists backups, for people: what each has, when it was made, and whether it was undone.
+// BackupsText lists backups as text: content, time and whether they were undone.
 func BackupsText(out io.Writer, s Style, list *report.Backups) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	t := &table{headers: []string{"NAME", "WHEN", "COMMAND", "WHAT", "UNDONE", "CLUSTER"}}
@@ -25,7 +25,7 @@ func BackupsText(out io.Writer, s Style, list *report.Backups) error {
 	return w.done()
 }
 
-// taken is what a backup has, in a few words.
+// taken summarizes the content of a backup.
 func taken(s Style, b *report.Backup) string {
 	switch {
 	case b.Main == nil:
@@ -46,7 +46,7 @@ func undoneAt(b *report.Backup) string {
 	return minute(b.Undone)
 }
 
-// minute is a time of RFC 3339 without its seconds.
+// minute returns an RFC 3339 time without its seconds.
 func minute(at string) string {
 	if len(at) < len("2026-11-21T22:17") {
 		return "-"

@@ -21,7 +21,7 @@ func bigPlan(n int) *report.Plan {
 	return p
 }
 
-// chain is objects each of which owns the next.
+// chain returns objects that each own the next one.
 func chain(n int) *report.Graph {
 	g := &report.Graph{}
 	for i := range n {

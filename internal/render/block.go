@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// screen is the style for an answer that fits on a screen.
+// screen returns the style for an answer that fits on a screen.
 func (s Style) screen() Style {
 	if !s.Wide {
 		s.Width = narrow(s.Width)
@@ -15,21 +15,20 @@ func (s Style) screen() Style {
 	return s
 }
 
-// block is one thing that was found, in a few lines behind its severity: what, with what,
-// and what to do.
+// block is a finding in a few lines next to its severity: title, objects and advice.
 type block struct {
 	severity reason.Severity
 	lines    []string
-	// brief is what and with what in one, where there are many blocks.
+	// brief is title and objects in one line, used if there are many blocks.
 	brief string
 }
 
-// severityLabels are as wide as blocks are moved in.
+// severityLabels are the labels in the severity column.
 var severityLabels = map[reason.Severity]string{reason.Error: "ERROR", reason.Warning: "WARNING", reason.Info: "NOTE"}
 
 const severityColumn = len("WARNING") + 2
 
-// laid are the lines of a block within the width.
+// laid returns the lines of a block, wrapped to the width.
 func (b block) laid(s Style) []string {
 	var laid []string
 	room := s.limit()
@@ -49,8 +48,8 @@ func (b block) laid(s Style) []string {
 	return laid
 }
 
-// fitted are the blocks with as much as leaves room for all of them: all, or what
-// and with what, or that in brief.
+// fitted shortens all blocks equally until they fit into the lines: whole, then title and objects,
+// then the brief line.
 func fitted(s Style, list []block, lines int) []block {
 	for _, shorten := range []func(block) block{
 		func(b block) block { return b },
@@ -69,8 +68,8 @@ func fitted(s Style, list []block, lines int) []block {
 	return list
 }
 
-// blocks writes the blocks, as short as so many lines ask for, and counts those for which
-// there is no room. The first is there in any case.
+// blocks writes the blocks in at most lines lines and returns the number of omitted ones. The first
+// block is always written.
 func (w *writer) blocks(list []block, lines int) (left int) {
 	list = fitted(w.style, list, lines)
 	for i, b := range list {
@@ -86,7 +85,7 @@ func (w *writer) blocks(list []block, lines int) (left int) {
 	return 0
 }
 
-// height is the number of lines that texts take, one below the other.
+// height returns the number of lines of texts, wrapped.
 func (s Style) height(texts ...string) int {
 	n := 0
 	for _, text := range texts {
@@ -95,7 +94,7 @@ func (s Style) height(texts ...string) int {
 	return n
 }
 
-// height is the number of lines that a table takes.
+// height returns the number of lines of a table.
 func (t *table) height(s Style) int {
 	var b strings.Builder
 	if err := t.write(&b, s); err != nil {
@@ -104,7 +103,7 @@ func (t *table) height(s Style) int {
 	return strings.Count(b.String(), "\n")
 }
 
-// moreText is what stands for blocks that did not fit.
+// moreText returns the line for omitted blocks.
 func moreText(left int, noun string) string {
 	return "and " + strconv.Itoa(left) + " more " + noun + plurals(left) + ": -o wide"
 }

@@ -6,22 +6,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// The words of pictures are those of the texts. They are as the document has them: who
-// draws them escapes them.
+// raw is the style for the words of pictures. Names are not escaped; the drawing code escapes them.
 var raw = Style{manner: verbatim}
 
-// PlanCaption says what a plan is about and what it comes to, as its text does.
+// PlanCaption returns the headline of a plan, as its text has it.
 func PlanCaption(p *report.Plan) string {
 	caused, _ := splitBaseline(p)
 	return planHeadline(raw, p, caused)
 }
 
-// ExplanationCaption says the verdict on an object, as its text does.
+// ExplanationCaption returns the verdict on an object, as its text has it.
 func ExplanationCaption(e *report.Explanation) string {
 	return raw.place(e.Object) + " " + verdictPhrase(raw, e.Verdict)
 }
 
-// GraphCaption says which part of a graph is shown.
+// GraphCaption describes the shown part of a graph.
 func GraphCaption(g *report.Graph) string {
 	if len(g.Roots) == 0 {
 		return "Owners and dependents: " + plural(len(g.Nodes), "object") + ", " + plural(len(g.Edges), "owner reference")
@@ -33,11 +32,11 @@ func GraphCaption(g *report.Graph) string {
 	return text + ": " + plural(len(g.Nodes), "object")
 }
 
-// EffectWhy says why an effect comes about, as the table of a plan does.
+// EffectWhy returns the reason of an effect, as the table of a plan has it.
 func EffectWhy(e *report.Effect) string { return why(raw, *e) }
 
-// EffectNote is what is remarkable about an effect, in a few words: what holds the
-// object, that it comes back, that its outcome depends on timing. Mostly it is empty.
+// EffectNote returns a short note about an effect: what blocks the object, that it is recreated, or
+// that its outcome depends on timing. It is usually empty.
 func EffectNote(e *report.Effect) string {
 	switch {
 	case e.DependsOnTiming:
@@ -54,7 +53,7 @@ func EffectNote(e *report.Effect) string {
 	return ""
 }
 
-// laterNote says when something goes that is not expected to.
+// laterNote returns when an object is deleted later than expected.
 func laterNote(e *report.Effect) string {
 	for _, r := range e.Once {
 		if r.State != report.ControllerRuns {
@@ -64,7 +63,7 @@ func laterNote(e *report.Effect) string {
 	return "goes later"
 }
 
-// heldBy is shorter than what the tables say.
+// heldBy returns a shorter text than the tables.
 func heldBy(by report.BlockedBy) string {
 	switch {
 	case len(by.Finalizers) > 0:
@@ -79,12 +78,12 @@ func heldBy(by report.BlockedBy) string {
 	return ""
 }
 
-// firstOf is "a/b", or "a/b and 2 more".
+// firstOf returns "a/b", or "a/b and 2 more".
 func (s Style) firstOf(names []string) string {
 	return enumerate([]string{s.text(names[0])}, len(names))
 }
 
-// NodeNote is what is remarkable about a vertex of a graph, in a few words.
+// NodeNote returns a short note about a vertex of a graph: its finalizers if it is being deleted.
 func NodeNote(n *report.Node) string {
 	if len(n.Finalizers) == 0 || !n.BeingDeleted && !n.WaitingForDependents {
 		return ""
@@ -92,16 +91,17 @@ func NodeNote(n *report.Node) string {
 	return "held by " + raw.firstOf(n.Finalizers)
 }
 
-// Place is an object with the namespace that it is in, as kubectl takes them.
+// Place returns an object with its namespace, in kubectl's syntax.
 func Place(r report.Ref) string { return raw.place(r) }
 
-// Completeness says what was not seen, as the texts do, without the command. It is empty for what is whole.
+// Completeness returns the notes about missing input, without the command to read it. It is empty
+// if the input is complete.
 func Completeness(src report.Source, complete bool, gaps []report.Gap) []string {
 	return missing{source: src, complete: complete, gaps: gaps, told: true}.notes(raw)
 }
 
-// Takers are the single deletes that take an explained object: each object once, with
-// the policies under which its delete does.
+// Takers returns the single deletes that delete an explained object: each target once, with the
+// policies that do.
 func Takers(e *report.Explanation) []string {
 	objects, policies := takersByObject(e.TakenBy)
 	lines := make([]string, len(objects))
@@ -111,5 +111,5 @@ func Takers(e *report.Explanation) []string {
 	return lines
 }
 
-// Consequence is what a remedy does, and what it costs.
+// Consequence returns the effect and the cost of a remedy.
 func Consequence(r report.Remedy) string { return effectText(raw, r) }

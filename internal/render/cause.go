@@ -9,30 +9,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyCauses is the number of owners, and then of kinds of owners, above which findings
-// of one code are taken together: a restored backup has as many missing owners as objects.
+// manyCauses is the number of owners, and then of kinds of owners, above which findings of one code
+// are merged: a restored backup has as many missing owners as objects.
 const manyCauses = 3
 
-// cause is what several findings have in common.
+// cause is a group of findings with a common cause.
 type cause struct {
 	code     string
 	severity reason.Severity
-	// owners are what the references name, and objects have them; each once.
+	// owners are the targets of the references, and objects their holders; each once.
 	owners, objects []report.Ref
-	// message and evidence are those of all the findings; empty where they differ.
+	// message and evidence are common to all findings; empty if they differ.
 	message, evidence string
-	// remedy is the first that there is.
+	// remedy is the first remedy of a finding.
 	remedy string
 }
 
-// common is what findings have to share to have one cause.
+// common is the key of findings with one cause.
 type common struct {
 	code  string
 	owner report.Ref
 }
 
-// causesOf groups findings by what is behind them, the gravest first, then those with the
-// most objects.
+// causesOf groups findings by cause, ordered by severity and then by the number of objects.
 func causesOf(findings []report.Finding) []cause {
 	keys := make([]common, len(findings))
 	for i := range findings {
@@ -47,7 +46,7 @@ func causesOf(findings []report.Finding) []cause {
 	return gather(findings, keys)
 }
 
-// byCode groups findings by their codes alone, the gravest first.
+// byCode groups findings by code, ordered by severity.
 func byCode(findings []report.Finding) []cause {
 	keys := make([]common, len(findings))
 	for i := range findings {
@@ -56,7 +55,7 @@ func byCode(findings []report.Finding) []cause {
 	return gather(findings, keys)
 }
 
-// gather takes the findings with the same key together.
+// gather groups the findings with equal keys.
 func gather(findings []report.Finding, keys []common) []cause {
 	var order []common
 	groups := map[common]*cause{}
@@ -82,8 +81,8 @@ func gather(findings []report.Finding, keys []common) []cause {
 	return causes
 }
 
-// commonOf is the owner in whatever version, or of an object whose uid is wrong the group
-// of its kind. What could not be looked up has one cause: it was not seen.
+// commonOf returns the key of a finding: the code and the owner without its version. A shared UID
+// has the group of the object's kind instead, and owners that were not covered have one key.
 func commonOf(f *report.Finding) common {
 	k := common{code: f.Code}
 	switch {
@@ -97,7 +96,7 @@ func commonOf(f *report.Finding) common {
 	return k
 }
 
-// widen takes the findings of a code together that has too many causes.
+// widen replaces the keys of codes with more than manyCauses keys.
 func widen(keys []common, wider func(common) common) {
 	causes := map[string]map[common]bool{}
 	for _, k := range keys {
@@ -127,7 +126,7 @@ func (c *cause) add(f *report.Finding) {
 	c.remedy = cmp.Or(c.remedy, f.Remedy)
 }
 
-// each sorts objects, and names none twice.
+// each sorts objects and removes duplicates.
 func each(refs []report.Ref) []report.Ref {
 	slices.SortFunc(refs, compareRefs)
 	return slices.Compact(refs)

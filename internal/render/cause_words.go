@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// words say what is wrong, and what to do about it.
+// words are the title and advice of a finding.
 type words struct {
 	title, advice string
-	// said: what the findings say themselves is a better title, where all say the same.
+	// said prefers the message of the findings as title, if it is the same for all.
 	said bool
 }
 
@@ -22,7 +22,7 @@ const (
 	otherObject = "The owner counts as absent, and what has no other owner is deleted. Repair the reference."
 )
 
-// checkWords are those of the findings of check.
+// checkWords are the texts for the findings of check.
 var checkWords = map[reason.Code]words{
 	reason.OwnerNotFound:            {title: "Owner does not exist", advice: asGarbage},
 	reason.OwnerUIDMismatch:         {title: "Owner has another UID, as after a restore", advice: asGarbage},
@@ -47,8 +47,8 @@ var checkWords = map[reason.Code]words{
 	reason.NoUID:                    {title: "No UID", advice: "Its dependents are unknown. Use the cluster or a dump of it instead of a manifest."},
 }
 
-// calico is the group of Calico's API server, which showed its objects under the UIDs of
-// others: of its own CRDs, of Namespaces and of ServiceAccounts.
+// calico is the group of Calico's API server. It showed its objects under the UIDs of its own CRDs,
+// of Namespaces and of ServiceAccounts.
 const calico = "projectcalico.org"
 
 var calicoWords = words{
@@ -56,7 +56,7 @@ var calicoWords = words{
 	advice: "Update Calico (projectcalico/calico#5715), then restart kube-controller-manager.",
 }
 
-// wordsOf are those for the cause of findings; a code without any says what it says.
+// wordsOf returns the texts for a cause. A code without texts is its own title.
 func wordsOf(c *cause) words {
 	if c.code == string(reason.SharedUID) && object.GroupOf(c.objects[0].APIVersion) == calico {
 		return calicoWords
@@ -67,7 +67,7 @@ func wordsOf(c *cause) words {
 	return words{title: c.code, said: true}
 }
 
-// causeBlock is a cause in three lines: what is wrong, with what, and what to do.
+// causeBlock returns a cause in three lines: title, objects and advice.
 func causeBlock(s Style, c *cause) block {
 	w := wordsOf(c)
 	title := s.text(w.title)
@@ -91,13 +91,12 @@ func causeBlock(s Style, c *cause) block {
 	return b
 }
 
-// isCircle reports whether the owners of a cause are among whom it concerns.
+// isCircle reports whether the owners of a cause are among its objects.
 func isCircle(c *cause) bool {
 	return slices.Contains([]reason.Code{reason.OwnerCycle, reason.OwnerCycleBlocks, reason.SelfOwner, reason.SelfOwnerBlocks}, reason.Code(c.code))
 }
 
-// ownersText names the owners. Theirs is the namespace of their dependents, which is
-// named with these.
+// ownersText names the owners without their namespace, which is that of their dependents.
 func ownersText(s Style, c *cause) string {
 	switch {
 	case len(c.owners) == 0 || isCircle(c):

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// CheckupText says whether a collector works, then what is not fine and what to do about
-// it. Wide it says all that it rests on.
+// CheckupText prints whether the garbage collector works, then the problems with advice. Wide
+// output has all evidence.
 func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
@@ -35,8 +35,7 @@ func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
 // isProblem reports whether a finding is more than a remark.
 func isProblem(f report.Finding) bool { return f.Severity != reason.Info }
 
-// checkupBlocks are the problems by code, the gravest first: what it is, with what, and
-// what to do.
+// checkupBlocks returns the problems by code, ordered by severity: title, objects and advice.
 func checkupBlocks(s Style, c *report.Checkup) []block {
 	problems := slices.DeleteFunc(slices.Clone(c.Findings), func(f report.Finding) bool { return !isProblem(f) })
 	var list []block
@@ -61,7 +60,7 @@ func checkupBlocks(s Style, c *report.Checkup) []block {
 	return list
 }
 
-// checkupDetails are what the verdict rests on, and every finding.
+// checkupDetails writes the evidence of the verdict and every finding.
 func checkupDetails(w *writer, c *report.Checkup) {
 	s := w.style
 	if len(c.Reasons) > 0 {
@@ -92,7 +91,7 @@ func checkupColour(v report.CollectorVerdict) string {
 	return ""
 }
 
-// checkupTable lists the findings, the gravest first.
+// checkupTable lists the findings by severity.
 func checkupTable(s Style, findings []report.Finding) *table {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
@@ -108,7 +107,7 @@ func checkupTable(s Style, findings []report.Finding) *table {
 	return t
 }
 
-// subjectName is an object, or a kind where a finding is about all of them.
+// subjectName returns an object, or a kind if the finding is about all its objects.
 func subjectName(s Style, r report.Ref) string {
 	if r.Name == "" && r.UID == "" {
 		return s.text(report.ShortKindName(r.APIVersion, r.Kind))
@@ -116,7 +115,7 @@ func subjectName(s Style, r report.Ref) string {
 	return s.name(r)
 }
 
-// subjectPlace is subjectName in short, with the namespace.
+// subjectPlace is subjectName with the namespace.
 func subjectPlace(s Style, r report.Ref) string {
 	if r.Name == "" && r.UID == "" {
 		return subjectName(s, r)
@@ -124,7 +123,7 @@ func subjectPlace(s Style, r report.Ref) string {
 	return s.place(r)
 }
 
-// checkupNotes says what else was looked at, and wide what to do.
+// checkupNotes returns the notes about passed checks and gaps, and in wide output the remedies.
 func checkupNotes(s Style, c *report.Checkup) []string {
 	var notes []string
 	told := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// checkupTitles say what was found about a collector.
+// checkupTitles are the titles of findings about a collector.
 var checkupTitles = map[reason.Code]string{
 	reason.GarbageOld:              "Garbage that should be gone by now",
 	reason.GarbageLeft:             "Garbage, and since when is not known",
@@ -30,15 +30,15 @@ var checkupTitles = map[reason.Code]string{
 	reason.GraphStateDiffers:       "The garbage collector has missed that these are being deleted",
 }
 
-// inspection is one thing that a checkup looks at, and the codes of what it may find.
+// inspection is one check of a checkup, with the codes that it may find.
 type inspection struct {
 	name  string
 	codes []reason.Code
-	// looked reports whether it can have been looked at.
+	// looked reports whether the check could be made.
 	looked func(*report.Checkup) bool
 }
 
-// inspections are all of them. What a policy or webhook refuses may be any of the first three.
+// inspections are all checks. A refusal by a policy or webhook counts for each of the first three.
 var inspections = []inspection{
 	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused, reason.WriteDoubtful}, always},
 	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused, reason.WriteDoubtful}, timed},
@@ -65,7 +65,7 @@ func restsOn(c *report.Checkup, code reason.Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r report.CheckupReason) bool { return r.Code == string(code) })
 }
 
-// passed are the inspections that found nothing.
+// passed returns the inspections without findings.
 func passed(c *report.Checkup) []string {
 	var names []string
 	for _, i := range inspections {
@@ -77,7 +77,7 @@ func passed(c *report.Checkup) []string {
 	return names
 }
 
-// passedText counts what is fine, and wide lists it.
+// passedText counts the passed checks. Wide output lists them.
 func passedText(s Style, c *report.Checkup) string {
 	names := passed(c)
 	if len(names) == 0 {
@@ -97,7 +97,7 @@ func passedText(s Style, c *report.Checkup) string {
 	return plural(len(names), noun) + " passed" + seen + ": -o wide"
 }
 
-// checkupVerdict is the answer in one sentence.
+// checkupVerdict returns the verdict in one sentence.
 func checkupVerdict(c *report.Checkup) string {
 	switch c.Verdict {
 	case report.CollectorWorking:
@@ -115,7 +115,7 @@ func checkupVerdict(c *report.Checkup) string {
 	return text + "."
 }
 
-// unknownBecause are the reasons that are no findings.
+// unknownBecause returns the reasons for an unknown verdict that are no findings.
 func unknownBecause(c *report.Checkup) []string {
 	var why []string
 	for _, because := range []struct {

@@ -48,7 +48,7 @@ No backup is made.
 	}
 }
 
-// TestConfirmationPrompt: one sentence asks, whatever it is that is done.
+// TestConfirmationPrompt: the prompt is one sentence for every command.
 func TestConfirmationPrompt(t *testing.T) {
 	refs := func(kind string, n int) []report.Ref {
 		list := make([]report.Ref, n)
@@ -78,7 +78,7 @@ func TestConfirmationPrompt(t *testing.T) {
 	}
 }
 
-// TestObstaclesText: a refusal names what is in the way, and what unlocks it.
+// TestObstaclesText: a refusal names the obstacles, and what unlocks them.
 func TestObstaclesText(t *testing.T) {
 	pvc := report.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}
 	one := []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}

@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyData is how many objects of the block of data are named.
+// manyData is the number of data objects that are named.
 const manyData = 20
 
-// ConfirmationText is what a person reads before saying yes: the cluster and the
-// user, what becomes of how many objects, and the data among them.
+// ConfirmationText prints what a user should know before the confirmation: the cluster and the
+// user, the numbers of changed objects, and the data among them.
 func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	if c.Backup != "" {
@@ -42,7 +42,7 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	return w.done()
 }
 
-// confirmedWhere says in which cluster, and as whom.
+// confirmedWhere writes the cluster and the user.
 func (w *writer) confirmedWhere(c *report.Confirmation) {
 	s := w.style
 	w.prose(s.text(c.Verb)+" in "+s.paint(bold, s.text(c.Name())), 2)
@@ -53,7 +53,7 @@ func (w *writer) confirmedWhere(c *report.Confirmation) {
 	w.prose("user:    "+orUntold(s.text(c.User)), 2)
 }
 
-// ConfirmationPrompt is the sentence that asks: what is typed, and what that does.
+// ConfirmationPrompt returns the prompt: what to type, and what that does.
 func ConfirmationPrompt(s Style, c *report.Confirmation) string {
 	what := "context"
 	switch {
@@ -65,7 +65,7 @@ func ConfirmationPrompt(s Style, c *report.Confirmation) string {
 	return "Type the name of the " + what + " (" + s.text(c.Name()) + ") to " + deed(s, c) + ":"
 }
 
-// deed is what a yes does, with the data that goes.
+// deed describes the effect of the confirmation, with the data that is deleted.
 func deed(s Style, c *report.Confirmation) string {
 	switch {
 	case c.Backup != "":
@@ -119,7 +119,7 @@ func orUntold(text string) string {
 	return text
 }
 
-// confirmationCounts says of how many objects of which kind what becomes.
+// confirmationCounts returns the number of objects by kind and outcome.
 func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
 	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
 	for i := range counts {
@@ -129,7 +129,7 @@ func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
 	return t
 }
 
-// consequenceText says in a few words what becomes of objects, and when.
+// consequenceText describes an outcome and its condition briefly.
 func consequenceText(c *report.ConsequenceCount) string {
 	what := lower(string(c.Change))
 	switch {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// fewNames is the number of objects that are named of many.
+	// fewNames is the number of objects that are named among many.
 	fewNames = 3
-	// fewKinds is the number of kinds that are counted of many.
+	// fewKinds is the number of kinds that are counted among many.
 	fewKinds = 4
 )
 
-// crowd says how many objects of which kinds there are and where, and names a few: of
-// many as many as fit on a line of so many columns, and at least one.
+// crowd summarizes objects: counts by kind, namespace and some names. It names as many as fit into
+// room columns, and at least one.
 func (s Style) crowd(refs []report.Ref, room int) string {
 	if len(refs) == 1 {
 		return subjectPlace(s, refs[0])
@@ -46,7 +46,7 @@ func (s Style) crowd(refs []report.Ref, room int) string {
 	}
 }
 
-// brief says who, or how many there are.
+// brief returns the object if it is one, else counts by kind.
 func (s Style) brief(refs []report.Ref) string {
 	if len(refs) == 1 {
 		return subjectPlace(s, refs[0])
@@ -54,7 +54,8 @@ func (s Style) brief(refs []report.Ref) string {
 	return s.countKinds(byKind(refs), 1)
 }
 
-// spacesText is where the objects are, and whether that is one namespace or none.
+// spacesText returns the namespaces of objects. one reports that all are in one namespace or all
+// are cluster-scoped.
 func spacesText(s Style, refs []report.Ref) (text string, one bool) {
 	spaces := map[string]bool{}
 	for _, r := range refs {
@@ -70,7 +71,7 @@ func spacesText(s Style, refs []report.Ref) (text string, one bool) {
 	return "", len(spaces) == 0
 }
 
-// byKind counts objects by kind, in whatever version.
+// byKind counts objects by kind, regardless of version.
 func byKind(refs []report.Ref) []report.KindCount {
 	var counts []report.KindCount
 	at := map[string]int{}
@@ -87,7 +88,7 @@ func byKind(refs []report.Ref) []report.KindCount {
 	return counts
 }
 
-// countKinds is "4 Pods, 2 PVCs, 1 Secret", the most first.
+// countKinds returns "4 Pods, 2 PVCs, 1 Secret", the largest count first.
 func (s Style) countKinds(counts []report.KindCount, most int) string {
 	sorted := slices.Clone(counts)
 	slices.SortStableFunc(sorted, func(a, b report.KindCount) int { return cmp.Compare(b.Count, a.Count) })

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// DiagnosisTable says what is wrong over a snapshot, the gravest first: a block for each
-// cause, or wide a row for each finding.
+// DiagnosisTable prints the findings about a snapshot by severity: a block for each cause, or in
+// wide output a row for each finding.
 func DiagnosisTable(out io.Writer, s Style, d *report.Diagnosis) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
@@ -40,8 +40,8 @@ func DiagnosisTable(out io.Writer, s Style, d *report.Diagnosis) error {
 	return w.done()
 }
 
-// nextText is the command that says more of the gravest error. One that does not fit on
-// a line is not there: nobody could paste it.
+// nextText returns the command that explains the first error. It is empty if the line would be too
+// long to paste.
 func nextText(s Style, c *cause) string {
 	if c.severity != reason.Error {
 		return ""
@@ -80,7 +80,7 @@ func findingTable(s Style, findings []report.Finding) *table {
 	return t
 }
 
-// findingRow leaves out the columns that say nothing.
+// findingRow leaves out columns without content.
 func findingRow(several, references, wide bool, severity, code, namespace, object, reference, uid, evidence, remedy, message string) []string {
 	row := append(make([]string, 0, 9), severity, code)
 	if several {
@@ -96,7 +96,7 @@ func findingRow(several, references, wide bool, severity, code, namespace, objec
 	return append(row, message)
 }
 
-// severityRank puts the gravest first and what is not known last.
+// severityRank returns the rank for sorting, the most severe first and unknown ones last.
 func severityRank(v reason.Severity) int {
 	order := []reason.Severity{reason.Error, reason.Warning, reason.Info}
 	if i := slices.Index(order, v); i >= 0 {
@@ -105,7 +105,7 @@ func severityRank(v reason.Severity) int {
 	return len(order)
 }
 
-// findingSummary counts the findings, and what is behind them.
+// findingSummary counts the findings and causes.
 func findingSummary(s Style, d *report.Diagnosis, causes int) string {
 	n := d.Summary
 	var parts []string

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// ExplanationMarkdown is an explanation for a pull request or an issue: the verdict, the
-// owners and finalizers, and what would change it; the rest is folded away.
+// ExplanationMarkdown prints an explanation for a pull request or an issue: the verdict, the owners
+// and finalizers, and the remedies. The whole text is folded.
 func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) error {
 	m := newMarkdown(out, style)
 	s := m.style
@@ -48,7 +48,7 @@ func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) erro
 	return m.done()
 }
 
-// remedies lists commands, and what each does.
+// remedies lists commands with their effects.
 func (m *markdown) remedies(list []report.Remedy) {
 	if len(list) == 0 {
 		return
@@ -64,7 +64,7 @@ func (m *markdown) remedies(list []report.Remedy) {
 	m.list(points)
 }
 
-// DiagnosisMarkdown is the findings over a snapshot, for a pull request.
+// DiagnosisMarkdown prints the findings about a snapshot for a pull request.
 func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	m := newMarkdown(out, style)
 	m.heading(findingSummary(m.style, d, 0))
@@ -82,14 +82,14 @@ func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	return m.done()
 }
 
-// gravest are the first findings in the order of their severity.
+// gravest returns the most severe findings.
 func gravest(findings []report.Finding, most int) []report.Finding {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
 	return sorted[:min(len(sorted), most)]
 }
 
-// StuckMarkdown is what holds up deletions, for an issue.
+// StuckMarkdown prints blocked deletions for an issue.
 func StuckMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	m := newMarkdown(out, style)
 	m.heading(stuckSummary(m.style, d))
@@ -105,7 +105,7 @@ func StuckMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	return m.done()
 }
 
-// RiskMarkdown is what a single delete would take, for a document.
+// RiskMarkdown prints the effects of single deletes.
 func RiskMarkdown(out io.Writer, style Style, r *report.Risk) error {
 	m := newMarkdown(out, style)
 	s := m.style

@@ -8,15 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// parsedDOT is what parseDOT understands of a graph.
+// parsedDOT is the parsed content of a graph.
 type parsedDOT struct {
 	vertices, edges int
 	attributes      map[string]bool
 }
 
-// parseDOT reads the part of the DOT language that the two writers use, and
-// nothing else: an identifier or keyword where a name has broken out of its
-// quotes is an error.
+// parseDOT parses only the part of the DOT language that the two writers use: an identifier or
+// keyword from a name that has escaped its quotes is an error.
 func parseDOT(text string) (parsedDOT, error) {
 	p := &dotParser{got: parsedDOT{attributes: map[string]bool{}}}
 	var err error
@@ -71,7 +70,7 @@ func (p *dotParser) expect(token string) error {
 	return nil
 }
 
-// graph reads an identifier and a block of statements.
+// graph parses an identifier and a block of statements.
 func (p *dotParser) graph() error {
 	p.take()
 	if err := p.expect("{"); err != nil {
@@ -94,7 +93,7 @@ func (p *dotParser) graph() error {
 	return nil
 }
 
-// statement reads a vertex, an edge or an attribute of the graph.
+// statement parses a vertex, an edge or an attribute of the graph.
 func (p *dotParser) statement() error {
 	id := p.take()
 	switch {
@@ -136,8 +135,8 @@ func identifier(t string) bool {
 	return len(t) > 1 && t[0] == 'n' && strings.Trim(t[1:], "0123456789") == ""
 }
 
-// dotTokens cuts text into words, signs and quoted strings. A string ends at
-// the first quote that no backslash precedes; a raw control in one is an error.
+// dotTokens splits text into words, signs and quoted strings. A string ends at the first quote
+// without a backslash before it; a raw control in one is an error.
 func dotTokens(text string) ([]string, error) {
 	var tokens []string
 	for i := 0; i < len(text); {

@@ -6,18 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes everything in s visible that a terminal would act on or not
-// show: controls, bidirectional and zero-width characters, blanks other than
-// the ASCII one, separators of lines and paragraphs, unassigned characters and
-// bytes that are not UTF-8. They are written as `\x1b`, `\u202e` or
-// `\U000e0001`. A backslash is doubled only where it could be mistaken for the
-// start of such a sequence, so that two different names never look the same.
+// Escape makes all characters visible that a terminal would interpret or not show: controls,
+// bidirectional and zero-width characters, blanks except the ASCII one, line and paragraph
+// separators, unassigned characters and invalid UTF-8. They become `\x1b`, `\u202e` or
+// `\U000e0001`. A backslash is doubled only where it could be mistaken for the start of such a
+// sequence, so that different names always look different.
 //
-// Text without any of these comes back as it is. (spec X01–X03)
+// Text without such characters is returned unchanged. (spec X01–X03)
 func Escape(s string) string { return escape(s, false) }
 
-// EscapeLines makes foreign characters of a message visible and keeps its line
-// breaks.
+// EscapeLines is Escape for messages with several lines: it keeps line breaks.
 func EscapeLines(message string) string {
 	lines := strings.Split(message, "\n")
 	for i, line := range lines {
@@ -26,8 +24,7 @@ func EscapeLines(message string) string {
 	return strings.Join(lines, "\n")
 }
 
-// escape is Escape; with ascii it writes every character beyond ASCII as a
-// sequence.
+// escape is Escape. With ascii, it also escapes all characters beyond ASCII.
 func escape(s string, ascii bool) string {
 	i := firstUnclean(s, ascii)
 	if i < 0 {
@@ -71,8 +68,8 @@ func invalid(s string) bool {
 	return size == 1
 }
 
-// ambiguous reports whether a backslash before rest would read as the start of a
-// sequence, or of a doubled backslash.
+// ambiguous reports whether a backslash before rest would read as the start of a sequence or of a
+// doubled backslash.
 func ambiguous(rest string, ascii bool) bool {
 	if rest == "" {
 		return false
@@ -107,8 +104,7 @@ func hexDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// visible reports whether a terminal shows r as a mark of its own and does
-// nothing else with it.
+// visible reports whether a terminal displays r as a glyph without side effects.
 func visible(r rune, ascii bool) bool {
 	if r < utf8.RuneSelf {
 		return ' ' <= r && r < 0x7f
@@ -116,8 +112,7 @@ func visible(r rune, ascii bool) bool {
 	return !ascii && unicode.IsPrint(r) && !unicode.Is(blank, r)
 }
 
-// blank are the characters that Unicode counts as letters or marks although
-// nothing is seen of them.
+// blank are the invisible characters that Unicode counts as letters or marks.
 var blank = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner

@@ -46,8 +46,7 @@ func TestEscapeASCII(t *testing.T) {
 	}
 }
 
-// unescape reads the sequences back: what two different texts have in common
-// after escaping, they must not have.
+// unescape decodes the sequences: two different texts must differ after escaping.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -78,8 +77,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// dangerous lists what must never reach a terminal, independently of how
-// Escape decides.
+// dangerous reports whether a character must never reach a terminal, independently of Escape.
 func dangerous(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r <= 0x9f: // C0, DEL, C1

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// explainFacts says shortly what decides about an object: who owns it, what it owns, what
-// takes it and what was noted about it.
+// explainFacts writes the main facts about an object: its owners, its dependents, the deletes that
+// delete it, and its last warning.
 func explainFacts(w *writer, e *report.Explanation) {
 	s := w.style
 	if owners := ownerChain(s, e); owners != "" {
@@ -31,7 +31,7 @@ func explainFacts(w *writer, e *report.Explanation) {
 	explainWarnings(w, e)
 }
 
-// ownerChain is the chain of owners; of several owners, each of them.
+// ownerChain returns the chain of owners; with several owners, only these.
 func ownerChain(s Style, e *report.Explanation) string {
 	if len(e.Owners) > 1 {
 		names := make([]string, 0, manyRefs)
@@ -53,7 +53,7 @@ func ownerChain(s Style, e *report.Explanation) string {
 	return strings.Join(links, s.pick(" → ", " -> "))
 }
 
-// classText says of an owner what is not as it should be.
+// classText returns the problem of an owner; empty if there is none.
 func classText(s Style, c report.Class) string {
 	switch c {
 	case report.Dangling:
@@ -67,7 +67,7 @@ func classText(s Style, c report.Class) string {
 	}
 }
 
-// dependentsText names the first few dependents, those first that are waited for.
+// dependentsText names the first dependents, blocking ones first.
 func dependentsText(s Style, dependents []report.DependentFinding) string {
 	sorted := slices.Clone(dependents)
 	slices.SortStableFunc(sorted, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
@@ -78,7 +78,7 @@ func dependentsText(s Style, dependents []report.DependentFinding) string {
 	return s.some(refs, manyRefs)
 }
 
-// idleFinalizers are those for which an object will wait once it is deleted.
+// idleFinalizers returns the finalizers that the object will wait for after a delete.
 func idleFinalizers(s Style, finalizers []report.FinalizerFinding) string {
 	var names []string
 	for _, f := range finalizers {
@@ -89,11 +89,11 @@ func idleFinalizers(s Style, finalizers []report.FinalizerFinding) string {
 	return enumerate(names[:min(len(names), manyRefs)], len(names))
 }
 
-// explainDeletes says which single deletes take the object.
+// explainDeletes writes the single deletes that delete the object.
 func explainDeletes(w *writer, e *report.Explanation) {
 	s := w.style
 	objects, policies := takersByObject(e.TakenBy)
-	asked := len(objects) < len(e.TakenBy) // for all policies
+	asked := len(objects) < len(e.TakenBy) // one entry for each policy
 	var names []string
 	for i := range e.TakenBy {
 		x := &e.TakenBy[i]
@@ -127,7 +127,7 @@ func explainDeletes(w *writer, e *report.Explanation) {
 	w.atMost(factLines+1, text, 2)
 }
 
-// howTaken says under which condition a delete takes an object; empty for none.
+// howTaken returns the condition for a delete to delete an object; empty if there is none.
 func howTaken(x report.Taker) string {
 	var parts []string
 	if x.Policy != "Background" {
@@ -142,7 +142,7 @@ func howTaken(x report.Taker) string {
 	return strings.Join(parts, ", ")
 }
 
-// explainWarnings tells the last warning about an object, or why no events are known.
+// explainWarnings writes the last warning about an object, or why events are unknown.
 func explainWarnings(w *writer, e *report.Explanation) {
 	s := w.style
 	if e.EventsUnknown != "" {
@@ -160,8 +160,8 @@ func explainWarnings(w *writer, e *report.Explanation) {
 	w.atMost(factLines, text, 2)
 }
 
-// explainRemedies says last what an object waits for that is being deleted, and the
-// commands that would end that; of another one, what would change the verdict.
+// explainRemedies writes what an object being deleted waits for, and the commands that end that.
+// For another object, it writes what would change the verdict.
 func explainRemedies(w *writer, e *report.Explanation, room int) {
 	causes := slices.DeleteFunc(holdupsOf(e.WaitsFor), func(c *holdup) bool {
 		return c.told.Code == underWay && len(c.told.Chain) < 2 // the verdict says so

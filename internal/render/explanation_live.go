@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// explainDeadlock says why a deletion never ends by itself, and over whom that was
-// found.
+// explainDeadlock writes why a deletion never finishes by itself, and the cycle of waiting objects.
 func explainDeadlock(w *writer, d *report.Deadlock) {
 	if d == nil {
 		return
@@ -25,7 +24,7 @@ func explainDeadlock(w *writer, d *report.Deadlock) {
 	}
 }
 
-// explainEvents lists what was noted about an object, or says why that is not known.
+// explainEvents lists the events of an object, or why they are unknown.
 func explainEvents(w *writer, e *report.Explanation) {
 	s := w.style
 	if e.EventsUnknown != "" {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// factLines is the most lines that one thing about an object takes on the first screen.
+	// factLines is the maximum number of lines for one fact on the first screen.
 	factLines = 3
-	// manyRefs is the number of objects that are named there of many.
+	// manyRefs is the number of objects that are named among many.
 	manyRefs = 5
 )
 
-// ExplanationText says why one object stays, goes or is stuck: the verdict first, then who
-// owns it, what it owns and what takes it; of one that is being deleted, what it waits
-// for, and last the command that would end that. Wide, it says everything.
+// ExplanationText prints why an object stays, is deleted or is stuck: the verdict, then owners,
+// dependents and the deletes that delete it. For an object being deleted, it prints what it waits
+// for, and the command that ends that. Wide output has everything.
 func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
@@ -44,7 +44,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 func verdictText(s Style, e *report.Explanation) string {
 	phrase := verdictPhrase(s, e.Verdict)
 	if e.Message != "" && (e.Verdict == report.HeldByFinalizer || e.Verdict == report.WaitingForDependents) {
-		phrase = verdictPhrase(s, report.BeingDeleted) // the message says what holds it
+		phrase = verdictPhrase(s, report.BeingDeleted) // the message says what blocks it
 	}
 	text := s.where(e.Object) + " " + s.paint(verdictColour(e.Verdict), phrase)
 	if len(e.WaitsFor) > 0 && e.WaitsFor[0].ForSeconds != nil {
@@ -74,8 +74,8 @@ func verdictPhrase(s Style, v report.Verdict) string {
 	return "is " + s.text(string(v))
 }
 
-// explainContent says what is in a namespace: workloads and data by kind, and how much there
-// is that nobody has made.
+// explainContent writes the content of a namespace: workloads and data by kind, and the number of
+// generated objects.
 func explainContent(w *writer, content []report.ContentCount) {
 	if len(content) == 0 {
 		return
@@ -105,7 +105,7 @@ func explainContent(w *writer, content []report.ContentCount) {
 	}
 }
 
-// explainUse says who uses a PVC, and what becomes of the data when it goes.
+// explainUse writes the users of a PVC, and what a delete does to its data.
 func explainUse(w *writer, e *report.Explanation) {
 	s := w.style
 	if len(e.UsedBy) > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// explanationUnseen says what was not seen for an explanation. Of an object whose owners are
-// there one thing may be left that is not known, and that is said.
+// explanationUnseen returns the notes about missing input of an explanation. If the only
+// consequence is a specific open question, it names that.
 func explanationUnseen(s Style, e *report.Explanation) []string {
 	u := missing{source: e.Source, complete: e.Complete, gaps: e.Gaps}
 	u.told = slices.ContainsFunc(e.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds })
@@ -33,8 +33,8 @@ func explanationUnseen(s Style, e *report.Explanation) []string {
 	return []string{text + "the dump has no " + strings.Join(lists, " and no ") + ".", toGather(s, kindsOf(matter))}
 }
 
-// openQuestion is what only an object in a gap could tell of one that stays or is garbage;
-// empty if that may be anything.
+// openQuestion returns the only question that the objects of a gap can decide for an object that
+// stays or is garbage; empty if there may be others.
 func openQuestion(s Style, e *report.Explanation, g report.Gap) string {
 	group := object.GroupOf(g.APIVersion)
 	switch {

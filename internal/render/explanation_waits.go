@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// notRead is the reason of a proof about what was not read of a world.
+	// notRead is the reason of a proof about missing input.
 	notRead = "NotRead"
-	// underWay is the code of an end that needs nobody.
+	// underWay is the code of a wait that ends by itself.
 	underWay = "UnderWay"
 )
 
-// explainSince says since when an object is being deleted.
+// explainSince writes since when an object is being deleted.
 func explainSince(w *writer, findings []report.Finding) {
 	if len(findings) == 0 || findings[0].Since == "" {
 		return
@@ -28,11 +28,11 @@ func explainSince(w *writer, findings []report.Finding) {
 	w.prose(text+".", 2)
 }
 
-// explainWaits says what has to move before an object goes, each end with what was seen
-// of it. What the explanation says elsewhere is not said again.
+// explainWaits writes what must happen before an object is deleted, with the proofs. It leaves out
+// what the explanation has elsewhere.
 func explainWaits(w *writer, e *report.Explanation) {
 	findings := slices.DeleteFunc(bySeverity(e.WaitsFor), func(f *report.Finding) bool {
-		return f.Code == underWay && len(f.Chain) == 1 // the verdict says so
+		return f.Code == underWay && len(f.Chain) == 1 // the verdict says it
 	})
 	if len(findings) == 0 {
 		return
@@ -55,8 +55,8 @@ func explainWaits(w *writer, e *report.Explanation) {
 	}
 }
 
-// proofTexts are the proofs of a finding. Those about what was not read are mostly the
-// same for every finding, and are told once.
+// proofTexts returns the proofs of a finding. Proofs about missing input are usually the same for
+// all findings, and are written once.
 func proofTexts(s Style, e *report.Explanation, f *report.Finding, unread map[string]bool) []string {
 	const again = "not read: the same as above"
 	var texts []string
@@ -77,8 +77,8 @@ func proofTexts(s Style, e *report.Explanation, f *report.Finding, unread map[st
 	return texts
 }
 
-// toldAlready reports whether a proof is the verdict, what the table of finalizers has, a
-// part of the finding's own message, or one of the events that are listed.
+// toldAlready reports whether the explanation has a proof elsewhere: in the verdict, the table of
+// finalizers, the message of the finding or the listed events.
 func toldAlready(e *report.Explanation, f *report.Finding, p report.Proof) bool {
 	return p.Message == e.Message || strings.Contains(f.Message, p.Message) ||
 		slices.ContainsFunc(e.Finalizers, func(x report.FinalizerFinding) bool {

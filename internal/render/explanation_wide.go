@@ -9,16 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyDependents is the number of dependents that an explanation lists unless
-// it is wide.
+// manyDependents is the number of dependents that are listed unless the output is wide.
 const manyDependents = 10
 
-// manyLinks is the number of links above which the middle of a chain is left
-// out unless it is wide.
+// manyLinks is the number of links above which the middle of a chain is left out unless the output
+// is wide.
 const manyLinks = 12
 
-// explainWidely says everything of an object: the rule and the evidence, every reference
-// and finalizer, all that was seen, and all commands.
+// explainWidely writes everything about an object: rule, evidence, references, finalizers, proofs
+// and commands.
 func explainWidely(w *writer, e *report.Explanation) {
 	s := w.style
 	if e.Reason != "" {
@@ -46,13 +45,13 @@ func explainWidely(w *writer, e *report.Explanation) {
 	}
 }
 
-// section sets a titled part apart from what is above it.
+// section writes the title of a section.
 func (w *writer) section(title string) {
 	w.line()
 	w.prose(w.style.paint(bold, title)+":", 2)
 }
 
-// ruleText is the code of the rule; it is explained where no message does so.
+// ruleText returns the code of the rule, explained if the document has no message.
 func ruleText(s Style, e *report.Explanation) string {
 	if short := reason.Short(e.Reason); e.Message == "" && short != e.Reason {
 		return s.text(e.Reason) + s.pick(" — ", " - ") + s.text(short)
@@ -96,8 +95,7 @@ func classColour(c report.Class) string {
 	return ""
 }
 
-// explainChain writes the way to what decides on one line, or one link a line
-// when that is too long.
+// explainChain writes the chain of owners on one line, or one link a line if it is too long.
 func explainChain(w *writer, chain []report.ChainLink) {
 	if len(chain) < 2 {
 		return
@@ -147,7 +145,7 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 	s := w.style
 	shown := dependents
 	if !s.Wide && len(shown) > manyDependents {
-		// What blocks is why somebody asks; it must not be folded away.
+		// Blocking dependents are usually what the user looks for, and must not be folded.
 		shown = slices.Clone(shown)
 		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
 		shown = shown[:manyDependents]
@@ -175,7 +173,7 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 	}
 }
 
-// rank puts what is true first.
+// rank sorts true first.
 func rank(b bool) int {
 	if b {
 		return 0
@@ -244,7 +242,7 @@ func explainTakers(w *writer, e *report.Explanation) {
 	}
 }
 
-// takerCondition says what has to happen before a delete takes an object.
+// takerCondition returns what must happen before a delete deletes an object.
 func takerCondition(x report.Taker) string {
 	if !x.Later {
 		return "once " + controllers(raw, running(x.Once))
@@ -260,8 +258,8 @@ func takerCondition(x report.Taker) string {
 	return text + " is removed; " + stateText(held)
 }
 
-// takersByObject lists who takes an object, once each, with the policies that do, or
-// may do.
+// takersByObject returns the objects of the deletes, each once, and the policies that delete or may
+// delete the explained object.
 func takersByObject(takers []report.Taker) (objects []report.Ref, policies map[report.Ref]string) {
 	policies = map[report.Ref]string{}
 	for _, x := range takers {

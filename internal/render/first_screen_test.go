@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyFindings are findings of so many causes, with texts that are as long as they get.
+// manyFindings returns findings with so many causes and with the longest texts.
 func manyFindings(causes int) []report.Finding {
 	long := strings.Repeat("a long word ", 40)
 	var list []report.Finding
@@ -30,8 +30,8 @@ func manyFindings(causes int) []report.Finding {
 	return list
 }
 
-// TestFirstScreen: whatever is found, stuck and explain have no more lines than a screen,
-// none of them wider than it but for commands, which stand whole on lines of their own.
+// TestFirstScreen: the output of stuck and explain fits on a screen, whatever is found. Only
+// commands may be wider, each on a line of its own.
 func TestFirstScreen(t *testing.T) {
 	for _, causes := range []int{1, 2, 3, 4, 5, 12, 60} {
 		findings := manyFindings(causes)

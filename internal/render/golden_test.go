@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestGolden runs testdata/golden: a document is loaded with its kind as the
-// command, then shown in formats and styles. `go test -rewrite` writes what is
-// shown into the files; colours stand as ␛.
+// TestGolden runs testdata/golden: a document is loaded with its kind as the command, then printed
+// in formats and styles. `go test -rewrite` updates the files; escape characters are written as ␛.
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
 		var doc runtime.Object
@@ -74,8 +73,7 @@ func styleOf(t *testing.T, d *datadriven.TestData) Style {
 	return s
 }
 
-// shown renders for people, and holds every golden to what must be true of all
-// of them.
+// shown renders for people, and checks the properties that all goldens must have.
 func shown(t *testing.T, d *datadriven.TestData, doc runtime.Object) string {
 	t.Helper()
 	assertJSON(t, d.Pos, doc)
@@ -150,9 +148,8 @@ func printed(t *testing.T, format string, doc runtime.Object) string {
 	return b.String()
 }
 
-// assertPresentable checks what holds for every output for people: no
-// character that a terminal acts on, no line beyond the width but for commands to
-// paste, no trailing blanks, ASCII where asked for.
+// assertPresentable checks all text output: no character that a terminal interprets, no line beyond
+// the width except commands to paste, no trailing blanks, ASCII if requested.
 func assertPresentable(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -185,8 +182,7 @@ func assertPresentable(t interface {
 	}
 }
 
-// TestWriteErrorsAreReturned: whatever is rendered, a writer that fails is
-// noticed.
+// TestWriteErrorsAreReturned: every renderer returns the error of a failing writer.
 func TestWriteErrorsAreReturned(t *testing.T) {
 	full := Style{}
 	for name, render := range map[string]func(io.Writer) error{

@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// GraphDOT is the graph for Graphviz: a cluster for each namespace, an edge
-// from each dependent to its owner, bold where it blocks a foreground deletion.
+// GraphDOT prints the graph for Graphviz: a cluster for each namespace, and an edge from each
+// dependent to its owner, bold if it blocks a foreground deletion.
 //
-// Names are escaped before they are quoted, since Graphviz does not know Go's
-// sequences for controls. There are no HTML labels and no links. (spec X04)
+// Names are escaped before they are quoted, since Graphviz does not know Go's escape sequences.
+// There are no HTML labels and no links. (spec X04)
 func GraphDOT(out io.Writer, s Style, g *report.Graph) error {
 	v := newView(g)
 	root := dot.NewGraph(dot.Directed)
 	root.ID("owners")
 	root.Attr("rankdir", "BT")
-	// The library writes what it finds by key; keys that count make its order
-	// ours. Asking it for a vertex by key would create a second one when the
-	// first is in a cluster, so these handles are the only way to vertices.
+	// The library writes vertices ordered by key; numeric keys keep our order. A lookup by key
+	// would create a second vertex if the first is in a cluster, so vertices are accessed only by
+	// these handles.
 	vertices := make([]dot.Node, len(v.nodes))
 	clusters := map[string]*dot.Graph{}
 	for i := range v.nodes {
@@ -73,8 +73,8 @@ func vertexDOT(s Style, v *view, in *dot.Graph, i int) dot.Node {
 	return node
 }
 
-// plainDOT keeps Graphviz from reading entities: it would turn `&#8238;` into
-// the very character that was escaped.
+// plainDOT keeps Graphviz from decoding entities: it would turn `&#8238;` into the character that
+// was escaped.
 func plainDOT(text string) string { return strings.ReplaceAll(text, "&", "&amp;") }
 
 func edgeDOT(s Style, e dot.Edge, x *report.Edge) {

@@ -7,15 +7,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// entry is one line below an owner: a vertex, or with a vertex of -1 a text.
+// entry is one line below an owner: a vertex, or with vertex -1 only a text.
 type entry struct {
 	vertex int
 	edge   *report.Edge
 	text   string
 }
 
-// entries are the lines below a vertex, or with -1 those at the margin: what is shown, in
-// order, and behind the last one of each kind how many more there are.
+// entries returns the lines below a vertex, or the top-level ones for -1: the shown vertices in
+// order, and after the last of each kind the number of omitted ones.
 func (t *tree) entries(i int) []entry {
 	if t.whole {
 		return t.all(i)
@@ -56,7 +56,7 @@ func (t *tree) entries(i int) []entry {
 	return entries
 }
 
-// placed are the vertices that stand below one, or with -1 at the margin.
+// placed returns the vertices directly below a vertex, or the roots for -1.
 func (t *tree) placed(i int) []entry {
 	var list []entry
 	if i < 0 {
@@ -75,7 +75,7 @@ func (t *tree) placed(i int) []entry {
 	return list
 }
 
-// all are the lines of a tree that is shown whole.
+// all returns the lines of a tree without omissions.
 func (t *tree) all(i int) []entry {
 	if i < 0 {
 		return t.placed(i)
@@ -94,7 +94,7 @@ func (t *tree) all(i int) []entry {
 	return entries
 }
 
-// elsewhere is the line of the dependents that stand below another owner.
+// elsewhere returns the line for dependents that are shown below another owner.
 func (t *tree) elsewhere(i int) []entry {
 	if i < 0 {
 		return nil
@@ -119,8 +119,7 @@ func (t *tree) refs(list []int) []report.Ref {
 	return refs
 }
 
-// countText counts what is not shown, with all that is below it, and says what is
-// remarkable about that.
+// countText counts omitted vertices with everything below them, and their problems.
 func (t *tree) countText(list []int, more string) string {
 	s := t.w.style
 	var counts troubleCounts

@@ -10,37 +10,37 @@ import (
 )
 
 const (
-	// mostRows is how many lines a tree has before siblings of a kind are counted, and
-	// mostTroubled how many of them may go to what is remarkable before anything else.
+	// mostRows is the number of lines above which siblings of a kind are counted. mostTroubled of
+	// them may be used for vertices with problems first.
 	mostRows     = 48
 	mostTroubled = 32
-	// lateBelow is how many objects without an owner come before one more of a kind below
-	// an owner.
+	// lateBelow is the number of top-level objects that are shown before one more sibling below an
+	// owner.
 	lateBelow = 8
 )
 
-// fold chooses what of a tree is shown, so that it has no more than mostRows lines: of each
-// kind below an owner the first few, beginning with what is remarkable. What is not shown
-// is counted where it would stand.
+// fold selects the shown vertices of a tree, so that it has at most mostRows lines: the first few
+// of each kind below an owner, those with problems first. Omitted vertices are counted in their
+// place.
 type fold struct {
 	t *tree
-	// hidden are those of which only a number is said in the end, kept those that have a
-	// line; whole says that these are all others.
+	// hidden vertices are only counted at the end. kept ones have a line; whole reports that all
+	// others are kept.
 	hidden, kept []bool
 	whole        bool
 	generated    int
 	alone        []report.Ref
-	// inside is what is below a vertex, and the vertex itself.
+	// inside is the highest urgency of a vertex and everything below it.
 	inside []urgency
-	// level is how many siblings of a kind stand before it, or before one above it.
+	// level is the number of siblings of a kind before the vertex, or before an ancestor.
 	level  []int
 	groups map[siblings]*kin
-	// unshown are how many groups below a vertex have no line yet.
+	// unshown is the number of groups below a vertex without a line.
 	unshown map[int]int
 	lines   int
 }
 
-// urgency is why something is shown before others.
+// urgency is the reason to show a vertex before others.
 type urgency uint8
 
 const (
@@ -49,16 +49,16 @@ const (
 	wanted
 )
 
-// siblings are the objects of a kind below an owner, or of those without one.
+// siblings identify the objects of a kind below an owner, or those without an owner.
 type siblings struct {
 	above int
 	kind  kindName
 }
 
-// kin is how many siblings there are, and how many of them are shown.
+// kin counts siblings, and how many of them are shown.
 type kin struct{ all, kept int }
 
-// newFold chooses. A wide tree is whole, and so is one of few lines.
+// newFold selects the shown vertices. A wide or short tree is shown whole.
 func newFold(t *tree) *fold {
 	f := &fold{t: t, hidden: make([]bool, len(t.nodes)), kept: make([]bool, len(t.nodes)), inside: make([]urgency, len(t.nodes))}
 	for i := range t.nodes {
@@ -86,8 +86,8 @@ func newFold(t *tree) *fold {
 	return f
 }
 
-// hide sets apart what is seldom looked for in a tree of everything: what has no owners and no
-// dependents, and what Kubernetes makes for others.
+// hide removes rarely needed vertices from a tree of everything: those without owners and
+// dependents, and generated ones.
 func (f *fold) hide() {
 	if len(f.t.asked) > 0 || f.t.w.style.Wide {
 		return
@@ -113,7 +113,7 @@ func (f *fold) hide() {
 	slices.Reverse(f.alone)
 }
 
-// rows is how many lines the whole tree has.
+// rows returns the number of lines of the whole tree.
 func (f *fold) rows() int {
 	n := 0
 	for i := range f.t.nodes {
@@ -124,7 +124,7 @@ func (f *fold) rows() int {
 	return n
 }
 
-// repeated are the dependents of a vertex that stand elsewhere.
+// repeated returns the dependents of a vertex that are shown elsewhere.
 func (f *fold) repeated(i int) []int {
 	var list []int
 	for _, l := range f.t.dependents[i] {
@@ -135,7 +135,7 @@ func (f *fold) repeated(i int) []int {
 	return list
 }
 
-// continued is 1 for a vertex below which the tree is continued at the margin.
+// continued returns 1 if the tree below a vertex is continued at the margin, else 0.
 func (f *fold) continued(i int) int {
 	if d := f.t.depth[i]; d > 0 && d%f.t.deepest == 0 && len(f.t.dependents[i]) > 0 {
 		return 1
@@ -143,9 +143,8 @@ func (f *fold) continued(i int) int {
 	return 0
 }
 
-// rank finds the groups and the levels. Without an owner they are counted in each namespace.
-// One more sibling below an owner comes as late as so many more without one; what Kubernetes
-// makes for others comes last.
+// rank computes groups and levels. Objects without an owner are ranked in each namespace. A sibling
+// below an owner ranks like lateBelow objects without one; generated objects come last.
 func (f *fold) rank() {
 	f.level = make([]int, len(f.t.nodes))
 	f.groups = map[siblings]*kin{}
@@ -186,7 +185,7 @@ func (f *fold) siblings(i int) siblings {
 	return siblings{f.t.above[i], kindName{r.APIVersion, r.Kind}}
 }
 
-// choose keeps as many as there is room for.
+// choose keeps as many vertices as fit.
 func (f *fold) choose() {
 	var urgent, all []int
 	for _, i := range f.t.order {
@@ -208,8 +207,8 @@ func (f *fold) choose() {
 	}
 }
 
-// fill keeps the first ones as long as there is room. Whoever stands above another comes
-// before it in every order.
+// fill keeps candidates in order until there is no more room. In every order, a vertex comes after
+// its ancestors.
 func (f *fold) fill(candidates []int, most int, first func(a, b int) int) {
 	slices.SortStableFunc(candidates, func(a, b int) int {
 		return cmp.Or(first(a, b), cmp.Compare(f.level[a], f.level[b]), f.t.depth[a]-f.t.depth[b], a-b)
@@ -225,15 +224,15 @@ func (f *fold) fill(candidates []int, most int, first func(a, b int) int) {
 	}
 }
 
-// cost is how many more lines there are when a vertex is shown: its own, one that counts
-// what is below it, one for those that stand elsewhere; and what changes in the lines that
-// count its siblings.
+// cost returns the number of additional lines for showing a vertex: its own, one that counts what
+// is below it, one for dependents shown elsewhere, and the change of the lines that count its
+// siblings.
 func (f *fold) cost(i int) int {
 	n := 1 + f.continued(i) + min(f.unshown[i], 1) + min(len(f.repeated(i)), 1)
 	key := f.siblings(i)
 	g := f.groups[key]
 	if g.kept == 0 && f.unshown[key.above] == 1 {
-		n-- // the line that counts what has none
+		n-- // the line that counts groups without a line
 	}
 	if g.kept == 0 && g.all > 1 {
 		n++

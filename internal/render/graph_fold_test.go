@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// crowded draws a graph of many objects in few kinds and namespaces, with everything that is
-// remarkable about some of them, and what a server prints.
+// crowded draws a graph of many objects in few kinds and namespaces, with problems of any kind, and
+// printed columns.
 func crowded(t *rapid.T) Tree {
 	kinds := []struct{ apiVersion, kind string }{
 		{"v1", "Pod"}, {"v1", "ConfigMap"}, {"apps/v1", "Deployment"}, {"apps/v1", "ReplicaSet"}, {"batch/v1", "Job"}, {"v1", "Event"},
@@ -26,7 +26,7 @@ func crowded(t *rapid.T) Tree {
 	n := rapid.IntRange(1, 400).Draw(t, "objects")
 	spread := rapid.SampledFrom([]int{1, 3, 20, 400}).Draw(t, "spread")
 	unusual := rapid.SampledFrom([]int{2, 10, 1000}).Draw(t, "unusual")
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // hundreds of drawn objects take long to make smaller
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // hundreds of drawn objects take long to shrink
 	rare := func() bool { return r.IntN(unusual) == 0 }
 	for i := range n {
 		k := kinds[r.IntN(len(kinds))]
@@ -70,9 +70,9 @@ func sum(text string, of *regexp.Regexp) (n int) {
 	return n
 }
 
-// TestTreeCountsWhatItDoesNotShow holds for any graph: a tree has at most 60 lines, and a few
-// more where they are broken, each object but an Event is shown once or counted, and what is remarkable is shown or
-// said of what is counted.
+// TestTreeCountsWhatItDoesNotShow: a tree of any graph has at most 60 lines, and a few more if they
+// are wrapped. Each object except Events is shown once or counted, and each problem is shown or
+// counted.
 func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := crowded(rt)
@@ -80,7 +80,7 @@ func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 		out := treeText(rt, s, g.Graph, g.Printed)
 		most := 60
 		if s.Width > 0 {
-			most += 20 // for lines that are broken
+			most += 20 // for wrapped lines
 		}
 		if n := strings.Count(out, "\n"); n > most {
 			rt.Errorf("%d lines", n)
@@ -91,7 +91,7 @@ func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 					rt.Errorf("%d columns: %s", width(line), line)
 				}
 			}
-			return // where lines are broken, numbers are not read back
+			return // with wrapped lines, numbers can't be parsed
 		}
 		shown := map[string]bool{}
 		for line := range strings.Lines(out) {
@@ -133,7 +133,7 @@ func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 	})
 }
 
-// TestTreeShowsTroubleFirst: of many alike the one that is not well is shown.
+// TestTreeShowsTroubleFirst: among many equal objects, the one with a problem is shown.
 func TestTreeShowsTroubleFirst(t *testing.T) {
 	g := &report.Graph{Nodes: []report.Node{{Observed: true, Ref: report.Ref{APIVersion: "apps/v1", Kind: "DaemonSet", Namespace: "shop", Name: "log", UID: "log"}}}}
 	for i := range 250 {

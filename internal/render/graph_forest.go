@@ -2,13 +2,13 @@ package render
 
 import "github.com/kubectl-gc/kubectl-gc/internal/report"
 
-// forest is a graph with each vertex in one place: below its controller or else its first
-// owner. Of owners in a ring the first one is at the top.
+// forest places each vertex of a graph once: below its controller, or else its first owner. In a
+// cycle of owners, the first one becomes the root.
 type forest struct {
-	// above is the vertex below which one stands; -1 for none.
+	// above is the parent of each vertex; -1 for none.
 	above []int
 	depth []int
-	// order are all vertices, each behind the one that it stands below.
+	// order lists all vertices, each after its parent.
 	order []int
 	roots []int
 }
@@ -34,7 +34,7 @@ func newForest(v *view) *forest {
 	return f
 }
 
-// place adds a root and all that stands below it.
+// place adds a root and everything below it.
 func (f *forest) place(v *view, root int, placed []bool) {
 	f.roots = append(f.roots, root)
 	placed[root] = true
@@ -51,8 +51,8 @@ func (f *forest) place(v *view, root int, placed []bool) {
 	}
 }
 
-// homeOf chooses the controller, or else the first owner that counts, or else
-// the first one.
+// homeOf returns the controller, else the first existing owner, else the first owner; -1 without
+// owners.
 func homeOf(owners []link) int {
 	for _, l := range owners {
 		if l.edge.Controller {
@@ -70,8 +70,7 @@ func homeOf(owners []link) int {
 	return -1
 }
 
-// ringAbove follows the homes up from i to the ring that they end in, and
-// returns the ring's first vertex.
+// ringAbove follows the parents from i to a cycle, and returns the first vertex of the cycle.
 func (f *forest) ringAbove(i int) int {
 	seen := map[int]bool{}
 	for !seen[i] {

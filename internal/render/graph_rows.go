@@ -6,29 +6,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// treeRows are the lines of a tree before it is known how wide they are.
+// treeRows are the lines of a tree before layout.
 type treeRows []treeRow
 
-// treeRow is one object in its place in a tree.
+// treeRow is one line of a tree.
 type treeRow struct {
-	// lead are the branches before the name, under those of what it continues with on
-	// lines below.
+	// lead are the branches before the name, under those before its continuation lines.
 	lead, under string
 	name        string
-	// known is how much of the name is the object's; the rest says where it is.
+	// known is the length of the object's name in name; the rest is its location.
 	known int
 
 	ready, status, age, uid string
-	// striking: something is remarkable about the object. Loose: it is no object, and has
-	// no columns.
+	// striking reports a problem of the object. loose marks a line without an object, which has no
+	// columns.
 	striking, loose bool
 }
 
-// nothing stands where a column has nothing.
+// nothing is the text of an empty cell.
 const nothing = "-"
 
-// write writes the rows with the columns that any of them has. Where they do not fit, what
-// is known of an object stands behind its name.
+// write writes the rows with all columns that are not empty. If the columns don't fit, their values
+// follow the name.
 func (t treeRows) write(w *writer) {
 	names, columns := t.columns()
 	total := names
@@ -64,14 +63,14 @@ func (t treeRows) write(w *writer) {
 	}
 }
 
-// treeColumn is a column beside the names.
+// treeColumn is a column next to the names.
 type treeColumn struct {
 	header string
 	cell   func(*treeRow) *string
 	width  int
 }
 
-// columns are those that any row has something in, and the width of the names.
+// columns returns the columns that are not empty, and the width of the names.
 func (t treeRows) columns() (names int, columns []treeColumn) {
 	names = len("NAME")
 	all := [...]treeColumn{
@@ -102,7 +101,7 @@ func (t treeRows) columns() (names int, columns []treeColumn) {
 
 func padded(text string, to int) string { return text + strings.Repeat(" ", max(to-width(text), 0)) }
 
-// painted is the name, in colour where there is something to say of the object.
+// painted returns the name, coloured if the object has a problem.
 func (r *treeRow) painted(s Style) string {
 	if !r.striking {
 		return r.name
@@ -110,8 +109,8 @@ func (r *treeRow) painted(s Style) string {
 	return s.paint(yellow, r.name[:r.known]) + r.name[r.known:]
 }
 
-// writeNarrow writes the row with what is known of it behind its name, and what does not
-// fit on lines below that keep the branches whole.
+// writeNarrow writes the row with its values after the name. The rest is wrapped to lines that
+// continue the branches.
 func (r *treeRow) writeNarrow(w *writer, limit int) {
 	var known []string
 	for _, text := range []string{r.ready, r.status, r.age, r.uid} {
@@ -138,7 +137,7 @@ func (r *treeRow) writeNarrow(w *writer, limit int) {
 	}
 }
 
-// secondsOf is a time of a document in seconds since 1970; 0 where there is none.
+// secondsOf parses a time to seconds since 1970; 0 without one.
 func secondsOf(text string) int64 {
 	var t metav1.Time
 	if err := t.UnmarshalQueryParameter(text); err != nil || t.IsZero() {

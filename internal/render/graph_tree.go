@@ -14,26 +14,25 @@ import (
 )
 
 const (
-	// deepest is the depth at which a tree is continued at the left margin, so
-	// that a long chain does not grow with the square of its length.
+	// deepest is the depth at which a tree is continued at the left margin. Otherwise, the size of
+	// a long chain would be quadratic.
 	deepest = 32
 	// branchWidth is the width of one step of indentation.
 	branchWidth = 3
-	// mostKinds is how many kinds are counted by their names where many are.
+	// mostKinds is the number of kinds that are counted by name.
 	mostKinds = 8
 )
 
-// Tree is a graph, and what the API server prints of its objects: nil for a dump, which has
-// no server.
+// Tree is a graph with the columns that the API server prints of its objects. Printed is nil for a
+// dump.
 type Tree struct {
 	*report.Graph
 	Printed map[types.UID]object.Printed
 }
 
-// GraphTree is owners with their dependents below them. Each object is shown in
-// full once, below its controller or else its first owner; everywhere else a
-// sign refers to that place. Cycles end the same way. What is too much for a
-// screen is counted, unless the style is wide.
+// GraphTree prints owners with their dependents below them. Each object is shown once, below its
+// controller or else its first owner; everywhere else a sign refers to that place. Cycles end the
+// same way. What exceeds a screen is counted, unless the style is wide.
 func GraphTree(out io.Writer, s Style, g Tree) error {
 	t := newTree(out, s, g)
 	if !t.whole && !s.NoHeaders {
@@ -52,7 +51,7 @@ func GraphTree(out io.Writer, s Style, g Tree) error {
 	return t.w.done()
 }
 
-// tree is the state of writing one tree.
+// tree is the state of printing one tree.
 type tree struct {
 	w *writer
 	*view
@@ -62,21 +61,21 @@ type tree struct {
 	trouble []trouble
 	rows    treeRows
 	asked   map[types.UID]bool
-	// in is the namespace that goes without saying, at when the objects were looked at.
+	// in is the namespace that is omitted in names, at the time of the snapshot.
 	in string
 	at int64
 	// prefix is the indentation of the current line.
 	prefix []byte
-	// stack is the way from the block's first line to the current one.
+	// stack is the path from the block's first line to the current one.
 	stack []branch
-	// later holds vertices whose dependents are continued at the margin.
+	// later holds vertices with dependents that are continued at the margin.
 	later   []int
 	deepest int
-	// repeats: some object is named a second time.
+	// repeats reports that an object is shown a second time.
 	repeats bool
 }
 
-// branch is a vertex below which lines are being written.
+// branch is a vertex in stack with its remaining lines.
 type branch struct {
 	node   int
 	left   []entry
@@ -108,7 +107,7 @@ func newTree(out io.Writer, s Style, g Tree) *tree {
 	return t
 }
 
-// write writes a block for each root, and lines that count others.
+// write writes a block for each root, and the lines that count others.
 func (t *tree) write() {
 	for _, e := range t.entries(-1) {
 		if e.vertex < 0 {
@@ -130,8 +129,8 @@ func (t *tree) block(i int) {
 	}
 }
 
-// below writes the dependents of i, their dependents and so on. It keeps its
-// own stack: chains may be longer than a call stack is deep.
+// below writes all descendants of i. It uses an explicit stack, since chains may be deeper than a
+// call stack allows.
 func (t *tree) below(i int) {
 	s := t.w.style
 	t.prefix = t.prefix[:0]
@@ -166,8 +165,8 @@ func (t *tree) below(i int) {
 	}
 }
 
-// vertex writes an object in full: its name, its namespace where it is not that of the owner
-// above, its state and its age. Cut says that its dependents come later.
+// vertex writes the line of an object: its name, its namespace unless the parent has the same, its
+// state and its age. cut reports that its dependents are continued later.
 func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut bool) {
 	s, n := t.w.style, &t.nodes[i]
 	row := treeRow{lead: lead, under: under, name: t.name(i), age: t.age(n)}
@@ -193,7 +192,7 @@ func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut b
 	t.rows = append(t.rows, row)
 }
 
-// state says how an object is: what metadata tells of its end, else what the server prints.
+// state sets the state of an object: deletion marks from its metadata, and what the server prints.
 func (t *tree) state(row *treeRow, i int, edge *report.Edge) {
 	s, p := t.w.style, t.printed[t.nodes[i].Ref.UID]
 	marks := t.marks(i, edge)
@@ -211,10 +210,10 @@ func (t *tree) state(row *treeRow, i int, edge *report.Edge) {
 	}
 }
 
-// mostPrinted is how much of what a server prints has room in a column.
+// mostPrinted is the maximum width of a printed value in a column.
 const mostPrinted = 32
 
-// cell is what a server has printed, as it may be shown.
+// cell returns a value printed by the server, escaped and cut.
 func (t *tree) cell(raw string) string {
 	text := t.w.style.text(raw)
 	if t.w.style.Wide {
@@ -223,7 +222,7 @@ func (t *tree) cell(raw string) string {
 	return cutMiddle(text, mostPrinted, t.w.style)
 }
 
-// name is the object as people write it at a prompt, and in a wide tree as kubectl does.
+// name returns the short name of an object, or in a wide tree kubectl's full one.
 func (t *tree) name(i int) string {
 	if t.w.style.Wide {
 		return t.w.style.object(t.nodes[i].Ref.KubectlName())
@@ -231,7 +230,7 @@ func (t *tree) name(i int) string {
 	return t.w.style.name(t.nodes[i].Ref)
 }
 
-// age is how long an object has been there; empty where that is not known.
+// age returns the age of an object; empty if it is unknown.
 func (t *tree) age(n *report.Node) string {
 	created := secondsOf(n.Created)
 	if created == 0 || t.at < created {
@@ -241,7 +240,7 @@ func (t *tree) age(n *report.Node) string {
 	return span(&age)
 }
 
-// marks says what is special about a vertex and the reference above it.
+// marks returns the special properties of a vertex and of the reference to its parent.
 func (t *tree) marks(i int, edge *report.Edge) []string {
 	s, n := t.w.style, &t.nodes[i]
 	var marks []string
@@ -269,7 +268,7 @@ func (t *tree) marks(i int, edge *report.Edge) []string {
 	return marks
 }
 
-// headline says how much there is, and what is remarkable about it.
+// headline counts the objects and their problems.
 func (t *tree) headline() string {
 	places, shown := map[string]bool{}, 0
 	var counts troubleCounts

@@ -20,8 +20,8 @@ func treeText(t interface{ Fatal(...any) }, s Style, g *report.Graph, printed ma
 	return b.String()
 }
 
-// TestTreeOfALongChain: the output grows with the length of a chain, not with
-// its square, and stays within the width.
+// TestTreeOfALongChain: the size of the output is linear in the length of a chain, and it stays
+// within the width.
 func TestTreeOfALongChain(t *testing.T) {
 	const n = 20_000
 	s := Style{Wide: true}
@@ -41,8 +41,8 @@ func TestTreeOfALongChain(t *testing.T) {
 	}
 }
 
-// TestTreeShowsEachObjectInFullOnce holds for any graph: cycles, several
-// owners, owners of themselves.
+// TestTreeShowsEachObjectInFullOnce: holds for any graph, with cycles, several owners and objects
+// that own themselves.
 func TestTreeShowsEachObjectInFullOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(rt, "objects")

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// trouble is what is remarkable about a vertex: the first that is true of it.
+// trouble is the most important problem of a vertex.
 type trouble uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	troubles
 )
 
-// troubleOf says what is remarkable about a vertex.
+// troubleOf returns the problem of a vertex.
 func (t *tree) troubleOf(i int) trouble {
 	n := &t.nodes[i]
 	if n.BeingDeleted || n.WaitingForDependents {
@@ -54,10 +54,10 @@ func (t *tree) troubleOf(i int) trouble {
 	return noTrouble
 }
 
-// troubleCounts are how many have which trouble.
+// troubleCounts counts vertices by problem.
 type troubleCounts [troubles]int
 
-// words are "3 Terminating, 12 not ready"; none where there is no trouble.
+// words returns "3 Terminating, 12 not ready"; nil without problems.
 func (c *troubleCounts) words(unseenText string) []string {
 	var words []string
 	for kind, text := range [troubles]string{

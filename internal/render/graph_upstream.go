@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// UpstreamDOT is the graph in the very bytes of kube-controller-manager's
-// debug endpoint, so that both can be compared. Roots of the document select
-// as the endpoint's uid parameters do.
+// UpstreamDOT prints the graph in exactly the format of kube-controller-manager's debug endpoint,
+// so that both can be compared. The roots of the document select vertices like the endpoint's uid
+// parameters.
 //
-// One thing differs: upstream registers a missing owner under the UID of its
-// dependent, which leads edges astray; here it has its own.
+// There is one difference: upstream registers a missing owner under the UID of its dependent, so
+// edges point to the wrong vertex. Here it has its own UID.
 //
 // Upstream: pkg/controller/garbagecollector/dump.go toDOTNodesAndEdges, toDOTNodesAndEdgesForObj,
 // marshalDOT, MarshalDOT, NewDOTVertex, NewMissingdotVertex.
@@ -52,12 +52,11 @@ func uidsOf(refs []report.Ref) []types.UID {
 	return uids
 }
 
-// SelectUpstream chooses what the debug endpoint shows: everything, or what can
-// be reached from the UIDs over owners and dependents, and of that the vertices
-// that have an owner or a dependent. UIDs that are no vertices are skipped.
-// Owners that are no vertices become missing ones.
+// SelectUpstream returns what the debug endpoint shows: all vertices, or those reachable from uids
+// over owners and dependents, and only those with an owner or a dependent. Unknown uids are
+// skipped. Owners without a vertex become missing ones.
 //
-// Vertices are sorted by UID and edges by dependent and owner.
+// Vertices are sorted by UID, and edges by dependent and owner.
 func SelectUpstream(g *report.Graph, uids []types.UID) ([]report.Node, []report.Edge) {
 	vertices := make(map[types.UID]*report.Node, len(g.Nodes))
 	missing := map[types.UID]*report.Node{}
@@ -71,8 +70,7 @@ func SelectUpstream(g *report.Graph, uids []types.UID) ([]report.Node, []report.
 	}
 	linked := map[types.UID][]types.UID{}
 	for _, e := range g.Edges {
-		// An edge from nothing is not one of upstream's: its references are
-		// fields of a vertex.
+		// Upstream has no edges from missing vertices, since references are fields of a vertex.
 		if vertices[e.Dependent] == nil {
 			continue
 		}
@@ -107,8 +105,8 @@ func SelectUpstream(g *report.Graph, uids []types.UID) ([]report.Node, []report.
 	return nodes, edges
 }
 
-// chooseUpstream walks from the UIDs, or takes all vertices when there are
-// none, and leaves out those that are linked to nothing.
+// chooseUpstream returns the vertices reachable from uids, or all without uids. Vertices without
+// edges are left out.
 func chooseUpstream(vertices map[types.UID]*report.Node, linked map[types.UID][]types.UID, uids []types.UID) map[types.UID]bool {
 	chosen := map[types.UID]bool{}
 	if len(uids) == 0 {
@@ -132,8 +130,8 @@ func chooseUpstream(vertices map[types.UID]*report.Node, linked map[types.UID][]
 	return chosen
 }
 
-// missingVertex is what a reference tells of an owner that is no vertex; the
-// reference does not say its namespace.
+// missingVertex returns a vertex for an owner that is known only from references. These do not
+// contain its namespace.
 func missingVertex(uid types.UID, known *report.Node) report.Node {
 	n := report.Node{Ref: report.Ref{UID: uid}, Missing: true}
 	if known != nil {

@@ -19,7 +19,7 @@ func upstreamText(t *testing.T, g *report.Graph) string {
 	return b.String()
 }
 
-// seen is an observed vertex of the core group, named like its UID.
+// seen returns an observed vertex of the core group with its UID as name.
 func seen(uid string) report.Node {
 	return report.Node{Observed: true, Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: uid, UID: types.UID(uid)}}
 }
@@ -28,7 +28,7 @@ func owned(dependent, owner string) report.Edge {
 	return report.Edge{Dependent: types.UID(dependent), Owner: types.UID(owner)}
 }
 
-// selected is what SelectUpstream chooses, as "uids | dependent>owner".
+// selected returns the result of SelectUpstream as "uids | dependent>owner".
 func selected(g *report.Graph, uids ...types.UID) string {
 	nodes, edges := SelectUpstream(g, uids)
 	var parts []string
@@ -98,8 +98,8 @@ func TestUpstreamAllFlagsAndOddVersions(t *testing.T) {
 	}
 }
 
-// TestUpstreamMissingOwner is S257: an owner that is no vertex appears once,
-// under its own UID, however many refer to it.
+// TestUpstreamMissingOwner is S257: an owner without a vertex appears once, under its own UID,
+// however many references it has.
 //
 // Covers: S257
 func TestUpstreamMissingOwner(t *testing.T) {

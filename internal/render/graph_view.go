@@ -8,15 +8,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// view is a graph document made walkable: vertices by number, in the order of
-// references, whatever order the document has.
+// view indexes a graph document: vertices by number, in the order of references, whatever order the
+// document has.
 type view struct {
 	nodes []report.Node
-	// owners and dependents are edges by the number of the vertex at their other
-	// end, ascending, without repetitions.
+	// owners and dependents are edges, sorted by the vertex at their other end, without duplicates.
 	owners, dependents [][]link
 	byUID              map[types.UID]int
-	// unseen is what is said of a vertex of which nothing is known.
+	// unseen is the text for a vertex about which nothing is known.
 	unseen string
 }
 
@@ -26,8 +25,8 @@ type link struct {
 	edge *report.Edge
 }
 
-// newView orders the vertices and connects them. A UID that only an edge knows
-// gets a vertex that is missing; nothing of a document is left out.
+// newView sorts and connects the vertices. A UID that occurs only in edges gets a missing vertex,
+// so all edges are kept.
 func newView(g *report.Graph) *view {
 	v := &view{nodes: slices.Clone(g.Nodes), byUID: make(map[types.UID]int, len(g.Nodes)), unseen: "not in the dump"}
 	if g.Source.Type == "cluster" {
@@ -51,8 +50,7 @@ func newView(g *report.Graph) *view {
 	return v
 }
 
-// index finds vertices by UID. Where several share one, edges lead to the one
-// that was seen.
+// index maps UIDs to vertices. If several vertices share a UID, edges use the observed one.
 func (v *view) index() {
 	for i := range v.nodes {
 		uid := v.nodes[i].Ref.UID
@@ -82,9 +80,8 @@ func sortLinks(links []link) []link {
 	return slices.CompactFunc(links, func(a, b link) bool { return a.to == b.to })
 }
 
-// absence says of a vertex that was not seen what is known: that it does not
-// exist, or nothing. It is empty for one that was seen. A vertex is called
-// absent only if every reference to it was found to be dangling.
+// absence describes a vertex that was not seen: absent or unseen. It is empty for an observed
+// vertex. A vertex is absent only if every reference to it is dangling.
 func (v *view) absence(i int) string {
 	if n := &v.nodes[i]; n.Observed || !n.Virtual && !n.Missing {
 		return ""

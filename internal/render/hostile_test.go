@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// hostileNames are names that try to act on a terminal, to break a format, or
-// to fool a person. (spec X01–X04)
+// hostileNames try to control a terminal, to break a format, or to deceive a reader. (spec X01–X04)
 var hostileNames = []string{
 	"", " ", "web-1", "a\nb", "a\r\x1b[2K" + "b", "\x1b]0;owned\a", "\x1b]8;;http://x\x1b\\y\x1b]8;;\x1b\\",
 	"\u202etxt.exe", "a\u200bb", "数据库-主节点", "ｆｕｌｌｗｉｄｔｈ", "👩‍👩‍👧‍👦", "e\u0301\u0301\u0301", "\u0301start", "\xff\xfe", "\xed\xa0\x80",
@@ -23,7 +22,7 @@ var hostileNames = []string{
 	strings.Repeat("long-", 60), strings.Repeat("界", 120), "%s%d%!", "&#8238;&lt;", "a b  c   d", "\x85\u2028\u2029",
 }
 
-// seeds adds the hostile names to a fuzz target of two names.
+// seeds adds the hostile names to a fuzz target with two names.
 func seeds(f *testing.F) {
 	for i, s := range hostileNames {
 		f.Add(s, hostileNames[(i+5)%len(hostileNames)], uint8(i*9), i%2 == 0)
@@ -38,8 +37,8 @@ func hostileStyle(width uint8, flag bool) Style {
 	return Style{Width: 24 + int(width), ASCII: flag, Colour: !flag, NoHeaders: width%2 == 0}
 }
 
-// FuzzTable: whatever names and texts are, tables and texts for people have no
-// character that a terminal acts on and keep to the width.
+// FuzzTable: whatever the names and texts are, the output contains no character that a terminal
+// interprets, and fits the width.
 func FuzzTable(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, a, b string, width uint8, flag bool) {
@@ -66,7 +65,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// documents are one of each kind.
+// documents contains one document of each kind.
 type documents struct {
 	plan, namespace *report.Plan
 	explanation     *report.Explanation
@@ -78,7 +77,7 @@ type documents struct {
 	lost            *report.Lost
 }
 
-// hostileDocuments are documents with two texts wherever there may be foreign text.
+// hostileDocuments returns documents with two texts in every place for untrusted text.
 func hostileDocuments(a, b string) documents {
 	x, y := hostileRef(b, a), hostileRef(a, b)
 	plan := &report.Plan{
@@ -189,8 +188,8 @@ func assertRendered(t *testing.T, s Style, render func(io.Writer) error) string 
 	return b.String()
 }
 
-// hostileGraph connects n vertices of two kinds of names as the bits say,
-// cycles, unknown owners and equal UIDs included.
+// hostileGraph connects n vertices with two kinds of names by the bits, with cycles, unknown owners
+// and equal UIDs.
 func hostileGraph(a, b string, bits uint8) *report.Graph {
 	g := &report.Graph{Source: report.Source{Type: a}}
 	for i, name := range []string{a, b, a + b, b + a, a} {
@@ -229,8 +228,7 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// FuzzDOT: both DOT formats can be read back, with as many vertices and edges
-// as went in.
+// FuzzDOT: both DOT formats can be parsed, with as many vertices and edges as were written.
 func FuzzDOT(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, a, b string, bits uint8, flag bool) {

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// realisticPlan draws a plan as clusters have them: long kinds, generated
-// names, several namespaces.
+// realisticPlan draws a plan as in real clusters: long kinds, generated names, several namespaces.
 func realisticPlan(t *rapid.T) *report.Plan {
 	kinds := []struct{ apiVersion, kind string }{
 		{"v1", "Pod"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "ReplicaSet"}, {"discovery.k8s.io/v1", "EndpointSlice"},
@@ -59,7 +58,7 @@ func realisticPlan(t *rapid.T) *report.Plan {
 	return p
 }
 
-// TestRealisticPlansFit: on 80 columns no line is longer and no name is cut.
+// TestRealisticPlansFit: with 80 columns, no line is longer and no name is cut.
 func TestRealisticPlansFit(t *testing.T) {
 	screen, all := Style{Width: 80}, Style{Width: 80, Wide: true}
 	blanks := regexp.MustCompile(`\s+`)
@@ -128,7 +127,7 @@ func TestCutMiddle(t *testing.T) {
 	}
 }
 
-// TestColourIsOnlyAddition: colour changes nothing but adds colour.
+// TestColourIsOnlyAddition: without its colour sequences, coloured output equals plain output.
 func TestColourIsOnlyAddition(t *testing.T) {
 	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -146,8 +145,8 @@ func TestColourIsOnlyAddition(t *testing.T) {
 	})
 }
 
-// TestTablesDoNotFollowTheLocale: ambiguous characters have one width, whatever
-// the environment of the process says to the libraries.
+// TestTablesDoNotFollowTheLocale: ambiguous characters have one width, whatever the environment of
+// the process is.
 func TestTablesDoNotFollowTheLocale(t *testing.T) {
 	for _, text := range []string{"…", "→", "ä", "─", "°", "①", "界", "ｆ", "🚀", "e\u0301"} {
 		var b strings.Builder

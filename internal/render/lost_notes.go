@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lostBelow is what stands below the answer: what is not listed, the command that brings back
-// what went, and what is known of the past.
+// lostBelow writes what follows the answer: omitted losses, the command to restore them, and the
+// limits of the history.
 func (w *writer) lostBelow(l *lostLook) {
 	s := w.style
 	w.fateNotes(l)
@@ -42,7 +42,7 @@ func (w *writer) lostRemedies(l *lostLook) {
 	}
 }
 
-// remedyTitle is what stands above a command: what it is for.
+// remedyTitle returns the line above a command.
 func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 	switch {
 	case l.ofFile():
@@ -58,9 +58,9 @@ func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 		" Terminating (why: kubectl gc stuck). To save it before the API server forgets it:"
 }
 
-// thereAgain says how much of what went is there again.
+// thereAgain counts the deleted objects that exist again.
 func thereAgain(s Style, l *lostLook) string {
-	all := map[report.Ref]bool{} // by place: one may have been deleted twice
+	all := map[report.Ref]bool{} // by name, since an object may be deleted twice
 	for i := range l.Losses {
 		if x := &l.Losses[i]; !x.Routine && x.State == report.LossDeleted {
 			all[placeOfRef(x.Object)] = x.Again != ""
@@ -107,7 +107,7 @@ func hiddenLosses(s Style, l *lostLook) string {
 	return text + "Every object and why: -o wide."
 }
 
-// lostNotes say how far back the answer goes, and of what less is known.
+// lostNotes returns the notes about the time span of the answer and its gaps.
 func lostNotes(s Style, l *lostLook) []string {
 	const before = ": nothing is known of what was before."
 	var notes []string
@@ -156,7 +156,7 @@ func lostNotes(s Style, l *lostLook) []string {
 	return append(notes, missing{source: l.Source, complete: len(unread) == 0, gaps: unread, told: true}.notes(s)...)
 }
 
-// changedText says of a CRD that was made again as another one what is not shown for that.
+// changedText returns what is not shown because a CRD was recreated with differences.
 func changedText(s Style, g report.Gap) string {
 	name, why := crdOf(g)
 	text := "the deleted instances of " + s.text(name) + " are not shown, since the CRD was made again "
@@ -171,16 +171,16 @@ func changedText(s Style, g report.Gap) string {
 	}
 }
 
-// sinceIgnored says why nobody knows which changes are newer than a time.
+// sinceIgnored are the reasons why changes can't be dated.
 var sinceIgnored = map[report.SinceIgnored]string{
 	report.LeasesForbidden: "you may not list leases in namespace kube-system, and nothing else tells when a change was",
 	report.NoLeaseRenewed:  "no lease in namespace kube-system is renewed, so that it is not known which changes are newer than that",
 }
 
-// SinceIgnored says why it is not known what was deleted since a time.
+// SinceIgnored returns why it is unknown what was deleted since a time.
 func SinceIgnored(document *report.Lost) string { return sinceIgnored[document.SinceIgnored] }
 
-// limitTexts name the kinds of which less is known, and since when.
+// limitTexts names the kinds with a shorter or incomplete history.
 func limitTexts(s Style, l *lostLook) []string {
 	var later, between []string
 	for _, x := range l.Limits {

@@ -8,20 +8,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// LostPage are the words of a page about what was lost: those of its text, but that no time is
-// counted to now, since a page is looked at later.
+// LostPage provides the texts of a page about losses. They equal those of the text output, but
+// without relative times, since a page may be read later.
 type LostPage struct{ look *lostLook }
 
 // page is the style of a page.
 var page = Style{Wide: true, manner: paged}
 
-// NewLostPage has the words for a document.
+// NewLostPage returns the texts for a document.
 func NewLostPage(document *report.Lost) *LostPage { return &LostPage{lookAt(document)} }
 
-// LabelledText is a text below a label.
+// LabelledText is a text with a label.
 type LabelledText struct{ Label, Text string }
 
-// Answer is the answer in a sentence: the request that took most, or what went without one.
+// Answer returns the answer in a sentence: the largest request, or the number of losses without
+// one.
 func (p *LostPage) Answer() string {
 	found := p.look.Summary
 	switch requests := requestsByToll(p.look); {
@@ -34,7 +35,7 @@ func (p *LostPage) Answer() string {
 	}
 }
 
-// Parts are what the request of the answer took by kind.
+// Parts returns the counts by kind of the request in the answer.
 func (p *LostPage) Parts() []LabelledText {
 	var list []LabelledText
 	if requests := requestsByToll(p.look); len(requests) > 0 {
@@ -47,7 +48,7 @@ func (p *LostPage) Parts() []LabelledText {
 	return list
 }
 
-// More counts the other requests; empty for none.
+// More counts the other requests; empty without any.
 func (p *LostPage) More() string {
 	if requests := requestsByToll(p.look); len(requests) > 1 {
 		return "And " + moreRequests(requests[1:]) + "."
@@ -55,7 +56,7 @@ func (p *LostPage) More() string {
 	return ""
 }
 
-// Request says of a request what it was for and how much it took, and what else may have done it.
+// Request returns the headline of a request, and possible other causes.
 func (p *LostPage) Request(r *report.LostRequest) (text, doubt string) {
 	if !r.Certain {
 		doubt = strings.TrimSpace(uncertain(page, p.look, r))
@@ -63,16 +64,16 @@ func (p *LostPage) Request(r *report.LostRequest) (text, doubt string) {
 	return requestHeadline(page, p.look, r), doubt
 }
 
-// Targets are what a request was for, in a few words.
+// Targets summarizes the targets of a request.
 func (p *LostPage) Targets(r *report.LostRequest) string { return page.crowd(r.Objects, fewColumns) }
 
-// fewColumns is the room for the name of a lane.
+// fewColumns is the width for the name of a lane.
 const fewColumns = 40
 
-// Why is who took an object, and who else may have.
+// Why returns the cause of a loss, with alternatives.
 func (p *LostPage) Why(x *report.Loss) string { return lossWhy(page, x) }
 
-// Causes are the same without the names of what it went with.
+// Causes is Why without the names of other objects.
 func (p *LostPage) Causes(x *report.Loss) string {
 	nameless := *x
 	nameless.By, nameless.Or = nil, nil
@@ -83,38 +84,38 @@ func (p *LostPage) Causes(x *report.Loss) string {
 	return lossWhy(page, &nameless)
 }
 
-// Kinds is a number of objects of a kind.
+// Kinds returns a count of objects of a kind.
 func (p *LostPage) Kinds(n int, apiVersion, kind string) string {
 	return countOf(page, n, apiVersion, kind)
 }
 
-// Objects is a number of objects.
+// Objects returns a count of objects.
 func (p *LostPage) Objects(n int) string { return plural(n, "object") }
 
-// Name is the short name of an object.
+// Name returns the short name of an object.
 func (p *LostPage) Name(r report.Ref) string { return page.name(r) }
 
-// Text is foreign text as it may be shown.
+// Text returns untrusted text, escaped.
 func (p *LostPage) Text(raw string) string { return page.text(raw) }
 
-// Clock is a moment as a time of the day, or as a revision.
+// Clock returns a moment as time of day, or as a revision.
 func (p *LostPage) Clock(m report.Moment) string { return clockText(page, p.look, m) }
 
-// Seconds are those since 1970 at a moment, if that is known.
+// Seconds returns a moment in seconds since 1970, if its time is known.
 func (p *LostPage) Seconds(m report.Moment) (seconds int64, known bool) {
 	at, known := timeOf(m)
 	return at.Unix(), known
 }
 
-// ClockAt is the time of the day so many seconds after 1970 began.
+// ClockAt returns the time of day of seconds since 1970.
 func (p *LostPage) ClockAt(seconds int64) string {
 	return metav1.Unix(seconds, 0).UTC().Format("15:04:05")
 }
 
-// Notes say how far back the answer goes, and of what less is known.
+// Notes returns the notes about the time span of the answer and its gaps.
 func (p *LostPage) Notes() []string { return lostNotes(page, p.look) }
 
-// Remedies are commands, each with what it does.
+// Remedies returns commands with their effects.
 func (p *LostPage) Remedies() []LabelledText {
 	var list []LabelledText
 	for _, r := range p.look.Remedies {

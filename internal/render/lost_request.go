@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// request says of a request what it was for, when, and how much it took; counted, of which
-// kinds that was.
+// request writes the headline of a request: targets, time and number of losses. With counted, it
+// adds the counts by kind.
 func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
 	s := w.style
 	w.atMost(3, requestHeadline(s, l, r), 2)
@@ -31,7 +31,7 @@ func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
 	}
 }
 
-// briefRequest says that in a sentence.
+// briefRequest writes a request in one sentence.
 func (w *writer) briefRequest(l *lostLook, r *report.LostRequest) {
 	text := requestHeadline(w.style, l, r)
 	if !r.Certain {
@@ -40,7 +40,7 @@ func (w *writer) briefRequest(l *lostLook, r *report.LostRequest) {
 	w.atMost(2, text, 2)
 }
 
-// toll counts what a request took beside its objects.
+// toll counts the losses of a request, its targets separately.
 type toll struct{ targets, gone, going, stay int }
 
 func tollOf(l *lostLook, r *report.LostRequest) toll {
@@ -60,8 +60,8 @@ func tollOf(l *lostLook, r *report.LostRequest) toll {
 	return t
 }
 
-// requestHeadline is "ns/shop was deleted at 14:02:31 UTC (2m ago), and 59 objects with it", and
-// what of that is not so simple.
+// requestHeadline returns "ns/shop was deleted at 14:02:31 UTC (2m ago), and 59 objects with it",
+// with objects that are still being deleted or were orphaned.
 func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	n, t := len(r.Objects), tollOf(l, r)
 	subject, them := s.crowd(r.Objects, s.limit()*2/3), agree(n, " with it", " with them")
@@ -106,24 +106,23 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	return text + "."
 }
 
-// unmissed are the resources of which nobody looks for what went, with their groups.
+// unmissed are the resources, with groups, that may be missing from a count of losses.
 var unmissed = map[string]bool{"leases.coordination.k8s.io": true, "events.": true, "events.events.k8s.io": true}
 
-// begunSince reports whether the history of some kind begins after a request, so that it may have
-// taken more than is known.
+// begunSince reports whether the history of some kind begins after a request, so that the request
+// may have caused more losses than known.
 func (l *lostLook) begunSince(r *report.LostRequest) bool {
 	return slices.ContainsFunc(l.Limits, func(x report.HistoryLimit) bool {
 		return !unmissed[x.Resource+"."+object.GroupOf(x.APIVersion)] && x.From.Revision > r.At.Revision
 	})
 }
 
-// tookInstances reports whether what a CRD took is known: it had instances then, and has others.
+// tookInstances reports whether any known loss is an instance that a deleted CRD took with it.
 func (l *lostLook) tookInstances(r *report.LostRequest) bool {
 	return slices.ContainsFunc(l.took[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
 }
 
-// crdOf is the name of the CRD whose end, or change, is why a kind is not known; empty for any
-// other gap.
+// crdOf returns the CRD that explains a gap by its deletion or change; empty for any other gap.
 func crdOf(g report.Gap) (name string, why reason.Code) {
 	first, _, _ := strings.Cut(g.Why, ":")
 	switch why = reason.Code(first); why {
@@ -134,7 +133,7 @@ func crdOf(g report.Gap) (name string, why reason.Code) {
 	}
 }
 
-// stillThere reports whether what was asked for is all still there.
+// stillThere reports whether all targets of a request still exist.
 func stillThere(l *lostLook, r *report.LostRequest) bool {
 	going := false
 	for _, x := range l.took[r.N] {
@@ -158,8 +157,8 @@ func how(policy string) string {
 	return ""
 }
 
-// uncertain says what else may have done it: once for each cause, with a name if it is the same
-// for all.
+// uncertain returns the other possible causes, each once. It includes a name if all losses share
+// it.
 func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 	codes := map[string]string{}
 	for _, x := range l.took[r.N] {
@@ -182,8 +181,8 @@ func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 	return text
 }
 
-// tollParts are what a request took beside its objects by kind: what holds data, the rest,
-// what is not gone yet, and what stays.
+// tollParts returns the losses of a request by kind: data, others, those not deleted yet, and
+// orphans.
 func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
 	asked := map[lostKind]int{}
 	for _, x := range l.took[r.N] {
@@ -230,7 +229,7 @@ type lostKind struct {
 	state            report.LossState
 }
 
-// unasked lists what went without a request, in groups of which the same is to be said.
+// unasked lists the losses without a request, grouped by kind, namespace and cause.
 func (w *writer) unasked(l *lostLook) {
 	s := w.style
 	type group struct{ kind, namespace, why string }

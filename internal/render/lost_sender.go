@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// longUser and longAgent are how much is shown of names that others have made up.
+// longUser and longAgent are the maximum widths of names that users choose.
 const (
 	longUser  = 60
 	longAgent = 40
 )
 
-// bySender is " by alice (kubectl/v1.37.2, 10.0.0.7)"; empty where the log does not tell.
+// bySender returns " by alice (kubectl/v1.37.2, 10.0.0.7)"; empty without an audit log entry.
 func bySender(s Style, r *report.LostRequest) string {
 	if r.Sent == nil {
 		return ""
@@ -38,7 +38,7 @@ func bySender(s Style, r *report.LostRequest) string {
 	return text
 }
 
-// userText is who sent a request, and in whose name.
+// userText returns the user of a request, and the impersonated one.
 func userText(s Style, sent *report.Sent) string {
 	text := cutMiddle(s.text(sent.User), longUser, s)
 	if sent.ImpersonatedUser != "" {
@@ -47,7 +47,7 @@ func userText(s Style, sent *report.Sent) string {
 	return text
 }
 
-// sent says all that the audit log has about a request.
+// sent writes all details of a request from the audit log.
 func (w *writer) sent(r *report.LostRequest) {
 	if r.Sent == nil {
 		return
@@ -83,7 +83,7 @@ func (w *writer) sent(r *report.LostRequest) {
 	w.prose(text, 4)
 }
 
-// senderWhy adds to a cause who sent the DELETE, where the cause does not tell that.
+// senderWhy adds the sender of the DELETE to a cause that does not name it.
 func senderWhy(s Style, x *report.Loss, text string) string {
 	if x.Sent != nil && len(x.Or) == 0 {
 		switch reason.Code(x.Code) {
@@ -91,7 +91,7 @@ func senderWhy(s Style, x *report.Loss, text string) string {
 			text += " by " + userText(s, x.Sent)
 		case reason.ByKubernetes, reason.CleanedUp:
 			text += " (" + userText(s, x.Sent) + ")"
-		default: // it tells
+		default: // the cause names it
 		}
 	}
 	if x.Contradicts != nil {
@@ -100,7 +100,7 @@ func senderWhy(s Style, x *report.Loss, text string) string {
 	return text
 }
 
-// auditNotes say what the audit log does not tell, and where it contradicts.
+// auditNotes returns the notes about gaps and contradictions of the audit log.
 func auditNotes(s Style, l *lostLook) []string {
 	if l.AuditLog == nil {
 		return nil
@@ -128,7 +128,7 @@ func auditNotes(s Style, l *lostLook) []string {
 	return notes
 }
 
-// uncovered says of how many deletes the audit log does not name the sender.
+// uncovered counts the deletes without a sender in the audit log.
 func uncovered(s Style, l *lostLook) string {
 	if l.AuditLog.From == "" {
 		return "The audit log is empty."

@@ -4,7 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// everyLoss lists all that was asked about, below the request that took it.
+// everyLoss lists all losses by request.
 func (w *writer) everyLoss(l *lostLook) {
 	first := true
 	for i := range l.Requests {
@@ -24,8 +24,7 @@ func (w *writer) everyLoss(l *lostLook) {
 	w.losses(l, "Routine:", usual)
 }
 
-// unasked are the losses that no request took: those in the ordinary course of things, and
-// others.
+// unasked returns the losses without a request: routine ones and others.
 func (l *lostLook) unasked() (usual, others []*report.Loss) {
 	for _, x := range l.took[0] {
 		if x.Routine {
@@ -37,7 +36,7 @@ func (l *lostLook) unasked() (usual, others []*report.Loss) {
 	return usual, others
 }
 
-// losses writes a table of losses, below a title.
+// losses writes a table of losses below a title.
 func (w *writer) losses(l *lostLook, title string, list []*report.Loss) {
 	if len(list) == 0 {
 		return
@@ -49,7 +48,7 @@ func (w *writer) losses(l *lostLook, title string, list []*report.Loss) {
 	w.table(lossTable(w.style, l, list))
 }
 
-// lossTable has a row for each loss.
+// lossTable returns a table with a row for each loss.
 func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
 	_, several := namespaces(list, func(x **report.Loss) report.Ref { return (*x).Object })
 	t := &table{headers: lossRow(s, several, "NAMESPACE", "OBJECT", "DELETED", "GONE", "WHY")}
@@ -69,7 +68,7 @@ func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
 	return t
 }
 
-// lossRow leaves the columns out that are not needed.
+// lossRow leaves out columns that are not needed.
 func lossRow(s Style, several bool, namespace, name, began, gone, why string) []string {
 	var row []string
 	if several {

@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// named is the end of the one object that was asked about by name, the last one of that name;
-// nil where there is none.
+// named returns the last loss of the one object that was asked about by name; nil if there is none.
 func (l *lostLook) named() *report.Loss {
 	if len(l.Targets) != 1 {
 		return nil
@@ -24,8 +23,8 @@ func (l *lostLook) named() *report.Loss {
 	return nil
 }
 
-// definition is the last end of the CRD of what was asked about by name, of which nothing shows
-// what became of it.
+// definition returns the last loss of a CRD if the object that was asked about by name has no loss
+// itself.
 func (l *lostLook) definition() *report.Loss {
 	if len(l.Targets) != 1 || l.named() != nil {
 		return nil
@@ -38,8 +37,7 @@ func (l *lostLook) definition() *report.Loss {
 	return nil
 }
 
-// fate says of one object when it went and with what, by which rule, and from which request
-// that came.
+// fate writes the loss of one object: time, cause, rule and the request behind it.
 func (w *writer) fate(l *lostLook, x *report.Loss) {
 	s := w.style
 	w.atMost(3, s.paint(red, s.where(x.Object)+" was deleted")+how(x.Policy)+" at "+momentText(s, l, x.Began)+": "+becauseText(s, x)+".", 2)
@@ -71,7 +69,7 @@ func (w *writer) fate(l *lostLook, x *report.Loss) {
 	}
 }
 
-// becauseText is who took an object, as a sentence behind its end.
+// becauseText returns the cause of a loss as a clause.
 func becauseText(s Style, x *report.Loss) string {
 	text := lossWhy(s, x)
 	switch first, _, _ := strings.Cut(text, " "); first {
@@ -81,7 +79,7 @@ func becauseText(s Style, x *report.Loss) string {
 	return "it was " + text
 }
 
-// chain are an object and what it went with, the first one first.
+// chain returns the losses that led to a loss, the first one first.
 func (l *lostLook) chain(x *report.Loss) []*report.Loss {
 	at := map[report.Ref]*report.Loss{}
 	for i := range l.Losses {
@@ -96,7 +94,7 @@ func (l *lostLook) chain(x *report.Loss) []*report.Loss {
 	return list
 }
 
-// alongside counts what else belongs to the story of an object.
+// alongside counts the other losses of the same answer.
 func (w *writer) alongside(l *lostLook, x *report.Loss) {
 	told := l.chain(x)
 	counts := kindCounts{}
@@ -108,8 +106,7 @@ func (w *writer) alongside(l *lostLook, x *report.Loss) {
 	w.part(&part{label: "WENT", items: counts.words(w.style), most: 2, noun: "kind"})
 }
 
-// fateNotes are what is known besides of one object that is gone: who deleted it, its owners,
-// and what was made in its place.
+// fateNotes writes more facts about one deleted object: its sender, owners and replacements.
 func (w *writer) fateNotes(l *lostLook) {
 	s, x := w.style, l.named()
 	if x == nil || x.State != report.LossDeleted {
@@ -130,7 +127,7 @@ func (w *writer) fateNotes(l *lostLook) {
 	}
 }
 
-// fewOf names a few objects beside one that is in the same namespace.
+// fewOf names a few objects without their namespace.
 func (s Style) fewOf(refs []report.Ref) string {
 	var names []string
 	for _, r := range refs[:min(len(refs), fewNames)] {
@@ -139,7 +136,7 @@ func (s Style) fewOf(refs []report.Ref) string {
 	return enumerate(names, len(refs))
 }
 
-// lacks reports whether the instances of a CRD are not shown for one of some reasons.
+// lacks reports whether the instances of a CRD are not shown for one of the reasons.
 func (l *lostLook) lacks(crd string, whys ...reason.Code) bool {
 	return slices.ContainsFunc(l.Gaps, func(g report.Gap) bool {
 		name, why := crdOf(g)
@@ -147,7 +144,7 @@ func (l *lostLook) lacks(crd string, whys ...reason.Code) bool {
 	})
 }
 
-// unseenInstance says of an object whose CRD is gone what became of that.
+// unseenInstance writes the loss of the CRD of an object that was not seen itself.
 func (w *writer) unseenInstance(l *lostLook, crd *report.Loss) {
 	s := w.style
 	name := s.place(l.Targets[0])

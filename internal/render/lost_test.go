@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestLost runs testdata/lost: an account is made up with its story as the command, asked with
-// the arguments, and shown as the goldens are.
+// TestLost runs testdata/lost: the command builds an account from its story, the arguments select
+// the question, and the answer is printed as the goldens are.
 func TestLost(t *testing.T) {
 	datadriven.Walk(t, "testdata/lost", func(t *testing.T, path string) {
 		var doc *report.Lost
@@ -65,25 +65,25 @@ func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 	return q
 }
 
-// story is an account that is being made up, by lines of
+// story is an account that is built from these lines:
 //
-//	history FROM TO                              times of the day; -23:59:00 is of the day before
-//	request TIME POLICY OBJECT…                  with "?" behind the policy it is not certain
-//	took    TIME CODE BY OBJECT…                 by the last request; BY may be "-"
-//	went    TIME CODE BY OBJECT…                 by none;
-//	or      CODE BY                              what else may have taken the last one
-//	of      OWNER                                the controller of the last one
-//	made    TIME OBJECT OWNER                    by a controller
-//	again   TIME OBJECT                          is there, and is another one
-//	limit   RESOURCE TIME WHY…                   a time of "-" is none
-//	log     TIME TIME NAME…                      the audit log is from and to these times
-//	remade  TIME VERSION SCOPE                   the last one lost, a CRD, is made again
-//	sent    USER AS AGENT ADDRESSES POLICY       the last request, or the last one lost, in the log
-//	against CODE BY                              what the log contradicts of the last one lost
-//	blind                                        no times are known
+//	history FROM TO                              times of day; -23:59:00 is on the day before
+//	request TIME POLICY OBJECT…                  uncertain with "?" after the policy
+//	took    TIME CODE BY OBJECT…                 a loss of the last request; BY may be "-"
+//	went    TIME CODE BY OBJECT…                 a loss without a request
+//	or      CODE BY                              an alternative cause of the last loss
+//	of      OWNER                                the controller of the last loss
+//	made    TIME OBJECT OWNER                    an object created by a controller
+//	again   TIME OBJECT                          an object that exists again with another UID
+//	limit   RESOURCE TIME WHY…                   no time with "-"
+//	log     TIME TIME NAME…                      the audit log spans these times
+//	remade  TIME VERSION SCOPE                   the last loss, a CRD, was recreated
+//	sent    USER AS AGENT ADDRESSES POLICY       the log entry of the last request or loss
+//	against CODE BY                              a cause of the last loss that the log contradicts
+//	blind                                        times are unknown
 //
-// An object is VERSION,KIND,NAMESPACE,NAME; a name of web*6 is six of them. One with a sign
-// in front is there: "~" is Terminating, "+" has lost the owner BY.
+// An object is VERSION,KIND,NAMESPACE,NAME; the name web*6 means six of them. A prefix
+// means that it exists: "~" is Terminating, "+" has lost the owner BY.
 type story struct {
 	a     *history.Account
 	clock []history.Moment
@@ -192,7 +192,7 @@ func (s *story) tell(words []string) {
 	}
 }
 
-// hear tells what the audit log has. A word of "-" is none.
+// hear adds entries of the audit log. A word of "-" is empty.
 func (s *story) hear(words []string) {
 	for i, word := range words {
 		words[i] = strings.NewReplacer("_", " ", `\e`, "\x1b", `\u`, "\u202e").Replace(strings.TrimPrefix(word, "-"))
@@ -225,7 +225,7 @@ func (s *story) hear(words []string) {
 	}
 }
 
-// moment is a time of the day that is no part of the history.
+// moment parses a time of day outside of the history.
 func (s *story) moment(text string) int64 {
 	clock := s.clock
 	defer func() { s.clock = clock }()
@@ -259,7 +259,7 @@ func versionsOf(name string) []object.CRDVersion {
 	return []object.CRDVersion{{Name: name, Served: true, Storage: true}}
 }
 
-// limitKinds are the kinds of resources that limits speak of.
+// limitKinds maps the resources of limits to their kinds.
 var limitKinds = map[string]string{"configmaps": "ConfigMap", "databases": "Database", "gadgets": "Gadget", "leases": "Lease"}
 
 func controlledBy(text string) object.OwnerReference {
@@ -274,8 +274,8 @@ func storyRef(text string) object.Ref {
 	return storyRefs(text)[0]
 }
 
-// storyRefs are the objects of a word. Underlines stand for blanks, and \e and \r for signs that
-// act on a terminal.
+// storyRefs returns the objects of a word. Underscores mean blanks, and \e and \r mean characters
+// that control a terminal.
 func storyRefs(text string) []object.Ref {
 	text = strings.NewReplacer("_", " ", `\e`, "\x1b", `\r`, "\r", `\u`, "\u202e").Replace(text)
 	f := strings.Split(text, ",")
@@ -295,8 +295,7 @@ func storyRefs(text string) []object.Ref {
 	return slices.Clip(refs)
 }
 
-// TestLostFits: however much is gone, the answer has no more lines than a screen, none of them
-// wider than it but for commands.
+// TestLostFits: however much is lost, the answer fits on a screen. Only commands may be wider.
 func TestLostFits(t *testing.T) {
 	for _, requests := range []int{0, 1, 2, 5, 40, 400} {
 		s := &story{a: &history.Account{Past: &history.Past{}}, last: -1}

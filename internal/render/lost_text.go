@@ -12,8 +12,8 @@ import (
 // fewLosses is the number of losses that a first screen lists.
 const fewLosses = 10
 
-// LostText says first which delete took how much, and what of it is data; then what went
-// without one, how to bring it back, and how far back that goes. Wide, it lists every object.
+// LostText prints the deletes with their losses and the data among them, then losses without a
+// delete, how to restore them, and how far back that goes. Wide output lists every object.
 func LostText(out io.Writer, s Style, document *report.Lost) error {
 	s = s.screen()
 	l := lookAt(document)
@@ -39,13 +39,12 @@ func LostText(out io.Writer, s Style, document *report.Lost) error {
 	return w.done()
 }
 
-// lostLook is a document with the losses of each request at hand.
+// lostLook is a document with its losses indexed by request.
 type lostLook struct {
 	*report.Lost
-	// took are the losses by the numbers of the requests that took them; of 0 those that none
-	// did.
+	// took are the losses by the number of their request; 0 for those without one.
 	took map[int][]*report.Loss
-	// targets are the objects of requests, with the numbers of these.
+	// targets are the targets of requests, with the numbers of these.
 	targets map[report.Ref]int
 }
 
@@ -63,7 +62,7 @@ func lookAt(document *report.Lost) *lostLook {
 	return l
 }
 
-// NeverSeen says of what was asked about by name that there is nothing to be told.
+// NeverSeen returns the answer for named objects without any loss.
 func NeverSeen(document *report.Lost) string {
 	l := lookAt(document)
 	history := "the history of the API server"
@@ -80,8 +79,7 @@ func NeverSeen(document *report.Lost) string {
 	return text + ": it was gone before, or never was"
 }
 
-// notDeleted says of what was asked about by name that it was not deleted, as far as that was
-// seen.
+// notDeleted returns that the named objects were not deleted, as far as that was seen.
 func notDeleted(s Style, l *lostLook) string {
 	were := agree(len(l.Targets), " was", " were")
 	if len(l.Gaps)+len(l.Limits) > 0 {
@@ -90,7 +88,7 @@ func notDeleted(s Style, l *lostLook) string {
 	return s.crowd(l.Targets, s.limit()) + were + " not deleted"
 }
 
-// nothingLost is the answer where nothing was.
+// nothingLost returns the answer without losses.
 func nothingLost(s Style, l *lostLook) string {
 	text := "Nothing was deleted"
 	switch {
@@ -121,8 +119,8 @@ func nothingLost(s Style, l *lostLook) string {
 	return text
 }
 
-// lostScreen is the answer within so many lines: each request with what it took, the one that
-// took most first.
+// lostScreen writes the answer within room lines: the requests with their losses, the largest
+// first.
 func (w *writer) lostScreen(l *lostLook, room int) {
 	s := w.style
 	list := fewTable(s, l)
@@ -145,7 +143,7 @@ func (w *writer) lostScreen(l *lostLook, room int) {
 	}
 }
 
-// unaskedHeadline says what went, where there was no request.
+// unaskedHeadline counts the losses without a request.
 func unaskedHeadline(s Style, l *lostLook) string {
 	_, others := l.unasked()
 	if len(others) == 1 {
@@ -154,8 +152,8 @@ func unaskedHeadline(s Style, l *lostLook) string {
 	return plural(len(others), "object") + " went since " + momentText(s, l, l.From)
 }
 
-// requests writes the requests, as short as so many lines ask for: with what each took by
-// kind, or without that, or not all of them.
+// requests writes the requests within room lines: with counts by kind, without them, or only the
+// first ones.
 func (w *writer) requests(l *lostLook, list []*report.LostRequest, counted bool, room int) {
 	whole := linesOf(w.style, func(x *writer) {
 		for i, r := range list {
@@ -190,7 +188,7 @@ func moreRequests(list []*report.LostRequest) string {
 	return plural(len(list), "more delete") + ", of " + plural(took, "object")
 }
 
-// requestsByToll are the requests that matter, the one first that took most.
+// requestsByToll returns the relevant requests, those with the most data and losses first.
 func requestsByToll(l *lostLook) []*report.LostRequest {
 	var list []*report.LostRequest
 	for i := range l.Requests {
@@ -214,7 +212,7 @@ func certainFirst(a, b *report.LostRequest) int {
 	return 1
 }
 
-// heldData counts what a request took that holds data.
+// heldData counts the losses of a request that hold data.
 func heldData(r *report.LostRequest) int {
 	n := 0
 	for _, k := range r.ByKind {
@@ -225,8 +223,8 @@ func heldData(r *report.LostRequest) int {
 	return n
 }
 
-// fewTable is a table of the losses, where they are few; nil where they are counted. It has no
-// rows where the requests say it all.
+// fewTable returns a table of the losses if they are few, else nil. It has no rows if all losses
+// are targets of requests.
 func fewTable(s Style, l *lostLook) *table {
 	var list []*report.Loss
 	told := true
@@ -250,7 +248,7 @@ func fewTable(s Style, l *lostLook) *table {
 	return t
 }
 
-// isTarget reports whether a loss is what its request was for.
+// isTarget reports whether a loss is a target of its request.
 func (l *lostLook) isTarget(x *report.Loss) bool {
 	return x.Request > 0 && l.targets[x.Object] == x.Request
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lossWhy is who took an object, and who else may have.
+// lossWhy returns the cause of a loss, with alternatives.
 func lossWhy(s Style, x *report.Loss) string {
 	causes := []string{causeText(s, x.LossCause)}
 	for _, c := range x.Or {
@@ -19,7 +19,7 @@ func lossWhy(s Style, x *report.Loss) string {
 	return senderWhy(s, x, strings.Join(causes, ", or "))
 }
 
-// causeText is a cause in a few words, with what the object went with.
+// causeText returns a cause briefly, with the other object.
 func causeText(s Style, c report.LossCause) string {
 	text := s.text(c.Code)
 	if m := reason.Lost.Of(reason.Code(c.Code)); m != nil {
@@ -35,7 +35,7 @@ func causeText(s Style, c report.LossCause) string {
 	}
 }
 
-// momentText is a moment as people say it, and how long before the end of the past that is.
+// momentText returns a moment, and how long that is before the end of the history.
 func momentText(s Style, l *lostLook, m report.Moment) string {
 	at, ok := timeOf(m)
 	if !ok {
@@ -52,11 +52,11 @@ func momentText(s Style, l *lostLook, m report.Moment) string {
 	return text
 }
 
-// ofFile reports whether a file tells the past, so that nothing is as of now.
+// ofFile reports whether the history is from a file, so its end is not now.
 func (l *lostLook) ofFile() bool { return l.Source.Type != "cluster" }
 
-// clockText is a moment in a column: the time of the day, and the day where it is another one
-// than that on which the history ends.
+// clockText returns a moment for a column: the time of day, with the date if it is not the date of
+// the end of the history.
 func clockText(s Style, l *lostLook, m report.Moment) string {
 	const day, clock = "2006-01-02", "15:04:05"
 	at, ok := timeOf(m)

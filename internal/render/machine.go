@@ -15,12 +15,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// MachinePrinter returns the printer of a machine-readable format: json, jsonl, yaml,
-// kyaml, name, and the jsonpath and go-template families with
-// their arguments, as kubectl has them. It reports false for any other format,
-// which is then one for people or none at all, and an error for a format whose
-// argument is wrong. Unless missing keys are allowed, a field that is not there is an
-// error in a template.
+// MachinePrinter returns the printer of a machine-readable format: json, jsonl, yaml, kyaml, name,
+// and the jsonpath and go-template families with their arguments, as in kubectl. It returns false
+// for any other format, and an error for an invalid argument. Unless missingKeys is set, a missing
+// field is an error in a template.
 func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, bool, error) {
 	switch format {
 	case "name":
@@ -47,8 +45,8 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 	return p, true, nil
 }
 
-// yamlBy prints a document by way of JSON in which the characters are escaped that a YAML
-// parser refuses: names of roles, and whatever a dump calls a name, can hold them.
+// yamlBy prints a document as YAML. It escapes characters that a YAML parser refuses: names of
+// roles, and names in a dump, can contain them.
 func yamlBy(printer printers.ResourcePrinter) printers.ResourcePrinterFunc {
 	return func(doc runtime.Object, w io.Writer) error {
 		text, err := json.Marshal(doc)
@@ -71,13 +69,12 @@ func yamlBy(printer printers.ResourcePrinter) printers.ResourcePrinterFunc {
 	}
 }
 
-// typed has a document say its kind, while it is printed.
+// typed adds the kind to a document while it is printed.
 func typed(write printers.ResourcePrinterFunc) printers.ResourcePrinter {
 	return printers.NewTypeSetter(report.Scheme).ToPrinter(write)
 }
 
-// EscapeStrings escapes all strings within v, which is what encoding/json
-// decodes into.
+// EscapeStrings escapes all strings within v, a decoded JSON value.
 func EscapeStrings(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -94,9 +91,9 @@ func EscapeStrings(v any) any {
 	return v
 }
 
-// printNames prints one object a line, as kubectl takes it: what a plan
-// deletes, what has findings, what a graph has seen, what was explained. Names
-// are escaped, so that a line break in one does not make two.
+// printNames prints one object a line, as kubectl accepts it: the objects that a plan deletes, with
+// findings, in a graph, or explained. Names are escaped, so that a line break in one does not make
+// two.
 func printNames(doc runtime.Object, w io.Writer) error {
 	refs, err := namedBy(doc)
 	if err != nil {

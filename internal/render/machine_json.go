@@ -20,9 +20,9 @@ import (
 // indent is that of kubectl.
 const indent = "    "
 
-// printJSON prints a document as kubectl does, but for the lists of objects in ours: each of these
-// is on a line of its own, for there may be a million. It is written as it goes: kubectl's printer
-// makes two copies in memory.
+// printJSON prints a document as kubectl does, except that our lists of objects have one entry a
+// line, for there may be a million. It streams the output: kubectl's printer makes two copies in
+// memory.
 //
 // Upstream: cli-runtime/pkg/printers/json.go JSONPrinter.PrintObj.
 func printJSON(doc runtime.Object, out io.Writer) error {
@@ -45,9 +45,8 @@ func printJSON(doc runtime.Object, out io.Writer) error {
 	return w.done()
 }
 
-// printLines prints a document as values of JSON, each on a line: the document without its lists
-// of objects, which says how long each is, and then their entries. These say which list they are
-// of, and are otherwise as in the document.
+// printLines prints a document as JSON Lines: first the document with the lengths of its lists
+// instead of the lists, then their entries. Each entry names its list.
 func printLines(doc runtime.Object, out io.Writer) error {
 	w, err := newJSONWriter(doc, out)
 	if err != nil {
@@ -84,12 +83,12 @@ func printLines(doc runtime.Object, out io.Writer) error {
 	return w.done()
 }
 
-// jsonWriter writes a document piece by piece. After an error it writes no more.
+// jsonWriter writes a document in pieces. It stops after the first error.
 type jsonWriter struct {
 	out     *bufio.Writer
 	fields  []jsonField
 	options json.Options
-	// entry is where the entries of lists are made, one after the other.
+	// entry encodes list entries to scratch.
 	entry   *jsontext.Encoder
 	scratch bytes.Buffer
 	err     error
@@ -121,14 +120,14 @@ func (w *jsonWriter) bytes(b []byte) {
 	}
 }
 
-// value writes any field.
+// value writes a field.
 func (w *jsonWriter) value(v reflect.Value, options ...json.Options) {
 	if w.err == nil {
 		w.err = json.MarshalWrite(w.out, v.Addr().Interface(), append(options, w.options)...)
 	}
 }
 
-// list writes the entries of a list, a line for each.
+// list writes the entries of a list, one a line.
 func (w *jsonWriter) list(v reflect.Value) {
 	before := "[\n"
 	for i := range v.Len() {
@@ -139,7 +138,7 @@ func (w *jsonWriter) list(v reflect.Value) {
 	w.text("\n", indent, "]")
 }
 
-// compact is a value without any space, until the next one.
+// compact returns a value without white space. The result is valid until the next call.
 func (w *jsonWriter) compact(v reflect.Value) []byte {
 	w.scratch.Reset()
 	if w.err == nil {
@@ -157,14 +156,14 @@ func (w *jsonWriter) done() error {
 
 // jsonField is a field of a document.
 type jsonField struct {
-	// key is the name, in quotes.
+	// key is the quoted name.
 	key   string
 	value reflect.Value
-	// list tells that it is a list of objects: what makes a document long.
+	// list reports whether it is a list of objects, which makes a document long.
 	list bool
 }
 
-// jsonFields are the fields of a document that its JSON has.
+// jsonFields returns the fields in the JSON of a document.
 func jsonFields(document reflect.Value) []jsonField {
 	var fields []jsonField
 	for i := range document.NumField() {
@@ -184,7 +183,7 @@ func jsonFields(document reflect.Value) []jsonField {
 	return fields
 }
 
-// saysNothing reports whether encoding/json leaves an optional field out.
+// saysNothing reports whether encoding/json omits a field with omitempty.
 func saysNothing(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:

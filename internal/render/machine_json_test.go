@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestJSONIsThatOfKubectl: every document is printed as kubectl's printer prints it, to the byte
-// but for space.
+// TestJSONIsThatOfKubectl: every document is printed as by kubectl's printer, to the byte except
+// for white space.
 func TestJSONIsThatOfKubectl(t *testing.T) {
 	awkward := "<a href=\"x\">&amp;\u2028\u2029\x00\x7f\ufffd" + "é\t\r\n\\/"
 	docs := map[string]runtime.Object{
@@ -48,13 +48,13 @@ func TestJSONIsThatOfKubectl(t *testing.T) {
 	}
 }
 
-// roles are no document of ours.
+// roles returns a document of a foreign kind.
 func roles() runtime.Object {
 	role := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "Role", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	return &metav1.List{TypeMeta: metav1.TypeMeta{Kind: "List", APIVersion: "v1"}, Items: []runtime.RawExtension{{Object: role}}}
 }
 
-// assertJSON compares a document with what kubectl's printer makes of it.
+// assertJSON compares the output for a document with that of kubectl's printer.
 func assertJSON(t *testing.T, name string, doc runtime.Object) {
 	t.Helper()
 	theirs, err := printers.NewTypeSetter(report.Scheme).WrapToPrinter(&printers.JSONPrinter{}, nil)
@@ -82,7 +82,7 @@ func assertJSON(t *testing.T, name string, doc runtime.Object) {
 	}
 }
 
-// compact is JSON without space.
+// compact returns JSON without white space.
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -92,7 +92,7 @@ func compact(t *testing.T, text string) string {
 	return b.String()
 }
 
-// gathered is the document that lines make.
+// gathered returns the document that the lines describe.
 func gathered(t *testing.T, lines string) map[string]any {
 	t.Helper()
 	document := map[string]any{}
@@ -124,8 +124,8 @@ func gathered(t *testing.T, lines string) map[string]any {
 	return document
 }
 
-// TestJSONOfWhatIsNoText: bytes that are no text are replaced, as kubectl's printer does; it writes
-// the replacement as an escape.
+// TestJSONOfWhatIsNoText: invalid UTF-8 is replaced, as by kubectl's printer, which writes the
+// replacement as an escape.
 func TestJSONOfWhatIsNoText(t *testing.T) {
 	out := printWith(t, "json", &report.Plan{Digest: "a\xffb"})
 	if !strings.Contains(out, "\"a\ufffdb\"") {
@@ -133,7 +133,7 @@ func TestJSONOfWhatIsNoText(t *testing.T) {
 	}
 }
 
-// failing is a writer that takes no more than some bytes.
+// failing is a writer that fails after some bytes.
 type failing struct{ left int }
 
 func (f *failing) Write(p []byte) (int, error) {
@@ -144,7 +144,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestJSONThatCannotBeWritten: wherever the disk is full, that is an error.
+// TestJSONThatCannotBeWritten: a full disk at any point is an error.
 func TestJSONThatCannotBeWritten(t *testing.T) {
 	doc := &report.Plan{APIVersion: report.APIVersion, Kind: "Plan", Digest: strings.Repeat("x", 200<<10)}
 	for i := range 2000 {
@@ -163,8 +163,8 @@ func TestJSONThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestLinesSayWhatTheyAre: no entry of a list has a field with the name that says which list it
-// is of, and none of a document that of their numbers.
+// TestLinesSayWhatTheyAre: no list entry has a field named like the one that names its list, and no
+// document has one named like the lengths of its lists.
 func TestLinesSayWhatTheyAre(t *testing.T) {
 	for kind, of := range report.Scheme.KnownTypes(report.GroupVersion) {
 		for field := range of.Fields() {

@@ -45,8 +45,8 @@ func printWith(t *testing.T, format string, doc runtime.Object) string {
 	return b.String()
 }
 
-// TestMachineOutputIsWhole: what is printed reads back as what went in, however
-// hostile, and a second run gives the same bytes.
+// TestMachineOutputIsWhole: parsing the output gives the original document, however hostile, and a
+// second run gives the same bytes.
 func TestMachineOutputIsWhole(t *testing.T) {
 	for _, name := range []string{"web", "a\nb\u202e\x1b", "\x7f\u0080\u0085\u009f\ufeff\ufffe\uffff\U0001fffe", strings.Repeat("long-", 100)} {
 		doc := &report.Plan{
@@ -74,8 +74,8 @@ func TestMachineOutputIsWhole(t *testing.T) {
 	}
 }
 
-// TestMachinePrinterNeedsNoTypeFields: a document without apiVersion and kind
-// gets them from the scheme while it is printed.
+// TestMachinePrinterNeedsNoTypeFields: a document without apiVersion and kind gets them from the
+// scheme while it is printed.
 func TestMachinePrinterNeedsNoTypeFields(t *testing.T) {
 	doc := &report.Graph{}
 	if got := printWith(t, "jsonpath={.apiVersion} {.kind}", doc); got != "kubectl-gc.io/v1alpha1 Graph" {

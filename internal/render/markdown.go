@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// markdown writes what one pastes into a pull request, in the dialect of GitHub and
-// GitLab. Text from elsewhere comes through Style.text and Style.name.
+// markdown writes text for a pull request, in the dialect of GitHub and GitLab. Untrusted text must
+// pass Style.text or Style.name before.
 type markdown struct {
 	*bufio.Writer
 	style Style
@@ -29,7 +29,7 @@ func (m *markdown) done() error {
 // heading begins the document.
 func (m *markdown) heading(text string) { m.WriteString("### " + text + "\n") }
 
-// paragraph writes one line of text, set apart from what is above.
+// paragraph writes a paragraph of one line.
 func (m *markdown) paragraph(text string) { m.WriteString("\n" + text + "\n") }
 
 // list writes one point for each line.
@@ -42,7 +42,7 @@ func (m *markdown) list(points []string) {
 	}
 }
 
-// table writes a table. Its cells are safe already.
+// table writes a table of escaped cells.
 func (m *markdown) table(t *table) {
 	if len(t.rows) == 0 {
 		return
@@ -61,14 +61,14 @@ func (m *markdown) table(t *table) {
 	}
 }
 
-// details folds away what is below a summary.
+// details writes folded content below a summary.
 func (m *markdown) details(summary string, write func()) {
 	m.WriteString("\n<details>\n<summary>" + summary + "</summary>\n")
 	write()
 	m.WriteString("\n</details>\n")
 }
 
-// text folds away a document as it is shown in a terminal.
+// text writes the terminal output of a document, folded.
 func (m *markdown) text(summary string, write func(io.Writer, Style) error) {
 	var b bytes.Buffer
 	if err := write(&b, Style{Wide: m.style.Wide, ASCII: m.style.ASCII}); err != nil {
@@ -80,7 +80,8 @@ func (m *markdown) text(summary string, write func(io.Writer, Style) error) {
 	})
 }
 
-// fenceOf is longer than any row of backticks in the text, which therefore cannot end it.
+// fenceOf returns a fence longer than any row of backticks in the text, which therefore can't end
+// it.
 func fenceOf(text string) string {
 	longest, run := 2, 0
 	for _, c := range []byte(text) {

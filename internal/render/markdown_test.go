@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
-// hostileWords are what Markdown, or a code host that shows it, would make something of.
+// hostileWords have a meaning in Markdown or for a code host.
 var hostileWords = []string{
 	"@admins", "#123", "org/repo#7", "GH-12", "!45", "~label", "$9", "%3", "deadbeefcafe1234",
 	"[x](javascript:alert(1))", "![x](//h/i.png)", "<https://h>", "https://h/p", "www.h.example", "a@h.example",
@@ -21,18 +21,18 @@ var hostileWords = []string{
 	"http:", "word, (another)", "apps/v1", "--flag=x", "  two  blanks ",
 }
 
-// tag is any tag of HTML, with its attributes.
+// tag matches any HTML tag with its attributes.
 var tag = regexp.MustCompile(`<(/?)([a-zA-Z0-9]+)([^>]*)>`)
 
-// ours are the tags that our own Markdown makes, and the attributes that these have.
+// ours are the tags that our own Markdown generates, with their attributes.
 var ours = map[string]string{
 	"h3": "", "p": "", "ul": "", "li": "", "strong": "", "code": "", "pre": "", "table": "", "thead": "", "tbody": "",
 	"tr": "", "th": "", "td": "", "details": "", "summary": "",
 }
 
-// FuzzMarkdown: whatever names and texts are, what a host makes of a document is headings,
-// lists, tables and code, as many cells in each row as in the first, and nothing outside
-// of code that a host would make a link of.
+// FuzzMarkdown: whatever the names and texts are, a host renders headings, lists, tables and code
+// only. Each row has as many cells as the first, and outside of code there is no text that a host
+// would link.
 func FuzzMarkdown(f *testing.F) {
 	for i, s := range hostileWords {
 		f.Add(s, hostileWords[(i+7)%len(hostileWords)])
@@ -67,10 +67,10 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// code is what hosts do not look into.
+// code matches what hosts do not interpret.
 var code = regexp.MustCompile(`(?s)<code[^>]*>.*?</code>`)
 
-// linked is what hosts make links of, in text.
+// linked matches text that hosts turn into links.
 var linked = regexp.MustCompile(`@[\w-]|#\d|[!%$~]\w|(?i)\bgh-\d|://|www\.|:\w+:|\b[0-9a-fA-F]{7,}\b`)
 
 func notInert(page string) string {
@@ -98,8 +98,8 @@ func notInert(page string) string {
 	return unevenRow(page)
 }
 
-// unevenRow finds a table with a row that has fewer cells than its header. Cells that are
-// too many are dropped by the host: that there are none is what TestInertCells looks for.
+// unevenRow finds a table with a row that has fewer cells than its header. Hosts drop additional
+// cells; TestInertCells checks that there are none.
 func unevenRow(page string) string {
 	for _, table := range regexp.MustCompile(`(?s)<table>.*?</table>`).FindAllString(page, -1) {
 		columns := strings.Count(table, "<th>")
@@ -112,7 +112,7 @@ func unevenRow(page string) string {
 	return ""
 }
 
-// TestInertCells: a name in a cell of a table is shown as it is, to the letter.
+// TestInertCells: a name in a table cell is shown unchanged.
 func TestInertCells(t *testing.T) {
 	host := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
 	for _, raw := range append(hostileWords, hostileNames...) {

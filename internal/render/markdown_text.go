@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// inertWords is prose that was made visible, for Markdown: words that could mean
-// something to it, or to the code host that shows it, become code. That is where neither
-// mark-up nor links, mentions and numbers of issues are looked for.
+// inertWords makes escaped text safe for Markdown: words that could mean something to Markdown or
+// the code host become code. Code contains no mark-up, links, mentions or issue numbers.
 func inertWords(shown string) string {
 	if plainWords(shown) {
 		return shown
@@ -19,7 +18,7 @@ func inertWords(shown string) string {
 			words[i] = inertName(word)
 		}
 	}
-	// Blanks at an end, and several in a row, are not shown; nothing hangs on them.
+	// Blanks at the ends and repeated blanks are not shown; losing them has no effect.
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
@@ -35,9 +34,9 @@ func plainWords(shown string) bool {
 	return true
 }
 
-// plainWord reports whether a word is nothing but a word: made of letters, digits and the
-// signs of sentences, and not like an address, the number of a list, an emoji, a commit,
-// or the key of an issue.
+// plainWord reports whether a word has no special meaning: it has only letters, digits and
+// punctuation, and does not look like an address, a list number, an emoji, a commit or an issue
+// key.
 func plainWord(word string) bool {
 	for _, r := range word {
 		if r < utf8.RuneSelf && !letter(r) && !digit(r) && !strings.ContainsRune(`.,;:'"()/-?=`, r) {
@@ -55,26 +54,26 @@ func plainWord(word string) bool {
 func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 func digit(r rune) bool  { return '0' <= r && r <= '9' }
 
-// commit reports whether a word may be the hash of one.
+// commit reports whether a word may be the hash of a commit.
 func commit(word string) bool {
 	const shortest = 7
 	return len(word) >= shortest && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-// issueKey reports whether a word is like GH-12.
+// issueKey reports whether a word looks like GH-12.
 func issueKey(word string) bool {
 	key, number, found := strings.Cut(word, "-")
 	return found && number != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZgh") == "" && digit(rune(number[0]))
 }
 
-// listNumber reports whether a word at the beginning of a line would begin a list.
+// listNumber reports whether a word would start a list at the beginning of a line.
 func listNumber(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	return rest != word && (rest == "." || rest == ")")
 }
 
-// inertName is a name that was made visible, as code. Where that needs signs that end
-// code or the cell of a table, all signs become entities.
+// inertName returns an escaped name as code. If it contains signs that end code or a table cell,
+// all signs become entities.
 func inertName(shown string) string {
 	if shown == "" {
 		return ""

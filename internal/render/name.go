@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lower is the lower-case text. Text that is not UTF-8 keeps its bytes, which
-// strings.ToLower would replace, all by the same character.
+// lower returns the lower-case text. Invalid UTF-8 is returned unchanged, since strings.ToLower
+// would replace its bytes.
 func lower(text string) string {
 	if !utf8.ValidString(text) {
 		return text
@@ -20,11 +20,11 @@ func lower(text string) string {
 	return strings.ToLower(text)
 }
 
-// compareRefs is the order of every list that users see.
+// compareRefs is the order of all lists in the output.
 func compareRefs(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) }
 
-// namespaces tells which namespace the objects are in. If they are not all in
-// one, several is true and a table needs a column for it.
+// namespaces returns the common namespace of objects. If there is none, several is true and a table
+// needs a column for it.
 func namespaces[T any](items []T, ref func(*T) report.Ref) (one string, several bool) {
 	for i := range items {
 		ns := ref(&items[i]).Namespace
@@ -37,8 +37,7 @@ func namespaces[T any](items []T, ref func(*T) report.Ref) (one string, several 
 	return one, false
 }
 
-// enumerate is "a, b and c", or "a, b and 3 more" when of is greater than the
-// number of names given.
+// enumerate returns "a, b and c", or "a, b and 3 more" if of exceeds the number of names.
 func enumerate(names []string, of int) string {
 	if of > len(names) {
 		if len(names) == 0 {
@@ -56,7 +55,7 @@ func enumerate(names []string, of int) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// plural is "1 kind", "3 kinds".
+// plural returns "1 kind", "3 kinds".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -64,7 +63,7 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// unique sorts and removes what is there twice.
+// unique sorts a list and removes duplicates.
 func unique[T cmp.Ordered](list []T) []T {
 	slices.Sort(list)
 	return slices.Compact(list)

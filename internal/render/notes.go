@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// planNotes say what a plan rests on, each thing once. The first screen says only what
-// puts this answer in doubt.
+// planNotes returns the notes of a plan, each once. The first screen has only those that put the
+// answer in doubt.
 func planNotes(s Style, p *report.Plan) []string {
 	notes := explorationNotes(s, p)
 	if s.all() {
@@ -37,7 +37,8 @@ func planNotes(s Style, p *report.Plan) []string {
 	return notes
 }
 
-// planUnseen is what was not seen for a plan. A collection is about what was seen.
+// planUnseen returns the missing input of a plan. A collection is only about objects that were
+// seen.
 func planUnseen(p *report.Plan) missing {
 	u := missing{source: p.Source, complete: p.Complete, gaps: p.Gaps, means: "More may go:"}
 	switch {
@@ -49,7 +50,7 @@ func planUnseen(p *report.Plan) missing {
 	return u
 }
 
-// explorationNotes say what is not certain, and whether it was tried to find out.
+// explorationNotes returns the notes about uncertainty, and whether other schedules were tried.
 func explorationNotes(s Style, p *report.Plan) []string {
 	timing, memory := false, false
 	for i := range p.Effects {
@@ -79,7 +80,7 @@ func explorationNotes(s Style, p *report.Plan) []string {
 	return notes
 }
 
-// writeNotes sets the notes apart from what is above them.
+// writeNotes writes notes below a blank line.
 func writeNotes(w *writer, notes []string) {
 	if len(notes) > 0 {
 		w.line()
@@ -89,7 +90,7 @@ func writeNotes(w *writer, notes []string) {
 	}
 }
 
-// namespacesText is "namespace shop", or the first few of many.
+// namespacesText returns "namespace shop", or the first few of many.
 func namespacesText(s Style, names []string) string {
 	if len(names) == 1 {
 		return "namespace " + s.text(names[0])
@@ -102,7 +103,7 @@ func namespacesText(s Style, names []string) string {
 	return text
 }
 
-// gapPlaces is " in namespace shop" when no gap is the whole cluster.
+// gapPlaces returns " in namespace shop" if every gap is limited to namespaces.
 func gapPlaces(s Style, gaps []report.Gap) string {
 	places := make([]string, len(gaps))
 	for i, g := range gaps {

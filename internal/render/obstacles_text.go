@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// ObstaclesText says why a plan is refused, as the end of a sentence, or in a line for each
-// obstacle where there are several. The names in it are
-// not escaped: it is for the end of a command.
+// ObstaclesText returns why a plan is refused: the end of a sentence, or one line for each of
+// several obstacles. Names are not escaped, since it is part of an error message.
 func ObstaclesText(obstacles []report.Obstacle) string {
 	lines := make([]string, len(obstacles))
 	for i := range obstacles {
@@ -62,7 +61,7 @@ func obstacleText(o *report.Obstacle) string {
 	}
 }
 
-// unescaped is an object and its namespace, as at a prompt.
+// unescaped returns an object with its namespace, in kubectl's syntax.
 func unescaped(r report.Ref) string {
 	if r.Namespace == "" {
 		return r.ShortName()
@@ -70,11 +69,10 @@ func unescaped(r report.Ref) string {
 	return r.ShortName() + " -n " + r.Namespace
 }
 
-// AnswersText says what the API server answered to requests that it tried without storing
-// them. The names in it are not escaped.
+// AnswersText returns the answers of the API server to dry-run requests. Names are not escaped.
 func AnswersText(answers []report.Answer) string {
 	var refused, whys []string
-	untried := map[string][]string{} // by why
+	untried := map[string][]string{} // by reason
 	accepted := 0
 	for i := range answers {
 		a := &answers[i]

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// kindCounts is a number of objects of each kind.
+// kindCounts is a number of objects by kind.
 type kindCounts map[kindName]int
 
 type kindName struct{ apiVersion, kind string }
 
 func (c kindCounts) add(r report.Ref) { c[kindName{r.APIVersion, r.Kind}]++ }
 
-// words are "2 Deployments", "6 Pods": workloads first, in the order from owner to
-// dependent, then the most.
+// words returns "2 Deployments", "6 Pods": workloads first, in the order from owner to dependent,
+// then by count.
 func (c kindCounts) words(s Style) []string {
 	kinds := slices.SortedFunc(maps.Keys(c), func(a, b kindName) int {
 		return cmp.Or(workloadRank(a)-workloadRank(b), c[b]-c[a], strings.Compare(a.kind, b.kind), strings.Compare(a.apiVersion, b.apiVersion))
@@ -33,7 +33,7 @@ func (c kindCounts) words(s Style) []string {
 	return words
 }
 
-// workloads are the kinds that a person looks for first.
+// workloads are the kinds that are listed first.
 var workloads = []object.Kind{
 	object.Namespace, object.CRD, object.Deployment, object.StatefulSet, object.DaemonSet, object.CronJob, object.Job, object.ReplicaSet,
 	object.Pod, object.Service, object.ConfigMap,
@@ -48,18 +48,18 @@ func workloadRank(k kindName) int {
 	return i
 }
 
-// letters are what people call kinds whose names are long.
+// letters are common abbreviations of long kinds.
 var letters = map[schema.GroupKind]string{
 	object.PVC.GroupKind: "PVC", object.PV.GroupKind: "PV", object.CRD.GroupKind: "CRD",
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: "HPA", {Group: "policy", Kind: "PodDisruptionBudget"}: "PDB",
 }
 
-// countOf is "1 Pod", "3 NetworkPolicies" or "5 Endpoints".
+// countOf returns "1 Pod", "3 NetworkPolicies" or "5 Endpoints".
 func countOf(s Style, n int, apiVersion, kind string) string {
 	return strconv.Itoa(n) + " " + nounOf(s, n, apiVersion, kind)
 }
 
-// nounOf is a kind as people say it, of one object or of several.
+// nounOf returns the name of a kind in singular or plural.
 func nounOf(s Style, n int, apiVersion, kind string) string {
 	noun := cmp.Or(letters[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}], s.text(kind))
 	switch {
@@ -76,8 +76,8 @@ func nounOf(s Style, n int, apiVersion, kind string) string {
 
 func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 }
 
-// withoutEvents leaves out the Events that go with what was asked for: they expire anyway,
-// and their number helps with no decision. Those that were asked for, or that hold something up, stay.
+// withoutEvents leaves out Events that are deleted as a consequence: they expire anyway, and help
+// no decision. Targets and blocking Events stay.
 func withoutEvents(p *report.Plan, effects []report.Effect) []report.Effect {
 	aside := func(e report.Effect) bool {
 		return object.Ref(e.Object).IsEvent() && (e.Outcome == report.Deleted || e.Outcome == report.Unknown) && !slices.Contains(p.Seed.Targets, e.Object)
@@ -88,7 +88,7 @@ func withoutEvents(p *report.Plan, effects []report.Effect) []report.Effect {
 	return slices.DeleteFunc(slices.Clone(effects), aside)
 }
 
-// hiddenText counts the objects that Kubernetes makes by itself and a first screen leaves out.
+// hiddenText counts generated objects that a first screen leaves out.
 func hiddenText(generated int) string {
 	if generated == 0 {
 		return ""
@@ -96,7 +96,7 @@ func hiddenText(generated int) string {
 	return "Hidden: " + plural(generated, "generated object") + ". "
 }
 
-// restOf counts what is deleted and no data, and how much of that Kubernetes makes by itself.
+// restOf counts deleted objects without data, generated ones separately.
 func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, generated int) {
 	rest = kindCounts{}
 	data, targets := dataKinds(p), targetsOf(p)
@@ -113,7 +113,7 @@ func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, generated 
 	return rest, generated
 }
 
-// targetsOf are the objects that were asked about.
+// targetsOf returns the set of targets.
 func targetsOf(p *report.Plan) map[report.Ref]bool {
 	targets := make(map[report.Ref]bool, len(p.Seed.Targets))
 	for _, t := range p.Seed.Targets {
@@ -122,7 +122,7 @@ func targetsOf(p *report.Plan) map[report.Ref]bool {
 	return targets
 }
 
-// dataKinds says of which kinds the objects hold data.
+// dataKinds returns the kinds of the plan that hold data.
 func dataKinds(p *report.Plan) map[kindName]report.Data {
 	kinds := map[kindName]report.Data{}
 	for _, c := range p.Summary.ByKind {
@@ -133,8 +133,8 @@ func dataKinds(p *report.Plan) map[kindName]report.Data {
 	return kinds
 }
 
-// dataCounts are "6 PVCs (no volume bound)", "10 Secrets", "5 Databases": the data that
-// goes, or may go, now or later, and what stays of it.
+// dataCounts returns "6 PVCs (no volume bound)", "10 Secrets", "5 Databases": the data that is or
+// may be deleted, now or later, and claims that remain.
 func dataCounts(s Style, p *report.Plan, caused []report.Effect) []string {
 	kinds := dataKinds(p)
 	storage := map[report.Ref]*report.Storage{}
@@ -171,7 +171,7 @@ func dataCounts(s Style, p *report.Plan, caused []report.Effect) []string {
 	return append(words, others.words(s)...)
 }
 
-// volumeEnd is what becomes of the storage behind a claim or volume.
+// volumeEnd is a kind with the outcome of its storage.
 type volumeEnd struct {
 	kindName
 	end string

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// finalizers says what is taken off, what is lost with it, and what forbids it.
+// finalizers writes the finalizers to remove, what is lost with them, and the refusals.
 func (w *writer) finalizers(p *report.Plan) {
 	shown := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f report.PlannedFinalizer) bool {
-		return f.Objects == 0 // that no object has it is why the plan is refused
+		return f.Objects == 0 // no object has it, which is why the plan is refused
 	})
 	if len(shown) > 0 {
 		w.line()
@@ -25,7 +25,7 @@ func (w *writer) finalizers(p *report.Plan) {
 	if left := all - len(shown); left > 0 {
 		w.prose("and "+plural(left, "more finalizer")+": -o wide", 2)
 	}
-	if len(p.Refusals) == 0 || !w.style.Wide { // the end of the command says them, too
+	if len(p.Refusals) == 0 || !w.style.Wide { // the error message contains them
 		return
 	}
 	w.line()
@@ -34,7 +34,7 @@ func (w *writer) finalizers(p *report.Plan) {
 	w.table(refusalTable(w.style, p.Refusals))
 }
 
-// keeper says who would take a finalizer off, and what is lost if somebody else does.
+// keeper names the controller of a finalizer, and what is lost without its work.
 func keeper(s Style, f report.PlannedFinalizer) string {
 	switch {
 	case f.RemovedBy != "":
@@ -46,7 +46,7 @@ func keeper(s Style, f report.PlannedFinalizer) string {
 	}
 }
 
-// manyRefusals is how many refusals a narrow table shows.
+// manyRefusals is the number of refusals in a narrow table.
 const manyRefusals = 3
 
 func refusalTable(s Style, list []report.Refusal) *table {

@@ -7,10 +7,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// future is what waits for finalizers.
+// future summarizes effects that wait for finalizers.
 type future struct {
-	// soon are finalizers whose controllers run, and goSoon what goes only when they are off;
-	// held are the others, and goLater what would go if they came off, too.
+	// soon are finalizers with running controllers, and goSoon counts objects deleted once they are
+	// removed. held are other finalizers, and goLater counts objects deleted if those were removed,
+	// too.
 	soon, held      []report.Release
 	goSoon, goLater int
 }
@@ -41,8 +42,7 @@ func futureOf(caused []report.Effect) future {
 	return f
 }
 
-// stateText says of finalizers that are not expected to come off what is known of their
-// controllers.
+// stateText describes the controllers of finalizers that are not expected to be removed.
 func stateText(held []report.Release) string {
 	held = slices.DeleteFunc(slices.Clone(held), func(r report.Release) bool { return r.State == protects })
 	if len(held) == 0 {
@@ -57,11 +57,11 @@ func stateText(held []report.Release) string {
 	return "its controller is not running"
 }
 
-// protects is the state of a finalizer that stays for as long as its object is in use:
-// whether its controller runs is not what it waits for.
+// protects is the state of a finalizer that stays as long as its object is in use, whether its
+// controller runs or not.
 const protects report.ControllerState = "Protects"
 
-// inUse are the objects that wait for who uses them.
+// inUse returns the objects that are blocked because they are in use.
 func inUse(caused []report.Effect) map[report.Ref]bool {
 	used := map[report.Ref]bool{}
 	for i := range caused {
@@ -72,12 +72,12 @@ func inUse(caused []report.Effect) map[report.Ref]bool {
 	return used
 }
 
-// running keeps the releases that are expected.
+// running returns the expected releases.
 func running(list []report.Release) []report.Release {
 	return finalizersOf(slices.DeleteFunc(slices.Clone(list), func(r report.Release) bool { return r.State != report.ControllerRuns }))
 }
 
-// finalizersOf keeps one release for each finalizer and what is known of its controller.
+// finalizersOf returns one release for each finalizer and state of its controller.
 func finalizersOf(list []report.Release) []report.Release {
 	var kept []report.Release
 	for _, r := range list {
@@ -86,7 +86,7 @@ func finalizersOf(list []report.Release) []report.Release {
 	return kept
 }
 
-// addFinalizer keeps one release for each finalizer and what is known of its controller.
+// addFinalizer adds a release unless one with the same finalizer and state is in the list.
 func addFinalizer(list []report.Release, r report.Release) []report.Release {
 	r.Object = report.Ref{}
 	if slices.Contains(list, r) {
@@ -95,7 +95,7 @@ func addFinalizer(list []report.Release, r report.Release) []report.Release {
 	return append(list, r)
 }
 
-// manyFinalizers is how many finalizers a headline names.
+// manyFinalizers is the number of finalizers that a headline names.
 const manyFinalizers = 2
 
 func controllers(s Style, list []report.Release) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// planHeadline is the answer in a sentence: how many objects would be deleted, and
-// whether that comes to an end.
+// planHeadline returns the answer in a sentence: the number of deleted objects, and whether the
+// deletion finishes.
 func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
 	head := seedText(s, p.Seed)
 	if ns, several := namespaces(p.Seed.Targets, func(r *report.Ref) report.Ref { return *r }); several {
@@ -24,7 +24,7 @@ func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
 	return head + ": " + verdict(s, p, withoutEvents(p, caused))
 }
 
-// verdict is what the request comes to.
+// verdict summarizes the effects.
 func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	refused := func(e report.Effect) bool { return e.Reason == "RequestRefused" }
 	switch {
@@ -77,8 +77,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	return strings.Join(parts, "; ")
 }
 
-// hangs says of how many objects that they do not go, and whether what was asked for is
-// among them.
+// hangs describes the blocked objects, and whether targets are among them.
 func hangs(s Style, p *report.Plan, caused []report.Effect, n int, after bool) string {
 	if p.Seed.Verb == "collect" && !after {
 		verb := " are"
@@ -116,12 +115,10 @@ func hangs(s Style, p *report.Plan, caused []report.Effect, n int, after bool) s
 	return plural(n, "object") + " may" + then + " hang: " + openText(s, open)
 }
 
-// openCounts are the objects of which it is not known whether they hang, and those of them that
-// were asked for.
+// openCounts counts the objects that may or may not hang, and the targets among them.
 type openCounts struct{ objects, targets int }
 
-// openReleases are the finalizers that decide about objects of which it is not known whether
-// they hang.
+// openReleases returns the finalizers that decide whether objects hang.
 func openReleases(p *report.Plan, caused []report.Effect) (open []report.Release, n openCounts) {
 	asked := targetsOf(p)
 	for i := range caused {
@@ -140,7 +137,7 @@ func openReleases(p *report.Plan, caused []report.Effect) (open []report.Release
 	return open, n
 }
 
-// openText says which controllers are not known to run, or to be gone.
+// openText names the controllers with unknown state.
 func openText(s Style, open []report.Release) string {
 	first := open[0]
 	name := first.Controller

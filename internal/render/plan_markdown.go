@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// PlanMarkdown is a plan for a pull request: what it comes to, what deserves a second
-// look, the data that goes, and folded away every object with its why.
+// PlanMarkdown prints a plan for a pull request: headline, warnings, data, and folded every object
+// with its reason.
 func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	m := newMarkdown(out, style)
 	s := m.style
@@ -35,7 +35,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	return m.done()
 }
 
-// planWarnings are what a person should not overlook.
+// planWarnings returns what must not be overlooked.
 func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 	var blocked, held, unknown, contested, back []report.Ref
 	var once []report.Release
@@ -81,8 +81,8 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 	return points
 }
 
-// laterWarning begins the list of what goes if finalizers are removed whose removal is not
-// expected.
+// laterWarning starts the list of objects that are deleted only if finalizers are removed
+// unexpectedly.
 func laterWarning(s Style, p *report.Plan, once []report.Release) string {
 	if len(once) == 0 && slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Reason == string(reason.PolicyDenies) }) {
 		return "**Deleted once the admission policy allows it:** "
@@ -93,7 +93,7 @@ func laterWarning(s Style, p *report.Plan, once []report.Release) string {
 	return "**Goes when " + finalizerNames(s, once) + " is removed** (" + stateText(once) + ")**:** "
 }
 
-// data is a table of the data that goes, or may go.
+// data writes a table of the data that is or may be deleted.
 func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	rows := dataRows(m.style, p, caused)
 	if len(rows) == 0 {
@@ -115,7 +115,7 @@ func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	}
 }
 
-// effects folds away a table of effects, of each outcome the first hundred.
+// effects writes a folded table of effects, up to manyRows for each outcome.
 func (m *markdown) effects(summary string, p *report.Plan, effects []report.Effect) {
 	if len(effects) == 0 {
 		return
@@ -135,8 +135,7 @@ func (m *markdown) effects(summary string, p *report.Plan, effects []report.Effe
 // manyRows is the number of effects of one outcome that a document shows.
 const manyRows = 100
 
-// firstOfEach keeps the first most effects of each outcome. Effects are sorted by
-// outcome.
+// firstOfEach returns the first most effects of each outcome. Effects must be sorted by outcome.
 func firstOfEach(effects []report.Effect, most int) (shown []report.Effect, left int) {
 	run := 0
 	for i, e := range effects {

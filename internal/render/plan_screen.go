@@ -12,23 +12,21 @@ import (
 )
 
 const (
-	// screenWidth is the number of columns that the first screen of an answer takes at
-	// most, wherever it is written to.
+	// screenWidth is the maximum width of the first screen, whatever the output is.
 	screenWidth = 100
-	// screenLines is the number of lines that it takes at most, headLines those of the
-	// answer, and listLines those up to which a plan lists its objects.
+	// screenLines is its maximum number of lines, headLines that of the answer, and listLines that
+	// of a list of objects.
 	screenLines, headLines, listLines = 25, 3, 16
-	// labelWidth is the room for the word before each part of the first screen.
+	// labelWidth is the width of the label before each part.
 	labelWidth = 8
 )
 
-// screen is the first look at a plan: what hangs, the data, what comes back, what stays,
-// and the rest by kind. It has 25 lines at most, whatever the size of the plan; -o wide
-// has every object.
+// screen writes a plan in at most 25 lines, whatever its size: blocked objects, data, recreated and
+// remaining objects, and the rest by kind. -o wide has every object.
 func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	w.style.Width = narrow(w.style.Width)
 	waited, before := waitedFor(caused, before)
-	var below strings.Builder // what stands below the parts decides how much room they have
+	var below strings.Builder // the parts get the remaining room
 	rest := &writer{Writer: bufio.NewWriter(&below), style: w.style}
 	rest.beside(p, before)
 	rest.finalizers(p)
@@ -47,7 +45,7 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	w.WriteString(below.String())
 }
 
-// narrow is a width within the first screen's.
+// narrow limits a width to that of the first screen.
 func narrow(width int) int {
 	if width <= 0 {
 		return screenWidth
@@ -55,8 +53,8 @@ func narrow(width int) int {
 	return min(width, screenWidth)
 }
 
-// waitedFor are those of the objects that somebody else has deleted for which others wait
-// because of the request, and the rest of them.
+// waitedFor splits objects of earlier deletions: those that objects of this request wait for, and
+// the rest.
 func waitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
 	held := map[report.Ref]*report.Effect{}
 	for i := range before {
@@ -90,7 +88,7 @@ func waitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
 	return waited, rest
 }
 
-// listing is a table of the effects, when they are few.
+// listing returns a table of the effects, and whether they are few enough for it.
 func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string, bool) {
 	if len(caused) == 0 {
 		return "", true
@@ -107,11 +105,11 @@ func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string
 	return b.String(), strings.Count(b.String(), "\n") <= listLines
 }
 
-// parts sums the effects up, in so many lines.
+// parts summarizes the effects in at most room lines.
 func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int) {
 	s, at := w.style, namespaceOf(p)
 	var held, unknown, stays, back groups
-	hung := map[report.Ref]bool{} // those that have a line of their own
+	hung := map[report.Ref]bool{} // objects with a line of their own
 	for _, list := range [][]report.Effect{waited, caused} {
 		for i := range list {
 			if list[i].Outcome == report.Blocked {
@@ -155,7 +153,7 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 	w.prose(hiddenText(hidden)+"Every object and why: -o wide.", 2)
 }
 
-// hangLabel is the word for what does not go: with a question mark if that is not known of any.
+// hangLabel returns the label of blocked objects, with a question mark if none is certain to hang.
 func hangLabel(caused []report.Effect) string {
 	for i := range caused {
 		if caused[i].Outcome == report.Blocked && len(caused[i].MayHang()) == 0 {
@@ -165,19 +163,18 @@ func hangLabel(caused []report.Effect) string {
 	return "HANGS?"
 }
 
-// part is one part of the first screen: a word, what there is to say, and in how many
-// lines at most.
+// part is one part of the first screen: a label and its items.
 type part struct {
 	label string
 	items []string
-	// most is the greatest number of lines; 0 for none of the sentences.
+	// most is the maximum number of lines; 0 shows no sentences.
 	most int
-	// noun is what the items are if they are a list of counts. Other items are sentences.
+	// noun is the noun of items that are counts. Other items are sentences.
 	noun string
 }
 
-// shrink takes lines from the longest parts, the last of them first, until all have room. Where
-// that is not enough, the last parts with sentences only say how to see them.
+// shrink reduces the lines of the longest parts, later ones first, until all fit. If that is not
+// enough, the last parts with sentences only refer to -o wide.
 func shrink(list []*part, s Style, room int) {
 	for {
 		total, longest, lines := 0, list[0], 0
@@ -205,7 +202,7 @@ func shrink(list []*part, s Style, room int) {
 	}
 }
 
-// namespaceOf is the namespace that does not have to be said: that of the target.
+// namespaceOf returns the namespace that is omitted in the output: that of the target.
 func namespaceOf(p *report.Plan) string {
 	if len(p.Seed.Targets) == 0 {
 		return ""
@@ -216,7 +213,7 @@ func namespaceOf(p *report.Plan) string {
 	return p.Seed.Targets[0].Namespace
 }
 
-// part writes a part, the word in front of it.
+// part writes a part with its label.
 func (w *writer) part(x *part) {
 	label := x.label
 	for i, line := range x.lay(w.style) {
@@ -227,8 +224,7 @@ func (w *writer) part(x *part) {
 	}
 }
 
-// lay lays the items below each other. Items that have no room are counted, and the last one
-// that has some is shortened.
+// lay lays out the items. Items without room are counted, and the last one with room is shortened.
 func (x *part) lay(s Style) []string {
 	if x.noun != "" && len(x.items) > 0 {
 		return shortenList(x.items, x.noun, x.most, s.layItem)
@@ -241,7 +237,7 @@ func (x *part) lay(s Style) []string {
 		left := len(x.items) - i - 1 // below this one
 		room := x.most - len(lines)
 		if left > 0 {
-			room-- // for how many they are
+			room-- // for the line that counts them
 		}
 		laid := s.layItem(item)
 		switch {
@@ -267,8 +263,7 @@ func (s Style) layItem(text string) []string {
 	return laid
 }
 
-// beside says in a line each what happens without the request, and what the collector
-// tries in vain.
+// beside notes what happens without the request, and vain attempts of the collector.
 func (w *writer) beside(p *report.Plan, before []report.Effect) {
 	if len(before) > 0 {
 		verb := " are"
@@ -282,7 +277,7 @@ func (w *writer) beside(p *report.Plan, before []report.Effect) {
 	}
 }
 
-// hanging says what holds an object, and what is known of who would let it go.
+// hanging returns what blocks an object, and the state of the controller behind it.
 func hanging(s Style, e *report.Effect, hung map[report.Ref]bool) string {
 	if reason.Code(e.Reason) == reason.ContentRemains {
 		return waitsForContent(s, e, hung)
@@ -290,8 +285,8 @@ func hanging(s Style, e *report.Effect, hung map[report.Ref]bool) string {
 	return why(s, *e)
 }
 
-// waitsForContent names of the content that holds a namespace or CRD what is not named as
-// hanging itself: what somebody else has deleted.
+// waitsForContent names the content that blocks a namespace or CRD, as far as it has no line of its
+// own.
 func waitsForContent(s Style, e *report.Effect, hung map[report.Ref]bool) string {
 	const text = "waits for its content"
 	if e.BlockedBy == nil {
@@ -320,8 +315,7 @@ func waitsForContent(s Style, e *report.Effect, hung map[report.Ref]bool) string
 	}
 }
 
-// awaited says what goes only when finalizers are removed: those whose controllers run, and
-// others.
+// awaited returns the effects that wait for finalizers, with running and with other controllers.
 func awaited(s Style, caused []report.Effect) []string {
 	f := futureOf(caused)
 	var items []string
@@ -334,8 +328,8 @@ func awaited(s Style, caused []report.Effect) []string {
 	return items
 }
 
-// groups are objects of one kind and namespace of which the same is to be said, in the
-// order in which they turn up.
+// groups are objects of one kind and namespace with the same text, in the order of their first
+// object.
 type groups struct {
 	order []groupKey
 	refs  map[groupKey][]report.Ref
@@ -360,7 +354,7 @@ func (g *groups) add(e *report.Effect, text string) {
 	}
 }
 
-// rootsFirst puts those who wait for others last.
+// rootsFirst moves groups that wait for others to the end.
 func (g *groups) rootsFirst() {
 	slices.SortStableFunc(g.order, func(a, b groupKey) int {
 		switch {
@@ -374,8 +368,8 @@ func (g *groups) rootsFirst() {
 	})
 }
 
-// items has a text for each group: one object by its name, more of them by their kind.
-// The namespace is said unless it is home.
+// items returns a text for each group: one object by name, several by kind. The namespace home is
+// omitted.
 func (g *groups) items(s Style, home string) []string {
 	items := make([]string, len(g.order))
 	for i, key := range g.order {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestScreenFits: whatever is in a plan, its first screen has 25 lines of 100 columns at
-// most, and the answer is in the first of them.
+// TestScreenFits: the first screen of any plan has at most 25 lines of 100 columns, and starts with
+// the answer.
 func TestScreenFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlan(t)
@@ -39,8 +39,8 @@ func TestScreenFits(t *testing.T) {
 
 func displayWidth(line string) int { return width(line) }
 
-// drawPlan is the delete of a namespace, or of objects in it, with up to hundreds of
-// objects of some kinds, names up to their greatest length, and long sentences.
+// drawPlan draws the delete of a namespace, or of objects in it, with up to hundreds of objects of
+// some kinds, names up to the maximum length, and long sentences.
 func drawPlan(t *rapid.T) *report.Plan {
 	var p report.Plan
 	p.Source.Type = rapid.SampledFrom([]string{"cluster", "dump"}).Draw(t, "source")

@@ -12,8 +12,7 @@ import (
 // manySteps is the number of steps that a table shows.
 const manySteps = 5000
 
-// PlanSteps is the sequence of requests of a plan, with the step that caused
-// each one.
+// PlanSteps prints the requests of a plan in order, with the step that caused each one.
 func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	caused, _ := splitBaseline(p)
@@ -56,7 +55,7 @@ func stepTable(s Style, steps []report.Step) *table {
 	return t
 }
 
-// stepRow leaves out the columns that say nothing.
+// stepRow leaves out columns without content.
 func stepRow(several, policies, wide bool, n, cause, actor, verb, namespace, object, policy, uid, patch, reason string) []string {
 	row := append(make([]string, 0, 10), n, cause, actor, verb)
 	if several {
@@ -72,7 +71,7 @@ func stepRow(several, policies, wide bool, n, cause, actor, verb, namespace, obj
 	return append(row, reason)
 }
 
-// stepVerb is the verb, and the answer when the request did not succeed.
+// stepVerb returns the verb, with the status of a failed request.
 func stepVerb(s Style, x *report.Step) string {
 	if x.Answer == 0 {
 		return s.text(x.Verb)
@@ -88,7 +87,7 @@ func stepReason(s Style, x *report.Step) string {
 	return strings.TrimPrefix(reason+"; waits for "+s.text(x.Waits), "; ")
 }
 
-// stepObject is what a step is about: an object, or all of a kind.
+// stepObject returns the object of a step, or all of a kind.
 func stepObject(s Style, x *report.Step) string {
 	if x.Verb == "DELETECOLLECTION" {
 		return "all " + s.text(report.ShortKindName(x.Object.APIVersion, x.Object.Kind))

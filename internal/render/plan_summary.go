@@ -12,8 +12,8 @@ import (
 const (
 	// manyEffects is the number of effects above which they are counted.
 	manyEffects = 12
-	// manyCounts is the number of kinds and namespaces above which a narrow table
-	// counts by kind alone.
+	// manyCounts is the number of kinds and namespaces above which a narrow table counts by kind
+	// alone.
 	manyCounts = 40
 	// manyDataRows is the number of rows of data that a narrow table shows.
 	manyDataRows = 20
@@ -21,8 +21,8 @@ const (
 	manyNames = 3
 )
 
-// counted reports whether the effects are to be counted first: there are many of them,
-// or a delete takes whatever is in a namespace, or of a definition.
+// counted reports whether the effects are counted first: there are many, or a namespace or CRD is
+// deleted.
 func counted(p *report.Plan, caused []report.Effect) bool {
 	return len(caused) > manyEffects ||
 		len(caused) > 1 && p.Seed.Verb == "delete" && slices.ContainsFunc(p.Seed.Targets, isContainer)
@@ -33,10 +33,10 @@ func isContainer(r report.Ref) bool {
 	return kind == "namespace" || kind == "customresourcedefinition.apiextensions.k8s.io"
 }
 
-// place is where effects are counted: a kind in a namespace.
+// place is the key of a count: a kind in a namespace.
 type place struct{ kind, namespace string }
 
-// tally is the number of effects by place and outcome.
+// tally counts effects by place and outcome.
 type tally map[place]map[report.Outcome]int
 
 func (t tally) add(at place, o report.Outcome, n int) {
@@ -46,7 +46,7 @@ func (t tally) add(at place, o report.Outcome, n int) {
 	t[at][o] += n
 }
 
-// byKind adds up the namespaces of each kind, and says how many there are.
+// byKind sums the namespaces of each kind, and counts them.
 func (t tally) byKind() tally {
 	spaces, sums := map[string]int{}, tally{}
 	for at := range t {
@@ -63,9 +63,8 @@ func (t tally) byKind() tally {
 	return sums
 }
 
-// countTable counts effects by kind, namespace and outcome; outcomes that do not
-// occur have no column, and one namespace has none either. Where there are very many
-// namespaces, a narrow table counts them, too.
+// countTable counts effects by kind, namespace and outcome. Outcomes that do not occur have no
+// column, nor has a common namespace. A narrow table with too many rows sums the namespaces.
 func countTable(s Style, effects []report.Effect) *table {
 	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
 	counts := tally{}
@@ -105,8 +104,7 @@ func countRow(several bool, kind, namespace string) []string {
 	return []string{kind}
 }
 
-// outcomesOf lists the outcomes that occur, in the order of showing: effects are
-// sorted by them.
+// outcomesOf returns the outcomes that occur. Effects must be sorted by outcome.
 func outcomesOf(effects []report.Effect) []report.Outcome {
 	var outcomes []report.Outcome
 	for _, e := range effects {
@@ -117,10 +115,10 @@ func outcomesOf(effects []report.Effect) []report.Outcome {
 	return outcomes
 }
 
-// claimLeft is the reason of claims that a StatefulSet leaves: data that stays.
+// claimLeft is the reason of claims that a StatefulSet leaves behind.
 const claimLeft = "PVCLeft"
 
-// dataTitle is what follows the word Data above rows of it.
+// dataTitle returns the text after "Data" above its rows.
 func dataTitle(effects []report.Effect) string {
 	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == claimLeft }) {
 		return " that goes, may go, or stays:"
@@ -128,8 +126,8 @@ func dataTitle(effects []report.Effect) string {
 	return " that goes, or may go:"
 }
 
-// data shows the data that goes, or may go: claims and volumes with what becomes of
-// the storage, Secrets, and custom resources.
+// data writes the data that is or may be deleted: claims and volumes with the outcome of their
+// storage, Secrets, and custom resources.
 func (w *writer) data(p *report.Plan, effects []report.Effect) {
 	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
 	rows := dataRows(w.style, p, effects)
@@ -154,7 +152,7 @@ func (w *writer) data(p *report.Plan, effects []report.Effect) {
 	}
 }
 
-// dataRow is a line of the block of data; its text is escaped.
+// dataRow is a row of data with escaped texts.
 type dataRow struct{ outcome, namespace, data, detail string }
 
 func (r dataRow) cells(several bool) []string {
@@ -164,8 +162,8 @@ func (r dataRow) cells(several bool) []string {
 	return []string{r.outcome, r.data, r.detail}
 }
 
-// dataRows has a line for each claim and volume, then one for the Secrets of each
-// namespace and outcome, and then for each kind of custom resource.
+// dataRows returns a row for each claim and volume, then for the Secrets of each namespace and
+// outcome, and then for each kind of custom resource.
 func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	holds := map[[2]string]report.Data{}
 	for _, c := range p.Summary.ByKind {
@@ -199,8 +197,8 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	return append(append(rows, secrets.rows(s)...), custom.rows(s)...)
 }
 
-// goesNowOrLater reports whether an object goes, or may, be it only when a finalizer comes
-// off.
+// goesNowOrLater reports whether an object is or may be deleted, also if only after a finalizer is
+// removed.
 func goesNowOrLater(e *report.Effect) bool {
 	switch e.Outcome {
 	case report.Deleted, report.Blocked, report.Unknown:
@@ -210,15 +208,14 @@ func goesNowOrLater(e *report.Effect) bool {
 	}
 }
 
-// group is the objects of one kind and namespace with one outcome. Those that are kept
-// go when a finalizer is removed.
+// group identifies objects of one kind and namespace with one outcome. Kept ones are deleted when a
+// finalizer is removed.
 type group struct {
 	outcome         report.Outcome
 	kind, namespace string
 }
 
-// grouping counts groups, in the order in which they turn up, and keeps the first
-// names of each.
+// grouping counts groups in the order of their first object, and keeps the first names of each.
 type grouping struct {
 	order []group
 	count map[group]int
@@ -255,7 +252,7 @@ func (g *grouping) rows(s Style) []dataRow {
 	return rows
 }
 
-// storageText says of each claim and volume what becomes of the storage behind it.
+// storageText returns the outcome of the storage behind each claim and volume.
 func storageText(s Style, all []report.Storage) map[report.Ref]string {
 	text := map[report.Ref]string{}
 	for _, x := range all {

@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// wideDelete is the delete of a definition with two instances in each of n
-// namespaces.
+// wideDelete returns the delete of a CRD with two instances in each of n namespaces.
 func wideDelete(n int) *report.Plan {
 	p := &report.Plan{
 		Seed:    report.Seed{Verb: "delete", Targets: []report.Ref{{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com"}}},
@@ -28,8 +27,8 @@ func wideDelete(n int) *report.Plan {
 	return p
 }
 
-// A document counts over namespaces where there are very many, and says how many lines of
-// data it leaves out; a wide table has all.
+// A document with very many namespaces sums their counts, and counts omitted lines of data; a wide
+// table has all.
 func TestManyNamespaces(t *testing.T) {
 	for _, tt := range []struct {
 		namespaces int
@@ -58,7 +57,7 @@ func TestManyNamespaces(t *testing.T) {
 	}
 }
 
-// Where everything is shown, the counts come first, the data next, and every object last.
+// In wide output the counts come first, then the data, and every object last.
 func TestOrderOfBlocks(t *testing.T) {
 	var b strings.Builder
 	if err := PlanTable(&b, Style{Wide: true}, wideDelete(3)); err != nil {

@@ -13,9 +13,8 @@ import (
 // manyTargets is the number of targets that the headline names.
 const manyTargets = 3
 
-// PlanTable is a plan for people: the answer on one screen, or, wide, everything: counts
-// by kind and namespace, the data, the effects by outcome, what was garbage before, and
-// what the answer rests on.
+// PlanTable prints a plan as text: the answer on one screen. Wide output has everything: counts,
+// data, all effects, what was garbage before, and notes.
 func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	caused, before := splitBaseline(p)
@@ -27,7 +26,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	return w.done()
 }
 
-// everything has a row for each object.
+// everything writes a row for each object.
 func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
 	s := w.style
 	w.prose(planHeadline(s, p, caused), 2)
@@ -56,9 +55,8 @@ func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
 	writeNotes(w, planNotes(s, p))
 }
 
-// splitBaseline parts what the seed causes from what would happen anyway.
-// Collecting is asking for what would happen anyway, so nothing is parted
-// there. Both lists are in the order of the outcomes.
+// splitBaseline separates the effects of the request from those that happen anyway. A collection
+// requests what happens anyway, so nothing is separated there. Both lists are sorted by outcome.
 func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	anyway := 0
 	for i := range p.Effects {
@@ -67,7 +65,7 @@ func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 		}
 	}
 	if anyway == 0 && slices.IsSortedFunc(p.Effects, compareOutcomes) {
-		return p.Effects, nil // so it is with most large plans, which are not copied
+		return p.Effects, nil // true for most large plans, which are not copied
 	}
 	caused, before = make([]report.Effect, 0, len(p.Effects)-anyway), make([]report.Effect, 0, anyway)
 	for i := range p.Effects {
@@ -93,8 +91,7 @@ func compareOutcomes(a, b report.Effect) int {
 	return outcomeRank(a.Outcome) - outcomeRank(b.Outcome)
 }
 
-// outcomeRank is the place of an outcome in the order of showing: what hangs comes
-// first.
+// outcomeRank returns the rank of an outcome for sorting; blocked objects come first.
 func outcomeRank(o report.Outcome) int {
 	if o == report.Blocked {
 		return -1
@@ -150,7 +147,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 	return t
 }
 
-// why is the message of an effect; without one, what the reason code says.
+// why returns the message of an effect; without one, the text of its reason code.
 func why(s Style, e report.Effect) string {
 	if e.Message == "" {
 		return because(s, e)
@@ -158,8 +155,8 @@ func why(s Style, e report.Effect) string {
 	return s.text(e.Message) + openController(s, e) + recreated(s, e)
 }
 
-// openController says of a finalizer of the object that it isn't known whether its controller
-// runs, if that decides whether the object goes.
+// openController adds that the state of the controller of an own finalizer is unknown, if that
+// decides whether the object is deleted.
 func openController(s Style, e report.Effect) string {
 	var own []report.Release
 	for _, r := range e.MayHang() {
@@ -173,7 +170,7 @@ func openController(s Style, e report.Effect) string {
 	return "; " + stateText(own)
 }
 
-// because says why from the fields alone.
+// because returns the reason from the fields only.
 func because(s Style, e report.Effect) string {
 	if e.Outcome == report.Blocked && e.BlockedBy != nil {
 		return holds(s, *e.BlockedBy)
@@ -185,7 +182,7 @@ func because(s Style, e report.Effect) string {
 	return text + recreated(s, e)
 }
 
-// recreated warns of an object that does not stay away.
+// recreated returns a warning if the object will be recreated.
 func recreated(s Style, e report.Effect) string {
 	by, when := s.text(e.Recreator), ""
 	if e.RecreatedWhen != "" {
@@ -203,7 +200,7 @@ func recreated(s Style, e report.Effect) string {
 	}
 }
 
-// holds says what holds a terminating object.
+// holds returns what blocks an object that is being deleted.
 func holds(s Style, by report.BlockedBy) string {
 	var parts []string
 	if n := len(by.Finalizers); n > 0 {
@@ -221,7 +218,7 @@ func holds(s Style, by report.BlockedBy) string {
 	return "held by " + strings.Join(parts, "; ")
 }
 
-// stuckText is why an attempt of the garbage collector has no effect.
+// stuckText returns why an attempt of the garbage collector has no effect.
 func stuckText(s Style, x *report.Stuck) string {
 	if x.Message != "" {
 		return s.text(x.Message)

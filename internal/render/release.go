@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// releaseNotes say what the release of the cluster does otherwise than the newest, where this
-// answer has to do with it, that it is none of those that were measured, and in a wide text
-// whose rules were followed.
+// releaseNotes returns relevant differences between the release of the cluster and the newest one,
+// a warning if that release was not tested, and in wide output the rules that were applied.
 func releaseNotes(s Style, src report.Source) []string {
 	var notes []string
 	known := make([]string, len(src.VersionDifferences))
@@ -31,8 +30,8 @@ func releaseNotes(s Style, src report.Source) []string {
 	return notes
 }
 
-// differenceText is what a release does otherwise than the newest; where it is not sure that
-// the cluster does so, with the release that ended it.
+// differenceText returns a difference of a release. If it is not certain that the cluster has it,
+// the release that ended it is named.
 func differenceText(s Style, d report.VersionDifference) string {
 	text := s.text(d.Reason)
 	if m := reason.Release.Of(reason.Code(d.Reason)); m != nil {
@@ -44,8 +43,7 @@ func differenceText(s Style, d report.VersionDifference) string {
 	return "before " + s.text(d.Before) + " " + text
 }
 
-// unmeasured warns of a release that is none of those that were measured; empty for one that
-// is, or that is not known.
+// unmeasured returns a warning if the release was not tested; empty if it was, or is unknown.
 func unmeasured(s Style, src report.Source) string {
 	if src.KubernetesVersion == "" || src.Rules == "" || minorOf(src.KubernetesVersion) == src.Rules {
 		return ""
@@ -57,7 +55,7 @@ func unmeasured(s Style, src report.Source) string {
 	return " Answers follow the rules of " + s.text(src.Rules) + ", the " + end + " release this program is tested with; what else differs is not known."
 }
 
-// clusterText is "Cluster v1.27.1 (from a file of the dump)".
+// clusterText returns "Cluster v1.27.1 (from a file of the dump)".
 func clusterText(s Style, src report.Source) string {
 	version := releaseText(s, src, func(exact string) string { return exact })
 	if version == "" {
@@ -81,8 +79,8 @@ func clusterText(s Style, src report.Source) string {
 	return text
 }
 
-// releaseText is what is known of the version of a cluster: v1.27, or v1.27 to v1.30; empty for
-// nothing.
+// releaseText returns the known version of a cluster: v1.27, or v1.27 to v1.30; empty if nothing is
+// known.
 func releaseText(s Style, src report.Source, shorten func(string) string) string {
 	least, most := s.text(src.VersionAtLeast), s.text(src.VersionAtMost)
 	switch {
@@ -99,7 +97,7 @@ func releaseText(s Style, src report.Source, shorten func(string) string) string
 	}
 }
 
-// minorOf is v1.27 for v1.27.1+k3s1.
+// minorOf returns v1.27 for v1.27.1+k3s1.
 func minorOf(version string) string {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, found := strings.Cut(rest, ".")

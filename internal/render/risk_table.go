@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyKinds is the number of kinds that a row of risks names unless it is wide.
+// manyKinds is the number of kinds that a row names unless it is wide.
 const manyKinds = 4
 
 const (
 	// screenKinds is the number of kinds that a row on a screen names.
 	screenKinds = 3
-	// kindsShare is the part of the width that the names of objects leave for them.
+	// kindsShare is the divisor of the width that is reserved for kinds next to long names.
 	kindsShare = 5
 )
 
-// RiskTable lists objects by what their delete would take, and what that is.
+// RiskTable lists objects by the effect of their delete.
 func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
@@ -58,7 +58,7 @@ func riskHeadline(s Style, r *report.Risk) string {
 		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + plural(worst.Takes.Workloads, "workload") + ")."
 }
 
-// riskScope says what the numbers are, and what a screen leaves out.
+// riskScope explains the numbers, and counts what a screen leaves out.
 func riskScope(s Style, r *report.Risk) string {
 	text := "Each row is a " + s.text(lower(r.Policy)) + " delete of that object alone, itself included, of " + plural(r.Objects, "object") + "."
 	if s.Wide {
@@ -86,8 +86,8 @@ func riskScope(s Style, r *report.Risk) string {
 	return text
 }
 
-// riskScreen is the table on a screen: what the kinds leave no room for is not there, and
-// of long names the middle.
+// riskScreen returns the table for a screen: kinds without room are left out, and long names are
+// cut in the middle.
 func riskScreen(s Style, items []report.RiskItem) *table {
 	t := &table{headers: []string{"OBJECT", "TAKES", "DATA", "WORKLOADS", "MOST OF IT"}}
 	for i := range items {
@@ -108,7 +108,7 @@ func riskScreen(s Style, items []report.RiskItem) *table {
 	return t
 }
 
-// biggestKinds are as many as there is room for; what makes only noise comes last.
+// biggestKinds returns as many kinds as fit, generated ones last.
 func biggestKinds(s Style, counts []report.KindCount, room int) string {
 	sorted := slices.DeleteFunc(slices.Clone(counts), func(k report.KindCount) bool {
 		return object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}.IsEvent()
@@ -130,7 +130,7 @@ func biggestKinds(s Style, counts []report.KindCount, room int) string {
 	return ""
 }
 
-// events is the number of Events among what a delete takes. They do not count.
+// events returns the number of Events that a delete takes with it. They do not count.
 func events(item *report.RiskItem) int {
 	n := 0
 	for _, k := range item.ByKind {
@@ -167,7 +167,8 @@ func riskTable(s Style, items []report.RiskItem) *table {
 	return t
 }
 
-// kinds are the counts by kind, the most first, and what does not simply go.
+// kinds returns the counts by kind, the largest first, and how many are delayed, blocked or
+// unknown.
 func (s Style) kinds(item *report.RiskItem) string {
 	byCount := slices.Clone(item.ByKind)
 	slices.SortStableFunc(byCount, func(a, b report.KindCount) int { return b.Count - a.Count })

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyRunRows is the number of rows of each table that a first screen of a run shows.
+// manyRunRows is the number of rows of each table on the first screen of a run.
 const manyRunRows = 6
 
-// RunText is what became of a plan, for people: what the server confirmed, what is
-// still on its way, and where the cluster is not as predicted.
+// RunText prints the result of a run: confirmed writes, pending objects, and differences from the
+// prediction.
 func RunText(out io.Writer, s Style, r *report.Run) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(runHeadline(s, r), 2)
@@ -85,7 +85,7 @@ func stateColour(state report.RunState) string {
 	}
 }
 
-// drift says how far the prediction was right.
+// drift writes the differences from the prediction.
 func (w *writer) drift(r *report.Run) {
 	if r.Summary.Compared == 0 {
 		return
@@ -133,7 +133,7 @@ func pendingTable(s Style, pending []report.Pending) *table {
 	return t
 }
 
-// held says what holds an object that is being deleted, in a few words.
+// held returns what blocks an object that is being deleted.
 func held(s Style, p report.Pending) string {
 	var parts []string
 	if len(p.Finalizers) > 0 {
@@ -148,8 +148,8 @@ func held(s Style, p report.Pending) string {
 	return strings.Join(parts, "; ")
 }
 
-// RunProgress is one line about how far a run is: what is gone, and what the rest
-// waits for. It does not break, and is cut where the terminal ends.
+// RunProgress returns one line about the progress of a run: what is gone, and what the rest waits
+// for. It is cut to the width instead of wrapped.
 func RunProgress(s Style, stage string, done, total int, waiting []report.Pending) string {
 	text := progressText(s, stage, done, total, waiting)
 	if limit := s.limit(); limit > 0 && width(text) > limit {

@@ -16,7 +16,7 @@ func refOf(apiVersion, kind, namespace, name string) report.Ref {
 	return report.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 }
 
-// TestCauses: however many findings there are, what they have in common is said once.
+// TestCauses: however many findings there are, a common cause is printed once.
 func TestCauses(t *testing.T) {
 	var findings []report.Finding
 	owner := refOf("example.com/v1", "Database", "shop", "orders")
@@ -64,7 +64,7 @@ Next: kubectl gc explain configmap cm-0 -n shop
 	}
 }
 
-// TestEveryCodeHasWords: a person reads what is wrong, and what to do, not a code.
+// TestEveryCodeHasWords: every code has a title and advice.
 func TestEveryCodeHasWords(t *testing.T) {
 	for _, m := range reason.Check.Meanings {
 		if w := checkWords[m.Code]; w.title == "" || w.advice == "" {
@@ -78,7 +78,7 @@ func TestEveryCodeHasWords(t *testing.T) {
 	}
 }
 
-// TestScreens: whatever was found, an answer takes a screen: 25 lines of 100 columns.
+// TestScreens: every answer fits on a screen of 25 lines of 100 columns.
 func TestScreens(t *testing.T) {
 	name := rapid.StringMatching(`[a-z]([a-z0-9-]{0,50}[a-z0-9])?`)
 	kind := rapid.SampledFrom([][2]string{{"v1", "Pod"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "Deployment"}, {"networking.k8s.io/v1", "NetworkPolicy"}, {"databases.example.com/v1", "PostgresCluster"}})

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// clauseLines is the number of lines that a text may take, whatever the room, so that its last
-// clause stays whole.
+// clauseLines is the number of lines that a text may always take, so that its last clause stays
+// whole.
 const clauseLines = 3
 
-// leastHead is the number of words that stay in front of what is left out.
+// leastHead is the minimum number of words before the gap.
 const leastHead = 3
 
-// shorten brings a text into at most so many lines, laid out by lay. It leaves out words in the
-// middle: the beginning of a message says what it is about, and its last clause why.
+// shorten fits a text into at most lines lines, laid out by lay. It leaves out words in the middle:
+// the start of a message says what it is about, and its last clause why.
 //
 //	cannot be deleted: conversion webhook for v1, Kind=Certificate failed: Post "https://…": service "hook" not found
 //	cannot be deleted: conversion webhook for v1 … service "hook" not found
@@ -39,8 +39,7 @@ func (s Style) shorten(text string, lines int, lay func(string) []string) []stri
 			}
 		}
 	}
-	// There is no clause, or one that is longer than that: as many words of the end as of the
-	// beginning.
+	// There is no clause, or it is too long: keep as many words of the end as of the beginning.
 	both := func(n int) []string { return lay(s.gap(words[:n], words[len(words)-n:])) }
 	if n := longest(1, len(words)/2, func(n int) bool { return len(both(n)) <= max(lines, 1) }); n > 0 {
 		return both(n)
@@ -48,8 +47,8 @@ func (s Style) shorten(text string, lines int, lay func(string) []string) []stri
 	return lay(text)[:max(lines, 1)]
 }
 
-// longest returns the greatest number from least to most that fits, as all smaller ones do; 0 if
-// there is none.
+// longest returns the greatest number from least to most that fits. If a number fits, all smaller
+// ones must fit. It returns 0 if none fits.
 func longest(least, most int, fits func(int) bool) int {
 	if least < 1 || most < least {
 		return 0
@@ -61,8 +60,8 @@ func longest(least, most int, fits func(int) bool) int {
 	return least + n - 1
 }
 
-// clauses are the numbers of the words with which a clause begins, after ": " or "; ": those in
-// the second half of the text and the last one. The first is where the second clause begins.
+// clauses returns the indexes of words that start a clause, after ": " or "; ": those in the second
+// half of the text, and the last one. first is the start of the second clause.
 func clauses(words []string) (first int, starts []int) {
 	for i, word := range words[1:] {
 		if before := words[i]; word != "" && (strings.HasSuffix(before, ":") || strings.HasSuffix(before, ";")) {
@@ -76,8 +75,8 @@ func clauses(words []string) (first int, starts []int) {
 	return first, slices.DeleteFunc(starts, func(i int) bool { return i < len(words)/2 && i != last })
 }
 
-// gap joins the beginning and the end of a text. A parenthesis that begins before the gap ends
-// there, and so does a colour.
+// gap joins the beginning and the end of a text. It closes a parenthesis or colour that is open at
+// the gap.
 func (s Style) gap(head, tail []string) string {
 	text := strings.TrimRight(strings.Join(head, " "), ",;:")
 	mark := " " + s.pick("…", "...")
@@ -90,8 +89,8 @@ func (s Style) gap(head, tail []string) string {
 	return text + mark + " " + strings.Join(tail, " ")
 }
 
-// shortenList brings a list into at most so many lines. What has no room is counted, under its
-// noun: "1 Pod, 2 Secrets and 7 more kinds".
+// shortenList fits a list into at most lines lines. The rest is counted with its noun: "1 Pod, 2
+// Secrets and 7 more kinds".
 func shortenList(items []string, noun string, lines int, lay func(string) []string) []string {
 	for n := len(items); n > 1; n-- {
 		text := strings.Join(items[:n], ", ")

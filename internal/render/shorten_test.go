@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestShorten: what has no room is left out of the middle, so that the reason stays.
+// TestShorten: words are left out of the middle, so that the reason stays.
 func TestShorten(t *testing.T) {
 	const hook = `its instances cannot be deleted: could not list instances: conversion webhook for cert-manager.io/v1alpha2, Kind=Certificate failed: ` +
 		`Post "https://cert-manager-webhook.cert-manager.svc:443/convert?timeout=30s": service "cert-manager-webhook" not found`
@@ -24,7 +24,7 @@ func TestShorten(t *testing.T) {
 		{"\x1b[31mcm/held in namespace shop, for 59m\x1b[0m: waits for a finalizer; its controller is not running", 1, 60,
 			"\x1b[31mcm/held in namespace shop …\x1b[0m its controller is not running"},
 		{"no clause and many words that go on and on until the very end", 1, 40, "no clause and many … until the very end"},
-		// More lines than asked for, since the reason is longer.
+		// More lines than requested, because the reason is longer.
 		{"it waits: " + strings.Repeat("very ", 20) + "long", 1, 40, "it waits: very very very very very very\nvery very very very very very very very\nvery very very very very very long"},
 	} {
 		lay := func(text string) []string { return wrapText(text, c.width, 0) }
@@ -34,7 +34,7 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// TestShortenKeepsTheReason: the last clause is there as a whole if it fits into three lines.
+// TestShortenKeepsTheReason: the last clause is complete if it fits into three lines.
 func TestShortenKeepsTheReason(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,30}`)
@@ -51,7 +51,7 @@ func TestShortenKeepsTheReason(t *testing.T) {
 	})
 }
 
-// TestShortenList: what has no room in a list is counted.
+// TestShortenList: items of a list without room are counted.
 func TestShortenList(t *testing.T) {
 	items := strings.Fields("aaaa bbbb cccc dddd eeee ffff")
 	lay := func(text string) []string { return wrapText(text, 30, 0) }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// TestSpan: how long something waits is written as kubectl writes an age.
+// TestSpan: a waiting time is written like an age in kubectl.
 func TestSpan(t *testing.T) {
 	const longest = 20 * 365 * 24 * time.Hour
 	for d := time.Duration(0); d < longest; d += max(time.Second, d/5000).Truncate(time.Second) {

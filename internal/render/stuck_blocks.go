@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyBlocks is the number of causes that get more than a line.
+// manyBlocks is the number of causes with more than a line.
 const manyBlocks = 4
 
-// detail is how much is said of a cause.
+// detail is the level of detail for a cause.
 type detail struct {
-	// words is the most lines that one thing takes, proofs and commands how many are shown.
+	// words is the maximum number of lines of a text; proofs and commands limit their numbers.
 	words, proofs, commands int
 }
 
-// details are tried one after the other until the answer fits on a screen.
+// details are tried in order until the answer fits on a screen.
 var details = []detail{{words: 3, proofs: 2, commands: 2}, {words: 2, proofs: 1, commands: 2}, {words: 1, proofs: 1, commands: 1}}
 
-// writeCauses writes a block for each of the first causes and a line for each of the
-// others, as far as there is room; the rest is counted.
+// writeCauses writes a block for each of the first causes and a line for each of the others, as far
+// as there is room. The rest is counted.
 func writeCauses(w *writer, causes []*holdup, room int) {
 	blocks, rest := w.style.blocksOf(causes, room)
 	used := 0
@@ -43,11 +43,11 @@ func writeCauses(w *writer, causes []*holdup, room int) {
 	w.atMost(1, notShown(rests[lines:]), 2)
 }
 
-// blocksOf are the lines of the first causes, in as much detail as fits, and whether
-// something of them was left out.
+// blocksOf returns the lines of the first causes in as much detail as fits. left reports whether
+// something was left out.
 func (s Style) blocksOf(causes []*holdup, room int) (blocks [][]string, left bool) {
 	most := min(len(causes), manyBlocks)
-	// What goes by itself needs no block beside what does not.
+	// Causes that end by themselves get no block next to others.
 	if i := slices.IndexFunc(causes, (*holdup).goes); i > 0 {
 		most = min(most, i)
 	}
@@ -74,7 +74,7 @@ func (s Style) blocksOf(causes []*holdup, room int) (blocks [][]string, left boo
 	return nil, true
 }
 
-// notShown counts the causes of which nothing is shown, and says what shows everything.
+// notShown counts the omitted causes and names the option that shows them.
 func notShown(causes []*holdup) string {
 	if len(causes) == 0 {
 		return "All evidence and commands: -o wide"
@@ -86,17 +86,17 @@ func notShown(causes []*holdup) string {
 	return "and " + plural(len(causes), "more cause") + ", of " + plural(objects, "object") + ": -o wide"
 }
 
-// goes reports whether nobody has to do anything.
+// goes reports whether the cause ends without intervention.
 func (c *holdup) goes() bool { return c.severity() == reason.Info }
 
-// line is the cause on one line.
+// line returns the cause on one line.
 func (c *holdup) line(s Style) string {
 	return s.paint(severityColour(c.severity()), c.heldText(s)) + c.lastsText() + ": " + c.whyText(s)
 }
 
-// write writes the block of a cause: what is held and since when, why, what was seen of
-// whoever should have freed it, what waits for it, and last the command. It reports whether
-// something was left out.
+// write writes the block of a cause: the held objects and duration, the reason, the evidence about
+// the responsible controller, the waiting objects, and the commands. It reports whether something
+// was left out.
 func (c *holdup) write(w *writer, d detail) (left bool) {
 	s := w.style
 	const indent, hang = "  ", 4
@@ -110,7 +110,7 @@ func (c *holdup) write(w *writer, d detail) (left bool) {
 	for _, p := range proofs {
 		words := d.words
 		if strings.HasPrefix(p, "not read: ") {
-			words = 1 // mostly a long list
+			words = 1 // usually a long list
 		}
 		w.atMost(words, indent+s.pick("· ", "* ")+p, hang)
 	}
@@ -125,8 +125,8 @@ func (c *holdup) write(w *writer, d detail) (left bool) {
 	return len(c.told.Proof) > len(proofs) || len(c.freed.Remedies) > len(shown)
 }
 
-// pasted are the commands that are shown: the mildest, and where that one only looks, the
-// one that ends the waiting whatever is wrong.
+// pasted returns the shown commands: the mildest, and if that only looks, also the one that always
+// ends the waiting.
 func pasted(all []report.Remedy, most int) []report.Remedy {
 	if len(all) < 2 || most == 1 || !all[0].Action.Looks() || all[len(all)-1].Action.Looks() {
 		return all[:min(len(all), 1)]
@@ -134,8 +134,7 @@ func pasted(all []report.Remedy, most int) []report.Remedy {
 	return []report.Remedy{all[0], all[len(all)-1]}
 }
 
-// remedyText is what a command does and what that costs, and how to do the same for the
-// others that are held.
+// remedyText returns the effect and cost of a command, and how to apply it to all held objects.
 func remedyText(s Style, c *holdup, r report.Remedy) string {
 	text := sentenceCase(s.text(r.Effect))
 	switch n := c.total(); {

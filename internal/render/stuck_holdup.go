@@ -9,25 +9,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// holdup is one thing that holds up deletions, and all that it holds up.
+// holdup is one cause that blocks deletions, with all objects that it blocks.
 type holdup struct {
-	// told is the finding whose words and proofs fit best, and freed the one that has the
-	// commands: the one with the longest chain to the same end.
+	// told is the finding with the best words and proofs. freed is the one with the commands: it
+	// has the longest chain to the same end.
 	told, freed *report.Finding
 	findings    []*report.Finding
-	// held are the objects at the end, of which there are more that the findings do not
-	// name, and waiting those that wait for them.
+	// held are the blocked objects at the end of the chains, as far as findings name them. waiting
+	// are the objects that wait for them.
 	held, waiting []report.Ref
 	isHeld, waits map[report.Ref]bool
 	more          int
-	// own: what is held is what is explained, and has been named.
+	// own reports that the only held object is the explained one, which was named before.
 	own bool
 }
 
-// holdupKey is what the findings of one cause have in common.
+// holdupKey is the common key of the findings of one cause.
 type holdupKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
 
-// holdupsOf groups findings by what has to move, in the order of their severity.
+// holdupsOf groups findings by cause, ordered by severity.
 func holdupsOf(findings []report.Finding) []*holdup {
 	var list []*holdup
 	found := map[holdupKey]*holdup{}
@@ -52,7 +52,7 @@ func keyOf(f *report.Finding) holdupKey {
 	k := holdupKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
 	switch reason.Code(f.Code) {
 	case reason.UnderWay, reason.GracePeriod, reason.FinalizerControllerAlive:
-		k.apiVersion, k.kind = "", "" // of what needs nobody a number is enough
+		k.apiVersion, k.kind = "", "" // a count is enough for causes that end by themselves
 	case reason.StillInUse, reason.LiveDependentBlocks, reason.EndNotSeen, reason.WaitingCycle, reason.OrphaningStuck:
 	case reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
 		k.apiVersion, k.kind, k.what = "", "", lastLink(f).Name
@@ -85,8 +85,8 @@ func (c *holdup) add(f *report.Finding) {
 	}
 }
 
-// heldBack is the object that would go if the end of a chain moved: the last of it, or the
-// last but one where the end is somebody in its way.
+// heldBack returns the object that would be deleted once the end of a chain is resolved: its last
+// object, or the one before if the last is an obstacle.
 func heldBack(f *report.Finding) report.Ref {
 	last := len(f.Chain) - 1
 	if last < 0 {
@@ -105,13 +105,13 @@ func heldBack(f *report.Finding) report.Ref {
 	}
 }
 
-// total is the number of objects that are held.
+// total returns the number of held objects.
 func (c *holdup) total() int { return max(len(c.held), 1+c.more) }
 
-// severity is that of all findings of the cause.
+// severity returns the severity of the cause, which all its findings share.
 func (c *holdup) severity() reason.Severity { return c.told.Severity }
 
-// heldText names what is held: one object, or the first few of a kind.
+// heldText names one held object, or the first few of a kind.
 func (c *holdup) heldText(s Style) string {
 	first := c.held[0]
 	if c.total() == 1 {
@@ -141,7 +141,7 @@ func (c *holdup) heldNames(name func(report.Ref) string) []string {
 	return names
 }
 
-// lastsText is for how long the objects have been held, the longest.
+// lastsText returns the longest time that an object has been held.
 func (c *holdup) lastsText() string {
 	var longest *int
 	for _, f := range c.findings {
@@ -155,7 +155,7 @@ func (c *holdup) lastsText() string {
 	return ", for " + span(longest)
 }
 
-// whyText says what holds the objects.
+// whyText returns what blocks the objects.
 func (c *holdup) whyText(s Style) string {
 	why := whyHeld(c.told)
 	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
@@ -185,7 +185,7 @@ func (c *holdup) whyText(s Style) string {
 	}
 }
 
-// whyHeld is what a finding says of the object that is held, without what waits for it.
+// whyHeld returns the reason in a finding, without the objects that wait.
 func whyHeld(f *report.Finding) string {
 	waits := "waits for finalizer " + f.Finalizer
 	switch reason.Code(f.Code) {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// whoFrees are the proofs that name who should have freed an object, the best first, and
-// whetherRuns those of whether that one works.
+// whoFrees are the proofs that name the responsible controller, the best first. whetherRuns are
+// those about whether it works.
 var (
 	whoFrees    = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
 	whetherRuns = []reason.Code{
@@ -21,8 +21,8 @@ var (
 	}
 )
 
-// strongest are the texts of at most so many proofs of a finding: whether somebody works
-// who frees the object, and who that is. What says no more than why it is held is left out.
+// strongest returns the texts of the best proofs of a finding: the responsible controller, and
+// whether it works. Proofs that only repeat the reason are left out.
 func strongest(s Style, f *report.Finding, why string, most int) []string {
 	_, detail, _ := strings.Cut(why, ": ")
 	if detail == "" {
@@ -45,6 +45,6 @@ func strongest(s Style, f *report.Finding, why string, most int) []string {
 			texts = append(texts, s.text(p.Message))
 		}
 	}
-	slices.Reverse(texts) // who it is, and then whether he runs
+	slices.Reverse(texts) // first the controller, then whether it runs
 	return texts
 }

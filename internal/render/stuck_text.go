@@ -12,21 +12,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyWaiting is the number of objects that are named of those that one end holds, or that
-// wait for it, and manyAlike of those of one kind that a table shows, unless it is wide.
+// manyWaiting is the number of held or waiting objects that are named. manyAlike is the number of
+// rows of one kind in a table, unless it is wide.
 const (
 	manyWaiting = 3
 	manyAlike   = 5
 )
 
-// StuckText says first how much is stuck, and then for each cause once what it holds up,
-// what was seen of it, and last the command that would end that. Wide, it has a table of
-// all objects, and everything that was seen.
+// StuckText prints how many objects are stuck, then each cause with its objects, evidence and
+// commands. Wide output has a table of all objects and all evidence.
 func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(stuckSummary(s, d), 2)
-	// Which controller was not seen is said of each cause.
+	// Each cause names the controllers that were not seen.
 	known := d.Complete || len(d.Findings) > 0 && !slices.ContainsFunc(d.Gaps, func(g report.Gap) bool { return g.Matters }) && !s.Wide
 	notes := linesOf(s, func(x *writer) { writeNotes(x, stuckUnseen(s, d, known)) })
 	switch {
@@ -46,8 +45,8 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 	return w.done()
 }
 
-// waitingTable has one row for each finding, of many of a kind the first few; left
-// counts the others.
+// waitingTable returns a table with one row for each finding, limited to the first few of a kind.
+// left counts the others.
 func waitingTable(s Style, findings []report.Finding) (t *table, left int) {
 	t = &table{headers: []string{"SEVERITY", "NAMESPACE", "OBJECT", "FOR", "CODE", "CONTROLLER", "WAITS FOR"}}
 	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
@@ -75,7 +74,7 @@ func bySeverity(findings []report.Finding) []*report.Finding {
 	return sorted
 }
 
-// endText names what has to move.
+// endText names what blocks the object.
 func endText(s Style, f *report.Finding) string {
 	var parts []string
 	if last := lastLink(f); last != f.Object {
@@ -97,8 +96,7 @@ func lastLink(f *report.Finding) report.Ref {
 	return f.Chain[len(f.Chain)-1].Ref
 }
 
-// span is a time as kubectl shows an age: short ones by two units, so that the steps are not
-// coarse.
+// span returns a duration as kubectl shows an age: short ones in two units.
 //
 // Upstream: apimachinery/pkg/util/duration/duration.go HumanDuration.
 func span(seconds *int) string {
@@ -136,11 +134,11 @@ func span(seconds *int) string {
 	}
 }
 
-// ending is one end, and the findings that have it: the one with the longest chain
-// stands for them.
+// ending is one end of chains with its findings. The finding with the longest chain represents
+// them.
 type ending struct {
 	longest *report.Finding
-	// own is the finding of the object at the end itself, whose words fit best.
+	// own is the finding of the object at the end itself, which has the best words.
 	own     *report.Finding
 	waiting []report.Ref
 }
@@ -173,7 +171,7 @@ func endsOf(s Style, findings []report.Finding) []*ending {
 	return shortened(s, list)
 }
 
-// shortened leaves out ends that look like others, unless everything is asked for.
+// shortened leaves out ends that are like others, unless the output is wide.
 func shortened(s Style, list []*ending) []*ending {
 	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
 	seen := map[kind]int{}
@@ -186,7 +184,7 @@ func shortened(s Style, list []*ending) []*ending {
 	})
 }
 
-// writeEnd says what is at an end, what was seen of it, and what would move it.
+// writeEnd writes an end with its evidence and remedies.
 func writeEnd(w *writer, e *ending) {
 	s := w.style
 	f := e.longest
@@ -211,7 +209,7 @@ func writeEnd(w *writer, e *ending) {
 	}
 }
 
-// effectText is what a remedy does, and what that costs.
+// effectText returns the effect and the cost of a remedy.
 func effectText(s Style, r report.Remedy) string {
 	text := s.text(r.Effect)
 	if r.Cost != "" {
@@ -220,7 +218,7 @@ func effectText(s Style, r report.Remedy) string {
 	return text
 }
 
-// writeChain writes the way to the end on one line; the width breaks it.
+// writeChain writes the chain to the end as prose.
 func writeChain(w *writer, chain []report.WaitLink) { w.prose("  "+waitText(w.style, chain), 4) }
 
 func waitText(s Style, chain []report.WaitLink) string {
@@ -237,7 +235,7 @@ func waitText(s Style, chain []report.WaitLink) string {
 	return strings.Join(links, s.pick(" → ", " -> "))
 }
 
-// stuckSummary counts the objects, each by the worst that is found of it.
+// stuckSummary counts the objects by their worst finding.
 func stuckSummary(s Style, d *report.Diagnosis) string {
 	worst := map[report.Ref]int{}
 	for _, f := range bySeverity(d.Findings) {
@@ -274,7 +272,7 @@ func stuckSummary(s Style, d *report.Diagnosis) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// agree chooses the words for one, or for many.
+// agree returns the words for one or for many.
 func agree(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -282,8 +280,8 @@ func agree(n int, one, many string) string {
 	return many
 }
 
-// stuckUnseen says what was not seen. Where the namespace controller says what is left, that is what a person
-// looks at first, and its command is shown with the object.
+// stuckUnseen returns the notes about missing input. The command to read it is omitted if a finding
+// has one for the content of a namespace.
 func stuckUnseen(s Style, d *report.Diagnosis, known bool) []string {
 	shown := func(f report.Finding) bool {
 		return slices.ContainsFunc(f.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds && r.Target.Namespace != "" })

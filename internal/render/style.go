@@ -1,10 +1,8 @@
-// Package render turns the documents of package report into bytes, for people
-// and for machines.
+// Package render prints the documents of package report, for people and for machines.
 //
-// A renderer is a function of a writer, a Style and a document. It looks at
-// nothing else: not at the terminal, the environment or the clock. The same
-// document in the same style is always the same bytes. Everything that comes
-// from outside is escaped before a person sees it (Escape).
+// A renderer is a function of a writer, a Style and a document. It does not read the terminal, the
+// environment or the clock: the same document in the same style always gives the same bytes. All
+// untrusted text is escaped before it is shown to people (Escape).
 package render
 
 import (
@@ -14,37 +12,37 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Style says how a person wants to see a document.
+// Style selects how a document is printed.
 type Style struct {
-	// Colour adds colour. It never says anything that words do not say too.
+	// Colour adds colour, but never information.
 	Colour bool
 	// ASCII keeps the output within ASCII, names included.
 	ASCII bool
 	// Wide adds columns and lifts Width.
 	Wide bool
-	// NoHeaders leaves the line of column names out of tables.
+	// NoHeaders omits the column names of tables.
 	NoHeaders bool
-	// Width is the number of columns to stay within; 0 for no limit.
+	// Width is the maximum number of columns; 0 for no limit.
 	Width int
-	// manner is how foreign text is written.
+	// manner is how untrusted text is written.
 	manner manner
 }
 
-// manner is what foreign text is made safe for.
+// manner is the format that untrusted text is made safe for.
 type manner uint8
 
 const (
-	// Without a manner everything is shown, and nothing acts on a terminal.
+	// The zero manner escapes text for a terminal.
 	_ manner = iota
-	// verbatim leaves text as it is, for whoever escapes it later.
+	// verbatim leaves text as it is, to be escaped later.
 	verbatim
-	// marked is for Markdown, in which it means nothing.
+	// marked is for Markdown, and makes text inert there.
 	marked
-	// paged is for a page that is looked at later, and escapes its markup itself.
+	// paged is for a page that is read later and escapes its own markup.
 	paged
 )
 
-// limit is the number of columns to stay within; 0 for no limit.
+// limit returns the maximum number of columns; 0 for no limit.
 func (s Style) limit() int {
 	if s.Wide {
 		return 0
@@ -52,10 +50,10 @@ func (s Style) limit() int {
 	return s.Width
 }
 
-// all reports whether everything is to be said, and not only what a first screen needs.
+// all reports whether everything is printed, not only the first screen.
 func (s Style) all() bool { return s.Wide || s.manner == marked }
 
-// text is foreign text as it may be shown.
+// text returns untrusted text, escaped.
 func (s Style) text(raw string) string {
 	switch s.manner {
 	case verbatim:
@@ -67,10 +65,10 @@ func (s Style) text(raw string) string {
 	}
 }
 
-// name is the object by its short name, as it may be shown.
+// name returns the short name of an object, escaped.
 func (s Style) name(r report.Ref) string { return s.object(r.ShortName()) }
 
-// object is the name of something, which Markdown sets apart from words.
+// object returns a name, escaped. In Markdown it becomes code.
 func (s Style) object(raw string) string {
 	if s.manner == marked {
 		return inertName(escape(raw, s.ASCII))
@@ -78,7 +76,7 @@ func (s Style) object(raw string) string {
 	return s.text(raw)
 }
 
-// place is the object with the namespace that it is in.
+// place returns the object with its namespace.
 func (s Style) place(r report.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
@@ -86,7 +84,7 @@ func (s Style) place(r report.Ref) string {
 	return s.object(r.ShortName() + " -n " + r.Namespace)
 }
 
-// pick chooses between a sign and its ASCII spelling.
+// pick returns a sign, or its ASCII spelling.
 func (s Style) pick(sign, ascii string) string {
 	if s.ASCII {
 		return ascii
@@ -103,7 +101,7 @@ func (s Style) some(refs []report.Ref, most int) string {
 	return enumerate(names, len(refs))
 }
 
-// texts is foreign text as it may be shown, separated by commas.
+// texts returns untrusted texts, escaped and separated by commas.
 func (s Style) texts(raw []string) string {
 	shown := make([]string, len(raw))
 	for i, t := range raw {
@@ -112,7 +110,7 @@ func (s Style) texts(raw []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// The colours that are in use, as SGR parameters.
+// The used colours, as SGR parameters.
 const (
 	red     = "31"
 	green   = "32"
@@ -174,7 +172,7 @@ func verdictColour(v report.Verdict) string {
 	return ""
 }
 
-// star marks what depends on timing.
+// star returns the mark of effects that depend on timing.
 func (s Style) star() string {
 	if s.manner == marked {
 		return `\*`

@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// columnGap is what kubectl puts between columns.
+	// columnGap is the gap between columns in kubectl.
 	columnGap = 3
 	// leastCell is the width below which nothing is cut or wrapped.
 	leastCell = 8
-	// belowIndent is put before what stands below a row.
+	// belowIndent is the indentation of lines below a row.
 	belowIndent = "    "
 )
 
-// measure counts columns of a terminal. It does not follow the locale, so that
-// output does not depend on it.
+// measure counts terminal columns. It ignores the locale, so that the output does not depend on it.
 var measure = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// width is the number of columns that s takes. Colour takes none; text that is
-// not ours has no escape sequences any more when it gets here.
+// width returns the number of columns of s, without colour sequences. Untrusted text is escaped
+// before and has no escape sequences.
 func width(s string) int {
 	n := 0
 	for {
@@ -40,8 +39,8 @@ func width(s string) int {
 	}
 }
 
-// table is columns and rows in kubectl's look. Cells are escaped text without
-// line breaks; the last column is prose.
+// table is a table in kubectl's style. Cells are escaped text without line breaks; the last column
+// is prose.
 type table struct {
 	headers []string
 	rows    []row
@@ -49,14 +48,14 @@ type table struct {
 	indent int
 }
 
-// row is one line of a table, and what belongs to it.
+// row is one line of a table with its additions.
 type row struct {
 	cells []string
-	// colour is that of the first cell.
+	// colour is the colour of the first cell.
 	colour string
-	// tail stands behind the cells where they leave room.
+	// tail is written after the cells if they leave room.
 	tail string
-	// below are lines that stand below.
+	// below are lines below the row.
 	below []string
 }
 
@@ -64,8 +63,7 @@ func (t *table) add(colour string, cells ...string) {
 	t.rows = append(t.rows, row{cells: cells, colour: colour})
 }
 
-// first keeps the first rows for a first screen, and counts the others; a wide text has
-// all of them.
+// first keeps the first most rows and counts the others, unless the output is wide.
 func (t *table) first(most int, s Style) *table {
 	if left := len(t.rows) - most; !s.Wide && left > 1 {
 		t.rows = t.rows[:most]
@@ -75,7 +73,7 @@ func (t *table) first(most int, s Style) *table {
 	return t
 }
 
-// write lays the table out. A table without rows is nothing at all.
+// write lays out and writes the table. A table without rows writes nothing.
 func (t *table) write(w io.Writer, s Style) error {
 	if len(t.rows) == 0 {
 		return nil
@@ -88,8 +86,8 @@ func (t *table) write(w io.Writer, s Style) error {
 	return l.emit(w, laid.String(), s)
 }
 
-// lay lets tablewriter set the columns. Colour is added later: tablewriter
-// leaves stray resets behind coloured cells.
+// lay lays out the columns with tablewriter. Colour is added later, because tablewriter leaves
+// stray resets after coloured cells.
 func (l *layout) lay(w io.Writer, s Style) error {
 	t := tablewriter.NewTable(w,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
@@ -108,7 +106,7 @@ func (l *layout) lay(w io.Writer, s Style) error {
 		tablewriter.WithPadding(tw.Padding{Right: strings.Repeat(" ", columnGap), Overwrite: true}),
 		// Without this, indentation in cells is lost.
 		tablewriter.WithTrimSpace(tw.Off),
-		// Without this, ambiguous characters are as wide as the locale says.
+		// Without this, the locale decides the width of ambiguous characters.
 		tablewriter.WithEastAsian(tw.Off),
 	)
 	if !s.NoHeaders {
@@ -126,8 +124,7 @@ func (l *layout) lay(w io.Writer, s Style) error {
 
 var errLines = errors.New("render: the table has another number of lines than rows")
 
-// emit writes the laid lines without trailing blanks, coloured, and with what
-// goes behind and below them.
+// emit writes the laid lines without trailing blanks, with colour, tails and the lines below.
 func (l *layout) emit(w io.Writer, laid string, s Style) error {
 	lines := strings.Split(strings.TrimSuffix(laid, "\n"), "\n")
 	b := bufio.NewWriter(w)

@@ -6,27 +6,25 @@ import (
 )
 
 const (
-	// leastProse is the room below which prose moves below its row. Where words
-	// are longer, as names are, they ask for more, up to mostProse.
+	// leastProse is the width below which prose moves below its row. Longer words, such as names,
+	// raise it up to mostProse.
 	leastProse = 24
 	mostProse  = 48
-	// leastName is the room below which the last column of names moves below.
+	// leastName is the width below which the last column of names moves below.
 	leastName = 16
 )
 
-// layout is a table cut to lines.
+// layout is a table that is fitted to a width.
 type layout struct {
 	headers []string
 	rows    []row
 	indent  string
-	// tailAt is where tails start.
+	// tailAt is the column where tails start.
 	tailAt int
 }
 
-// fit decides how the table gets into the width. Nothing is left out as long as
-// there is another way: prose is wrapped; where that leaves it too little room,
-// it moves below its row; then columns follow it from the right; and only what
-// is then still too wide is cut in the middle.
+// fit fits the table into the width. It prefers steps that lose nothing: wrap the prose, move it
+// below its row, move further columns from the right below. Only then are cells cut in the middle.
 func (t *table) fit(s Style) layout {
 	l := layout{headers: t.headers, rows: t.rows, indent: strings.Repeat(" ", t.indent)}
 	limit := s.limit()
@@ -46,7 +44,7 @@ func (t *table) fit(s Style) layout {
 	return l
 }
 
-// leastRoom is what the prose needs to look well: no word should be broken.
+// leastRoom returns the width that the prose needs: no word should be broken.
 func (t *table) leastRoom() int {
 	least := leastProse
 	for i := range t.rows {
@@ -60,7 +58,7 @@ func (t *table) leastRoom() int {
 	return min(least, mostProse)
 }
 
-// widths are the widths of the columns.
+// widths returns the widths of the columns.
 func (t *table) widths(s Style) []int {
 	widths := make([]int, len(t.headers))
 	if !s.NoHeaders {
@@ -76,7 +74,7 @@ func (t *table) widths(s Style) []int {
 	return widths
 }
 
-// offset is where a column starts.
+// offset returns the start of a column.
 func offset(widths []int, column int) int {
 	n := 0
 	for _, w := range widths[:column] {
@@ -85,7 +83,7 @@ func offset(widths []int, column int) int {
 	return n
 }
 
-// wrap breaks the prose into lines, of which tablewriter makes a cell.
+// wrap breaks the prose into lines for a cell of tablewriter.
 func (l *layout) wrap(room int) {
 	last := len(l.headers) - 1
 	rows := slices.Clone(l.rows)
@@ -95,9 +93,8 @@ func (l *layout) wrap(room int) {
 	l.rows = rows
 }
 
-// wrapMost wraps prose where only a few names are in the way: these stand over
-// the column of the prose, which moves below them. It reports false and does
-// nothing when there are more than a few.
+// wrapMost wraps prose if only a few names are too long. These extend over the column of the prose,
+// which moves below them. It returns false and does nothing if more than a few are too long.
 func (l *layout) wrapMost(widths []int, limit, prose int) bool {
 	last := len(widths) - 1
 	names := last - 1
@@ -144,8 +141,7 @@ func (r *row) addBelow(text string, limit int) {
 	}
 }
 
-// moveBelow takes the prose out of the columns, and then columns from the right
-// until the rest fits.
+// moveBelow moves the prose below the rows, and then columns from the right until the rest fits.
 func (l *layout) moveBelow(widths []int, limit int, s Style) {
 	keep := len(widths) - 1
 	for keep > 1 && offset(widths, keep)-columnGap > limit && limit-offset(widths, keep-1) < leastName {

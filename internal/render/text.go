@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// wrapText breaks text at blanks into lines of at most room columns; lines after
-// the first have hang columns less. A word that is longer than a line is broken
-// where the line ends. There is always at least one line.
+// wrapText breaks text at blanks into lines of at most room columns; lines after the first have
+// hang columns less. A longer word is broken at the end of the line. There is always at least one
+// line.
 func wrapText(text string, room, hang int) []string {
 	if room <= 0 || width(text) <= room {
 		return []string{text}
@@ -44,7 +44,7 @@ func wrapText(text string, room, hang int) []string {
 	return lines
 }
 
-// prefixOf is the longest prefix that fits, and at least one character.
+// prefixOf returns the longest prefix that fits, and at least one character.
 func prefixOf(s string, room int) string {
 	used := 0
 	for i, r := range s {
@@ -56,7 +56,7 @@ func prefixOf(s string, room int) string {
 	return s
 }
 
-// suffixOf is the longest suffix that fits.
+// suffixOf returns the longest suffix that fits.
 func suffixOf(s string, room int) string {
 	runes := []rune(s)
 	used := 0
@@ -69,8 +69,8 @@ func suffixOf(s string, room int) string {
 	return s
 }
 
-// cutMiddle shortens s to room columns by leaving out its middle, where
-// generated names differ least from their neighbours' ends and beginnings.
+// cutMiddle shortens s to room columns by leaving out its middle: generated names differ mostly at
+// their ends.
 func cutMiddle(s string, room int, style Style) string {
 	if width(s) <= room {
 		return s
@@ -83,8 +83,7 @@ func cutMiddle(s string, room int, style Style) string {
 	return prefixOf(s, left-left/2) + mark + suffixOf(s, left/2)
 }
 
-// writer collects lines of text for people. Its first error sticks, as
-// bufio.Writer's does, and done returns it.
+// writer writes lines of text. Its first error sticks, as bufio.Writer's does, and done returns it.
 type writer struct {
 	*bufio.Writer
 	style Style
@@ -98,14 +97,14 @@ func (w *writer) done() error {
 	return w.Flush()
 }
 
-// line writes one line as it is, but for blanks at its end.
+// line writes one line without trailing blanks.
 func (w *writer) line(parts ...string) {
 	w.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	w.WriteByte('\n')
 }
 
-// prose writes text within the width. Lines after the first are moved in by
-// indent; the first one by the blanks that the text starts with.
+// prose writes wrapped text. Lines after the first are indented by indent; the first one by the
+// leading blanks of the text.
 func (w *writer) prose(text string, indent int) {
 	rest := strings.TrimLeft(text, " ")
 	lead := text[:len(text)-len(rest)]
@@ -121,15 +120,15 @@ func (w *writer) prose(text string, indent int) {
 	}
 }
 
-// table writes a table, after what was written before.
+// table writes a table.
 func (w *writer) table(t *table) {
 	if w.err == nil {
 		w.err = t.write(w.Writer, w.style)
 	}
 }
 
-// fitted writes a table that stays within the width of a terminal even in a wide text: names and
-// reasons are read there, one object a row.
+// fitted writes a table within the terminal width even in wide output, where it has one object a
+// row.
 func (w *writer) fitted(t *table) {
 	s := w.style
 	s.Wide = false

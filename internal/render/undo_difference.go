@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// differingSkips counts the objects that an undo leaves because they differ.
+// differingSkips counts the skipped objects that differ.
 func differingSkips(u *report.Undo) int {
 	n := 0
 	for i := range u.Skipped {
@@ -20,8 +20,8 @@ func differingSkips(u *report.Undo) int {
 	return n
 }
 
-// differences says in which fields objects that exist again differ from what was saved, and how, if
-// the document has the values.
+// differences writes the differing fields of objects that exist again, with the values if the
+// document has them.
 func (w *writer) differences(u *report.Undo) {
 	has := func(list []report.FieldDifference) bool { return len(list) > 0 && !list[0].Hidden }
 	shown := slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return has(x.Differences) }) ||
@@ -58,8 +58,8 @@ func (w *writer) differences(u *report.Undo) {
 	}
 }
 
-// difference writes the lines of two values that differ, and the field that has them. Lines at the
-// start and at the end that both have are left out.
+// difference writes a field with both values as a diff. Common lines at the start and the end are
+// left out.
 func (w *writer) difference(d *report.FieldDifference) {
 	s := w.style
 	now, saved := valueLines(d.Now), valueLines(d.Saved)
@@ -78,10 +78,10 @@ func (w *writer) difference(d *report.FieldDifference) {
 	}
 }
 
-// manyPaths is how many fields a first screen names of an object.
+// manyPaths is the number of fields of an object on a first screen.
 const manyPaths = 5
 
-// hiddenPaths are the fields whose values are not shown.
+// hiddenPaths returns the paths of fields without shown values.
 func hiddenPaths(s Style, list []report.FieldDifference) string {
 	var paths []string
 	for i := range list {

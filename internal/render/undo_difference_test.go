@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestUndoDifferences: what differs is said first with its number, and how it differs where the
-// values are shown: only the lines that differ. What a server says long-winded stands below its row.
+// TestUndoDifferences: the number of differing objects comes first, and the differing lines if
+// values are shown. Long messages of the server are below their row.
 func TestUndoDifferences(t *testing.T) {
 	now, saved := "a: 1\nb: 2\nc: 3", "a: 1\nb: 4\nc: 3"
 	one := "x"
@@ -40,7 +40,7 @@ func TestUndoDifferences(t *testing.T) {
 }
 
 // TestUndoNamesWaitingClaims: each PVC that waits for a volume is named before the steps, with the
-// patch that releases it.
+// patch that releases the volume.
 func TestUndoNamesWaitingClaims(t *testing.T) {
 	volume := report.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: "disk"}
 	release := report.Act{Action: report.SendPatch, Target: volume, Patch: `[{"op":"remove","path":"/spec/claimRef/uid"}]`}.Remedy("")
@@ -63,7 +63,7 @@ pvc/b in namespace shop waits for pv/disk: its volume still belongs to the PVC t
 	}
 }
 
-// TestBackups: the list says what each backup has, when it was made, and whether it was undone.
+// TestBackups: the list shows the content of each backup, its time, and whether it was undone.
 func TestBackups(t *testing.T) {
 	space := report.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 // fewRequests is the number of deletes that an undo names.
 const fewRequests = 3
 
-// lostRequests says of an undo what it brings back: the deletes that took it.
+// lostRequests writes the deletes that an undo reverts.
 func (w *writer) lostRequests(l *lostLook) {
 	list := requestsByToll(l)
 	for i, r := range list {
@@ -24,8 +24,8 @@ func (w *writer) lostRequests(l *lostLook) {
 	}
 }
 
-// keptNotes say of an undo of the past where it is kept by now, what cannot be read yet, and how
-// far back it goes.
+// keptNotes returns the notes of an undo of the past: its backup, what can't be read yet, and the
+// start of the history.
 func keptNotes(s Style, u *report.Undo) []string {
 	var notes []string
 	if u.Bundle != "" {
@@ -41,8 +41,8 @@ func keptNotes(s Style, u *report.Undo) []string {
 	return append(notes, lostNotes(s, lookAt(u.Lost))...)
 }
 
-// latestOnly is an undo without the earlier versions of what it makes, or has made; and what it
-// would make that had some.
+// latestOnly returns an undo without earlier versions of its objects, and the objects that had
+// some.
 func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	earlier := func(x report.UndoSkip) bool { return x.Reason == string(reason.ListedTwice) }
 	had := map[report.Ref]bool{}
@@ -66,13 +66,13 @@ func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	return &c, twice
 }
 
-// placeOfRef is a reference to whatever has the name.
+// placeOfRef returns a reference without its UID.
 func placeOfRef(r report.Ref) report.Ref {
 	r.UID = ""
 	return r
 }
 
-// laterUndo says what comes back only after this undo, and how.
+// laterUndo writes what is restored only after this undo, and how.
 func (w *writer) laterUndo(u *report.Undo) {
 	s, l := w.style, u.Later
 	text := "The API server shows the objects of " + s.crowd(l.CRDs, s.limit()/2) + " once " + agree(len(l.CRDs), "it is", "they are") + " back"
@@ -95,8 +95,7 @@ func (w *writer) laterUndo(u *report.Undo) {
 	}
 }
 
-// nothingToUndo says of an undo of the past for which nothing was found what was looked for, where
-// and since when.
+// nothingToUndo returns the answer of an undo of the past without any loss to restore.
 func nothingToUndo(s Style, u *report.Undo) string {
 	l := lookAt(u.Lost)
 	if len(l.Losses) == 0 {
@@ -110,7 +109,7 @@ func nothingToUndo(s Style, u *report.Undo) string {
 		" was deleted by controllers of Kubernetes, and an undo leaves that to them, unless one object is named. Details: kubectl gc lost -o wide."
 }
 
-// olderLosses says what was deleted before the time that was asked for, and how to bring it back.
+// olderLosses writes what was deleted before the given time span, and how to restore it.
 func (w *writer) olderLosses(u *report.Undo) {
 	s, l, o := w.style, lookAt(u.Lost), u.Older
 	text := s.where(o.Last) + " was deleted at " + momentText(s, l, o.At) + ", before that."
@@ -130,7 +129,7 @@ func (w *writer) olderLosses(u *report.Undo) {
 	w.command("  ", *o.Then)
 }
 
-// restoredSecrets counts the Secrets that are made again.
+// restoredSecrets counts the recreated Secrets.
 func restoredSecrets(u *report.Undo) int {
 	n := 0
 	for i := range u.Steps {

@@ -32,8 +32,8 @@ func lostNothing() *report.Lost {
 	}
 }
 
-// TestNothingToUndo: where nothing is brought back it is said what was looked for, where and since
-// when, and what was deleted before that.
+// TestNothingToUndo: an undo without losses names the searched namespaces and time span, and
+// earlier losses.
 func TestNothingToUndo(t *testing.T) {
 	never := lostNothing()
 	never.Namespace, never.Targets = "", []report.Ref{coreRef("ConfigMap", "never")}
@@ -60,7 +60,7 @@ func TestNothingToUndo(t *testing.T) {
 	}
 }
 
-// TestRestoredSecrets: the content of as many Secrets is spoken of as there are to be made.
+// TestRestoredSecrets: the number of Secrets with content counts only those that are created.
 func TestRestoredSecrets(t *testing.T) {
 	u := &report.Undo{Bundle: "/b", Lost: lostNothing()}
 	for i, name := range []string{"a", "b", "sh.helm.release.v1.shop.v1"} {
@@ -74,8 +74,8 @@ func TestRestoredSecrets(t *testing.T) {
 	}
 }
 
-// TestLeftForAReason: of what an undo leaves none is hidden of which a person should know why,
-// however much is left that controllers make.
+// TestLeftForAReason: skipped objects that need attention are never hidden, however many others
+// controllers recreate.
 func TestLeftForAReason(t *testing.T) {
 	u := &report.Undo{Bundle: "/b"}
 	skip := func(kind, name string, code reason.Code) {
@@ -96,7 +96,7 @@ func TestLeftForAReason(t *testing.T) {
 	}
 }
 
-// TestProofOfWhatWasJustSaved: whoever undoes such a backup later has to be told what for.
+// TestProofOfWhatWasJustSaved: the notes explain the flag that a later undo of the backup needs.
 func TestProofOfWhatWasJustSaved(t *testing.T) {
 	u := &report.Undo{Bundle: "/b", SameCluster: report.ProofJustSaved}
 	if got := undoText(t, u); !strings.Contains(got, "--assume-same-cluster") {
@@ -104,8 +104,8 @@ func TestProofOfWhatWasJustSaved(t *testing.T) {
 	}
 }
 
-// TestUndoOfDeletedTwice: an earlier version of what comes back is not something that is left. That it
-// comes back is said of a plan alone.
+// TestUndoOfDeletedTwice: earlier versions of a restored object are not listed as skipped. Only a
+// plan mentions that the latest one is restored.
 func TestUndoOfDeletedTwice(t *testing.T) {
 	u := &report.Undo{
 		Lost: &report.Lost{}, Summary: report.UndoSummary{Planned: 1, Skipped: 2},
@@ -126,7 +126,7 @@ func TestUndoOfDeletedTwice(t *testing.T) {
 	}
 }
 
-// TestUndoThatLacks: that something is gone which is not restored stands first, with how much it is.
+// TestUndoThatLacks: the number of objects that can't be restored comes first.
 func TestUndoThatLacks(t *testing.T) {
 	u := &report.Undo{
 		Lost: lostNothing(), Bundle: "/b/one", Summary: report.UndoSummary{Planned: 1, Skipped: 2, Forgotten: 2},
@@ -146,7 +146,7 @@ func TestUndoThatLacks(t *testing.T) {
 	}
 }
 
-// TestLimitsOfLists: of a kind of which lists are known it is not said that its history begins later.
+// TestLimitsOfLists: a kind with known lists is not reported as having a later history.
 func TestLimitsOfLists(t *testing.T) {
 	l := lostNothing()
 	l.Limits = []report.HistoryLimit{
@@ -162,7 +162,7 @@ func TestLimitsOfLists(t *testing.T) {
 	}
 }
 
-// TestCauseAcrossNamespaces: where the owner is stands beside its name.
+// TestCauseAcrossNamespaces: the namespace of the owner is next to its name.
 func TestCauseAcrossNamespaces(t *testing.T) {
 	by := coreRef("Secret", "quickstart")
 	const want = "belonged to an owner in another namespace: secret/quickstart in namespace shop"

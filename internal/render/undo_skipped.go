@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// skippedFirst lists what an undo leaves alone. What a person should look at comes first, and none
-// of it is hidden: what has the name of an object, or may not be read, is easily missed among what
-// controllers make by themselves.
+// skippedFirst lists the skipped objects. Those that need attention come first, and none of them is
+// hidden: a taken name or a failed read is easily missed among objects that controllers recreate.
 func skippedFirst(s Style, skipped []report.UndoSkip) *table {
 	list := slices.Clone(skipped)
 	slices.SortStableFunc(list, func(a, b report.UndoSkip) int {
@@ -33,7 +32,7 @@ func routineLast(a, b *report.UndoSkip) int {
 	return -1
 }
 
-// routineSkips are the reasons with which nothing is wrong, or that are told of a whole namespace.
+// routineSkips are harmless reasons, and those reported once for a whole namespace.
 var routineSkips = map[reason.Code]bool{
 	reason.StillAlive: true, reason.MadeBefore: true, reason.ControllerMakesIt: true, reason.HolderMakesIt: true, reason.PastEvent: true,
 	reason.WouldRunAgain: true, reason.NamespaceTerminates: true,

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyUndoRows is the number of steps that a first screen of an undo shows.
+// manyUndoRows is the number of steps on the first screen of an undo.
 const manyUndoRows = 10
 
-// UndoText is an undo for people: what is made and in which order, what is left and
-// why, and after it was carried out what became of it.
+// UndoText prints an undo: the steps in order, the skipped objects with reasons, and after a run
+// the results.
 func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	s = s.screen()
 	u, twice := latestOnly(u)
@@ -47,8 +47,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.table(skippedFirst(s, u.Skipped))
 	}
 	w.differences(u)
-	// Of an undo that was interrupted each object is told once: what is not said here, the
-	// next one says.
+	// After an interrupted undo, the next one prints these tables and notes.
 	interrupted := u.State == report.Interrupted
 	if rows := droppedTable(s, u); !interrupted && len(rows.rows) > 0 {
 		w.line()
@@ -86,15 +85,14 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	return w.done()
 }
 
-// undoNotes are what people should know, each reason once, with the objects that it is
-// about.
+// undoNotes returns the notes of the steps, each once, with its objects.
 func undoNotes(s Style, u *report.Undo) []string {
 	var order []string
 	about := map[string][]report.Ref{}
 	for _, step := range u.Steps {
 		for _, n := range step.Notes {
 			if n.Volume != nil {
-				continue // it stands above the steps
+				continue // waitingClaims prints it above the steps
 			}
 			if about[n.Message] == nil {
 				order = append(order, n.Message)
@@ -118,7 +116,7 @@ func undoNotes(s Style, u *report.Undo) []string {
 	return notes
 }
 
-// closedNamespaces are those in which nothing can be made, for they are being deleted.
+// closedNamespaces returns the namespaces that are being deleted. Nothing can be created in them.
 func closedNamespaces(u *report.Undo) []report.Ref {
 	seen := map[string]bool{}
 	var spaces []report.Ref
@@ -169,7 +167,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 	return head + s.paint(stateColour(u.State), stateWords[u.State]) + "; " + strings.Join(parts, ", ")
 }
 
-// undoLacks says how much is gone that the undo does not restore, since its content is not known.
+// undoLacks returns what the undo does not restore, and why.
 func undoLacks(s Style, u *report.Undo) []string {
 	var lacks []string
 	if n := u.Summary.Forgotten; n > 0 {
@@ -197,7 +195,7 @@ func undoPlanned(u *report.Undo) string {
 	return text
 }
 
-// undoObjects is how many objects the steps are about.
+// undoObjects returns the number of objects in the steps.
 func undoObjects(u *report.Undo) int {
 	objects := map[report.Ref]bool{}
 	for i := range u.Steps {
@@ -220,7 +218,7 @@ func undoTable(s Style, u *report.Undo) *table {
 		}
 		t.add("", undoRow(several, strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)...)
 	}
-	// What a server says is long: where it does not fit beside all of the rows, it stands below its own.
+	// Messages of a server are long: if one does not fit into its row, it is written below.
 	widths := t.widths(s)
 	room := s.limit() - offset(widths, len(widths)-1)
 	for i := range u.Steps {
@@ -274,8 +272,7 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 	return t
 }
 
-// sameSkip reports whether two objects are left for the same reason, and are of one kind
-// and namespace.
+// sameSkip reports whether two objects have the same reason, kind and namespace.
 func sameSkip(a, b *report.UndoSkip) bool {
 	return a.Message == b.Message && a.Object.Kind == b.Object.Kind && a.Object.APIVersion == b.Object.APIVersion && a.Object.Namespace == b.Object.Namespace
 }

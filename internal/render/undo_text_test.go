@@ -61,8 +61,8 @@ Journal: /b/undo/1
 	}
 }
 
-// TestUndoLater: of a CRD it is said before anything is made what cannot be made yet, and what is
-// in danger until then.
+// TestUndoLater: before a CRD is restored, the text names what can't be restored yet, and what may
+// be lost until then.
 func TestUndoLater(t *testing.T) {
 	crd := report.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "lamps.example.com"}
 	u := &report.Undo{
@@ -96,7 +96,7 @@ All else that would come back is saved: kubectl gc undo 2026
 	}
 }
 
-// Names and messages of a server cannot speak to the terminal.
+// Names and messages from a server can't control the terminal.
 func TestForeignTextOfUndosAndRefusals(t *testing.T) {
 	const evil = "\x1b[2J\u202e"
 	u := undone(evil)
@@ -115,7 +115,7 @@ func TestForeignTextOfUndosAndRefusals(t *testing.T) {
 	}
 }
 
-// What is said of many objects is said once, with their number.
+// A text about many objects is printed once, with their number.
 func TestUndoTextIsShort(t *testing.T) {
 	u := &report.Undo{Bundle: "/b", SameCluster: report.ProofAssumed}
 	ref := func(kind, name string) report.Ref {

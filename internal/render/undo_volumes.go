@@ -5,8 +5,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// waitingClaims names each PVC that waits for its volume, and what to do about that. It stands before
-// the steps: nothing else shows that the PVC is not bound.
+// waitingClaims names each PVC that waits for its volume, and what to do about it. It is written
+// before the steps, since nothing else shows that the PVC is not bound.
 func (w *writer) waitingClaims(u *report.Undo) {
 	s := w.style
 	for i := range u.Steps {

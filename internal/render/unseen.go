@@ -10,24 +10,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyUnseen is the most kinds that a note names of those that were not seen.
+// manyUnseen is the maximum number of missing kinds that a note names.
 const manyUnseen = 5
 
-// missing is what was not seen for an answer.
+// missing is the missing input of an answer.
 type missing struct {
 	source   report.Source
 	complete bool
 	gaps     []report.Gap
-	// means begins the note of an answer that is not complete.
+	// means begins the note if the answer is incomplete.
 	means string
-	// told: the command that reads the kinds is said elsewhere.
+	// told reports that the command to read the kinds is shown elsewhere.
 	told bool
-	// calm begins the note of one that is; empty for a note in wide texts only.
+	// calm begins the note if the answer is complete; empty for a note in wide output only.
 	calm string
 }
 
-// completeness says whether something that was not seen could change the answer, what, and
-// by which command it could be seen.
+// completeness returns the notes about missing input that could change the answer, and the command
+// to read it.
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
 	return missing{source: src, complete: complete, gaps: gaps}.notes(s)
 }
@@ -58,12 +58,12 @@ func (u missing) notes(s Style) []string {
 	return notes
 }
 
-// unasked reports whether a gap stands for what was not looked for in other namespaces.
+// unasked reports whether a gap means that other namespaces were not searched on purpose.
 func unasked(g report.Gap) bool {
 	return g.APIVersion == "" && strings.HasPrefix(g.Why, string(reason.LeftOut)+":") && !g.Matters
 }
 
-// split parts the gaps that could change the answer from the others.
+// split separates the gaps that could change the answer from the others.
 func (u missing) split() (matter, others []report.Gap) {
 	for _, g := range u.gaps {
 		if g.Matters && !u.complete {
@@ -75,7 +75,7 @@ func (u missing) split() (matter, others []report.Gap) {
 	return matter, others
 }
 
-// open names the kinds that could change the answer, and the command that reads them.
+// open names the kinds that could change the answer, and the command to read them.
 func (u missing) open(s Style, gaps []report.Gap) []string {
 	kinds := kindsOf(gaps)
 	most := len(kinds)
@@ -102,8 +102,8 @@ func (u missing) open(s Style, gaps []report.Gap) []string {
 	return []string{text, toGather(s, kinds[:most])}
 }
 
-// whyUnread ends the sentence about what a server did not show: with more permissions it can be seen, or
-// where these are not what was lacking, with what the server said of the first.
+// whyUnread ends the sentence about unread kinds: with the command for missing permissions, or with
+// the error of the server.
 func whyUnread(s Style, gaps []report.Gap) string {
 	forbidden := func(g report.Gap) bool { return strings.HasPrefix(g.Why, string(reason.Forbidden)+":") }
 	if slices.ContainsFunc(gaps, forbidden) {
@@ -117,8 +117,8 @@ func whyUnread(s Style, gaps []report.Gap) string {
 	return "."
 }
 
-// toGather is the command that reads kinds for a dump. A list does not show of which kinds there
-// is nothing, so that this has to be said.
+// toGather returns the command that reads kinds for a dump. A list does not contain kinds without
+// objects, so --complete names them.
 func toGather(s Style, kinds []unseenKind) string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -126,12 +126,12 @@ func toGather(s Style, kinds []unseenKind) string {
 	}
 	text := "Add them with --from more.json --complete=" + s.text(strings.Join(words, ",")) + ": " + s.text(report.Gather(words))
 	if s.limit() > 0 && width(text) > s.limit() {
-		return "Add them: " + s.text(report.Gather(words)) // on one line, or nobody could paste it
+		return "Add them: " + s.text(report.Gather(words)) // on one line, to be pasted
 	}
 	return text
 }
 
-// where says of so many kinds that they were not seen.
+// where says that n kinds were not seen.
 func (u missing) where(n int) string {
 	if u.source.Type == "cluster" {
 		return " could not be read"
@@ -139,15 +139,14 @@ func (u missing) where(n int) string {
 	return agree(n, " is", " are") + " not in the dump"
 }
 
-// unseenKind is a kind of which a list is missing.
+// unseenKind is a kind with a missing list.
 type unseenKind struct {
-	// name is the plural as people know it, word what kubectl takes for it.
+	// name is the plural in texts, word the name for kubectl.
 	name, word string
 	rank       int
 }
 
-// known are the kinds that are named first: data, then workloads, and then what others
-// are in or run on.
+// known are the kinds that are named first: data, then workloads, then their surroundings.
 var known = []struct{ resource, name, word string }{
 	{"persistentvolumeclaims", "PVCs", "pvc"},
 	{"secrets", "Secrets", "secrets"},
@@ -168,8 +167,8 @@ var known = []struct{ resource, name, word string }{
 	{"customresourcedefinitions.apiextensions.k8s.io", "CRDs", "crd"},
 }
 
-// kindsOf are the kinds of gaps, each once: those first whose loss would hurt most, then
-// custom ones, of which nobody knows.
+// kindsOf returns the kinds of gaps, each once. Known kinds come first, in the order of known, then
+// custom ones.
 func kindsOf(gaps []report.Gap) []unseenKind {
 	var kinds []unseenKind
 	for _, g := range gaps {
@@ -203,7 +202,7 @@ func names(s Style, kinds []unseenKind) []string {
 	return list
 }
 
-// andMore lists words, and how many kinds there are beside them.
+// andMore lists words and the number of further kinds.
 func andMore(words []string, rest int) string {
 	if rest == 0 {
 		return enumerate(words, len(words))

@@ -1,5 +1,5 @@
-// Package completion completes the words of a command line, as the tab key asks for them:
-// from the dump of --from, else from the cluster.
+// Package completion completes the words of a command line for the shell, from the dump of --from,
+// else from the cluster.
 package completion
 
 import (
@@ -20,11 +20,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Program is the start of the name under which kubectl calls a plugin to complete
-// a command line. (kubectl, plugin_completion.go)
+// Program is the prefix of the name that kubectl calls for the completion of a plugin. (kubectl,
+// plugin_completion.go)
 const Program = "kubectl_complete-"
 
-// Args are the arguments of a call by kubectl that wants words completed.
+// Args converts a completion call by kubectl to cobra's arguments. It returns false for any other
+// call.
 func Args(program string, typed []string) ([]string, bool) {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	if !strings.HasPrefix(name, Program) {
@@ -36,16 +37,15 @@ func Args(program string, typed []string) ([]string, bool) {
 	return append([]string{cobra.ShellCompRequestCmd}, typed...), true
 }
 
-// words completes words: from the dump of --from if there is one, and then neither a
-// kubeconfig nor a cluster is looked at; else from the cluster.
+// words completes words. With --from it reads only the dump, neither a kubeconfig nor a cluster.
 type words struct {
 	config *genericclioptions.ConfigFlags
 }
 
-// answerWithin is how long a cluster may take to complete a word.
+// answerWithin is the timeout of a cluster for one completion.
 const answerWithin = 5 * time.Second
 
-// Register says of every command and flag which words can stand there.
+// Register sets the completion of all commands and flags.
 func Register(root *cobra.Command, config *genericclioptions.ConfigFlags) {
 	w := &words{config: config}
 	arguments := map[string]cobra.CompletionFunc{
@@ -65,7 +65,7 @@ func Register(root *cobra.Command, config *genericclioptions.ConfigFlags) {
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Value.Type() != "bool" {
-				_ = c.RegisterFlagCompletionFunc(f.Name, w.flag(f)) // it exists, and has none yet
+				_ = c.RegisterFlagCompletionFunc(f.Name, w.flag(f)) // the flag exists and has no completion yet
 			}
 		})
 	})
@@ -78,7 +78,7 @@ func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// flag completes the value of a flag.
+// flag returns the completion of a flag's value.
 func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	switch f.Name {
 	case "from", "before", "to", "graph", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "graph-token-file":
@@ -108,7 +108,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	return cobra.NoFileCompletions
 }
 
-// fixed completes one of some values. What ends in a sign wants to be continued.
+// fixed completes one of some values. No space follows if only values ending in = match.
 func fixed(values ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		found := offered(values, typed)
@@ -131,7 +131,7 @@ func texts[T ~string](values []T) []string {
 	return list
 }
 
-// failKeys are what --fail-on takes, as far as it is fixed.
+// failKeys are the fixed values and prefixes of --fail-on.
 func failKeys() []string {
 	keys := []string{"depends-on-timing", "count=", "kind="}
 	for _, o := range report.Outcomes() {
@@ -140,8 +140,8 @@ func failKeys() []string {
 	return keys
 }
 
-// bundles completes the backup that undo is about: those where backups usually are,
-// the newest first, else a directory.
+// bundles completes a backup for undo: those in the default directory, newest first, else any
+// directory.
 func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, noFiles
@@ -154,7 +154,7 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
-	slices.Reverse(entries) // their names start with the time
+	slices.Reverse(entries) // the names start with the time
 	var found []string
 	for _, e := range entries {
 		if e.IsDir() {
@@ -164,8 +164,8 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 	return offered(found, typed), noFiles | cobra.ShellCompDirectiveKeepOrder
 }
 
-// offered are the candidates that continue what was typed and mean themselves to
-// every shell: a name that a shell would read as something else is not offered.
+// offered returns the candidates with the typed prefix. Candidates that a shell would have to quote
+// are left out.
 func offered(candidates []string, typed string) []string {
 	var list []string
 	for _, text := range candidates {

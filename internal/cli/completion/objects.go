@@ -15,7 +15,7 @@ import (
 // noFiles tells the shell that file names are no candidates.
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
-// query is a question to what words are completed from.
+// query is the context of a completion: its source and namespace.
 type query struct {
 	naming
 	namespace string
@@ -48,7 +48,7 @@ func (w *words) oneObject(c *cobra.Command, args []string, typed string) ([]stri
 	return w.objects(c, args, typed)
 }
 
-// objects completes by the forms that kubectl has.
+// objects completes the forms of kubectl's arguments.
 func (q query) objects(args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	kind, name, slashed := strings.Cut(typed, "/")
 	switch {
@@ -63,7 +63,7 @@ func (q query) objects(args []string, typed string) ([]string, cobra.ShellCompDi
 	return offered(prefixed(before, q.typesOf(strings.TrimPrefix(typed, before))), typed), noFiles
 }
 
-// listBefore is what stands before the last element of a list: "a,b," of "a,b,c".
+// listBefore returns the part before the last element of a list: "a,b," of "a,b,c".
 func listBefore(typed string) string { return typed[:strings.LastIndex(typed, ",")+1] }
 
 func without(list, taken []string) []string {
@@ -88,9 +88,8 @@ func startingWith(list []string, start string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(text string) bool { return !strings.HasPrefix(text, start) })
 }
 
-// typesOf are the types whose spelling starts with what was typed: those that there are
-// objects of; if there are none such, their short names; if there are none either, all
-// types. A plural that means another type, too, has its group behind it.
+// typesOf returns the types that start with typed: plurals of types with objects; if there are
+// none, their short names; else plurals of all types. An ambiguous plural includes its group.
 func (q query) typesOf(typed string) []string {
 	known := q.types()
 	var held, short, all []string
@@ -121,7 +120,7 @@ func (q query) typesOf(typed string) []string {
 	return nil
 }
 
-// namesOf are the names of a type's objects in the namespace.
+// namesOf returns the names of a type's objects in the namespace.
 func (q query) namesOf(kind, typed string) []string {
 	r, ok := q.types().Find(kind)
 	if !ok {
@@ -134,7 +133,7 @@ func (q query) namesOf(kind, typed string) []string {
 	return names
 }
 
-// object is one object; nil if it is not to be had.
+// object returns one object; nil if it can't be read.
 func (q query) object(kind, name string) *object.Object {
 	r, ok := q.types().Find(kind)
 	if !ok {
@@ -147,8 +146,7 @@ func (q query) object(kind, name string) *object.Object {
 	return o
 }
 
-// finalizers completes the arguments of remove-finalizer: an object, then the
-// finalizers that it has.
+// finalizers completes the arguments of remove-finalizer: an object, then its finalizers.
 func (w *words) finalizers(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	many := c.Flags().Changed("selector") || c.Flags().Changed("all-of-kind")
 	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
@@ -167,7 +165,7 @@ func (w *words) finalizers(c *cobra.Command, args []string, typed string) ([]str
 	})
 }
 
-// namespaces completes a namespace, the last one of a list.
+// namespaces completes the last namespace of a list.
 func (w *words) namespaces(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
 		before := listBefore(typed)
@@ -189,7 +187,7 @@ func (w *words) patterns(c *cobra.Command, _ []string, typed string) ([]string, 
 	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) { return q.objects(nil, typed) })
 }
 
-// named completes what a kubeconfig names: contexts, clusters or users.
+// named completes a name from the kubeconfig: a context, cluster or user.
 func (w *words) named(names func(*api.Config) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if c.Flags().Changed("from") {
@@ -203,7 +201,7 @@ func (w *words) named(names func(*api.Config) []string) cobra.CompletionFunc {
 	}
 }
 
-// inKubeconfig says which flags name what is in a kubeconfig.
+// inKubeconfig returns the names in a kubeconfig by flag.
 var inKubeconfig = map[string]func(*api.Config) []string{
 	"context": func(k *api.Config) []string { return slices.Sorted(maps.Keys(k.Contexts)) },
 	"cluster": func(k *api.Config) []string { return slices.Sorted(maps.Keys(k.Clusters)) },

@@ -14,31 +14,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// naming is what words are completed from: a dump or a cluster. Whatever goes wrong,
-// there is nothing to offer.
+// naming is the source of completions: a dump or a cluster. Errors lead to no completions.
 type naming interface {
 	types() targets.Types
-	// names are those of a type's objects that start with a prefix, in a namespace if
-	// they are in one.
+	// names returns the names of a type's objects that start with prefix. The namespace counts for
+	// namespaced types only.
 	names(r object.Resource, namespace, prefix string) ([]string, error)
 	find(r object.Resource, namespace, name string) (*object.Object, error)
-	// inhabited are the namespaces that objects are in, where there is no list of them.
+	// inhabited returns the namespaces of the objects, for dumps without Namespace objects.
 	inhabited() ([]string, error)
-	// fallback is the namespace that is meant when none is given.
+	// fallback returns the namespace to use if none is given.
 	fallback() string
 	close()
 }
 
-// naming is the dump of --from, else the cluster; nil if neither can be had. Standard
-// input is not read: it is for the command that is being typed.
+// naming returns the dump of --from, else the cluster; nil if neither can be read. It does not read
+// standard input, which belongs to the command that is being typed.
 func (w *words) naming(c *cobra.Command) naming {
 	if from, err := c.Flags().GetStringArray("from"); err == nil && len(from) > 0 {
-		slices.Sort(from) // cobra has read the flags twice by now
+		slices.Sort(from) // cobra has parsed the flags twice
 		from = slices.Compact(from)
 		if slices.Contains(from, "-") {
 			return nil
 		}
-		partial, _ := c.Flags().GetBool("allow-partial") // where there is none, it is false
+		partial, _ := c.Flags().GetBool("allow-partial") // false without such a flag
 		memory := source.NewMemory()
 		defer memory.End()
 		l, err := snapshot.ReadOutline(from, snapshot.Options{AllowPartial: partial, Memory: memory.Room})
@@ -62,11 +61,11 @@ func (w *words) naming(c *cobra.Command) naming {
 		client.Close()
 		return nil
 	}
-	namespace, _, _ := w.config.ToRawKubeConfigLoader().Namespace() // connecting has read it
+	namespace, _, _ := w.config.ToRawKubeConfigLoader().Namespace() // Connect has already read it
 	return &clusterNames{ctx, cancel, client, d.Resources, namespace}
 }
 
-// dumpNames are the names of a dump.
+// dumpNames completes from a dump.
 type dumpNames struct{ *snapshot.Outline }
 
 func (d dumpNames) types() targets.Types {
@@ -87,7 +86,7 @@ func (d dumpNames) fallback() string { return source.DefaultNamespace }
 
 func (d dumpNames) close() {}
 
-// clusterNames are the names of a cluster. Only metadata is asked for.
+// clusterNames completes from a cluster. It reads only metadata.
 type clusterNames struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -127,7 +126,7 @@ func (k *clusterNames) find(r object.Resource, namespace, name string) (*object.
 	return k.client.Get(k.ctx, ref)
 }
 
-// inhabited is empty: who may not list the namespaces of a cluster types them.
+// inhabited returns nothing: without permission to list namespaces, they must be typed.
 func (k *clusterNames) inhabited() ([]string, error) { return nil, nil }
 
 func (k *clusterNames) fallback() string { return k.namespace }

@@ -1,4 +1,4 @@
-// Package exit is how a command ends: the exit codes, and the errors that carry them.
+// Package exit defines the exit codes and the errors that carry them.
 package exit
 
 import (
@@ -21,23 +21,22 @@ const (
 	Interrupted = 130
 )
 
-// Error ends a command that has answered with a code of its own. The message goes
-// to stderr.
+// Error ends a command with an exit code. The message is printed to stderr; it may be empty.
 type Error struct {
 	Code    int
 	Message string
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Refusedf is the error of a command that has refused to write.
+// Refusedf returns the error of a command that refused to write.
 func Refusedf(format string, args ...any) error {
 	return &Error{Code: Refused, Message: "refused, nothing was written: " + fmt.Sprintf(format, args...)}
 }
 
-// Verdict is the exit code of an answer: whether there are findings, then whether it rests
-// on gaps.
+// Verdict returns the error of a finished check: Findings if there are any, else that of
+// UnlessComplete.
 func Verdict(findings, required, complete bool) error {
 	if findings {
 		return &Error{Code: Findings}
@@ -45,7 +44,8 @@ func Verdict(findings, required, complete bool) error {
 	return UnlessComplete(required, complete)
 }
 
-// UnlessComplete is the error of an answer that rests on gaps, if that matters.
+// UnlessComplete returns the error Incomplete if a complete answer was required but some input was
+// missing.
 func UnlessComplete(required, complete bool) error {
 	if required && !complete {
 		return &Error{Code: Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
@@ -53,7 +53,7 @@ func UnlessComplete(required, complete bool) error {
 	return nil
 }
 
-// CodeOf is the exit code of a command that ends with an error.
+// CodeOf returns the exit code for the error of a command.
 func CodeOf(ctx context.Context, err error) int {
 	var line *usage.Error
 	var own *Error

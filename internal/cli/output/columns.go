@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// columns are those of -o custom-columns. kubectl's own printer of them comes with all
-// types of Kubernetes, whose initialisation takes longer than most commands.
+// columns prints -o custom-columns. kubectl's own printer imports all types of Kubernetes; their
+// initialisation takes longer than most commands.
 //
 // Upstream: kubectl/pkg/cmd/get/customcolumn.go NewCustomColumnsPrinterFromSpec.
 type columns struct {
@@ -30,8 +30,8 @@ type columns struct {
 
 var errNoColumns = errors.New("custom-columns format specified but no custom columns given")
 
-// columnsOf reads custom-columns=HEADER:PATH,… and custom-columns-file=FILE, whose two
-// lines are the headers and the paths. It reports false for any other format.
+// columnsOf parses custom-columns=HEADER:PATH,… and custom-columns-file=FILE, a file with a line of
+// headers and a line of paths. It returns false for any other format.
 func columnsOf(format string, noHeaders bool) (*columns, bool, error) {
 	name, spec, _ := strings.Cut(format, "=")
 	if name != "custom-columns" && name != "custom-columns-file" {
@@ -90,8 +90,8 @@ func (k *columns) add(header, path string) error {
 
 var relaxedPath = regexp.MustCompile(`^\{\.?([^{}]+)\}$|^\.?([^{}]+)$`)
 
-// fieldPath is a JSONPath to a field, as kubectl takes it: a.b, .a.b, {a.b} or {.a.b}.
-// A field that is not there is none, and no error.
+// fieldPath parses a JSONPath to a field, as kubectl accepts it: a.b, .a.b, {a.b} or {.a.b}. A
+// missing field is no error.
 //
 // Upstream: kubectl/pkg/cmd/get/customcolumn.go RelaxedJSONPathExpression.
 func fieldPath(text string) (*jsonpath.JSONPath, error) {
@@ -108,8 +108,8 @@ func fieldPath(text string) (*jsonpath.JSONPath, error) {
 	return parsed, err
 }
 
-// PrintObj prints a row of columns, and of a document with rows one for each of
-// them. It looks at the JSON of the document, its texts escaped.
+// PrintObj prints one row, or one for each row of a document that has rows. The paths apply to the
+// JSON of the document, with escaped strings.
 func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 	raw, err := json.Marshal(document)
 	if err != nil {
@@ -137,13 +137,13 @@ func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 	return table.Flush()
 }
 
-// rowLists are the lists of documents that hold their rows; of others it is items.
+// rowLists maps kinds of documents to the field with their rows; the default is items.
 var rowLists = map[any]string{
 	"Backups": "backups", "Checkup": "findings", "Diagnosis": "findings", "Graph": "nodes", "Lost": "losses", "Plan": "effects", "Run": "writes",
 }
 
-// rowsOf are what the document is about: its items, what was found, what becomes of objects.
-// A row has the metadata of its object, as kubectl's users name the fields.
+// rowsOf returns the rows of a document, or the document itself. Each row gets the metadata of its
+// object under the field names of kubectl.
 func rowsOf(document map[string]any) []any {
 	rows, ok := document[cmp.Or(rowLists[document["kind"]], "items")].([]any)
 	if !ok {

@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestColumnsAreThoseOfKubectl: whatever is asked for, kubectl's own printer prints the
-// same, and fails where it fails.
+// TestColumnsAreThoseOfKubectl: the output and the errors equal those of kubectl's own printer.
 func TestColumnsAreThoseOfKubectl(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -62,8 +61,7 @@ func TestColumnsAreThoseOfKubectl(t *testing.T) {
 	}
 }
 
-// TestColumnsOfHostileNames: what a name holds stays in its cell, and does nothing to a
-// terminal.
+// TestColumnsOfHostileNames: a name stays in its cell, and does not control the terminal.
 func TestColumnsOfHostileNames(t *testing.T) {
 	k, _, err := columnsOf("custom-columns=A:.name,B:.list", false)
 	if err != nil {
@@ -80,8 +78,8 @@ func TestColumnsOfHostileNames(t *testing.T) {
 	}
 }
 
-// TestColumnsOfFindings: a diagnosis has a row for each finding, which has the fields of the
-// finding and the metadata of its object.
+// TestColumnsOfFindings: a diagnosis has a row for each finding, with its fields and the metadata
+// of its object.
 func TestColumnsOfFindings(t *testing.T) {
 	k, _, err := columnsOf("custom-columns=NS:.metadata.namespace,NAME:.metadata.name,KIND:.kind,CODE:.code,OBJECT:.object.name", false)
 	if err != nil {

@@ -13,20 +13,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
-// FormatsOf is the annotation of --output with the formats that the command knows.
+// FormatsOf is the annotation of --output with the formats of the command.
 const FormatsOf = "kubectl-gc.io/formats"
 
-// familiar are the formats of kubectl, and jsonl; those that want an argument with the sign
-// before it.
+// familiar are the formats of kubectl, and jsonl. Those that end in = need an argument.
 var familiar = []string{
 	"wide", "json", "jsonl", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=",
 	"custom-columns=", "custom-columns-file=",
 }
 
-// formats are all formats of a command.
+// formats returns all formats of a command.
 func (o *Output) formats() []string { return append(slices.Clone(familiar), o.Own...) }
 
-// templateFlags are those of kubectl about templates.
+// templateFlags are the template flags of kubectl.
 type templateFlags struct {
 	template     string
 	allowMissing bool
@@ -37,7 +36,7 @@ func (t *templateFlags) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&t.allowMissing, "allow-missing-template-keys", true, "In templates, pass over fields that are not there.")
 }
 
-// complete is the format with its template.
+// complete returns the format with its template.
 func (t *templateFlags) complete(format string) string {
 	if t.template == "" || strings.Contains(format, "=") {
 		return format
@@ -45,8 +44,8 @@ func (t *templateFlags) complete(format string) string {
 	return cmp.Or(format, "go-template") + "=" + t.template
 }
 
-// templateError is the error of a template that did not work, without the document,
-// which the printers add to it.
+// templateError returns the error of a failed template without the document that the printers
+// append.
 func templateError(err error) error {
 	if err == nil {
 		return nil
@@ -58,7 +57,7 @@ func templateError(err error) error {
 	return errors.New(message)
 }
 
-// unknownFormat says which formats there are.
+// unknownFormat lists the formats.
 func (o *Output) unknownFormat(c *cobra.Command) error {
 	name, _, _ := strings.Cut(o.Format, "=")
 	names := o.formats()
@@ -69,8 +68,8 @@ func (o *Output) unknownFormat(c *cobra.Command) error {
 		usage.DidYouMean(usage.Nearest(strings.ToLower(name), names)))
 }
 
-// colourForced reports whether the environment asks for colour where there is no
-// terminal; NO_COLOR is the stronger word.
+// colourForced reports whether the environment forces colour without a terminal. NO_COLOR takes
+// precedence.
 func colourForced() bool {
 	force := os.Getenv("CLICOLOR_FORCE")
 	_, no := os.LookupEnv("NO_COLOR")

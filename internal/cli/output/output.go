@@ -1,5 +1,5 @@
-// Package output is how a command answers: the formats of documents, texts and pictures,
-// the order of rows, and what the terminal can show.
+// Package output prints the answers of commands: formats, pictures, the order of rows, and the
+// capabilities of the terminal.
 package output
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// Output says how to answer.
+// Output selects how to print an answer.
 type Output struct {
 	Format    string
 	noHeaders bool
@@ -26,20 +26,20 @@ type Output struct {
 	colour    string
 	sortBy    string
 	templates templateFlags
-	// Own are the formats of the command beside those of every machine printer.
+	// Own are the formats of the command in addition to the machine formats.
 	Own []string
 }
 
 const machineFormats = "json, jsonl, yaml, kyaml, name, jsonpath=…, go-template=…, custom-columns=…"
 
-// AddFlags adds those that every answer has.
+// AddFlags adds the flags common to all answers.
 func (o *Output) AddFlags(f *pflag.FlagSet) {
 	own := ""
 	if len(o.Own) > 0 {
 		own = strings.Join(o.Own, ", ") + ", "
 	}
 	f.StringVarP(&o.Format, "output", "o", "", "Output format: wide, "+own+machineFormats+".")
-	_ = f.SetAnnotation("output", FormatsOf, o.formats()) // it was added just now
+	_ = f.SetAnnotation("output", FormatsOf, o.formats()) // the flag was just added
 	f.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the line of column names.")
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
 	o.templates.addFlags(f)
@@ -47,7 +47,7 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
 }
 
-// style is how a person at the other end of out sees best.
+// style returns the style for a reader of out.
 func (o *Output) style(out io.Writer) render.Style {
 	s := render.Style{Wide: o.Format == "wide", NoHeaders: o.noHeaders, ASCII: o.ascii || !UTF8Locale()}
 	s.Colour = o.colour == "always" || o.colour == "auto" && (printers.AllowsColorOutput(out) || colourForced())
@@ -55,8 +55,7 @@ func (o *Output) style(out io.Writer) render.Style {
 	return s
 }
 
-// UTF8Locale is false when the locale says that the terminal cannot show more
-// than ASCII.
+// UTF8Locale reports whether the locale supports UTF-8. An unset locale does.
 func UTF8Locale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := os.Getenv(name); v != "" {
@@ -67,26 +66,26 @@ func UTF8Locale() bool {
 	return true
 }
 
-// Full is the format with its template.
+// Full returns the format with its template.
 func (o *Output) Full() string { return o.templates.complete(o.Format) }
 
-// ForPeople reports whether the format is one that leaves things out.
+// ForPeople reports whether the format omits information.
 func (o *Output) ForPeople() bool {
 	format := o.Full()
 	return format == "" || format == "wide" || format == "name"
 }
 
-// PlaysSteps reports whether the format shows the steps of a plan without being asked to: a page
-// plays them.
+// PlaysSteps reports whether the format includes the steps of a plan by default: an HTML page plays
+// them.
 func (o *Output) PlaysSteps() bool { return o.Format == "html" }
 
-// AsText reports whether the answer is a text of ours, and no document.
+// AsText reports whether the answer is text or a format of the command, not a machine format.
 func (o *Output) AsText() bool {
 	return o.Format == "" || o.Format == "wide" || slices.Contains(o.Own, o.Format)
 }
 
-// Print writes a document in a machine format. It returns false when the format
-// is one for people.
+// Print writes a document in a machine format. It returns false for text and the command's own
+// formats, and an error for an unknown one.
 func (o *Output) Print(c *cobra.Command, out io.Writer, document runtime.Object) (bool, error) {
 	if err := o.sort(c, document); err != nil {
 		return true, err
@@ -111,15 +110,13 @@ func (o *Output) Print(c *cobra.Command, out io.Writer, document runtime.Object)
 	return true, templateError(printer.PrintObj(document, out))
 }
 
-// Writer writes a document in one way.
+// Writer writes a document in one format.
 type Writer func(io.Writer, render.Style) error
 
-// Formats are the formats of a command beside those of every machine printer, by the names
-// that output.own lists.
+// Formats maps the names in Output.Own to their writers.
 type Formats map[string]Writer
 
-// Show writes a document: in the format of machines that was asked for, in one of the
-// command's own, or as text for people.
+// Show writes a document in the selected format: a machine format, one of the command, or text.
 func (o *Output) Show(c *cobra.Command, out io.Writer, document runtime.Object, text Writer, own ...Formats) error {
 	if done, err := o.Print(c, out, document); done || err != nil {
 		return err

@@ -17,13 +17,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// DrawnFormats are the formats of pictures.
+// DrawnFormats are the picture formats.
 var DrawnFormats = []string{"svg", "mermaid", "html"}
 
-// Drawing makes what a document looks like, when a picture is asked for.
+// Drawing builds the picture of a document.
 type Drawing func(draw.Options) (*draw.Document, error)
 
-// Drawn are the formats of pictures, all of one drawing.
+// Drawn returns the picture formats of a drawing.
 func Drawn(drawing Drawing) Formats {
 	still := func(write func(io.Writer, *draw.Scene) error) Writer {
 		return func(out io.Writer, _ render.Style) error {
@@ -37,7 +37,7 @@ func Drawn(drawing Drawing) Formats {
 	return Formats{"svg": still(draw.WriteSVG), "mermaid": still(draw.WriteMermaid), "html": drawing.page}
 }
 
-// page writes a page, with a still picture in it if that is one that a person can read.
+// page writes an HTML page. It includes a still picture if that is small enough to be readable.
 func (d Drawing) page(out io.Writer, _ render.Style) error {
 	document, err := d(draw.Options{Page: true})
 	if err != nil {
@@ -53,24 +53,24 @@ func (d Drawing) page(out io.Writer, _ render.Style) error {
 	return draw.WriteHTML(out, *document)
 }
 
-// GraphDrawing shows a graph.
+// GraphDrawing draws a graph.
 func GraphDrawing(doc *report.Graph) Drawing {
 	return func(o draw.Options) (*draw.Document, error) {
 		return &draw.Document{Scene: draw.OfGraph(doc, o), Graph: doc}, nil
 	}
 }
 
-// planDrawing shows what a plan affects.
+// planDrawing draws the objects that a plan affects.
 func planDrawing(ctx context.Context, snap *snapshot.Snapshot, p *report.Plan) Drawing {
 	return drawingOf(ctx, snap, draw.Document{Plan: p}, p, draw.Affected, draw.OfPlan)
 }
 
-// ExplanationDrawing shows whom an explanation is about.
+// ExplanationDrawing draws the objects of an explanation.
 func ExplanationDrawing(ctx context.Context, snap *snapshot.Snapshot, e *report.Explanation) Drawing {
 	return drawingOf(ctx, snap, draw.Document{Explanation: e}, e, draw.Concerned, draw.OfExplanation)
 }
 
-// drawingOf shows a report among the objects that it is about, and their owners.
+// drawingOf draws a report with the objects that it mentions and their owners.
 func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []report.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
 	return func(o draw.Options) (*draw.Document, error) {
 		refs := about(doc)
@@ -87,17 +87,17 @@ func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Docum
 	}
 }
 
-// Timeline is the format of a page about what was lost.
+// Timeline returns the HTML format of a list of losses.
 func Timeline(d *report.Lost) Formats {
 	return Formats{"html": func(out io.Writer, _ render.Style) error { return draw.WriteTimeline(out, d) }}
 }
 
-// As writes a document in one way.
+// As binds a write function to its document.
 func As[T any](write func(io.Writer, render.Style, T) error, document T) Writer {
 	return func(out io.Writer, s render.Style) error { return write(out, s, document) }
 }
 
-// Markdown is the format that one pastes into a pull request.
+// Markdown returns the Markdown format.
 func Markdown[T any](write func(io.Writer, render.Style, T) error, document T) Formats {
 	return Formats{"markdown": As(write, document)}
 }
@@ -108,7 +108,7 @@ var (
 	MarkdownFormat = []string{"markdown"}
 )
 
-// ShowPlan prints a plan, or its steps, in the format that was asked for.
+// ShowPlan prints a plan or its steps in the selected format.
 func (o *Output) ShowPlan(c *cobra.Command, out io.Writer, snap *snapshot.Snapshot, p *report.Plan, steps bool) error {
 	text := As(render.PlanTable, p)
 	if steps {
@@ -117,8 +117,8 @@ func (o *Output) ShowPlan(c *cobra.Command, out io.Writer, snap *snapshot.Snapsh
 	return o.Show(c, out, p, text, Drawn(planDrawing(c.Context(), snap, p)), Markdown(render.PlanMarkdown, p))
 }
 
-// CheckWrites refuses a format that shows what is planned where it is going to be done: what
-// came of it has no such format.
+// CheckWrites refuses a plan format for a command that executes its plan: the report of a run has
+// no such format.
 func (o *Output) CheckWrites(c *cobra.Command, writes bool) error {
 	if writes && slices.Contains(PlanFormats, o.Format) {
 		return usage.Errorf(c, "--output=%s shows a plan and what is done is none: give --dry-run, or another format", o.Format)

@@ -17,13 +17,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// AddSortFlag adds --sort-by, for answers that have rows.
+// AddSortFlag adds --sort-by, for answers with rows.
 func (o *Output) AddSortFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "Order the rows by this field of each, a JSONPath as .object.name; tables keep outcomes and severities together.")
 	usage.Unlist(f, "sort-by")
 }
 
-// sort brings the rows of a document into the order that was asked for.
+// sort sorts the rows of a document by --sort-by.
 func (o *Output) sort(c *cobra.Command, document runtime.Object) error {
 	if o.sortBy == "" {
 		return nil
@@ -49,15 +49,15 @@ func (o *Output) sort(c *cobra.Command, document runtime.Object) error {
 	return nil
 }
 
-// key is the value of a row that it is sorted by.
+// key is the value that a row is sorted by.
 type key struct {
 	has    bool
 	number float64
 	text   string
 }
 
-// sortRows sorts rows by a field, as their JSON has it. Rows without the field come
-// first, as with kubectl; rows that are equal in it stay in their order.
+// sortRows sorts rows stably by a field of their JSON. As with kubectl, rows without the field come
+// first.
 func sortRows[T any](rows []T, field string) error {
 	path, err := fieldPath(field)
 	if err != nil {

@@ -47,8 +47,7 @@ func TestSortRows(t *testing.T) {
 	}
 }
 
-// TestSortRowsKeepsAll: sorting changes nothing but the order, and leaves what is equal
-// in its place.
+// TestSortRowsKeepsAll: sorting changes only the order, and is stable.
 func TestSortRowsKeepsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(-3, 3), 1, 20).Draw(t, "counts")

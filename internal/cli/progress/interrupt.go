@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 )
 
-// UnderWay is what a command is doing, for whoever interrupts it.
+// UnderWay holds what a command is doing, for the message after an interrupt. It is safe for
+// concurrent use.
 type UnderWay struct {
 	mu   sync.Mutex
 	text string
@@ -16,15 +17,14 @@ type UnderWay struct {
 
 type underWayKey struct{}
 
-// Recorded is a context in which stages say what is under way.
+// Recorded returns a context that makes stages record what they do.
 func Recorded(ctx context.Context) (context.Context, *UnderWay) {
 	u := &UnderWay{}
 	return context.WithValue(ctx, underWayKey{}, u), u
 }
 
-// UnlessInterrupted returns what a function returns, or the error of the context if
-// that ends before. The function may wait for a pipe that says nothing more: it is
-// left behind, and must not write anything.
+// UnlessInterrupted returns the result of f, or the error of the context if that ends first. f may
+// block on a silent pipe; its goroutine is then abandoned and must not write anything.
 func UnlessInterrupted[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -44,7 +44,7 @@ func UnlessInterrupted[T any](ctx context.Context, f func() (T, error)) (T, erro
 	}
 }
 
-// Asking records that a person is asked, before anything is written.
+// Asking records that a confirmation is pending, until answered is called.
 func Asking(ctx context.Context) (answered func()) {
 	u, ok := ctx.Value(underWayKey{}).(*UnderWay)
 	if !ok {
@@ -64,8 +64,8 @@ func (u *UnderWay) set(text string) {
 	u.text = text
 }
 
-// MessageOf is what is said about the error that a command ends with. An interruption
-// says what was under way; what was written by then, the command has said itself.
+// MessageOf returns the message for the error of a command. After an interrupt it names the current
+// stage. Commands report themselves what was written by then.
 func (u *UnderWay) MessageOf(code int, err error) string {
 	_, own := errors.AsType[*exit.Error](err)
 	if code != exit.Interrupted || own {

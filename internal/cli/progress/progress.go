@@ -1,5 +1,5 @@
-// Package progress tells on stderr what a command does that takes long, and what was under
-// way when somebody interrupts it.
+// Package progress shows on stderr what a slow command is doing, and records it for the message
+// after an interrupt.
 package progress
 
 import (
@@ -20,23 +20,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// AddFlag adds --progress, which every stage looks at.
+// AddFlag adds --progress, which all stages use.
 func AddFlag(f *pflag.FlagSet) {
 	usage.AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
 		"auto", "plain", "none")
 }
 
 const (
-	// silence is how long a command may say nothing about what it does.
+	// silence is how long a stage shows nothing.
 	silence = time.Second
-	// blink is how often a line changes at most.
+	// blink is the interval between updates of a line.
 	blink = 100 * time.Millisecond
 
 	clearLine = "\r\x1b[K"
 )
 
-// manner is how progress is shown: by one line that changes and leaves nothing behind,
-// by lines that stay, or not at all.
+// manner is how progress is shown: by one line that is updated and finally erased, by permanent
+// lines, or not at all.
 type manner uint8
 
 const (
@@ -45,8 +45,8 @@ const (
 	animated
 )
 
-// mannerOf is how a command shows its progress on stderr. By itself it does so on a
-// terminal only, and not for a machine that pretends to be one.
+// mannerOf returns how a command shows its progress. By default that is on a terminal only, and not
+// in CI.
 func mannerOf(c *cobra.Command, errOut io.Writer) manner {
 	mode := "auto"
 	if f := c.Flag("progress"); f != nil {
@@ -62,8 +62,7 @@ func mannerOf(c *cobra.Command, errOut io.Writer) manner {
 	}
 }
 
-// Stage is something that a command does and that may take a while. What takes longer
-// than a second is said on stderr.
+// Stage is a part of a command that may be slow. After a second it is shown on stderr.
 type Stage struct {
 	ctx    context.Context
 	errOut io.Writer
@@ -78,7 +77,7 @@ type Stage struct {
 	over  sync.WaitGroup
 }
 
-// Begin starts a stage; the text says what is done, as "reading shop.yaml".
+// Begin starts a stage with a text such as "reading shop.yaml".
 func Begin(c *cobra.Command, errOut io.Writer, text string) *Stage {
 	s := &Stage{ctx: c.Context(), errOut: errOut, manner: mannerOf(c, errOut), text: text, done: make(chan struct{})}
 	if s.record, _ = s.ctx.Value(underWayKey{}).(*UnderWay); s.record != nil {
@@ -91,7 +90,7 @@ func Begin(c *cobra.Command, errOut io.Writer, text string) *Stage {
 	return s
 }
 
-// Columns is the width of a terminal; 0 for what is none.
+// Columns returns the width of a terminal; 0 if out is none.
 func Columns(out io.Writer) int {
 	if size := (term.TTY{Out: out}).GetSize(); size != nil {
 		return int(size.Width)
@@ -99,20 +98,19 @@ func Columns(out io.Writer) int {
 	return 0
 }
 
-// Line is how many columns there are for the line that tells of the stage; none where no
-// line changes.
+// Line returns the width for the text of the stage, and whether the line is updated.
 func (s *Stage) Line() (width int, changes bool) {
 	return max(0, s.width-1), s.manner == animated
 }
 
-// Tell says how far the stage is.
+// Tell changes the text of the stage.
 func (s *Stage) Tell(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text = text
 }
 
-// End ends the stage. The terminal is as it was before.
+// End ends the stage and erases its line.
 func (s *Stage) End() {
 	close(s.done)
 	s.over.Wait()
@@ -124,7 +122,7 @@ func (s *Stage) End() {
 	}
 }
 
-// show writes the line, once or again and again.
+// show writes the line once, or repeatedly if it is animated.
 func (s *Stage) show() {
 	start := time.Now()
 	next := time.NewTimer(silence)
@@ -151,8 +149,7 @@ func (s *Stage) show() {
 	}
 }
 
-// fitted is a text that leaves the last column of a terminal free: a line that wraps
-// cannot be taken back.
+// fitted cuts a text so that the last column stays free: a wrapped line can't be erased.
 func fitted(text string, width int) string {
 	if r := []rune(text); width > 1 && len(r) >= width {
 		return string(r[:width-1])
@@ -160,7 +157,7 @@ func fitted(text string, width int) string {
 	return text
 }
 
-// Reading is the text of a stage that reads files.
+// Reading returns the text of a stage that reads files.
 func Reading(files []string) string {
 	for i, name := range files {
 		if name == "-" {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestManner: nothing is animated but on a terminal that can.
+// TestManner: progress is animated only on a capable terminal.
 func TestManner(t *testing.T) {
 	_, terminal, err := pty.Open()
 	if err != nil {

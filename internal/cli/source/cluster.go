@@ -20,15 +20,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// NewConfig are the flags of kubectl that say which cluster is meant and as whom.
-// The namespace is a flag of the commands that know one.
+// NewConfig returns the flags of kubectl that select a cluster and a user. Commands with a
+// namespace add that flag themselves.
 func NewConfig() *genericclioptions.ConfigFlags {
 	config := genericclioptions.NewConfigFlags(true)
 	config.Namespace = nil
 	return config
 }
 
-// Cluster says how to read a live cluster.
+// Cluster is how to read a live cluster.
 type Cluster struct {
 	Config    *genericclioptions.ConfigFlags
 	Scope     kube.Scope
@@ -37,7 +37,7 @@ type Cluster struct {
 	Burst     int
 }
 
-// AddFlags adds those that say what is read of the cluster, and how.
+// AddFlags adds the flags that select what is read from the cluster.
 func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&k.Scope.Namespaces, "namespaces", nil,
 		"Of a cluster, read only these namespaces and cluster-scoped objects.")
@@ -49,15 +49,15 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 	k.AddRateFlags(f)
 }
 
-// AddRateFlags adds those that say how fast the cluster may be asked.
+// AddRateFlags adds the flags that limit the rate of requests.
 func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 	f.Float32Var(&k.Qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&k.Burst, "burst", 10, "With --qps: so many requests may go at once.")
 	usage.Unlist(f, "qps", "burst")
 }
 
-// Connect makes a client. It sends nothing yet. What the server warns of when something is
-// written is shown as kubectl shows it.
+// Connect returns a client. It sends no request yet. Warnings of the server are printed as kubectl
+// prints them.
 //
 // Upstream: kubectl/pkg/cmd/cmd.go NewDefaultKubectlCommandWithArgs.
 func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
@@ -83,17 +83,17 @@ func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	})
 }
 
-// Known reports whether something says where a cluster is: a flag, a kubeconfig, or
-// the pod that this runs in. Without any of them client-go asks port 8080.
+// Known reports whether a flag, a kubeconfig or the pod environment names a cluster. Without one,
+// client-go would try port 8080 of this machine.
 func (k *Cluster) Known() bool {
 	if k.Config.APIServer != nil && *k.Config.APIServer != "" || os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
 		return true
 	}
 	raw, err := k.Config.ToRawKubeConfigLoader().RawConfig()
-	return err != nil || len(raw.Clusters) > 0 // what is wrong with it, connecting says
+	return err != nil || len(raw.Clusters) > 0 // connecting reports the error
 }
 
-// Read takes a snapshot of what is in a scope.
+// Read takes a snapshot of a scope.
 func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
 	s := progress.Begin(c, errOut, "reading the cluster")
 	defer s.End()
@@ -102,7 +102,7 @@ func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, 
 	})
 }
 
-// sizeText is a number of bytes for people: "812 B", "69.5 KiB", "1.2 GiB".
+// sizeText formats a number of bytes: "812 B", "69.5 KiB", "1.2 GiB".
 func sizeText(n int64) string {
 	size, unit := float64(n), 0
 	for size >= 1024 && unit < 4 {
@@ -114,6 +114,5 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", size, "KMGT"[unit-1])
 }
 
-// IsRate reports whether a number is one that can be a limit: what is no number would
-// be none.
+// IsRate reports whether a number can be a limit. NaN can't: it would mean no limit.
 func IsRate(qps float32) bool { return qps >= 0 && qps <= math.MaxFloat32 }

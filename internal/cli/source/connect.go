@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
-// Connect makes a client from kubectl's flags. It sends no request: what is wrong
-// with the server shows at the first one.
+// Connect returns a client from kubectl's flags. It sends no request; the first request reports
+// problems of the server.
 func Connect(flags genericclioptions.RESTClientGetter, o kube.Options) (*kube.Client, error) {
 	config, err := flags.ToRESTConfig()
 	if err != nil {
@@ -19,8 +19,7 @@ func Connect(flags genericclioptions.RESTClientGetter, o kube.Options) (*kube.Cl
 	return kube.Connect(config, o)
 }
 
-// contextName is the context that the flags and the kubeconfig choose; empty
-// inside of a pod.
+// contextName returns the selected context of the kubeconfig; empty in a pod.
 func contextName(flags genericclioptions.RESTClientGetter) string {
 	if chosen, ok := flags.(*genericclioptions.ConfigFlags); ok && chosen.Context != nil && *chosen.Context != "" {
 		return *chosen.Context
@@ -31,7 +30,7 @@ func contextName(flags genericclioptions.RESTClientGetter) string {
 	}
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return "" // a pod has no kubeconfig; what is wrong with one, ToRESTConfig has said
+		return "" // a pod has no kubeconfig; ToRESTConfig has reported a broken one
 	}
 	return raw.CurrentContext
 }

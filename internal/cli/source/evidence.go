@@ -13,23 +13,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// bodies are the objects of a dump that evidence is taken from, read with the
-// snapshot in one go.
+// bodies collects evidence from the objects of a dump while the snapshot is read.
 type bodies struct {
 	world evidence.World
-	// had are the objects, by part, that were read whole.
+	// had are the objects that were read with their bodies, by part.
 	had map[evidence.Part]map[place]bool
-	// records are what was added, in order, where a snapshot is to be written with them.
+	// records are the added records in order, kept if the snapshot will be written.
 	records []*evidence.Record
 	keep    bool
-	// told are the parts about which records say how far a server has listed them. They were read
-	// for the snapshot, and not with it.
+	// told are the parts with a record of how far a server has listed them. Such lists were read
+	// for a snapshot, separately from its objects.
 	told map[evidence.Part]bool
 	// later are the objects with a record that are not in the snapshot of a cluster: see noteLater.
 	later map[identity]bool
 }
 
-// identity finds an object whose group may be another one in another place.
+// identity identifies an object without its group, which may differ between sources.
 type identity struct{ kind, namespace, name string }
 
 func identityOf(ref object.Ref) identity { return identity{ref.Kind, ref.Namespace, ref.Name} }
@@ -41,7 +40,7 @@ func newBodies() *bodies {
 	return &bodies{had: map[evidence.Part]map[place]bool{}, told: map[evidence.Part]bool{}}
 }
 
-// wants is what says anything of the body of an object. A second copy says nothing.
+// wants returns the fields to read from the body of an object; nil for a second copy.
 func (b *bodies) wants(o *object.Object) *manifest.Fields {
 	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok && b.had[part][place{o.Namespace, o.Name}] {
 		return nil
@@ -49,8 +48,8 @@ func (b *bodies) wants(o *object.Object) *manifest.Fields {
 	return evidence.FieldsOf(o)
 }
 
-// add takes in the body of an object. One that cannot be read makes its part
-// incomplete, which is all that follows from it.
+// add reads evidence from the body of an object. An unreadable body makes its part incomplete and
+// is no error.
 func (b *bodies) add(o *object.Object, text []byte) error {
 	if len(text) == 0 {
 		b.take(evidence.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
@@ -64,7 +63,7 @@ func (b *bodies) add(o *object.Object, text []byte) error {
 	return nil
 }
 
-// line takes in what a snapshot of ours has kept of the body of an object.
+// line reads the evidence of an object from a line of our own snapshot.
 func (b *bodies) line(text []byte) error {
 	r, err := evidence.ParseLine(text)
 	if err != nil {
@@ -97,7 +96,7 @@ func (b *bodies) see(apiVersion, kind string, at place) {
 	b.had[part][at] = true
 }
 
-// seen is the evidence of a dump; nil where none was taken.
+// seen returns the evidence of a dump; nil if none was collected.
 func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
 	if b == nil {
 		return nil
@@ -107,8 +106,8 @@ func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
 
 const bodiesMissing = "the dump lists objects without their spec and status"
 
-// evidence says how far each part was read: as far as a server has listed it, and else as far as the
-// snapshot covers it, and shows the bodies of all that it holds.
+// evidence marks how far each part was read. It is as far as a server has listed it, otherwise as
+// far as the snapshot covers it and has the bodies of all its objects.
 func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
 	lacking := b.lacking(snap)
 	namespaces := sync.OnceValue(func() map[string]bool { return namespacesOf(snap) })
@@ -144,12 +143,12 @@ func namespacesOf(snap *snapshot.Snapshot) map[string]bool {
 	return namespaces
 }
 
-// lacking are the namespaces of the objects without a body.
+// lacking returns the namespaces of objects without a body.
 func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]bool {
 	lacking := map[evidence.Part]map[string]bool{}
 	for same := range snap.ByKind() {
 		part, ok := evidence.PartOf(same[0].APIVersion, same[0].Kind)
-		if !ok || part == evidence.Events { // nothing rests on all Events
+		if !ok || part == evidence.Events { // no judgement depends on all Events
 			continue
 		}
 		in := lacking[part]
@@ -157,7 +156,7 @@ func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]b
 			in = map[string]bool{}
 			lacking[part] = in
 		}
-		had, last, marked := b.had[part], "", false // those of a namespace are together
+		had, last, marked := b.had[part], "", false // objects of a namespace are adjacent
 		for _, o := range same {
 			if !(marked && o.Namespace == last) && !had[place{o.Namespace, o.Name}] {
 				in[o.Namespace], last, marked = true, o.Namespace, true
@@ -167,7 +166,7 @@ func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]b
 	return lacking
 }
 
-// plain is the reason of a gap without its code.
+// plain returns the reason of a gap without its code.
 func plain(why string) string {
 	if _, text, ok := strings.Cut(why, ": "); ok {
 		why = text
@@ -175,8 +174,8 @@ func plain(why string) string {
 	return cmp.Or(why, evidence.NotRead)
 }
 
-// Evidence is what tells who holds up the objects that are being deleted. Of a live cluster, only some
-// of many objects are read one by one, the asked ones first.
+// Evidence returns the evidence about what blocks the objects that are being deleted. On a live
+// cluster with many of them, only some are read individually, those in asked first.
 func (w World) Evidence(ctx context.Context, asked []object.Ref) (*evidence.World, error) {
 	if w.Client == nil {
 		return w.bodies.evidence(w.Snapshot), nil

@@ -15,19 +15,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// isHistory reports whether a path is a history that was saved.
+// isHistory reports whether a path is a saved history.
 func isHistory(path string) (bool, error) {
 	if path == "-" {
 		return false, nil
 	}
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() { // what is read of a pipe is gone
+	if err != nil || !info.Mode().IsRegular() { // reading a pipe would consume it
 		return false, err
 	}
 	return kept.Is(path)
 }
 
-// checkMoment is an error where a history is given, and what is there is asked for.
+// checkMoment is an error if a history is given to a command that needs the current state.
 func (s *Source) checkMoment() error {
 	for _, path := range s.From {
 		if history, err := isHistory(path); err == nil && history {
@@ -37,7 +37,7 @@ func (s *Source) checkMoment() error {
 	return nil
 }
 
-// openHistory opens a history that was saved.
+// openHistory opens a saved history.
 func (s *Source) openHistory(c *cobra.Command, streams genericiooptions.IOStreams, path string) (*Record, error) {
 	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
 	r, err := progress.UnlessInterrupted(c.Context(), func() (*kept.Record, error) { return kept.Open(c.Context(), path) })

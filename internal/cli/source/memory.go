@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// dumpLimits are the flags that say how much reading a dump may cost.
+// dumpLimits are the flags that limit the resources for reading a dump.
 type dumpLimits struct{ memory, input usage.Size }
 
 func (l *dumpLimits) addFlags(f *pflag.FlagSet) {
@@ -26,7 +26,7 @@ func (l *dumpLimits) addFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "max-memory", "max-input")
 }
 
-// limits are those of the flags. Who says how large an input may become expects it to grow.
+// limits returns the limits of the flags. --max-input lifts the limit of the compression ratio.
 func (l *dumpLimits) limits() snapshot.Limits {
 	limits := snapshot.Limits{MemoryBytes: int64(l.memory), TotalBytes: int64(l.input), EntryBytes: int64(l.input)}
 	if l.input > 0 {
@@ -35,7 +35,7 @@ func (l *dumpLimits) limits() snapshot.Limits {
 	return limits
 }
 
-// LiftLimit says behind an error of a limit how to lift it.
+// LiftLimit adds to an error of a limit how to raise the limit.
 func LiftLimit(err error) error {
 	switch {
 	case errors.Is(err, snapshot.ErrSize):
@@ -47,17 +47,17 @@ func LiftLimit(err error) error {
 	}
 }
 
-// Memory keeps the memory of the process within what reading a dump may take. While it
-// reads, garbage is collected early enough; where what is in use is too much, reading ends.
+// Memory limits the memory of the process while a dump is read. It makes the garbage collector run
+// in time, and ends reading if too much is in use.
 type Memory struct {
 	sample []metrics.Sample
-	// usual is the memory limit of the runtime before, now the one that was set last.
+	// usual is the former memory limit of the runtime, now the one set last.
 	usual, now int64
-	// before is what was in use before anything was read: it is not the dump's.
+	// before is the memory in use before reading, which does not count.
 	before int64
 }
 
-// NewMemory notes what the runtime did before.
+// NewMemory records the current memory limit and use.
 func NewMemory() *Memory {
 	m := &Memory{
 		sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}},
@@ -67,21 +67,21 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Parts of the limit, and of what is added to it for each object. The program itself has up to
-// 50 MB of pages in memory that the runtime does not count. Between what may be in use and where
-// the runtime works hard to stay there is room for garbage.
+// The parts of the limit, and of the addition for each object. The program has up to 50 MB of pages
+// in memory that the runtime does not count. The distance between inUsePart and runtimePart, where
+// the runtime collects aggressively, is room for garbage.
 const (
 	inUsePart   = 0.46
 	objectsPart = 0.6
 	runtimePart = 0.82
 )
 
-// Room is an error if so many bytes more are too much.
+// Room is an error if that many more bytes are too much.
 func (m *Memory) Room(bytes int64, objects int, limits snapshot.Limits) error {
 	return m.RoomFor(bytes, objects, snapshot.ObjectMemory, limits.MemoryBytes)
 }
 
-// RoomFor is an error if so many bytes more are too much for a limit and so much for each object.
+// RoomFor is an error if that many more bytes exceed the limit plus each bytes per object.
 func (m *Memory) RoomFor(bytes int64, objects, each int, limit int64) error {
 	more := float64(objects) * float64(each)
 	most, inUse := more+float64(limit), int64(objectsPart*more+inUsePart*float64(limit))
@@ -100,14 +100,13 @@ func (m *Memory) RoomFor(bytes int64, objects, each int, limit int64) error {
 		snapshot.ErrLimit, resource.NewQuantity(limit, resource.DecimalSI), each, objects)
 }
 
-// inUse are the bytes of the heap that are in use, and those that were and have not been
-// collected yet.
+// inUse returns the bytes of the heap in use, including garbage that is not collected yet.
 func (m *Memory) inUse() int64 {
 	metrics.Read(m.sample)
 	return int64(m.sample[0].Value.Uint64())
 }
 
-// End lets the runtime do as it did before.
+// End restores the memory limit of the runtime.
 func (m *Memory) End() {
 	if m.now != 0 {
 		debug.SetMemoryLimit(m.usual)

@@ -14,28 +14,27 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// DefaultNamespace is where kubectl looks when nothing else is said, not even by
-// the context of a kubeconfig. Dumps have none.
+// DefaultNamespace is the namespace that kubectl uses if neither a flag nor the context names one.
+// Dumps have no context.
 const DefaultNamespace = "default"
 
-// Namespaces says which namespaces a command is about, as -n and -A do.
+// Namespaces selects the namespaces of a command, with -n and -A.
 type Namespaces struct {
 	One string
 	All bool
 	// fallback is the namespace of the kubeconfig's context.
 	fallback string
-	// config are the flags that the client was made with, from which the fallback is; nil
-	// until there is one.
+	// config are the flags of the client, the source of fallback; nil before there is a client.
 	config *genericclioptions.ConfigFlags
 }
 
-// AddFlags adds -n and -A with what they mean to a command.
+// AddFlags adds -n and -A with help texts for the command.
 func (n *Namespaces) AddFlags(f *pflag.FlagSet, one, all string) {
 	f.StringVarP(&n.One, "namespace", "n", "", one)
 	f.BoolVarP(&n.All, "all-namespaces", "A", false, all)
 }
 
-// Check refuses one namespace beside all of them.
+// Check refuses -n together with -A.
 func (n *Namespaces) Check(c *cobra.Command) error {
 	if n.One != "" && n.All {
 		return usage.Errorf(c, "-n and -A exclude each other")
@@ -43,7 +42,7 @@ func (n *Namespaces) Check(c *cobra.Command) error {
 	return nil
 }
 
-// List is the namespace that was named; empty for all of them.
+// List returns the namespace of -n; empty without it.
 func (n *Namespaces) List() []string {
 	if n.One == "" {
 		return nil
@@ -51,9 +50,8 @@ func (n *Namespaces) List() []string {
 	return []string{n.One}
 }
 
-// Listed is the namespace whose objects are listed, as kubectl get does: that of the
-// context unless something else is said. It is empty for all of them, and of a dump, which
-// has no context.
+// Listed returns the namespace to list objects in, as kubectl get does: by default that of the
+// context. It is empty for all namespaces, and for a dump without -n.
 func (n *Namespaces) Listed(live bool) string {
 	if n.All || n.One == "" && !live {
 		return ""
@@ -61,12 +59,12 @@ func (n *Namespaces) Listed(live bool) string {
 	return n.OneOrDefault()
 }
 
-// OneOrDefault is the namespace that was named, else the one that is meant then.
+// OneOrDefault returns the namespace of -n, or the default one.
 func (n *Namespaces) OneOrDefault() string {
 	return cmp.Or(n.One, n.fallback, DefaultNamespace)
 }
 
-// Where says in an error where something was looked for.
+// Where returns the searched namespace for an error.
 func (n *Namespaces) Where() string {
 	if n.All {
 		return " in any namespace"
@@ -74,8 +72,8 @@ func (n *Namespaces) Where() string {
 	return fmt.Sprintf(" in namespace %q", n.OneOrDefault())
 }
 
-// Resolve has the cluster say which objects are meant, as kubectl does. The client is one of
-// Source.Open for these namespaces.
+// Resolve has the cluster find the objects, as kubectl does. client must be from Source.Open for
+// these namespaces.
 func (n *Namespaces) Resolve(ctx context.Context, client *kube.Client, t Asked) ([]*object.Object, error) {
 	return Resolve(ctx, n.config, client, t)
 }

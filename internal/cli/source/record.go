@@ -26,24 +26,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Record is what remembers the past of a cluster: the cluster itself, or a file.
+// Record is the recorded past of a cluster, from the cluster itself or from a file.
 type Record struct {
 	history.Record
-	// Source is what it is of.
+	// Source describes the origin of the record.
 	Source report.Source
-	// Served are the kinds that there are.
+	// Served returns the existing kinds.
 	Served func() (*object.Resources, error)
-	// Live reports whether it is a cluster.
+	// Live reports whether the record is read from a cluster.
 	Live bool
-	// Flags name it on the command line of an undo; empty for the cluster of the context.
+	// Flags are the flags that select the record for an undo; empty for the cluster of the context.
 	Flags string
 	close func()
 }
 
-// Close lets go of it.
+// Close releases the record.
 func (r *Record) Close() { r.close() }
 
-// AddRecordFlags adds those that choose what remembers the past.
+// AddRecordFlags adds the flags that select a record.
 func (s *Source) AddRecordFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.From, "from", nil,
 		"Read the past from a file instead of a cluster: what snapshot --history wrote, or an etcd snapshot.")
@@ -51,10 +51,10 @@ func (s *Source) AddRecordFlags(f *pflag.FlagSet) {
 	s.Cluster.AddRateFlags(f)
 }
 
-// MemoryLimit is how many bytes may be held of what is read, beside what each object takes.
+// MemoryLimit returns the memory limit for reading, in bytes, in addition to that for each object.
 func (s *Source) MemoryLimit() int64 { return cmp.Or(int64(s.limits.memory), snapshot.UsualMemory) }
 
-// Remembers reports whether what is read is one file that remembers the past.
+// Remembers reports whether the input is one file with a past.
 func (s *Source) Remembers() bool {
 	if len(s.From) != 1 {
 		return false
@@ -68,8 +68,7 @@ func (s *Source) Remembers() bool {
 	return err == nil && info.Mode().IsRegular() && remembers(path) == nil
 }
 
-// OpenRecord opens what remembers the past. The namespaces are told which one the context of the
-// kubeconfig means.
+// OpenRecord opens the record of the past. It sets the namespace of the context in n.
 func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams, n *Namespaces) (*Record, error) {
 	switch {
 	case len(s.From) > 1:
@@ -94,7 +93,7 @@ func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams
 	return r, nil
 }
 
-// RecordOf is what the server of a client remembers. To close it is to do nothing.
+// RecordOf returns the record of a client's server. Its Close does nothing.
 func RecordOf(ctx context.Context, client *kube.Client) (*Record, error) {
 	id, err := client.Identity(ctx)
 	if err != nil {
@@ -116,7 +115,7 @@ func RecordOf(ctx context.Context, client *kube.Client) (*Record, error) {
 	}, nil
 }
 
-// openFile opens a file that remembers the past.
+// openFile opens a file with a past.
 func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, path string) (*Record, error) {
 	if history, err := isHistory(path); err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 	}, nil
 }
 
-// remembers is an error for a file that shows one moment, and not what was before.
+// remembers is an error if the file shows only one moment.
 func remembers(path string) error {
 	name := render.Escape(path)
 	if path == "-" {
@@ -155,7 +154,7 @@ func remembers(path string) error {
 	}
 	defer func() { _ = f.Close() }()
 	start := make([]byte, etcd.Sniffed)
-	n, _ := io.ReadFull(f, start) // a directory cannot be read
+	n, _ := io.ReadFull(f, start) // reading a directory fails
 	if etcd.Magic(start[:n]) {
 		return nil
 	}

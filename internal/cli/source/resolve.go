@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Asked says which objects are meant, in the words of kubectl.
+// Asked selects objects as kubectl's arguments and flags do.
 type Asked struct {
 	// Args are TYPE NAME…, TYPE/NAME… or TYPE.
 	Args []string
@@ -22,14 +22,13 @@ type Asked struct {
 	// Labels and Fields are -l and --field-selector.
 	Labels, Fields     string
 	All, AllNamespaces bool
-	// IgnoreNotFound leaves out what is not there.
+	// IgnoreNotFound leaves out objects that do not exist.
 	IgnoreNotFound bool
 }
 
-// Resolve finds the objects that are meant, as kubectl does, and reads them: what a
-// file names is looked up on the server, too. The objects have uid and
-// resourceVersion, and the preferred version of their resource once Discover has
-// run; spec and status are not looked at.
+// Resolve finds the selected objects as kubectl does, and reads them from the server, also those in
+// files. The result has UIDs and resourceVersions, and the preferred version of each resource once
+// Discover has run; it has no spec or status.
 func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *kube.Client, t Asked) ([]*object.Object, error) {
 	namespace, enforce, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -77,11 +76,11 @@ func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *k
 	return objects, nil
 }
 
-// unlimited is a getter whose requests are made as the client makes its own.
+// unlimited is a getter with the configuration of the client.
 type unlimited struct {
 	genericclioptions.RESTClientGetter
 	config *rest.Config
 }
 
-// ToRESTConfig is the configuration of the client.
+// ToRESTConfig returns the configuration of the client.
 func (u unlimited) ToRESTConfig() (*rest.Config, error) { return u.config, nil }

@@ -1,5 +1,5 @@
-// Package source reads the state of a cluster from a dump or from the cluster itself: a snapshot, and
-// evidence of what else acts there.
+// Package source reads the state of a cluster from a dump or from the cluster itself: a snapshot,
+// and evidence about other controllers.
 package source
 
 import (
@@ -23,50 +23,50 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Source says where the world comes from: a dump, or a cluster.
+// Source selects the input: a dump or a cluster.
 type Source struct {
 	From          []string
 	AllowPartial  bool
 	missingAbsent bool
 	vouched       snapshot.Vouched
-	// revision is the one that is read of an etcd snapshot; 0 for the newest.
+	// revision is the revision to read from an etcd snapshot; 0 for the newest.
 	revision int64
-	// At says when the dump was taken, as an RFC 3339 text; empty if the dump does.
+	// At is the time of the dump in RFC 3339, empty if the dump contains it.
 	At      string
 	limits  dumpLimits
 	Cluster Cluster
-	// About are the namespaces that the question is about; empty for all of them.
+	// About are the namespaces of the question; empty for all.
 	About []string
-	// Single tells that the question is about the targets alone. If the user may not read a whole
-	// cluster, only their namespace is read.
+	// Single reports that the question is only about the targets. If the user may not read the
+	// whole cluster, only their namespace is read.
 	Single bool
-	// Evidence says that more of a dump is taken than a snapshot. Written says that it is taken to
-	// be written to a file.
+	// Evidence also collects evidence from a dump. Written reports that the result will be written
+	// to a file.
 	Evidence, Written bool
 }
 
-// World is what a command looks at.
+// World is the input of a command.
 type World struct {
 	*snapshot.Snapshot
-	// Client is the cluster that the snapshot shows; nil for a dump.
+	// Client is the client of the cluster; nil for a dump.
 	Client *kube.Client
-	// bodies are the evidence in a dump, where it was taken, and that of a cluster whose snapshot is to
-	// be written.
+	// bodies is the evidence of a dump if it was collected, or that of a cluster if its snapshot
+	// will be written.
 	bodies *bodies
 }
 
-// IsCluster reports whether the world is a whole cluster: live, from etcd, or from a snapshot of a
-// live one that was read with its evidence. A dump may be a part of one.
+// IsCluster reports whether the input is a whole cluster: live, from etcd, or from a snapshot of a
+// live one with evidence. Any other dump may be a part of one.
 func (w World) IsCluster() bool {
 	return w.Client != nil || w.Source.Revision != 0 || w.bodies != nil && len(w.bodies.told) > 0
 }
 
-// New returns a source with the flags that choose a cluster.
+// New returns a source with the flags that select a cluster.
 func New(config *genericclioptions.ConfigFlags) Source {
 	return Source{Cluster: Cluster{Config: config}}
 }
 
-// AddFlags adds those that choose a dump, and what is read of a cluster.
+// AddFlags adds the flags that select a dump, and what is read from a cluster.
 func (s *Source) AddFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.From, "from", nil,
 		"Read a dump instead of a cluster: a file, directory, tar, tar.gz, zip or etcd snapshot, or - for standard input. Repeat it to read several as one.")
@@ -85,12 +85,12 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	s.Cluster.AddFlags(f)
 }
 
-// AddAtFlag adds the one that says when a dump was taken, for answers that tell ages.
+// AddAtFlag adds --at, the time of a dump, for answers with ages.
 func (s *Source) AddAtFlag(f *pflag.FlagSet) {
 	f.StringVar(&s.At, "at", "", "When the dump was taken, as 2006-01-02T15:04:05Z, if nothing in it says so: ages are counted from then.")
 }
 
-// CheckAt refuses a moment that is none, or that a cluster knows itself.
+// CheckAt refuses an invalid time, and any time for a cluster.
 func (s *Source) CheckAt(c *cobra.Command) error {
 	if s.At != "" && s.Live() {
 		return usage.Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
@@ -101,11 +101,11 @@ func (s *Source) CheckAt(c *cobra.Command) error {
 	return nil
 }
 
-// UsesStdin reports whether a dump comes from standard input.
+// UsesStdin reports whether a dump is read from standard input.
 func (s *Source) UsesStdin() bool { return slices.Contains(s.From, "-") }
 
-// Read reads the world and reports its problems on stderr. The namespaces
-// are told which one the context of the kubeconfig means; nil where a command has none.
+// Read reads the input and prints its problems on stderr. It sets the namespace of the context in
+// n, which is nil for commands without a namespace.
 func (s *Source) Read(c *cobra.Command, streams genericiooptions.IOStreams, n *Namespaces) (World, error) {
 	if !s.Live() {
 		return s.ReadOpened(c, streams, nil, n)
@@ -117,13 +117,13 @@ func (s *Source) Read(c *cobra.Command, streams genericiooptions.IOStreams, n *N
 	return s.ReadOpened(c, streams, client, n)
 }
 
-// Whole reports whether all of a cluster is read.
+// Whole reports whether a whole cluster is read.
 func (s *Source) Whole() bool { return s.Live() && s.Cluster.Scope.All() }
 
-// Live reports whether a cluster is read, and no dump.
+// Live reports whether a cluster is read instead of a dump.
 func (s *Source) Live() bool { return len(s.From) == 0 }
 
-// ReadOpened reads the cluster of a client, or the dump where there is none.
+// ReadOpened reads the cluster of the client, or the dump if it is nil.
 func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, n *Namespaces) (World, error) {
 	var w World
 	var err error
@@ -143,7 +143,7 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 	return w, nil
 }
 
-// ReadDump reads files. It never looks at a kubeconfig.
+// ReadDump reads files. It never reads a kubeconfig.
 func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) (World, error) {
 	if s.missingAbsent && (s.vouched.Partial || len(s.vouched.Complete) > 0) {
 		return World{}, usage.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
@@ -176,7 +176,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	})
 }
 
-// unknownType says of an error about a type of --complete what the flag may have meant.
+// unknownType adds suggestions to the error of an unknown type in --complete.
 func (s *Source) unknownType(err error) error {
 	unknown, ok := errors.AsType[*snapshot.UnknownTypeError](err)
 	if !ok {
@@ -186,7 +186,7 @@ func (s *Source) unknownType(err error) error {
 	return fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, usage.DidYouMean(near))
 }
 
-// notBefore refuses a time of the dump that is before a deletion which it shows.
+// notBefore refuses a time of the dump before one of its deletions.
 func (s *Source) notBefore(snap *snapshot.Snapshot) error {
 	at, err := SecondsOf(s.At)
 	for _, o := range snap.Objects {
@@ -214,7 +214,7 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 	return w, err
 }
 
-// Open connects to the cluster and tells the namespaces which one it means.
+// Open connects to the cluster and sets the namespace of the context in n.
 func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
 	for _, name := range []string{"allow-partial", "treat-missing-as-absent", "partial", "complete"} {
 		if f := c.Flag(name); f != nil && f.Changed {
@@ -232,7 +232,7 @@ func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
 	return client, err
 }
 
-// Remark prints what is remarkable about the input.
+// Remark prints warnings about the input.
 func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
 	const most = 10
 	for i, p := range snap.Problems {

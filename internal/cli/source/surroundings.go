@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Plan simulates a seed with what is known of those who act beside the collector. A
-// dump shows it. Of a cluster it is read once it is known how far the seed reaches, and
-// nothing but what can matter there; enough may say first that what was simulated
-// without is all that is wanted.
+// Plan simulates a seed with evidence about other controllers. For a cluster it first simulates
+// without evidence, and then reads only the evidence that matters for the objects reached. enough
+// may accept the first result; it may be nil.
 func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
 	var reach kube.Reach
 	if w.Client != nil {
@@ -42,7 +41,7 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 	return plan.Simulate(ctx, w.Snapshot, seed, o)
 }
 
-// found lists those of the objects that were seen, without those that change all the time.
+// found returns the existing objects of refs, except kinds that change constantly.
 func (w World) found(refs []object.Ref) []*object.Object {
 	var list []*object.Object
 	for _, ref := range refs {
@@ -53,8 +52,8 @@ func (w World) found(refs []object.Ref) []*object.Object {
 	return list
 }
 
-// Surroundings are what is known of those who act beside the collector: what a dump
-// shows, and of a cluster what matters within a reach.
+// Surroundings returns the evidence about other controllers: from the dump, or from the cluster
+// within a reach.
 func (w World) Surroundings(ctx context.Context, reach kube.Reach) (*evidence.Surroundings, error) {
 	if w.Client == nil {
 		return evidence.New(w.Snapshot, w.bodies.seen(w.Snapshot), w.TakenAt()), nil
@@ -66,10 +65,10 @@ func (w World) Surroundings(ctx context.Context, reach kube.Reach) (*evidence.Su
 	return evidence.New(w.Snapshot, seen, w.TakenAt()), nil
 }
 
-// What is how an error calls the world that something is not in.
+// What names the input in an error.
 func (w World) What() string { return What(w.Snapshot) }
 
-// What is how an error calls the world that a snapshot shows.
+// What names the input of a snapshot in an error.
 func What(snap *snapshot.Snapshot) string {
 	if snap.Source.Server != "" {
 		return "this cluster"
@@ -77,10 +76,10 @@ func What(snap *snapshot.Snapshot) string {
 	return "the dump"
 }
 
-// TakenAt is when the world was looked at, in seconds since 1970; 0 when not known.
+// TakenAt returns the time of the snapshot in seconds since 1970; 0 if unknown.
 func (w World) TakenAt() int64 { return w.Source.Seconds() }
 
-// SecondsOf reads a time; an empty one is 0.
+// SecondsOf parses a time to seconds since 1970; an empty one is 0.
 func SecondsOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -92,7 +91,8 @@ func SecondsOf(text string) (int64, error) {
 	return t.Unix(), nil
 }
 
-// reachOf is what a plan writes to, and what finalizers of others hold then.
+// reachOf returns the objects that a plan changes, and those held by finalizers of other
+// controllers.
 func reachOf(w World, p *report.Plan) kube.Reach {
 	var r kube.Reach
 	written, held := map[*object.Object]bool{}, map[*object.Object]bool{}
@@ -108,12 +108,12 @@ func reachOf(w World, p *report.Plan) kube.Reach {
 		add(&r.Written, written, c.Object, always)
 		add(&r.Held, held, c.Object, heldByOthers)
 	}
-	for i := range p.Consequences { // what others had deleted before, and something of ours waits for
+	for i := range p.Consequences { // objects of earlier deletions that ours wait for
 		for _, release := range p.Consequences[i].After {
 			add(&r.Held, held, release.Object, always)
 		}
 	}
-	for i := range p.Effects { // what was deleted before ends, too, or is held
+	for i := range p.Effects { // earlier deletions also finish, or are held
 		e := &p.Effects[i]
 		blocked := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
 		if e.AlreadyHappening || blocked {
@@ -126,15 +126,15 @@ func reachOf(w World, p *report.Plan) kube.Reach {
 	return r
 }
 
-// ofOthers reports whether a finalizer is removed by somebody else than Kubernetes.
+// ofOthers reports whether a finalizer is removed by a controller outside of Kubernetes.
 func ofOthers(name string) bool {
 	return name != object.Foreground && name != object.Orphan && !evidence.OfManager(name)
 }
 
-// heldByOthers reports whether an object has a finalizer of somebody else than Kubernetes.
+// heldByOthers reports whether an object has a finalizer of a controller outside of Kubernetes.
 func heldByOthers(o *object.Object) bool { return slices.ContainsFunc(o.Finalizers(), ofOthers) }
 
-// ReachOf is what the outcome of a single object rests on.
+// ReachOf returns the reach of a single object.
 func ReachOf(o *object.Object) kube.Reach {
 	r := kube.Reach{Written: []*object.Object{o}}
 	if heldByOthers(o) {

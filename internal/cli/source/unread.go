@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// unread is the error of a snapshot of which nothing was read that the question is about:
-// whatever would be answered, it would be about nothing.
+// unread is an error if the snapshot contains nothing in the namespaces of the question, since any
+// answer would be meaningless.
 func (s *Source) unread(c *cobra.Command, snap *snapshot.Snapshot) error {
 	if len(s.About) == 0 {
 		if !snap.Blind("") {
@@ -32,8 +32,8 @@ func (s *Source) unread(c *cobra.Command, snap *snapshot.Snapshot) error {
 	return fmt.Errorf("nothing of namespace %s could be read: %s", strings.Join(s.About, ", "), refusal(snap.Unread(s.About[0])))
 }
 
-// refusal is what the server said of one of the kinds that were not read: a refusal says
-// what was refused, and to whom.
+// refusal returns the error of one unread kind, preferably a Forbidden of the core group. That one
+// names the resource and the user.
 func refusal(unread []snapshot.Gap) string {
 	first := max(0, slices.IndexFunc(unread, func(g snapshot.Gap) bool { return g.Reason() == reason.Forbidden && g.APIVersion == "v1" }))
 	_, text, _ := strings.Cut(unread[first].Why, ": ")

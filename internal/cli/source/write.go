@@ -12,21 +12,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// WithSnapshot is the world with another snapshot: what a simulation made of it.
+// WithSnapshot returns the input with another snapshot, such as the result of a simulation.
 func (w World) WithSnapshot(snap *snapshot.Snapshot) World {
 	w.Snapshot = snap
 	return w
 }
 
-// Write writes the snapshot with the evidence about its objects, in our own format, so that a
-// command answers from the file as it does from this world.
+// Write writes the snapshot with the evidence about its objects, in our own format. Commands answer
+// from the file as from w.
 func (w World) Write(out io.Writer, c snapshot.Compression) error {
 	kept := w.bodies.about(w.Snapshot)
 	return w.Snapshot.Write(out, c, snapshot.Evidence{Unread: w.bodies == nil, Lines: len(kept), Line: func(n int) ([]byte, error) { return kept[n].Line() }})
 }
 
-// about are the records about the objects of a snapshot, and about objects that came after it. Of
-// Events only warnings about what is being deleted are among them: nothing else of them is looked at.
+// about returns the records about the objects of a snapshot, and about later objects. Of Events,
+// only warnings about objects that are being deleted are used and included.
 func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
 	if b == nil {
 		return nil
@@ -54,7 +54,7 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
 	return kept
 }
 
-// evidenceOf reads what a snapshot of a cluster needs beside its objects, to be written with it.
+// evidenceOf reads the evidence of a cluster that is written with its snapshot.
 func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapshot.Snapshot, errOut io.Writer) (*bodies, error) {
 	defer progress.Begin(c, errOut, "reading what else acts in the cluster").End()
 	var waiting []*object.Object
@@ -72,8 +72,8 @@ func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapsho
 	return b, nil
 }
 
-// noteLater remembers which objects with a record came after the lists of a snapshot, or are of a
-// namespace that it leaves out. They are evidence all the same.
+// noteLater records the objects with evidence that were created after the snapshot was listed, or
+// are in a namespace that it leaves out. Their evidence is kept.
 func (b *bodies) noteLater(snap *snapshot.Snapshot) {
 	known := make(map[identity]bool, len(snap.Objects))
 	for _, o := range snap.Objects {

@@ -23,9 +23,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestWrittenWorldIsTheSame: all that answers rest on is the same in a dump and in the snapshot that
-// is made of it, for drawn worlds in which nodes, controllers and objects with finalizers are in any
-// state.
+// TestWrittenWorldIsTheSame: a dump and the snapshot written from it lead to the same input. The
+// dumps are drawn with nodes, controllers and objects with finalizers in any state.
 func TestWrittenWorldIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,7 +62,7 @@ func TestWrittenWorldIsTheSame(t *testing.T) {
 	})
 }
 
-// found leaves out what is only remembered to find things faster.
+// found ignores caches.
 var found = cmp.FilterPath(func(p cmp.Path) bool {
 	switch p.Last().String() {
 	case ".hint", ".places", ".memory":
@@ -78,7 +77,7 @@ func command(ctx context.Context) *cobra.Command {
 	return c
 }
 
-// drawnDump has the objects of a drawn world, each with a status.
+// drawnDump returns drawn objects, each with a status.
 func drawnDump(t *rapid.T) []byte {
 	var items []json.RawMessage
 	for _, o := range scenario.DrawCluster(t, scenario.DrawVariety(t)).Objects {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// manifests are files that name targets, with kubectl's flags.
+// manifests are files that name targets, by kubectl's flags.
 type manifests struct {
 	resource.FilenameOptions
 }
@@ -29,8 +29,8 @@ func (m *manifests) UsesStdin() bool {
 	return slices.Contains(m.Filenames, "-")
 }
 
-// find reads the manifests and finds their objects in the snapshot. Only
-// apiVersion, kind, namespace and name of a manifest count.
+// find reads the manifests and finds their objects in the snapshot. Only apiVersion, kind,
+// namespace and name are used.
 func (m *manifests) find(snap *snapshot.Snapshot, namespace string) ([]object.Ref, error) {
 	var refs []object.Ref
 	err := resource.NewLocalBuilder().Unstructured().Local().Flatten().ContinueOnError().
@@ -58,9 +58,9 @@ func (m *manifests) find(snap *snapshot.Snapshot, namespace string) ([]object.Re
 	return refs, nil
 }
 
-// namespacesNamed returns the namespaces that the manifests name as objects, those that other
-// objects name, and whether there are objects without a namespace. Files that cannot be read
-// name none, and neither does standard input, which can be read only once.
+// namespacesNamed returns the namespaces that the manifests contain as objects, those of their
+// other objects, and whether there are objects without a namespace. It ignores unreadable files and
+// standard input, which can be read only once.
 func (m *manifests) namespacesNamed() (named, others []string, more bool) {
 	if m.UsesStdin() {
 		return nil, nil, false

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// notFound is the error about an object that is not in the snapshot: whether that
-// means anything, where else the name stands, and what else could be meant.
+// notFound returns the error for an object that is not in the snapshot: whether the snapshot is
+// complete, namespaces with an object of that name, and similar names.
 func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string) error {
 	var elsewhere, names []string
 	for _, o := range objectsOf(snap, r) {
@@ -39,7 +39,7 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	}
 	text := fmt.Sprintf("%s %q not found%s", r.Name, name, where)
 	switch {
-	case slices.Contains(elsewhere, ""): // as helm template prints it
+	case slices.Contains(elsewhere, ""): // helm template prints such manifests
 		text += "; there is one without a namespace, as in a manifest that was not applied: ask a cluster, or a dump of one"
 	case len(elsewhere) > 0:
 		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
@@ -58,15 +58,15 @@ func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
 	return snap.Covers(object.Namespace.Resource(), "") && snap.FindKind(object.Namespace, "", name) == nil
 }
 
-// NoteNamespace tells of a namespace that was asked about and is not there.
+// NoteNamespace prints a note if the namespace does not exist.
 func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 	if name != "" && noSuchNamespace(snap, name) {
 		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(usage.DidYouMean(usage.Nearest(name, namespaceNames(snap)))))
 	}
 }
 
-// suppose adds the namespaces that are named and of which only the content was read. For a
-// delete it notes that on errOut; other answers say it themselves.
+// suppose adds the named namespaces that have content in the snapshot, but were not read
+// themselves. For a delete it prints a note; other answers contain it themselves.
 func (t *Targets) suppose(w *source.World, args []string, errOut io.Writer) {
 	named, _ := t.namespacesNamed(args)
 	for _, name := range named {
@@ -81,7 +81,7 @@ func (t *Targets) suppose(w *source.World, args []string, errOut io.Writer) {
 	}
 }
 
-// NoteUnseen tells that only the content of a namespace was read.
+// NoteUnseen prints a note that only the content of a namespace was read.
 func NoteUnseen(errOut io.Writer, w source.World, name string) {
 	if w.Client == nil {
 		fmt.Fprintf(errOut, "note: the dump has objects in namespace %q, but not the namespace itself; its finalizers, annotations and uid are not known\n", name)

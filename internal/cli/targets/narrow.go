@@ -13,14 +13,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// judge answers a question about objects of a world. Of a world that is only a part of
-// a cluster it says why that is not enough for the answer; the part is nil for one that
-// is all there is.
+// judge answers a question about objects. If only a part of a cluster was read, it returns in rest
+// why that is insufficient. part is nil if everything was read.
 type judge func(w source.World, refs []object.Ref, part *impact.OneNamespace) (rest string, err error)
 
-// Answer has a question about single objects answered. Where that may be enough, it
-// reads of a cluster first the one namespace that they are in, and what is in none; and
-// everything when the judge says that it is not.
+// Answer answers a question about single objects. If mayBeEnough, it first reads only their
+// namespace and the cluster-scoped objects, and everything only if judge finds that insufficient.
 func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, mayBeEnough bool, judge judge) error {
 	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() {
 		done, err := t.answerNarrowly(c, streams, from, args, judge)
@@ -44,14 +42,14 @@ func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 	return err
 }
 
-// Confine has the source read at least the namespaces that the arguments name or that their
-// objects are in, if not everything in the cluster may be listed.
+// Confine makes the source read at least the namespaces of the arguments if the user may not list
+// everything in the cluster.
 func (t *Targets) Confine(from *source.Source, args []string) {
 	named, others := t.namespacesNamed(args)
 	from.Single, from.About = true, slices.Concat(named, others)
 }
 
-// answerNarrowly reports whether one namespace was enough.
+// answerNarrowly reports whether reading one namespace was sufficient.
 func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, judge judge) (done bool, err error) {
 	if err := t.Check(c, args); err != nil {
 		return false, err
@@ -67,14 +65,14 @@ func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 	return inPart(c, streams, from, client, namespace, func(w source.World, part *impact.OneNamespace) (string, error) {
 		refs, err := t.Find(c, w, args)
 		if err != nil {
-			return err.Error(), nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
+			return err.Error(), nil //nolint:nilerr // reading the whole cluster will report the error
 		}
 		return judge(w, refs, part)
 	})
 }
 
-// AnswerIn has a question about all that is in a namespace answered, or in all of them, as
-// Answer does about single objects. The namespace is empty for all.
+// AnswerIn is Answer for all objects of a namespace, or of all namespaces. namespace is empty for
+// all.
 func (t *Targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, mayBeEnough bool, judge func(w source.World, namespace string, part *impact.OneNamespace) (rest string, err error)) error {
 	in := &t.Namespaces
 	if mayBeEnough && from.Whole() && !in.All {
@@ -99,8 +97,8 @@ func (t *Targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams,
 	return err
 }
 
-// inPart has a question answered from one namespace and what is in none, and reports
-// whether that was enough.
+// inPart answers a question from one namespace and the cluster-scoped objects, and reports whether
+// that was sufficient.
 func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, client *kube.Client, namespace string, judge func(source.World, *impact.OneNamespace) (rest string, err error)) (done bool, err error) {
 	scope := from.Cluster.Scope
 	scope.Namespaces = []string{namespace}
@@ -116,9 +114,9 @@ func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *source.S
 	return true, nil
 }
 
-// oneNamespace is the namespace that all of the objects are in, or the one that is meant
-// with its content; empty if there is none.
-// What is wrong with them is said when they are looked for in what was read.
+// oneNamespace returns the common namespace of the objects, or the single Namespace if the question
+// is about its content; empty if there is none. Errors are reported later, when the objects are
+// looked up in the snapshot.
 func (t *Targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
 	objects, err := t.Namespaces.Resolve(ctx, client, t.asked(args))
 	if err != nil || len(objects) == 0 {

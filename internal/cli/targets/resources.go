@@ -10,17 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Types are the types that can be named, and which of them there are objects of.
+// Types are the types for lookups by name. Holds reports whether objects of a type exist.
 type Types struct {
 	*object.Resources
 	Holds func(object.Resource) bool
 }
 
-// Find resolves a type as kubectl does. Of several it takes the first one that there are
-// objects of.
+// Find resolves a type as kubectl does. Among several it prefers the first with objects.
 func (s Types) Find(arg string) (object.Resource, bool) { return s.Named(arg, s.Holds) }
 
-// FindResource finds the type that an argument names in a snapshot.
+// FindResource returns the type of an argument in a snapshot.
 func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
 	known := Types{snap.Resources, func(r object.Resource) bool { return len(objectsOf(snap, r)) > 0 }}
 	if r, ok := known.Find(arg); ok {

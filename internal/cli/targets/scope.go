@@ -14,17 +14,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// many reports whether a selection is meant, and not objects by their names.
+// many reports whether the flags select objects instead of naming them.
 func (t *Targets) many() bool { return t.Selector != "" || t.fields != "" || t.All }
 
-// confined reports whether somebody who takes a selection away believes that it ends with
-// a namespace.
+// confined reports whether the user expects a destructive selection to be limited to a namespace.
 func (t *Targets) confined() bool {
 	return t.Takes && t.many() && t.Namespaces.One != "" && !t.Namespaces.All
 }
 
-// checkTypes refuses a selection in a namespace of types that have none. kubectl takes
-// all of them, in the whole cluster, and says so in a warning beside the deletes.
+// checkTypes refuses a selection of cluster-scoped types with -n. kubectl selects from the whole
+// cluster then, and prints only a warning together with the deletes.
 //
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.Complete, DeleteOptions.DeleteResult.
 func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []string) error {
@@ -39,8 +38,8 @@ func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []s
 	return nil
 }
 
-// checkFound refuses a selection in a namespace that has found what is in none, as a
-// category may; of what was named it warns, as kubectl does.
+// checkFound refuses a selection with -n that has found cluster-scoped objects, as a category may.
+// For named objects it warns, as kubectl does.
 func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 	if !t.Takes || t.Namespaces.One == "" || t.Namespaces.All {
 		return nil
@@ -59,7 +58,7 @@ func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 	return nil
 }
 
-// clusterScoped is the error about a selection that no namespace limits.
+// clusterScoped returns the error for a selection that -n does not limit.
 func (t *Targets) clusterScoped(c *cobra.Command, what string) error {
 	flag := "--all"
 	switch {
@@ -74,8 +73,7 @@ func (t *Targets) clusterScoped(c *cobra.Command, what string) error {
 		what, t.Namespaces.One, flag)
 }
 
-// distinct are the objects without those that were named before, in their order: one
-// object has many names.
+// distinct removes duplicates: one object may be named in several ways.
 func distinct(refs []object.Ref) []object.Ref {
 	seen := make(map[object.Ref]bool, len(refs))
 	var once []object.Ref
@@ -89,8 +87,8 @@ func distinct(refs []object.Ref) []object.Ref {
 }
 
 // namespacesNamed returns the namespaces that the arguments name as objects, such as pay for
-// `ns/pay`, and those of the other objects, unless it is only the default one: it may not
-// apply to them. Manifests on standard input name none.
+// `ns/pay`, and those of the other objects. The default namespace alone is left out, since it may
+// not apply. Manifests on standard input are ignored.
 func (t *Targets) namespacesNamed(args []string) (named, others []string) {
 	more := false
 	add := func(isNamespace bool, name string) {
@@ -121,8 +119,8 @@ func (t *Targets) namespacesNamed(args []string) (named, others []string) {
 	return named, others
 }
 
-// Unseen returns the namespace that is the only object named if the world holds content of it
-// but not the Namespace itself. It returns "" otherwise.
+// Unseen returns the namespace that is the only object named, if its content was read but the
+// Namespace itself was not; else "".
 func (t *Targets) Unseen(w source.World, args []string) string {
 	named, others := t.namespacesNamed(args)
 	if len(named) != 1 || len(others) > 0 || w.Suppose(named[0]) == nil {
@@ -131,9 +129,9 @@ func (t *Targets) Unseen(w source.World, args []string) string {
 	return named[0]
 }
 
-// isNamespaceType reports whether the type of an argument is Namespace: ns, namespace,
-// namespaces or namespaces.v1, in any case. The server's discovery is not needed for that,
-// since no other kind takes these names from the core group.
+// isNamespaceType reports whether the type of an argument is Namespace: ns, namespace, namespaces
+// or namespaces.v1, in any case. No discovery is needed, since no other kind can have these names
+// in the core group.
 func isNamespaceType(kind string) bool {
 	kind, version, _ := strings.Cut(strings.ToLower(kind), ".")
 	return (kind == "ns" || kind == "namespace" || kind == "namespaces") && (version == "" || strings.TrimSuffix(version, ".") == "v1")

@@ -1,5 +1,5 @@
-// Package targets is which objects a command is about: they are named as for kubectl, and
-// found in a dump, or by the cluster.
+// Package targets finds the objects that a command is about. They are named as for kubectl, and
+// looked up in a dump or by the cluster.
 package targets
 
 import (
@@ -25,31 +25,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Targets says which objects are meant, as for kubectl.
+// Targets selects objects as kubectl's flags do.
 type Targets struct {
 	Namespaces source.Namespaces
 	Selector   string
 	fields     string
 	All        bool
 	Files      manifests
-	// IgnoreMissing passes over objects that are not there.
+	// IgnoreMissing leaves out objects that do not exist.
 	IgnoreMissing bool
-	// Takes says that the command takes away what is meant, or would.
+	// Takes reports that the command deletes or would delete the targets.
 	Takes bool
-	// Supposes lets a command that writes nothing go on with a namespace of which only the
-	// content can be read.
+	// Supposes lets a read-only command accept a namespace that can't be read itself, only its
+	// content.
 	Supposes bool
-	// Supposed tells, after Answer, that one of the targets is such a namespace.
+	// Supposed reports, after Answer, that one of the targets is such a namespace.
 	Supposed bool
-	// Content says that a single namespace stands for what is in it.
+	// Content lets a single namespace mean its content.
 	Content bool
 }
 
-// ErrNothingThere is the error of objects none of which is there, where that is no mistake.
+// ErrNothingThere reports that none of the objects exists and that this is acceptable.
 var ErrNothingThere = errors.New("no such object is there")
 
-// NoteNothing tells of ErrNothingThere, in the words of kubectl, and that there is nothing
-// to do.
+// NoteNothing prints ErrNothingThere in kubectl's words, and that there is nothing to do.
 func (t *Targets) NoteNothing(errOut io.Writer, todo string) {
 	where := ""
 	if t.many() {
@@ -58,7 +57,7 @@ func (t *Targets) NoteNothing(errOut io.Writer, todo string) {
 	fmt.Fprintf(errOut, "No resources found%s: there is nothing to %s.\n", render.Escape(where), todo)
 }
 
-// AddFlags adds those that choose objects.
+// AddFlags adds the flags that select objects.
 func (t *Targets) AddFlags(f *pflag.FlagSet) {
 	t.AddNamespaceFlags(f)
 	t.AddSelectorFlag(f, "The objects with these labels, as app=web,tier!=db.")
@@ -68,12 +67,12 @@ func (t *Targets) AddFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "field-selector", "kustomize", "recursive")
 }
 
-// AddSelectorFlag adds -l alone, with what it means to a command.
+// AddSelectorFlag adds only -l, with a help text for the command.
 func (t *Targets) AddSelectorFlag(f *pflag.FlagSet, means string) {
 	f.StringVarP(&t.Selector, "selector", "l", "", means)
 }
 
-// LabelSelector is what -l says; everything where it says nothing.
+// LabelSelector parses -l; it selects everything without -l.
 func (t *Targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
 	selector, err := labels.Parse(t.Selector)
 	if err != nil {
@@ -82,14 +81,13 @@ func (t *Targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
 	return selector, nil
 }
 
-// AddNamespaceFlags adds -n and -A alone.
+// AddNamespaceFlags adds only -n and -A.
 func (t *Targets) AddNamespaceFlags(f *pflag.FlagSet) {
 	t.Namespaces.AddFlags(f, "The namespace of the objects (default: that of the context, \"default\" for a dump).", "The objects of all namespaces.")
 }
 
-// Find resolves the arguments against the world: TYPE NAME…, TYPE/NAME…, TYPE
-// with -l or --all, or -f manifests. The result is never empty, and has each object
-// once, in the order in which they were named.
+// Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, or -f manifests. The
+// result is not empty, and contains each object once, in the order of the arguments.
 func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	if err := t.Check(c, args); err != nil {
 		return nil, err
@@ -145,9 +143,9 @@ func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 	return refs, nil
 }
 
-// nothing is the error of a selection that selects nothing. For one that takes away it is
-// none, as for kubectl delete: what is asked for is done. Of a dump that holds only once it
-// shows all of the types.
+// nothing returns the error of an empty selection. For a delete it is ErrNothingThere, as for
+// kubectl delete: nothing is left to do. With a dump, that requires that it contains all objects of
+// the types.
 //
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.DeleteResult: "No resources found".
 func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
@@ -168,17 +166,17 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 	return ErrNothingThere
 }
 
-// resolve has the cluster say which objects are meant, as kubectl does.
+// resolve has the cluster find the objects, as kubectl does.
 func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	found, err := t.Namespaces.Resolve(c.Context(), w.Client, t.asked(args))
 	if isForbidden(err) {
-		// The right to list is enough: the snapshot has the objects.
+		// Permission to list is sufficient: the snapshot has the objects.
 		if refs, local := t.lookUp(c, w.Snapshot, args); local == nil {
 			return refs, nil
 		}
 	}
 	if isMissing(err) {
-		// The snapshot knows what else could be meant.
+		// The snapshot can suggest similar names.
 		if _, local := t.lookUp(c, w.Snapshot, args); local != nil {
 			return nil, local
 		}
@@ -203,7 +201,8 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 	return refs, nil
 }
 
-// isMissing reports whether a cluster says that an object, or its type, is not there.
+// isMissing reports whether an error of the cluster means that an object or its type does not
+// exist.
 func isMissing(err error) bool {
 	return err != nil && (apierrors.IsNotFound(err) || strings.Contains(err.Error(), "doesn't have a resource type"))
 }
@@ -216,8 +215,7 @@ func isForbidden(err error) bool {
 	return apierrors.IsForbidden(err)
 }
 
-// Missing reports whether a cluster says of what the arguments name that it is not there, and
-// not that it is none of ours.
+// Missing reports whether the cluster says that the named objects or their types do not exist.
 func (t *Targets) Missing(ctx context.Context, client *kube.Client, args []string) bool {
 	if t.many() || !t.Files.Empty() {
 		return false
@@ -226,8 +224,7 @@ func (t *Targets) Missing(ctx context.Context, client *kube.Client, args []strin
 	return isMissing(err)
 }
 
-// notSnapped is the error about an object that the server has and the snapshot of it does
-// not.
+// notSnapped returns the error for an object that exists on the server, but not in its snapshot.
 func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 	if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil {
 		if why := snap.Why(r, o.Namespace); why != "" {
@@ -237,7 +234,7 @@ func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 	return fmt.Errorf("%s was not there when the cluster was read: it is new, or its kind was left out", o.Ref)
 }
 
-// asked is what a cluster is asked for.
+// asked returns the selection for the cluster.
 func (t *Targets) asked(args []string) source.Asked {
 	return source.Asked{
 		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
@@ -245,10 +242,10 @@ func (t *Targets) asked(args []string) source.Asked {
 	}
 }
 
-// Given reports whether something says that single objects are meant.
+// Given reports whether arguments or flags select objects.
 func (t *Targets) Given(args []string) bool { return len(args) > 0 || t.many() || !t.Files.Empty() }
 
-// Check refuses arguments and flags that name nothing together.
+// Check refuses invalid combinations of arguments and flags.
 func (t *Targets) Check(c *cobra.Command, args []string) error {
 	many := t.many()
 	switch {

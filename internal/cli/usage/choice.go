@@ -8,28 +8,28 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Choice is the value of a flag that knows few values.
+// Choice is the value of a flag with a fixed set of values.
 type Choice struct {
 	value *string
-	// Known are the values that it may have.
+	// Known are the listed values.
 	Known []string
-	// Old are values that it may have and nobody is told of.
+	// Old are accepted values that are not listed.
 	Old []string
 }
 
-// AddChoice adds a flag that has one of some values.
+// AddChoice adds a flag with a fixed set of values.
 func AddChoice(f *pflag.FlagSet, value *string, name, usual, help string, known ...string) *pflag.Flag {
 	*value = usual
 	return f.VarPF(&Choice{value: value, Known: known}, name, "", help)
 }
 
-// String is the value.
+// String returns the value.
 func (k *Choice) String() string { return *k.value }
 
-// Type is how help calls the value.
+// Type returns the type of the value in the help.
 func (k *Choice) Type() string { return "string" }
 
-// Set takes one of the values that are known.
+// Set accepts one of the known or old values.
 func (k *Choice) Set(value string) error {
 	if !slices.Contains(k.Known, value) && !slices.Contains(k.Old, value) {
 		last := len(k.Known) - 1

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Size is a flag with a size in bytes, as Kubernetes writes quantities.
+// Size is a flag for a size in bytes, in the format of Kubernetes quantities.
 type Size int64
 
-// String is empty for a flag that was not given.
+// String returns the size; empty if the flag was not given.
 func (q *Size) String() string {
 	if *q == 0 {
 		return ""
@@ -18,7 +18,7 @@ func (q *Size) String() string {
 	return resource.NewQuantity(int64(*q), resource.DecimalSI).String()
 }
 
-// Set takes 500M, 2Gi or a number of bytes.
+// Set accepts 500M, 2Gi or a number of bytes.
 func (q *Size) Set(text string) error {
 	parsed, err := resource.ParseQuantity(text)
 	if err != nil || parsed.Sign() <= 0 || parsed.Value() == math.MaxInt64 {
@@ -28,5 +28,5 @@ func (q *Size) Set(text string) error {
 	return nil
 }
 
-// Type is what help calls the value.
+// Type returns the type of the value in the help.
 func (*Size) Type() string { return "size" }

@@ -14,7 +14,7 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// DidYouMean is the end of a message that names what else could be meant.
+// DidYouMean returns the end of a message with suggestions.
 func DidYouMean(near []string) string {
 	if len(near) == 0 {
 		return ""
@@ -22,8 +22,8 @@ func DidYouMean(near []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// Nearest lists up to three candidates that differ from a word in few letters or
-// in their order only, or that start with it.
+// Nearest returns up to three candidates that start with word, or that differ from it only by a few
+// letters or their order.
 func Nearest(word string, candidates []string) []string {
 	type scored struct {
 		text     string

@@ -1,5 +1,5 @@
-// Package usage is what is wrong with a command line: the error that says so, values of
-// flags that refuse what they do not know, and what else could be meant.
+// Package usage contains usage errors, flag values that are checked, and suggestions for mistyped
+// words.
 package usage
 
 import (
@@ -14,15 +14,15 @@ type Error struct {
 	command string
 }
 
-// Error says what is wrong, and where to find help.
+// Error returns the message with a hint to the help.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%v\nSee '%s -h' for help and examples", e.err, e.command)
 }
 
-// Unwrap is what is wrong alone.
+// Unwrap returns the error without the hint.
 func (e *Error) Unwrap() error { return e.err }
 
-// Errorf is the error of a command line, with the command whose help helps.
+// Errorf returns a usage error of a command.
 func Errorf(c *cobra.Command, format string, args ...any) error {
 	return &Error{err: fmt.Errorf(format, args...), command: c.CommandPath()}
 }

@@ -1,4 +1,4 @@
-// Package version is the version of this program, and of the rules that it follows.
+// Package version contains the version of this program.
 package version
 
 import "runtime/debug"
@@ -6,7 +6,7 @@ import "runtime/debug"
 // Version is set by the release build.
 var Version = ""
 
-// String is that of this program.
+// String returns the version of this program.
 func String() string {
 	if Version != "" {
 		return Version

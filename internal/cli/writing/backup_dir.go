@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// BackupDir is the directory in which backups are made; empty for the usual one.
+// BackupDir is the directory of backups; empty for the default.
 type BackupDir string
 
 // AddFlag adds --backup-dir.
@@ -16,8 +16,8 @@ func (d *BackupDir) AddFlag(f *pflag.FlagSet) {
 	f.StringVar((*string)(d), "backup-dir", "", "Where backups are (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
 }
 
-// NameOf is what undo finds a backup by: its name, or its path where backups are not
-// where they usually are.
+// NameOf returns the argument for undo that finds a backup: its name, or its path with a
+// non-default directory.
 func (d BackupDir) NameOf(path string) string {
 	if d == "" {
 		return filepath.Base(path)
@@ -25,7 +25,7 @@ func (d BackupDir) NameOf(path string) string {
 	return path
 }
 
-// Path is where it is.
+// Path returns the directory.
 func (d BackupDir) Path() (string, error) {
 	if d != "" {
 		return string(d), nil

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// commandLine is the command that carries a plan out: the one that was given, with other
-// flags instead of --dry-run, --confirm and those that they replace. `dry-run delete` is
-// carried out by `delete`; flags that only say how the plan is shown stay behind.
+// commandLine returns the command that executes a plan: the given one, with the flags in instead
+// replacing --dry-run, --confirm and their own values. For `dry-run delete` it is `delete`, without
+// flags that only `dry-run delete` has.
 func commandLine(c *cobra.Command, args []string, instead ...string) string {
 	does := executor(c)
 	words := strings.Fields(does.CommandPath())
@@ -25,7 +25,7 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 		case f.Name == "dry-run", f.Name == "confirm", replaced(f.Name, instead), ofQuestion(f), does != c && does.Flag(f.Name) == nil:
 			return
 		case f.Name == "token", f.Name == "password":
-			words = append(words, "--"+f.Name+"=…") // not for a log
+			words = append(words, "--"+f.Name+"=…") // keeps secrets out of logs
 			return
 		}
 		if value == "true" && f.NoOptDefVal == "true" {
@@ -40,7 +40,7 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 	return strings.Join(append(words, instead...), " ")
 }
 
-// executor is the command that does what a command shows: itself, but for those of
+// executor returns the command that executes what c shows: c itself, or the real command for one of
 // `dry-run`.
 func executor(c *cobra.Command) *cobra.Command {
 	if c.HasParent() && c.Parent().Name() == "dry-run" {
@@ -55,16 +55,16 @@ func replaced(name string, flags []string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--"+name+"=") })
 }
 
-// questionFlag marks flags that say what is to be found out, and nothing of a backup that was made
-// of the answer.
+// questionFlag marks flags that select what to put into a backup, and do not apply to the undo of
+// that backup.
 const questionFlag = "kubectl-gc.io/question"
 
-// NotOfBackup marks flags by which an undo finds what to keep in a backup: the command that
-// names the backup does without them. It panics where there is no such flag.
+// NotOfBackup marks flags that select what an undo saves in a backup. The printed command names the
+// backup and omits them. It panics if there is no such flag.
 func NotOfBackup(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		if err := f.SetAnnotation(name, questionFlag, nil); err != nil {
-			panic(err) // or a command would be printed that is refused
+			panic(err) // otherwise the printed command would be refused
 		}
 	}
 }

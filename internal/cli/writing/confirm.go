@@ -25,10 +25,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Confirm is what stands between a plan and its first write. A person at a
-// terminal reads the plan and says yes; a script names the digest of the plan that
-// it has seen. There is no way to say yes to a plan that nobody has seen.
-// (spec §16)
+// Confirm is the confirmation between a plan and its first write. A user at a terminal reads the
+// plan and confirms it; a script gives the digest of a plan that was shown before. A plan that was
+// never shown can't be confirmed. (spec §16)
 type Confirm struct {
 	Digest string
 	dryRun string
@@ -43,18 +42,18 @@ func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 		"none", "client", "server").NoOptDefVal = "client"
 }
 
-// OnlyShow has nothing written.
+// OnlyShow sets the dry run.
 func (k *Confirm) OnlyShow() { k.dryRun = "client" }
 
 // OnlyShows reports whether nothing is to be written.
 func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" || k.Rehearses() }
 
-// Rehearses reports whether the API server is to try each request without storing it.
+// Rehearses reports whether each request is sent as a dry run.
 func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 
-// question is what has to be said yes to: where, as whom, and the account of the run.
+// question returns the question for a plan: the cluster, the user and the consequences.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
-	// Events that go with something else do not count.
+	// Events that are deleted as a consequence do not count.
 	aside := func(r report.Ref) bool { return object.Ref(r).IsEvent() && !slices.Contains(p.Seed.Targets, r) }
 	deletes := slices.DeleteFunc(slices.Collect(policy.Deletes(p.Consequences)), aside)
 	q := report.Confirmation{
@@ -70,7 +69,7 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 			APIVersion: c.Object.APIVersion, Kind: c.Object.Kind, Change: c.Change, When: c.When, Certainty: c.Certainty,
 		}
 		if n.When == report.ControllerActs {
-			n.When = report.AtOnce // who deletes it makes no difference to who is asked
+			n.When = report.AtOnce // the deleting controller makes no difference here
 		}
 		q.Add(n)
 		q.UpTo = q.UpTo || n.Change == report.ChangeDeleted && n.Certainty != report.Sure
@@ -90,10 +89,9 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	return q
 }
 
-// Ask returns nil if the plan may be carried out. The error of everything else is
-// an *exit that says why not: a code of 5 when it was refused, 0 when it was only
-// to be shown. Nothing is written before it returns. The arguments are those of
-// the command line.
+// Ask returns nil if the plan may be executed. Any other outcome is an *exit.Error: code 5 if it
+// was refused, 0 if it was only shown. Nothing is written before Ask returns. args are those of the
+// command line.
 func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	switch {
 	case k.OnlyShows():
@@ -108,14 +106,14 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 	return askPerson(c.Context(), streams, q)
 }
 
-// show says how a plan is carried out that is only shown.
+// show prints the command that executes a plan.
 func (k *Confirm) show(c *cobra.Command, args []string, streams genericiooptions.IOStreams, digest string) error {
 	fmt.Fprintf(streams.ErrOut, "Nothing was written. To execute exactly this plan:\n  %s\n", commandLine(c, args, "--confirm="+digest))
 	return shown
 }
 
-// askPerson shows what a person has to know, and waits for the answer. What was typed before
-// the question was there is no answer to it.
+// askPerson shows the question and waits for the answer. Input typed before the question is
+// discarded.
 func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	style := render.Style{ASCII: !output.UTF8Locale(), Width: progress.Columns(streams.ErrOut)}
 	fmt.Fprintln(streams.ErrOut)
@@ -143,8 +141,8 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	return exit.Refusedf("the answer was not %s", render.Escape(q.Name()))
 }
 
-// atTerminal reports whether a person can be asked. A reader that is no file may say
-// so itself.
+// atTerminal reports whether a user can be asked. A reader that is no file may implement
+// AtTerminal.
 func atTerminal(in io.Reader) bool {
 	if person, ok := in.(interface{ AtTerminal() bool }); ok {
 		return person.AtTerminal()
@@ -152,8 +150,8 @@ func atTerminal(in io.Reader) bool {
 	return term.TTY{In: in}.IsTerminalIn()
 }
 
-// readLine reads one line, or gives up with the context. The error of input that ends
-// without an answer is io.EOF.
+// readLine reads one line, or returns when the context ends. Input that ends without an answer is
+// io.EOF.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type line struct {
 		text string

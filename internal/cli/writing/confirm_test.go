@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// person is standard input with somebody at a terminal, who types something.
+// person is a terminal with typed input.
 type person struct{ io.Reader }
 
 func (person) AtTerminal() bool { return true }
@@ -99,7 +99,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// TestConfirmGivesUp interrupts a question that nobody answers.
+// TestConfirmGivesUp interrupts an unanswered question.
 func TestConfirmGivesUp(t *testing.T) {
 	silent, _ := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
@@ -109,7 +109,7 @@ func TestConfirmGivesUp(t *testing.T) {
 	}
 }
 
-// TestConfirmRefusesWords refuses flags that mean nothing.
+// TestConfirmRefusesWords refuses meaningless flags.
 func TestConfirmRefusesWords(t *testing.T) {
 	for _, k := range []Writing{
 		{maxDeletes: -1}, {unlock: []string{"Pod"}}, {unlock: []string{"leak"}},

@@ -18,8 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// notes are what a person should know before saying yes: what the plan cannot say,
-// and what the backup will not have.
+// notes returns notes for the confirmation: gaps of the plan, and what the backup will not contain.
 func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
 	deletes := slices.Collect(policy.Deletes(p.Consequences))
@@ -40,7 +39,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	return append(notes, what+", which cannot be brought back: see --backup-secrets.")
 }
 
-// lost is how many of the objects that go are Secrets, of which no copy is kept.
+// lost returns the number of deleted Secrets without a copy in the backup.
 func (w *Writing) lost(deletes []report.Ref) int {
 	if w.backupSecrets {
 		return 0
@@ -54,8 +53,8 @@ func (w *Writing) lost(deletes []report.Ref) int {
 	return secrets
 }
 
-// recall says before a command that it brings back what a plan takes; empty where nothing
-// would come back.
+// recall returns the text before the command that restores what a plan deletes; empty if nothing
+// can be restored.
 func (w *Writing) recall(p *report.Plan) string {
 	deletes := slices.Collect(policy.Deletes(p.Consequences))
 	switch secrets := w.lost(deletes); {
@@ -68,15 +67,15 @@ func (w *Writing) recall(p *report.Plan) string {
 	}
 }
 
-// released reports whether the kind of an object does not protect it, for somebody has
-// deleted it before, or the definition that it comes and goes with: what its kind stands
-// for was decided then. An annotation holds all the same.
+// released reports whether a protected kind does not count in a removal of finalizers: the object
+// was deleted before, or it is registered by a CRD or similar and deleted with it. Annotations
+// still count.
 func released(p *report.Plan, why reason.Code, seen *object.Object) bool {
 	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == reason.ProtectedKind && seen != nil &&
 		(seen.BeingDeleted() || controllers.Registered(seen))
 }
 
-// Guards are the flags that weaken a guard, or change what is kept, for the digest.
+// Guards returns the flags that weaken a guard or change what is saved, for the digest.
 func (w *Writing) Guards() []string {
 	var list []string
 	if w.maxDeletes > policy.DefaultMaxDeletes {
@@ -102,8 +101,8 @@ func (w *Writing) Guards() []string {
 	return append(list, w.unlocked...)
 }
 
-// obstacles are why a run must not be; empty for one that may. The order is that of the
-// account.
+// obstacles returns why a run must be refused; empty if it need not. The order is that of the
+// consequences.
 func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
 	find := world.Along().Find
 	var list []report.Obstacle
@@ -122,8 +121,7 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 	return list
 }
 
-// unseen are the obstacles that content is which was not seen, of namespaces and definitions
-// that go.
+// unseen returns an obstacle for each deleted namespace and CRD with content that was not read.
 func unseen(world source.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for r := range policy.Deletes(p.Consequences) {
@@ -147,7 +145,7 @@ func unseen(world source.World, p *report.Plan) []report.Obstacle {
 	return list
 }
 
-// Protected is the obstacle that an object is, with what unlocks it.
+// Protected returns the obstacle for a protected object, with the name that unlocks it.
 func Protected(ref object.Ref, why reason.Code) report.Obstacle {
 	o := report.Obstacle{Reason: string(why)}
 	switch why {
@@ -155,13 +153,12 @@ func Protected(ref object.Ref, why reason.Code) report.Obstacle {
 		o.Unlock = policy.UnlockKind(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
 	case reason.ProtectedByHelm:
 		o.Unlock = policy.UnlockHelm
-	default: // nothing unlocks it
+	default: // can't be unlocked
 	}
 	return o
 }
 
-// Gather adds an object to the obstacle that is the same for it, and that obstacle where
-// there is none.
+// Gather adds an object to the equal obstacle in the list, or appends the obstacle.
 func Gather(list []report.Obstacle, o report.Obstacle, ref report.Ref) []report.Obstacle {
 	i := slices.IndexFunc(list, func(x report.Obstacle) bool {
 		return x.Reason == o.Reason && x.Unlock == o.Unlock && x.Finalizer == o.Finalizer && x.Message == o.Message

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// TestReleased: a finalizer that is taken off may free what is protected by its kind
-// only where somebody has deleted that before, and it is not what was named.
+// TestReleased: removing a finalizer may free an object of a protected kind only if that was
+// deleted before, or is deleted with its CRD.
 func TestReleased(t *testing.T) {
 	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u"}
 	living := &object.Object{Ref: namespace}

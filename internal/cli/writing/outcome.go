@@ -17,8 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// summary prints what became of a run, and returns the error that carries its exit
-// code.
+// summary prints the report of a run, and returns the error with its exit code.
 func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
 	if run == nil {
 		if refused, ok := errors.AsType[*apply.RefusedError](err); ok {
@@ -34,12 +33,12 @@ func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericioo
 	}
 	verdict := verdictOf(run)
 	if own, ok := errors.AsType[*exit.Error](verdict); ok && o.AsText() {
-		own.Message = "" // it stands in what was printed
+		own.Message = "" // the printed text contains it
 	}
 	return verdict
 }
 
-// verdictOf is the exit code of a run.
+// verdictOf returns the error with the exit code of a run.
 func verdictOf(run *report.Run) error {
 	switch run.State {
 	case report.Complete, report.NotAwaited:
@@ -59,8 +58,7 @@ func verdictOf(run *report.Run) error {
 	}
 }
 
-// tellRun shows how far a run is: one changing line on a terminal, else a line for
-// each change of what is waited for.
+// tellRun shows the progress of a run: one updated line on a terminal, else a line for each change.
 func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wipe func()) {
 	style := render.Style{ASCII: !output.UTF8Locale()}
 	following := progress.Begin(c, errOut, "carrying out the plan")

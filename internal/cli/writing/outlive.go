@@ -5,7 +5,6 @@ import (
 	"syscall"
 )
 
-// Outlive has the process outlive whoever reads what it prints: on Unix, to write to a
-// pipe that nobody reads any more would end it in the middle of a run. A command that
-// only shows something ends like that, and should.
+// Outlive keeps the process alive when the reader of its output exits. On Unix, writing to a closed
+// pipe would otherwise end it in the middle of a run. Read-only commands should end like that.
 func Outlive() { signal.Ignore(syscall.SIGPIPE) }

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// refuse is the error of a plan that must not be carried out, with the command that lifts
-// what speaks against it. What only shows refuses nothing: it says so, and is well.
+// refuse returns the error of a plan that must not be executed, with the command that lifts the
+// obstacles. For a dry run it only prints them.
 func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptions.IOStreams, obstacles []report.Obstacle, live bool) error {
 	text := render.ObstaclesText(obstacles)
 	if lifts := w.lifting(obstacles); len(lifts) > 0 && live {
@@ -33,7 +33,7 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 	return nil
 }
 
-// lifting are the flags that lift all of the obstacles; none where nothing lifts one.
+// lifting returns the flags that lift all obstacles; nil if one can't be lifted.
 func (w *Writing) lifting(obstacles []report.Obstacle) []string {
 	names, limit := slices.Clone(w.unlock), ""
 	for i := range obstacles {

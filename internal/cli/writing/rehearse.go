@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Rehearsed says what the API server answered to requests that it tried without storing
-// them. That it would refuse one is an error, as it is for kubectl --dry-run=server.
+// Rehearsed prints the answers to dry-run requests. A refusal is an error, as for kubectl
+// --dry-run=server.
 func Rehearsed(errOut io.Writer, answers []report.Answer) error {
 	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
 	if Refuses(answers) {

@@ -1,5 +1,5 @@
-// Package writing is what the commands that write have in common: the plan is shown,
-// guarded, said yes to, carried out, and what became of it is the exit code.
+// Package writing contains what the writing commands have in common: showing the plan, guards,
+// confirmation, execution and exit codes.
 package writing
 
 import (
@@ -23,28 +23,27 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Writing is what the commands that write have in common: the confirmation, the
-// backup, and how they answer.
+// Writing is the common part of the writing commands: confirmation, guards and backup.
 type Writing struct {
 	Confirm
-	// Unlock is told of the names of --unlock that mean no protected kind, and reports
-	// whether it knows them; Unlocks lists those. Nil for a command that has none.
+	// Unlock handles names of --unlock that are no protected kind, and returns false for unknown
+	// ones; Unlocks lists them. Both are nil for a command without such names.
 	Unlock  func(name string) bool
 	Unlocks []string
 	Policy  policy.Policy
 
 	maxDeletes    int
 	unlock        []string
-	unlocked      []string // those that the command knows, for the digest
-	unseen        bool     // what was not seen may go, too
+	unlocked      []string // names of the command itself, for the digest
+	unseen        bool     // content that was not read may be deleted
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
-	// undoes stands before the command that brings back what the run took.
+	// undoes is the text before the command that restores what the run deleted.
 	undoes string
 }
 
-// AddFlags adds those of every command that writes.
+// AddFlags adds the flags of every writing command.
 func (w *Writing) AddFlags(f *pflag.FlagSet) {
 	w.Confirm.AddFlags(f)
 	w.AddGuardFlags(f)
@@ -52,7 +51,7 @@ func (w *Writing) AddFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "backup-dir")
 }
 
-// AddGuardFlags adds those that change what is guarded or kept, and so the digest.
+// AddGuardFlags adds the flags that change guards or the backup, and thereby the digest.
 func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 	f.IntVar(&w.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
 	f.StringSliceVar(&w.unlock, "unlock", nil, "Delete what is protected: "+strings.Join(w.unlocks(), ", ")+". The refusal says which.")
@@ -61,13 +60,13 @@ func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "no-backup", "backup-secrets")
 }
 
-// unlocks are the names of --unlock: all but those of kinds that hardly anybody deletes.
+// unlocks returns the names of --unlock for the help, without rarely deleted kinds.
 func (w *Writing) unlocks() []string {
 	const usual = 5
 	return append(append(policy.KindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, "…"), w.Unlocks...)
 }
 
-// Check reads the flags.
+// Check validates the flags.
 func (w *Writing) Check(c *cobra.Command) error {
 	if w.maxDeletes < 0 {
 		return usage.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
@@ -98,37 +97,37 @@ func (w *Writing) Check(c *cobra.Command) error {
 	return err
 }
 
-// Proposal is a plan for the cluster of a world, which is going to be carried out.
+// Proposal is a plan that is about to be executed.
 type Proposal struct {
 	Verb   string
 	World  source.World
 	Result *plan.Result
 	Output *output.Output
-	// Steps has the requests shown.
+	// Steps shows the requests.
 	Steps           bool
 	RequireComplete bool
 	// Obstacles are why the command itself refuses the plan.
 	Obstacles []report.Obstacle
-	// Removes is how many finalizers are taken off.
+	// Removes is the number of finalizers to remove.
 	Removes int
-	// FailOn is the error of a plan that the user does not want; nil if there is none such.
+	// FailOn returns the error of a plan that the user does not want; it may be nil.
 	FailOn func(*report.Plan) error
-	// Rehearse has the API server try each request without storing it.
+	// Rehearse sends each request as a dry run.
 	Rehearse func() ([]report.Answer, error)
-	// Notes are what else a person should know before saying yes.
+	// Notes are additional notes for the confirmation.
 	Notes []string
 }
 
-// shown is the end of a command that only shows.
+// shown ends a command that only shows a plan.
 var shown = &exit.Error{Code: exit.OK}
 
-// Sure shows the plan, and returns nil if it may be carried out: if nothing forbids it,
-// and whoever is asked says yes. The arguments are those of the command line.
+// Sure shows the plan, and returns nil if it may be executed: nothing forbids it, and it is
+// confirmed. args are those of the command line.
 func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
 	document := p.Result.Plan
 	obstacles := slices.Concat(p.Obstacles, w.obstacles(p.World, document))
 	if len(obstacles) > 0 {
-		document.Digest = "" // nobody can confirm it
+		document.Digest = "" // it can't be confirmed
 	}
 	live := p.World.Client != nil
 	if err := w.showPlan(c, streams, p, live); err != nil {
@@ -170,8 +169,8 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 	return w.Ask(c, args, streams, q)
 }
 
-// showPlan shows the plan where it is the answer. Where the answer is a document about the
-// run, whoever has not confirmed it yet reads the plan beside that.
+// showPlan prints the plan if it is the answer. If the answer is a document about the run, the plan
+// is printed on stderr for the confirmation.
 func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams, p Proposal, live bool) error {
 	out, o := streams.Out, *p.Output
 	if live && !w.OnlyShows() && !o.AsText() {
@@ -183,7 +182,7 @@ func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams,
 	return o.ShowPlan(c, out, p.World.Snapshot, p.Result.Plan, p.Steps)
 }
 
-// CarryOut runs what was said yes to, and says what became of it.
+// CarryOut executes the confirmed plan and reports the result.
 func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
 	Outlive()
 	dir, err := w.backup.Path()

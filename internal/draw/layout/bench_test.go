@@ -2,8 +2,8 @@ package layout
 
 import "testing"
 
-// workloads is a world of deployments with replica sets and pods in many namespaces, each
-// pod with a second owner now and then.
+// workloads returns deployments with replica sets and pods in many namespaces. Some pods have a
+// second owner.
 func workloads(n int) Input {
 	in := Input{Header: 32, Anchor: 23}
 	for len(in.Boxes) < n {

@@ -1,6 +1,6 @@
 package layout
 
-// draw says where everything is.
+// draw returns the final positions.
 func (p *page) draw() *Drawing {
 	d := &Drawing{
 		Width: p.gutterX[len(p.gutterX)-1], Height: p.height,
@@ -32,7 +32,7 @@ func (p *page) draw() *Drawing {
 	return d
 }
 
-// route adds the points of a line.
+// route appends the points of a line.
 func (p *page) route(points []Point, edge int, boxes []Rect) []Point {
 	owner, dependent := p.Edges[edge].Owner, p.Edges[edge].Dependent
 	start := len(points)
@@ -55,14 +55,14 @@ func (p *page) route(points []Point, edge int, boxes []Rect) []Point {
 	return points
 }
 
-// straight reports whether a line goes on in the same direction, or does not move at all.
+// straight reports whether a line continues in the same direction or does not move.
 func straight(a, b Point, x, y int) bool {
 	return a.X == b.X && b.X == x && between(a.Y, b.Y, y) || a.Y == b.Y && b.Y == y && between(a.X, b.X, x)
 }
 
 func between(a, b, c int) bool { return a <= b && b <= c || a >= b && b >= c }
 
-// laneX is where a line runs in a gutter.
+// laneX returns the x coordinate of a line in a gutter.
 func (p *page) laneX(b bend, owner, dependent int) int {
 	if b.gutter >= p.pages {
 		return p.gutterX[b.gutter-p.pages] + pageLane + int(b.lane)*laneStep

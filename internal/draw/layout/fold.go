@@ -1,18 +1,18 @@
 package layout
 
-// item is something that is put into columns, as text is into those of a newspaper.
+// item is a block that is put into columns like the text of a newspaper.
 type item struct {
 	width, height int
-	// gap is the room above it, where it is not the first of a column.
+	// gap is the distance from the item above; none applies to the first item of a column.
 	gap int
 }
 
-// mostFolds is the greatest number of columns that is tried one by one; beyond, some are
-// left out.
+// mostFolds limits the exhaustive search: every number of columns below it is tried, beyond it
+// some are skipped.
 const mostFolds = 12
 
-// fold breaks items into columns beside each other, with a gap between them, so that the
-// smallest page of the wanted ratio takes them. It returns where each column ends.
+// fold breaks items into adjacent columns, so that the smallest page of the wanted ratio contains
+// them. It returns the end index of each column.
 func fold(items []item, between int) []int {
 	total := 0
 	for _, x := range items {
@@ -32,8 +32,8 @@ func fold(items []item, between int) []int {
 	return best
 }
 
-// fill breaks items into columns that end below the given height. The size is the width of
-// the smallest page that takes them.
+// fill breaks items into columns of about the given height. size is the width of the smallest page
+// that contains them.
 func fill(items []item, limit, between int) (ends []int, size int) {
 	width, tallest := 0, 0
 	wide, high := 0, 0

@@ -2,18 +2,17 @@ package layout
 
 import "slices"
 
-// forest is the graph with one owner chosen for each box, beside which it stands: trees.
-// A node beyond the boxes is not drawn and holds others together: the trees of a connected
-// part, and the parts of a group.
+// forest places each box next to one chosen owner, which makes trees of the graph. Nodes beyond the
+// boxes are invisible containers: for the trees of a connected part, and for the parts of a group.
 type forest struct {
 	*graph
-	// beside is, of each box, the edge from the owner that it stands beside, or none.
+	// beside is the edge from the owner that each box is placed next to, or none.
 	beside []int32
-	// below are the nodes that stand to the right of a node, from top to bottom.
+	// below are the nodes to the right of a node, from top to bottom.
 	below [][]int32
-	// top is the node that holds all of a group.
+	// top is the container of each group.
 	top []int32
-	// tied marks nodes below which an edge begins or ends that is in no tree.
+	// tied marks nodes with an end of an extra edge at or below them.
 	tied []bool
 	placement
 }
@@ -27,8 +26,8 @@ func newForest(g *graph) *forest {
 	return f
 }
 
-// choose picks the owner that is furthest to the right, so that its line is short; of
-// several the first.
+// choose selects for each box the owner furthest to the right, so that the line is short; among
+// equals the first.
 func (f *forest) choose() {
 	f.beside = slices.Repeat([]int32{none}, len(f.Boxes))
 	for i := range f.Edges {
@@ -42,8 +41,7 @@ func (f *forest) choose() {
 	}
 }
 
-// gather builds the trees, the connected parts and the groups. In a group, what stands
-// alone comes last.
+// gather builds trees, connected parts and groups. Boxes without edges come last in a group.
 func (f *forest) gather() {
 	n := len(f.Boxes)
 	f.below = make([][]int32, n, n+f.Groups)
@@ -75,7 +73,7 @@ func (f *forest) gather() {
 	}
 }
 
-// hold adds a node that is not drawn.
+// hold adds an invisible container.
 func (f *forest) hold(nodes []int32) int32 {
 	f.below = append(f.below, nodes)
 	return int32(len(f.below) - 1)
@@ -84,7 +82,7 @@ func (f *forest) hold(nodes []int32) int32 {
 // drawn reports whether a node is a box.
 func (f *forest) drawn(node int32) bool { return int(node) < len(f.Boxes) }
 
-// parts finds, for each box, the first box of the connected part of its group.
+// parts returns for each box the first box of its connected part within the group.
 func (f *forest) parts() []int32 {
 	part := make([]int32, len(f.Boxes))
 	for i := range part {
@@ -109,12 +107,12 @@ func (f *forest) parts() []int32 {
 	return part
 }
 
-// extra reports whether an edge is within a group and in no tree.
+// extra reports whether an edge is within a group, but not in a tree.
 func (f *forest) extra(e int32) bool {
 	return f.within(e) && f.beside[f.Edges[e].Dependent] != e
 }
 
-// tie marks the nodes with ends of extra edges below them, or at them.
+// tie computes tied.
 func (f *forest) tie() {
 	f.tied = make([]bool, len(f.below))
 	for i := range f.Edges {

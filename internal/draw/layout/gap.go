@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// clearance is how near a line may come to the upper or lower side of a box.
+// clearance is the minimum distance of a line from the upper or lower side of a box.
 const clearance = 4
 
-// column is what is taken of a column, from top to bottom.
+// column lists the occupied stretches of a column, from top to bottom.
 type column []stretch
 
 type stretch struct{ top, bottom int }
@@ -16,9 +16,8 @@ type stretch struct{ top, bottom int }
 // mostTries bounds the search for a gap.
 const mostTries = 40
 
-// gap finds the height nearest to y at which the columns from low up to high, without
-// that, are free; apart reports whether lines there may be moved a little. In doubt it is
-// the channel above all boxes of the area.
+// gap returns the free height nearest to y in the columns [low, high). apart reports whether lines
+// there may be shifted slightly. If there is no gap, it is the channel above all boxes of the area.
 func (r *router) gap(box, low, high int32, y int) (at int, apart bool) {
 	u, group := r.unitOf(box), r.Boxes[box].Group
 	columns := r.occupied(u)[low:high]
@@ -48,7 +47,7 @@ func (r *router) gap(box, low, high int32, y int) (at int, apart bool) {
 	return best, true
 }
 
-// blocking finds a box that a line at y would run through, or too near to.
+// blocking returns a box that a line at y would cross or come too close to.
 func blocking(columns []column, y int) (stretch, bool) {
 	for _, c := range columns {
 		i, _ := slices.BinarySearchFunc(c, y, func(s stretch, y int) int { return cmp.Compare(s.bottom+clearance, y) })
@@ -59,7 +58,7 @@ func blocking(columns []column, y int) (stretch, bool) {
 	return stretch{}, false
 }
 
-// occupied lists what is taken in the columns of a unit.
+// occupied returns the occupied stretches of a unit's columns.
 func (r *router) occupied(u int32) []column {
 	if r.taken[u] == nil {
 		r.taken[u] = make([]column, r.columns[u])

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// span is the part of a gutter that a line takes, after one of its bends.
+// span is the part of a gutter that a line uses after one of its bends.
 type span struct {
 	gutter, owner, bend int32
 	tree                bool
 	low, high           int
 }
 
-// bundle is the lines of one owner in a gutter, which run together: spans[from:to].
+// bundle is the lines of one owner in a gutter, which share a lane: spans[from:to].
 type bundle struct {
 	from, to  int
 	gutter    int32
@@ -20,12 +20,12 @@ type bundle struct {
 	low, high int
 }
 
-// mostLanes is the number of lines beside each other in a gutter; more share places.
+// mostLanes is the maximum number of lanes in a gutter; further lines share them.
 const mostLanes = 16
 
-// lanes gives the lines of a gutter places beside each other: those of trees, which never
-// overlap, the first; those of other owners a place that is free where they run. It says
-// how many places each gutter needs.
+// lanes assigns lanes to the lines of all gutters. Lines of trees never overlap and get the first
+// lane. Others get one that is free along their span. It returns the number of lanes of each
+// gutter.
 func (r *router) lanes(spans []span, gutters int32) []int32 {
 	count := make([]int32, gutters)
 	bundles := bundled(spans)
@@ -40,9 +40,9 @@ func (r *router) lanes(spans []span, gutters int32) []int32 {
 	return count
 }
 
-// share gives the lines of one gutter their places, and counts these.
+// share assigns the lanes of one gutter, and returns their number.
 func (r *router) share(spans []span, bundles []bundle) int32 {
-	first, free := 0, []int{} // where each place is free again
+	first, free := 0, []int{} // lower end of the last line in each lane
 	if bundles[0].tree {
 		first, free = 1, []int{0}
 	}
@@ -68,8 +68,8 @@ func (r *router) share(spans []span, bundles []bundle) int32 {
 	return int32(len(free))
 }
 
-// bundled sorts the spans and joins those of one owner. The bundles of a gutter follow
-// each other: those of trees first, then from top to bottom.
+// bundled sorts the spans and joins those of one owner. Bundles are sorted by gutter, with those of
+// trees first, then from top to bottom.
 func bundled(spans []span) []bundle {
 	slices.SortStableFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.gutter, b.gutter), treesFirst(a.tree, b.tree), cmp.Compare(a.owner, b.owner))

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inputs draws boxes in groups and edges of any kind: several owners, cycles, boxes that
-// own themselves, edges between groups.
+// inputs draws boxes in groups and edges of any kind: several owners, cycles, boxes that own
+// themselves, edges between groups.
 func inputs(t *rapid.T) Input {
 	groups := rapid.IntRange(1, 5).Draw(t, "groups")
 	in := Input{Groups: groups, Header: rapid.IntRange(0, 40).Draw(t, "header"), Anchor: rapid.IntRange(0, 40).Draw(t, "anchor")}
@@ -39,7 +39,7 @@ func TestDrawings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { assertSound(t, inputs(t)) })
 }
 
-// FuzzDrawings is the same law for edges that fuzzing chooses.
+// FuzzDrawings checks the same properties for fuzzed edges.
 func FuzzDrawings(f *testing.F) {
 	f.Add([]byte{}, uint8(1))
 	f.Add([]byte{0, 0}, uint8(1))
@@ -66,7 +66,7 @@ type reporter interface {
 	Errorf(string, ...any)
 }
 
-// assertSound checks everything that is promised of a drawing.
+// assertSound checks all guarantees of a drawing.
 func assertSound(t reporter, in Input) {
 	t.Helper()
 	d := Arrange(in)
@@ -127,8 +127,8 @@ func overlap(a, b Rect) bool {
 	return a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H
 }
 
-// assertRoute: a line leads from the right side of the owner to the left side of the
-// dependent, in horizontal and vertical pieces on the page, and through no box.
+// assertRoute: a line leads from the right side of the owner to the left side of the dependent, in
+// horizontal and vertical segments on the page, and through no box.
 func assertRoute(t reporter, in Input, d *Drawing, edge int) {
 	t.Helper()
 	route := d.Routes[edge]
@@ -161,14 +161,14 @@ func assertRoute(t reporter, in Input, d *Drawing, edge int) {
 	}
 }
 
-// crosses reports whether a horizontal or vertical piece runs inside of a box.
+// crosses reports whether a horizontal or vertical segment runs inside of a box.
 func crosses(piece, box Rect) bool {
 	return piece.X < box.X+box.W && box.X < piece.X+piece.W && box.Y < piece.Y && piece.Y < box.Y+box.H ||
 		piece.Y < box.Y+box.H && box.Y < piece.Y+piece.H && box.X < piece.X && piece.X < box.X+box.W
 }
 
-// cycles tells of each edge whether its ends reach each other both ways, found by looking
-// at every path.
+// cycles reports for each edge whether its ends reach each other in both directions, computed from
+// every path.
 func cycles(in Input) []bool {
 	n := len(in.Boxes)
 	reach := make([][]bool, n)
@@ -193,7 +193,7 @@ func cycles(in Input) []bool {
 	return cyclic
 }
 
-// TestNewspaper: much of the same is not a strip, whatever owns it.
+// TestNewspaper: many equal boxes do not make a strip, whatever owns them.
 func TestNewspaper(t *testing.T) {
 	alone := Input{Groups: 1, Header: 28, Anchor: 22, Boxes: make([]Box, 1000)}
 	for i := range alone.Boxes {
@@ -224,7 +224,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// assertOrder: every box is read once, group after group.
+// assertOrder: every box is listed once, group by group.
 func assertOrder(t reporter, in Input, d *Drawing) {
 	t.Helper()
 	seen, group := map[int]bool{}, 0

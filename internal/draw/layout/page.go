@@ -2,18 +2,17 @@ package layout
 
 import "slices"
 
-// page is the areas on the plane. Like the boxes of an area they stand in columns, between
-// gutters.
+// page places the areas. Like the boxes of an area, they are in columns between gutters.
 type page struct {
 	*router
-	// wide is the width of each gutter of the units, x the left side of each column, from
-	// the left side of the unit; the last is that of the gutter at the right border.
+	// wide is the width of each gutter of the units. x is the left side of each column, from the
+	// left side of the unit; the last is that of the gutter at the right border.
 	wide []int
 	x    []int
-	// unitWidth, unitX, unitY and pageColumn are of each unit.
+	// unitWidth, unitX, unitY and pageColumn are indexed by unit.
 	unitWidth, unitX, unitY []int
 	pageColumn              []int32
-	// broad is the width of each column of the page, gutterX where its gutters begin.
+	// broad is the width of each column of the page, gutterX the start of its gutters.
 	broad, gutterX []int
 	height         int
 }
@@ -30,7 +29,7 @@ func newPage(f *forest, r *router) *page {
 	return p
 }
 
-// widen gives gutters the room that their lines need, and columns their places.
+// widen computes the widths of gutters from their lanes, and the positions of columns.
 func (p *page) widen() {
 	count := p.lanes(p.spans(func(b bend) bool { return b.gutter != none }), p.pages)
 	broadest := make([]int, p.pages)
@@ -62,7 +61,7 @@ func gutterWidth(lanes int32, first, last bool) int {
 	return laneStart + int(max(lanes-1, 0))*laneStep + laneEnd
 }
 
-// spans lists the parts of gutters that lines take, of the bends that are wanted.
+// spans returns the parts of gutters used by the wanted bends.
 func (p *page) spans(wanted func(bend) bool) []span {
 	var spans []span
 	for i, e := range p.Edges {
@@ -81,8 +80,8 @@ func (p *page) spans(wanted func(bend) bool) []span {
 	return spans
 }
 
-// absolute is a height on the page. Before there is a page, heights of one unit can be
-// compared.
+// absolute returns a height on the page. Before units are placed, only heights of one unit are
+// comparable.
 func (p *page) absolute(unit int32, y int) int {
 	if unit == none {
 		return y
@@ -90,8 +89,8 @@ func (p *page) absolute(unit int32, y int) int {
 	return p.unitY[unit] + y
 }
 
-// arrange puts the units into columns: those further to the right behind the others, and
-// of those that may stand beside each other as many below each other as look well.
+// arrange puts the units into columns by graph.column. Units of the same column are broken into several
+// columns for a good ratio.
 func (p *page) arrange() {
 	columns := make([][]int32, slices.Max(p.column)+1)
 	for u, c := range p.column {
@@ -112,7 +111,7 @@ func (p *page) arrange() {
 	p.height += margin
 }
 
-// stand puts units below each other. They get one width.
+// stand places units below each other, with a common width.
 func (p *page) stand(units []int32) {
 	y, broad := margin, 0
 	for _, u := range units {
@@ -125,8 +124,8 @@ func (p *page) stand(units []int32) {
 	p.height = max(p.height, y-areaGap)
 }
 
-// cross leads lines from area to area along the gutters of the page: where these are
-// not the same, by way of the upper margin.
+// cross routes lines between areas along the gutters of the page. Lines between different gutters
+// pass through the upper margin.
 func (p *page) cross() {
 	for i, e := range p.Edges {
 		if p.graph.within(int32(i)) {
@@ -164,5 +163,5 @@ func (p *page) cross() {
 	p.gutterX = append(p.gutterX, x)
 }
 
-// pageLane is the room between an area and a line beside it.
+// pageLane is the distance between an area and a line next to it.
 const pageLane = 12

@@ -2,29 +2,27 @@ package layout
 
 import "slices"
 
-// placement says where nodes are: rows in pixels from the top of the unit, columns by
+// placement contains the positions of nodes: rows in pixels from the top of the unit, columns by
 // number.
 type placement struct {
-	// height and depth are the room that a node takes with all below it, in pixels and in
-	// columns.
+	// height and depth are the size of a node with everything below it, in pixels and in columns.
 	height []int
 	depth  []int32
-	// rowOffset and columnOffset are where a node begins, from what it stands beside;
-	// ownRow is where the box itself begins.
+	// rowOffset and columnOffset are the position of a node relative to its parent; ownRow is the
+	// offset of the box itself.
 	rowOffset, ownRow []int
 	columnOffset      []int32
-	// lane is where the line to dependents in further columns runs, from the top of a
-	// node; 0 if there are none.
+	// lane is the height of the line to dependents in further columns, from the top of a node; 0 if
+	// there are none.
 	lane []int
-	// row is the top of a node, y that of its box, and column where it stands.
+	// row is the top of a node, y that of its box, and at its column.
 	row, y []int
 	at     []int32
-	// reading lists the boxes as they are read.
+	// reading lists the boxes in reading order.
 	reading []int
-	// areaRow and areaHeight are of each group, channel is where lines pass above its
-	// boxes.
+	// areaRow and areaHeight are indexed by group; channel is the height of lines above its boxes.
 	areaRow, areaHeight, channel []int
-	// unitHeight and columns are of each unit.
+	// unitHeight and columns are indexed by unit.
 	unitHeight []int
 	columns    []int32
 }
@@ -32,7 +30,7 @@ type placement struct {
 // longRow is the height above which dependents of one owner are broken into columns.
 const longRow = 800
 
-// place decides on rows and columns.
+// place computes rows and columns.
 func (f *forest) place() {
 	n := len(f.below)
 	f.placement = placement{
@@ -72,8 +70,8 @@ func (f *forest) area(group int32, row int) {
 	f.areaHeight[group] = f.Header + areaPad + f.height[f.top[group]] + areaPad
 }
 
-// measure finds the room that a node takes. Columns are about as wide as said; they may be
-// broken only where a group has its columns for itself.
+// measure computes the size of a node. wide is the approximate width of columns. With breaks,
+// columns may be broken, which requires a group with columns of its own.
 func (f *forest) measure(node int32, wide int, breaks bool) {
 	for _, i := range f.below[node] {
 		f.measure(i, wide, breaks)
@@ -86,9 +84,8 @@ func (f *forest) measure(node int32, wide int, breaks bool) {
 	f.height[node], f.depth[node] = height, depth
 }
 
-// stack puts what stands beside a node below each other, in several columns if that is
-// better. What extra edges are tied to stays in the first column, where each box is to the
-// right of all of its owners.
+// stack places the children of a node below each other, or in several columns if that is better.
+// Children with tied extra edges stay in the first column, to the right of all their owners.
 func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int32) {
 	nodes := f.below[node]
 	if plain := f.plainHeight(node, nodes); !breaks || len(nodes) < 2 || f.drawn(node) && plain < longRow || f.holdsTied(node) {
@@ -134,14 +131,14 @@ func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int
 	return height, max(depth, column)
 }
 
-// holdsTied reports whether a node only holds trees together that extra edges connect.
+// holdsTied reports whether a node is only a container of trees that extra edges connect.
 func (f *forest) holdsTied(node int32) bool {
 	return !f.drawn(node) && f.tied[node] && !f.isTop(node)
 }
 
 func (f *forest) isTop(node int32) bool { return int(node) >= len(f.below)-f.Groups }
 
-// pile puts nodes below each other, and says where they end and how deep they are.
+// pile places nodes below each other, and returns their end and depth.
 func (f *forest) pile(node int32, nodes []int32, row int) (bottom int, depth int32) {
 	bottom = row
 	for k, i := range nodes {
@@ -163,7 +160,7 @@ func (f *forest) plainHeight(node int32, nodes []int32) int {
 	return height
 }
 
-// gap is the room above a node: trees are set apart from each other.
+// gap returns the distance above a node: trees are further apart than boxes.
 func (f *forest) gap(beside, node int32) int {
 	if !f.drawn(beside) && f.depth[node] > 1 {
 		return treeGap
@@ -171,7 +168,7 @@ func (f *forest) gap(beside, node int32) int {
 	return boxGap
 }
 
-// locate gives a node and all below it rows and columns.
+// locate assigns rows and columns to a node and everything below it.
 func (f *forest) locate(node, column int32, row int) {
 	f.row[node] = row
 	if f.drawn(node) {
@@ -187,5 +184,5 @@ func (f *forest) locate(node, column int32, row int) {
 	}
 }
 
-// anchor is where lines begin and end at a box.
+// anchor returns the height of line ends at a box.
 func (f *forest) anchor(box int) int { return f.y[box] + min(f.Anchor, f.Boxes[box].H/2) }

@@ -6,23 +6,23 @@ import (
 	owners "github.com/kubectl-gc/kubectl-gc/internal/graph"
 )
 
-// graph is the input as numbers: which edges are turned back because they close a cycle,
-// which groups have to share their columns, and how far to the right each box has to be.
+// graph indexes the input: edges that close a cycle, groups that must share columns, and the
+// minimum column of each box.
 type graph struct {
 	Input
-	// owned has the edges of each owner, in order: owned[first[i]:first[i+1]].
+	// owned lists the edges of each owner, in order: owned[first[i]:first[i+1]].
 	owned, first []int32
 	// closes marks edges that close a cycle.
 	closes []bool
-	// topological has owners before dependents, but for edges that close a cycle.
+	// topological lists owners before dependents, ignoring edges that close a cycle.
 	topological []int32
-	// unit is the unit of each group, units the groups of each in ascending order. Groups
-	// that own each other's boxes in both directions are one unit.
+	// unit is the unit of each group, units the groups of each unit in ascending order. Groups that
+	// own each other's boxes in both directions are one unit.
 	unit  []int32
 	units [][]int32
-	// column is, of each unit, the number of units to the left of it at least.
+	// column is the minimum number of units to the left of each unit.
 	column []int32
-	// rank is, of each box, the number of boxes of its unit to the left of it at least.
+	// rank is the minimum number of boxes of its unit to the left of each box.
 	rank []int32
 }
 
@@ -69,7 +69,7 @@ func (g *graph) index() {
 	}
 }
 
-// sort finds a topological order, depth first, and the edges that forbid one.
+// sort computes a topological order depth first, and the edges that close a cycle.
 func (g *graph) sort() {
 	const open, done = 1, 2
 	state := make([]uint8, len(g.Boxes))
@@ -98,8 +98,8 @@ func (g *graph) sort() {
 	g.topological = after
 }
 
-// unite finds the units: sets of groups that can all be reached from one another. They
-// turn up with dependents first.
+// unite computes the units: the strongly connected components of groups. Components arrives with
+// dependents first.
 func (g *graph) unite() {
 	next := g.groupEdges()
 	g.unit = make([]int32, g.Groups)
@@ -117,7 +117,7 @@ func (g *graph) unite() {
 	})
 }
 
-// groupEdges lists, for each group, the other groups with dependents of its boxes.
+// groupEdges returns, for each group, the other groups with dependents of its boxes.
 func (g *graph) groupEdges() [][]int32 {
 	next := make([][]int32, g.Groups)
 	for i, e := range g.Edges {
@@ -133,8 +133,8 @@ func (g *graph) groupEdges() [][]int32 {
 	return next
 }
 
-// order puts the units into columns: owners to the left of dependents, and what has to do
-// with no other unit on the right.
+// order assigns columns to units: owners to the left of dependents, and unconnected units on the
+// right.
 func (g *graph) order() {
 	g.column = make([]int32, len(g.units))
 	linked := make([]bool, len(g.units))

@@ -1,30 +1,30 @@
 package layout
 
-// router leads lines. A line goes from its owner to the right into a gutter, along it to
-// another height, and so on, until it reaches its dependent from the left.
+// router routes lines. A line leaves its owner to the right into a gutter, follows it to another
+// height, and so on, until it reaches its dependent from the left.
 type router struct {
 	*forest
-	// first is the number of the first gutter of each unit. A unit has one to the left of
-	// each column and one at its right border; those of the page follow.
+	// first is the number of the first gutter of each unit. A unit has one to the left of each
+	// column and one at its right border; those of the page follow.
 	first []int32
 	pages int32
-	// bends has the bends of all lines, those of edge i from begin[i] to begin[i+1].
+	// bends lists the bends of all lines, those of edge i from begin[i] to begin[i+1].
 	bends []bend
 	begin []int32
-	// taken are the boxes of each column of each unit that has extra edges.
+	// taken caches the occupied stretches of each column of units with extra edges.
 	taken [][]column
-	// used counts the owners with lines along a height, and moved is how far those of an
-	// owner are moved there, to keep them apart from those of others.
+	// used counts the owners with lines at a height. moved is the shift of an owner's lines there,
+	// which keeps them apart from others.
 	used  map[height]int
 	moved map[mover]int
 }
 
-// bend is a turn into a gutter and along it, to y. That counts from the top of a unit, or
-// of the page if there is none.
+// bend is a turn into a gutter and along it, to y. y counts from the top of the unit, or of the
+// page if unit is none.
 type bend struct {
 	gutter, unit, lane int32
 	y                  int
-	// tree tells that the line belongs to a tree.
+	// tree reports that the line belongs to a tree.
 	tree bool
 }
 
@@ -50,7 +50,7 @@ func newRouter(f *forest) *router {
 	return r
 }
 
-// within leads the lines inside of areas; others stay for the page.
+// within routes the lines inside of areas; page routes the others.
 func (r *router) within() {
 	for i := range r.Edges {
 		switch e := int32(i); {
@@ -65,7 +65,7 @@ func (r *router) within() {
 	}
 }
 
-// left and right are the gutters beside a box.
+// left and right return the gutters next to a box.
 func (r *router) left(box int) int32  { return r.first[r.unitOf(int32(box))] + r.at[box] }
 func (r *router) right(box int) int32 { return r.left(box) + 1 }
 
@@ -73,8 +73,8 @@ func (r *router) turn(gutter, unit int32, y int, tree bool) {
 	r.bends = append(r.bends, bend{gutter: gutter, unit: unit, y: y, tree: tree})
 }
 
-// along leads a line of a tree: the columns between are free where it passes above the
-// dependents.
+// along routes a line of a tree. It passes above the dependents, where the columns in between are
+// free.
 func (r *router) along(e int32) {
 	owner, dependent := r.Edges[e].Owner, r.Edges[e].Dependent
 	u := r.unitOf(int32(owner))
@@ -84,7 +84,7 @@ func (r *router) along(e int32) {
 	r.turn(r.left(dependent), u, r.anchor(dependent), true)
 }
 
-// around leads any other line of an area, through gaps between boxes.
+// around routes other lines of an area, through gaps between boxes.
 func (r *router) around(e int32) {
 	owner, dependent := r.Edges[e].Owner, r.Edges[e].Dependent
 	u, from, to := r.unitOf(int32(owner)), r.at[owner]+1, r.at[dependent]
@@ -99,20 +99,20 @@ func (r *router) around(e int32) {
 	r.turn(r.first[u]+to, u, r.anchor(dependent), false)
 }
 
-// across leads a line from one area to another: above the boxes to the border, and along
-// the gutters of the page.
+// across routes a line between areas: above the boxes to the border, and along the gutters of the
+// page.
 func (r *router) across(e int32) {
 	owner, dependent := r.Edges[e].Owner, r.Edges[e].Dependent
 	u, v := r.unitOf(int32(owner)), r.unitOf(int32(dependent))
 	r.turn(r.right(owner), u, r.apart(owner, u, r.channel[r.Boxes[owner].Group]), false)
-	// Which gutters of the page these are is not known before the page is made.
+	// The gutters of the page are assigned later.
 	r.turn(none, none, 0, false)
 	r.turn(none, v, r.apart(owner, v, r.channel[r.Boxes[dependent].Group]), false)
 	r.turn(r.left(dependent), v, r.anchor(dependent), false)
 }
 
-// apart moves the lines of an owner a little, so that those of several at the same height
-// can be told apart. There is that much room in every gap.
+// apart shifts the lines of an owner slightly, so that lines of several owners at the same height
+// are distinguishable. Every gap has room for that.
 func (r *router) apart(owner int, unit int32, y int) int {
 	at := height{unit, y}
 	by, known := r.moved[mover{at, owner}]

@@ -2,11 +2,11 @@ package layout
 
 import "slices"
 
-// sweeps is how often neighbours are put in the order of what they are tied to.
+// sweeps is the number of sorting passes.
 const sweeps = 2
 
-// settle brings trees and siblings that extra edges tie to others near to them: each is
-// sorted to the mean place of what it is tied to. Others keep their places.
+// settle moves trees and siblings with extra edges closer to the other ends: each is sorted by the
+// mean position of these. Others keep their positions.
 func (f *forest) settle() {
 	if !slices.Contains(f.tied, true) {
 		return
@@ -26,7 +26,7 @@ func (f *forest) settle() {
 	}
 }
 
-// number counts the nodes as they are read.
+// number numbers the nodes in reading order.
 func (f *forest) number(node int32, place []int, count *int) {
 	place[node] = *count
 	*count++
@@ -35,7 +35,7 @@ func (f *forest) number(node int32, place []int, count *int) {
 	}
 }
 
-// pulls adds up, for each node, the places of what the extra edges below it lead to.
+// pulls sums, for each node, the positions of the other ends of extra edges at or below it.
 func (f *forest) pulls(place []int) (sum, ends []int) {
 	sum, ends = make([]int, len(f.below)), make([]int, len(f.below))
 	for i, e := range f.Edges {
@@ -58,7 +58,7 @@ func (f *forest) pulls(place []int) (sum, ends []int) {
 
 func (f *forest) sort(nodes []int32, place, sum, ends []int) {
 	slices.SortStableFunc(nodes, func(a, b int32) int {
-		// Means are compared as fractions, so that nothing is rounded.
+		// Means are compared as fractions, without rounding.
 		return mean(a, place, sum, ends)*weight(b, ends) - mean(b, place, sum, ends)*weight(a, ends)
 	})
 }
