@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // isHistory reports whether a path is a saved history.
@@ -40,13 +41,17 @@ func (s *Source) checkMoment() error {
 // openHistory opens a saved history.
 func (s *Source) openHistory(c *cobra.Command, streams genericiooptions.IOStreams, path string) (*Record, error) {
 	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
-	r, err := progress.UnlessInterrupted(c.Context(), func() (*kept.Record, error) { return kept.Open(c.Context(), path) })
+	memory := NewMemory()
+	r, err := progress.UnlessInterrupted(c.Context(), func() (*kept.Record, error) {
+		return kept.Open(c.Context(), path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
+	})
 	if err != nil {
-		return nil, err
+		memory.End()
+		return nil, LiftLimit(err)
 	}
 	of := r.Cluster()
 	return &Record{
-		Record: r, close: func() {},
+		Record: r, close: memory.End,
 		Source: report.Source{Type: "files", Files: []string{path}, ClusterUID: of.UID, KubernetesVersion: of.Version, Rules: release.MinorOf(of.Version).Nearest().String()},
 		Served: func() (*object.Resources, error) { return r.Resources(), nil },
 	}, nil

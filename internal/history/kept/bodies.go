@@ -23,7 +23,7 @@ func (r *Record) body(b *body) error {
 		return errors.Join(errors.New("a whole object has no uid, or no end"), err)
 	}
 	b.uid = o.Metadata.UID
-	at := place{b.Kind, o.Metadata.Namespace, o.Metadata.Name}
+	at := object.Coordinates{Group: b.Kind.Group, Kind: b.Kind.Kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}
 	r.bodies[at] = append(r.bodies[at], b)
 	return nil
 }
@@ -42,16 +42,15 @@ var errNoBody = errors.New("its content is not in the history")
 
 // Bodies passes the whole objects of a collection at a revision to take.
 func (r *Record) Bodies(_ context.Context, c history.Collection, take func(raw []byte) error) error {
-	group, _ := object.SplitAPIVersion(c.APIVersion)
 	unread := &history.UnreadError{}
-	for _, at := range r.places(kind{group, c.Kind}, c) {
+	for _, at := range r.places(c) {
 		uid, there := r.there(at, c.Revision)
 		if !there {
 			continue
 		}
 		raw := r.bodyOf(at, uid, c.Revision)
 		if raw == nil {
-			ref := object.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: at.namespace, Name: at.name, UID: uid}
+			ref := object.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: at.Namespace, Name: at.Name, UID: uid}
 			unread.Objects, unread.Whys = append(unread.Objects, ref), append(unread.Whys, errNoBody)
 		} else if err := take(raw); err != nil {
 			return err
@@ -67,24 +66,25 @@ func (r *Record) Bodies(_ context.Context, c history.Collection, take func(raw [
 }
 
 // places returns the places of a collection that ever had an object, sorted.
-func (r *Record) places(k kind, c history.Collection) []place {
+func (r *Record) places(c history.Collection) []object.Coordinates {
+	one := object.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name}.Coordinates()
 	if c.Name != "" {
-		return []place{{k, c.Namespace, c.Name}}
+		return []object.Coordinates{one}
 	}
-	var list []place
+	var list []object.Coordinates
 	for at := range r.writes {
-		if at.kind == k && (c.Namespace == "" || at.namespace == c.Namespace) {
+		if at.Group == one.Group && at.Kind == one.Kind && (c.Namespace == "" || at.Namespace == c.Namespace) {
 			list = append(list, at)
 		}
 	}
-	slices.SortFunc(list, func(x, y place) int {
-		return cmp.Or(cmp.Compare(x.namespace, y.namespace), cmp.Compare(x.name, y.name))
+	slices.SortFunc(list, func(x, y object.Coordinates) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	return list
 }
 
 // there returns the object that was in a place at a revision.
-func (r *Record) there(at place, revision uint64) (uid types.UID, there bool) {
+func (r *Record) there(at object.Coordinates, revision uint64) (uid types.UID, there bool) {
 	for _, w := range r.writes[at] {
 		if w.revision > revision {
 			break
@@ -104,7 +104,7 @@ func (r *Record) there(at place, revision uint64) (uid types.UID, there bool) {
 
 // bodyOf returns the whole object at a revision; nil if the file does not have it. The caller owns
 // the bytes.
-func (r *Record) bodyOf(at place, uid types.UID, revision uint64) []byte {
+func (r *Record) bodyOf(at object.Coordinates, uid types.UID, revision uint64) []byte {
 	for _, b := range r.bodies[at] {
 		if b.uid == uid && b.From <= revision && revision < b.Until {
 			return bytes.Clone(b.Text)

@@ -74,14 +74,6 @@ type kind struct {
 
 func kindOf(r object.Ref) kind { return kind{r.Group(), r.Kind} }
 
-// place is where an object is stored, in any version.
-type place struct {
-	kind
-	namespace, name string
-}
-
-func placeOf(r object.Ref) place { return place{kindOf(r), r.Namespace, r.Name} }
-
 // change is a write.
 type change struct {
 	Revision uint64 `json:"revision"`

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // FuzzEntries: any lines are read or refused, and a result can be traced.
@@ -34,7 +35,7 @@ func FuzzEntries(f *testing.F) {
 		must(t, err)
 		must(t, w.end())
 		must(t, out.Close())
-		r, err := Open(context.Background(), path)
+		r, err := Open(context.Background(), path, snapshot.Options{})
 		if err != nil {
 			return
 		}
@@ -51,11 +52,11 @@ func FuzzOpen(f *testing.F) {
 	dir := f.TempDir()
 	f.Add([]byte(nil))
 	f.Add([]byte(mark))
-	f.Add(zstdMagic)
+	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(dir, "some")
 		must(t, os.WriteFile(path, text, 0o600))
 		_, _ = Is(path)
-		_, _ = Open(context.Background(), path)
+		_, _ = Open(context.Background(), path, snapshot.Options{})
 	})
 }

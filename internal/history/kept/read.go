@@ -1,99 +1,57 @@
 package kept
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"os"
 
 	"github.com/go-json-experiment/json"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
-
-// zstdMagic is the beginning of a compressed file.
-var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // Is reports whether a file is a history.
-func Is(path string) (bool, error) {
+func Is(path string) (is bool, err error) {
+	err = withLines(path, snapshot.Options{}, func(l *snapshot.Lines) error {
+		is = l.Begins(mark)
+		return nil
+	})
+	return is, err
+}
+
+var errDamaged = errors.New("it is damaged, or was not written to its end")
+
+// Open reads a file of history. The limits of the options hold for it as they do for a dump.
+func Open(ctx context.Context, path string, o snapshot.Options) (r *Record, err error) {
+	err = withLines(path, o, func(l *snapshot.Lines) error {
+		if r, err = readLines(ctx, l); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+	return r, err
+}
+
+func withLines(path string, o snapshot.Options, read func(*snapshot.Lines) error) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = f.Close() }()
-	text, end, err := unpacked(f)
+	l, err := snapshot.ReadLines(f, o)
 	if err != nil {
-		return false, err
+		return err
 	}
-	defer end()
-	first := make([]byte, len(mark))
-	_, err = io.ReadFull(text, first)
-	return err == nil && string(first) == mark, nil
+	defer l.Close()
+	return read(l)
 }
 
-const mostWindow = 64 << 20
-
-// unpacked returns the text of a file, compressed or not. The caller must call end.
-func unpacked(f *os.File) (text io.Reader, end func(), err error) {
-	begin := make([]byte, len(zstdMagic))
-	if _, err := f.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
-	}
-	if !bytes.Equal(begin, zstdMagic) {
-		return f, func() {}, nil
-	}
-	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
-	if err != nil {
-		return nil, nil, err
-	}
-	return d, d.Close, nil
-}
-
-// A history unpacks to about ten times its size. A file that unpacks to far more is an attempt to
-// exhaust the memory.
-const (
-	mostRatio = 100
-	freeBytes = 64 << 20
-)
-
-var (
-	errTooMuch = errors.New("it unpacks to far more than a history does")
-	errDamaged = errors.New("it is damaged, or was not written to its end")
-)
-
-// Open reads a file of history.
-func Open(ctx context.Context, path string) (*Record, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	r, err := readFile(ctx, f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
-}
-
-func readFile(ctx context.Context, f *os.File) (*Record, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	text, end, err := unpacked(f)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	l := &lines{r: bufio.NewReaderSize(text, 64<<10), room: info.Size()*mostRatio + freeBytes, sum: sha256.New()}
-	first, err := l.next()
+func readLines(ctx context.Context, l *snapshot.Lines) (*Record, error) {
+	first, err := next(l)
 	if err != nil {
 		return nil, err
 	}
@@ -107,65 +65,41 @@ func readFile(ctx context.Context, f *os.File) (*Record, error) {
 	return readEntries(ctx, t, l)
 }
 
-func readEntries(ctx context.Context, t title, l *lines) (*Record, error) {
+// next returns the next line. Whatever ends the file early is damage, except a limit.
+func next(l *snapshot.Lines) ([]byte, error) {
+	line, err := l.Next()
+	if err != nil && !errors.Is(err, snapshot.ErrLimit) {
+		return nil, errDamaged
+	}
+	return line, err
+}
+
+func readEntries(ctx context.Context, t title, l *snapshot.Lines) (*Record, error) {
 	r := newRecord(t)
 	intern := manifest.NewInterner()
-	for n := 2; ; n++ {
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		before := l.sum.Sum(nil)
-		text, err := l.next()
+		text, err := next(l)
 		if err != nil {
 			return nil, err
 		}
 		var e entry
 		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, l.At(err)
 		}
 		if e.SHA256 != nil {
-			if !bytes.Equal(e.SHA256, before) || l.more() {
+			if !bytes.Equal(e.SHA256, l.Sum()) || l.Last() != nil {
 				return nil, errDamaged
 			}
 			r.index()
 			return r, nil
 		}
 		if err := r.take(&e, intern); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, l.At(err)
 		}
 	}
-}
-
-// lines reads the lines of a file and hashes them.
-type lines struct {
-	r    *bufio.Reader
-	room int64
-	sum  hash.Hash
-}
-
-// next returns the next line. The end of the file is an error.
-func (l *lines) next() ([]byte, error) {
-	var line []byte
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if l.room -= int64(len(part)); l.room < 0 {
-			return nil, errTooMuch
-		}
-		line = append(line, part...)
-		switch {
-		case err == nil:
-			_, _ = l.sum.Write(line) // it never fails
-			return line, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, errDamaged
-		}
-	}
-}
-
-// more reports whether anything follows.
-func (l *lines) more() bool {
-	_, err := l.r.ReadByte()
-	return !errors.Is(err, io.EOF)
 }
 
 // take adds the content of a line.

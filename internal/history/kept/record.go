@@ -20,9 +20,9 @@ type Record struct {
 	whole   history.Past
 	ticks   []history.Moment
 	// bodies has the whole objects of each place.
-	bodies map[place][]*body
+	bodies map[object.Coordinates][]*body
 	// writes has the creations, changes and deletions of each place, in order.
-	writes map[place][]write
+	writes map[object.Coordinates][]write
 }
 
 // write is the content of a place from a revision on.
@@ -36,7 +36,7 @@ func newRecord(t title) *Record {
 	return &Record{
 		cluster: t.Cluster,
 		whole:   history.Past{From: t.From.moment(), To: t.To.moment(), Resources: &object.Resources{}},
-		bodies:  map[place][]*body{}, writes: map[place][]write{},
+		bodies:  map[object.Coordinates][]*body{}, writes: map[object.Coordinates][]write{},
 	}
 }
 
@@ -65,12 +65,12 @@ func (r *Record) index() {
 	p.Timeless = len(p.Clock.Ticks()) == 0
 	slices.SortStableFunc(p.Changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
 	for _, o := range p.Standing {
-		at := placeOf(o.Ref)
+		at := o.Ref.Coordinates()
 		r.writes[at] = append(r.writes[at], write{uid: o.UID})
 	}
 	for i := range p.Changes {
 		c := &p.Changes[i]
-		at := placeOf(c.Object.Ref)
+		at := c.Object.Ref.Coordinates()
 		r.writes[at] = append(r.writes[at], write{c.Revision, c.Object.UID, c.Type == object.Added, c.Type == object.Deleted})
 	}
 }

@@ -3,6 +3,7 @@ package kept
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // saved returns a past as a file.
@@ -49,7 +51,7 @@ func TestSave(t *testing.T) {
 		}
 		past.Absent = []object.Ref{object.Node.Ref("", "nowhere")}
 		slices.SortFunc(past.Standing, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-		r, err := Open(context.Background(), saved(t, dir, s, past, Saving{Secrets: true, Cluster: Cluster{UID: "here"}}))
+		r, err := Open(context.Background(), saved(t, dir, s, past, Saving{Secrets: true, Cluster: Cluster{UID: "here"}}), snapshot.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,13 +102,13 @@ func TestDamage(t *testing.T) {
 	path := filepath.Join(dir, "damaged")
 	for n := 0; n < len(whole); n += 1 + n%7 {
 		must(t, os.WriteFile(path, whole[:n], 0o600))
-		if _, err := Open(context.Background(), path); err == nil {
+		if _, err := Open(context.Background(), path, snapshot.Options{}); err == nil {
 			t.Errorf("cut off at %d of %d: not noticed", n, len(whole))
 		}
 		text := bytes.Clone(whole)
 		text[n] ^= 1 << (n % 8)
 		must(t, os.WriteFile(path, text, 0o600))
-		if r, err := Open(context.Background(), path); err == nil {
+		if r, err := Open(context.Background(), path, snapshot.Options{}); err == nil {
 			past, err := r.Past(context.Background(), history.Window{})
 			must(t, err)
 			if tell(past) != want {
@@ -115,8 +117,47 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	must(t, os.WriteFile(path, append(bytes.Clone(whole), whole...), 0o600))
-	if _, err := Open(context.Background(), path); err == nil {
+	if _, err := Open(context.Background(), path, snapshot.Options{}); err == nil {
 		t.Error("a second file behind the first: not noticed")
+	}
+}
+
+// TestLimits: a history is bounded as a dump is, and a limit is never called damage.
+func TestLimits(t *testing.T) {
+	dir := t.TempDir()
+	s := twoDeletes(t)
+	whole := saved(t, dir, s, s.past(), Saving{})
+	asked := 0
+	for name, c := range map[string]struct {
+		options snapshot.Options
+		body    int
+		err     error
+	}{
+		"usual":           {snapshot.Options{}, 1 << 10, nil},
+		"memory is asked": {snapshot.Options{Memory: func(int64, int, snapshot.Limits) error { asked++; return nil }}, 1 << 20, nil},
+		"no memory":       {snapshot.Options{Memory: func(int64, int, snapshot.Limits) error { return snapshot.ErrLimit }}, 1 << 20, snapshot.ErrLimit},
+		"a long line":     {snapshot.Options{Limits: snapshot.Limits{MemoryBytes: 1 << 20}}, 1 << 20, snapshot.ErrLimit},
+		"a large file":    {snapshot.Options{Limits: snapshot.Limits{TotalBytes: 1 << 19}}, 1 << 20, snapshot.ErrSize},
+	} {
+		path := filepath.Join(dir, "large")
+		out, err := os.Create(path)
+		must(t, err)
+		w, err := newWriter(out)
+		must(t, err)
+		w.add(title{Format: formatVersion, From: tick{Revision: 1}, To: tick{Revision: 9}})
+		text := `{"metadata":{"uid":"u"},"data":"` + strings.Repeat("x", c.body) + `"}`
+		w.add(entry{Body: &body{Kind: kind{Kind: "Pod"}, From: 1, Until: 2, Text: []byte(text)}})
+		must(t, w.end())
+		must(t, out.Close())
+		if _, err := Open(context.Background(), path, c.options); !errors.Is(err, c.err) {
+			t.Errorf("%s: %v, want %v", name, err, c.err)
+		}
+	}
+	if asked == 0 {
+		t.Error("nobody asked for memory")
+	}
+	if is, err := Is(whole); !is || err != nil {
+		t.Errorf("a history is none: %v", err)
 	}
 }
 
@@ -130,7 +171,7 @@ func TestWindow(t *testing.T) {
 		{Resource: object.Pod.Resource(), From: history.Moment{Revision: first}, Why: "compacted"},
 		{Resource: object.ConfigMap.Resource(), Why: "forbidden"},
 	}
-	r, err := Open(context.Background(), saved(t, t.TempDir(), s, past, Saving{}))
+	r, err := Open(context.Background(), saved(t, t.TempDir(), s, past, Saving{}), snapshot.Options{})
 	must(t, err)
 	for since, want := range map[uint64]struct{ standing, changes, limits int }{
 		0:        {3, len(past.Changes), 2},
@@ -154,7 +195,7 @@ func TestSecretsInHistory(t *testing.T) {
 	past := s.past()
 	c := history.Collection{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "kept", Revision: past.To.Revision - 1}
 	for _, wanted := range []bool{false, true} {
-		r, err := Open(context.Background(), saved(t, t.TempDir(), s, past, Saving{Secrets: wanted}))
+		r, err := Open(context.Background(), saved(t, t.TempDir(), s, past, Saving{Secrets: wanted}), snapshot.Options{})
 		must(t, err)
 		var got []string
 		err = r.Bodies(context.Background(), c, func(raw []byte) error { got = append(got, string(raw)); return nil })
@@ -179,7 +220,7 @@ func TestIs(t *testing.T) {
 		if is, err := Is(other); is != want || err != nil {
 			t.Errorf("%q: %t, %v", text, is, err)
 		}
-		if _, err := Open(context.Background(), other); err == nil || want && !strings.Contains(err.Error(), "format has version 1") {
+		if _, err := Open(context.Background(), other, snapshot.Options{}); err == nil || want && !strings.Contains(err.Error(), "format has version 1") {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
