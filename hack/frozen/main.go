@@ -1,22 +1,24 @@
 // Command frozen records what the program answers, so that a change of structure can be
 // compared with the program before it:
 //
-//	go run ./hack/frozen questions [-worlds 500] DIR INPUT...   > DIR/questions
+//	go run ./hack/frozen questions [-worlds 500] DIR INPUT...
 //	go run ./hack/frozen answers -program OLD DIR/questions     > old
 //	go run ./hack/frozen answers -program NEW DIR/questions     > new
 //	diff old new
 //
-// The inputs are dumps: files, archives or directories. The questions are command lines,
-// of drawn worlds, which are written to DIR, and of the inputs; an answer is the exit
-// code, the sums of stdout and stderr, and the question. Both programs get the same
+// The inputs are dumps: files, archives or directories. The questions are command lines
+// about the inputs and about drawn worlds. Worlds and questions are written to DIR. An
+// answer is the exit code, the sums of stdout and stderr, and the question. Both programs get the same
 // questions, whatever the code that draws worlds has become meanwhile.
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -48,17 +50,18 @@ func questions(args []string) error {
 	if err != nil {
 		return err
 	}
+	var asked bytes.Buffer
 	for _, path := range drawn {
-		if err := ask(os.Stdout, path, worldTargets); err != nil {
+		if err := ask(&asked, path, worldTargets); err != nil {
 			return err
 		}
 	}
 	for _, path := range inputs {
-		if err := ask(os.Stdout, path, inputTargets); err != nil {
+		if err := ask(&asked, path, inputTargets); err != nil {
 			return err
 		}
 	}
-	return nil
+	return os.WriteFile(filepath.Join(dir, "questions"), asked.Bytes(), 0o644)
 }
 
 func answers(args []string) error {

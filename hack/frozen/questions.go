@@ -20,8 +20,8 @@ const (
 	inputTargets = 8
 )
 
-// writeWorlds writes drawn worlds as snapshots, of which every second one shows only some
-// kinds, and returns their paths.
+// writeWorlds writes drawn worlds as snapshots and returns their paths. About half of the
+// snapshots show only some kinds.
 func writeWorlds(dir string, seed, n int) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

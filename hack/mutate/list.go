@@ -18,8 +18,8 @@ type change struct {
 	// name as in Type.method.
 	pkg, function string
 	operation
-	// rule and why are what a list says about the change: the rule that it breaks,
-	// and what becomes of it.
+	// rule is the rule that the change breaks according to a list, why the effect on
+	// that rule.
 	rule, why string
 	edits     []edit
 }

@@ -3,8 +3,8 @@
 // listed. Nothing in the tree is written: the changed files are laid over the real
 // ones for the compiler only.
 //
-// Changes are taken from a list, and scenario files have to notice each one; or
-// they are made by rule, all that there are in some packages:
+// Changes are taken from a list, and scenario files have to notice each one; or all
+// possible changes in some packages are tried:
 //
 //	go run ./hack/mutate -list hack/mutate/list.txt [words...]
 //	go run ./hack/mutate [-max n] packages...
@@ -26,7 +26,7 @@ import (
 
 func main() {
 	limit := flag.Int("max", 0, "try at most this many changes of each package, spread evenly; 0 for all")
-	path := flag.String("list", "", "try the changes of this list; with words, those whose line contains one")
+	path := flag.String("list", "", "try the changes of this list; with words, only lines that contain one of them")
 	name := flag.String("show", "", "list the changes of this function, with their places")
 	flag.Parse()
 	var err error

@@ -10,8 +10,8 @@ import (
 )
 
 // operation is one way to break a function: a kind of syntax, its occurrence in
-// the function counted from 1, and what becomes of it. `&& 2 left` keeps only the
-// left operand of the second && of the function.
+// the function counted from 1, and the change. `&& 2 left` keeps only the left
+// operand of the second && of the function.
 //
 // An operation names no variable and no line, so it survives renaming and
 // reformatting.
@@ -32,8 +32,8 @@ type edit struct {
 // mutation is an operation with its edits of the text of the file.
 type mutation struct {
 	operation
-	// at is the offset by which occurrences are counted: that of the operator, or
-	// where the syntax begins.
+	// at is the offset of the operator or of the beginning of the syntax. Occurrences
+	// are counted in its order.
 	at    int
 	edits []edit
 }

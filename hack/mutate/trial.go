@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// judge is a package whose tests may notice a change, and which of its tests.
+// judge is a package with tests that may notice a change, and the names of these tests.
 type judge struct{ pkg, tests string }
 
 // judgesOf are the judges of a change in a package, the nearest first. Only

@@ -87,7 +87,7 @@ func vocabulary() map[string]wording {
 
 func closed(words ...string) wording { return wording{words: words} }
 
-// growing are lists of which each may become longer. A word stands once, wherever it
+// growing joins lists that may become longer in later versions. A word stands once, wherever it
 // occurs.
 func growing(lists ...[]string) wording {
 	words := slices.Concat(lists...)

@@ -83,7 +83,7 @@ func (b *bucket) nameAt(i uint32) string {
 	return b.list[i].Name
 }
 
-// nobody is an impossible name: it is not UTF-8.
+// nobody is an impossible name, since it is not UTF-8. It takes the place of dropped entries.
 const nobody = "\xff"
 
 // index builds places unless it exists.

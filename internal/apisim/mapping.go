@@ -128,7 +128,7 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 //
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync.
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go serveResource: refuses
-// nothing but to create.
+// only to create.
 // Rule: S193.
 func (s *Server) changeable(v *view, verb object.Verbs) bool {
 	return verb&(object.Create|object.Update|object.PatchVerb) != 0 && v.resource.Custom && s.definitionTerminates(v)

@@ -52,7 +52,7 @@ var UndoSkip = &Family{
 		{Code: ReferencesLost, Short: "it is there, and none of the references that it lost can be given back"},
 		{Code: RulesComeBack, Short: "it is there, and the ClusterRole aggregation controller gives it the rules of those that it aggregates"},
 		// The tokens controller takes names out, and adds none.
-		{Code: SecretsLost, Short: "it does not name Secrets again that are gone"},
+		{Code: SecretsLost, Short: "Secrets that are gone are not added to it again"},
 		{Code: ControllerMissing, Short: "its controller does not exist and is not restored: nothing would manage it"},
 		{Code: ListedTwice, Short: "a later version of it comes back"},
 		{Code: Unreadable, Short: "its copy cannot be read"},
@@ -126,7 +126,7 @@ var UndoNote = &Family{
 		{Code: RunsAgain, Short: "it had run to its end: its controller may do the work again"},
 		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
 		{Code: SecretsAdded, Short: "its secrets get back the names that it has lost"},
-		{Code: SecretsLost, Short: "it does not name Secrets again that are gone"},
+		{Code: SecretsLost, Short: "Secrets that are gone are not added to it again"},
 		// Unless something else is in the new one.
 		{Code: FilledIn, Short: "a controller makes this object by itself: what was in it is added to the new one"},
 		{Code: OwnerMadeAgain, Short: "its owner was made again since: it belongs to that one now"},

@@ -35,7 +35,7 @@ var checkWords = map[reason.Code]words{
 	reason.OwnerKindNotServed:       {title: "Owner is of a kind that has no objects", advice: asGarbage, said: true},
 	reason.OwnerNotCovered:          {title: "Whether the owner exists is not known", advice: "Nothing is known to be wrong. Ask the cluster itself, or a dump that has the owner's kind."},
 	reason.OwnerKindCase:            {title: "Kind of the owner is not written as it is", advice: "The garbage collector accepts that, other tools may not.", said: true},
-	reason.OwnerVersionNotPreferred: {title: "Owner is named in a version that is not the preferred one", advice: "Right while that version is served. What if not: kubectl gc check --without-version", said: true},
+	reason.OwnerVersionNotPreferred: {title: "Owner is named in a version that is not the preferred one", advice: "Right while that version is served; check --without-version answers as if it were not.", said: true},
 	reason.OwnerBanned:              {title: "Owner is an Event", advice: notUpdated},
 	reason.ReferenceIncomplete:      {title: "Reference has an empty field", advice: notUpdated},
 	reason.TwoControllers:           {title: "Two owners with controller: true", advice: notUpdated},
