@@ -20,7 +20,7 @@ func withoutVersion(snap *snapshot.Snapshot, resource string) (*snapshot.Snapsho
 		known := r.GroupResource().String() + "/" + r.Version
 		switch {
 		case known == resource:
-			return snap.WithoutVersion(r), nil
+			return snap.WithoutVersion(r)
 		case r.GroupResource().String() == name:
 			served = append(served, known)
 		}

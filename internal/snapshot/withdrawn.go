@@ -8,8 +8,8 @@ import (
 
 // WithoutVersion returns the snapshot as if a resource were not served in its version. Objects in
 // that version get the preferred one of the remaining versions. If there is none, they stay as they
-// are.
-func (s *Snapshot) WithoutVersion(r object.Resource) *Snapshot {
+// are. Remarks on shared uids name the objects in the version that they have then.
+func (s *Snapshot) WithoutVersion(r object.Resource) (*Snapshot, error) {
 	c := *s
 	c.Resources = &object.Resources{}
 	for _, other := range s.Resources.All() {
@@ -20,7 +20,7 @@ func (s *Snapshot) WithoutVersion(r object.Resource) *Snapshot {
 	c.withdrawn = append(slices.Clip(s.withdrawn), r)
 	stays, ok := c.Resources.Preferred(r.GroupResource())
 	if !ok {
-		return &c
+		return &c, nil
 	}
 	objects := slices.Clone(s.Objects)
 	for i, o := range objects {
@@ -30,7 +30,13 @@ func (s *Snapshot) WithoutVersion(r object.Resource) *Snapshot {
 			objects[i] = o
 		}
 	}
-	return c.With(objects)
+	without := c.With(objects)
+	without.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool { return p.Kind == DuplicateUID })
+	if err := without.reportDuplicateUIDs(without.withoutProjections(without.sharedUIDs())); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(without.Problems, compareProblems)
+	return without, nil
 }
 
 // Unserves reports whether a kind is known not to be served in a version: no served resource has
