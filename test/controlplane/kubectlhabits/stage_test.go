@@ -5,7 +5,6 @@ package kubectlhabits
 import (
 	"bytes"
 	"context"
-	"flag"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,13 +19,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
-var (
-	update = flag.Bool("update", false, "rewrite docs/from-kubectl.md")
-	plane  *cluster.Cluster
-)
+var plane *cluster.Cluster
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	os.Exit(cluster.Main(m, &plane))
 }
 

@@ -72,32 +72,30 @@ func TestTyped(t *testing.T) {
 
 const page = "../../../docs/from-kubectl.md"
 
-// TestPage: docs/from-kubectl.md has the table, behind what it says in words.
+// TestPage: the rows that docs/from-kubectl.md shows are rows of the table.
 func TestPage(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const mark = "<!-- the table is testdata/commands.tsv of test/controlplane/kubectlhabits: go test ./kubectlhabits -update -->\n"
-	words, _, found := strings.Cut(string(text), mark)
-	if !found {
-		t.Fatalf("%s has no place for the table", page)
-	}
-	var b strings.Builder
-	b.WriteString(words + mark)
+	known := map[string]bool{}
 	for _, part := range table(t) {
-		fmt.Fprintf(&b, "\n## %s\n\n| behind `kubectl gc` | exit code | says |\n|---|---|---|\n", part.title)
 		for _, r := range part.rows {
-			fmt.Fprintf(&b, "| `%s` | %d | `%s` |\n", r.typed, r.code, r.says)
+			known[fmt.Sprintf("| `%s` | %d | `%s` |\n", r.typed, r.code, r.says)] = true
 		}
 	}
-	if b.String() == string(text) {
-		return
+	shown := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		shown++
+		if !known[line] {
+			t.Errorf("%s shows a row that is not in testdata/commands.tsv: %s", page, line)
+		}
 	}
-	if !*update {
-		t.Fatalf("%s has another table: run go test ./kubectlhabits -update", page)
-	}
-	if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
+	const least = 30 // what it showed when this was written
+	if shown < least {
+		t.Errorf("%s shows only %d rows", page, shown)
 	}
 }
