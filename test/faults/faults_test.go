@@ -19,6 +19,7 @@ func TestFaults(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.id, func(t *testing.T) {
 			t.Parallel()
+			t.Logf("%s: %s", r.done, r.holds)
 			r.test(t)
 		})
 	}
