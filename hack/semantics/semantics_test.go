@@ -104,18 +104,18 @@ func TestRender(t *testing.T) {
 
 1 of 2 covered.
 
-| number | what | simulated by | waits because | real |
-|---|---|---|---|---|
-| S001 | a\|b | [TestZ](../../p/z_test.go), [a.txt](../../p/testdata/a.txt) |  | [differential](../../p/testdata/b.txt "b.txt"), [replay](../../p/testdata/a.txt "a.txt") |
-| S002 | c |  | no kubelet | needs a \| kubelet |
+| number | what | simulated by | real |
+|---|---|---|---|
+| S001 | a\|b | [TestZ](../../p/z_test.go), [a.txt](../../p/testdata/a.txt) | [differential](../../p/testdata/b.txt), replay |
+| S002 | c | not yet: no kubelet | needs a \| kubelet |
 
 ## Two
 
 0 of 1 covered.
 
-| number | what | simulated by | waits because | real |
-|---|---|---|---|---|
-| S003 | d |  |  |  |
+| number | what | simulated by | real |
+|---|---|---|---|
+| S003 | d |  |  |
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
