@@ -15,21 +15,20 @@ func releasesPage() []byte {
 
 # Versions of Kubernetes
 
-Answers are right for %s to %s: the version of your cluster, or of the one that a dump comes from, decides which rules are
-followed. Where that changes an answer, a line under it says what this version does. `+"`-o wide`"+` and `+"`-o json`"+` always say which
-version was found, how, and whose rules were followed.
+Answers are right for %s to %s, and follow the rules of your cluster's version, or of the dump's. If the version changes an answer, a line
+under it says how. `+"`-o wide`"+` and `+"`-o json`"+` always have the version, how it was found, and the version with the rules.
 
-- **A dump that does not say its version**: the kubelets and the APIs in it bound it. Where versions within the bounds differ in whether
-  an object goes, its outcome is Unknown. With nothing to go by, it is taken for %s.
-- **An older or a newer cluster**: the nearest version's rules, and a warning with each answer. What was found out of older ones by
-  reading their source is below, too.
-- **Settings**: a feature gate that your cluster has switched on or off against its default cannot be seen from outside.
+- **A dump that does not say its version**: its kubelets and APIs bound it. If versions within the bounds differ in whether an object goes, its
+  outcome is Unknown. Without any bound, it is taken for %s.
+- **An older or a newer cluster**: the nearest version's rules, and a warning with each answer. Known differences of older versions, from
+  their source, are below, too.
+- **Settings**: a feature gate that differs from its default in your cluster cannot be seen from outside.
 
 `, release.Oldest, release.Newest, release.Newest)
 	b.WriteString("## Measured\n\n")
-	b.WriteString("Random states and scenario files, put to a real control plane of each version and compared with what was predicted; then tests of\n" +
-		"what this version does in its own way, and those with which Kubernetes tries its own garbage collector, run against ours. [testing.md](testing.md#a-real-control-plane) says how.\n\n")
-	b.WriteString("| version | states | objects | wrong | scenario files | its own way | Kubernetes' own tests | measured | took |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("On a real control plane of each version, the results of random states and scenario files were compared with their predictions; then came\n" +
+		"tests of this version's peculiarities, and Kubernetes' own tests of its garbage collector, run against ours: [how](testing.md#a-real-control-plane).\n\n")
+	b.WriteString("| version | states | objects | wrong | scenario files | peculiarities | Kubernetes' own tests | measured | took |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, m := range release.Measurements() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d of %d | %d of %d | %d of %d | %s | %d min |\n",
 			m.Version, grouped(m.States), grouped(m.Objects), m.Wrong, m.Files[0], m.Files[1], m.Shown[0], m.Shown[1], m.Suite[0], m.Suite[1], m.Day, m.Minutes)
@@ -39,8 +38,8 @@ version was found, how, and whose rules were followed.
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", d.Since, d.Now, d.Before, followed(d), d.Change)
 	}
 	b.WriteString(`
-"Followed" links to the scenario that shows both sides. "Unknown" are differences that are not simulated: a line under the answer says them, and what they decide is Unknown.
-What shows in the objects themselves, such as a finalizer that only newer versions set, needs no row; what only a race can show has none.
+"Followed" links to the scenario that shows both sides. "Unknown" differences are not simulated: a line under the answer names them, and what they decide is Unknown.
+Differences in the objects themselves, such as a finalizer that only newer versions set, need no row; those that only a race can show have none.
 `)
 	return b.Bytes()
 }

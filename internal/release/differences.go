@@ -63,7 +63,7 @@ type Difference struct {
 var Differences = []Difference{
 	{
 		Rule: UpdatesWithoutNamespace, Since: 37, Said: reason.UpdateRefused, Simulated: true, Change: "kubernetes/kubernetes#140661",
-		Now:      "objects whose namespace is gone can be updated, so that their finalizers can be removed",
+		Now:      "objects in a namespace that is gone can be updated, so their finalizers can be removed",
 		Before:   "every update of them is refused, also those of the garbage collector",
 		Scenario: "apisim/controllers/testdata/scenarios/release_updates_without_namespace.txt",
 	},
@@ -86,20 +86,20 @@ var Differences = []Difference{
 	},
 	{
 		Rule: DeletesPinned, Since: 34, Simulated: true, Change: "kubernetes/kubernetes#132632",
-		Now:      "the garbage collector deletes the very version of an object that it has looked at; who adds an owner meanwhile saves it",
-		Before:   "it deletes whatever version there is",
+		Now:      "the garbage collector deletes only the version of an object that it has read: an owner that is added meanwhile saves it",
+		Before:   "it deletes any version",
 		Scenario: "engine/testdata/scenarios/release_deletes_pinned.txt",
 	},
 	{
 		Rule: OrderedNamespaces, Since: 33, Said: reason.NamespaceUnordered, Simulated: true, Change: "KEP-5080",
 		Now:      "the pods of a namespace are deleted first, and nothing else before the last one is gone",
-		Before:   "all of a namespace is deleted in no order",
+		Before:   "the content of a namespace is deleted in no order",
 		Scenario: "apisim/controllers/testdata/scenarios/release_ordered_namespaces.txt",
 	},
 	{
 		Rule: EndpointsLabelled, Since: 33, Simulated: true, Change: "kubernetes/kubernetes#130564",
 		Now:    "Endpoints that a controller keeps have a label that says so",
-		Before: "nothing tells them from others: all count as made again as long as there is the Service",
+		Before: "all count as recreated as long as the Service exists",
 	},
 	{
 		Rule: GraceEndsNow, Since: 33, Simulated: true, Change: "kubernetes/kubernetes#122646",
@@ -110,12 +110,12 @@ var Differences = []Difference{
 	{
 		Rule: BoundedStart, Since: 32, Change: "kubernetes/kubernetes#125796",
 		Now:    "a garbage collector that starts waits 30 seconds for a kind that it cannot list, and then works without it",
-		Before: "it waits forever; one that runs stops for it when the kinds that are served change",
+		Before: "it waits forever; a running one stops for it when the served kinds change",
 	},
 	{
 		Rule: TokensStayDeleted, Since: 24, Said: reason.TokenRenewed, Change: "KEP-2799",
-		Now:    "a ServiceAccount whose token is deleted does without",
-		Before: "it gets a new one",
+		Now:    "a ServiceAccount gets no new token when its token is deleted",
+		Before: "it gets one",
 	},
 	{
 		Rule: OwnersByPlace, Since: 20, Said: reason.OwnerMisplaced, Change: "kubernetes/kubernetes#92743",
