@@ -35,7 +35,7 @@ func TestLayoutsAreDocumented(t *testing.T) {
 		}
 		for line := range strings.Lines(string(page)) {
 			cells := strings.Split(line, " | ")
-			if found = len(cells) == 4 && strings.Contains(cells[0], name) && cells[2] == want; found {
+			if found = len(cells) == 3 && strings.Contains(cells[0], name) && cells[1] == want; found {
 				break
 			}
 		}
