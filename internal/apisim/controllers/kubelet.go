@@ -12,8 +12,8 @@ import (
 // KubeletName names the controller that finishes pods.
 const KubeletName = "kubelet"
 
-// kubeletAssumption must hold for the deletion of a pod on a node. The snapshot doesn't tell
-// whether a node is ready. (spec §11.2, U6)
+// kubeletAssumption must hold for the deletion of a pod on a node that is not known to have
+// stopped. (spec §11.2, U6)
 const kubeletAssumption = "the kubelet of its node works and stops the containers within the grace period"
 
 // Kubelet returns the kubelets of all nodes, as far as deletion goes. After the containers of a pod
