@@ -5,13 +5,13 @@ type CollectorVerdict string
 
 // The verdicts of a Checkup.
 const (
-	// CollectorWorking: its own graph follows the cluster, and nothing is left undone.
+	// CollectorWorking: its own graph follows the cluster, and no work is left undone.
 	CollectorWorking CollectorVerdict = "Working"
-	// CollectorNotWorking: something proves that it does not do its work, or not all of it.
+	// CollectorNotWorking: it provably leaves work undone.
 	CollectorNotWorking CollectorVerdict = "NotWorking"
-	// CollectorNoProblemFound: everything was looked at, and nothing says that it does not work.
+	// CollectorNoProblemFound: everything was checked, and no sign of a problem was found.
 	CollectorNoProblemFound CollectorVerdict = "NoProblemFound"
-	// CollectorUnknown: what was seen does not tell.
+	// CollectorUnknown: the evidence does not decide.
 	CollectorUnknown CollectorVerdict = "Unknown"
 )
 
@@ -21,9 +21,10 @@ type Checkup struct {
 	Kind       string           `json:"kind"`
 	Source     Source           `json:"source"`
 	Verdict    CollectorVerdict `json:"verdict"`
-	// Reasons are what the verdict rests on, the gravest first.
+	// Reasons are the basis of the verdict, the most severe first.
 	Reasons []CheckupReason `json:"reasons"`
-	// PatienceSeconds is how long the collector may leave work undone.
+	// PatienceSeconds is how long the collector may take for its work before that counts as a
+	// problem.
 	PatienceSeconds int64 `json:"patienceSeconds"`
 	// EarlierTakenAt is the time of the earlier dump that this one was compared with.
 	EarlierTakenAt string           `json:"earlierTakenAt,omitempty"`
@@ -34,11 +35,11 @@ type Checkup struct {
 	Gaps           []Gap            `json:"gaps"`
 }
 
-// CheckupReason is one thing that a verdict rests on.
+// CheckupReason is one reason for a verdict.
 type CheckupReason struct {
-	// Code is that of findings, or of docs/reasons.md.
+	// Code is the code of findings, or a verdict reason of docs/reasons.md.
 	Code string `json:"code"`
-	// Count is the number of findings; 0 for a reason that is none.
+	// Count is the number of findings with the code; 0 if the reason is not a finding.
 	Count   int    `json:"count,omitempty"`
 	Message string `json:"message"`
 }
@@ -49,8 +50,8 @@ type GraphComparison struct {
 	From  string `json:"from"`
 	Nodes int    `json:"nodes"`
 	Edges int    `json:"edges"`
-	// Compared objects are in the snapshot and known to the collector.
+	// Compared is the number of objects that are in the snapshot and in the graph of the collector.
 	Compared int `json:"compared"`
-	// Different findings follow from it.
+	// Different is the number of findings that follow from the comparison.
 	Different int `json:"different"`
 }

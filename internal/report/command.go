@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CommandLine is the command that does an act, safe to paste into a shell.
+// CommandLine returns the command that does an act, safe to paste into a shell.
 func (a Act) CommandLine() string { return "kubectl " + a.arguments() }
 
 func (a Act) arguments() string {
@@ -78,7 +78,7 @@ func (a Act) arguments() string {
 	return ""
 }
 
-// Gather is the command that reads kinds, as kubectl names them, for a dump.
+// Gather returns the command that reads the kinds, as kubectl names them, for a dump.
 func Gather(kinds []string) string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {

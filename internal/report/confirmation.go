@@ -6,40 +6,38 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Confirmation is what a person has to see before saying yes to a plan: where and
-// as whom, how much of what, and the data that would be lost. It is shown, and is
-// no document of its own. (spec W21)
+// Confirmation is what a user must see before agreeing to a plan: the cluster, the user, the
+// counts, and the data that would be lost. It is only shown; no document contains it. (spec W21)
 type Confirmation struct {
-	// Verb is what is asked, as a person says it: delete, collect, undo.
+	// Verb is the verb of the question: delete, collect, undo.
 	Verb    string
 	Context string
 	Server  string
-	// User and ClusterUID are empty where the server does not tell.
+	// User and ClusterUID are empty if the server does not tell them.
 	User       string
 	ClusterUID types.UID
 	// Counts are the consequences by kind, change, time and certainty.
 	Counts []ConsequenceCount
-	// Deletes is the number of objects that go, or may go; UpTo says that some of them
-	// only may.
+	// Deletes is the number of objects that are deleted or may be. UpTo is true if some of them
+	// only may be.
 	Deletes int
 	UpTo    bool
-	// Removes is the number of finalizers that are taken off, Restores that of the objects
-	// that an undo makes or changes.
+	// Removes is the number of finalizers that are removed, Restores the number of objects that an
+	// undo creates or changes.
 	Removes, Restores int
-	// Only is the one object that is written to; nil if there are several.
+	// Only is the written object; nil if there are several.
 	Only *Ref
-	// Data are those of them that hold what nobody can make again.
+	// Data are the objects with data that cannot be recreated.
 	Data []Ref
-	// Notes are further sentences, each of which a person should have read.
+	// Notes are further sentences that the user should read.
 	Notes []string
-	// Backup is the name of a backup that is removed, for which no cluster is asked; empty for
-	// everything else.
+	// Backup is the name of the backup to remove, which no cluster has a part in; otherwise empty.
 	Backup string
 	// Digest identifies the plan.
 	Digest string
 }
 
-// ConsequenceCount is the number of objects of one kind with consequences of one sort.
+// ConsequenceCount is the number of objects of one kind with the same change, time and certainty.
 type ConsequenceCount struct {
 	APIVersion, Kind string
 	Change           Change
@@ -61,7 +59,7 @@ func (c *Confirmation) Add(n ConsequenceCount) {
 	c.Counts = append(c.Counts, n)
 }
 
-// Edits is the number of objects that are changed, and stay.
+// Edits returns the number of objects that are changed and stay.
 func (c *Confirmation) Edits() int {
 	n := 0
 	for i := range c.Counts {
@@ -72,7 +70,7 @@ func (c *Confirmation) Edits() int {
 	return n
 }
 
-// DataKinds counts the data by kind, in the order in which the kinds come.
+// DataKinds counts the data by kind, in order of first occurrence.
 func (c *Confirmation) DataKinds() []KindCount {
 	var list []KindCount
 	for _, r := range c.Data {
@@ -85,8 +83,8 @@ func (c *Confirmation) DataKinds() []KindCount {
 	return list
 }
 
-// Name is what a person types to say which cluster is meant: the context of the
-// kubeconfig, or the server where there is none. A backup is named by itself.
+// Name returns what the user types to confirm: the context of the kubeconfig, or the server if
+// there is none. For the removal of a backup it is the name of the backup.
 func (c *Confirmation) Name() string {
 	if c.Backup != "" {
 		return c.Backup
@@ -97,26 +95,26 @@ func (c *Confirmation) Name() string {
 	return c.Server
 }
 
-// Obstacle is why a plan is refused, with the objects for which that holds, and what
-// lifts it. It is shown, and is no document of its own.
+// Obstacle is why a plan is refused, with the objects concerned and what lifts it. It is only
+// shown; no document contains it.
 type Obstacle struct {
-	// Reason is a reason.Code, or a policy.RefusalReason where that has none.
+	// Reason is a reason.Code, or a policy.RefusalReason without one.
 	Reason  string
 	Objects []Ref
 	// Finalizer and Message are set for a finalizer that must stay.
 	Finalizer, Message string
 	// Planned and Limit are set for a plan that deletes too much.
 	Planned, Limit int
-	// Unlock is the value of --unlock that lifts it; empty where none does.
+	// Unlock is the value of --unlock that lifts it; empty if none does.
 	Unlock string
 }
 
-// Answer is what the API server said to a request that it tried without storing it. It is
-// shown, and is no document of its own.
+// Answer is the answer of the API server to a dry-run request. It is only shown; no document
+// contains it.
 type Answer struct {
 	Object Ref
 	// Verb is DELETE, PATCH, POST or PUT.
 	Verb string
-	// Refused is what it said no with; Untried why it was not asked.
+	// Refused is the error of a refusal. Untried is why the request was not sent.
 	Refused, Untried string
 }

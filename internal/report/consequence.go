@@ -1,93 +1,89 @@
 package report
 
-// Consequence is what a run does to one object, at once or later: the object is
-// changed or gone because of what we send. All consequences of a plan are the account
-// of a run: whoever guards, asks, counts, copies, waits or compares reads the account
-// and nothing else.
+// Consequence is what a run does to one object, at once or later: our requests change or delete it.
+// All consequences of a plan are the account of a run. Guards, question, counts, backup, waiting
+// and comparison read the account and nothing else.
 //
-// In JSON it is a part of the effect on the object, and what the effect says already is not
-// said again.
+// In JSON it is a part of the effect on the object, without the fields that the effect has.
 type Consequence struct {
 	Object Ref    `json:"-"`
 	Change Change `json:"change"`
 	When   When   `json:"when"`
-	// After are the finalizers that have to come off before the object is gone, the Once of
-	// the effect. With FinalizerRemoved nothing happens to it before.
+	// After are the finalizers that must be removed before the object is gone, the Once of the
+	// effect. With FinalizerRemoved nothing happens to the object before.
 	After []Release `json:"-"`
-	// Controller is who acts, for ControllerActs.
+	// Controller is the controller that acts, for ControllerActs.
 	Controller string    `json:"controller,omitempty"`
 	Certainty  Certainty `json:"certainty"`
-	// Anyway says that it would have happened without the request, too. It is for
-	// display: the object counts like any other.
+	// Anyway is true if it would also happen without the request. It is for display: the object
+	// counts like any other.
 	Anyway bool `json:"anyway,omitempty"`
-	// Outcome is what the plan expects to become of the object, which may be less than
-	// Change.
+	// Outcome is the predicted outcome of the object, which may be less than Change.
 	Outcome Outcome `json:"-"`
-	// Reason is the one of the effect on the object.
+	// Reason is the reason of the effect on the object.
 	Reason string `json:"-"`
 }
 
-// Change is what may happen to an object at most.
+// Change is the most that may happen to an object.
 type Change string
 
 // The changes.
 const (
-	// ChangeDeleted: the object goes, or is marked for deletion, which nobody takes back.
+	// ChangeDeleted: the object is deleted, or marked for deletion, which cannot be undone.
 	ChangeDeleted Change = "Deleted"
-	// ChangeEdited: the object stays, with other owner references or finalizers, or as a
-	// controller rewrites it.
+	// ChangeEdited: the object stays, with other owner references or finalizers, or rewritten by a
+	// controller.
 	ChangeEdited Change = "Changed"
 )
 
-// When is what has to happen before an object is touched.
+// When is what must happen before an object is changed or deleted.
 type When string
 
 // The times.
 const (
-	// AtOnce: by our request itself, or by the garbage collector following it.
+	// AtOnce: our request does it, or the garbage collector as a result of it.
 	AtOnce When = "AtOnce"
-	// ControllerActs: by another controller of the cluster, as the namespace controller.
+	// ControllerActs: another controller of the cluster does it, such as the namespace controller.
 	ControllerActs When = "ControllerActs"
-	// FinalizerRemoved: not before somebody takes finalizers off other objects.
+	// FinalizerRemoved: not before finalizers of other objects are removed.
 	FinalizerRemoved When = "FinalizerRemoved"
 )
 
-// Certainty is how sure it is that an object is touched.
+// Certainty is how certain it is that an object is changed or deleted.
 type Certainty string
 
 // The certainties.
 const (
-	// Sure: whatever happens in the cluster meanwhile, as far as the plan can see.
+	// Sure: whatever else happens in the cluster meanwhile, as far as the plan can see.
 	Sure Certainty = "Sure"
-	// Possible: it depends on timing, or on a finalizer of which it is not known
-	// whether it comes off.
+	// Possible: it depends on timing, or on a finalizer that may or may not be removed.
 	Possible Certainty = "Possible"
-	// Undecided: the snapshot does not show what decides about it.
+	// Undecided: the snapshot does not show what it depends on.
 	Undecided Certainty = "Unknown"
 )
 
-// Release is a finalizer that has to come off an object, and what is known of the
+// Release is a finalizer that must be removed from an object, and what is known about the
 // controller that removes it.
 type Release struct {
 	Object    Ref    `json:"object"`
 	Finalizer string `json:"finalizer"`
-	// Controller is the name of who removes it; empty when nobody is known.
+	// Controller is the name of the controller that removes it; empty if none is known.
 	Controller string          `json:"controller,omitempty"`
 	State      ControllerState `json:"state"`
 }
 
-// ControllerState is what the evidence says of the controller of a finalizer.
+// ControllerState is what the evidence says about the controller of a finalizer.
 type ControllerState string
 
 // The states of controllers.
 const (
-	// ControllerRuns: it was seen to run, and removes the finalizer when it has done its work.
+	// ControllerRuns: it was seen running, and removes the finalizer when it has done its work.
 	ControllerRuns ControllerState = "Running"
-	// ControllerGone: everything was read that could show it, and it is not there.
+	// ControllerGone: everything that could show it was read, and it is not there.
 	ControllerGone ControllerState = "Gone"
-	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. It is not
-	// shown that nothing does.
+	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. Whether
+	// something uses it is unknown.
 	ControllerGuards ControllerState = "Guards"
-	// ControllerUnknown: neither is shown.
+	// ControllerUnknown: the evidence does not decide.
 	ControllerUnknown ControllerState = "Unknown"
 )

@@ -1,6 +1,6 @@
 package report
 
-// ContentCount counts the objects of a kind in a namespace that are alike to a person.
+// ContentCount counts the objects of one kind and role in a namespace.
 type ContentCount struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -8,20 +8,20 @@ type ContentCount struct {
 	Count      int    `json:"count"`
 }
 
-// Role is what an object in a namespace is to a person who asks what is in there.
+// Role is the purpose of an object, as far as it matters when a namespace is deleted.
 type Role string
 
 // The roles.
 const (
-	// WorkloadRole: what runs, and what makes it run.
+	// WorkloadRole: pods, and the objects that create pods.
 	WorkloadRole Role = "Workload"
 	// DataRole: PVCs, Secrets and custom resources.
 	DataRole Role = "Data"
-	// OtherRole: everything else that somebody has made.
+	// OtherRole: everything else that was created on purpose.
 	OtherRole Role = "Other"
-	// GeneratedRole: Events, and what the cluster makes by itself and would make again.
+	// GeneratedRole: Events, and objects that the cluster creates by itself and would create again.
 	GeneratedRole Role = "Generated"
 )
 
-// Roles lists the roles in the order in which they are shown.
+// Roles returns the roles in display order.
 func Roles() []Role { return []Role{WorkloadRole, DataRole, OtherRole, GeneratedRole} }

@@ -9,27 +9,25 @@ const (
 	VolumeData Data = "Volume"
 	// SecretData: Secrets.
 	SecretData Data = "Secret"
-	// CustomData: custom resources, which stand for whatever their operator makes of
-	// them.
+	// CustomData: custom resources. Their operator may keep data for them.
 	CustomData Data = "CustomResource"
 )
 
-// Storage is what becomes of the storage behind a claim or a volume that goes, or
-// that may go, and behind a claim that a StatefulSet which goes leaves.
+// Storage is the outcome of the storage behind a PVC or volume that is deleted or may be, or behind
+// a PVC that a deleted StatefulSet leaves.
 type Storage struct {
-	// Claim is the claim that goes, Volume the one that is bound to it, or that goes
-	// without a claim.
+	// Claim is the PVC. Volume is the volume that is bound to it, or a volume without a PVC.
 	Claim  *Ref `json:"claim,omitempty"`
 	Volume *Ref `json:"volume,omitempty"`
-	// ReclaimPolicy is the volume's: Delete, Retain or Recycle. Empty, it is not known.
+	// ReclaimPolicy is that of the volume: Delete, Retain or Recycle. It is empty if it is unknown.
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
-	// Outcome is Deleted, Kept or Unknown: what the reclaim policy makes of the storage
-	// once claim and volume are gone.
+	// Outcome is the outcome of the storage by the reclaim policy once PVC and volume are gone:
+	// Deleted, Kept or Unknown.
 	Outcome Outcome `json:"outcome"`
 	Message string  `json:"message"`
 }
 
-// Of is the object that goes: the claim, or else the volume.
+// Of returns the PVC, or the volume if there is none.
 func (s Storage) Of() Ref {
 	switch {
 	case s.Claim != nil:

@@ -13,7 +13,7 @@ type Diagnosis struct {
 	Gaps       []Gap          `json:"gaps"`
 }
 
-// FindingSummary counts what was looked at and found.
+// FindingSummary counts the objects and references that were examined, and the findings.
 type FindingSummary struct {
 	Objects    int `json:"objects"`
 	References int `json:"references"`
@@ -22,7 +22,7 @@ type FindingSummary struct {
 	Infos      int `json:"infos"`
 }
 
-// Finding is one thing that is wrong, or may be.
+// Finding is one problem, or possible problem, of an object.
 type Finding struct {
 	// Code is a stable CamelCase code of docs/reasons.md.
 	Code      string          `json:"code"`
@@ -33,41 +33,42 @@ type Finding struct {
 	Evidence  string          `json:"evidence,omitempty"`
 	Remedy    string          `json:"remedy,omitempty"`
 
-	// What stuck says beside. Since is when the deletion began, in RFC 3339, and
-	// ForSeconds how long that was before the world was looked at; absent where the time
-	// of that is not known.
+	// The fields of stuck. Since is when the deletion began, in RFC 3339. ForSeconds is how long
+	// that was before the snapshot; absent if the time of the snapshot is unknown.
 	Since      string `json:"since,omitempty"`
 	ForSeconds *int   `json:"forSeconds,omitempty"`
-	// Chain is a sequence: from the object over what it waits for to what has to move.
+	// Chain is a sequence: the object, the objects that it waits for, and last the one that must
+	// change.
 	Chain []WaitLink `json:"chain,omitempty"`
-	// More counts further ends of the same kind that the object waits for.
+	// More counts further obstacles of the same kind that are not shown.
 	More int `json:"more,omitempty"`
-	// Finalizer is the one at the end of the chain, Verdict whether anybody removes it.
+	// Finalizer is the finalizer at the end of the chain. Verdict says whether its controller
+	// works.
 	Finalizer string            `json:"finalizer,omitempty"`
 	Verdict   ControllerVerdict `json:"verdict,omitempty"`
-	// Proof is what was seen, and what was not, in the order of its weight.
+	// Proof is the evidence, and what is missing of it, the most important first.
 	Proof []Proof `json:"proof,omitempty"`
-	// Remedies are commands that would end the waiting, the mildest first.
+	// Remedies are commands that would end the wait, the mildest first.
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// ControllerVerdict says whether those who remove a finalizer are at work.
+// ControllerVerdict says whether the controller that removes a finalizer works.
 type ControllerVerdict string
 
 // The verdicts on controllers.
 const (
-	// FinalizerControllerAlive: one who removes it runs, and could do so now.
+	// FinalizerControllerAlive: it runs, and could remove the finalizer now.
 	FinalizerControllerAlive ControllerVerdict = "Alive"
-	// FinalizerControllerSlow: one who removes it is there, and does not get it done.
+	// FinalizerControllerSlow: it exists, and does not remove the finalizer.
 	FinalizerControllerSlow ControllerVerdict = "Slow"
-	// FinalizerControllerGone: all who could remove it were looked for in what was completely
-	// read, and none runs.
+	// FinalizerControllerGone: everything that could show a controller was read completely, and
+	// none runs.
 	FinalizerControllerGone ControllerVerdict = "Gone"
-	// FinalizerControllerUnknown: not enough was seen to say.
+	// FinalizerControllerUnknown: the evidence does not decide.
 	FinalizerControllerUnknown ControllerVerdict = "Unknown"
 )
 
-// WaitLink is one step on the way to what has to move.
+// WaitLink is one step from a waiting object to the one that must change.
 type WaitLink struct {
 	Ref
 	// Waits is why the object waits for the next one: a CamelCase reason of
@@ -75,7 +76,7 @@ type WaitLink struct {
 	Waits string `json:"waits"`
 }
 
-// Proof is one thing that was seen, or could not be.
+// Proof is one piece of evidence, or a missing one.
 type Proof struct {
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason  string `json:"reason"`

@@ -1,7 +1,7 @@
 package report
 
-// MayHang are the finalizers for which it is unknown whether anything removes them, if
-// they alone decide whether a blocked object goes; empty if it is known that it stays.
+// MayHang returns the finalizers that may or may not be removed, if they alone decide whether a
+// blocked object is deleted. It returns nil if the object is known to stay.
 func (e *Effect) MayHang() []Release {
 	if e.Outcome != Blocked || e.Later != Deleted || e.Reason == "InUse" {
 		return nil

@@ -2,12 +2,12 @@ package report
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Graph is owners and dependents as a document.
+// Graph is the graph of owners and dependents.
 type Graph struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Source     Source `json:"source"`
-	// Namespace is the one that was asked for, with all that is in it; empty for all.
+	// Namespace is the namespace that was asked for, with its content; empty for all.
 	Namespace string `json:"namespace,omitempty"`
 	// Roots are the objects that were asked for; empty for the whole graph.
 	Roots []Ref  `json:"roots"`
@@ -18,7 +18,7 @@ type Graph struct {
 	Gaps     []Gap  `json:"gaps"`
 }
 
-// Node is one object, or an object that is only referred to.
+// Node is an object that was seen, or that is only referred to.
 type Node struct {
 	Ref Ref `json:"ref"`
 	// Virtual: only referred to, never seen.
@@ -28,7 +28,7 @@ type Node struct {
 	BeingDeleted         bool     `json:"beingDeleted"`
 	WaitingForDependents bool     `json:"waitingForDependents"`
 	Finalizers           []string `json:"finalizers,omitempty"`
-	// Created is when the object was made, in RFC 3339; absent where that is not known.
+	// Created is when the object was created, in RFC 3339; absent if unknown.
 	Created string `json:"created,omitempty"`
 	// Missing: a vertex that only an edge names (see the upstream format).
 	Missing bool `json:"missing,omitempty"`

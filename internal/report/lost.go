@@ -6,74 +6,76 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Lost is what went away within the history that a server still has, and who took it.
+// Lost is what was deleted within the history that a server still has, and because of which
+// requests.
 type Lost struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Source     Source `json:"source"`
-	// Namespace is the only one that was asked about, with the object of that name; empty
-	// for all. Targets are the only objects that were; they may never have existed.
+	// Namespace limits the answer to a namespace and its content; empty for all. Targets limit it
+	// to objects, which may never have existed.
 	Namespace string `json:"namespace,omitempty"`
 	Targets   []Ref  `json:"targets,omitempty"`
-	// Asked is how far back was asked for: a revision or a time. It is absent for as far as
-	// there is history. Short says that there is less of it.
+	// Asked is the requested beginning, a revision or a time; absent for all existing history.
+	// Short is true if the history begins later.
 	Asked *Moment `json:"asked,omitempty"`
 	Short bool    `json:"short,omitempty"`
-	// SinceIgnored is why a time that was asked for was not looked back to, but all that is
-	// remembered was looked at; absent where it was.
+	// SinceIgnored is why the requested time was ignored, and all remembered history was examined;
+	// absent if it was not ignored.
 	SinceIgnored SinceIgnored `json:"sinceIgnored,omitempty"`
-	// From is where the history begins that was looked at: nothing is known of what was
-	// before. To is where it ends.
+	// From and To are the beginning and the end of the history that was examined. Nothing is known
+	// about the time before.
 	From    Moment      `json:"from"`
 	To      Moment      `json:"to"`
 	Summary LostSummary `json:"summary"`
-	// Requests are those that explain the losses, as few as can be, in the order in which
-	// they were sent.
+	// Requests are the smallest set of requests that explains the losses, in sending order.
 	Requests []LostRequest `json:"requests"`
-	// Losses are in the order in which they began.
+	// Losses are sorted by beginning.
 	Losses []Loss `json:"losses"`
-	// Elsewhere are objects outside of what was asked about of which a delete was seen.
+	// Elsewhere are objects outside of Namespace and Targets with a delete in the history.
 	Elsewhere []Ref `json:"elsewhere,omitempty"`
-	// Limits are the kinds of which less history is known, and Gaps those of which none is.
+	// Limits are the kinds with less history, and Gaps those without any.
 	Limits []HistoryLimit `json:"limits"`
-	// AuditLog is what was read of audit logs, if there were any.
+	// AuditLog describes the audit logs that were read, if any.
 	AuditLog *AuditLog `json:"auditLog,omitempty"`
-	// Remedies are commands that bring back what is gone, or save it where it cannot come back yet.
+	// Remedies are commands that restore what is gone, or save what cannot be restored yet.
 	Remedies []Remedy `json:"remedies,omitempty"`
-	// Terminating are the namespaces of losses in which nothing can be made: they are being deleted.
+	// Terminating are the namespaces of losses that are being deleted. Nothing can be created in
+	// them.
 	Terminating []string `json:"terminating,omitempty"`
-	// Complete is false when something that was not seen may have gone, too, or when there is
-	// less history than was asked for.
+	// Complete is false if something that was not seen may also have been deleted, or if the
+	// history is shorter than requested.
 	Complete bool  `json:"complete"`
 	Gaps     []Gap `json:"gaps"`
 }
 
-// SinceIgnored is why nobody knows which revision a time was.
+// SinceIgnored is why the revision at a time is unknown.
 type SinceIgnored string
 
-// The reasons for which a time was ignored.
+// The reasons to ignore a time.
 const (
-	// LeasesForbidden: the leases in namespace kube-system, which tell the time, may not be listed.
+	// LeasesForbidden: the user may not list the leases in namespace kube-system, which show the
+	// time.
 	LeasesForbidden SinceIgnored = "LeasesForbidden"
-	// NoLeaseRenewed: nobody renews these leases, or they are not there.
+	// NoLeaseRenewed: these leases are not renewed, or do not exist.
 	NoLeaseRenewed SinceIgnored = "NoLeaseRenewed"
 )
 
-// Moment is a revision of a cluster, and when that was.
+// Moment is a revision of a cluster, and its time.
 type Moment struct {
 	// Revision is a resourceVersion. All kinds share one counter.
 	Revision int64 `json:"revision,omitempty"`
-	// Time is in RFC 3339, by the clocks of the cluster; absent where it is not known. It may
-	// be some seconds early.
+	// Time is in RFC 3339, by the clocks of the cluster; absent if unknown. It may be some seconds
+	// early.
 	Time string `json:"time,omitempty"`
 }
 
-// LostSummary counts the losses. Those in the ordinary course of things are only in Routine.
+// LostSummary counts the losses. Routine losses are counted in Routine only.
 type LostSummary struct {
 	Deleted      int `json:"deleted"`
 	BeingDeleted int `json:"beingDeleted"`
 	Orphaned     int `json:"orphaned"`
-	// WithoutRequest are those that no request explains; each is in one of the others, too.
+	// WithoutRequest counts the losses that no request explains. Each is in another count, too.
 	WithoutRequest int `json:"withoutRequest"`
 	Routine        int `json:"routine"`
 }
@@ -81,20 +83,20 @@ type LostSummary struct {
 // LostRequest is a delete that explains losses.
 type LostRequest struct {
 	N int `json:"n"`
-	// Objects are what was asked for: one object, or several of a kind at once.
+	// Objects are the targets of the request: one object, or several of a kind at once.
 	Objects []Ref `json:"objects"`
-	// Policy is Background, Foreground or Orphan, as far as traces tell.
+	// Policy is Background, Foreground or Orphan, as far as the history shows it.
 	Policy string `json:"policy"`
 	At     Moment `json:"at"`
-	// Certain is false when a controller may have done it, and nobody asked.
+	// Certain is false if a controller may have deleted the object without a request of a user.
 	Certain bool `json:"certain"`
-	// Took counts the losses that it explains, its objects included, wherever they are.
+	// Took counts the losses that it explains, its objects included, in all namespaces.
 	Took int `json:"took"`
-	// ByKind counts those of them that were asked about.
+	// ByKind counts those of them within Namespace and Targets of the document.
 	ByKind []LostCount `json:"byKind"`
-	// Routine says that it is one of a controller in the ordinary course of things.
+	// Routine is true for the routine work of a controller.
 	Routine bool `json:"routine,omitempty"`
-	// Sent is who sent it; absent where the audit log does not have it.
+	// Sent is the request in the audit log; absent if the log does not have it.
 	Sent *Sent `json:"sent,omitempty"`
 }
 
@@ -110,16 +112,16 @@ type LostCount struct {
 	Routine bool `json:"routine,omitempty"`
 }
 
-// LossState is what became of an object.
+// LossState is the outcome of a loss.
 type LossState string
 
 // The states of losses.
 const (
 	// LossDeleted: gone.
 	LossDeleted LossState = "Deleted"
-	// LossBeingDeleted: its deletion was asked for, and it is still there.
+	// LossBeingDeleted: its deletion was requested, and it is still there.
 	LossBeingDeleted LossState = "BeingDeleted"
-	// LossOrphaned: it is there, and has lost an owner.
+	// LossOrphaned: it exists, and has lost an owner.
 	LossOrphaned LossState = "Orphaned"
 )
 
@@ -128,53 +130,53 @@ type Loss struct {
 	// Object is the object as it was, with its uid.
 	Object Ref       `json:"object"`
 	State  LossState `json:"state"`
-	// Began is when its deletion began, or when it lost an owner; Gone is when it went.
+	// Began is when its deletion began, or when it lost an owner. Gone is when it was removed.
 	Began Moment  `json:"began"`
 	Gone  *Moment `json:"gone,omitempty"`
 	// Policy is that of its deletion.
 	Policy string `json:"policy,omitempty"`
-	// Owners are those that it has lost and stays without.
+	// Owners are the owners that it has lost and still lacks.
 	Owners []Ref `json:"owners,omitempty"`
-	// OwnersThen are the owners that an object had which was asked about by name, and ReplacedBy
-	// what was made in its place.
+	// OwnersThen are the owners that the object had, and ReplacedBy the objects that were created
+	// in its place. Both are set only for Targets.
 	OwnersThen []Ref `json:"ownersThen,omitempty"`
 	ReplacedBy []Ref `json:"replacedBy,omitempty"`
-	// Again is the uid of what is there now by the name of an object that went; of one that has lost
-	// an owner its own, if it has an owner of that name again.
+	// Again is the uid of the object that now has the name of a deleted object. For an object that
+	// lost an owner it is its own uid, if it has an owner of that name again.
 	Again types.UID `json:"again,omitempty"`
 	LossCause
-	// Or are other causes that what is known does not exclude.
+	// Or are other causes that cannot be excluded.
 	Or []LossCause `json:"or,omitempty"`
-	// Sent is who sent the request by which its deletion began, a controller or somebody; absent
-	// where the audit log does not have it.
+	// Sent is the request that began its deletion, of a controller or a user; absent if the audit
+	// log does not have it.
 	Sent *Sent `json:"sent,omitempty"`
-	// Contradicts is what would be certain without the audit log, which says otherwise.
+	// Contradicts is the cause that would be certain without the audit log, which contradicts it.
 	Contradicts *LossCause `json:"contradicts,omitempty"`
-	// Routine marks what goes in the ordinary course of things: Events, what Kubernetes makes
-	// by itself, what a controller replaces.
+	// Routine marks routine losses: Events, objects that Kubernetes creates by itself, objects that
+	// a controller replaces.
 	Routine bool `json:"routine,omitempty"`
 }
 
-// LossCause is who took an object.
+// LossCause is the cause of a loss.
 type LossCause struct {
 	// Code is a CamelCase code of docs/reasons.md.
 	Code string `json:"code"`
-	// By is what it went with: its owner, namespace or CRD.
+	// By is the object that it was deleted with: its owner, namespace or CRD.
 	By *Ref `json:"by,omitempty"`
 	// Request is the number of the request that began it; 0 for none.
 	Request int `json:"request,omitempty"`
 }
 
-// HistoryLimit is a kind whose history begins later than that of the others.
+// HistoryLimit is a kind with a history that begins later than that of the others.
 type HistoryLimit struct {
 	APIVersion string `json:"apiVersion"`
 	Resource   string `json:"resource"`
 	// From is where its history begins.
 	From Moment `json:"from"`
-	// Listed says that lists of what was there before that are known, too: only what was created and deleted
-	// again between two of them is not.
+	// Listed is true if earlier lists of the kind are known: only objects that were created and
+	// deleted between two of them are not.
 	Listed bool `json:"listed,omitempty"`
-	// Why begins as that of a gap does.
+	// Why has the same form as that of a gap.
 	Why string `json:"why"`
 }
 

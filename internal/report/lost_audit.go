@@ -1,15 +1,15 @@
 package report
 
-// AuditLog is what was read of audit logs. What is not in them proves nothing: a log may leave
+// AuditLog describes the audit logs that were read. Their silence proves nothing: a log may leave
 // requests out, and each API server has its own.
 type AuditLog struct {
-	// From and To are when the first and the last request of the logs came, in RFC 3339; absent
-	// of empty ones.
+	// From and To are the times of the first and last request in the logs, in RFC 3339; absent for
+	// empty logs.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Requests counts the deletes and evictions that were carried out in the time looked at.
+	// Requests counts the successful deletes and evictions in the examined time.
 	Requests int `json:"requests"`
-	// CutOff are the logs that end within a line.
+	// CutOff are the logs that end in the middle of a line.
 	CutOff []string `json:"cutOff,omitempty"`
 }
 
@@ -18,23 +18,23 @@ type Sent struct {
 	// Verb is delete, deletecollection or evict.
 	Verb string `json:"verb"`
 	User string `json:"user"`
-	// ImpersonatedUser is in whose name that was.
+	// ImpersonatedUser is the user that the request impersonated.
 	ImpersonatedUser string `json:"impersonatedUser,omitempty"`
 	UserAgent        string `json:"userAgent,omitempty"`
-	// SourceIPs are where it came from. All but the last one may be made up by the client.
+	// SourceIPs are the addresses that it came from. The client can forge all but the last.
 	SourceIPs []string `json:"sourceIPs,omitempty"`
-	// Options are what was asked for; absent where the log does not have that.
+	// Options are the options of the request; absent if the log does not have them.
 	Options *SentOptions `json:"options,omitempty"`
-	// Time is when it came, in RFC 3339; of several when the first one did.
+	// Time is when the first of the requests came, in RFC 3339.
 	Time string `json:"time"`
 	// AuditIDs are the names of the requests in the log.
 	AuditIDs []string `json:"auditIDs"`
-	// MatchedBy is UID, Name or Selector: what shows that it was this request. With Selector it
-	// is a deletecollection, which fits by its selector and time, and may have come too late.
+	// MatchedBy is UID, Name or Selector: how the request was found. With Selector it is a
+	// deletecollection that matches by selector and time, and may have come too late.
 	MatchedBy string `json:"matchedBy"`
 }
 
-// SentOptions are the options of a request; those that it did not name are absent.
+// SentOptions are the options of a request. Options that it does not set are absent.
 type SentOptions struct {
 	PropagationPolicy  string `json:"propagationPolicy,omitempty"`
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`

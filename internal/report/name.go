@@ -7,9 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// KubectlName is the object as `kubectl … -o name` prints it and as kubectl
-// takes it: `pod/web-1`, `deployment.apps/web`. It leaves the namespace out and
-// does not escape.
+// KubectlName returns the object as `kubectl … -o name` prints it and as kubectl accepts it:
+// `pod/web-1`, `deployment.apps/web`. It omits the namespace and does not escape.
 func (r Ref) KubectlName() string {
 	if r.Kind == "" && r.Name == "" {
 		return "uid " + string(r.UID)
@@ -17,7 +16,7 @@ func (r Ref) KubectlName() string {
 	return KubectlKind(r.APIVersion, r.Kind) + "/" + r.Name
 }
 
-// FullName is the object with the namespace that it is in.
+// FullName returns the short name of the object with its namespace.
 func (r Ref) FullName() string {
 	if r.Namespace == "" {
 		return r.ShortName()
@@ -25,9 +24,8 @@ func (r Ref) FullName() string {
 	return r.ShortName() + " in namespace " + r.Namespace
 }
 
-// KubectlKind is a kind as kubectl takes it: `pod`, `deployment.apps`. A kind
-// that is not UTF-8 keeps its bytes, which strings.ToLower would replace, all by
-// the same character.
+// KubectlKind returns a kind as kubectl accepts it: `pod`, `deployment.apps`. A kind that is not
+// UTF-8 keeps its bytes: strings.ToLower would make such kinds equal.
 func KubectlKind(apiVersion, kind string) string {
 	if utf8.ValidString(kind) {
 		kind = strings.ToLower(kind)

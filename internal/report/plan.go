@@ -1,29 +1,29 @@
 package report
 
-// Outcome is what becomes of an object.
+// Outcome is the predicted outcome of an object.
 type Outcome string
 
 // The outcomes of a plan.
 const (
-	// Deleted: gone at quiescence, in every run that was explored.
+	// Deleted: gone once no controller has work left, in every simulated run.
 	Deleted Outcome = "Deleted"
 	// Orphaned: survives; references to its owner were removed by the Orphan policy.
 	Orphaned Outcome = "Orphaned"
 	// Pruned: survives because of an existing owner; dangling or waiting references were removed.
 	Pruned Outcome = "Pruned"
-	// Kept: considered, or a dependent of something that goes, and unchanged.
+	// Kept: considered, or a dependent of a deleted object, and unchanged.
 	Kept Outcome = "Kept"
-	// Blocked: terminating and still there at quiescence.
+	// Blocked: terminating, and still there once no controller has work left.
 	Blocked Outcome = "Blocked"
-	// Unknown: rests on something the snapshot does not contain, or on a kind
-	// that cannot be resolved.
+	// Unknown: depends on something that the snapshot does not contain, or on a kind that cannot be
+	// resolved.
 	Unknown Outcome = "Unknown"
 )
 
-// Outcomes lists the outcomes in the order in which they are shown.
+// Outcomes returns the outcomes in display order.
 func Outcomes() []Outcome { return []Outcome{Deleted, Blocked, Orphaned, Pruned, Kept, Unknown} }
 
-// Plan is the future as data: what a seed leads to. Its JSON names an object in whole in its
+// Plan is the prediction of what a request leads to. Its JSON names an object in full in its
 // effect, and elsewhere by its uid.
 type Plan struct {
 	APIVersion string `json:"apiVersion"`
@@ -32,50 +32,49 @@ type Plan struct {
 	// Rules is "upstream" or "strict".
 	Rules string `json:"rules"`
 	Seed  Seed   `json:"seed"`
-	// Complete is false when some answer rests on something that the snapshot
-	// does not contain.
+	// Complete is false if the answer depends on something that the snapshot does not contain.
 	Complete bool `json:"complete"`
-	// Digest is "sha256:" and the hash of the seed, of the flags that weaken a guard, of
-	// the consequences, and of the gaps where these objects are. It is empty for a plan
-	// that would be refused.
+	// Digest is "sha256:" and the hash of the seed, of the flags that weaken a guard, of the
+	// consequences, and of the gaps where these objects are. It is empty for a plan that is
+	// refused.
 	Digest  string   `json:"digest"`
 	Summary Summary  `json:"summary"`
 	Effects []Effect `json:"effects"`
-	// Consequences is the account of the run: every object that is changed or gone
-	// because of what we send, at once or later. In JSON each is a part of the effect on its
-	// object, which points to it.
+	// Consequences is the account of the run: every object that our requests change or delete, at
+	// once or later. In JSON each is a part of the effect on its object. Effects point into this
+	// list.
 	Consequences []Consequence `json:"-"`
-	// Storage is what becomes of the storage behind the claims and volumes that the
-	// seed takes, in the order of the effects.
+	// Storage has the outcome of the storage behind the PVCs and volumes of the effects, in their
+	// order.
 	Storage []Storage `json:"storage,omitempty"`
-	// Steps is a sequence in time. It is there for those who ask for it.
+	// Steps is a sequence in time. It is absent unless it was asked for.
 	Steps []Step `json:"steps,omitzero"`
 	// Stuck lists attempts that are repeated forever without effect.
 	Stuck []Stuck `json:"stuck,omitempty"`
 	Gaps  []Gap   `json:"gaps"`
-	// Manager is what its lease says of kube-controller-manager, without which only what a request
-	// of ours deletes goes: that it does not run (Gone), or that everything was read that could
-	// show the lease and there is none (Unknown). It is empty where it runs, where that was
-	// not read, and where the plan needs none of its controllers.
+	// Manager is the state of kube-controller-manager by its lease. Gone: it does not run, so only
+	// our requests delete objects. Unknown: everything that could show the lease was read, and
+	// there is none. It is empty if it runs, if that was not read, or if the plan needs none of its
+	// controllers.
 	Manager ControllerVerdict `json:"manager,omitempty"`
-	// Explored is the number of runs tried beside the reference one.
+	// Explored is the number of simulated runs in addition to the reference run.
 	Explored int `json:"explored,omitempty"`
-	// Exploration says whether other runs were tried; nil when nobody asked.
+	// Exploration says whether other runs were tried; nil if that was not asked for.
 	Exploration *Exploration `json:"exploration,omitempty"`
-	// Finalizers are those that the seed takes off, and Refusals what speaks
-	// against it: with any of them nothing is written.
+	// Finalizers are those that the request removes. Refusals are the safety rules that forbid it:
+	// with any of them nothing is written.
 	Finalizers []PlannedFinalizer `json:"finalizers,omitempty"`
 	Refusals   []Refusal          `json:"refusals,omitempty"`
 }
 
-// Seed is what is put into the world.
+// Seed is the request that a plan predicts.
 type Seed struct {
 	// Verb is "delete", "collect" or "removeFinalizer".
 	Verb string `json:"verb"`
 	// Policy is "Background", "Foreground" or "Orphan"; empty for other verbs.
 	Policy string `json:"policy,omitempty"`
-	// GracePeriodSeconds is the grace period that the request asks for, of pods; it is not
-	// there where each has its own.
+	// GracePeriodSeconds is the grace period of the request, for pods; absent if each pod keeps its
+	// own.
 	GracePeriodSeconds *int64   `json:"gracePeriodSeconds,omitempty"`
 	Finalizers         []string `json:"finalizers,omitempty"`
 	Targets            []Ref    `json:"targets"`
@@ -103,41 +102,41 @@ type Count struct {
 	Data Data `json:"data,omitempty"`
 }
 
-// Effect is what becomes of one object, and why.
+// Effect is the outcome of one object, and its reason.
 type Effect struct {
 	Object  Ref     `json:"object"`
 	Outcome Outcome `json:"outcome"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
 	// Consequence is what a run does to the object: its entry in the account of the plan. It is
-	// not there for an object that no request of ours changes.
+	// absent for an object that our requests do not change.
 	Consequence *Consequence `json:"consequence,omitempty"`
-	// AtOnce is the outcome before the finalizers of Once come off, if it is another
-	// one: their controllers run, so they are expected to.
+	// AtOnce is the outcome before the finalizers of Once are removed, if it differs: their
+	// controllers run, so they are expected to be removed.
 	AtOnce Outcome `json:"atOnce,omitempty"`
-	// Later is the outcome if those finalizers of Once come off of which that is not
-	// expected, if it is another one.
+	// Later is the outcome if the finalizers of Once are removed that are not expected to be, if it
+	// differs.
 	Later Outcome `json:"later,omitempty"`
 	// Once are the finalizers for AtOnce and Later.
 	Once []Release `json:"once,omitempty"`
-	// Because names the objects that decide: the owner that keeps it, the owner
-	// that takes it.
+	// Because names the objects that decide: the owner that keeps it, or the owner that it is
+	// deleted with.
 	Because []Ref `json:"because,omitempty"`
 	// BlockedBy is set for Blocked.
 	BlockedBy         *BlockedBy `json:"blockedBy,omitempty"`
 	RemovedReferences []Ref      `json:"removedReferences,omitempty"`
-	// AlreadyHappening marks what would happen without the seed too, and is not because of it.
+	// AlreadyHappening marks an effect that would also happen without the request.
 	AlreadyHappening bool `json:"alreadyHappening,omitempty"`
-	// DependsOnTiming marks an object whose end is not certain: it depends on timing, or on
-	// what the garbage collector remembers.
+	// DependsOnTiming marks an uncertain outcome: it depends on timing, or on what the garbage
+	// collector remembers.
 	DependsOnTiming bool `json:"dependsOnTiming,omitempty"`
 	// Otherwise are the other ends that were found of a contested object, the one on
 	// which least rests first; empty where no run has shown it.
 	Otherwise   []Otherwise `json:"otherwise,omitempty"`
 	Assumptions []string    `json:"assumptions,omitempty"`
-	// Recreator is the controller that creates the object again, RecreatedBy the
-	// object for whose sake it does so, where there is one. RecreatedWhen is the moment at which
-	// it does, such as "when it restarts"; empty if it is at once.
+	// Recreator is the controller that creates the object again. RecreatedBy is the object that it
+	// does so for, if there is one. RecreatedWhen is when it does so, such as "when it restarts";
+	// empty if it does at once.
 	Recreator     string `json:"recreator,omitempty"`
 	RecreatedBy   *Ref   `json:"recreatedBy,omitempty"`
 	RecreatedWhen string `json:"recreatedWhen,omitempty"`
@@ -148,13 +147,13 @@ type Effect struct {
 type BlockedBy struct {
 	Finalizers []string `json:"finalizers,omitempty"`
 	Dependents []Ref    `json:"dependents,omitempty"`
-	// Conditions are those by which a namespace says what it waits for.
+	// Conditions are those of a namespace that say what it waits for.
 	Conditions []string `json:"conditions,omitempty"`
-	// Node is the node whose kubelet has to finish the pod.
+	// Node is the node with the kubelet that has to end the pod.
 	Node string `json:"node,omitempty"`
 }
 
-// Step is one request, or the removal it led to.
+// Step is one request, or the removal that it led to.
 type Step struct {
 	N int `json:"n"`
 	// Actor is user, collector, apiserver, kubelet, …
@@ -169,9 +168,9 @@ type Step struct {
 	Cause int `json:"cause,omitempty"`
 	// Patch is the body of a PATCH.
 	Patch string `json:"patch,omitempty"`
-	// Answer is the HTTP status, when it is not a success.
+	// Answer is the HTTP status, if it is not a success.
 	Answer int `json:"answer,omitempty"`
-	// Waits says what the object now waits for.
+	// Waits is what the object then waits for.
 	Waits string `json:"waits,omitempty"`
 }
 

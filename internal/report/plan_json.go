@@ -11,17 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Abbreviated is a document that names an object in whole once, where it is about that object,
-// and elsewhere by its uid. (docs/adr/0037)
+// Abbreviated is a document that names an object in full once, where it is about that object, and
+// elsewhere by its uid. (docs/adr/0037)
 type Abbreviated interface {
-	// Marshalers write the references of the document. They are for one reading of it, from
-	// its beginning to its end.
+	// Marshalers returns the marshalers for the references of the document. They keep state: use
+	// them to write it once, from beginning to end.
 	Marshalers() *json.Marshalers
 }
 
-// Marshalers write the references of the plan: those of effects to their objects and those to
-// targets in whole; any other one by its uid alone, if that leads to one effect, and to the same
-// reference there. What has no uid, shares one, or has no effect is named in whole wherever it is.
+// Marshalers returns the marshalers for the references of the plan. The object of an effect and the
+// targets are written in full. Any other reference is its uid alone, if exactly one effect has that
+// uid and the same reference.
 func (p *Plan) Marshalers() *json.Marshalers {
 	w := references{effects: p.Effects, at: make(map[types.UID]int, len(p.Effects))}
 	for i := range p.Effects {
@@ -35,24 +35,24 @@ func (p *Plan) Marshalers() *json.Marshalers {
 	return json.JoinMarshalers(json.MarshalToFunc(w.seed), json.MarshalToFunc(w.effect), json.MarshalToFunc(w.reference))
 }
 
-// nowhere is where a uid leads to that several objects have.
+// nowhere is the index of a uid that several objects have.
 const nowhere = -1
 
-// references writes those of a plan.
+// references writes the references of a plan.
 type references struct {
 	effects []Effect
 	at      map[types.UID]int
-	// whole are the references to come that are written in whole.
+	// whole is the number of next references to write in full.
 	whole int
 }
 
-// seed has the references to its targets written in whole.
+// seed makes the references to the targets be written in full.
 func (w *references) seed(_ *jsontext.Encoder, s *Seed) error {
 	w.whole = len(s.Targets)
 	return errors.ErrUnsupported
 }
 
-// effect has the reference to its object written in whole, which is its first one.
+// effect makes its first reference, which is its object, be written in full.
 func (w *references) effect(*jsontext.Encoder, *Effect) error {
 	w.whole = 1
 	return errors.ErrUnsupported
@@ -75,14 +75,14 @@ func (w *references) reference(enc *jsontext.Encoder, r *Ref) error {
 	return nil
 }
 
-// MarshalJSON writes the plan for printers that know nothing of its references.
+// MarshalJSON writes the plan for printers that do not know Marshalers.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	type fields Plan
 	return json.Marshal((*fields)(p), jsonv1.DefaultOptionsV1(), json.WithMarshalers(p.Marshalers()))
 }
 
-// UnmarshalJSON reads what was written: every reference is whole again, and the account, which
-// is in the effects, a list.
+// UnmarshalJSON reads what MarshalJSON writes. It completes every reference, and collects
+// Consequences from the effects.
 func (p *Plan) UnmarshalJSON(text []byte) error {
 	type fields Plan
 	if err := json.Unmarshal(text, (*fields)(p), jsonv1.DefaultOptionsV1()); err != nil {
@@ -116,7 +116,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// eachRef goes through the references of a document.
+// eachRef calls do with each reference of a document.
 func eachRef(v reflect.Value, do func(*Ref)) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -1,6 +1,6 @@
 package report
 
-// Remedy is a command that would change the verdict, and what it does.
+// Remedy is a command that would change the verdict, and its effect.
 type Remedy struct {
 	Act
 	Command string `json:"command"`
@@ -9,7 +9,7 @@ type Remedy struct {
 	Cost string `json:"cost,omitempty"`
 }
 
-// Remedy is the act with its command and what it does.
+// Remedy returns the remedy with the command of the act.
 func (a Act) Remedy(effect string) Remedy {
 	return Remedy{Act: a, Command: a.CommandLine(), Effect: effect}
 }
@@ -18,29 +18,29 @@ func (a Act) Remedy(effect string) Remedy {
 type Act struct {
 	Action Action `json:"action"`
 	Target Ref    `json:"-"`
-	// Policy is that of a second delete, by its name.
+	// Policy is the propagation policy of a second delete.
 	Policy string `json:"-"`
-	// NoWait: the command does not wait for the end of a second delete.
+	// NoWait makes the command of a second delete return at once.
 	NoWait bool `json:"-"`
-	// Finalizer is the one to take off, and Flags are those that lift what speaks
-	// against that, or that name what remembers what is to be brought back.
+	// Finalizer is the finalizer to remove. Flags are the flags that lift its refusals, or that
+	// name the history to restore from.
 	Finalizer, Flags string `json:"-"`
-	// User is whose rights are shown.
+	// User is the user to show the rights of.
 	User string `json:"-"`
-	// Kinds are those of which everything is listed, as kubectl takes them.
+	// Kinds are the kinds to list, as kubectl accepts them.
 	Kinds string `json:"-"`
-	// Patch is the one to send.
+	// Patch is the JSON patch to send.
 	Patch string `json:"-"`
-	// Minutes are waited for at most, or are how far back to go.
+	// Minutes is the longest time to wait, or how far back to restore from.
 	Minutes int `json:"-"`
-	// Revision is how far back to go, in place of minutes.
+	// Revision is how far back to restore from, instead of Minutes.
 	Revision int64 `json:"-"`
 }
 
 // Action is a kind of act.
 type Action string
 
-// Looks reports whether an act changes nothing.
+// Looks reports whether an action only reads.
 func (a Action) Looks() bool {
 	switch a {
 	case Explain, Describe, ShowWriters, ShowConditions, ShowNode, ShowLogs, ShowRights, ShowBackends, ShowDefinitions, ShowKinds, AwaitEnd:
@@ -50,42 +50,41 @@ func (a Action) Looks() bool {
 	}
 }
 
-// The actions. Each says what it is done to, which is the target unless it says
-// something else.
+// The actions. Each applies to the target unless it says otherwise.
 const (
 	// Explain, Describe and Edit are the commands of these names.
 	Explain  Action = "Explain"
 	Describe Action = "Describe"
 	Edit     Action = "Edit"
-	// ShowWriters, ShowConditions and ShowNode show a part of an object: who wrote
-	// what of it, its conditions, and the node of a pod.
+	// ShowWriters, ShowConditions and ShowNode show a part of an object: its managedFields, its
+	// conditions, and the node of a pod.
 	ShowWriters    Action = "ShowWriters"
 	ShowConditions Action = "ShowConditions"
 	ShowNode       Action = "ShowNode"
-	// ShowLogs shows what a pod says.
+	// ShowLogs shows the logs of a pod.
 	ShowLogs Action = "ShowLogs"
 	// ShowRights shows what the user may do in the namespace of the target.
 	ShowRights Action = "ShowRights"
-	// ShowBackends shows what is behind the services of the namespace of the target.
+	// ShowBackends shows the Services, EndpointSlices and pods in the namespace of the target.
 	ShowBackends Action = "ShowBackends"
-	// ShowDefinitions lists the definitions, and ShowKinds all objects of the kinds, or those in
-	// the namespace of the target.
+	// ShowDefinitions lists the CRDs. ShowKinds lists the objects of Kinds, in the namespace of the
+	// target or in all.
 	ShowDefinitions Action = "ShowDefinitions"
 	ShowKinds       Action = "ShowKinds"
-	// AwaitEnd waits until an object has gone.
+	// AwaitEnd waits until an object is gone.
 	AwaitEnd Action = "AwaitEnd"
 	// ScaleUp starts one replica of a workload.
 	ScaleUp Action = "ScaleUp"
 	// RestartControllers restarts kube-controller-manager.
 	RestartControllers Action = "RestartControllers"
-	// Delete is a plain delete, DeleteAgain one of an object that is being deleted,
-	// under another policy, and ForceDelete one that asks no node.
+	// Delete is a plain delete. DeleteAgain deletes an object that is already being deleted, with
+	// another policy. ForceDelete does not wait for the kubelet.
 	Delete      Action = "Delete"
 	DeleteAgain Action = "DeleteAgain"
 	ForceDelete Action = "ForceDelete"
 	// Unregister deletes the registration of an API or of webhooks.
 	Unregister Action = "Unregister"
-	// StopConverting takes its conversion webhook from a definition.
+	// StopConverting removes the conversion webhook of a CRD.
 	StopConverting Action = "StopConverting"
 	// TakeOff removes a finalizer.
 	TakeOff Action = "TakeOff"
@@ -93,8 +92,8 @@ const (
 	DropOwners Action = "DropOwners"
 	// SendPatch sends a JSON patch.
 	SendPatch Action = "SendPatch"
-	// BringBack restores what is gone since some minutes, of the namespace of the target, or
-	// of all.
+	// BringBack restores the target, or what was deleted in its namespace or in all, since Minutes
+	// or Revision.
 	BringBack Action = "BringBack"
 	// SaveLost keeps that in a backup, and restores nothing.
 	SaveLost Action = "SaveLost"

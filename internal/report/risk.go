@@ -1,6 +1,6 @@
 package report
 
-// Risk ranks objects by what their single delete would take.
+// Risk ranks objects by what a delete of each alone would delete.
 type Risk struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -9,40 +9,41 @@ type Risk struct {
 	Policy string `json:"policy"`
 	// Objects is the number of objects that were compared.
 	Objects int `json:"objects"`
-	// Items is a sequence: the greatest toll first. An object that takes nothing but
-	// itself is not among them.
+	// Items is a sequence: the greatest toll first. Objects that would be deleted alone are left
+	// out.
 	Items []RiskItem `json:"items"`
-	// Untried counts the objects whose delete may take more than the last of the items
-	// and was not tried, since that would take too long.
+	// Untried counts the objects that may have a greater toll than the last item, and were not
+	// tried because that would take too long.
 	Untried int `json:"untried,omitempty"`
-	// Complete is false when something was not seen, or not tried.
+	// Complete is false if something was not seen, or not tried.
 	Complete bool  `json:"complete"`
 	Gaps     []Gap `json:"gaps"`
 }
 
-// RiskItem is one object and what its delete would take.
+// RiskItem is one object and the toll of its delete.
 type RiskItem struct {
 	Object Ref  `json:"object"`
 	Takes  Toll `json:"takes"`
-	// ByKind counts what it takes by kind.
+	// ByKind has the toll by kind.
 	ByKind []KindCount `json:"byKind"`
-	// Later counts those of them that go only when finalizers are removed.
+	// Later counts the objects that are deleted only once finalizers are removed.
 	Later int `json:"later,omitempty"`
-	// Blocked counts what would be terminating for good, Unknown what may go or not.
+	// Blocked counts the objects that would stay Terminating, Unknown those with an unknown
+	// outcome.
 	Blocked int `json:"blocked,omitempty"`
 	Unknown int `json:"unknown,omitempty"`
 }
 
-// Toll counts what a delete takes, the object itself included.
+// Toll counts the objects that a delete would delete, the target included.
 type Toll struct {
 	Objects int `json:"objects"`
-	// Data are PersistentVolumeClaims, PersistentVolumes, Secrets, and the custom resources
-	// that own such or a StatefulSet, be it through others, or have a finalizer that is
-	// known to stand for storage.
+	// Data counts PersistentVolumeClaims, PersistentVolumes, Secrets, and custom resources that own
+	// one of these or a StatefulSet, directly or through others, or that have a finalizer known to
+	// protect storage.
 	Data int `json:"data"`
-	// Workloads are Pods and what makes them.
+	// Workloads counts Pods and the objects that create Pods.
 	Workloads int `json:"workloads"`
-	// Rest is everything else.
+	// Rest counts everything else.
 	Rest int `json:"rest"`
 }
 

@@ -5,53 +5,51 @@ type RunState string
 
 // The states of a run.
 const (
-	// Complete: everything that was planned is so.
+	// Complete: everything is as planned.
 	Complete RunState = "Complete"
-	// Partial: some of it is not; the writes say which, and the message why.
+	// Partial: something is not as planned. The writes say what, and the message why.
 	Partial RunState = "Partial"
 	// NothingWritten: the run was refused before its first write.
 	NothingWritten RunState = "NothingWritten"
-	// Interrupted: somebody stopped it; what was under way was finished.
+	// Interrupted: it was stopped. Requests in flight were finished.
 	Interrupted RunState = "Interrupted"
-	// TimedOut: the writes were sent, and what follows from them has not come to
-	// its end in time.
+	// TimedOut: the writes were sent, and their consequences did not finish in time.
 	TimedOut RunState = "TimedOut"
-	// NotCollected: the writes were sent, and nobody seems to collect in the
-	// cluster what follows from them.
+	// NotCollected: the writes were sent, and no garbage collector seems to run in the cluster.
 	NotCollected RunState = "NotCollected"
-	// Unseen: the writes were sent, and of some objects it cannot be seen what became of
-	// them: their kind is not served any more, or may not be read.
+	// Unseen: the writes were sent, and the outcome of some objects cannot be read: their kind is
+	// not served any more, or the user may not read it.
 	Unseen RunState = "Unseen"
-	// NotAwaited: the writes were sent, and nobody waited for what follows.
+	// NotAwaited: the writes were sent, and their consequences were not waited for.
 	NotAwaited RunState = "NotAwaited"
 )
 
-// WriteState is what became of one planned write.
+// WriteState is the outcome of one planned write.
 type WriteState string
 
 // The states of writes.
 const (
-	// Confirmed: the server said that it was done, or shows that it is.
+	// Confirmed: the server answered with success, or shows the result.
 	Confirmed WriteState = "Confirmed"
-	// AlreadyDone: the cluster was like that without us.
+	// AlreadyDone: the cluster was already in that state.
 	AlreadyDone WriteState = "AlreadyDone"
-	// Refused: the server said no.
+	// Refused: the server refused it.
 	Refused WriteState = "Refused"
-	// Contended: the object changed since the plan, or again and again.
+	// Contended: the object has changed since the plan, or changed repeatedly.
 	Contended WriteState = "Contended"
-	// UnknownWrite: it was sent, and nothing says whether it was done.
+	// UnknownWrite: it was sent, and whether it was done is unknown.
 	UnknownWrite WriteState = "Unknown"
 	// NotDone: it was not sent.
 	NotDone WriteState = "NotDone"
 )
 
-// WriteStates lists the states of writes in the order in which they are shown.
+// WriteStates returns the states of writes in display order.
 func WriteStates() []WriteState {
 	return []WriteState{Confirmed, AlreadyDone, Contended, Refused, UnknownWrite, NotDone}
 }
 
-// Run is what became of a plan that was carried out: what the server confirmed,
-// and how the cluster differs from what was predicted.
+// Run is the result of a plan that was carried out: what the server confirmed, and how the cluster
+// differs from the prediction.
 type Run struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -66,15 +64,15 @@ type Run struct {
 	Summary RunSummary `json:"summary"`
 	// Writes are the planned writes, in the order of the plan.
 	Writes []RunWrite `json:"writes"`
-	// Surprises are writes that the plan did not have. They were not sent.
+	// Surprises are writes that are not in the plan. They were not sent.
 	Surprises []Surprise `json:"surprises,omitempty"`
-	// Pending are objects that are on their way out and not gone yet.
+	// Pending are objects that are being deleted and not gone yet.
 	Pending []Pending `json:"pending,omitempty"`
-	// Difference lists where the cluster is not as predicted.
+	// Differences are the objects that are not as predicted.
 	Differences []Difference `json:"differences"`
 }
 
-// RunSummary counts the writes by state, and compares.
+// RunSummary counts the writes by state, and the predictions by result.
 type RunSummary struct {
 	Confirmed   int `json:"confirmed"`
 	AlreadyDone int `json:"alreadyDone"`
@@ -84,15 +82,15 @@ type RunSummary struct {
 	NotDone     int `json:"notDone"`
 	// Gone is the number of objects that were predicted to go and are gone.
 	Gone int `json:"gone"`
-	// Pending is the number of those that are still on their way.
+	// Pending is the number of those that are being deleted and not gone yet.
 	Pending int `json:"pending"`
-	// Compared is the number of predicted effects that were looked at afterwards,
-	// Differing the number of those that are not as predicted.
+	// Compared is the number of predicted effects that were checked afterwards. Differing is the
+	// number of those that are not as predicted.
 	Compared  int `json:"compared"`
 	Differing int `json:"differing"`
 }
 
-// Of is the count of a state.
+// Of returns the count of a state.
 func (s *RunSummary) Of(state WriteState) *int {
 	switch state {
 	case Confirmed:
@@ -119,7 +117,7 @@ type RunWrite struct {
 	Message string     `json:"message,omitempty"`
 }
 
-// Surprise is a write that the collector wanted and the plan did not have.
+// Surprise is a write that the collector wanted and that is not in the plan.
 type Surprise struct {
 	Object  Ref    `json:"object"`
 	Verb    string `json:"verb"`
@@ -130,7 +128,7 @@ type Surprise struct {
 type Pending struct {
 	Object     Ref      `json:"object"`
 	Finalizers []string `json:"finalizers,omitempty"`
-	// Dependents are those that it waits for, as far as the plan knows them.
+	// Dependents are the dependents that it waits for, as far as the plan knows them.
 	Dependents []Ref `json:"dependents,omitempty"`
 }
 
@@ -139,9 +137,9 @@ type DifferenceReason string
 
 // The reasons of drift.
 const (
-	// Survived: predicted to go, and nobody deletes it.
+	// Survived: it was predicted to be deleted, and is not.
 	Survived DifferenceReason = "Survived"
-	// GoneInstead: predicted to stay, and it is gone or on its way.
+	// GoneInstead: it was predicted to stay, and is gone or being deleted.
 	GoneInstead DifferenceReason = "Gone"
 	// OtherFinalizers: it is held by other finalizers than predicted.
 	OtherFinalizers DifferenceReason = "OtherFinalizers"

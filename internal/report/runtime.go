@@ -10,8 +10,7 @@ import (
 // GroupVersion is APIVersion in two parts.
 var GroupVersion = schema.GroupVersion{Group: "kubectl-gc.io", Version: "v1alpha1"}
 
-// Scheme knows the kinds of the documents and nothing else. It is filled once
-// and only read afterwards.
+// Scheme has the kinds of the documents and no others. It is read-only.
 var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
@@ -20,8 +19,7 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// typeFields lets the plain fields apiVersion and kind of a document be read
-// and written as a group, version and kind.
+// typeFields reads and writes the fields apiVersion and kind of a document as a GroupVersionKind.
 type typeFields struct{ apiVersion, kind *string }
 
 // SetGroupVersionKind writes both fields.
@@ -88,16 +86,15 @@ func (c *Checkup) GetObjectKind() schema.ObjectKind { return typeFields{&c.APIVe
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (c *Checkup) DeepCopyObject() runtime.Object { return deepCopy(c) }
 
-// deepCopy copies a document with everything that it leads to. Documents consist of
-// structs, pointers, lists and plain values. A way over JSON would change names that are
-// not UTF-8. (docs/adr/0031)
+// deepCopy returns a deep copy of a document. Documents consist of structs, pointers, lists and
+// plain values. A copy through JSON would change names that are not UTF-8. (docs/adr/0031)
 func deepCopy[T any](document *T) *T {
 	c := *document
 	unshare(reflect.ValueOf(&c).Elem())
 	return &c
 }
 
-// unshare puts a copy in the place of each pointer and list.
+// unshare replaces each pointer and list by a copy.
 func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// ShortName is the object as people write it at a prompt: `deploy/web`, `pvc/data`. A
-// kind without a name that everybody knows is written as kubectl does, with its group.
+// ShortName returns the object with kubectl's short name of its kind: `deploy/web`, `pvc/data`. A
+// kind without a well-known short name is written as in KubectlName.
 func (r Ref) ShortName() string {
 	if short := ShortKind(r.APIVersion, r.Kind); short != "" {
 		return short + "/" + r.Name
@@ -17,18 +17,17 @@ func (r Ref) ShortName() string {
 	return r.KubectlName()
 }
 
-// ShortKind is the short name of a kind, which kubectl takes, too; empty if it has none.
+// ShortKind returns the short name of a kind, which kubectl accepts; empty if it has none.
 func ShortKind(apiVersion, kind string) string {
 	return shortKinds[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}]
 }
 
-// ShortKindName is the short name of a kind, or else the one that kubectl takes.
+// ShortKindName returns ShortKind, or KubectlKind if there is none.
 func ShortKindName(apiVersion, kind string) string {
 	return cmp.Or(ShortKind(apiVersion, kind), KubectlKind(apiVersion, kind))
 }
 
-// shortKinds are the names that kubectl users write without thinking. A pod, a node and
-// a secret are short enough.
+// shortKinds are the well-known short names. Pod, node and secret are short enough.
 var shortKinds = map[schema.GroupKind]string{
 	{Kind: "ConfigMap"}:             "cm",
 	{Kind: "Endpoints"}:             "ep",

@@ -2,93 +2,94 @@ package report
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Undo is how what a bundle holds is made again: what is going to be done, or what
-// became of it.
+// Undo is the plan or the result of restoring a backup.
 type Undo struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Source     Source `json:"source"`
-	// Bundle is the directory that is undone, Journal that of the record of this
-	// undo; empty as long as nothing was sent.
+	// Bundle is the directory of the backup. Journal is the directory of the record of this undo;
+	// empty until a request is sent.
 	Bundle  string `json:"backup"`
 	Journal string `json:"journal,omitempty"`
-	// Lost is what was lost, where it is brought back from the history of the cluster, and
-	// Later what cannot be yet.
+	// Lost is set when the undo restores from the history of the cluster: what was lost. Later is
+	// what cannot be restored yet.
 	Lost  *Lost      `json:"lost,omitempty"`
 	Later *LaterUndo `json:"later,omitempty"`
-	// Older is what was deleted before the time that was asked for and is still remembered, where
-	// nothing was since.
+	// Older is what was deleted before the requested time and is still in the history; only set if
+	// nothing was deleted since.
 	Older *OlderLosses `json:"older,omitempty"`
-	// SameCluster is what shows that the backup is of this cluster.
+	// SameCluster is the proof that the backup is of this cluster.
 	SameCluster ClusterProof `json:"sameCluster"`
 	// Digest is "sha256:" and the hash of the bundle, the cluster and the steps.
 	Digest  string   `json:"digest"`
 	State   RunState `json:"state,omitempty"`
 	Message string   `json:"message,omitempty"`
-	// Summary counts the steps by what is or was done, and the rest.
+	// Summary counts the steps by state, and the skipped objects.
 	Summary UndoSummary `json:"summary"`
-	// Steps are in the order in which they are taken.
+	// Steps are in execution order.
 	Steps   []UndoStep `json:"steps"`
 	Skipped []UndoSkip `json:"skipped"`
-	// CutOff are namespaces and CRDs that were being deleted already when the history of the cluster
-	// begins: what had gone with them by then is not known, and not restored.
+	// CutOff are namespaces and CRDs that were already being deleted when the history of the
+	// cluster begins. Content that was deleted before is unknown and not restored.
 	CutOff []Ref `json:"cutOff,omitempty"`
 }
 
-// Incomplete reports whether something is known to be gone that the undo does not restore, or to be
-// there with other content than was saved.
+// Incomplete reports whether something that is known to be gone is not restored, or an object
+// exists with other content than was saved.
 func (u *Undo) Incomplete() bool { return u.Unknown() || u.Summary.Differs > 0 }
 
-// Unknown reports whether the content of something that is gone is not known.
+// Unknown reports whether the content of something that is gone is unknown.
 func (u *Undo) Unknown() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) > 0 }
 
-// LaterUndo is what an undo cannot bring back yet: the objects of CRDs that are gone. The API
-// server shows them as they were once their CRDs are back.
+// LaterUndo is what an undo cannot restore yet: the instances of CRDs that are gone. The API server
+// shows them as they were once their CRDs are back.
 type LaterUndo struct {
 	CRDs []Ref `json:"crds"`
-	// Dependents is how many objects are still there that belong to theirs, and which the garbage
-	// collector deletes once it sees that those are gone.
+	// Dependents is the number of existing dependents of these instances. The garbage collector
+	// deletes them once it sees that the instances are gone.
 	Dependents int `json:"dependents,omitempty"`
-	// Saved is the backup of all else that was lost, and of the Dependents; absent if that is nothing.
+	// Saved is the backup of everything else that was lost, and of the Dependents; absent if there
+	// is nothing to save.
 	Saved string `json:"saved,omitempty"`
-	// Remembered is until when the API server remembers them at least, if it has the usual
-	// settings, in RFC 3339; absent where times are not known.
+	// Remembered is the time, in RFC 3339, until which an API server with default settings at least
+	// remembers the instances; absent if times are unknown.
 	Remembered string `json:"remembered,omitempty"`
-	// Then is the command that brings them back after this undo.
+	// Then is the command that restores them after this undo.
 	Then Remedy `json:"then"`
 }
 
-// OlderLosses are what an undo that reaches back further would bring back.
+// OlderLosses is what an undo that reaches further back would restore.
 type OlderLosses struct {
-	// Objects counts them, Last is the one that was deleted last, and At when that began.
+	// Objects is their number. Last is the one that was deleted last, and At is when that deletion
+	// began.
 	Objects int    `json:"objects"`
 	Last    Ref    `json:"last"`
 	At      Moment `json:"at"`
-	// Then is the command that brings them back; absent where there is none.
+	// Then is the command that restores them; absent if there is none.
 	Then *Remedy `json:"then,omitempty"`
 }
 
-// ClusterProof is what shows that a backup is of a cluster.
+// ClusterProof is a proof that a backup is of a cluster.
 type ClusterProof string
 
 // The proofs.
 const (
 	// ProofClusterUID: namespace kube-system has the same uid.
 	ProofClusterUID ClusterProof = "ClusterUID"
-	// ProofNamespace: a namespace of the objects has the uid that it had.
+	// ProofNamespace: a namespace of the objects has the same uid.
 	ProofNamespace ClusterProof = "Namespace"
-	// ProofObject: an object of the backup, an owner of one, or one that was noted beside them has
-	// the uid that it had.
+	// ProofObject: an object of the backup, an owner of one, or another object that the backup
+	// recorded has the same uid.
 	ProofObject ClusterProof = "Object"
-	// ProofJustSaved: the command itself has read the backup from this cluster, a moment before.
+	// ProofJustSaved: this command itself has read the backup from the cluster.
 	ProofJustSaved ClusterProof = "JustSaved"
-	// ProofAssumed: nothing shows it; whoever ran the command has said so.
+	// ProofAssumed: no proof; the user has said so.
 	ProofAssumed ClusterProof = "Assumed"
 )
 
 // UndoSummary counts.
 type UndoSummary struct {
-	// Planned is the number of steps; the others say what became of them.
+	// Planned is the number of steps. Made to Unknown count them by result.
 	Planned  int `json:"planned"`
 	Made     int `json:"made"`
 	Restored int `json:"restored"`
@@ -96,40 +97,40 @@ type UndoSummary struct {
 	NotDone  int `json:"notDone"`
 	Unknown  int `json:"unknown"`
 	Skipped  int `json:"skipped"`
-	// Superseded is the number of statuses that were left as somebody has written them
-	// since.
+	// Superseded is the number of statuses that were written since and are kept.
 	Superseded int `json:"superseded,omitempty"`
-	// Differs is how many objects exist again with other content than was saved, which they keep.
+	// Differs is the number of objects that exist again with other content than was saved, and keep
+	// it.
 	Differs int `json:"differs,omitempty"`
-	// Forgotten is how many of the skipped objects are gone, and cannot be restored since their content
-	// is not known.
+	// Forgotten is the number of skipped objects that are gone and cannot be restored because their
+	// content is unknown.
 	Forgotten int `json:"forgotten,omitempty"`
-	// Dropped is the number of references that are not written again.
+	// Dropped is the number of references that are not restored.
 	Dropped int `json:"dropped"`
 }
 
-// StepState is what became of a step of an undo.
+// StepState is the state of a step of an undo.
 type StepState string
 
 // The states of steps.
 const (
-	// StepPlanned: nothing was sent yet.
+	// StepPlanned: its request was not sent yet.
 	StepPlanned StepState = "Planned"
-	// StepMade: the object is there again.
+	// StepMade: the object exists again.
 	StepMade StepState = "Made"
-	// StepRestored: the object has its references again, or its status.
+	// StepRestored: the object has its references or its status again.
 	StepRestored StepState = "Restored"
-	// StepDiffers: somebody else has made the object, with other content; it stays as it is.
+	// StepDiffers: the object was created by another client, with other content. It stays as it is.
 	StepDiffers StepState = "Differs"
-	// StepTaken: somebody else has made an object of that name; it stays as it is.
+	// StepTaken: another client has created an object of that name. It stays as it is.
 	StepTaken StepState = "TakenMeanwhile"
-	// StepRefused: the server said no.
+	// StepRefused: the server refused it.
 	StepRefused StepState = "Refused"
 	// StepContended: the object has changed since the plan was made.
 	StepContended StepState = "Contended"
-	// StepUnknown: the request was sent, and nothing says what became of it.
+	// StepUnknown: the request was sent, and its result is unknown.
 	StepUnknown StepState = "Unknown"
-	// StepSuperseded: somebody has written a status since; it stays.
+	// StepSuperseded: the status was written since. It stays.
 	StepSuperseded StepState = "Superseded"
 	// StepNotDone: nothing was sent.
 	StepNotDone StepState = "NotDone"
@@ -144,32 +145,33 @@ type UndoStep struct {
 	// Object is the object as it was, with its old uid; UID is the one it has now.
 	Object Ref       `json:"object"`
 	UID    types.UID `json:"uid,omitempty"`
-	// References are the owners to which the object refers again, as they were.
+	// References are the restored owner references, as they were.
 	References []Ref              `json:"references,omitempty"`
 	Dropped    []DroppedReference `json:"dropped,omitempty"`
-	// Stripped are fields that are left out, Notes what a person should know.
+	// Stripped are fields that are left out. Notes are what the user should know.
 	Stripped []string   `json:"stripped,omitempty"`
 	Notes    []UndoNote `json:"notes,omitempty"`
-	// Differences are the fields that are overwritten; of a step that Differs those that are not as
-	// they were saved.
+	// Differences are the fields that are overwritten. For StepDiffers they are the fields that are
+	// not as saved.
 	Differences []FieldDifference `json:"differences,omitempty"`
 	State       StepState         `json:"state"`
 	Message     string            `json:"message,omitempty"`
 }
 
-// FieldDifference is a field of an object that exists again whose value is not the saved one.
+// FieldDifference is a field with another value than the saved one, in an object that exists again.
 type FieldDifference struct {
-	// Path is where the field is, such as spec.replicas or data["app.conf"].
+	// Path is the path of the field, such as spec.replicas or data["app.conf"].
 	Path string `json:"path"`
-	// Saved and Now are its values: text as it is, all else as JSON. One that is absent has no
-	// value, unless both are hidden.
+	// Saved and Now are its values: text as it is, anything else as JSON. An absent one means that
+	// the field had no value, unless Hidden is true.
 	Saved *string `json:"saved,omitempty"`
 	Now   *string `json:"now,omitempty"`
-	// Hidden says that the values are left out: they are those of a Secret, or --diff was not given.
+	// Hidden is true if the values are left out: they are those of a Secret, or --diff was not
+	// given.
 	Hidden bool `json:"hidden,omitempty"`
 }
 
-// DroppedReference is a reference that is not written again, and why.
+// DroppedReference is a reference that is not restored, and why.
 type DroppedReference struct {
 	Owner Ref `json:"owner"`
 	// Reason is a CamelCase reason of docs/reasons.md.
@@ -177,13 +179,13 @@ type DroppedReference struct {
 	Message string `json:"message"`
 }
 
-// UndoNote is something that a person should know before a step.
+// UndoNote is something that the user should know before a step.
 type UndoNote struct {
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Volume is the one that a PVC waits for, and Release the command that lets it be bound, where a
-	// command can do that.
+	// Volume is the volume that a PVC waits for. Release is the command that makes it available, if
+	// there is one.
 	Volume  *Ref    `json:"volume,omitempty"`
 	Release *Remedy `json:"release,omitempty"`
 }
@@ -193,10 +195,10 @@ type UndoSkip struct {
 	Object Ref `json:"object"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
-	// UID is that of what has the coordinates now.
+	// UID is that of the object that has the name now.
 	UID     types.UID          `json:"uid,omitempty"`
 	Dropped []DroppedReference `json:"dropped,omitempty"`
-	// Differences are the fields in which it is not as it was saved: Differs.
+	// Differences are the fields that are not as saved, for the reason Differs.
 	Differences []FieldDifference `json:"differences,omitempty"`
 	Message     string            `json:"message"`
 }
