@@ -1,6 +1,6 @@
 package reason
 
-// What the rules of the collector find.
+// Results of the rules of the collector.
 const (
 	NoOwners                 Code = "NoOwners"
 	ExistingOwner            Code = "ExistingOwner"
@@ -24,30 +24,30 @@ const (
 	Contended                Code = "Contended"
 )
 
-// Collector are the reasons of the collector.
+// Collector has the reasons of the garbage collector.
 var Collector = &Family{
 	Title: "Reasons of the garbage collector",
 	Found: "in effects, steps and explanations",
 	Meanings: []Meaning{
-		{Code: NoOwners, Short: "it has no owners", Long: "The object has no owner references, so the garbage collector never touches it."},
-		{Code: ExistingOwner, Short: "an owner exists that does not wait for its dependents", Long: "At least one owner exists and does not wait for its dependents to go: the object stays."},
-		{Code: DanglingReferences, Short: "an owner keeps it; references to other owners are removed", Long: "An owner exists, so the object stays; its references to absent or waiting owners are removed."},
-		{Code: NoExistingOwner, Short: "every owner is absent", Long: "Every owner is absent: the object is garbage and is deleted."},
-		{Code: WaitingOwner, Short: "an owner waits for it to go, and no other keeps it", Long: "No owner exists that keeps it, and one is being deleted in the foreground: the object is deleted so that the owner can go."},
-		{Code: WaitingOwnerInCycle, Short: "an owner waits for it to go, and the owners may form a cycle", Long: "As WaitingOwner, and a dependent of the object waits for its own dependents: the object's references stop blocking first, so that a cycle cannot hold itself."},
-		{Code: NoBlockingDependents, Short: "no dependent blocks the deletion any more", Long: "A foreground deletion has no blocking dependents left: the finalizer foregroundDeletion is removed."},
-		{Code: WaitingForDependents, Short: "dependents block the deletion", Long: "A foreground deletion waits until its blocking dependents are gone."},
-		{Code: BeingDeleted, Short: "it is being deleted already", Long: "The object is already being deleted and does not wait for dependents: the garbage collector leaves it alone."},
-		{Code: NotFound, Short: "it does not exist", Long: "The object is gone; its dependents are examined."},
-		{Code: UIDMismatch, Short: "an object of that name has another UID", Long: "An object of that name exists with another uid: the one that was meant is gone."},
-		{Code: OwnerRefInvalidNamespace, Short: "a cluster-scoped object refers to a namespaced owner", Long: "A cluster-scoped object refers to a namespaced owner, which cannot be looked up: it is kept and never retried."},
-		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: nothing about the object is decided, it is kept and retried forever."},
+		{Code: NoOwners, Short: "it has no owners", Long: "It has no owner references: the garbage collector never deletes it."},
+		{Code: ExistingOwner, Short: "an owner exists and does not wait for its dependents", Long: "An owner exists and does not wait for its dependents: it stays."},
+		{Code: DanglingReferences, Short: "an owner keeps it; references to other owners are removed", Long: "An owner exists: it stays. Its references to absent or waiting owners are removed."},
+		{Code: NoExistingOwner, Short: "every owner is absent", Long: "Every owner is absent: it is garbage and is deleted."},
+		{Code: WaitingOwner, Short: "an owner waits for its deletion, and no other owner keeps it", Long: "No owner keeps it, and an owner that is being deleted in the foreground waits for it: it is deleted."},
+		{Code: WaitingOwnerInCycle, Short: "an owner waits for its deletion, and the owners may form a cycle", Long: "As WaitingOwner, and one of its dependents waits for dependents: first its references stop blocking, in case the owners form a cycle."},
+		{Code: NoBlockingDependents, Short: "no dependent blocks the deletion any more", Long: "No dependent blocks its foreground deletion: the finalizer foregroundDeletion is removed."},
+		{Code: WaitingForDependents, Short: "dependents block the deletion", Long: "Its foreground deletion waits for blocking dependents."},
+		{Code: BeingDeleted, Short: "it is already being deleted", Long: "It is already being deleted and does not wait for dependents: the garbage collector ignores it."},
+		{Code: NotFound, Short: "it does not exist", Long: "It is gone. Its dependents are examined."},
+		{Code: UIDMismatch, Short: "an object of that name has another UID", Long: "An object of that name has another uid: the original is gone."},
+		{Code: OwnerRefInvalidNamespace, Short: "it is cluster-scoped and refers to a namespaced owner", Long: "It is cluster-scoped and refers to a namespaced owner, which cannot be looked up: it stays and is never retried."},
+		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: it stays and is retried forever."},
 		ownerNotCovered,
-		{Code: ObjectNotCovered, Short: "nothing is known of the place of the object", Long: "The snapshot does not contain the place where the object would be: it may exist or not."},
-		{Code: LookupFailed, Short: "a read failed", Long: "The server refused or failed to answer a read, or no object can have the name of an owner; the attempt is repeated."},
-		{Code: OrphanDependents, Short: "the Orphan policy removes references before the owner goes", Long: "The Orphan policy: references of all dependents are removed, then the finalizer orphan."},
-		{Code: NotObserved, Short: "it exists, but its kind is not watched", Long: "The object exists but no watch shows its kind: it is asked for again and again."},
-		{Code: AbsenceNotProven, Short: "it is not proven that an owner is absent", Long: "Strict rules: Kubernetes' collector would call an owner absent; the evidence is not proof, so the object is kept."},
-		{Code: Contended, Short: "it changed again and again while it was judged", Long: "The object changed again and again between being read and being written: it is kept, and tried again later."},
+		{Code: ObjectNotCovered, Short: "the snapshot does not cover it", Long: "The snapshot does not cover it: it may or may not exist."},
+		{Code: LookupFailed, Short: "a read failed", Long: "A read failed, or an owner has an impossible name: the attempt is repeated."},
+		{Code: OrphanDependents, Short: "the Orphan policy removes the references of its dependents first", Long: "The Orphan policy removes the references of its dependents, then the finalizer orphan."},
+		{Code: NotObserved, Short: "it exists, but its kind is not watched", Long: "It exists, but its kind is not watched: it is requested again and again."},
+		{Code: AbsenceNotProven, Short: "it is not proven that an owner is absent", Long: "Kubernetes' collector would call an owner absent, but that is not proven: by the strict rules it stays."},
+		{Code: Contended, Short: "it changed repeatedly while it was judged", Long: "It changed repeatedly between read and write: it stays, and is tried again later."},
 	},
 }

@@ -1,15 +1,15 @@
 package reason
 
-// What an explanation says beside the reasons of the collector.
+// Reasons of an explanation in addition to those of the collector.
 const (
 	OwnerIsGarbage Code = "OwnerIsGarbage"
 )
 
-// Explanation are the reasons of an explanation beside those of the collector.
+// Explanation has the reasons of an explanation in addition to those of the collector.
 var Explanation = &Family{
 	Title: "Reasons of an explanation",
-	Found: "beside those of the garbage collector",
+	Found: "in addition to those of the garbage collector",
 	Meanings: []Meaning{
-		{Code: OwnerIsGarbage, Short: "its owner is garbage itself", Long: "The owner still exists and is garbage itself: the object goes after it."},
+		{Code: OwnerIsGarbage, Short: "its owner is garbage itself", Long: "Its owner still exists and is garbage itself: it is deleted after the owner."},
 	},
 }

@@ -1,6 +1,6 @@
 package reason
 
-// Why something is not covered.
+// Reasons why a list is not covered.
 const (
 	NotInDump  Code = "NotInDump"
 	Forbidden  Code = "Forbidden"
@@ -18,23 +18,23 @@ const (
 	CRDKindChanged  Code = "CRDKindChanged"
 )
 
-// Gap are the reasons why something is not covered.
+// Gap has the reasons why a list is not covered.
 var Gap = &Family{
 	Title: "Reasons of a gap",
 	Found: "in front of the colon of `why`",
 	Meanings: []Meaning{
 		{Code: NotInDump, Long: "No file of the dump lists the resource there."},
 		{Code: Forbidden, Long: "The user that took the dump was not allowed to list it."},
-		{Code: ListFailed, Long: "The list was tried and failed for another reason."},
-		{Code: NotServed, Long: "The server names the resource in discovery and answers 404 to a list of it."},
-		{Code: Truncated, Long: "The file that holds the list is broken."},
-		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
-		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
-		{Code: Expired, Long: "The server has forgotten what was before: it remembers some minutes, and of a kind that changes often, or whose CRD has changed, less."},
-		{Code: CRDGone, Long: "Its CRD was deleted: the server shows none of its instances until the CRD is there again, nor what became of them."},
-		{Code: CRDVersionGone, Long: "Its CRD was deleted and made again without this version, in which its instances were stored: the server does not show them until the CRD has that version, nor what became of them."},
-		{Code: CRDScopeChanged, Long: "Its CRD was deleted and made again with another scope: the server does not show which instances went."},
-		{Code: CRDKindChanged, Long: "Its CRD was deleted and made again with another kind: the server does not show which instances went."},
-		{Code: Partial, Long: "The list says of itself that it is not whole, it contradicts itself, or it may have been taken with a selector."},
+		{Code: ListFailed, Long: "The list failed for another reason."},
+		{Code: NotServed, Long: "Discovery names the resource, and a list of it returns 404."},
+		{Code: Truncated, Long: "The file with the list is broken."},
+		{Code: LeftOut, Long: "It was left out on purpose: by `--namespaces`, `--include` or `--exclude`, or because the answer needs only one namespace."},
+		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: only their names are known."},
+		{Code: Expired, Long: "The server has forgotten earlier changes. It remembers some minutes, and less for kinds that change often or had a change of their CRD."},
+		{Code: CRDGone, Long: "Its CRD was deleted: until it exists again, the server shows neither its instances nor what happened to them."},
+		{Code: CRDVersionGone, Long: "Its CRD was created again without the version that its instances were stored in: until it has that version, the server shows neither them nor what happened to them."},
+		{Code: CRDScopeChanged, Long: "Its CRD was created again with another scope: the server does not show which instances were deleted."},
+		{Code: CRDKindChanged, Long: "Its CRD was created again with another kind: the server does not show which instances were deleted."},
+		{Code: Partial, Long: "The list is marked as incomplete, contradicts itself, or may have been taken with a selector."},
 	},
 }

@@ -1,6 +1,6 @@
 package reason
 
-// What was seen of whoever has to act, and what was not.
+// Evidence about the controller that has to act, and missing evidence.
 const (
 	WrittenBy                   Code = "WrittenBy"
 	WrittenByTool               Code = "WrittenByTool"
@@ -35,41 +35,41 @@ const (
 	StaticPod                   Code = "StaticPod"
 )
 
-// Proof are the kinds of proof.
+// Proof has the kinds of evidence.
 var Proof = &Family{
 	Title: "Reasons of a proof",
 	Found: "in the findings of stuck",
 	Meanings: []Meaning{
 		{Code: WrittenBy, Long: "managedFields name the program that wrote the finalizer."},
-		{Code: WrittenByTool, Long: "managedFields name an interactive tool as the writer of the finalizer: that does not show what removes it."},
-		{Code: WriterNotShown, Long: "managedFields of the object were not seen, or do not own the finalizer."},
+		{Code: WrittenByTool, Long: "managedFields name an interactive tool as the writer of the finalizer, which does not show what removes it."},
+		{Code: WriterNotShown, Long: "managedFields were not seen, or do not own the finalizer."},
 		{Code: RemovedBy, Long: "The table of finalizers says what removes it, and when."},
-		{Code: FinalizerControllerRuns, Long: "A pod runs under a service account that may write the object, and is connected to the finalizer: by its name, by the API groups that it looks after, by what it was installed with, or because it wrote the finalizer."},
-		{Code: FinalizerControllerNotReady, Long: "Such a pod is there, and is not ready."},
+		{Code: FinalizerControllerRuns, Long: "A pod runs with a service account that may write the object, and is connected to the finalizer: by its name, its API groups, its installation, or because it wrote the finalizer."},
+		{Code: FinalizerControllerNotReady, Long: "Such a pod exists, and is not ready."},
 		{Code: FinalizerControllerMayNot, Long: "A program of that name runs, and its service account may not write the object."},
-		{Code: FinalizerControllerAbsent, Long: "No pod runs under a service account that may write the object, or all such pods belong to other controllers."},
-		{Code: FinalizerControllerSeen, Long: "A pod is called like the controller; whether its service account may write the object was not seen."},
-		{Code: NotConnected, Long: "A pod runs under a service account that may write the object, and nothing connects it to the finalizer: it may or may not be the controller that removes it."},
-		{Code: ScaledToZero, Long: "A workload under such an account is scaled to 0."},
-		{Code: RunsWithAllRights, Long: "A pod runs under a service account that may write the objects of all API groups, this object included: it may be the controller that removes it."},
-		{Code: MayFromOutside, Long: "A user or group may write the object: a program outside of the cluster may run as it."},
+		{Code: FinalizerControllerAbsent, Long: "No pod has a service account that may write the object, or all such pods belong to other controllers."},
+		{Code: FinalizerControllerSeen, Long: "A pod has the name of the controller. Whether its service account may write the object was not seen."},
+		{Code: NotConnected, Long: "A pod has a service account that may write the object, but nothing connects it to the finalizer: it may or may not be its controller."},
+		{Code: ScaledToZero, Long: "A workload with such an account is scaled to 0."},
+		{Code: RunsWithAllRights, Long: "A pod has a service account that may write all API groups: it may be the controller that removes the finalizer."},
+		{Code: MayFromOutside, Long: "A user or group may write the object: a program outside of the cluster may use it."},
 		{Code: RunsOutside, Long: "Its controller belongs to the cloud provider or the distribution, and may run without a pod in the cluster."},
-		{Code: RightsNotTold, Long: "The roles that an API server with RBAC makes are not there: permissions may be given in another way."},
+		{Code: RightsNotTold, Long: "The default roles of RBAC are missing: permissions may be granted in another way."},
 		{Code: LeaseRenewed, Long: "A lease of its controller was renewed in time."},
 		{Code: LeaseExpired, Long: "A lease of its controller has expired."},
-		{Code: LeaseNotFound, Long: "There is no lease of its controller: it may work without one."},
+		{Code: LeaseNotFound, Long: "Its controller has no lease, and may work without one."},
 		{Code: NotRead, Long: "A part of the evidence was not read: nothing in it counts as absent."},
 		{Code: TakesLong, Long: "The deletion has lasted long. That alone never means that no controller works on it."},
 		{Code: ConditionSays, Long: "A condition of the object's status."},
-		{Code: DiscoveryWorks, Long: "Discovery failed when the condition was written, and does not fail any more."},
+		{Code: DiscoveryWorks, Long: "Discovery failed when the condition was written, and works now."},
 		{Code: EventSays, Long: "A warning event about the object."},
-		{Code: NoEndpoints, Long: "The service has no endpoint that is ready."},
+		{Code: NoEndpoints, Long: "The service has no ready endpoint."},
 		{Code: ServiceAbsent, Long: "The service does not exist."},
-		{Code: AttachmentSays, Long: "A VolumeAttachment of the volume, of the volume of the claim or pod, or of the node: whether it is attached, and what failed last."},
-		{Code: BudgetSays, Long: "A PodDisruptionBudget allows no eviction of a pod on the node that is drained."},
-		{Code: PolicySays, Long: "What an admission policy makes of the request, with its binding, or what of it could not be evaluated."},
-		{Code: SimulationSays, Long: "What the simulated collector makes of the object."},
-		{Code: NodeSays, Long: "What is known of the node."},
-		{Code: StaticPod, Long: "The pod mirrors a static pod: its kubelet makes it anew."},
+		{Code: AttachmentSays, Long: "A VolumeAttachment of the volume or node: whether it is attached, and its last error."},
+		{Code: BudgetSays, Long: "A PodDisruptionBudget allows no eviction of a pod on the drained node."},
+		{Code: PolicySays, Long: "What an admission policy decides about the request, with its binding, or what could not be evaluated."},
+		{Code: SimulationSays, Long: "What the simulated collector does with the object."},
+		{Code: NodeSays, Long: "What is known about the node."},
+		{Code: StaticPod, Long: "The pod mirrors a static pod: its kubelet creates it again."},
 	},
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Code is the stable CamelCase name of a reason, a finding or a note. Codes are API:
+// Code is the stable CamelCase name of a reason, a finding or a note. Codes are a public API:
 // scripts compare them, and docs/reasons.md lists them.
 type Code string
 
-// String is the code.
+// String returns the code.
 func (c Code) String() string { return string(c) }
 
 // Severity grades a finding.
@@ -22,19 +22,19 @@ const (
 	Info    Severity = "info"
 )
 
-// Meaning is what a code means.
+// Meaning is a code with its texts.
 type Meaning struct {
 	Code Code
-	// Severity is that of a finding with the code; empty where none has it.
+	// Severity is that of findings with the code; empty if no finding has it.
 	Severity Severity
-	// Short is a part of a sentence: a fact about the object, without its name, short
-	// enough for a column. Not every code needs one.
+	// Short is a fact about the object, short enough for a column: "it has no owners". It may be
+	// empty.
 	Short string
-	// Long is one sentence or two, and what follows; empty where Short says it all.
+	// Long is the fact and its consequence as sentences. It is empty if Short is enough.
 	Long string
 }
 
-// Sentence is the meaning as a sentence of its own.
+// Sentence returns Long, or Short as a sentence.
 func (m *Meaning) Sentence() string {
 	if m.Long == "" {
 		return strings.ToUpper(m.Short[:1]) + m.Short[1:] + "."
@@ -42,15 +42,15 @@ func (m *Meaning) Sentence() string {
 	return m.Long
 }
 
-// Family is the codes that may stand in one place. Another family may have the same
-// code with another meaning.
+// Family has the codes of one field of the documents. Two families may have the same code with
+// different meanings.
 type Family struct {
-	// Title is the heading of the family in docs/reasons.md, Found where its codes occur.
+	// Title is the heading of the family in docs/reasons.md. Found is where its codes occur.
 	Title, Found string
 	Meanings     []Meaning
 }
 
-// Families lists all of them.
+// Families returns all families, in the order of docs/reasons.md.
 func Families() []*Family {
 	return []*Family{
 		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoNote,
@@ -58,7 +58,7 @@ func Families() []*Family {
 	}
 }
 
-// Of is the meaning of a code; nil for one that the family does not have.
+// Of returns the meaning of a code; nil if the family does not have the code.
 func (f *Family) Of(code Code) *Meaning {
 	if i := f.Rank(code); i >= 0 {
 		return &f.Meanings[i]
@@ -66,20 +66,18 @@ func (f *Family) Of(code Code) *Meaning {
 	return nil
 }
 
-// Rank is the position of a code in the order of the family; -1 for one that it does
-// not have.
+// Rank returns the position of a code in the family; -1 if the family does not have it.
 func (f *Family) Rank(code Code) int {
 	return slices.IndexFunc(f.Meanings, func(m Meaning) bool { return m.Code == code })
 }
 
-// Short is the short text of a code, which the family has.
+// Short returns the short text of a code of the family.
 func (f *Family) Short(code Code) string { return f.Of(code).Short }
 
-// Severity is that of findings with a code, which the family has.
+// Severity returns the severity of a code of the family.
 func (f *Family) Severity(code Code) Severity { return f.Of(code).Severity }
 
-// Sentence is the code as a sentence of its own; empty for one that the family does not
-// have.
+// Sentence returns the meaning of a code as a sentence; empty if the family does not have the code.
 func (f *Family) Sentence(code Code) string {
 	if m := f.Of(code); m != nil {
 		return m.Sentence()
@@ -87,7 +85,7 @@ func (f *Family) Sentence(code Code) string {
 	return ""
 }
 
-// Codes lists the codes of a family.
+// Codes returns the codes of a family.
 func (f *Family) Codes() []string {
 	codes := make([]string, len(f.Meanings))
 	for i := range f.Meanings {
@@ -99,11 +97,10 @@ func (f *Family) Codes() []string {
 // Graded reports whether the codes are those of findings.
 func (f *Family) Graded() bool { return f == Check || f == Stuck || f == Doctor }
 
-// outcomes are the families of which one code is the reason of an outcome.
+// outcomes are the families with the reasons of outcomes.
 var outcomes = []*Family{Collector, Plan, Explanation}
 
-// Short says in a few words why an object has the outcome that it has. A code that no
-// outcome has is its own text.
+// Short returns the short text of the reason of an outcome. An unknown code is returned as it is.
 func Short(code string) string {
 	for _, f := range outcomes {
 		if m := f.Of(Code(code)); m != nil {

@@ -112,7 +112,7 @@ func TestUndoOfDeletedTwice(t *testing.T) {
 		Steps: []report.UndoStep{{N: 1, Verb: "Create", Object: coreRef("ConfigMap", "a"), State: report.StepPlanned}},
 	}
 	for _, uid := range []types.UID{"1", "2"} {
-		x := report.UndoSkip{Object: coreRef("ConfigMap", "a"), Reason: string(reason.ListedTwice), Message: "a later version of it comes back"}
+		x := report.UndoSkip{Object: coreRef("ConfigMap", "a"), Reason: string(reason.ListedTwice), Message: "a later version of it is restored"}
 		x.Object.UID = uid
 		u.Skipped = append(u.Skipped, x)
 	}

@@ -72,7 +72,7 @@ metadata: {name: ci-token, annotations: {kubernetes.io/service-account.name: ci}
 type: kubernetes.io/service-account-token
 `)
 	s.kubectl([]byte(`{"secrets":[{"name":"pull"},{"name":"new"}]}`), "patch", "serviceaccount/ci", "-n", s.namespace, "--type=merge", "--patch-file=/dev/stdin")
-	s.gc(s.ctx, "undo", "latest", "--dry-run").want(t, 0, "secrets   sa/ci", "its secrets get back the names that it has lost: ci-token")
+	s.gc(s.ctx, "undo", "latest", "--dry-run").want(t, 0, "secrets   sa/ci", "the names that it lost are added to its secrets: ci-token")
 	s.confirmed("undo", "latest", "-o", "json").want(t, 0, `"Secrets"`, `"Restored"`)
 	if got := names(); !slices.Equal(got, []string{"pull", "new", "ci-token"}) {
 		t.Errorf("the account names %q", got)
