@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// row is one controller, or a part of a component that does the same.
+// row is one controller, or a part of a component that acts like one.
 type row struct {
-	// component is the process; name is how that calls the controller, or in
-	// parentheses what does not have a name.
+	// component is the process. name is its name of the controller, or a description in
+	// parentheses.
 	component, name string
-	// upstream is the file of Kubernetes, or of the project that has it.
+	// upstream is the file in Kubernetes, or in the project of the controller.
 	upstream string
-	// deletes, releases and makes say what it does to objects; empty for nothing.
+	// deletes, releases and makes are what it does to objects; empty for nothing.
 	deletes, releases, makes string
-	// files are where that is modelled. left says what of it is not, and why; of one
-	// that does nothing, what it does instead.
+	// files simulate it. left is what they leave out, and why. For a controller that does nothing
+	// to objects, left is what it does instead.
 	files []string
 	left  string
 }
@@ -30,7 +30,7 @@ func (r row) acts() bool { return r.deletes+r.releases+r.makes != "" }
 // header names the columns of the table.
 const header = "component\tname\tupstream\tdeletes\treleases\tmakes\tmodelled\tnot modelled"
 
-// parse reads the table. A dash stands for nothing.
+// parse reads the table. A dash is an empty column.
 func parse(text string) ([]row, error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if lines[0] != header {
@@ -43,7 +43,7 @@ func parse(text string) ([]row, error) {
 			return nil, fmt.Errorf("line %d has %d columns", i+2, len(cells))
 		}
 		if slices.Contains(cells, "") {
-			return nil, fmt.Errorf("line %d has an empty column: a dash stands for nothing", i+2)
+			return nil, fmt.Errorf("line %d has an empty column: write a dash", i+2)
 		}
 		for j, cell := range cells {
 			cells[j] = strings.TrimPrefix(cell, "-")
@@ -66,11 +66,10 @@ func parse(text string) ([]row, error) {
 	return rows, nil
 }
 
-// models is where the controllers of a simulated world are.
+// models is the directory of the simulated controllers.
 const models = "internal/apisim/controllers"
 
-// modelled fails when the table names a file that is not there, or lacks one that has a
-// controller.
+// modelled returns an error if the table names a missing file, or lacks a file with a controller.
 func modelled(repository fs.FS, rows []row) error {
 	named := map[string]bool{}
 	for _, r := range rows {
