@@ -59,21 +59,3 @@ func parseLedger(text string, table []behaviour) (map[string]shown, error) {
 	}
 	return truth, errors.Join(errs...)
 }
-
-// text is the cell of a behaviour: how it was shown, or why not. A file that is linked as the one
-// that claims the behaviour is not linked again.
-func (s shown) text(claims []claim) string {
-	if len(s.by) == 0 {
-		return cell(s.why)
-	}
-	var out []string
-	for _, b := range s.by {
-		if slices.ContainsFunc(claims, func(c claim) bool { return c.file == b.file }) {
-			out = append(out, b.how)
-		} else {
-			out = append(out, fmt.Sprintf("[%s](../../%s)", b.how, b.file))
-		}
-	}
-	slices.Sort(out)
-	return strings.Join(slices.Compact(out), ", ")
-}

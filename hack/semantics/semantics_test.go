@@ -104,18 +104,14 @@ func TestRender(t *testing.T) {
 
 1 of 2 covered.
 
-| number | what | simulated by | real |
-|---|---|---|---|
-| S001 | a\|b | [TestZ](../../p/z_test.go), [a.txt](../../p/testdata/a.txt) | [differential](../../p/testdata/b.txt), replay |
-| S002 | c | not yet: no kubelet | needs a \| kubelet |
+- S001: a|b. [a.txt](../../p/testdata/a.txt); *differential*: [b.txt](../../p/testdata/b.txt); *simulation*: [TestZ](../../p/z_test.go).
+- S002: c. *not real*: needs a | kubelet; *not simulated*: no kubelet.
 
 ## Two
 
 0 of 1 covered.
 
-| number | what | simulated by | real |
-|---|---|---|---|
-| S003 | d |  |  |
+- S003: d. *not simulated*: open.
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
