@@ -35,14 +35,14 @@ func TestFaults(t *testing.T) {
 // TestModelled: a file that is not there, and a controller that no row names, are found.
 func TestModelled(t *testing.T) {
 	const step = "func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {"
-	here := fstest.MapFS{"internal/apisim/controllers/kubelet.go": {Data: []byte(step)}, "internal/apisim/controllers/doc.go": {}}
+	here := fstest.MapFS{"internal/apisim/controllers/pods.go": {Data: []byte(step)}, "internal/apisim/controllers/doc.go": {}}
 	for name, test := range map[string]struct {
 		rows []row
 		want string
 	}{
-		"right":   {[]row{{name: "x", files: []string{"internal/apisim/controllers/kubelet.go"}}}, ""},
-		"missing": {[]row{{name: "x", files: []string{"internal/apisim/controllers/podgc.go"}}}, "file does not exist"},
-		"unknown": {nil, "internal/apisim/controllers/kubelet.go has a controller"},
+		"right":   {[]row{{name: "x", files: []string{"internal/apisim/controllers/pods.go"}}}, ""},
+		"missing": {[]row{{name: "x", files: []string{"internal/apisim/controllers/nodes.go"}}}, "file does not exist"},
+		"unknown": {nil, "internal/apisim/controllers/pods.go has a controller"},
 	} {
 		err := modelled(here, test.rows)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

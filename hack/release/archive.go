@@ -9,7 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,4 +97,54 @@ func unpack(all []entry, dir string) error {
 		}
 	}
 	return nil
+}
+
+// named is the name of an archive: version, system, processor, kind.
+var named = regexp.MustCompile(`^kubectl-gc_(v[0-9][0-9A-Za-z.+-]*)_([a-z0-9]+)_([a-z0-9]+)\.(tar\.gz|zip)$`)
+
+// licence is what krew looks for in an archive, in lower case.
+var licence = regexp.MustCompile(`^(licen[cs]e(\.txt|\.md)?|licen[cs]es|copying(\.txt)?)$`)
+
+// required is what every archive has beside the binary.
+var required = []string{
+	"LICENSE", "README.md", "THIRD_PARTY_NOTICES", "kubectl_complete-gc",
+	"completions/kubectl-gc.bash", "completions/_kubectl-gc", "completions/kubectl-gc.fish", "completions/kubectl-gc.ps1",
+	"man/kubectl-gc.1", "man/kubectl-gc-explain.1",
+}
+
+// problems lists what is wrong with the content of the archive of that name.
+func problems(archive string, all []entry) []string {
+	parts := named.FindStringSubmatch(path.Base(archive))
+	if parts == nil {
+		return []string{archive + ": not the name of an archive"}
+	}
+	binary, kind := "kubectl-gc", "tar.gz"
+	if parts[2] == "windows" {
+		binary, kind = "kubectl-gc.exe", "zip"
+	}
+	var bad []string
+	refuse := func(cond bool, format string, args ...any) {
+		if cond {
+			bad = append(bad, path.Base(archive)+": "+fmt.Sprintf(format, args...))
+		}
+	}
+	refuse(parts[4] != kind, "a %s for %s", parts[4], parts[2])
+	seen := map[string]bool{}
+	for _, e := range all {
+		refuse(seen[e.name], "%s is in it twice", e.name)
+		seen[e.name] = true
+		refuse(path.IsAbs(e.name) || path.Clean(e.name) != e.name || strings.HasPrefix(e.name, ".."), "%s is no plain path", e.name)
+		refuse(!e.mode.IsRegular(), "%s is no file", e.name)
+		refuse(!e.mtime.Equal(all[0].mtime), "%s is of %s, others of %s", e.name, e.mtime.UTC(), all[0].mtime.UTC())
+		refuse(e.owner != "root:root", "%s belongs to %s", e.name, e.owner)
+		refuse(strings.HasSuffix(e.name, "krew.yaml"), "%s holds the hash of this archive", e.name)
+		executable := e.name == binary || e.name == "kubectl_complete-gc"
+		refuse(executable != (e.mode.Perm()&0o111 != 0), "%s has mode %o", e.name, e.mode.Perm())
+		refuse(len(e.text) == 0, "%s is empty", e.name)
+	}
+	refuse(!slices.ContainsFunc(all, func(e entry) bool { return licence.MatchString(strings.ToLower(path.Base(e.name))) }), "no licence")
+	for _, name := range append([]string{binary}, required...) {
+		refuse(!seen[name], "%s is missing", name)
+	}
+	return bad
 }

@@ -12,11 +12,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 )
 
 func main() {
@@ -52,4 +60,89 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	default:
 		return fmt.Errorf("unknown verb %q", verb)
 	}
+}
+
+// completer is what kubectl runs for `kubectl gc <TAB>`, if it finds it in PATH.
+const completer = "#!/bin/sh\nexec kubectl-gc __complete \"$@\"\n"
+
+// scripts are the completion scripts for those who call kubectl-gc itself, under
+// the names by which the shells find them.
+var scripts = map[string]string{
+	"bash":       "kubectl-gc.bash",
+	"zsh":        "_kubectl-gc",
+	"fish":       "kubectl-gc.fish",
+	"powershell": "kubectl-gc.ps1",
+}
+
+// stage writes what archives have beside the binary and is in no file of the repository
+// into an empty directory.
+func stage(ctx context.Context, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "completions"), 0o755); err != nil {
+		return err
+	}
+	for shell, name := range scripts {
+		script, err := completion(ctx, shell)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "completions", name), script, 0o644); err != nil {
+			return err
+		}
+	}
+	pages, err := manPages()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "man"), 0o755); err != nil {
+		return err
+	}
+	for name, page := range pages {
+		if err := os.WriteFile(filepath.Join(dir, "man", name), page, 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "kubectl_complete-gc"), []byte(completer), 0o755)
+}
+
+// completion has the program print its own script.
+func completion(ctx context.Context, shell string) ([]byte, error) {
+	var script, complaint bytes.Buffer
+	streams := genericiooptions.IOStreams{In: new(bytes.Buffer), Out: &script, ErrOut: &complaint}
+	if code := cli.Main(ctx, []string{"kubectl-gc", "completion", shell}, streams); code != 0 {
+		return nil, fmt.Errorf("completion %s: exit code %d: %s", shell, code, complaint.String())
+	}
+	return script.Bytes(), nil
+}
+
+// date prints the time that every file of a release bears, as variables of an
+// environment: the day on which CHANGELOG.md says that the version was released. A day
+// of a commit would change with every rebase, and with it the hashes in krew.yaml.
+func date(version string, out io.Writer) error {
+	const changelog = "CHANGELOG.md"
+	text, err := os.ReadFile(changelog)
+	if err != nil {
+		return err
+	}
+	released, err := releasedOn(string(text), version)
+	if err != nil {
+		return fmt.Errorf("%s: %w", changelog, err)
+	}
+	_, err = fmt.Fprintf(out, "SOURCE_DATE_EPOCH=%d SOURCE_DATE_RFC3339=%s\n", released.Unix(), released.Format(time.RFC3339))
+	return err
+}
+
+// heading is that of one version, as Keep a Changelog has it: ## [0.1.0] - 2026-11-22.
+var heading = regexp.MustCompile(`(?m)^## \[([^\]\n]+)\] - (\S+)$`)
+
+// releasedOn is the day of a version, such as v0.1.0, in a changelog.
+func releasedOn(changelog, version string) (time.Time, error) {
+	for _, found := range heading.FindAllStringSubmatch(changelog, -1) {
+		if "v"+found[1] == version {
+			return time.Parse(time.DateOnly, found[2])
+		}
+	}
+	return time.Time{}, fmt.Errorf("no heading names %s and its day, as in: ## [0.1.0] - 2026-11-22", version)
 }

@@ -163,3 +163,164 @@ func (st *store) in(shelf int, namespace string) []*object.Object {
 	}
 	return list
 }
+
+// bucket holds the objects of one resource in one namespace. It is a list because controllers
+// iterate over all of them often. A snapshot fills it in the order of names.
+type bucket struct {
+	mark *mark
+	list []*object.Object
+	// places maps a name to its index in list. It is built on first need: while list is sorted by
+	// name, has no gaps and few names were looked up, a binary search is enough.
+	places object.Index
+	noted  bool
+	asked  int
+	// dropped is the number of nil entries in list, which are left by drop.
+	dropped int
+	// unsorted is true if list is not in the order of names.
+	unsorted bool
+}
+
+func newBucket(m *mark, size int) *bucket {
+	return &bucket{mark: m, list: make([]*object.Object, 0, size)}
+}
+
+// clone returns a copy of the bucket for another store. A shared bucket is always indexed, so that
+// concurrent lookups don't modify it.
+func (b *bucket) clone(m *mark) *bucket {
+	c := *b
+	c.mark, c.places, c.list = m, b.places.Clone(), slices.Clone(b.list)
+	return &c
+}
+
+// size is the number of objects in the bucket.
+func (b *bucket) size() int { return len(b.list) - b.dropped }
+
+// placeOf returns the index of the named object in list. It tries the positions that the trail
+// predicts first. A few lookups use binary search; more of them build the index.
+func (b *bucket) placeOf(name string, t *trail) (int, bool) {
+	if b.has(t.at, name) {
+		return t.at, true
+	}
+	if t.steady && b.has(t.at+t.step, name) {
+		t.moveTo(t.at + t.step)
+		return t.at, true
+	}
+	i, ok := b.search(name)
+	if ok {
+		t.moveTo(i)
+	}
+	return i, ok
+}
+
+func (b *bucket) has(i int, name string) bool {
+	return uint(i) < uint(len(b.list)) && b.list[i] != nil && b.list[i].Name == name
+}
+
+func (b *bucket) search(name string) (int, bool) {
+	const few = 16
+	if !b.noted {
+		if b.asked++; b.asked > len(b.list)/few || b.dropped > 0 {
+			b.index()
+		}
+	}
+	if b.noted {
+		i, ok := b.places.Find(name, b.nameAt)
+		return int(i), ok
+	}
+	return slices.BinarySearchFunc(b.list, name, func(o *object.Object, name string) int { return strings.Compare(o.Name, name) })
+}
+
+// nameAt returns the name of the object at index i, for the index. A dropped entry has an
+// impossible name.
+func (b *bucket) nameAt(i uint32) string {
+	if b.list[i] == nil {
+		return nobody
+	}
+	return b.list[i].Name
+}
+
+// nobody is an impossible name, since it is not UTF-8. It takes the place of dropped entries.
+const nobody = "\xff"
+
+// index builds places unless it exists.
+func (b *bucket) index() {
+	if b.noted {
+		return
+	}
+	b.noted, b.places = true, object.SizedIndex(cap(b.list))
+	for i, o := range b.list {
+		if o != nil {
+			b.places.Put(o.Name, uint32(i), b.nameAt)
+		}
+	}
+}
+
+func (b *bucket) put(o *object.Object, t *trail) {
+	n := len(b.list)
+	if !b.noted && (n == 0 || b.list[n-1] != nil && b.list[n-1].Name < o.Name) {
+		b.list = append(b.list, o)
+		return
+	}
+	b.index()
+	if i, ok := b.placeOf(o.Name, t); ok {
+		b.list[i] = o
+		return
+	}
+	if n > 0 && !b.unsorted {
+		b.unsorted = b.list[n-1] == nil || b.list[n-1].Name > o.Name
+	}
+	b.list = append(b.list, o)
+	b.places.Put(o.Name, uint32(n), b.nameAt)
+}
+
+// drop removes the named object. Its name stays in places until close runs.
+func (b *bucket) drop(name string, t *trail) {
+	i, ok := b.placeOf(name, t)
+	if !ok {
+		return
+	}
+	b.list[i] = nil
+	if b.dropped++; b.dropped > len(b.list)/2 {
+		b.close()
+	}
+}
+
+// close removes the nil entries from list. It runs in time linear in the list, once per as many
+// drops.
+func (b *bucket) close() {
+	const gone = ^uint32(0)
+	moved := make([]uint32, len(b.list))
+	kept := b.list[:0]
+	for i, o := range b.list {
+		moved[i] = gone
+		if o != nil {
+			moved[i] = uint32(len(kept))
+			kept = append(kept, o)
+		}
+	}
+	clear(b.list[len(kept):])
+	b.list, b.dropped = kept, 0
+	if b.noted {
+		b.places.Renumber(len(kept), func(i uint32) (uint32, bool) { return moved[i], moved[i] != gone })
+	}
+}
+
+// matching appends the matching objects to list, sorted by name. A nil bucket is empty.
+func (b *bucket) matching(match func(*object.Object) bool, list []*object.Object) []*object.Object {
+	if b == nil {
+		return list
+	}
+	start := len(list)
+	for _, o := range b.list {
+		if o != nil && match(o) {
+			list = append(list, o)
+		}
+	}
+	if b.unsorted {
+		slices.SortFunc(list[start:], func(x, y *object.Object) int { return strings.Compare(x.Name, y.Name) })
+	}
+	return list
+}
+
+// all matches every object.
+func all(*object.Object) bool { return true }

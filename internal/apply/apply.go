@@ -1,19 +1,23 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -258,4 +262,85 @@ func WithFailpoints(ctx context.Context, at func(point string)) context.Context 
 func failpoints(ctx context.Context) func(string) {
 	at, _ := ctx.Value(failpointKey{}).(func(string))
 	return at
+}
+
+// right is an RBAC verb on a resource in a namespace.
+type right struct {
+	verb      string
+	resource  object.Resource
+	namespace string
+}
+
+// RefusedError reports that a plan was not executed. Nothing was written.
+type RefusedError struct{ Why string }
+
+// Error names the reason.
+func (e *RefusedError) Error() string { return "refused, nothing was written: " + e.Why }
+
+// checkRights checks all required permissions before the first write: a run that lacks permission
+// halfway is worse than none. (spec §21)
+func checkRights(ctx context.Context, client *kube.Client, wanted []right) error {
+	asked := map[string]bool{}
+	var missing []string
+	for _, w := range wanted {
+		text := fmt.Sprintf("%s %s", w.verb, w.resource.GroupResource())
+		if w.namespace != "" {
+			text += " in " + w.namespace
+		}
+		if asked[text] {
+			continue
+		}
+		asked[text] = true
+		access, err := client.MayI(ctx, w.verb, w.resource, w.namespace)
+		if err != nil {
+			return fmt.Errorf("whether we may %s: %w", text, err)
+		}
+		if !access.Allowed {
+			missing = append(missing, strings.TrimSuffix(text+": "+access.Why, ": "))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.SortFunc(missing, cmp.Compare[string])
+	return &RefusedError{Why: "we may not " + strings.Join(missing, "; nor ")}
+}
+
+// rightsOf returns the permissions that requests require.
+func rightsOf(client *kube.Client, verb string, refs []object.Ref) ([]right, error) {
+	var list []right
+	for _, ref := range refs {
+		r, err := client.Resource(ref.APIVersion, ref.Kind)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", ref, err)
+		}
+		list = append(list, right{verb, r, ref.Namespace})
+	}
+	return list, nil
+}
+
+// protectedError reports that an object is protected and was left alone.
+type protectedError struct {
+	Object object.Ref
+	Why    reason.Code
+}
+
+// Error names the reason.
+func (e *protectedError) Error() string { return "it is protected now: " + string(e.Why) }
+
+// protected returns a *protectedError if an object must be left alone. The plan was checked against
+// the same policy, but the object may have been protected since. Finalizers are removed only from
+// objects that are being deleted already, so a protected kind does not count there; annotations
+// do.
+func (r *run) protected(o *object.Object) error {
+	why, yes := r.o.Policy.Check(o)
+	if !yes || why == reason.ProtectedKind && r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
+		return nil
+	}
+	return &protectedError{o.Ref, why}
+}
+
+// takes reports whether a request can delete its object. Removing references only changes it.
+func takes(q engine.Request) bool {
+	return q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer
 }

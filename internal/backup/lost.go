@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
 // LostCommand is the command of the head of a backup of past losses.
@@ -25,12 +25,12 @@ const LostCommand = "lost"
 
 // Losses selects what a backup of past losses will contain.
 type Losses struct {
-	Account *history.Account
+	Account *past.Account
 	// Which are indexes of the account's losses. Each object is kept in its state before the
 	// request that caused its deletion.
 	Which []int
 	// Whole are collections that were lost entirely.
-	Whole []history.Collection
+	Whole []past.Collection
 	// Earlier is a backup whose entries are copied unless this backup has the object already; nil
 	// for none.
 	Earlier *Backup
@@ -54,7 +54,7 @@ type Kept struct {
 // KeepLost makes a backup of losses from a record of the past, with Secrets if the head says so.
 // Objects that the record no longer contains are listed without their bytes. The backup is sealed
 // if the error is nil.
-func KeepLost(ctx context.Context, record history.Record, dir string, head Head, l Losses) (Kept, error) {
+func KeepLost(ctx context.Context, record past.Source, dir string, head Head, l Losses) (Kept, error) {
 	head.Command, head.PlanDigest = LostCommand, l.digest()
 	w, err := Create(dir, head)
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *Losses) digest() string {
 
 // page is a set of losses of one kind and namespace that are read at one revision.
 type page struct {
-	of     history.Collection
+	of     past.Collection
 	wanted map[types.UID]wanted
 }
 
@@ -102,13 +102,13 @@ type wanted struct {
 const single = 8
 
 // pagesOf groups losses into as few lists as possible.
-func pagesOf(account *history.Account, which []int) []*page {
-	pages := map[history.Collection]*page{}
+func pagesOf(account *past.Account, which []int) []*page {
+	pages := map[past.Collection]*page{}
 	first := account.Past.From.Revision
 	for _, i := range which {
 		l := &account.Losses[i]
 		ref := l.Object.Ref
-		at := history.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: before(account.Began(l), first)}
+		at := past.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: before(account.Began(l), first)}
 		if pages[at] == nil {
 			pages[at] = &page{of: at, wanted: map[types.UID]wanted{}}
 		}
@@ -139,7 +139,7 @@ func before(revision, first uint64) uint64 {
 // keeper writes objects of the past into a backup.
 type keeper struct {
 	ctx    context.Context //nolint:containedctx // of one KeepLost
-	record history.Record
+	record past.Source
 	writer *Writer
 	kept   map[types.UID]bool
 	// owners are the kept objects that were deleted.
@@ -176,7 +176,7 @@ func (k *keeper) keepAll(l Losses) error {
 
 // keepWhole keeps all objects of a collection. It is an error if the record has forgotten them,
 // since even their names are unknown then.
-func (k *keeper) keepWhole(of history.Collection) error {
+func (k *keeper) keepWhole(of past.Collection) error {
 	return k.record.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
 		if err := json.Unmarshal(raw, &id); err != nil {
@@ -243,7 +243,7 @@ func (k *keeper) readPage(from bodyReader, p *page) error {
 }
 
 // readSome reads objects at one revision: up to single by name, more as a list.
-func (k *keeper) readSome(from bodyReader, of history.Collection, some map[types.UID]wanted) error {
+func (k *keeper) readSome(from bodyReader, of past.Collection, some map[types.UID]wanted) error {
 	maps.DeleteFunc(some, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
 	if len(some) > single {
 		return k.read(from, of, some)
@@ -259,7 +259,7 @@ func (k *keeper) readSome(from bodyReader, of history.Collection, some map[types
 
 // read keeps the wanted objects of a list. It ignores unserved kinds, unreadable lists and
 // forgotten revisions.
-func (k *keeper) read(from bodyReader, of history.Collection, wanted map[types.UID]wanted) error {
+func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]wanted) error {
 	err := from.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
 		if err := json.Unmarshal(raw, &id); err != nil {
@@ -272,7 +272,7 @@ func (k *keeper) read(from bodyReader, of history.Collection, wanted map[types.U
 		return k.add(w.ref, w.action, raw)
 	})
 	_, unserved := errors.AsType[*object.UnknownKindError](err)
-	_, unread := errors.AsType[*history.UnreadError](err)
+	_, unread := errors.AsType[*past.UnreadError](err)
 	if unserved || unread || kube.Forgotten(err) {
 		return nil
 	}
@@ -290,4 +290,44 @@ func (k *keeper) takeOver(from *Backup, e *Entry) error {
 		return err
 	}
 	return k.add(e.Object, e.Action, raw)
+}
+
+// bodyReader reads whole objects, as a past.Source does.
+type bodyReader interface {
+	Bodies(ctx context.Context, of past.Collection, take func(raw []byte) error) error
+}
+
+// Living reads the present state of the cluster that losses are restored to. Its collections have
+// revision 0.
+type Living interface {
+	bodyReader
+	// Dependents returns the existing objects that refer to one of the owners or to any object of
+	// the kinds, and the number of the latter.
+	Dependents(ctx context.Context, owners []object.Ref, kinds []schema.GroupKind) (refs []object.Ref, ofKinds int, err error)
+}
+
+// keepLiving keeps existing objects that refer to deleted ones. The garbage collector has not
+// processed them yet, or cannot while the CRD of their owner is missing. It deletes them as soon as
+// it can, because a recreated owner has another UID. With the backup, an undo can point their
+// references to the new owner, or recreate them if the collector was faster.
+func (k *keeper) keepLiving(l Losses) (ofKinds int, err error) {
+	if l.Living == nil || len(k.owners)+len(l.Kinds) == 0 {
+		return 0, nil
+	}
+	refs, ofKinds, err := l.Living.Dependents(k.ctx, k.owners, l.Kinds)
+	if err != nil {
+		return 0, err
+	}
+	pages := map[past.Collection]*page{}
+	for _, ref := range refs {
+		of := past.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace}
+		if pages[of] == nil {
+			pages[of] = &page{of: of, wanted: map[types.UID]wanted{}}
+		}
+		pages[of].wanted[ref.UID] = wanted{ref: ref, action: Changed}
+	}
+	for _, p := range inOrder(maps.Values(pages)) {
+		err = errors.Join(err, k.readPage(l.Living, p))
+	}
+	return ofKinds, err
 }

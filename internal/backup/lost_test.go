@@ -11,13 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
 // remembered is a record with objects in a range of revisions.
 type remembered struct {
-	history.Record
+	past.Source
 	objects []memory
 	oldest  uint64
 	fails   error
@@ -29,7 +29,7 @@ type memory struct {
 	from, end uint64
 }
 
-func (r *remembered) Bodies(_ context.Context, of history.Collection, take func([]byte) error) error {
+func (r *remembered) Bodies(_ context.Context, of past.Collection, take func([]byte) error) error {
 	r.asked++
 	switch {
 	case r.fails != nil:
@@ -54,18 +54,18 @@ func (r *remembered) Bodies(_ context.Context, of history.Collection, take func(
 
 // lossOf returns the loss of an object at revision asked, caused by the request with that number,
 // or by none for 0.
-func lossOf(r object.Ref, asked uint64, request int) history.Loss {
-	return history.Loss{Object: &object.Object{Ref: r}, Asked: asked, Gone: asked, Cause: history.Cause{Request: request}}
+func lossOf(r object.Ref, asked uint64, request int) past.Loss {
+	return past.Loss{Object: &object.Object{Ref: r}, Asked: asked, Gone: asked, Cause: past.Cause{Request: request}}
 }
 
-func accountOf(losses ...history.Loss) *history.Account {
-	return &history.Account{
-		Past: &history.Past{From: history.Moment{Revision: 50}}, Losses: losses,
-		Requests: []history.Request{{At: history.Moment{Revision: 100}}},
+func accountOf(losses ...past.Loss) *past.Account {
+	return &past.Account{
+		Past: &past.Record{From: past.Moment{Revision: 50}}, Losses: losses,
+		Requests: []past.Request{{At: past.Moment{Revision: 100}}},
 	}
 }
 
-func kept(t *testing.T, r history.Record, l Losses) []string {
+func kept(t *testing.T, r past.Source, l Losses) []string {
 	t.Helper()
 	saved, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon, Secrets: true}, l)
 	must(t, err)
@@ -85,7 +85,7 @@ func kept(t *testing.T, r history.Record, l Losses) []string {
 // before its own deletion; a forgotten one without its bytes.
 func TestKeepLost(t *testing.T) {
 	r := &remembered{oldest: 50}
-	var losses []history.Loss
+	var losses []past.Loss
 	for i := range 20 {
 		c := ref("ConfigMap", fmt.Sprintf("c%02d", i))
 		r.objects, losses = append(r.objects, memory{c, 1, 120}), append(losses, lossOf(c, 120, 0))
@@ -122,7 +122,7 @@ func TestKeepLostWithEarlier(t *testing.T) {
 	saved, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon}, Losses{Account: account, Which: []int{0, 1}})
 	must(t, err)
 	earlier := open(t, saved.Path)
-	whole := []history.Collection{{APIVersion: "v1", Kind: "Lamp", Revision: 99}}
+	whole := []past.Collection{{APIVersion: "v1", Kind: "Lamp", Revision: 99}}
 	want := []string{"Lamp/l 99 deleted", "ConfigMap/a 99 deleted", "ConfigMap/b 99 deleted"}
 	if diff := cmp.Diff(want, kept(t, r, Losses{Account: account, Whole: whole, Which: []int{0}, Earlier: earlier})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

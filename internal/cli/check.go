@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -8,12 +11,12 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -58,7 +61,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err != nil {
 				return err
 			}
-			judging := progress.Begin(c, streams.ErrOut, "judging owner references")
+			judging := output.BeginStage(c, streams.ErrOut, "judging owner references")
 			d, err := check.References(c.Context(), snap, in.One)
 			judging.End()
 			if err != nil {
@@ -79,4 +82,31 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	usage.Unlist(f, "require-complete")
 	return c
+}
+
+// withoutVersion returns the snapshot as if a version of a resource, such as
+// databases.example.com/v1beta1, were not served. An empty resource returns the snapshot itself.
+func withoutVersion(snap *snapshot.Snapshot, resource string) (*snapshot.Snapshot, error) {
+	if resource == "" {
+		return snap, nil
+	}
+	name, _, _ := strings.Cut(resource, "/")
+	var served []string
+	for _, r := range snap.Resources.All() {
+		known := r.GroupResource().String() + "/" + r.Version
+		switch {
+		case known == resource:
+			return snap.WithoutVersion(r)
+		case r.GroupResource().String() == name:
+			served = append(served, known)
+		}
+	}
+	if len(served) > 0 {
+		return nil, fmt.Errorf("%s is not served; these are: %s", resource, strings.Join(served, ", "))
+	}
+	var all []string
+	for _, r := range snap.Resources.All() {
+		all = append(all, r.GroupResource().String())
+	}
+	return nil, fmt.Errorf("%q is no resource with a version, as in databases.example.com/v1beta1%s", resource, usage.DidYouMean(usage.Nearest(name, all)))
 }

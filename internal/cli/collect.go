@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
@@ -123,7 +122,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 		targets.NoteNamespace(l.streams.ErrOut, w.Snapshot, name)
 	}
 	options.Guards = l.writing.Guards()
-	simulating := progress.Begin(c, l.streams.ErrOut, "simulating the garbage collector")
+	simulating := output.BeginStage(c, l.streams.ErrOut, "simulating the garbage collector")
 	result, err := w.Plan(c.Context(), plan.CollectSeed(), options, nil)
 	simulating.End()
 	if err != nil {

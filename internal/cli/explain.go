@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -11,16 +13,16 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -87,7 +89,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	k.source.Evidence, k.targets.Supposes = true, true
 	var e *report.Explanation
 	var of source.World
-	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
+	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error) {
 		if len(refs) > 1 {
 			return "", usage.Errorf(c, "explain is about one object, %d were named", len(refs))
 		}
@@ -110,9 +112,9 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // explain explains one object, also with evidence about other controllers. For an object that is
 // being deleted it adds what it waits for, as stuck does. rest is why a part of the cluster was
 // insufficient.
-func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *impact.OneNamespace) (e *report.Explanation, rest string, err error) {
+func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *reach.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now := w.TakenAt()
-	defer progress.Begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).ShortName()).End()
+	defer output.BeginStage(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).ShortName()).End()
 	if part != nil {
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err
@@ -130,7 +132,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 		return nil, "", err
 	}
 	options := k.options
-	options.Surroundings, options.Unread = evidence.New(w.Snapshot, seen, now), k.targets.Supposed
+	options.Health, options.Unread = health.New(w.Snapshot, seen, now), k.targets.Supposed
 	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
 		return e, "", err
 	}
@@ -147,7 +149,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 
 // seen returns the evidence about one object: what stuck reads if it is being deleted, otherwise
 // what a delete would depend on.
-func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object) (*evidence.World, error) {
+func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object) (*health.Evidence, error) {
 	if w.Client == nil || o.BeingDeleted() {
 		return w.Evidence(ctx, []object.Ref{o.Ref})
 	}
@@ -176,4 +178,78 @@ func addEvents(ctx context.Context, client *kube.Client, e *report.Explanation) 
 	for _, x := range events {
 		e.Events = append(e.Events, report.EventFinding(x))
 	}
+}
+
+// explainGone answers about a deleted object of a cluster, as lost does, and reports whether it
+// did. If the history has no deletion of that name, it prints a note with the time when the history
+// begins. The caller reports that the object does not exist.
+func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, err error) {
+	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 {
+		return false, nil
+	}
+	named, err := namedObjects(c, args)
+	if err != nil || len(named.list) != 1 {
+		return false, nil // the lookup of the object reports the error
+	}
+	client, err := k.source.Open(c, &k.targets.Namespaces)
+	if err != nil {
+		return false, err
+	}
+	defer client.Close()
+	if !k.targets.Missing(c.Context(), client, args) {
+		return false, nil
+	}
+	record, err := source.RecordOf(c.Context(), client)
+	if err != nil {
+		return false, err
+	}
+	return k.gone(c, record, named)
+}
+
+// explainGoneFrom is explainGone for a file with history, if the object is not in the file.
+func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done bool, err error) {
+	if k.source.Live() || !k.source.Remembers() || k.targets.Check(c, args) != nil || len(args) == 0 {
+		return false, nil
+	}
+	named, err := namedObjects(c, args)
+	if err != nil || len(named.list) != 1 {
+		return false, nil
+	}
+	record, err := k.source.OpenRecord(c, k.streams, &k.targets.Namespaces)
+	if err != nil {
+		return false, nil // as above
+	}
+	defer record.Close()
+	return k.gone(c, record, named)
+}
+
+func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNames) (done bool, err error) {
+	b := lookBack{streams: k.streams, namespaces: k.targets.Namespaces}
+	a, q, err := b.trace(c, record, named)
+	_, unknown := errors.AsType[*unknownTypeError](err)
+	switch {
+	case c.Context().Err() != nil:
+		return false, c.Context().Err()
+	case unknown:
+		return false, nil
+	case err != nil:
+		fmt.Fprintf(k.streams.ErrOut, "note: what was there before is not known: %s\n", render.Escape(err.Error()))
+		return false, nil
+	}
+	d := past.LostDocument(a, q)
+	if len(d.Losses) == 0 {
+		fmt.Fprintf(k.streams.ErrOut, "note: %s\n", render.NeverSeen(d))
+		return false, nil
+	}
+	return true, k.printGone(c, d)
+}
+
+func (k *explanation) printGone(c *cobra.Command, d *report.Lost) error {
+	if slices.Contains(k.output.Own, k.output.Format) {
+		return fmt.Errorf("%s is gone, and -o %s shows what is there: leave it out, or give -o json", render.Escape(d.Targets[0].ShortName()), k.output.Format)
+	}
+	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d)); err != nil {
+		return err
+	}
+	return exit.UnlessComplete(k.requireComplete, d.Complete)
 }

@@ -11,15 +11,14 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -139,8 +138,8 @@ func (g *graphCommand) directions() []graph.Direction {
 // upstream endpoint does not filter by namespace, and includes whatever has the UID of an owner.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
 	var doc *report.Graph
-	of := func(w source.World, part *impact.OneNamespace) (rest string, err error) {
-		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
+	of := func(w source.World, part *reach.OneNamespace) (rest string, err error) {
+		defer output.BeginStage(c, g.streams.ErrOut, "drawing the graph").End()
 		g.cluster, g.seen = w.Client, w.Snapshot
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
@@ -154,7 +153,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	read.References, read.Monitored = true, true
 	if !g.targets.Given(args) {
 		in.All = in.All || g.upstream && in.One == ""
-		err := g.targets.AnswerIn(c, g.streams, &g.source, !g.upstream, func(w source.World, namespace string, part *impact.OneNamespace) (string, error) {
+		err := g.targets.AnswerIn(c, g.streams, &g.source, !g.upstream, func(w source.World, namespace string, part *reach.OneNamespace) (string, error) {
 			options.Namespace = namespace
 			rest, err := of(w, part)
 			if rest == "" {
@@ -165,7 +164,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		return doc, err
 	}
 	g.targets.Content, g.targets.Supposes = true, true
-	err := g.targets.Answer(c, g.streams, &g.source, args, !g.upstream, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+	err := g.targets.Answer(c, g.streams, &g.source, args, !g.upstream, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
 		options.Roots = refs
 		if len(refs) == 1 && refs[0].Is(object.Namespace) {
 			options.Namespace, options.Roots = refs[0].Name, nil
@@ -196,7 +195,7 @@ func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) (map[types.U
 	if g.cluster == nil {
 		return nil, nil
 	}
-	defer progress.Begin(c, g.streams.ErrOut, "asking what is ready").End()
+	defer output.BeginStage(c, g.streams.ErrOut, "asking what is ready").End()
 	var refs []object.Ref
 	for i := range doc.Nodes {
 		if ref := object.Ref(doc.Nodes[i].Ref); doc.Nodes[i].Observed && !ref.IsEvent() && !ref.Generated() {

@@ -1,7 +1,16 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -9,8 +18,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -95,7 +107,7 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	d := lost.Document(a, q)
+	d := past.LostDocument(a, q)
 	if err := k.show(c, d); err != nil {
 		return err
 	}
@@ -104,4 +116,247 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 
 func (k *losing) show(c *cobra.Command, d *report.Lost) error {
 	return k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d), output.Timeline(d))
+}
+
+// lookBack is a question about the past: the time span and the namespaces.
+type lookBack struct {
+	streams       genericiooptions.IOStreams
+	namespaces    source.Namespaces
+	since         time.Duration
+	sinceRevision uint64
+	// audit are audit logs that name the senders of deletes.
+	audit auditLogs
+}
+
+func (b *lookBack) addFlags(f *pflag.FlagSet) {
+	b.namespaces.AddFlags(f, "Look at this namespace and its content only (default: that of the context).", "Look at all namespaces.")
+	f.DurationVar(&b.since, "since", 0, "Look back so far, as 30s, 5m or 1h (default: as far as is remembered).")
+	f.Uint64Var(&b.sinceRevision, "since-revision", 0, "Look at what is newer than this resourceVersion.")
+	usage.Unlist(f, "since-revision")
+}
+
+func (b *lookBack) check(c *cobra.Command, args []string) error {
+	switch {
+	case b.since < 0 || c.Flags().Changed("since") && b.since < time.Second:
+		return usage.Errorf(c, "--since=%s: must be a second or more", b.since)
+	case b.since > 0 && b.sinceRevision > 0:
+		return usage.Errorf(c, "--since and --since-revision exclude each other")
+	case len(args) > 0 && b.namespaces.All:
+		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n")
+	}
+	return b.namespaces.Check(c)
+}
+
+// trace finds the losses in a record. The namespace of the context must be known before.
+func (b *lookBack) trace(c *cobra.Command, from *source.Record, named lostNames) (*past.Account, past.LostQuestion, error) {
+	q, scope, err := b.question(from, &named)
+	if err != nil {
+		return nil, q, err
+	}
+	record, err := b.read(c, from, scope)
+	if err != nil {
+		return nil, q, b.wayOut(err)
+	}
+	if q.Objects, err = named.objects(record); err != nil {
+		return nil, q, err
+	}
+	if record.Log, err = b.audit.read(record); err != nil {
+		return nil, q, err
+	}
+	return past.Trace(record), q, nil
+}
+
+// wayOut adds to an error what helps a user with permissions in one namespace only.
+func (b *lookBack) wayOut(err error) error {
+	if _, ok := errors.AsType[*kube.ForbiddenPastError](err); ok && b.namespaces.All {
+		return errors.New("to look at all namespaces you need the right to list leases in namespace kube-system; with rights in one namespace only: -n NAMESPACE")
+	}
+	return err
+}
+
+// question returns the question without its objects, which need the past to be resolved, and the
+// namespaces to read.
+func (b *lookBack) question(record *source.Record, named *lostNames) (q past.LostQuestion, scope []string, err error) {
+	q = past.LostQuestion{Since: b.since, SinceRevision: b.sinceRevision, Source: record.Origin, Undo: true, File: record.Flags}
+	if len(named.list) > 0 {
+		served, err := record.Served()
+		if err != nil {
+			return q, nil, err
+		}
+		named.namespace = b.namespaces.OneOrDefault()
+		scope = named.spaces(served)
+	} else if q.Namespace = b.namespaces.Listed(record.Live); q.Namespace != "" {
+		scope = []string{q.Namespace}
+	}
+	if record.Live {
+		q.Source.Namespaces = scope
+	}
+	return q, scope, nil
+}
+
+// read reads the past from a record.
+func (b *lookBack) read(c *cobra.Command, record past.Source, namespaces []string) (*past.Record, error) {
+	s := output.BeginStage(c, b.streams.ErrOut, "reading the history of the cluster")
+	defer s.End()
+	return record.Past(c.Context(), b.window(s, namespaces))
+}
+
+// window returns the time span and the namespaces to read.
+func (b *lookBack) window(s *output.Stage, namespaces []string) past.Window {
+	return past.Window{
+		Since: int64(b.since / time.Second), SinceRevision: b.sinceRevision, Namespaces: namespaces,
+		Progress: func(done, kinds int) {
+			s.Tell(fmt.Sprintf("reading the history of the cluster: %d of %d kinds", done, kinds))
+		},
+	}
+}
+
+// lostNames are objects given by type and name, and the namespace for namespaced types. Neither the
+// objects nor their types need to exist.
+type lostNames struct {
+	namespace string
+	list      []typedName
+}
+
+type typedName struct{ kind, name string }
+
+// namedObjects parses arguments of the forms TYPE NAME… and TYPE/NAME….
+func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
+	var n lostNames
+	if len(args) == 1 && !strings.Contains(args[0], "/") {
+		return n, usage.Errorf(c, "which %s? Give %s/NAME", args[0], args[0])
+	}
+	if len(args) > 0 && !strings.Contains(args[0], "/") {
+		for _, name := range args[1:] {
+			if strings.Contains(name, "/") {
+				return n, usage.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
+			}
+			n.list = append(n.list, typedName{args[0], name})
+		}
+		return n, nil
+	}
+	for _, arg := range args {
+		kind, name, _ := strings.Cut(arg, "/")
+		if kind == "" || name == "" || strings.Contains(name, "/") {
+			return n, usage.Errorf(c, "%q: give TYPE/NAME for each object", arg)
+		}
+		n.list = append(n.list, typedName{kind, name})
+	}
+	return n, nil
+}
+
+// spaces returns the namespaces where the objects and their dependents may have been; nil for all.
+func (n lostNames) spaces(served *object.Resources) []string {
+	types := typesOf(served)
+	var spaces []string
+	for _, x := range n.list {
+		switch r, ok := types.Find(x.kind); {
+		case ok && r.Is(object.Namespace):
+			spaces = append(spaces, x.name)
+		case ok && !r.Namespaced:
+			return nil
+		default:
+			spaces = append(spaces, n.namespace)
+		}
+	}
+	slices.Sort(spaces)
+	return slices.Compact(spaces)
+}
+
+// objects returns the references of the objects. Types are those that the server serves, and those
+// of deleted CRDs.
+func (n lostNames) objects(record *past.Record) ([]object.Ref, error) {
+	if len(n.list) == 0 {
+		return nil, nil
+	}
+	resources := record.Resources.Clone()
+	for i := range record.Changes {
+		past.AddDefined(resources, record.Changes[i].Object)
+	}
+	types := typesOf(resources)
+	refs := make([]object.Ref, 0, len(n.list))
+	for _, x := range n.list {
+		r, ok := types.Find(x.kind)
+		if !ok {
+			return nil, &unknownTypeError{x.kind, usage.Nearest(strings.ToLower(x.kind), resources.Names())}
+		}
+		ref := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: x.name}
+		if r.Namespaced {
+			ref.Namespace = n.namespace
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+// unknownTypeError reports a type that is not served and was not deleted.
+type unknownTypeError struct {
+	name string
+	near []string
+}
+
+// Error suggests similar types.
+func (e *unknownTypeError) Error() string {
+	return fmt.Sprintf("the server has no resource type %q, and none was deleted%s", e.name, usage.DidYouMean(e.near))
+}
+
+// typesOf returns all types for lookups by name. The first match counts.
+func typesOf(resources *object.Resources) targets.Types {
+	return targets.Types{Resources: resources, Holds: func(object.Resource) bool { return true }}
+}
+
+// auditLogs are files with audit logs, one for each API server; "-" is the standard input.
+type auditLogs struct {
+	names []string
+	files []io.Reader
+}
+
+func (l *auditLogs) addFlag(f *pflag.FlagSet) {
+	f.StringArrayVar(&l.names, "audit-log", nil, "Name the sender of each delete, from this audit log (JSON lines, also gzipped; - for stdin). Repeat it for several API servers.")
+}
+
+// open opens the logs. It runs before other input is read.
+func (l *auditLogs) open(c *cobra.Command, in io.Reader) error {
+	stdin := false
+	for _, name := range l.names {
+		if name == "-" {
+			if stdin {
+				return usage.Errorf(c, "--audit-log=- may be given once")
+			}
+			stdin = true
+			l.files = append(l.files, in)
+			continue
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		l.files = append(l.files, file)
+	}
+	return nil
+}
+
+func (l *auditLogs) close() {
+	for i, name := range l.names[:len(l.files)] {
+		if file, ok := l.files[i].(io.Closer); ok && name != "-" {
+			_ = file.Close()
+		}
+	}
+}
+
+// read returns the entries of the logs for the time of a past; nil if there are no logs.
+func (l *auditLogs) read(record *past.Record) (*past.AuditLog, error) {
+	if len(l.names) == 0 {
+		return nil, nil
+	}
+	log := &past.AuditLog{}
+	for i, name := range l.names {
+		if name == "-" {
+			name = "standard input"
+		}
+		if err := log.Read(name, l.files[i], record.Logged()); err != nil {
+			return nil, errors.New("audit log " + err.Error())
+		}
+	}
+	return log, nil
 }

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +19,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -118,4 +125,221 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 		o.Wait, o.Timeout, o.Patience = r.wait, r.timeout, r.stall
 		return apply.RemoveFinalizers(c.Context(), w.Client, w.Snapshot, result, r.allow, o)
 	})
+}
+
+// check validates flags and arguments.
+func (r *removal) check(c *cobra.Command, args []string) error {
+	many := r.many()
+	slashed := len(args) > 0 && strings.Contains(args[0], "/")
+	fewest := 2 // TYPE/NAME FINALIZER, or TYPE FINALIZER
+	if !many && !slashed {
+		fewest = 3
+	}
+	switch {
+	case len(args) == 0:
+		return usage.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
+	case many && slashed:
+		return usage.Errorf(c, "%s is one object: no -l or --all-of-kind beside it", args[0])
+	case r.targets.Selector != "" && r.targets.All:
+		return usage.Errorf(c, "-l and --all-of-kind exclude each other")
+	case !many && !slashed && (len(args) == 1 || len(args) == 2 && strings.Contains(args[1], "/")):
+		return usage.Errorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
+	case !many && r.targets.Namespaces.All:
+		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
+	case len(args) < fewest:
+		in := ""
+		if r.targets.Namespaces.One != "" {
+			in = " -n " + r.targets.Namespaces.One
+		}
+		return usage.Errorf(c, "which finalizer? Give its full name; kubectl gc explain %s%s shows it", strings.Join(args, " "), in)
+	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
+		return usage.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
+	case !r.source.Live() && r.writing.Rehearses():
+		return usage.Errorf(c, "--dry-run=server asks an API server, and a dump has none: leave it out")
+	}
+	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.OnlyShows()); err != nil {
+		return err
+	}
+	return r.writing.Check(c)
+}
+
+// many reports whether the arguments select objects instead of naming them.
+func (r *removal) many() bool { return r.targets.Selector != "" || r.targets.All }
+
+// find splits the arguments into objects and finalizers, and finds the objects. The first argument
+// belongs to an object and the last is a finalizer. In between, finalizers start at the first
+// argument that one of the objects has as a finalizer, or that can't name an object.
+func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects []object.Ref, names []string, err error) {
+	first := 1
+	if !r.many() && !strings.Contains(args[0], "/") {
+		first = 2
+	}
+	if objects, err = r.targets.Find(c, w, args[:first]); err != nil {
+		return nil, nil, err
+	}
+	for !r.many() && first < len(args)-1 && !r.isFinalizer(w, objects, args, args[first]) {
+		first++
+		if objects, err = r.targets.Find(c, w, args[:first]); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range args[first:] {
+		if name == "" || strings.ContainsAny(name, "*?[]{}, ") {
+			return nil, nil, usage.Errorf(c, "%q: finalizers are named one by one, without patterns", name)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return objects, names, nil
+}
+
+// isFinalizer reports whether an argument after objects is a finalizer instead of another object.
+func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []string, arg string) bool {
+	for _, ref := range objects {
+		if has, _ := finalizer.Has(w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name), arg); has {
+			return true
+		}
+	}
+	kind, _, slashed := strings.Cut(arg, "/")
+	if !strings.Contains(args[0], "/") {
+		return slashed // TYPE NAME NAME…
+	}
+	_, err := targets.FindResource(w.Snapshot, kind)
+	return !slashed || err != nil
+}
+
+// choose returns the objects to change. A selection includes only objects that are being deleted
+// and have one of the finalizers; the others are counted in a note.
+func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*object.Object, error) {
+	var objects []*object.Object
+	alive, without := 0, 0
+	for _, ref := range refs {
+		o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		switch {
+		case !r.many():
+		case len(present(o, names)) == 0:
+			without++
+			continue
+		case !o.BeingDeleted():
+			alive++
+			continue
+		}
+		objects = append(objects, o)
+	}
+	var left []string
+	if alive > 0 {
+		left = append(left, fmt.Sprintf("%d not being deleted", alive))
+	}
+	if without > 0 {
+		left = append(left, fmt.Sprintf("%d without the finalizer", without))
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(r.streams.ErrOut, "Left alone: %s.\n", strings.Join(left, ", "))
+	}
+	if len(objects) == 0 {
+		return nil, fmt.Errorf("no such object is being deleted and has finalizer %s", strings.Join(names, ", "))
+	}
+	return objects, nil
+}
+
+// present returns the finalizers that an object has.
+func present(o *object.Object, names []string) []string {
+	var list []string
+	for _, name := range names {
+		if has, _ := finalizer.Has(o, name); has {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// plan simulates the removal and judges it.
+func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Object, names []string) (*plan.Result, error) {
+	refs := make([]object.Ref, len(objects))
+	var refusals []finalizer.Refusal
+	in := finalizer.In(w.Snapshot)
+	for i, o := range objects {
+		refs[i] = o.Ref
+		asked := names
+		if r.many() {
+			asked = present(o, names)
+		}
+		refusals = append(refusals, in.Judge(o, asked, r.allow)...)
+	}
+	defer output.BeginStage(c, r.streams.ErrOut, "simulating the removal").End()
+	result, err := w.Plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
+		Explore: plan.Usual, Seed: usualSeed, NoSteps: !r.steps && !r.output.PlaysSteps(), OnlyNear: w.IsCluster(), Guards: r.writing.Guards(),
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	result.Plan.Finalizers = finalizer.Describe(names, objects, w.Resources)
+	result.Plan.Refusals = finalizer.Document(refusals)
+	return result, nil
+}
+
+// manyTargets is the number of objects above which the narrow table omits some. Then the wide table
+// is shown, since users can't confirm what is not listed.
+const manyTargets = 100
+
+// sure shows the plan and returns nil if it may be executed.
+func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
+	p := result.Plan
+	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
+		r.output.Format = "wide"
+	}
+	return r.writing.Sure(c, args, r.streams, writing.Proposal{
+		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps, RequireComplete: r.requireComplete,
+		Obstacles: append(mustStay(p), r.protects(w, p)...), Removes: removes(p), Notes: warnings(p),
+		Rehearse: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
+	})
+}
+
+// mustStay returns the finalizers that must not be removed.
+func mustStay(p *report.Plan) []report.Obstacle {
+	var list []report.Obstacle
+	for _, r := range p.Refusals {
+		list = writing.Gather(list, report.Obstacle{
+			Reason: r.Reason, Finalizer: r.Finalizer, Message: r.Message, Unlock: strings.TrimPrefix(r.LiftedBy, "--unlock="),
+		}, r.Object)
+	}
+	return list
+}
+
+// removes returns the number of finalizers to remove.
+func removes(p *report.Plan) int {
+	n := 0
+	for _, f := range p.Finalizers {
+		n += f.Objects
+	}
+	return n
+}
+
+// warnings returns what is lost without the finalizers.
+func warnings(p *report.Plan) []string {
+	var notes []string
+	for _, f := range p.Finalizers {
+		if f.Without != "" {
+			notes = append(notes, fmt.Sprintf("Without finalizer %s: %s.", f.Name, f.Without))
+		}
+	}
+	return notes
+}
+
+// protects returns the targets that must be left alone. They are being deleted already, so their
+// kind does not protect them. Annotations of their owner or of Helm do.
+func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
+	gone := slices.Collect(policy.Deletes(p.Consequences))
+	var list []report.Obstacle
+	for _, t := range p.Seed.Targets {
+		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)
+		if o == nil || slices.Contains(gone, t) {
+			continue // checked with all other deletions
+		}
+		if why, protected := r.writing.Policy.Check(o); protected && why != reason.ProtectedKind {
+			list = writing.Gather(list, writing.Protected(o.Ref, why), t)
+		}
+	}
+	return list
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
@@ -56,7 +55,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 				return err
 			}
 			targets.NoteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
-			ranking := progress.Begin(c, streams.ErrOut, "simulating the delete of each object")
+			ranking := output.BeginStage(c, streams.ErrOut, "simulating the delete of each object")
 			r, err := risk.Rank(c.Context(), w.Snapshot, options)
 			ranking.End()
 			if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/completion"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -25,12 +25,12 @@ import (
 // Main runs a command line and returns the exit code. args[0] is the name of the program.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	typed := args[1:]
-	if asked, ok := completion.Args(args[0], typed); ok {
+	if asked, ok := targets.Args(args[0], typed); ok {
 		typed, streams.ErrOut = asked, io.Discard
 	}
 	root := NewCommand(displayName(args[0]), streams)
 	root.SetArgs(typed)
-	ctx, doing := progress.Recorded(ctx)
+	ctx, doing := output.Recorded(ctx)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exit.OK
@@ -45,7 +45,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // displayName returns `kubectl gc` if kubectl runs us, else the program's name.
 func displayName(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
-	base = strings.Replace(base, completion.Program, "kubectl-", 1)
+	base = strings.Replace(base, targets.Program, "kubectl-", 1)
 	if command, ok := strings.CutPrefix(base, "kubectl-"); ok {
 		return "kubectl " + command
 	}
@@ -78,7 +78,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	config := source.NewConfig()
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
-	progress.AddFlag(root.PersistentFlags())
+	output.AddProgressFlag(root.PersistentFlags())
 	root.SetUsageTemplate(usageTemplate)
 	root.Version = version.String()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
@@ -112,7 +112,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		return c.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
-	completion.Register(root, config)
+	targets.Register(root, config)
 	return root
 }
 

@@ -125,14 +125,14 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 }
 
 func (u *undoing) run(c *cobra.Command, args []string) error {
-	switch past := u.ofPast(c); {
-	case past && (u.list || u.remove || u.confirm.Digest != ""):
+	switch record := u.ofPast(c); {
+	case record && (u.list || u.remove || u.confirm.Digest != ""):
 		return usage.Errorf(c, "--confirm, --list and --remove are for backups. An undo without one makes one first, and prints the command that confirms it")
 	case u.lost && (c.Flags().Changed("since") || u.sinceRevision > 0):
 		return usage.Errorf(c, "--lost goes back as far as is remembered: give either it or --since")
-	case past && len(args) == 1 && !strings.Contains(args[0], "/"):
+	case record && len(args) == 1 && !strings.Contains(args[0], "/"):
 		return usage.Errorf(c, "%q is not TYPE/NAME; --since, --lost and --from need no backup", args[0])
-	case past:
+	case record:
 		return u.bringBack(c, args)
 	case u.namespaces.One != "" || u.namespaces.All:
 		return usage.Errorf(c, "all that a backup holds comes back: -n and -A go with --since")

@@ -1,25 +1,33 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // ofPast reports whether an undo uses the recorded past instead of a backup.
@@ -58,13 +66,13 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	k.living.namespace = k.question.Namespace
 	if u.since > 0 && k.account.Past.Timeless {
 		return exit.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that kubectl gc lost shows: --since-revision=REVISION",
-			u.since, render.SinceIgnored(lost.Document(k.account, k.question)))
+			u.since, render.SinceIgnored(past.LostDocument(k.account, k.question)))
 	}
-	which := lost.Restorable(k.account, k.question)
+	which := past.Restorable(k.account, k.question)
 	if !record.Live { // it shows the objects of CRDs that are gone, too
 		return k.restoreAll(backup.Losses{Which: which})
 	}
-	gone, back, others := lost.Definitions(k.account, which)
+	gone, back, others := past.Definitions(k.account, which)
 	l, err := k.withInstances(others, back)
 	if err != nil {
 		return err
@@ -78,12 +86,12 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 // definitionsFirst restores CRDs, and then the rest with their instances. It saves the rest before,
 // because the server may forget it while the first plan is being confirmed.
 func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
-	rest.Kinds = lost.Kinds(k.account, crds)
+	rest.Kinds = past.Kinds(k.account, crds)
 	saved, err := k.keep(rest)
 	if err != nil {
 		return err
 	}
-	later := lost.Later(k.account, crds, k.question)
+	later := past.Later(k.account, crds, k.question)
 	later.Dependents = saved.OfKinds
 	if saved.Objects > 0 {
 		later.Saved = k.backups.NameOf(saved.Path)
@@ -121,8 +129,8 @@ type keeping struct {
 	record   *source.Record
 	living   *living
 	named    lostNames
-	account  *history.Account
-	question lost.Question
+	account  *past.Account
+	question past.LostQuestion
 	// unknown reports that the instances of a restored CRD are unknown.
 	unknown bool
 }
@@ -132,7 +140,7 @@ type keeping struct {
 func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 	l := backup.Losses{}
 	owners := map[types.UID]bool{}
-	for _, of := range lost.Instances(k.account, crds, k.question) {
+	for _, of := range past.Instances(k.account, crds, k.question) {
 		uids, err := k.instances(of)
 		if ended := k.c.Context().Err(); ended != nil {
 			return l, ended
@@ -147,7 +155,7 @@ func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 			l.Whole = append(l.Whole, of)
 		}
 	}
-	l.Which = lost.Below(k.account, which, owners, k.question.Namespace)
+	l.Which = past.Below(k.account, which, owners, k.question.Namespace)
 	return l, nil
 }
 
@@ -171,7 +179,7 @@ func (k *keeping) restoreAll(l backup.Losses) error {
 const servedWithin = 30 * time.Second
 
 // instances returns the UIDs of a collection of the past. It waits until the kind is served again.
-func (k *keeping) instances(of history.Collection) (map[types.UID]bool, error) {
+func (k *keeping) instances(of past.Collection) (map[types.UID]bool, error) {
 	uids := map[types.UID]bool{}
 	for until := time.Now().Add(servedWithin); ; {
 		err := k.record.Bodies(k.c.Context(), of, func(raw []byte) error {
@@ -196,14 +204,14 @@ func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, 
 		return false, err
 	}
 	return k.undoing.restore(k.c, k.client, &restoring{id: k.id, args: []string{k.backups.NameOf(saved.Path)}, path: saved.Path, justSaved: k.record.Live, tell: func(d *report.Undo) {
-		d.Lost, d.Later = lost.Document(k.account, k.question), later
-		d.CutOff = lost.CutOff(k.account, l.Which)
+		d.Lost, d.Later = past.LostDocument(k.account, k.question), later
+		d.CutOff = past.CutOff(k.account, l.Which)
 	}})
 }
 
 // keep makes a backup of losses.
 func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
-	defer progress.Begin(k.c, k.streams.ErrOut, "saving what is remembered").End()
+	defer output.BeginStage(k.c, k.streams.ErrOut, "saving what is remembered").End()
 	dir, err := k.backups.Path()
 	if err != nil {
 		return backup.Kept{}, err
@@ -228,7 +236,7 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 func (k *keeping) nothing() *report.Undo {
 	return &report.Undo{
 		APIVersion: report.APIVersion, Kind: "Undo", Source: k.question.Source,
-		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: lost.Document(k.account, k.question), Older: k.older(),
+		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: past.LostDocument(k.account, k.question), Older: k.older(),
 	}
 }
 
@@ -244,5 +252,141 @@ func (k *keeping) older() *report.OlderLosses {
 	if err != nil {
 		return nil
 	}
-	return lost.Older(account, q)
+	return past.Older(account, q)
+}
+
+// living reads dependents that may still exist in a cluster while their owners are recreated.
+type living struct {
+	*kube.Client
+	c       *cobra.Command
+	streams genericiooptions.IOStreams
+	cluster *source.Cluster
+	// namespace is the only namespace in question; empty for all.
+	namespace string
+	warned    bool
+}
+
+// Dependents reads the objects that may refer to the owners. It warns of kinds that it could not
+// read.
+func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) (found []object.Ref, ofKinds int, err error) {
+	scope := l.scope(owners, kinds)
+	snap, err := l.cluster.Read(l.c, l.Client, scope, l.streams.ErrOut)
+	if err != nil {
+		return nil, 0, err
+	}
+	l.warn(snap, len(scope.Namespaces) == 0)
+	uids := make(map[types.UID]bool, len(owners))
+	for _, ref := range owners {
+		uids[ref.UID] = true
+	}
+	for _, o := range snap.Objects {
+		ofKind := refersTo(o, func(r object.OwnerReference) bool {
+			return slices.Contains(kinds, schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind})
+		})
+		switch {
+		case o.BeingDeleted(): // its deletion can't be stopped
+			continue
+		case l.namespace != "" && o.Namespace != "" && o.Namespace != l.namespace: // its owner was not asked for
+			continue
+		case ofKind:
+			ofKinds++
+		case !refersTo(o, func(r object.OwnerReference) bool { return uids[r.UID] }):
+			continue
+		}
+		found = append(found, o.Ref)
+	}
+	return found, ofKinds, nil
+}
+
+func refersTo(o *object.Object, owner func(object.OwnerReference) bool) bool {
+	return slices.ContainsFunc(o.Owners, owner)
+}
+
+// scope returns where dependents can be: in the namespaces of their owners, or anywhere if an owner
+// is cluster-scoped.
+func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kube.Scope) {
+	if l.namespace != "" {
+		scope.Instead = []string{l.namespace}
+	}
+	if len(kinds) > 0 || slices.ContainsFunc(owners, func(r object.Ref) bool { return r.Namespace == "" }) {
+		return scope
+	}
+	for _, ref := range owners {
+		scope.Namespaces = append(scope.Namespaces, ref.Namespace)
+	}
+	slices.Sort(scope.Namespaces)
+	scope.Namespaces = slices.Compact(scope.Namespaces)
+	return scope
+}
+
+// warn prints once which kinds of dependents could not be read. Cluster-scoped kinds count only
+// with cluster-scoped owners, since they can't refer to a namespaced one.
+func (l *living) warn(snap *snapshot.Snapshot, everywhere bool) {
+	const most = 5
+	var unread []string
+	for _, g := range snap.Gaps {
+		if g.Reason() != reason.LeftOut && (g.Namespace != "" || everywhere || g.Resource == snapshot.EveryResource) {
+			unread = append(unread, g.Resource+strings.TrimSuffix("."+object.GroupOf(g.APIVersion), "."))
+		}
+	}
+	slices.Sort(unread)
+	if unread = slices.Compact(unread); len(unread) == 0 || l.warned {
+		return
+	}
+	l.warned = true
+	text := strings.Join(unread[:min(most, len(unread))], ", ")
+	if more := len(unread) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	fmt.Fprintf(l.streams.ErrOut, "warning: cannot read %s: if objects of these types still refer to what is restored, their owner references keep the old uid, and the garbage collector deletes them\n", render.Escape(text))
+}
+
+// enoughWitnesses is the number of witnesses to look for; a later undo needs one.
+const enoughWitnesses = 5
+
+// witnesses returns objects that identify the cluster in a later undo: namespaces of the losses, or
+// an object in each if namespaces can't be read. For a file they are namespaces in the file, since
+// the current cluster may be another one.
+func (k *keeping) witnesses(l backup.Losses) []object.Ref {
+	var all []object.Ref
+	for _, o := range k.account.Past.Standing {
+		if o.Is(object.Namespace) {
+			all = append(all, o.Ref)
+		}
+	}
+	if !k.record.Live {
+		return all
+	}
+	found := 0
+	for _, name := range spacesOf(k.account, l) {
+		if found == enoughWitnesses {
+			break
+		}
+		for _, ref := range []object.Ref{object.Namespace.Ref("", name), object.ConfigMap.Ref(name, undo.RootCertificates)} {
+			if o, err := k.client.Get(k.c.Context(), ref); err == nil && !o.BeingDeleted() {
+				all = append(all, o.Ref)
+				found++
+				break
+			}
+		}
+	}
+	slices.SortFunc(all, object.Compare)
+	return slices.Compact(all)
+}
+
+// spacesOf returns the sorted namespaces of losses.
+func spacesOf(account *past.Account, l backup.Losses) []string {
+	var names []string
+	for _, i := range l.Which {
+		if ns := account.Losses[i].Object.Namespace; ns != "" {
+			names = append(names, ns)
+		}
+	}
+	for _, of := range l.Whole {
+		if of.Namespace != "" {
+			names = append(names, of.Namespace)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -1,12 +1,19 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	typed "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -174,4 +181,139 @@ func (s *service) kind(k kube.KindState) {
 	}
 	s.o.Log.LogAttrs(context.Background(), level, "kind", slog.String("resource", k.Resource.GroupResource().String()),
 		slog.String("state", k.State.String()), slog.String("why", k.Why))
+}
+
+// action describes a request: as a log value, and as the beginning of a sentence after and before
+// it was sent.
+type action struct{ name, done, would string }
+
+func actionOf(q engine.Request) action {
+	switch q.Verb {
+	case engine.DeleteObject:
+		return action{"delete", "Deleted (" + q.Policy.String() + ")", "Would delete"}
+	case engine.RemoveOwners:
+		return action{"remove owner references", "Removed owner references", "Would remove owner references"}
+	case engine.Unblock:
+		return action{"stop blocking owners", "Stopped blocking the deletion of its owners", "Would stop blocking the deletion of its owners"}
+	default:
+		return action{"remove finalizer " + q.Finalizer, "Removed finalizer " + q.Finalizer, "Would remove finalizer " + q.Finalizer}
+	}
+}
+
+// mostNamed is how many owners a sentence names.
+const mostNamed = 3
+
+// missing returns the owners whose absence a decision depends on.
+func missing(d engine.Decision) []object.Ref {
+	var refs []object.Ref
+	for i := range d.Owners {
+		if o := &d.Owners[i]; o.Class == engine.Dangling {
+			refs = append(refs, cmp.Or(o.Ref, o.Reference.In(d.Attempt.Ref.Namespace)))
+		}
+	}
+	return refs
+}
+
+// because returns why a request is sent. It names the absent owners if they are the reason.
+func because(d engine.Decision) string {
+	owners := missing(d)
+	if len(owners) == 0 {
+		return reason.Collector.Sentence(d.Reason)
+	}
+	names := make([]string, 0, mostNamed+1)
+	for _, o := range owners[:min(len(owners), mostNamed)] {
+		names = append(names, fmt.Sprintf("owner %s (uid %s)", o, o.UID))
+	}
+	if n := len(owners) - mostNamed; n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	verb := " does not exist."
+	if len(owners) > 1 {
+		verb = " do not exist."
+	}
+	return strings.Join(names, ", ") + verb
+}
+
+// once remembers the last text about each object, to avoid repetitions. It is not safe for
+// concurrent use.
+type once map[object.Ref]string
+
+// mostTold bounds once.
+const mostTold = 1 << 14
+
+// say reports whether a text is new.
+func (o once) say(ref object.Ref, text string) bool {
+	if o[ref] == text {
+		return false
+	}
+	if len(o) >= mostTold {
+		clear(o)
+	}
+	o[ref] = text
+	return true
+}
+
+const component = "kubectl-gc"
+
+// Limits of events. Events are best effort: those that exceed the limits are dropped, and nothing
+// waits for them.
+const (
+	// eventBurst and eventQPS limit the events about one object. The rate of all events is that of
+	// the client.
+	eventBurst = 5
+	eventQPS   = 1.0 / 300
+)
+
+// events reports the collector's decisions as events of the objects.
+type events struct {
+	broadcaster record.EventBroadcaster
+	recorder    record.EventRecorder
+	// told remembers the events about requests that were not sent.
+	told once
+}
+
+func newEvents(client typed.EventsGetter) *events {
+	b := record.NewBroadcaster(record.WithCorrelatorOptions(record.CorrelatorOptions{BurstSize: eventBurst, QPS: eventQPS}))
+	b.StartRecordingToSink(&typed.EventSinkImpl{Interface: client.Events("")})
+	return &events{
+		broadcaster: b,
+		recorder:    b.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component}),
+		told:        once{},
+	}
+}
+
+func (e *events) stop() { e.broadcaster.Shutdown() }
+
+// warn sends upstream's only event, with the same text.
+//
+// Upstream: pkg/controller/garbagecollector/graph_builder.go reportInvalidNamespaceOwnerRef.
+// Rule: spec §3.13.
+func (e *events) warn(w engine.Warning) {
+	o := w.Owner
+	e.recorder.Eventf(about(w.Dependent), corev1.EventTypeWarning, "OwnerRefInvalidNamespace",
+		"ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID, w.Dependent.Namespace)
+}
+
+// kept reports that a request about an object was decided and not sent. It must not be called
+// concurrently.
+func (e *events) kept(r engine.Request, d engine.Decision, why *refusal) {
+	code, text := d.Reason.String(), ""
+	if why == errObserving {
+		text = actionOf(r).would + " (observe mode): " + because(d)
+	} else {
+		code, text = string(why.Reason), actionOf(r).would+", and was not sent: "+why.Text+". "+because(d)
+	}
+	if e.told.say(r.Ref, text) {
+		e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, code, text)
+	}
+}
+
+// done reports what was done to an object.
+func (e *events) done(r engine.Request, d engine.Decision) {
+	e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, d.Reason.String(), actionOf(r).done+": "+because(d))
+}
+
+func about(r object.Ref) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: r.UID}
 }

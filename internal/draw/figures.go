@@ -1,8 +1,15 @@
 package draw
 
 import (
+	"cmp"
+	"slices"
+	"sort"
+	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -99,4 +106,207 @@ func (f *figures) keep(wanted []bool) {
 	}
 	f.list, f.lines = list, lines
 	f.nodes = nil
+}
+
+// nodes are the sources of figures, each object once, in object.Compare order.
+type nodes struct {
+	list []*report.Node
+	// byUID is the target of references: among several with one UID the observed one.
+	byUID map[types.UID]int
+}
+
+// nodesAmong returns the nodes of a graph, further objects in beside, and UIDs that occur only in
+// edges.
+func nodesAmong(g *report.Graph, beside []report.Ref) *nodes {
+	n := &nodes{list: make([]*report.Node, len(g.Nodes)), byUID: make(map[types.UID]int, len(g.Nodes))}
+	for i := range g.Nodes {
+		n.list[i] = &g.Nodes[i]
+	}
+	n.sort()
+	var more []*report.Node
+	for _, r := range beside {
+		if _, ok := n.at(r); !ok {
+			more = append(more, &report.Node{Ref: r, Observed: true})
+		}
+	}
+	n.add(more)
+	more = nil
+	for i := range g.Edges {
+		for _, uid := range [2]types.UID{g.Edges[i].Owner, g.Edges[i].Dependent} {
+			if _, ok := n.byUID[uid]; !ok {
+				more = append(more, &report.Node{Ref: report.Ref{UID: uid}, Missing: true})
+			}
+		}
+	}
+	n.add(more)
+	return n
+}
+
+// at finds an object.
+func (n *nodes) at(r report.Ref) (int, bool) {
+	if i, ok := n.byUID[r.UID]; ok && n.list[i].Ref == r {
+		return i, true
+	}
+	return sort.Find(len(n.list), func(i int) int { return object.Compare(object.Ref(r), object.Ref(n.list[i].Ref)) })
+}
+
+func (n *nodes) add(more []*report.Node) {
+	if len(more) > 0 {
+		n.list = append(n.list, more...)
+		n.sort()
+	}
+}
+
+// sort sorts the nodes and removes duplicates.
+func (n *nodes) sort() {
+	slices.SortStableFunc(n.list, func(a, b *report.Node) int { return object.Compare(object.Ref(a.Ref), object.Ref(b.Ref)) })
+	n.list = slices.CompactFunc(n.list, func(a, b *report.Node) bool { return a.Ref == b.Ref })
+	clear(n.byUID)
+	for i, x := range n.list {
+		if old, ok := n.byUID[x.Ref.UID]; !ok || !n.list[old].Observed && x.Observed {
+			n.byUID[x.Ref.UID] = i
+		}
+	}
+}
+
+// line is an owner reference between figures.
+type line struct {
+	owner, dependent            int
+	controller, blocks, removed bool
+	class                       report.Class
+}
+
+// connect converts references to lines, one for each pair, sorted by dependent with controllers
+// first.
+func (f *figures) connect(edges []report.Edge) {
+	lines := make([]line, len(edges))
+	for i := range edges {
+		e := &edges[i]
+		lines[i] = line{
+			owner: f.nodes.byUID[e.Owner], dependent: f.nodes.byUID[e.Dependent],
+			controller: e.Controller, blocks: e.BlockOwnerDeletion, class: e.Class,
+		}
+	}
+	lines = sortLines(lines, len(f.list))
+	f.lines = lines[:0]
+	seen := map[int]bool{}
+	for i := range lines {
+		l := lines[i]
+		if i == 0 || l.dependent != lines[i-1].dependent {
+			clear(seen)
+		}
+		if !seen[l.owner] {
+			seen[l.owner] = true
+			f.lines = append(f.lines, l)
+		}
+	}
+}
+
+// sortLines sorts lines by dependent with controllers first. It is a counting sort, since there are
+// many lines and few of each dependent.
+func sortLines(lines []line, figures int) []line {
+	next := make([]int, figures+1)
+	for i := range lines {
+		next[lines[i].dependent+1]++
+	}
+	for i := range figures {
+		next[i+1] += next[i]
+	}
+	sorted := make([]line, len(lines))
+	for _, l := range lines {
+		sorted[next[l.dependent]] = l
+		next[l.dependent]++
+	}
+	from := 0
+	for _, to := range next[:figures] {
+		if to-from > 1 {
+			slices.SortStableFunc(sorted[from:to], func(a, b line) int {
+				return cmp.Or(first(a.controller, b.controller), cmp.Compare(a.owner, b.owner))
+			})
+		}
+		from = to
+	}
+	return sorted
+}
+
+// first sorts true first.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// fewest is the minimum number of objects that are drawn as one.
+const fewest = 4
+
+// likeness is the key of objects that are drawn as one.
+type likeness struct {
+	apiVersion, kind, namespace string
+	look                        Look
+	note, alike, owners         string
+}
+
+// fold merges figures with the same kind, look and owners and without dependents. Targets are not
+// merged.
+func (f *figures) fold() {
+	owners, leaf := make([]strings.Builder, len(f.list)), slices.Repeat([]bool{true}, len(f.list))
+	for _, l := range f.lines {
+		leaf[l.owner] = false
+		// Lines are sorted, so that the same owners give the same text.
+		o := &owners[l.dependent]
+		for _, n := range [...]int{l.owner, bit(l.controller), bit(l.blocks), bit(l.removed)} {
+			o.WriteString(strconv.Itoa(n))
+			o.WriteByte(' ')
+		}
+		o.WriteString(string(l.class))
+		o.WriteByte('\n')
+	}
+	alike, order := map[likeness][]int{}, []likeness{}
+	for i := range f.list {
+		if x := &f.list[i]; leaf[i] && !x.target {
+			r := x.refs[0]
+			key := likeness{r.APIVersion, r.Kind, r.Namespace, x.look, x.note, x.alike, owners[i].String()}
+			if alike[key] == nil {
+				order = append(order, key)
+			}
+			alike[key] = append(alike[key], i)
+		}
+	}
+	wanted := slices.Repeat([]bool{true}, len(f.list))
+	for _, key := range order {
+		same := alike[key]
+		if len(same) < fewest {
+			continue
+		}
+		one := &f.list[same[0]]
+		for _, i := range same[1:] {
+			one.refs = append(one.refs, f.list[i].refs...)
+			wanted[i] = false
+		}
+	}
+	f.keep(wanted)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// prefix returns the common prefix of names.
+func prefix(names []string) string {
+	shared := names[0]
+	for _, name := range names[1:] {
+		n := 0
+		for n < len(shared) && n < len(name) && shared[n] == name[n] {
+			n++
+		}
+		shared = shared[:n]
+	}
+	return strings.ToValidUTF8(shared, "")
 }

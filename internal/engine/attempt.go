@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -193,4 +195,186 @@ func (a *Attempt) known(set Positions, i int, ref *object.OwnerReference) bool {
 		i = slices.Index(a.Observed.Owners, *ref)
 	}
 	return i >= 0 && set.Has(i)
+}
+
+// Settle records the outcome of an attempt: the state of owners, vanished objects, the blockers of
+// a foreground deletion, and whether the attempt is repeated.
+//
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go processAttemptToDeleteWorker,
+// attemptToDeleteWorker, attemptToOrphanWorker.
+func (c *Collector) Settle(out Outcome) { c.settle(&out) }
+
+func (c *Collector) settle(out *Outcome) {
+	d := &out.Decision
+	c.underWay--
+	c.noteSent(out)
+	for i := range d.Owners {
+		if o := &d.Owners[i]; o.Class == Dangling && o.Evidence != Remembered {
+			c.remember(o.Ref)
+		} else if c.economical && o.Class == Waiting && o.Live != nil {
+			c.waits[o.Live.Ref] = true
+		}
+	}
+	if c.rules == Strict {
+		c.rejoin(d)
+	}
+	for _, id := range d.Blockers {
+		// Upstream also queues those that are being deleted, without effect. With many of them that
+		// is most of its work.
+		if c.graph.Present(id) && !c.graph.WaitingForDependents(id) && !c.graph.BeingDeleted(id) {
+			c.toDelete.add(id)
+		}
+	}
+	a := &d.Attempt
+	q := c.queue(a.Work)
+	switch out.Disposition {
+	case Vanish:
+		c.vanished = append(c.vanished, a.Ref)
+		delete(q.failures, a.ID)
+	case Defer:
+		q.postpone(a.ID)
+		q.failed(a.ID)
+	case Forget:
+		delete(q.failures, a.ID)
+	case Again:
+		q.add(a.ID)
+	}
+	if c.economical {
+		delete(c.tries, a.ID)
+		if out.Disposition == Again && out.Err != nil {
+			c.tries[a.ID] = a.Tries + 1
+		}
+	}
+	q.settle(a.ID)
+	c.free(a.ID)
+}
+
+// rejoin links an object to owners that were found but are not linked in the graph: a watch
+// reported them deleted, wrongly or before a restore created them again. Otherwise their orphaning
+// would miss the object, and their foreground deletion wouldn't wait for it. Upstream doesn't do
+// this.
+func (c *Collector) rejoin(d *Decision) {
+	id := d.Attempt.ID
+	if d.Attempt.Work != DeleteWork || !c.graph.Present(id) || c.graph.Virtual(id) {
+		return
+	}
+	for i := range d.Owners {
+		o := &d.Owners[i]
+		if o.Live == nil || o.Live.UID != o.Reference.UID || !c.graph.Object(id).RefersTo(o.Reference.UID) {
+			continue
+		}
+		if owner, known := c.graph.Find(o.Reference.UID); known {
+			c.graph.Link(id, owner)
+		} else {
+			c.link(id, []object.OwnerReference{o.Reference})
+		}
+	}
+}
+
+// Wake makes deferred attempts ready: those of the given identities, or all if there are none.
+// Drivers call it after a back-off, or after a change that may let them succeed.
+func (c *Collector) Wake(refs ...object.Ref) {
+	match := func(id graph.ID) bool {
+		c.doubt(id)
+		return true
+	}
+	if len(refs) > 0 {
+		wanted := make(map[object.Ref]bool, len(refs))
+		for _, ref := range refs {
+			wanted[ref] = true
+		}
+		match = func(id graph.ID) bool { return wanted[c.graph.Identity(id)] }
+	}
+	c.toDelete.wake(match)
+	c.toOrphan.wake(match)
+}
+
+// wakeOne makes one deferred attempt ready.
+func (c *Collector) wakeOne(w Work, id graph.ID) { c.queue(w).wakeOne(id, c.free) }
+
+// DeferredCount returns the number of deferred attempts.
+func (c *Collector) DeferredCount() int { return c.toDelete.sleeping + c.toOrphan.sleeping }
+
+// Inspect returns the attempt that the collector would start for an object now. It changes nothing.
+// It is for explanations.
+func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
+	id, ok := c.graph.Find(uid)
+	if !ok {
+		return Attempt{}, false
+	}
+	return c.InspectNode(id), true
+}
+
+// InspectNode is Inspect for a node of the graph.
+func (c *Collector) InspectNode(id graph.ID) Attempt {
+	a := c.about(DeleteWork, id)
+	for i, ref := range a.Observed.Owners {
+		if c.absent.find(ref.In("")) != nil || c.absent.find(ref.In(a.Ref.Namespace)) != nil {
+			a.absent.Add(i)
+		}
+		c.noteObserved(&a, i, ref)
+	}
+	return a
+}
+
+// ObservedElsewhere reports whether the UID of the i-th reference of an inspected object belongs to
+// an observed object with other coordinates.
+func (a Attempt) ObservedElsewhere(i int) bool { return a.elsewhere.Has(i) }
+
+// Positions is a set of owner references of one object, by their index. The zero value is empty. It
+// is compact because a plan holds millions: the first 64 indexes take one word; only more of them
+// allocate. A copy shares the allocated part, so neither may be changed after copying.
+type Positions struct {
+	first uint64
+	// rest has one bit for each index from 64 on.
+	rest *[]uint64
+}
+
+// Add adds index i.
+func (p *Positions) Add(i int) {
+	if i < 64 {
+		p.first |= 1 << i
+		return
+	}
+	if p.rest == nil {
+		p.rest = new([]uint64)
+	}
+	for len(*p.rest) < i/64 {
+		*p.rest = append(*p.rest, 0)
+	}
+	(*p.rest)[i/64-1] |= 1 << (i % 64)
+}
+
+// Has reports whether index i is in the set.
+func (p Positions) Has(i int) bool {
+	switch {
+	case i < 64:
+		return p.first&(1<<i) != 0
+	case p.rest == nil || len(*p.rest) < i/64:
+		return false
+	default:
+		return (*p.rest)[i/64-1]&(1<<(i%64)) != 0
+	}
+}
+
+// Empty reports whether the set is empty.
+func (p Positions) Empty() bool { return p.first == 0 && p.rest == nil }
+
+// lookahead touches the next nodes of the queue in batches, as a prefetch. In a graph of a million
+// nodes most of an attempt's memory is in no CPU cache. One after the other, each miss stalls; in a
+// batch, the misses overlap.
+type lookahead struct {
+	// left is the number of prefetched nodes that were not returned yet.
+	left int
+	// seen keeps the compiler from removing the reads.
+	seen int
+}
+
+// next must be called before the first waiting node is taken.
+func (l *lookahead) next(g *graph.Graph, waiting []graph.ID) {
+	if l.left == 0 {
+		l.left = min(len(waiting), graph.LookedAt)
+		l.seen += g.Look(waiting[:l.left])
+	}
+	l.left--
 }

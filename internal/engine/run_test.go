@@ -3,11 +3,13 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -287,4 +289,132 @@ v1 ConfigMap n/below owners=events.k8s.io/v1:Event:twice:twice`, scenario.Names{
 			t.Errorf("left: %v", left)
 		}
 	})
+}
+
+// A request that is refused forever is retried rarely.
+func TestRunHold(t *testing.T) {
+	for _, c := range []struct {
+		hold    time.Duration
+		fits    func(asked int) bool
+		meaning string
+	}{
+		{10 * time.Minute, func(asked int) bool { return asked == 2 }, "after 10 minutes and after 20"},
+		{0, func(asked int) bool { return asked > 3 }, "as often as what has failed"},
+	} {
+		world := fanOut(3)
+		w := begun(t, world)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+			defer cancel()
+			asked, began := 0, time.Now()
+			w.begin()
+			err := w.run(ctx, engine.RunOptions{
+				Hold: func(*engine.RefusedError) time.Duration { return c.hold },
+				Before: func(_ context.Context, r engine.Request) error {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					if r.Ref == world[2].Ref {
+						// Deleted dependents queue the owner again, and the owner its blockers.
+						if time.Since(began) > time.Minute {
+							asked++
+						}
+						return errors.New("never")
+					}
+					return nil
+				},
+			})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			if !c.fits(asked) {
+				t.Errorf("hold %v: asked %d times, want %s", c.hold, asked, c.meaning)
+			}
+		})
+	}
+}
+
+// Warnings are reported once and not kept.
+func TestRunWarns(t *testing.T) {
+	owner := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "there", Name: "o", UID: "uid-o"}, ResourceVersion: "1"}
+	namespace := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "here", UID: "uid-n"}, ResourceVersion: "3"}
+	dependent := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "here", Name: "d", UID: "uid-d"}}
+	dependent.Owners = []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "o", UID: "uid-o"}}
+	w := newCluster([]*object.Object{namespace, owner}, engine.WithEconomy())
+	if _, err := w.server.Create(t.Context(), dependent); err != nil {
+		t.Fatal(err)
+	}
+	var warned []engine.Warning
+	w.untilRest(t, engine.RunOptions{Warn: func(w engine.Warning) { warned = append(warned, w) }})
+	if len(warned) != 1 || warned[0].Dependent.Name != "d" || warned[0].Owner.Namespace != "here" {
+		t.Errorf("warned of %v", warned)
+	}
+	if kept := w.collector.Warnings(); len(kept) != 0 {
+		t.Errorf("kept are %v", kept)
+	}
+}
+
+// twoLevels is a root, 50 owners below it, and dependents below those.
+func twoLevels(n int) []*object.Object {
+	objects := []*object.Object{numberedMap(0)}
+	for i := 1; i <= 50; i++ {
+		objects = append(objects, numberedMap(i, objects[0]))
+	}
+	for i := 51; i < n; i++ {
+		objects = append(objects, numberedMap(i, objects[1+i%50]))
+	}
+	return objects
+}
+
+// widgets turns config maps into custom resources.
+func widgets(objects []*object.Object) []*object.Object {
+	for _, o := range objects {
+		o.APIVersion, o.Kind = "example.com/v1", "Widget"
+		for i := range o.Owners {
+			o.Owners[i].APIVersion, o.Owners[i].Kind = "example.com/v1", "Widget"
+		}
+	}
+	return objects
+}
+
+// The number of requests. Upstream sends 2 for an object that is deleted in the background, and 3
+// if its owner waits.
+func TestRunBudget(t *testing.T) {
+	const n = 5001
+	for _, c := range []struct {
+		name   string
+		world  []*object.Object
+		policy metav1.DeletionPropagation
+		// most is the maximum number of requests, left the number of remaining objects.
+		most float64
+		left int
+	}{
+		{"background", fanOut(n), background, 1.02 * (n - 1), 0},
+		{"background in two levels", twoLevels(n + 50), background, 1.05 * (n + 49), 0},
+		{"foreground", fanOut(n), foreground, 1.05*(n-1) + 1, 0},
+		{"foreground in two levels", twoLevels(n + 50), foreground, 1.05*(n+49) + 51, 0},
+		{"foreground of custom resources", widgets(fanOut(n)), foreground, 1.05*(n-1) + 1, 0},
+		{"orphan", fanOut(n), orphan, n, n - 1},
+		{"orphan of custom resources", widgets(fanOut(n)), orphan, n, n - 1},
+	} {
+		for _, rules := range []engine.Rules{engine.Upstream, engine.Strict} {
+			t.Run(fmt.Sprint(c.name, " ", rules), func(t *testing.T) {
+				w := newCluster(c.world, engine.WithEconomy(), engine.WithRules(rules))
+				w.proofs = true
+				if err := w.server.Delete(t.Context(), c.world[0].Ref, metav1.DeleteOptions{PropagationPolicy: &c.policy}); err != nil {
+					t.Fatal(err)
+				}
+				w.untilRest(t, engine.RunOptions{})
+				t.Logf("%d requests, %v", w.total, w.requests)
+				if got := float64(w.total); got > c.most {
+					t.Errorf("%.0f requests, at most %.0f: %v", got, c.most, w.requests)
+				}
+				if got := len(w.server.Objects()); got != c.left {
+					t.Errorf("%d objects are left, want %d", got, c.left)
+				}
+				if w.pinless > 0 {
+					t.Errorf("%d deletes were not pinned to a version", w.pinless)
+				}
+			})
+		}
+	}
 }

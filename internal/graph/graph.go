@@ -3,13 +3,12 @@ package graph
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/index"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // Graph is a set of nodes with links from dependents to owners. Create it with New.
 type Graph struct {
-	byUID index.Index
+	byUID object.Index
 	nodes slab[node]
 	links slab[link]
 }
@@ -18,7 +17,7 @@ type Graph struct {
 func New() *Graph { return &Graph{} }
 
 // WithCapacity returns an empty graph with preallocated memory for n nodes.
-func WithCapacity(n int) *Graph { return &Graph{byUID: index.Sized(n)} }
+func WithCapacity(n int) *Graph { return &Graph{byUID: object.SizedIndex(n)} }
 
 // Len returns the number of nodes in the graph.
 func (g *Graph) Len() int { return g.byUID.Len() }
@@ -209,4 +208,72 @@ func (g *Graph) All(yield func(ID) bool) {
 			return
 		}
 	}
+}
+
+const (
+	chunkBits = 12
+	chunkSize = 1 << chunkBits
+	chunkMask = chunkSize - 1
+)
+
+// slab allocates numbered slots of T that never move. It grows in chunks, without copying. Slot 0
+// is never allocated.
+type slab[T any] struct {
+	chunks []*[chunkSize]T
+	next   uint32
+	free   []uint32
+}
+
+func (s *slab[T]) at(i uint32) *T { return &s.chunks[i>>chunkBits][i&chunkMask] }
+
+func (s *slab[T]) take() uint32 {
+	if n := len(s.free); n > 0 {
+		i := s.free[n-1]
+		s.free = s.free[:n-1]
+		return i
+	}
+	if s.next == 0 {
+		s.next = 1
+	}
+	i := s.next
+	if int(i>>chunkBits) == len(s.chunks) {
+		s.chunks = append(s.chunks, new([chunkSize]T))
+	}
+	s.next++
+	return i
+}
+
+func (s *slab[T]) release(i uint32) {
+	var zero T
+	*s.at(i) = zero
+	s.free = append(s.free, i)
+}
+
+// LookedAt is the maximum number of nodes for Look.
+const LookedAt = 16
+
+// Look prefetches the memory that an attempt reads of up to LookedAt nodes, and returns a number
+// that depends on all of it. It performs each step for all nodes before the next step, so that the
+// cache misses overlap.
+func (g *Graph) Look(ids []ID) int {
+	var objects [LookedAt]*object.Object
+	var links [LookedAt]uint32
+	for i, id := range ids {
+		n := g.node(id)
+		objects[i], links[i] = n.object, n.firstOwner
+	}
+	sum := 0
+	for i, o := range objects[:len(ids)] {
+		sum += len(o.Owners) + len(o.Name)
+		if l := links[i]; l != 0 {
+			sum += int(g.links.at(l).next)
+		}
+	}
+	for _, o := range objects[:len(ids)] {
+		if len(o.Owners) > 0 {
+			sum += len(o.Owners[0].UID)
+		}
+		sum += g.byUID.Look(string(o.UID))
+	}
+	return sum
 }

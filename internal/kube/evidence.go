@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -25,8 +25,8 @@ const alike = 20
 // kinds, and only those that can matter for the objects. Nothing is read for other objects. all are
 // the objects of the cluster, including the dependents of about. Failed reads are marked in the
 // world with the reason. Evidence fails only if the context ends.
-func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*evidence.World, error) {
-	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, evidence.InUseByLabel)}
+func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*health.Evidence, error) {
+	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, health.InUseByLabel)}
 	w.world.Live = true
 	if len(w.about) == 0 {
 		return &w.world, ctx.Err()
@@ -44,14 +44,14 @@ func (w *witness) look(ctx context.Context, scenes []scene) error {
 	for _, s := range scenes {
 		tasks = append(tasks, func() { w.part(ctx, s) })
 	}
-	listed := func(p evidence.Part) bool { // the list of pods leaves out finished ones
-		return p != evidence.Pods && slices.Contains(scenes, scene{part: p})
+	listed := func(p health.Part) bool { // the list of pods leaves out finished ones
+		return p != health.Pods && slices.Contains(scenes, scene{part: p})
 	}
 	for _, some := range w.groups() {
 		for _, o := range deleting(some[:min(alike, len(some))]) {
 			tasks = append(tasks, func() { w.events(ctx, o) })
 		}
-		if part, ok := evidence.PartOf(some[0].APIVersion, some[0].Kind); !ok || !listed(part) {
+		if part, ok := health.PartOf(some[0].APIVersion, some[0].Kind); !ok || !listed(part) {
 			tasks = append(tasks, w.whole(ctx, some)...)
 		}
 	}
@@ -97,16 +97,16 @@ type witness struct {
 	// used is true if Crossplane has marked an object as in use.
 	used  bool
 	mu    sync.Mutex // guards the fields below
-	world evidence.World
+	world health.Evidence
 	// keep makes it collect records of the objects that were read, and remarks about failed reads
 	// and the completeness of each part. Both are in the order of arrival.
 	keep             bool
-	records, remarks []*evidence.Record
+	records, remarks []*health.Record
 }
 
 // add adds one object. The lock must be held.
 func (w *witness) add(apiVersion, kind string, raw []byte) error {
-	r, err := evidence.Read(apiVersion, kind, raw)
+	r, err := health.Read(apiVersion, kind, raw)
 	w.world.Take(r)
 	if w.keep {
 		w.records = append(w.records, r)
@@ -116,7 +116,7 @@ func (w *witness) add(apiVersion, kind string, raw []byte) error {
 
 // scene is a part of the evidence in one namespace, or everywhere if it is empty.
 type scene struct {
-	part      evidence.Part
+	part      health.Part
 	namespace string
 }
 
@@ -128,18 +128,18 @@ const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
 func (w *witness) part(ctx context.Context, s scene) {
 	err := w.gather(ctx, s)
 	w.mark(s, err)
-	if s.part == evidence.Leases && err == nil {
+	if s.part == health.Leases && err == nil {
 		w.missed(object.ManagerLease)
 	}
 	switch {
 	case s.namespace != "" || !apierrors.IsForbidden(err):
-	case s.part == evidence.Namespaces:
+	case s.part == health.Namespaces:
 		for _, o := range w.about {
 			if o.Is(object.Namespace) {
 				w.object(ctx, o)
 			}
 		}
-	case evidence.ResourceOf(s.part).Namespaced:
+	case health.ResourceOf(s.part).Namespaced:
 		for _, ns := range w.namespaces() {
 			if near := (scene{s.part, ns}); w.gather(ctx, near) == nil {
 				w.mark(near, nil)
@@ -154,7 +154,7 @@ func (w *witness) missed(ref object.Ref) {
 	defer w.mu.Unlock()
 	w.world.Missed(ref)
 	if w.keep {
-		w.remarks = append(w.remarks, evidence.Absent(ref))
+		w.remarks = append(w.remarks, health.Absent(ref))
 	}
 }
 
@@ -162,7 +162,7 @@ func (w *witness) missed(ref object.Ref) {
 func (w *witness) gather(ctx context.Context, s scene) error {
 	at := Place{w.client.resourceOf(s.part), s.namespace}
 	var by Selection
-	if s.part == evidence.Pods {
+	if s.part == health.Pods {
 		by.Fields = unfinished
 	}
 	return w.client.bodies(ctx, at, by, func(raw []byte) error {
@@ -177,8 +177,8 @@ func (w *witness) gather(ctx context.Context, s scene) error {
 // resourceOf returns the resource of a part in the version that evidence reads best, or in the
 // preferred version if the server does not serve that one: admission policies were v1alpha1 and
 // v1beta1 before.
-func (c *Client) resourceOf(p evidence.Part) object.Resource {
-	best := evidence.ResourceOf(p)
+func (c *Client) resourceOf(p health.Part) object.Resource {
+	best := health.ResourceOf(p)
 	d := c.discovery.Load()
 	if d == nil {
 		return best
@@ -201,7 +201,7 @@ func (w *witness) mark(s scene, err error) {
 	defer w.mu.Unlock()
 	w.world.Mark(s.part, s.namespace, why)
 	if w.keep {
-		w.remarks = append(w.remarks, evidence.Reading(s.part, s.namespace, why))
+		w.remarks = append(w.remarks, health.Reading(s.part, s.namespace, why))
 	}
 }
 
@@ -267,7 +267,7 @@ func (w *witness) unread(o *object.Object, why string) {
 func (w *witness) cannotRead(o *object.Object, why string) {
 	w.world.Unread(o.Ref, why)
 	if w.keep {
-		w.remarks = append(w.remarks, evidence.Unreadable(o.Ref, why))
+		w.remarks = append(w.remarks, health.Unreadable(o.Ref, why))
 	}
 }
 
@@ -324,7 +324,7 @@ func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
 //
 // Upstream: client-go/tools/record/event.go makeEvent.
 func (w *witness) events(ctx context.Context, o *object.Object) {
-	at := Place{evidence.ResourceOf(evidence.Events), o.Namespace}
+	at := Place{health.ResourceOf(health.Events), o.Namespace}
 	if at.Namespace == "" {
 		at.Namespace = "default"
 	}
@@ -334,6 +334,39 @@ func (w *witness) events(ctx context.Context, o *object.Object) {
 		return w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 	})
 	if err != nil {
-		w.mark(scene{evidence.Events, at.Namespace}, fmt.Errorf("events about %s: %w", subject{resource: object.Resource{Name: o.Kind}, namespace: o.Namespace, name: o.Name}, err))
+		w.mark(scene{health.Events, at.Namespace}, fmt.Errorf("events about %s: %w", subject{resource: object.Resource{Name: o.Kind}, namespace: o.Namespace, name: o.Name}, err))
 	}
+}
+
+// Records reads the evidence that a snapshot stores, so that it can answer like the cluster:
+// everything that Evidence and Neighbours could read. about are the objects that wait for a
+// controller, or will when they are deleted. They are read whole. The records are sorted. Failed
+// reads are records with a reason. Records fails only if the context ends.
+func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*health.Record, error) {
+	w := &witness{client: c, about: about, keep: true}
+	scenes := append(everyScene(), w.consumers()...)
+	if w.any(waitsForSomebody) {
+		scenes = append(scenes, controllers()...)
+	}
+	if err := w.look(ctx, scenes); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(w.records, compareRecords)
+	slices.SortStableFunc(w.remarks, compareRecords)
+	// World.Take uses the first record of an object, so content comes before remarks.
+	return append(w.records, w.remarks...), nil
+}
+
+func compareRecords(a, b *health.Record) int { return object.Compare(a.Ref(), b.Ref()) }
+
+// everyScene lists the parts that any question may need, except those that show controllers.
+func everyScene() []scene {
+	scenes := append(admission(), usages()...)
+	for _, p := range []health.Part{
+		health.APIServices, health.Leases, health.Namespaces, health.Definitions, health.Nodes, health.Attachments,
+		health.Budgets,
+	} {
+		scenes = append(scenes, scene{part: p})
+	}
+	return scenes
 }

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -113,8 +113,8 @@ func terminating(r object.Resource, namespace, name string, finalizers ...string
 
 // servesEvidence makes a server list every part as empty.
 func servesEvidence(s *scripted) {
-	for _, p := range evidence.Parts() {
-		r := evidence.ResourceOf(p)
+	for _, p := range health.Parts() {
+		r := health.ResourceOf(p)
 		s.on(pathOf(p, ""), whole(r, ""))
 		if r.Namespaced {
 			for _, ns := range []string{"shop", "ops", "kube-system", "default"} {
@@ -124,12 +124,12 @@ func servesEvidence(s *scripted) {
 	}
 }
 
-func pathOf(p evidence.Part, namespace string) string {
-	return "/" + strings.Join(Place{evidence.ResourceOf(p), namespace}.path(), "/")
+func pathOf(p health.Part, namespace string) string {
+	return "/" + strings.Join(Place{health.ResourceOf(p), namespace}.path(), "/")
 }
 
 // gather reads the evidence of a server after discovery.
-func gather(t *testing.T, c *Client, about ...*object.Object) *evidence.World {
+func gather(t *testing.T, c *Client, about ...*object.Object) *health.Evidence {
 	t.Helper()
 	if _, err := c.Discover(context.Background()); err != nil {
 		t.Fatal(err)
@@ -154,27 +154,27 @@ func (s *scripted) listed() []string {
 
 // Only parts that can matter are read.
 func TestEvidenceIsLittle(t *testing.T) {
-	always := []evidence.Part{evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Policies, evidence.PolicyBindings, evidence.Leases, evidence.Namespaces}
-	actors := []evidence.Part{evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
-		evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings}
+	always := []health.Part{health.APIServices, health.ValidatingWebhooks, health.MutatingWebhooks, health.Policies, health.PolicyBindings, health.Leases, health.Namespaces}
+	actors := []health.Part{health.Pods, health.Deployments, health.StatefulSets, health.DaemonSets,
+		health.Roles, health.RoleBindings, health.ClusterRoles, health.ClusterBindings}
 	alive := terminating(configMaps, "shop", "alive")
 	alive.Edit().DeletionTimestamp = 0
 	for name, c := range map[string]struct {
 		about []*object.Object
-		parts []evidence.Part
+		parts []health.Part
 		// events is the namespace whose events are read.
 		events string
 	}{
 		"nothing":                 {nil, nil, ""},
 		"nothing is deleted":      {[]*object.Object{alive}, nil, ""},
 		"a finalizer":             {[]*object.Object{terminating(configMaps, "shop", "a", "kubernetes.io/pvc-protection")}, slices.Concat(always, actors), "shop"},
-		"the garbage collector's": {[]*object.Object{terminating(configMaps, "shop", "a", "orphan")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
-		"a pod":                   {[]*object.Object{terminating(pods, "shop", "a")}, append(always, evidence.Nodes), "shop"},
-		"a pod's finalizer":       {[]*object.Object{terminating(pods, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Nodes}), "shop"},
-		"a volume":                {[]*object.Object{terminating(object.PV.Resource(), "", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Attachments}), "default"},
-		"a node":                  {[]*object.Object{terminating(object.Node.Resource(), "", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Attachments, evidence.Budgets}), "default"},
-		"a custom resource":       {[]*object.Object{terminating(widgets, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
-		"a namespace":             {[]*object.Object{terminating(namespaces, "", "shop")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "default"},
+		"the garbage collector's": {[]*object.Object{terminating(configMaps, "shop", "a", "orphan")}, slices.Concat(always, actors, []health.Part{health.Definitions}), "shop"},
+		"a pod":                   {[]*object.Object{terminating(pods, "shop", "a")}, append(always, health.Nodes), "shop"},
+		"a pod's finalizer":       {[]*object.Object{terminating(pods, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []health.Part{health.Nodes}), "shop"},
+		"a volume":                {[]*object.Object{terminating(object.PV.Resource(), "", "a", "example.com/x")}, slices.Concat(always, actors, []health.Part{health.Attachments}), "default"},
+		"a node":                  {[]*object.Object{terminating(object.Node.Resource(), "", "a", "example.com/x")}, slices.Concat(always, actors, []health.Part{health.Attachments, health.Budgets}), "default"},
+		"a custom resource":       {[]*object.Object{terminating(widgets, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []health.Part{health.Definitions}), "shop"},
+		"a namespace":             {[]*object.Object{terminating(namespaces, "", "shop")}, slices.Concat(always, actors, []health.Part{health.Definitions}), "default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := serve(t)
@@ -182,11 +182,11 @@ func TestEvidenceIsLittle(t *testing.T) {
 			w := gather(t, client, c.about...)
 			var want []string
 			if c.events != "" {
-				want = append(want, pathOf(evidence.Events, c.events))
+				want = append(want, pathOf(health.Events, c.events))
 			}
 			for _, p := range c.parts {
 				want = append(want, pathOf(p, ""))
-				if !w.Sight(p, "").Whole {
+				if !w.CompletenessOf(p, "").Whole {
 					t.Errorf("%s is not whole", p)
 				}
 			}
@@ -194,7 +194,7 @@ func TestEvidenceIsLittle(t *testing.T) {
 			if diff := cmp.Diff(want, s.listed()); diff != "" {
 				t.Errorf("-want +asked\n%s", diff)
 			}
-			if len(c.parts) == 0 && w.Sight(evidence.Leases, "").Whole {
+			if len(c.parts) == 0 && w.CompletenessOf(health.Leases, "").Whole {
 				t.Error("what nobody asked for counts as read")
 			}
 		})
@@ -205,24 +205,24 @@ func TestEvidenceIsLittle(t *testing.T) {
 func TestEvidenceForbidden(t *testing.T) {
 	s, c := serve(t)
 	servesEvidence(s)
-	s.on(pathOf(evidence.Roles, ""), refuse(403, metav1.StatusReasonForbidden))
-	s.on(pathOf(evidence.Events, "shop"), refuse(403, metav1.StatusReasonForbidden))
-	s.on(pathOf(evidence.Leases, ""), answer200(jsonType, []byte(`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","items":[`)))
+	s.on(pathOf(health.Roles, ""), refuse(403, metav1.StatusReasonForbidden))
+	s.on(pathOf(health.Events, "shop"), refuse(403, metav1.StatusReasonForbidden))
+	s.on(pathOf(health.Leases, ""), answer200(jsonType, []byte(`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","items":[`)))
 	s.on("/apis/example.com/v1/namespaces/shop/widgets/a", refuse(403, metav1.StatusReasonForbidden))
 	s.on("/apis/example.com/v1/namespaces/shop/widgets/gone", missing(widgets, "gone"))
 	w := gather(t, c, terminating(widgets, "shop", "a", "example.com/x"), terminating(widgets, "shop", "gone", "example.com/x"))
 	for _, c := range []struct {
-		part      evidence.Part
+		part      health.Part
 		namespace string
 		why       string
 	}{
-		{evidence.Roles, "", "Forbidden it is"}, {evidence.Leases, "", "broke off"}, {evidence.Events, "shop", "Forbidden it is"}, {evidence.Slices, "shop", evidence.NotRead},
+		{health.Roles, "", "Forbidden it is"}, {health.Leases, "", "broke off"}, {health.Events, "shop", "Forbidden it is"}, {health.Slices, "shop", health.NotRead},
 	} {
-		if got := w.Sight(c.part, c.namespace); got.Whole || !strings.Contains(got.Why, c.why) {
+		if got := w.CompletenessOf(c.part, c.namespace); got.Whole || !strings.Contains(got.Why, c.why) {
 			t.Errorf("%s: %+v, want %q", c.part, got, c.why)
 		}
 	}
-	if !w.Sight(evidence.ClusterRoles, "").Whole {
+	if !w.CompletenessOf(health.ClusterRoles, "").Whole {
 		t.Error("the cluster roles were read, and do not count")
 	}
 	if len(w.Terminating) != 1 || w.Terminating[0].Ref.Name != "a" || !strings.Contains(w.Terminating[0].Unread, "Forbidden it is") {
@@ -335,18 +335,18 @@ func TestEvidenceGathered(t *testing.T) {
 		"namespace": "shop", "name": "a", "uid": "uid-a", "deletionTimestamp": "2026-01-01T00:00:00Z",
 		"managedFields": []any{manifestOf{"manager": "op", "operation": "Update", "fieldsV1": manifestOf{"f:metadata": manifestOf{"f:finalizers": manifestOf{`v:"example.com/x"`: manifestOf{}}}}}},
 	}}))
-	s.on(pathOf(evidence.Events, "shop"), whole(evidence.ResourceOf(evidence.Events), "", manifestOf{
+	s.on(pathOf(health.Events, "shop"), whole(health.ResourceOf(health.Events), "", manifestOf{
 		"metadata": manifestOf{"namespace": "shop", "name": "e"}, "involvedObject": manifestOf{"kind": "Widget", "namespace": "shop", "name": "a", "uid": "uid-a"}, "reason": "Failed",
 	}))
-	s.on(pathOf(evidence.ValidatingWebhooks, ""), whole(evidence.ResourceOf(evidence.ValidatingWebhooks), "", manifestOf{
+	s.on(pathOf(health.ValidatingWebhooks, ""), whole(health.ResourceOf(health.ValidatingWebhooks), "", manifestOf{
 		"metadata": manifestOf{"name": "hooks"}, "webhooks": []any{manifestOf{"name": "h", "clientConfig": manifestOf{"service": manifestOf{"namespace": "ops", "name": "hook"}}}},
 	}))
 	account := func(name string) manifestOf {
 		return manifestOf{"metadata": manifestOf{"namespace": "ops", "name": name}, "spec": manifestOf{"template": manifestOf{"spec": manifestOf{"serviceAccountName": name}}}}
 	}
-	s.on(pathOf(evidence.StatefulSets, ""), whole(evidence.ResourceOf(evidence.StatefulSets), "", account("s")))
-	s.on(pathOf(evidence.Deployments, ""), whole(evidence.ResourceOf(evidence.Deployments), "", account("d")))
-	s.on(pathOf(evidence.DaemonSets, ""), whole(evidence.ResourceOf(evidence.DaemonSets), "", account("x")))
+	s.on(pathOf(health.StatefulSets, ""), whole(health.ResourceOf(health.StatefulSets), "", account("s")))
+	s.on(pathOf(health.Deployments, ""), whole(health.ResourceOf(health.Deployments), "", account("d")))
+	s.on(pathOf(health.DaemonSets, ""), whole(health.ResourceOf(health.DaemonSets), "", account("x")))
 	w := gather(t, c, terminating(widgets, "shop", "a", "example.com/x"))
 	if len(w.Terminating) != 1 || len(w.Terminating[0].Writers) != 1 || w.Terminating[0].Writers[0].Name != "op" {
 		t.Errorf("%+v", w.Terminating)
@@ -361,7 +361,7 @@ func TestEvidenceGathered(t *testing.T) {
 	if diff := cmp.Diff([]string{"DaemonSet x", "Deployment d", "StatefulSet s"}, accounts); diff != "" {
 		t.Error(diff)
 	}
-	if !w.Sight(evidence.Slices, "ops").Whole || w.Sight(evidence.Slices, "shop").Whole {
+	if !w.CompletenessOf(health.Slices, "ops").Whole || w.CompletenessOf(health.Slices, "shop").Whole {
 		t.Error("the endpoints of the webhook, and no others, have to be read")
 	}
 	if asked := s.requests("/pods?"); len(asked) != 1 || !strings.Contains(asked[0], "phase%21%3DSucceeded") {

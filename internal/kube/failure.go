@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/message"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -119,8 +119,8 @@ func statusOf(media string, text []byte) (*metav1.Status, bool) {
 			return nil, false
 		}
 	case protobufType:
-		e, err := message.Open(text)
-		if err != nil || e.Kind != (message.Kind{APIVersion: "v1", Kind: "Status"}) || status.Unmarshal(e.Raw) != nil {
+		e, err := manifest.Open(text)
+		if err != nil || e.Kind != (manifest.Kind{APIVersion: "v1", Kind: "Status"}) || status.Unmarshal(e.Raw) != nil {
 			return nil, false
 		}
 		status.Kind, status.APIVersion = e.Kind.Kind, e.APIVersion

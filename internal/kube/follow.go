@@ -1,8 +1,11 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -162,3 +165,242 @@ func (b *backoff) next() time.Duration {
 	b.failures++
 	return d/2 + rand.N(d/2+1)
 }
+
+// State is the state of a followed kind.
+type State uint8
+
+// The states of a kind.
+const (
+	// Syncing: the kind is being listed, for the first time or after its watch broke off. Its
+	// objects are unknown at present.
+	Syncing State = iota
+	// Synced: all objects were sent, and changes follow.
+	Synced
+	// Broken: it cannot be listed or watched at present. What was sent before may be out of date.
+	// It is retried.
+	Broken
+	// Dropped: the server no longer serves it. It is not followed.
+	Dropped
+	// Undiscovered has no resource: discovery failed. Nothing is dropped because of that.
+	Undiscovered
+)
+
+// String returns the state in one word.
+func (s State) String() string {
+	return [...]string{"syncing", "synced", "broken", "dropped", "undiscovered"}[s]
+}
+
+// KindState is the state of a kind with its reason.
+type KindState struct {
+	Resource object.Resource
+	State    State
+	// Why is the error. It is empty for Synced and during the first list.
+	Why string
+	// Refused is true if the kind is Broken because this client may not list or watch it, or
+	// Undiscovered because it may not discover.
+	Refused bool
+}
+
+// Feed is a cluster that is being followed. Its events and methods fit engine.Run.
+type Feed struct {
+	client *Client
+	events chan object.Event
+	synced chan struct{}
+	done   chan struct{}
+	tell   func(KindState)
+
+	mu     sync.Mutex
+	kinds  map[schema.GroupResource]KindState
+	listed bool // discovery has succeeded once
+	// missing is what the last discovery could not read. complete is true if every kind is Synced.
+	// epoch counts how often complete has become true.
+	missing  string
+	complete bool
+	epoch    uint64
+	// again ends the wait for the next discovery, and waiting those for the next try of broken
+	// kinds.
+	again   context.CancelFunc
+	waiting map[*follower]context.CancelFunc
+}
+
+// Events returns the changes of all kinds, ordered within each kind. The events of a list are
+// Added, or Modified for objects that were sent before. A missed Deleted event that a list reveals
+// has nothing but the identity. None has Old. The channel is closed after the context has ended and
+// all events are sent. It must be received from: nothing is dropped, and a slow receiver slows the
+// server down.
+func (f *Feed) Events() <-chan object.Event { return f.events }
+
+// Synced is closed when every kind that existed at the start has sent all of its objects, or is
+// known to be broken.
+func (f *Feed) Synced() <-chan struct{} { return f.synced }
+
+// Done is closed when the context has ended and no goroutine is left.
+func (f *Feed) Done() <-chan struct{} { return f.done }
+
+// Uncovered reports whether nothing may be concluded about an object at present, because its kind
+// is followed and not synced, and why.
+func (f *Feed) Uncovered(ref object.Ref) (why string, uncovered bool) {
+	r, err := f.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return "", false // the kind is not served; the collector finds out itself
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, ok := f.kinds[object.Storage(r.GroupResource())]
+	if !ok || k.State == Synced {
+		return "", false
+	}
+	return strings.TrimSuffix(r.GroupResource().String()+" is "+k.State.String()+": "+k.Why, ": "), true
+}
+
+// Complete reports whether every kind is fully known at present. epoch changes after every
+// interruption, and stays 1 if there was none since Synced was closed. why names a kind that is not
+// complete. Code that acts on the absence of references needs a complete feed.
+func (f *Feed) Complete() (epoch uint64, why string, complete bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.complete {
+		return f.epoch, "", true
+	}
+	why = "it is not known yet which kinds there are"
+	first := ""
+	for gr, k := range f.kinds {
+		if name := gr.String(); k.State != Synced && (first == "" || name < first) {
+			first, why = name, strings.TrimSuffix(name+" is "+k.State.String()+": "+k.Why, ": ")
+		}
+	}
+	return f.epoch, why, false
+}
+
+// Missing returns a group version that the last discovery could not read, with the reason. It is
+// empty if there was none.
+func (f *Feed) Missing() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.missing
+}
+
+// Rediscover makes the feed run discovery soon, because the served kinds may have changed. New
+// kinds are followed, kinds that are gone are dropped, and broken ones are retried.
+func (f *Feed) Rediscover() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.again != nil {
+		f.again()
+	}
+	for _, retry := range f.waiting {
+		retry()
+	}
+}
+
+// wait waits for d, or until Rediscover retries broken kinds.
+func (f *Feed) wait(ctx context.Context, w *follower, d time.Duration) {
+	bound, retry := context.WithCancel(ctx)
+	defer retry()
+	f.mu.Lock()
+	f.waiting[w] = retry
+	f.mu.Unlock()
+	f.client.wait(bound.Done(), d)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.waiting, w)
+}
+
+// Kinds returns the states of all followed kinds, sorted by group and resource.
+func (f *Feed) Kinds() []KindState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]KindState, 0, len(f.kinds))
+	for _, k := range f.kinds {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b KindState) int {
+		return cmp.Or(strings.Compare(a.Resource.Group, b.Resource.Group), strings.Compare(a.Resource.Name, b.Resource.Name))
+	})
+	return all
+}
+
+// note stores a state and passes it to tell. All earlier events must have been sent.
+func (f *Feed) note(k KindState) {
+	f.mu.Lock()
+	switch gr := k.Resource.GroupResource(); k.State {
+	case Undiscovered:
+	case Dropped:
+		delete(f.kinds, gr)
+	default:
+		f.kinds[gr] = k
+	}
+	f.settle()
+	f.mu.Unlock()
+	if f.tell != nil {
+		f.tell(k)
+	}
+}
+
+// settle updates complete, and closes synced once no kind is in its first list. The lock must be
+// held.
+func (f *Feed) settle() {
+	was := f.complete
+	f.complete = f.listed
+	for _, k := range f.kinds {
+		f.complete = f.complete && k.State == Synced
+	}
+	if f.complete && !was {
+		f.epoch++
+	}
+	for _, k := range f.kinds {
+		if k.State == Syncing {
+			return
+		}
+	}
+	select {
+	case <-f.synced:
+	default:
+		if f.listed {
+			if !f.complete {
+				f.epoch++ // epoch 1 is reserved for feeds that are complete when synced is closed
+			}
+			close(f.synced)
+		}
+	}
+}
+
+// discovered records that all kinds of a discovery are followed.
+func (f *Feed) discovered(d *Discovery) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listed, f.missing = true, ""
+	if len(d.Missing) > 0 {
+		f.missing = d.Missing[0].GroupVersion + ": " + d.Missing[0].Why
+	}
+	f.settle()
+}
+
+// send sends an event, or fails when the context ends.
+func (f *Feed) send(ctx context.Context, e object.Event) error {
+	select {
+	case f.events <- e:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Listener is notified about the watches of a feed. Its methods are called concurrently, but for
+// each kind in order. They must not block.
+type Listener interface {
+	// Served is called after each successful discovery.
+	Served(rs *object.Resources)
+	// Watching is called when a watch of a kind has begun.
+	Watching(r object.Resource)
+	// Broken is called when a kind cannot be listed or watched. No change arrives until it is
+	// listed again.
+	Broken(r object.Resource)
+}
+
+// deaf is the Listener that ignores everything.
+type deaf struct{}
+
+func (deaf) Served(*object.Resources) {}
+func (deaf) Watching(object.Resource) {}
+func (deaf) Broken(object.Resource)   {}

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
-	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -219,11 +218,11 @@ func acceptWhole(r object.Resource) string {
 }
 
 // sharedFor returns the builder for metadata, or for whole objects.
-func sharedFor(r object.Resource, whole bool) *message.Builder {
+func sharedFor(r object.Resource, whole bool) *manifest.Builder {
 	if whole && r.Is(object.Pod) {
-		return message.NewPods(r)
+		return manifest.NewPods(r)
 	}
-	return message.NewBuilder(r)
+	return manifest.NewBuilder(r)
 }
 
 // listReader reads the pages of one list.
@@ -232,7 +231,7 @@ type listReader struct {
 	to Listing
 	// whole is true if spec and status are needed too.
 	whole   bool
-	shared  *message.Builder
+	shared  *manifest.Builder
 	intern  *manifest.Interner
 	objects int
 	// alive is called whenever bytes arrive. It may be nil.

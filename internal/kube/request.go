@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -320,3 +321,89 @@ func quote(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// errSilent ends a request without a response. It is not a context error: this client gave up, and
+// what the server did is unknown.
+var errSilent = errors.New("no answer came for too long")
+
+// brief is the body of a response that must be complete within Client.brief.
+type brief struct {
+	io.ReadCloser
+	// asked is the caller's context, bound that of the request.
+	asked, bound context.Context
+	end          func()
+	about        subject
+}
+
+// briefly sends a request that is cancelled after Client.brief, so that a missing response does not
+// block others.
+func (c *Client) briefly(ctx context.Context, r *http.Request, about subject) (*http.Response, error) {
+	bound, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.brief, func() { cancel(errSilent) })
+	b := &brief{asked: ctx, bound: bound, about: about, end: func() {
+		timer.Stop()
+		cancel(nil)
+	}}
+	response, err := c.http.Do(r.WithContext(bound))
+	if err != nil {
+		err = b.failed(err)
+		b.end()
+		return nil, err
+	}
+	b.ReadCloser, response.Body = response.Body, b
+	return response, nil
+}
+
+// failed returns errSilent if the time limit caused the error.
+func (b *brief) failed(err error) error {
+	if b.asked.Err() == nil && errors.Is(context.Cause(b.bound), errSilent) {
+		return fmt.Errorf("%s: %w", b.about, errSilent)
+	}
+	return err
+}
+
+func (b *brief) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = b.failed(err)
+	}
+	return n, err
+}
+
+func (b *brief) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+// inflate decompresses a response that was requested with gzip. The transport would do so with the
+// reader of the standard library, which takes half as long again: after the server's own work that
+// is the largest part of reading a list.
+func inflate(response *http.Response) {
+	if response.Uncompressed || response.Header.Get("Content-Encoding") != "gzip" {
+		return
+	}
+	response.Header.Del("Content-Encoding")
+	response.Header.Del("Content-Length")
+	response.ContentLength, response.Uncompressed = -1, true
+	response.Body = &inflated{body: response.Body}
+}
+
+// inflated is a compressed body. It reads nothing before the first Read.
+type inflated struct {
+	body io.ReadCloser
+	text *gzip.Reader
+	err  error
+}
+
+// Read returns decompressed bytes.
+func (i *inflated) Read(p []byte) (int, error) {
+	if i.text == nil && i.err == nil {
+		i.text, i.err = gzip.NewReader(i.body)
+	}
+	if i.err != nil {
+		return 0, i.err
+	}
+	return i.text.Read(p)
+}
+
+func (i *inflated) Close() error { return i.body.Close() }

@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -267,4 +269,96 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 	}
 	tell()
 	g.note(func(p *Progress) { p.Done++ })
+}
+
+// gatherInstead lists each kind whose list of all namespaces was forbidden in the namespaces of
+// Scope.Instead, and records in the coverage why the other namespaces are missing. If namespaces
+// may not be listed, it reads those that the scope names with a GET. It returns the places of all
+// results.
+func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
+	namespaces := g.scope.Instead
+	var again []Place
+	var refused []int // the results that the new ones replace
+	for i, p := range places {
+		switch {
+		case p.Namespace != "" || !apierrors.IsForbidden(g.results[i].err):
+		case p.Resource.Namespaced && len(namespaces) > 0:
+			g.results[i].replaced = true
+			coverage.FailOthers(p.Resource.GroupResource(), reason.Forbidden, g.results[i].err.Error())
+			for _, ns := range namespaces {
+				again, refused = append(again, Place{p.Resource, ns}), append(refused, i)
+			}
+		case p.Resource.Is(object.Namespace):
+			c.nameNamespaces(ctx, slices.Concat(g.scope.Namespaces, namespaces), g)
+		}
+	}
+	if len(again) == 0 {
+		return places, nil
+	}
+	second := &gathering{scope: g.scope, progress: g.progress, results: make([]gathered, len(again)), state: g.state}
+	second.state.Kinds += len(again)
+	if err := c.gather(ctx, again, second); err != nil {
+		return nil, err
+	}
+	for i := range again {
+		if err := second.results[i].err; err != nil && len(namespaces) == 1 {
+			// Nothing of the resource was listed. The error in the namespace is more specific.
+			g.results[refused[i]].replaced, g.results[refused[i]].err = false, err
+		}
+	}
+	g.results = append(g.results, second.results...)
+	g.state = second.state
+	return append(places, again...), nil
+}
+
+// nameNamespaces reads the namespaces by name. One that cannot be read stays a gap.
+func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gathering) {
+	for _, name := range names {
+		if _, o, err := c.Raw(ctx, object.Namespace.Ref("", name)); err == nil {
+			g.named = append(g.named, o)
+		}
+	}
+}
+
+// secretKind is the kind whose metadata does not show whether the tokens controller deletes an
+// object: the type is not in the metadata, and the secret data must not be read for it.
+const secretKind = "Secret"
+
+// settleTokens lists the Secrets of the token type, if some objects may be tokens, and records
+// which objects are. If the list fails, that stays unknown.
+//
+// The type of a Secret never changes, so the later list is valid for the same uid. An object that
+// it lacks has another type, or is gone and will not be deleted again. Objects that only the later
+// list has are newer and left out.
+//
+// Upstream: pkg/apis/core/validation/validation.go ValidateSecretUpdate.
+// Upstream: pkg/registry/core/secret/strategy.go SelectableFields.
+func (c *Client) settleTokens(ctx context.Context, at Place, objects []*object.Object) {
+	if at.Resource.Kind != secretKind || at.Resource.Group != "" ||
+		!slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Token() != nil }) {
+		return
+	}
+	tokens := map[types.UID]bool{}
+	by := Selection{Fields: fields.OneTermEqualSelector("type", object.TokenType).String()}
+	_, err := c.List(ctx, at, by, Listing{
+		Object: func(o *object.Object) error {
+			tokens[o.UID] = true
+			return nil
+		},
+		Restart: func() { clear(tokens) },
+	})
+	if err != nil {
+		return
+	}
+	for i, o := range objects {
+		if o.Token() == nil {
+			continue
+		}
+		objects[i] = o.Clone()
+		life := objects[i].Edit()
+		life.Facts = nil
+		if tokens[o.UID] {
+			life.Facts = object.TokenBy(o.Token().Account, o.Token().AccountUID, object.TokenType)
+		}
+	}
 }

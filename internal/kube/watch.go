@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
-	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -24,8 +23,8 @@ import (
 type frameReader struct {
 	resource object.Resource
 	whole    bool
-	shared   *message.Builder
-	meta     *message.Metadata
+	shared   *manifest.Builder
+	meta     *manifest.Metadata
 	intern   *manifest.Interner
 	decoded  int
 	buf      []byte
@@ -189,15 +188,15 @@ func broken(err error) error {
 // event decodes a WatchEvent.
 func (rd *frameReader) event(text []byte) (frame, error) {
 	var name string
-	var e message.Envelope
-	err := message.Each(text, func(tag uint64, text []byte, _ uint64) error {
+	var e manifest.Envelope
+	err := manifest.Each(text, func(tag uint64, text []byte, _ uint64) error {
 		switch tag {
-		case message.BytesTag(1):
+		case manifest.BytesTag(1):
 			name = string(text)
-		case message.BytesTag(2):
-			raw, err := message.First(text)
+		case manifest.BytesTag(2):
+			raw, err := manifest.First(text)
 			if err == nil {
-				e, err = message.Open(raw)
+				e, err = manifest.Open(raw)
 			}
 			return err
 		}

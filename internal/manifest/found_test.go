@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -180,3 +181,6 @@ func sameFound(t *testing.T, how string, a, b *found, errA, errB error) {
 		t.Fatalf("%s: the positions differ:\n%s", how, diff)
 	}
 }
+
+// indent formats JSON like kubectl: indented by four.
+func indent(to *bytes.Buffer, text []byte) error { return json.Indent(to, text, "", "    ") }

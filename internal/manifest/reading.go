@@ -107,3 +107,150 @@ func within(place func() string, err error) error {
 	p.Message = place() + ": " + p.Message
 	return p
 }
+
+// span is a part of an item's text.
+type span struct{ from, to int }
+
+// ownerSpans is an owner reference in the input.
+type ownerSpans struct {
+	apiVersion, kind, name, uid span
+	controller, block           object.Flag
+}
+
+// labelSpans is a label in the input.
+type labelSpans struct{ key, value span }
+
+// item is the buffer for reading one object. It is reused for the next one, so that only kept data
+// is allocated.
+type item struct {
+	// line is the first line of the object. seen has a bit for each field that occurred.
+	line int
+	seen field
+	// text has all strings that were read. Spans point into it.
+	text []byte
+
+	apiVersion, kind, namespace span
+	name, uid, version          span
+	more                        span // metadata.continue
+	account, accountUID, typed  span // of a Secret
+	link                        span // the top-level selfLink of a flattened list
+	created, deleted            int64
+	generation, grace           int64
+	owners                      []ownerSpans
+	labels                      []labelSpans
+	finalizers                  []span
+	protection                  object.Protection
+	revision                    uint32
+
+	// factsOf is the kind by which spec, status and the other fields were read. While the kind is
+	// unknown, everything that any kind needs of them is kept.
+	factsOf              *factKind
+	factsRead            bool
+	factsSeen            uint32
+	facts                facts
+	spec, status, beside keptText
+}
+
+// facts are the fields of spec, status and annotations, by kind.
+type facts struct {
+	pod        object.PodFacts
+	namespace  object.NamespaceFacts
+	definition object.CRDFacts
+	job        object.JobFacts
+	volume     object.PVFacts
+	claim      object.ResourceClaimFacts
+	cidr       object.ServiceCIDRFacts
+	address    object.IPAddressFacts
+	set        object.StatefulSetFacts
+	account    object.ServiceAccountFacts
+	role       object.ClusterRoleFacts
+	// specified is true if there was a spec, stated if there was a status.
+	specified, stated bool
+	// moment is when the object was last written, in seconds since 1970; 0 if unknown.
+	moment int64
+	// kubelet is the version of the kubelet of a Node.
+	kubelet string
+	// scoped is true if a definition had its scope, conditioned if it had conditions.
+	scoped, conditioned bool
+	// oldVersion is spec.version of a v1beta1 CustomResourceDefinition.
+	oldVersion string
+	// key is the buffer for the key of shared facts.
+	key []byte
+}
+
+// field is a set of fields.
+type field uint64
+
+const (
+	hasAPIVersion field = 1 << iota
+	hasKind
+	hasMetadata
+	hasSpec
+	hasStatus
+	hasItems
+	hasName
+	hasNamespace
+	hasUID
+	hasVersion
+	hasOwners
+	hasLabels
+	hasCreated
+	hasGeneration
+	hasFinalizers
+	hasDeleted
+	hasGrace
+	hasContinue
+	hasAnnotations
+	hasMirror
+	hasProtect
+	hasResourcePolicy
+	hasRevision
+	hasProvisioner
+	hasMigratedTo
+	hasAccount
+	hasAccountUID
+	hasType
+
+	hasGraceValue // deletionGracePeriodSeconds is present and not null
+	hasFlatItems  // the fields of metadata are at the top level
+)
+
+func (it *item) reset(line int) {
+	*it = item{
+		line: line,
+		text: it.text[:0], owners: it.owners[:0], labels: it.labels[:0], finalizers: it.finalizers[:0],
+		facts: facts{key: it.facts.key}, spec: it.spec.again(), status: it.status.again(), beside: it.beside.again(),
+	}
+}
+
+// hasKept reports whether text was kept because the kind was unknown.
+func (it *item) hasKept() bool { return !it.spec.empty() || !it.status.empty() || !it.beside.empty() }
+
+// hasFacts reports whether any field was read or kept that facts may follow from.
+func (it *item) hasFacts() bool {
+	return it.seen&(hasSpec|hasStatus) != 0 || it.factsSeen != 0 || !it.beside.empty()
+}
+
+func (it *item) bytes(s span) []byte { return it.text[s.from:s.to] }
+
+// once records the occurrence of field f. A second occurrence is a Problem: choosing one of the
+// values would be a guess.
+func (l *lexer) once(it *item, f field, name string) error {
+	if it.seen&f != 0 {
+		return l.wrong("%s is there twice", name)
+	}
+	it.seen |= f
+	return nil
+}
+
+// string reads a string into the item's text; null is empty.
+func (l *lexer) string(it *item, to *span, name string) error {
+	from := len(it.text)
+	text, err := l.text(it.text, name)
+	if err != nil {
+		return err
+	}
+	it.text = text
+	*to = span{from, len(text)}
+	return nil
+}

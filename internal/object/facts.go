@@ -1,5 +1,11 @@
 package object
 
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
 // Facts are the fields of a kind, besides metadata, that the deletion of its objects depends on.
 // Their JSON is that of a stored snapshot.
 type Facts interface {
@@ -74,4 +80,115 @@ func equalFacts(a, b Facts) bool {
 		return a == b
 	}
 	return a.equal(b)
+}
+
+// NamespaceFacts returns nil unless the object is a Namespace.
+func (o *Object) NamespaceFacts() *NamespaceFacts {
+	f, _ := o.lifecycle().Facts.(*NamespaceFacts)
+	return f
+}
+
+// NamespaceFacts are the fields that the deletion of a namespace depends on.
+type NamespaceFacts struct {
+	Phase string `json:"phase,omitzero"`
+	// Finalizers are spec.finalizers, not metadata.finalizers.
+	Finalizers []string `json:"finalizers,omitempty"`
+}
+
+func (n *NamespaceFacts) store(s *StoredFacts) { s.Namespace = n }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (n *NamespaceFacts) Share(text func(string) string) {
+	n.Phase = text(n.Phase)
+	for i := range n.Finalizers {
+		n.Finalizers[i] = text(n.Finalizers[i])
+	}
+}
+
+func (n *NamespaceFacts) equal(x Facts) bool {
+	y, ok := x.(*NamespaceFacts)
+	return ok && n.Phase == y.Phase && slices.Equal(n.Finalizers, y.Finalizers)
+}
+
+// ServiceCIDR returns nil unless the object is a ServiceCIDR and the dump has its spec.
+func (o *Object) ServiceCIDR() *ServiceCIDRFacts {
+	f, _ := o.lifecycle().Facts.(*ServiceCIDRFacts)
+	return f
+}
+
+// ServiceCIDRFacts are the fields that the deletion of a ServiceCIDR depends on (spec §7.1).
+type ServiceCIDRFacts struct {
+	// CIDRs are spec.cidrs, unparsed.
+	CIDRs []string `json:"cidrs,omitempty"`
+}
+
+func (c *ServiceCIDRFacts) store(s *StoredFacts) { s.ServiceCIDR = c }
+
+// Share does nothing: there is nothing to share.
+func (c *ServiceCIDRFacts) Share(func(string) string) {}
+
+func (c *ServiceCIDRFacts) equal(x Facts) bool {
+	y, ok := x.(*ServiceCIDRFacts)
+	return ok && slices.Equal(c.CIDRs, y.CIDRs)
+}
+
+// IPAddress returns nil unless the object is an IPAddress and the dump has its spec.
+func (o *Object) IPAddress() *IPAddressFacts {
+	f, _ := o.lifecycle().Facts.(*IPAddressFacts)
+	return f
+}
+
+// IPAddressFacts are spec.parentRef of an IPAddress: the object that it is deleted with.
+type IPAddressFacts struct {
+	Group     string `json:"g,omitzero"`
+	Resource  string `json:"r,omitzero"`
+	Namespace string `json:"s,omitzero"`
+	Name      string `json:"n,omitzero"`
+}
+
+func (a *IPAddressFacts) store(s *StoredFacts) { s.IPAddress = a }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (a *IPAddressFacts) Share(text func(string) string) {
+	a.Group, a.Resource, a.Namespace = text(a.Group), text(a.Resource), text(a.Namespace)
+}
+
+func (a *IPAddressFacts) equal(x Facts) bool {
+	y, ok := x.(*IPAddressFacts)
+	return ok && *a == *y
+}
+
+// ResourceClaim returns nil unless the object is a ResourceClaim and the dump has its status.
+func (o *Object) ResourceClaim() *ResourceClaimFacts {
+	f, _ := o.lifecycle().Facts.(*ResourceClaimFacts)
+	return f
+}
+
+// ResourceClaimFacts are the fields that the deletion of a ResourceClaim depends on (spec §7.1).
+type ResourceClaimFacts struct {
+	// Reserved are status.reservedFor: the users of the claim.
+	Reserved []Reservation `json:"for,omitempty"`
+}
+
+// Reservation is one user of a ResourceClaim, in its namespace.
+type Reservation struct {
+	Group    string    `json:"g,omitzero"`
+	Resource string    `json:"r"`
+	Name     string    `json:"n"`
+	UID      types.UID `json:"u,omitzero"`
+}
+
+func (c *ResourceClaimFacts) store(s *StoredFacts) { s.ResourceClaim = c }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (c *ResourceClaimFacts) Share(text func(string) string) {
+	for i := range c.Reserved {
+		r := &c.Reserved[i]
+		r.Group, r.Resource = text(r.Group), text(r.Resource)
+	}
+}
+
+func (c *ResourceClaimFacts) equal(x Facts) bool {
+	y, ok := x.(*ResourceClaimFacts)
+	return ok && slices.Equal(c.Reserved, y.Reserved)
 }

@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -167,4 +168,176 @@ func equalPointees[T comparable](a, b *T) bool {
 		return a == b
 	}
 	return *a == *b
+}
+
+// Flag is an optional boolean of an owner reference. Unset and false mean the same to the
+// collector, but two references that differ in it are not equal, which matters when the API server
+// removes duplicates.
+type Flag uint8
+
+// The values of a Flag.
+const (
+	Unset Flag = iota
+	False
+	True
+)
+
+// FlagOf converts an optional boolean to a Flag.
+func FlagOf(b *bool) Flag {
+	switch {
+	case b == nil:
+		return Unset
+	case *b:
+		return True
+	default:
+		return False
+	}
+}
+
+// Bool converts the flag to Kubernetes' form; nil if unset.
+func (f Flag) Bool() *bool {
+	switch f {
+	case False:
+		return new(false)
+	case True:
+		return new(true)
+	default:
+		return nil
+	}
+}
+
+// OwnerReference is one entry of metadata.ownerReferences. It is comparable:
+// equality is the semantic deep equality of the API server.
+type OwnerReference struct {
+	APIVersion         string
+	Kind               string
+	Name               string
+	UID                types.UID
+	Controller         Flag
+	BlockOwnerDeletion Flag
+}
+
+// Blocks reports whether the reference blocks a foreground deletion of its owner.
+func (o OwnerReference) Blocks() bool { return o.BlockOwnerDeletion == True }
+
+// SameOwners reports whether two lists share memory: readers share the list of adjacent siblings.
+// Lists that don't may still be equal.
+func SameOwners(a, b []OwnerReference) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// In returns the identity that the reference names for a dependent in the namespace. References
+// have no namespace: an owner is in the namespace of its dependent, or cluster-scoped.
+func (o OwnerReference) In(namespace string) Ref {
+	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: namespace, Name: o.Name, UID: o.UID}
+}
+
+// Names reports whether the reference has exactly the coordinates and the UID of r.
+func (o OwnerReference) Names(r Ref) bool {
+	return o.UID == r.UID && o.Name == r.Name && o.Kind == r.Kind && o.APIVersion == r.APIVersion
+}
+
+// WithoutOwners returns the owners without the given UIDs. It doesn't change the input, and returns
+// it if nothing matches.
+func WithoutOwners(owners []OwnerReference, uids []types.UID) []OwnerReference {
+	if !slices.ContainsFunc(owners, func(o OwnerReference) bool { return slices.Contains(uids, o.UID) }) {
+		return owners
+	}
+	kept := make([]OwnerReference, 0, len(owners))
+	for _, o := range owners {
+		if !slices.Contains(uids, o.UID) {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
+
+// Labels is a set of labels as one canonical string: `key NUL value NUL` for each, sorted by key.
+// It costs two words and can be shared and compared. It implements apimachinery's labels.Labels, so
+// selectors match it directly.
+type Labels string
+
+// LabelsOf returns the canonical form.
+func LabelsOf(m map[string]string) Labels {
+	if len(m) == 0 {
+		return ""
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	for _, k := range keys {
+		b.WriteString(k)
+		b.WriteByte(0)
+		b.WriteString(m[k])
+		b.WriteByte(0)
+	}
+	return Labels(b.String())
+}
+
+// All calls yield for each label in key order until it returns false.
+func (l Labels) All(yield func(key, value string) bool) {
+	rest := string(l)
+	for rest != "" {
+		key, tail, _ := strings.Cut(rest, "\x00")
+		value, next, _ := strings.Cut(tail, "\x00")
+		if !yield(key, value) {
+			return
+		}
+		rest = next
+	}
+}
+
+// Lookup returns the value of a label and whether it exists.
+func (l Labels) Lookup(label string) (value string, exists bool) {
+	for k, v := range l.All {
+		if k == label {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// Has reports whether the label exists.
+func (l Labels) Has(label string) bool {
+	_, ok := l.Lookup(label)
+	return ok
+}
+
+// Get returns the value of a label, "" if it doesn't exist.
+func (l Labels) Get(label string) string {
+	v, _ := l.Lookup(label)
+	return v
+}
+
+// EventType is the type of a watch event.
+type EventType uint8
+
+// The watch events.
+const (
+	Added EventType = iota
+	Modified
+	Deleted
+)
+
+// String returns the event type as written in a watch stream.
+func (t EventType) String() string {
+	switch t {
+	case Modified:
+		return "MODIFIED"
+	case Deleted:
+		return "DELETED"
+	default:
+		return "ADDED"
+	}
+}
+
+// Event is one change of one object, as a watch reports it. Old is the object before a Modified
+// event, nil if the watcher doesn't know it. Object of a Deleted event is the last state.
+type Event struct {
+	Type   EventType
+	Object *Object
+	Old    *Object
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
@@ -50,7 +50,7 @@ func (r *recorder) admit(verb object.Verbs, ref object.Ref) error {
 // forbidden returns the API server's answer to a write that a policy denies.
 //
 // Upstream: apiserver/pkg/admission/errors.go NewForbidden.
-func (r *recorder) forbidden(ref object.Ref, why evidence.Refusal) error {
+func (r *recorder) forbidden(ref object.Ref, why health.Refusal) error {
 	gr := schema.GroupResource{Group: ref.Group(), Resource: ref.Kind}
 	if known, err := r.snap.Resources.For(ref.APIVersion, ref.Kind); err == nil {
 		gr = known.GroupResource()
@@ -62,15 +62,15 @@ func (r *recorder) forbidden(ref object.Ref, why evidence.Refusal) error {
 // does not answer. The namespace controller deletes collections.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteCollection.
-func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (evidence.Refusal, bool) {
-	w := evidence.Write{Operation: evidence.Update, Object: r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
+func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (health.Refusal, bool) {
+	w := health.Write{Operation: health.Update, Object: r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
 	if verb == object.Delete {
-		w.Operation, w.Unnamed = evidence.Remove, r.actor == controllers.NamespaceName
+		w.Operation, w.Unnamed = health.Remove, r.actor == controllers.NamespaceName
 	}
 	w.Ours = r.actor == outcome.ActorUser
 	w.First = w.Ours
 	if r.neighbours.Around == nil || w.Object == nil || verb == object.Create {
-		return evidence.Refusal{}, false
+		return health.Refusal{}, false
 	}
 	if verb != object.Delete {
 		w.Subresource = r.subresource()
@@ -78,7 +78,7 @@ func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (evidence.Refusa
 	return r.neighbours.Around.Refuses(w)
 }
 
-func internalError(r evidence.Refusal) error {
+func internalError(r health.Refusal) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: r.Text(),
 	}}

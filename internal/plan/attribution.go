@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -24,9 +24,9 @@ type attribution struct {
 	writes func() []Write
 	// cachedMap is the impact map of the snapshot before our first request. No collector may
 	// continue to use its graph.
-	cachedMap *impact.Map
+	cachedMap *reach.Map
 	// reached is the set of objects that deletes of our requested objects may touch.
-	reached *impact.Set
+	reached *reach.Set
 	// withoutUs maps each object that changes without our requests, once earlier deletions finish,
 	// to its last state: nil if it is deleted.
 	withoutUs map[outcome.Key]*object.Object
@@ -78,15 +78,15 @@ func (c *attribution) reaches(o *object.Object) bool {
 }
 
 // impactMap returns the impact map of the snapshot before our first request.
-func (c *attribution) impactMap() *impact.Map {
+func (c *attribution) impactMap() *reach.Map {
 	if c.cachedMap == nil {
-		c.cachedMap = impact.New(c.snap, Start(c.snap, engine.Upstream).Graph())
+		c.cachedMap = reach.New(c.snap, Start(c.snap, engine.Upstream).Graph())
 	}
 	return c.cachedMap
 }
 
 // computeReached computes reached on an impact map of the snapshot before our first request.
-func (c *attribution) computeReached(m *impact.Map) {
+func (c *attribution) computeReached(m *reach.Map) {
 	c.reached = m.From(c.requested()...)
 }
 

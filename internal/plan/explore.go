@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -23,7 +24,7 @@ const MostInReach = 2000
 
 // explorationScope is what a request can reach. Other runs are tried on it.
 type explorationScope struct {
-	region *impact.Region
+	region *reach.Region
 	// part is the region as a snapshot, and reached the objects in it that may change. nil if no
 	// other runs are tried.
 	part    *snapshot.Snapshot
@@ -73,11 +74,11 @@ func (s *simulation) findExplorationScope(g *graph.Graph) *explorationScope {
 
 // impactMapOf returns the impact map of the snapshot. g must be the graph of a collector that has
 // observed the whole snapshot and done nothing.
-func (s *simulation) impactMapOf(g *graph.Graph) *impact.Map {
+func (s *simulation) impactMapOf(g *graph.Graph) *reach.Map {
 	if s.options.reachCache != nil {
 		return s.options.reachCache.paths
 	}
-	return impact.New(s.snap, g)
+	return reach.New(s.snap, g)
 }
 
 // explore tries other runs and marks each object that ends differently in one of them. It tries
@@ -166,7 +167,7 @@ type explorer struct {
 func (x *explorer) tryRun(ctx context.Context, m *collectorState, random *rand.Rand) error {
 	o := x.s.options
 	other := newSimulation(x.s.explorationScope.part, x.s.seed, Options{
-		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, collectorState: m,
+		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, NoSteps: true, collectorState: m,
 		overdue: x.s.neighbours.Late, overdueSearched: true,
 	})
 	other.recorder.silent, other.finalizerControllers.cache = true, x.controllerCache
@@ -233,4 +234,68 @@ func (s *simulation) messageWithoutEnds(out *outcome.Outcome) string {
 	alone := *out
 	alone.DependsOnTiming, alone.Ends = false, nil
 	return s.effects(&alone)[0].Message
+}
+
+// hasOneEnd reports whether everything within reach of a delete has the same end under every
+// schedule. It decides this without simulating them, and returns false if in doubt.
+//
+// Order matters if two deletes reach one object and the first changes what the second finds.
+// Examples are two owners that lose their references one after the other, an owner that counts as
+// existing again once it no longer waits for its dependents (Q24), and a finalizer that holds the
+// middle of a chain (Q25). There is one end if each object is deleted through only one other
+// object, and nothing that waits is held. Deletions that began before the request never have a
+// certain end.
+func (s Seed) hasOneEnd(m *reach.Map, within *reach.Region, targets []*object.Object) bool {
+	if s.Verb != Delete {
+		return false
+	}
+	var sources []*object.Object
+	ranges, is := 0, map[*object.Object]bool{}
+	for _, o := range targets {
+		is[o] = true
+	}
+	return !within.Any(func(o *object.Object) bool {
+		targeted := is[o]
+		if o.Is(object.ServiceCIDR) && (targeted || slices.ContainsFunc(m.Sources(o), within.Has)) {
+			ranges++ // the second of two deleted ranges may find its addresses covered by the first
+		}
+		sources = m.AppendSources(sources[:0], o)
+		return ranges > 1 || s.mayDependOnOrder(m, o, within, targeted, sources)
+	})
+}
+
+// mayDependOnOrder reports whether the end of an object may depend on the order of the deletes that
+// reach it from its sources. targeted is true if the request deletes the object itself.
+func (s Seed) mayDependOnOrder(m *reach.Map, o *object.Object, within *reach.Region, targeted bool, sources []*object.Object) bool {
+	if !m.Settled(o) || o.Is(object.CRD) {
+		return true
+	}
+	if s.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || reach.Container(o)) {
+		return true // it may count as existing again once it no longer waits for its dependents
+	}
+	owners, others := 0, 0
+	for i, x := range sources {
+		switch {
+		case !within.Has(x) || slices.Contains(sources[:i], x):
+		case o.RefersTo(x.UID):
+			for _, ref := range o.Owners {
+				if ref.UID == x.UID { // repeated references are not always merged
+					owners++
+				}
+			}
+		default:
+			others++
+		}
+	}
+	if targeted {
+		others++
+	}
+	switch {
+	case owners == 0:
+		return false
+	case owners > 1 || len(o.Owners) > 1 && others > 0:
+		return true
+	default:
+		return others > 0 && s.Policy != engine.Background
+	}
 }

@@ -8,9 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -222,5 +225,132 @@ func TestStrictAssumesWhatWasNotSeen(t *testing.T) {
 	}
 	if got := assumed(wholeSnapshot(t, part.Objects...), engine.Strict); got != "" {
 		t.Errorf("everything was seen: assumed of %q", got)
+	}
+}
+
+// TestAdoption checks that the plan assumes that no controller adopts an orphaned object, if one
+// could or might be able to, and only then.
+//
+// Covers: S243
+func TestAdoption(t *testing.T) {
+	const set = "apps/v1 ReplicaSet s/first\n"
+	const pod = set + "v1 Pod s/p owners=first!^ node=n1 phase=Running\n"
+	for name, test := range map[string]struct {
+		world  string
+		hidden string
+		want   bool
+	}{
+		"another ReplicaSet":                    {pod + "apps/v1 ReplicaSet s/second", "", true},
+		"a StatefulSet":                         {pod + "apps/v1 StatefulSet s/second", "", true},
+		"nobody":                                {pod, "", false},
+		"one elsewhere":                         {pod + "apps/v1 ReplicaSet t/second", "", false},
+		"one that goes":                         {pod + "apps/v1 ReplicaSet s/second deleting fin=x/y", "", false},
+		"a kind that does not adopt pods":       {pod + "apps/v1 Deployment s/second", "", false},
+		"DaemonSets were not seen":              {pod, "DaemonSet", true},
+		"Deployments were not seen":             {pod, "Deployment", false},
+		"a pod that another one controls":       {set + "apps/v1 StatefulSet s/second\nv1 Pod s/p owners=first!,second^ node=n1", "", false},
+		"a ReplicaSet and another Deployment":   {"apps/v1 Deployment s/d\napps/v1 ReplicaSet s/r owners=d!^\napps/v1 Deployment s/other", "", true},
+		"a ReplicaSet and nobody":               {"apps/v1 Deployment s/d\napps/v1 ReplicaSet s/r owners=d!^", "", false},
+		"what nobody adopts":                    {set + "v1 ConfigMap s/c owners=first^\napps/v1 ReplicaSet s/second", "", false},
+		"a revision and another StatefulSet":    {"apps/v1 StatefulSet s/d\napps/v1 ControllerRevision s/r owners=d!^\napps/v1 StatefulSet s/other", "", true},
+		"a pod that is being deleted meanwhile": {set + "v1 Pod s/p owners=first!^ node=n1 deleting=+30 grace=30\napps/v1 ReplicaSet s/second", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, err := scenario.ParseWorld(test.world, scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			target := objects[0].Ref
+			coverage := allBut(test.hidden, reason.NotInDump)
+			snap, err := snapshot.New(objects, scenario.Resources(), coverage, snapshot.Source{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.OrphanPolicy, target), plan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := slices.ContainsFunc(result.Plan.Effects, func(e report.Effect) bool {
+				return e.Outcome == report.Orphaned && slices.Contains(e.Assumptions, controllers.AdoptionAssumption)
+			})
+			if said != test.want {
+				t.Errorf("said %v, want %v: %+v", said, test.want, result.Plan.Effects)
+			}
+		})
+	}
+}
+
+// TestBecauseNamesEveryOwner checks that a plan names the owners that decide, at any position among
+// the references and under both rules.
+func TestBecauseNamesEveryOwner(t *testing.T) {
+	for _, n := range []int{63, 64, 65, 200} {
+		for _, tt := range []struct {
+			name                 string
+			owners               func(i int) string
+			outcome              report.Outcome
+			because, removed     int
+			strict               report.Outcome
+			strictReason, reason string
+		}{
+			{
+				name: "all absent", owners: func(i int) string { return fmt.Sprintf("v1:ConfigMap:o%d:o%d", i, i) },
+				outcome: report.Deleted, because: n, reason: "NoExistingOwner", strict: report.Deleted, strictReason: "NoExistingOwner",
+			},
+			{
+				name: "the last one is there", owners: func(i int) string {
+					if i == n-1 {
+						return "home"
+					}
+					return fmt.Sprintf("v1:ConfigMap:o%d:o%d", i, i)
+				},
+				outcome: report.Pruned, because: 1, removed: n - 1, reason: "DanglingReferences",
+				strict: report.Pruned, strictReason: "DanglingReferences",
+			},
+			{
+				name: "the last one is in another namespace", owners: func(i int) string {
+					if i == n-1 {
+						return "v1:ConfigMap:away:away"
+					}
+					return fmt.Sprintf("v1:ConfigMap:o%d:o%d", i, i)
+				},
+				outcome: report.Deleted, because: n, reason: "NoExistingOwner", strict: report.Kept, strictReason: "AbsenceNotProven",
+			},
+		} {
+			var owners []string
+			for i := range n {
+				owners = append(owners, tt.owners(i))
+			}
+			objects, err := scenario.ParseWorld("v1 ConfigMap n/home\nv1 ConfigMap m/away\nv1 Secret n/c owners="+strings.Join(owners, ","), scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rules := range []engine.Rules{engine.Upstream, engine.Strict} {
+				result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: rules})
+				if err != nil {
+					t.Fatal(err)
+				}
+				outcome, reason, because := tt.outcome, tt.reason, tt.because
+				if rules == engine.Strict {
+					outcome, reason = tt.strict, tt.strictReason
+					if outcome == report.Kept {
+						because = 1
+					}
+				}
+				var e report.Effect
+				for _, x := range result.Plan.Effects {
+					if object.Ref(x.Object).Name == "c" {
+						e = x
+					}
+				}
+				if e.Outcome != outcome || e.Reason != reason || len(e.Because) != because || outcome == report.Pruned && len(e.RemovedReferences) != tt.removed {
+					t.Errorf("%d owners, %s, %s: %s %s because of %d, %d removed; want %s %s because of %d, %d removed",
+						n, tt.name, rules, e.Outcome, e.Reason, len(e.Because), len(e.RemovedReferences), outcome, reason, because, tt.removed)
+				}
+			}
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -39,7 +39,7 @@ kind: ConfigMap
 metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: rest, uid: u-rest}]}
 `, since)})
 	seed := plan.DeleteSeed(engine.Background, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u-ns"})
-	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: evidence.New(snap, seen, noon.Unix())})
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Health: health.New(snap, seen, noon.Unix())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ metadata: {name: data, namespace: shop, uid: u-data, deletionTimestamp: "2026-05
 		{engine.Upstream, 32, open, open, open},
 		{engine.Strict, 0, goes, goes, open},
 	} {
-		o := plan.Options{Rules: c.rules, Explore: c.explore, Surroundings: evidence.New(snap, seen, noon.Unix())}
+		o := plan.Options{Rules: c.rules, Explore: c.explore, Health: health.New(snap, seen, noon.Unix())}
 		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), o)
 		if err != nil {
 			t.Fatal(err)

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -12,7 +12,7 @@ type reachCache struct {
 	// collector has observed the whole snapshot and done nothing. nil if part is set. paths are the
 	// paths along which deletes spread.
 	collector *engine.Collector
-	paths     *impact.Map
+	paths     *reach.Map
 	// part contains the objects that may change because of the seed or by themselves, and the
 	// objects that decide about them, in object.Compare order. A simulation of part ends as one of
 	// the whole snapshot does. nil if part would be too large to save work.
@@ -26,7 +26,7 @@ const minPartRatio = 4
 // findReach finds what a seed may reach in a snapshot.
 func findReach(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *reachCache {
 	c := Start(snap, rules)
-	found := &reachCache{paths: impact.New(snap, c.Graph())}
+	found := &reachCache{paths: reach.New(snap, c.Graph())}
 	starts := found.paths.Restless()
 	for _, ref := range seed.Targets {
 		if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
@@ -61,7 +62,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 // managerState returns the state of kube-controller-manager's lease, if it matters for an object
 // that is said to be deleted or changed. Empty otherwise.
 func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
-	around := s.options.Surroundings // neighbours has none left in the later future
+	around := s.options.Health // neighbours has none left in the later future
 	if around == nil {
 		return ""
 	}
@@ -211,4 +212,126 @@ func SourceOf(snap *snapshot.Snapshot) report.Source {
 		src.Type, src.Server, src.Context, src.Namespaces = "cluster", snap.Source.Server, snap.Source.Context, snap.Source.Namespaces
 	}
 	return src
+}
+
+// namespaceScope limits a plan to the namespaces that its request can affect.
+type namespaceScope struct {
+	collects    bool
+	notAskedFor func(*object.Object) bool
+	attribution *attribution
+	// namespaces are those of the targets and of the objects that the request affects. The empty
+	// one means cluster-scoped objects. nil means all namespaces.
+	namespaces map[string]bool
+}
+
+func (s *simulation) namespaceScope() namespaceScope {
+	return namespaceScope{collects: s.seed.Verb == Collect, notAskedFor: s.notAskedFor, attribution: &s.attribution}
+}
+
+// limitedTo limits the scope to the namespaces of the targets and of the outcomes that the request
+// causes.
+func (n namespaceScope) limitedTo(targets []object.Ref, all *outcome.Outcomes) namespaceScope {
+	n.namespaces = map[string]bool{}
+	for _, ref := range targets {
+		n.namespaces[ref.Namespace] = true
+	}
+	for _, out := range all.All() {
+		if !out.AlreadyHappening || out.Anyway {
+			n.namespaces[out.Track.First.Namespace] = true
+		}
+	}
+	return n
+}
+
+// includes reports whether an outcome belongs in the plan. For a collection in some namespaces,
+// garbage, protected objects and earlier deletions elsewhere don't, unless they follow from what it
+// does there.
+func (n namespaceScope) includes(out *outcome.Outcome) bool {
+	o := out.Track.First
+	switch {
+	case n.collects:
+		return !n.notAskedFor(o) || n.attribution.reaches(o)
+	case n.namespaces == nil:
+		return true
+	default:
+		return !out.AlreadyHappening || out.Anyway || n.namespaces[o.Namespace]
+	}
+}
+
+// filterStuck removes attempts in namespaces that the request cannot affect.
+func (n namespaceScope) filterStuck(all []report.Stuck) []report.Stuck {
+	if n.collects || n.namespaces == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(s report.Stuck) bool { return s.Object.Namespace != "" && !n.namespaces[s.Object.Namespace] })
+}
+
+// finalState is the end of a simulation, as the input of controllers.ComesBack.
+type finalState struct {
+	*simulation
+	// last is the result of the previous Find: siblings look up the same owner.
+	last struct {
+		ref      object.Ref
+		object   *object.Object
+		standing controllers.Standing
+	}
+}
+
+// Find returns the object that the snapshot has at the coordinates, in its last state, and whether
+// it still exists.
+func (s *finalState) Find(ref object.Ref) (*object.Object, controllers.Standing) {
+	if s.last.ref != ref {
+		s.last.ref = ref
+		s.last.object, s.last.standing = s.lookup(ref)
+	}
+	return s.last.object, s.last.standing
+}
+
+func (s *finalState) lookup(ref object.Ref) (*object.Object, controllers.Standing) {
+	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil {
+		if r, err := s.recorder.Resource(ref.APIVersion, ref.Kind); err == nil && s.snap.Covers(r, ref.Namespace) {
+			return nil, controllers.Gone
+		}
+		return nil, controllers.Unseen
+	}
+	if tr := s.tracks.Known(o); tr != nil {
+		o = tr.Last
+	}
+	if o == nil || o.BeingDeleted() {
+		return nil, controllers.Gone
+	}
+	return o, controllers.Lives
+}
+
+// Rules returns the rules of the cluster's release.
+func (s *finalState) Rules() release.Rules { return s.snap.Version().Rules() }
+
+// Definition returns the CustomResourceDefinition that serves an API version and still exists at
+// the end.
+func (s *finalState) Definition(apiVersion string) object.Ref {
+	for _, r := range s.snap.Resources.All() {
+		if r.APIVersion() != apiVersion || r.Group == "" {
+			continue
+		}
+		ref := s.snap.RefTo(object.CRD, "", r.Name+"."+r.Group)
+		if o, standing := s.Find(ref); standing == controllers.Lives {
+			return o.Ref
+		}
+	}
+	return object.Ref{}
+}
+
+// addRecreator adds to the effect on a deleted object the controller that creates it again.
+func (s *finalState) addRecreator(e *report.Effect, out *outcome.Outcome) {
+	again, ok := controllers.ComesBack(s, out.Track.First)
+	if !ok {
+		return
+	}
+	e.Recreator, e.RecreatedWhen = again.Controller, again.When
+	if again.For.Name != "" {
+		ref := report.RefOf(again.For)
+		e.RecreatedBy = &ref
+	}
+	e.Assumptions = append(slices.Clip(e.Assumptions), "for what comes back, "+again.Assumption)
 }

@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -83,4 +86,218 @@ func (h requiredReleases) releasesAt(ref object.Ref) *releaseSet {
 // namedReleases returns the releases of the named finalizers of an object.
 func (h requiredReleases) namedReleases(o *object.Object, names []string) []report.Release {
 	return slices.DeleteFunc(h.controllers.releasesOf(o), func(r report.Release) bool { return !slices.Contains(names, r.Finalizer) })
+}
+
+// releaseSet is a set of finalizers that must be removed before something happens. Objects below
+// the same root wait for the same set. So it is built once, shared by many effects, and never
+// changed. A nil releaseSet is empty.
+type releaseSet struct {
+	list []report.Release
+	// withRunning and withoutRunning count the finalizers with and without a running controller.
+	// firstRunning and firstOther are the indexes of the first of each.
+	withRunning, withoutRunning int
+	firstRunning, firstOther    int
+	// othersGone is true if the controllers of all of withoutRunning are gone.
+	othersGone bool
+	// runningOnly contains those with a running controller. It is computed on first use.
+	runningOnly *releaseSet
+}
+
+func newReleaseSet(list []report.Release) *releaseSet {
+	if len(list) == 0 {
+		return nil
+	}
+	o := &releaseSet{list: slices.Clip(list), othersGone: true}
+	for i, r := range list {
+		if r.State == report.ControllerRuns {
+			if o.withRunning++; o.withRunning == 1 {
+				o.firstRunning = i
+			}
+			continue
+		}
+		if o.withoutRunning++; o.withoutRunning == 1 {
+			o.firstOther = i
+		}
+		o.othersGone = o.othersGone && r.State == report.ControllerGone
+	}
+	return o
+}
+
+// releases returns the finalizers.
+func (o *releaseSet) releases() []report.Release {
+	if o == nil {
+		return nil
+	}
+	return o.list
+}
+
+// onlyRunning returns the finalizers that have a running controller.
+func (o *releaseSet) onlyRunning() *releaseSet {
+	if o == nil || o.withoutRunning == 0 {
+		return o
+	}
+	if o.runningOnly == nil {
+		list := slices.DeleteFunc(slices.Clone(o.list), func(r report.Release) bool { return r.State != report.ControllerRuns })
+		if o.runningOnly = newReleaseSet(list); o.runningOnly == nil {
+			o.runningOnly = &releaseSet{othersGone: true}
+		}
+	}
+	return o.runningOnly
+}
+
+// messageSuffix returns the part of an effect's message that names the finalizers that must be
+// removed first, and says if their controllers do not run.
+//
+// A refused write is not held by a finalizer. For that, recovery says when it will succeed.
+func (o *releaseSet) messageSuffix(e *report.Effect, recovery string) string {
+	if o == nil {
+		o = &releaseSet{othersGone: true}
+	}
+	recovery = cmp.Or(recoveryFrom(reason.Code(e.Reason)), recovery)
+	others := func() string { return releaseText(e.Object, o.list[o.firstOther], o.withoutRunning) }
+	text := ""
+	if e.AtOnce != "" && o.withRunning > 0 {
+		text += ", once " + releaseText(e.Object, o.list[o.firstRunning], o.withRunning)
+	}
+	switch {
+	case e.Later == "":
+		return text
+	case o.withoutRunning == 0 && e.Outcome == report.Kept && e.Later == report.Deleted:
+		return text + "; is deleted once " + recovery
+	case o.withoutRunning == 0 && e.Outcome == report.Kept && e.Later == report.Orphaned:
+		return text + "; is orphaned once " + recovery
+	case o.withoutRunning == 0 && e.Outcome == report.Kept:
+		return text + "; changes once " + recovery
+	case o.withoutRunning == 0:
+		return text
+	case e.Outcome == report.Blocked:
+	case e.Later == report.Deleted:
+		text += "; goes when " + others()
+	case e.Later == report.Unknown:
+		text += "; its outcome is unknown when " + others()
+	case e.Later == report.Blocked:
+		text += "; is deleted when " + others()
+	default:
+		text += "; changes when " + others()
+	}
+	if e.Outcome == report.Blocked && e.Reason != string(reason.FinalizerRemains) || !o.othersGone {
+		return text
+	}
+	return text + "; its controller is not running"
+}
+
+// recoveryFrom returns what must work again before an object that stays for a reason is deleted.
+// Empty if that could be several things.
+func recoveryFrom(why reason.Code) string {
+	switch why {
+	case reason.CollectorNotWorking, reason.DeletionMissed:
+		return "the garbage collector works again"
+	case reason.ControllerNotWorking:
+		return "kube-controller-manager works again"
+	case reason.PodNotFinished, reason.NodeNotReady:
+		return "the kubelet of its node works again"
+	case reason.WebhookUnreachable:
+		return "the webhook answers"
+	default:
+		return ""
+	}
+}
+
+// releaseText names the controller, the finalizer and the object of the first of several removals,
+// and counts the rest. of is the object that the message is about.
+func releaseText(of report.Ref, r report.Release, several int) string {
+	text := r.Finalizer
+	if r.Object != of {
+		text += " of " + r.Object.ShortName()
+	}
+	if n := several - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more,", n)
+	}
+	if r.State == report.ControllerRuns {
+		return cmp.Or(r.Controller, "its controller") + " removes " + text
+	}
+	return text + " is removed"
+}
+
+// unionCache caches the unions of two sets.
+type unionCache map[[2]*releaseSet]*releaseSet
+
+func (j unionCache) union(a, b *releaseSet) *releaseSet {
+	switch {
+	case a == nil || a == b:
+		return b
+	case b == nil:
+		return a
+	}
+	both, known := j[[2]*releaseSet{a, b}]
+	if !known {
+		var u releaseSetBuilder
+		u.addReleases(a.list)
+		u.addReleases(b.list)
+		both = newReleaseSet(u.list)
+		j[[2]*releaseSet{a, b}] = both
+	}
+	return both
+}
+
+// releaseSetBuilder builds a set of finalizers without duplicates. A namespace may wait for
+// thousands. A single joined set, and a union of two sets that was built before, are shared.
+type releaseSetBuilder struct {
+	// sets contains the joined sets, as long as these are at most two.
+	sets []*releaseSet
+	list []report.Release
+	// index contains the entries of list, if it is long.
+	index map[report.Release]bool
+}
+
+// addSet adds a set.
+func (u *releaseSetBuilder) addSet(o *releaseSet) {
+	switch {
+	case o == nil || slices.Contains(u.sets, o):
+	case len(u.list) == 0 && len(u.sets) < 2:
+		u.sets = append(u.sets, o)
+	default:
+		u.addReleases(o.list)
+	}
+}
+
+func (u *releaseSetBuilder) addReleases(more []report.Release) {
+	if len(more) == 0 {
+		return
+	}
+	parts := u.sets
+	u.sets = nil
+	for _, o := range parts {
+		u.addReleases(o.list)
+	}
+	const short = 8
+	if u.index == nil && len(u.list)+len(more) > short {
+		u.index = make(map[report.Release]bool, len(u.list)+len(more))
+		for _, r := range u.list {
+			u.index[r] = true
+		}
+	}
+	for _, r := range more {
+		if u.index[r] || u.index == nil && slices.Contains(u.list, r) {
+			continue
+		}
+		u.list = append(u.list, r)
+		if u.index != nil {
+			u.index[r] = true
+		}
+	}
+}
+
+func (u *releaseSetBuilder) isEmpty() bool { return len(u.sets)+len(u.list) == 0 }
+
+// build returns the set.
+func (u *releaseSetBuilder) build(j unionCache) *releaseSet {
+	switch len(u.sets) {
+	case 0:
+		return newReleaseSet(u.list)
+	case 1:
+		return u.sets[0]
+	default:
+		return j.union(u.sets[0], u.sets[1])
+	}
 }

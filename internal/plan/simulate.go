@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -31,9 +31,9 @@ type Options struct {
 	Reads bool
 	// Keep withholds writes of our own collector from objects. nil withholds none. See Keeper.
 	Keep Keeper
-	// Surroundings is the health of the other controllers. nil if it is unknown: they are then
+	// Health is the health of the other controllers. nil if it is unknown: they are then
 	// assumed to do their part.
-	Surroundings *evidence.Surroundings
+	Health *health.Assessment
 	// OnlyNear leaves out what happens anyway in namespaces that the request does not affect. For a
 	// collection, the Keeper decides which namespaces are included.
 	OnlyNear bool
@@ -43,7 +43,7 @@ type Options struct {
 	// nor execute them. Guard then allows no write, and Writes is empty.
 	Unrecorded bool
 	// Controller names the controller of a finalizer and reports whether it runs. nil asks
-	// Surroundings. If those are nil too, no finalizer's controller is known.
+	// Health. If those are nil too, no finalizer's controller is known.
 	Controller ControllerOf
 	// Guards are additional inputs of the digest: each flag that changes what is done or that
 	// weakens a guard, and, for a cluster, the content of each target.
@@ -142,8 +142,8 @@ func (s *simulation) runSchedules(ctx context.Context, left withheld) (*outcome.
 
 // EffectOn simulates a seed and returns its effect on one object: Kept if nothing touches it. For a
 // delete, the effect includes both futures. around may be nil.
-func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *evidence.Surroundings) (report.Effect, error) {
-	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true, Unrecorded: true})
+func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *health.Assessment) (report.Effect, error) {
+	s := newSimulation(snap, seed, Options{Health: around, NoSteps: true, Unrecorded: true})
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
@@ -210,7 +210,7 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
-	beside := outcome.NewNeighbours(snap, o.Surroundings)
+	beside := outcome.NewNeighbours(snap, o.Health)
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
 		recorder:  newRecorder(beside, o.simulatedObjects(snap), o.Reads),
@@ -227,8 +227,8 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		Server: s.recorder.server, Lookups: unrecordedReads{s.recorder}, Collector: s.collector,
 		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
 	}
-	if o.Controller == nil && o.Surroundings != nil {
-		s.options.Controller = controllerLookup{o.Surroundings, snap, s.judge}.controllerOf
+	if o.Controller == nil && o.Health != nil {
+		s.options.Controller = controllerLookup{o.Health, snap, s.judge}.controllerOf
 	}
 	s.attribution = attribution{snap: snap, seed: seed, rules: o.Rules, tracks: s.tracks, writes: s.writes}
 	s.finalizerControllers = finalizerControllers{lookup: s.options.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}

@@ -2,13 +2,18 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
+	admission "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // Upstream: apimachinery/pkg/apis/meta/v1/types.go NamespaceSystem, NamespacePublic,
@@ -136,4 +141,173 @@ func parseKind(name string) (schema.GroupKind, bool) {
 
 func kindOf(r object.Ref) schema.GroupKind {
 	return schema.GroupKind{Group: r.Group(), Kind: r.Kind}
+}
+
+// DefaultMaxDeletes is the default of Limits.MaxDeletes.
+const DefaultMaxDeletes = 1000
+
+// Limits bound one run. A plan above a limit is refused as a whole and before any write, since half
+// of it would be another plan.
+type Limits struct {
+	// MaxDeletes is the maximum number of objects that the plan may delete.
+	MaxDeletes int
+}
+
+// RefusalReason is the rule that refuses a plan.
+type RefusalReason string
+
+// The reasons for refusing a plan.
+const (
+	// TooManyDeletes: the plan deletes more objects than MaxDeletes.
+	TooManyDeletes RefusalReason = "TooManyDeletes"
+	// ProtectedObject: the plan deletes an object that is protected.
+	ProtectedObject RefusalReason = "ProtectedObject"
+	// UnseenObject: the plan deletes an object that was not read, so an annotation may protect it.
+	UnseenObject RefusalReason = "UnseenObject"
+	// UnseenContent: the plan deletes a namespace or a CRD, and some of its content was not read.
+	UnseenContent RefusalReason = "UnseenContent"
+)
+
+// Refusal is the error of a plan that must not be executed.
+type Refusal struct {
+	Reason RefusalReason
+	// Planned and Limit are set for TooManyDeletes.
+	Planned, Limit int
+	// Object is set for ProtectedObject and UnseenObject; Why only for the former.
+	Object object.Ref
+	Why    reason.Code
+}
+
+// Error names the rule and what violates it.
+func (r *Refusal) Error() string {
+	switch r.Reason {
+	case TooManyDeletes:
+		return fmt.Sprintf("the plan deletes %d objects, at most %d are allowed", r.Planned, r.Limit)
+	case ProtectedObject:
+		return fmt.Sprintf("the plan deletes %s, which is protected: %s", r.Object, r.Why)
+	default:
+		return fmt.Sprintf("the plan deletes %s, and whether an annotation protects it is unknown", r.Object)
+	}
+}
+
+// Deletes returns the objects that the plan deletes or may delete.
+func Deletes(account []report.Consequence) iter.Seq[report.Ref] {
+	return func(yield func(report.Ref) bool) {
+		for i := range account {
+			if c := &account[i]; c.Change == report.ChangeDeleted {
+				if !yield(c.Object) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func countDeletes(account []report.Consequence) (n int) {
+	for i := range account {
+		if account[i].Change == report.ChangeDeleted {
+			n++
+		}
+	}
+	return n
+}
+
+// Check refuses a run that is above a limit; nil if it is not.
+func (l Limits) Check(account []report.Consequence) *Refusal {
+	if n := countDeletes(account); n > l.MaxDeletes {
+		return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: l.MaxDeletes}
+	}
+	return nil
+}
+
+// Screen returns a refusal for each object that the policy forbids to delete, in the order of
+// account. find returns an object as it was read, nil if it was not.
+func (p Policy) Screen(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
+	var list []Refusal
+	for deleted := range Deletes(account) {
+		ref := object.Ref(deleted)
+		seen := find(ref)
+		if seen == nil {
+			seen = &object.Object{Ref: ref}
+			if _, protected := p.Check(seen); !protected {
+				list = append(list, Refusal{Reason: UnseenObject, Object: ref})
+				continue
+			}
+		}
+		if why, protected := p.Check(seen); protected {
+			list = append(list, Refusal{Reason: ProtectedObject, Object: ref, Why: why})
+		}
+	}
+	return list
+}
+
+// dataKinds are the kinds with data that can't be recreated from the rest of the cluster, or that
+// contain such objects. The worst loss comes first.
+var dataKinds = []schema.GroupKind{
+	object.Namespace.GroupKind,
+	object.CRD.GroupKind,
+	object.PV.GroupKind,
+	object.PVC.GroupKind,
+	object.Secret.GroupKind,
+	object.StatefulSet.GroupKind,
+	object.ConfigMap.GroupKind,
+}
+
+// Data reports whether an object holds data, and its rank among the kinds of data. A confirmation
+// lists these objects separately. Custom resources are data, too, because their operators may keep
+// data for them.
+func Data(r object.Ref, custom bool) (place int, ok bool) {
+	if custom {
+		return slices.Index(dataKinds, object.Secret.GroupKind), true
+	}
+	place = slices.Index(dataKinds, kindOf(r))
+	return place, place >= 0
+}
+
+// Protect is the name of the admission policy for the rbac command.
+const Protect = "protect"
+
+// AdmissionPolicy returns a ValidatingAdmissionPolicy and its binding. The API server then refuses
+// every DELETE of an object that object.ProtectAnnotation protects, by the rule of
+// object.ProtectionBy: any value but exactly `false`. This includes requests of the garbage
+// collector and the namespace controller. Removing the annotation is an UPDATE, and allowed.
+//
+// A DELETE of a collection is admitted object by object. A policy never sees requests for
+// admission policies and webhook configurations themselves.
+//
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.DeleteCollection.
+// Upstream: apiserver/pkg/admission/plugin/policy/generic/plugin.go Plugin.Dispatch.
+func AdmissionPolicy() []runtime.Object {
+	const name = "protect.kubectl-gc.io"
+	fail, all := admission.Fail, admission.AllScopes
+	forbidden := metav1.StatusReasonForbidden
+	meta := metav1.ObjectMeta{Name: name}
+	version := admission.SchemeGroupVersion.String()
+	return []runtime.Object{
+		&admission.ValidatingAdmissionPolicy{
+			TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: "ValidatingAdmissionPolicy"},
+			ObjectMeta: meta,
+			Spec: admission.ValidatingAdmissionPolicySpec{
+				FailurePolicy: &fail,
+				MatchConstraints: &admission.MatchResources{ResourceRules: []admission.NamedRuleWithOperations{{
+					RuleWithOperations: admission.RuleWithOperations{
+						Operations: []admission.OperationType{admission.Delete},
+						Rule:       admission.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}, Scope: &all},
+					},
+				}}},
+				Validations: []admission.Validation{{
+					Expression: object.ProtectExpression,
+					Message:    "protected by its annotation " + object.ProtectAnnotation + ": remove the annotation first",
+					Reason:     &forbidden,
+				}},
+			},
+		},
+		&admission.ValidatingAdmissionPolicyBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: version, Kind: "ValidatingAdmissionPolicyBinding"},
+			ObjectMeta: meta,
+			Spec: admission.ValidatingAdmissionPolicyBindingSpec{
+				PolicyName: name, ValidationActions: []admission.ValidationAction{admission.Deny},
+			},
+		},
+	}
 }

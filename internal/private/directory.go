@@ -204,3 +204,49 @@ func (d *Directory) Remove(name string) error { return d.root.Remove(name) }
 
 // Close closes the directory.
 func (d *Directory) Close() error { return d.root.Close() }
+
+// Whole writes a file atomically, with access for the user only. It replaces an existing file.
+func Whole(path string, write func(File) error) error {
+	part := path + ".partial"
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, fileMode)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, remove(part))
+	}
+	return nil
+}
+
+func remove(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// DamageError reports that a file differs from what was written.
+type DamageError struct {
+	File string
+	// Line is counted from 1; 0 for the whole file.
+	Line int
+	Why  string
+}
+
+// Error names the file, the line and the damage.
+func (e *DamageError) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Why
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
+}

@@ -101,3 +101,188 @@ var Plan = &Family{
 		{Code: RulesUnknown, Short: "a ClusterRole that it aggregates goes, and others may allow the same", Long: "As RulesAggregated, but not all ClusterRoles were seen, and another one may have the same rules: whether rules are removed is unknown."},
 	}, standstill),
 }
+
+// Results of the rules of the collector.
+const (
+	NoOwners                 Code = "NoOwners"
+	ExistingOwner            Code = "ExistingOwner"
+	DanglingReferences       Code = "DanglingReferences"
+	NoExistingOwner          Code = "NoExistingOwner"
+	WaitingOwner             Code = "WaitingOwner"
+	WaitingOwnerInCycle      Code = "WaitingOwnerInCycle"
+	NoBlockingDependents     Code = "NoBlockingDependents"
+	WaitingForDependents     Code = "WaitingForDependents"
+	BeingDeleted             Code = "BeingDeleted"
+	NotFound                 Code = "NotFound"
+	UIDMismatch              Code = "UIDMismatch"
+	OwnerRefInvalidNamespace Code = "OwnerRefInvalidNamespace"
+	UnknownOwnerKind         Code = "UnknownOwnerKind"
+	OwnerNotCovered          Code = "OwnerNotCovered"
+	ObjectNotCovered         Code = "ObjectNotCovered"
+	LookupFailed             Code = "LookupFailed"
+	OrphanDependents         Code = "OrphanDependents"
+	NotObserved              Code = "NotObserved"
+	AbsenceNotProven         Code = "AbsenceNotProven"
+	Contended                Code = "Contended"
+)
+
+// Collector has the reasons of the garbage collector.
+var Collector = &Family{
+	Title: "Reasons of the garbage collector",
+	Found: "in effects, steps and explanations",
+	Meanings: []Meaning{
+		{Code: NoOwners, Short: "it has no owners", Long: "It has no owner references: the garbage collector never deletes it."},
+		{Code: ExistingOwner, Short: "an owner exists and does not wait for its dependents", Long: "An owner exists and does not wait for its dependents: it stays."},
+		{Code: DanglingReferences, Short: "an owner keeps it; references to other owners are removed", Long: "An owner exists: it stays. Its references to absent or waiting owners are removed."},
+		{Code: NoExistingOwner, Short: "every owner is absent", Long: "Every owner is absent: it is garbage and is deleted."},
+		{Code: WaitingOwner, Short: "an owner waits for its deletion, and no other owner keeps it", Long: "No owner keeps it, and an owner that is being deleted in the foreground waits for it: it is deleted."},
+		{Code: WaitingOwnerInCycle, Short: "an owner waits for its deletion, and the owners may form a cycle", Long: "As WaitingOwner, and one of its dependents waits for dependents: first its references stop blocking, in case the owners form a cycle."},
+		{Code: NoBlockingDependents, Short: "no dependent blocks the deletion any more", Long: "No dependent blocks its foreground deletion: the finalizer foregroundDeletion is removed."},
+		{Code: WaitingForDependents, Short: "dependents block the deletion", Long: "Its foreground deletion waits for blocking dependents."},
+		{Code: BeingDeleted, Short: "it is already being deleted", Long: "It is already being deleted and does not wait for dependents: the garbage collector ignores it."},
+		{Code: NotFound, Short: "it does not exist", Long: "It is gone. Its dependents are examined."},
+		{Code: UIDMismatch, Short: "an object of that name has another UID", Long: "An object of that name has another uid: the original is gone."},
+		{Code: OwnerRefInvalidNamespace, Short: "it is cluster-scoped and refers to a namespaced owner", Long: "It is cluster-scoped and refers to a namespaced owner, which cannot be looked up: it stays and is never retried."},
+		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: it stays and is retried forever."},
+		ownerNotCovered,
+		{Code: ObjectNotCovered, Short: "the snapshot does not cover it", Long: "The snapshot does not cover it: it may or may not exist."},
+		{Code: LookupFailed, Short: "a read failed", Long: "A read failed, or an owner has an impossible name: the attempt is repeated."},
+		{Code: OrphanDependents, Short: "the Orphan policy removes the references of its dependents first", Long: "The Orphan policy removes the references of its dependents, then the finalizer orphan."},
+		{Code: NotObserved, Short: "it exists, but its kind is not watched", Long: "It exists, but its kind is not watched: it is requested again and again."},
+		{Code: AbsenceNotProven, Short: "it is not proven that an owner is absent", Long: "Kubernetes' collector would call an owner absent, but that is not proven: by the strict rules it stays."},
+		{Code: Contended, Short: "it changed repeatedly while it was judged", Long: "It changed repeatedly between read and write: it stays, and is tried again later."},
+	},
+}
+
+// Reasons why a deletion does not progress, in plans and in the findings of stuck.
+const (
+	NodeNotReady           Code = "NodeNotReady"
+	NodeGone               Code = "NodeGone"
+	APIServiceUnavailable  Code = "APIServiceUnavailable"
+	WebhookUnreachable     Code = "WebhookUnreachable"
+	PolicyDenies           Code = "PolicyDenies"
+	PolicyUnknown          Code = "PolicyUnknown"
+	CollectorNotWorking    Code = "CollectorNotWorking"
+	ControllerNotWorking   Code = "ControllerNotWorking"
+	CRDCleanupFails        Code = "CRDCleanupFails"
+	NamespaceDeletionFails Code = "NamespaceDeletionFails"
+	PodNotFinished         Code = "PodNotFinished"
+)
+
+// standstill has the meanings that the families Plan and Stuck share.
+var standstill = []Meaning{
+	{Code: NodeNotReady, Severity: Error, Short: "its kubelet does not report", Long: "The kubelet of the node does not report (Ready is Unknown, or its heartbeat has stopped), so it does not end the pod."},
+	{Code: NodeGone, Severity: Error, Short: "its node is gone", Long: "The node of the pod is gone: no kubelet ends the pod, and pod GC has not removed it."},
+	{Code: APIServiceUnavailable, Severity: Error, Short: "an aggregated API does not answer", Long: "An aggregated API does not answer: no namespace can be emptied while discovery fails."},
+	{Code: WebhookUnreachable, Severity: Error, Short: "a required webhook does not answer", Long: "A webhook must admit a request that its deletion needs, and does not answer."},
+	{Code: PolicyDenies, Severity: Error, Short: "an admission policy denies it", Long: "A ValidatingAdmissionPolicy denies a request that its deletion needs. So does the webhook of Crossplane for objects that a Usage names, and that of OpenKruise for objects with its label."},
+	{Code: PolicyUnknown, Severity: Warning, Short: "a policy or webhook may refuse it", Long: "A ValidatingAdmissionPolicy, or a webhook that depends on a label, may deny a request that its deletion needs. It could not be evaluated: its expression needs more than a snapshot has, or what it selects was not seen."},
+	{Code: CollectorNotWorking, Severity: Error, Short: "the garbage collector does not do its part", Long: "Only the garbage collector holds it, and has not acted for minutes, or kube-controller-manager has given up its lease."},
+	{Code: ControllerNotWorking, Severity: Error, Short: "a controller does not do its part", Long: "Only a controller of Kubernetes holds it, and has not acted for minutes, or kube-controller-manager has given up its lease."},
+	{Code: CRDCleanupFails, Severity: Error, Short: "its instances cannot be deleted", Long: "The API server says that it cannot delete the instances of the CRD, or has not deleted them for minutes."},
+	{Code: NamespaceDeletionFails, Severity: Error, Short: "its content cannot be deleted", Long: "The namespace controller says that it cannot discover or delete the content of the namespace."},
+	{Code: PodNotFinished, Severity: Warning, Short: "the kubelet has not ended it", Long: "The grace period of the pod ended minutes ago, and the kubelet has not ended the pod. Its node is not known to be broken."},
+}
+
+// Late reports whether a code says that a controller is overdue with a deletion, or fails to finish
+// it.
+func (c Code) Late() bool {
+	switch c {
+	case CollectorNotWorking, ControllerNotWorking, CRDCleanupFails, NamespaceDeletionFails, PodNotFinished, DeletionMissed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Reasons of an explanation in addition to those of the collector.
+const (
+	OwnerIsGarbage Code = "OwnerIsGarbage"
+)
+
+// Explanation has the reasons of an explanation in addition to those of the collector.
+var Explanation = &Family{
+	Title: "Reasons of an explanation",
+	Found: "in addition to those of the garbage collector",
+	Meanings: []Meaning{
+		{Code: OwnerIsGarbage, Short: "its owner is garbage itself", Long: "Its owner still exists and is garbage itself: it is deleted after the owner."},
+	},
+}
+
+// Reasons not to remove a finalizer.
+const (
+	NotBeingDeleted         Code = "NotBeingDeleted"
+	FinalizerNotThere       Code = "FinalizerNotThere"
+	CollectorFinalizer      Code = "CollectorFinalizer"
+	ConsumerExists          Code = "ConsumerExists"
+	ConsumerUnknown         Code = "ConsumerUnknown"
+	InstancesExist          Code = "InstancesExist"
+	InstancesUnknown        Code = "InstancesUnknown"
+	NamespaceNotEmpty       Code = "NamespaceNotEmpty"
+	NamespaceContentUnknown Code = "NamespaceContentUnknown"
+	LeaksOutside            Code = "LeaksOutside"
+)
+
+// Refusal has the reasons not to remove a finalizer.
+var Refusal = &Family{
+	Title: "Reasons not to remove a finalizer",
+	Found: "in the refusals of remove-finalizer; in parentheses the flag that lifts it",
+	Meanings: []Meaning{
+		{Code: NotBeingDeleted, Short: "the object is not being deleted", Long: "The object is not being deleted: the finalizer holds nothing up, and its controller would add it again. Nothing lifts this."},
+		{Code: FinalizerNotThere, Short: "the object does not have it", Long: "The object does not have it. Nothing lifts this."},
+		{Code: CollectorFinalizer, Short: "it is the garbage collector's", Long: "It is the garbage collector's, which behaves differently without it (`--unlock=gc`)."},
+		{Code: ConsumerExists, Short: "the object is in use", Long: "It protects the object, which is in use (`--unlock=in-use`)."},
+		{Code: ConsumerUnknown, Short: "whether the object is in use is not known", Long: "It protects the object, which may be in use (`--unlock=in-use`)."},
+		{Code: InstancesExist, Short: "the CRD has instances", Long: "The CRD has instances (`--unlock=instances`)."},
+		{Code: InstancesUnknown, Short: "whether the CRD has instances is not known", Long: "The CRD may have instances (`--unlock=instances`)."},
+		{Code: NamespaceNotEmpty, Short: "the namespace has content", Long: "The namespace has content (`--unlock=content`)."},
+		{Code: NamespaceContentUnknown, Short: "whether the namespace is empty is not known", Long: "The namespace may have content that could not be listed (`--unlock=content`)."},
+		{Code: LeaksOutside, Short: "it represents something outside the cluster", Long: "It is the last pointer to something outside of the cluster (`--unlock=leak`)."},
+	},
+}
+
+// Reasons not to delete garbage.
+const (
+	ProtectedNamespace    Code = "ProtectedNamespace"
+	ProtectedByAnnotation Code = "ProtectedByAnnotation"
+	ProtectedByHelm       Code = "ProtectedByHelm"
+	ProtectedKind         Code = "ProtectedKind"
+	NotLeading            Code = "NotLeading"
+	SafetyLimitTripped    Code = "SafetyLimitTripped"
+	Gathering             Code = "Gathering"
+)
+
+// Gate has the reasons not to delete garbage.
+var Gate = &Family{
+	Title: "Reasons not to delete",
+	Found: "in the events, metrics and log of the controller; the first four in the refusals of `delete` and `collect`, too",
+	Meanings: []Meaning{
+		{Code: ProtectedNamespace, Long: "It is a namespace that the cluster depends on. Nothing lifts this."},
+		{Code: ProtectedByAnnotation, Long: "It has the annotation kubectl-gc.io/protect, or may have it because it was never seen. Removing the annotation lifts this."},
+		{Code: ProtectedByHelm, Long: "It has the annotation helm.sh/resource-policy: keep. Removing the annotation lifts this."},
+		{Code: ProtectedKind, Long: "Its kind is protected until it is allowed."},
+		{Code: NotLeading, Short: "the lease was not renewed in time, so another replica may lead"},
+		{Code: SafetyLimitTripped, Short: "the safety limit has tripped: nothing is written until a person approves", Long: "More would be deleted than the limit allows: nothing is written until a person approves."},
+		{Code: Gathering, Short: "it has just become garbage, and more may follow"},
+	},
+}
+
+// Differences of older releases of Kubernetes from the newest.
+const (
+	NamespaceUnordered Code = "NamespaceUnordered"
+	OwnerMisplaced     Code = "OwnerMisplaced"
+	TokenRenewed       Code = "TokenRenewed"
+	UpdateRefused      Code = "UpdateRefused"
+)
+
+// Release has the differences between releases.
+var Release = &Family{
+	Title: "Differences between releases",
+	Found: "in versionDifferences of a source: what releases before the named one do",
+	Meanings: []Meaning{
+		{Code: NamespaceUnordered, Short: "a namespace's pods are not deleted first"},
+		{Code: OwnerMisplaced, Short: "one owner reference to a wrong place can get every object with that owner deleted"},
+		{Code: TokenRenewed, Short: "a ServiceAccount whose token is deleted gets a new one"},
+		{Code: UpdateRefused, Short: "what is left of a namespace that is gone cannot be updated, and keeps its finalizers"},
+	},
+}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -154,4 +155,129 @@ func checkupNotes(s Style, c *report.Checkup) []string {
 		notes = append(notes, "Compared with the dump of "+s.text(c.EarlierTakenAt)+".")
 	}
 	return append(notes, completeness(s, c.Source, c.Complete, c.Gaps)...)
+}
+
+// checkupTitles are the titles of findings about a collector.
+var checkupTitles = map[reason.Code]string{
+	reason.GarbageOld:              "Garbage that should be gone by now",
+	reason.GarbageLeft:             "Garbage, and since when is not known",
+	reason.ForegroundStuck:         "Foreground deletion that makes no progress",
+	reason.ForegroundWaits:         "Foreground deletion that waits only for the garbage collector",
+	reason.OrphanStuck:             "Orphaning that makes no progress",
+	reason.CollectorMissedDeletion: "Both finalizers of the garbage collector: it does half of the work until it restarts",
+	reason.WriteRefused:            "A policy, or a webhook that does not answer, is in the way of the garbage collector",
+	reason.WriteDoubtful:           "A policy or webhook may be in the way of the garbage collector",
+	reason.KindUnlisted:            "A kind that is served cannot be listed",
+	reason.GroupUndiscovered:       "An API is registered and does not answer",
+	reason.LeaseAbsent:             "kube-controller-manager has no lease",
+	reason.LeaseExpired:            "kube-controller-manager does not renew its lease",
+	reason.CollectorSwitchedOff:    "The garbage collector is switched off",
+	reason.GraphKindUnknown:        "The garbage collector does not see a kind",
+	reason.GraphObjectUnknown:      "The garbage collector has not seen these objects",
+	reason.GraphNodeGone:           "The garbage collector takes for living what is gone",
+	reason.GraphOwnersDiffer:       "The garbage collector knows other owners",
+	reason.GraphStateDiffers:       "The garbage collector has missed that these are being deleted",
+}
+
+// inspection is one check of a checkup, with the codes that it may find.
+type inspection struct {
+	name  string
+	codes []reason.Code
+	// looked reports whether the check could be made.
+	looked func(*report.Checkup) bool
+}
+
+// inspections are all checks. A refusal by a policy or webhook counts for each of the first three.
+var inspections = []inspection{
+	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused, reason.WriteDoubtful}, always},
+	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused, reason.WriteDoubtful}, timed},
+	{"no orphaning without progress", []reason.Code{reason.OrphanStuck, reason.WriteRefused, reason.WriteDoubtful}, timed},
+	{"no deletion that was missed", []reason.Code{reason.CollectorMissedDeletion}, timed},
+	{"every kind can be listed", []reason.Code{reason.KindUnlisted}, discovered},
+	{"every API answers", []reason.Code{reason.GroupUndiscovered}, discovered},
+	{"the lease of kube-controller-manager is renewed", []reason.Code{reason.LeaseExpired}, leased},
+	{"the garbage collector sees every kind", []reason.Code{reason.GraphKindUnknown}, compared},
+	{"it has seen every object", []reason.Code{reason.GraphObjectUnknown}, compared},
+	{"it knows what is gone", []reason.Code{reason.GraphNodeGone}, compared},
+	{"it knows all owners", []reason.Code{reason.GraphOwnersDiffer}, compared},
+	{"it knows what is being deleted", []reason.Code{reason.GraphStateDiffers}, compared},
+}
+
+func always(*report.Checkup) bool       { return true }
+func timed(c *report.Checkup) bool      { return !restsOn(c, reason.TimeUnknown) }
+func discovered(c *report.Checkup) bool { return !restsOn(c, reason.KindsNotKnown) }
+func leased(c *report.Checkup) bool     { return restsOn(c, reason.LeaseRenewed) }
+func compared(c *report.Checkup) bool   { return c.Graph != nil && c.Graph.Compared > 0 }
+
+// restsOn reports whether a verdict has a reason.
+func restsOn(c *report.Checkup, code reason.Code) bool {
+	return slices.ContainsFunc(c.Reasons, func(r report.CheckupReason) bool { return r.Code == string(code) })
+}
+
+// passed returns the inspections without findings.
+func passed(c *report.Checkup) []string {
+	var names []string
+	for _, i := range inspections {
+		found := func(f report.Finding) bool { return slices.Contains(i.codes, reason.Code(f.Code)) }
+		if i.looked(c) && !slices.ContainsFunc(c.Findings, found) {
+			names = append(names, i.name)
+		}
+	}
+	return names
+}
+
+// passedText counts the passed checks. Wide output lists them.
+func passedText(s Style, c *report.Checkup) string {
+	names := passed(c)
+	if len(names) == 0 {
+		return ""
+	}
+	seen := ""
+	if restsOn(c, reason.NotAllSeen) {
+		seen = " for what was seen"
+	}
+	noun := "check"
+	if len(c.Findings) > 0 {
+		noun = "other check"
+	}
+	if s.Wide {
+		return plural(len(names), noun) + " passed" + seen + ": " + strings.Join(names, ", ") + "."
+	}
+	return plural(len(names), noun) + " passed" + seen + ": -o wide"
+}
+
+// checkupVerdict returns the verdict in one sentence.
+func checkupVerdict(c *report.Checkup) string {
+	switch c.Verdict {
+	case report.CollectorWorking:
+		return "The garbage collector works: what it knows agrees with the cluster."
+	case report.CollectorNotWorking:
+		return "The garbage collector does not work, or not for everything."
+	case report.CollectorNoProblemFound:
+		return "No problem found with the garbage collector. That is not proof that it works."
+	case report.CollectorUnknown:
+	}
+	text := "Cannot tell whether the garbage collector works"
+	if why := unknownBecause(c); len(why) > 0 {
+		text += ": " + enumerate(why, len(why))
+	}
+	return text + "."
+}
+
+// unknownBecause returns the reasons for an unknown verdict that are no findings.
+func unknownBecause(c *report.Checkup) []string {
+	var why []string
+	for _, because := range []struct {
+		code reason.Code
+		text string
+	}{
+		{reason.TimeUnknown, "the dump does not say when it was taken"},
+		{reason.KindsNotKnown, "which kinds are served is not known"},
+		{reason.NotAllSeen, "not everything could be looked at"},
+	} {
+		if restsOn(c, because.code) {
+			why = append(why, because.text)
+		}
+	}
+	return why
 }

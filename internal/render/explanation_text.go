@@ -3,6 +3,8 @@ package render
 import (
 	"bufio"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -125,4 +127,223 @@ func explainUse(w *writer, e *report.Explanation) {
 		text = strings.TrimSuffix(text, ": ") + " (" + s.text(x.ReclaimPolicy) + "): "
 	}
 	w.atMost(factLines, text+s.text(x.Message), 2)
+}
+
+// explainFacts writes the main facts about an object: its owners, its dependents, the deletes that
+// delete it, and its last warning.
+func explainFacts(w *writer, e *report.Explanation) {
+	s := w.style
+	if owners := ownerChain(s, e); owners != "" {
+		w.atMost(factLines, "Owned by: "+owners, 2)
+	}
+	if len(e.Dependents) > 0 {
+		w.atMost(factLines, "Owns: "+dependentsText(s, e.Dependents), 2)
+	}
+	if idle := idleFinalizers(s, e.Finalizers); idle != "" {
+		w.atMost(factLines, "When deleted, it waits for: "+idle, 2)
+	}
+	explainDeletes(w, e)
+	if e.Verdict == report.Garbage && strings.HasPrefix(e.Next, "DELETE") {
+		w.line("Next: the garbage collector deletes it.")
+	}
+	if d := e.Deadlock; d != nil {
+		w.atMost(factLines, s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". Nothing ends this by itself.", 2)
+	}
+	explainWarnings(w, e)
+}
+
+// ownerChain returns the chain of owners; with several owners, only these.
+func ownerChain(s Style, e *report.Explanation) string {
+	if len(e.Owners) > 1 {
+		names := make([]string, 0, manyRefs)
+		for _, o := range e.Owners[:min(len(e.Owners), manyRefs)] {
+			names = append(names, s.name(o.Ref)+classText(s, o.Class))
+		}
+		return enumerate(names, len(e.Owners))
+	}
+	var links []string
+	for i, c := range e.Chain {
+		if left := len(e.Chain) - manyRefs; left > 0 && i >= manyRefs-1 && i < len(e.Chain)-1 {
+			if i == manyRefs-1 {
+				links = append(links, strconv.Itoa(left)+" more")
+			}
+			continue
+		}
+		links = append(links, s.name(c.Ref)+classText(s, c.Class))
+	}
+	return strings.Join(links, s.pick(" → ", " -> "))
+}
+
+// classText returns the problem of an owner; empty if there is none.
+func classText(s Style, c report.Class) string {
+	switch c {
+	case report.Dangling:
+		return s.paint(red, " (does not exist)")
+	case report.Waiting:
+		return s.paint(yellow, " (being deleted, waits for it)")
+	case report.UnknownClass:
+		return s.paint(magenta, " (not seen)")
+	default:
+		return ""
+	}
+}
+
+// dependentsText names the first dependents, blocking ones first.
+func dependentsText(s Style, dependents []report.DependentFinding) string {
+	sorted := slices.Clone(dependents)
+	slices.SortStableFunc(sorted, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
+	refs := make([]report.Ref, len(sorted))
+	for i, d := range sorted {
+		refs[i] = d.Ref
+	}
+	return s.some(refs, manyRefs)
+}
+
+// idleFinalizers returns the finalizers that the object will wait for after a delete.
+func idleFinalizers(s Style, finalizers []report.FinalizerFinding) string {
+	var names []string
+	for _, f := range finalizers {
+		if f.State == "Idle" {
+			names = append(names, "finalizer "+s.text(f.Name))
+		}
+	}
+	return enumerate(names[:min(len(names), manyRefs)], len(names))
+}
+
+// explainDeletes writes the single deletes that delete the object.
+func explainDeletes(w *writer, e *report.Explanation) {
+	s := w.style
+	objects, policies := takersByObject(e.TakenBy)
+	asked := len(objects) < len(e.TakenBy) // one entry for each policy
+	var names []string
+	for i := range e.TakenBy {
+		x := &e.TakenBy[i]
+		if len(objects) == 0 || objects[0] != x.Object {
+			continue
+		}
+		objects = objects[1:]
+		name, how := s.name(x.Object), howTaken(*x)
+		if x.Object.Namespace != e.Object.Namespace {
+			name = s.where(x.Object)
+		}
+		if asked {
+			how = policies[x.Object]
+		}
+		if how != "" {
+			name += " (" + s.text(how) + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return
+	}
+	text := agree(len(names), "Goes when this is deleted: ", "Goes when one of these is deleted: ")
+	text += strings.Join(names[:min(len(names), manyRefs)], ", ")
+	if left := len(names) - manyRefs; left > 0 {
+		text += " and " + strconv.Itoa(left) + " more"
+	}
+	if e.TakersUntried > 0 {
+		text += "; " + plural(e.TakersUntried, "object") + " further away not tried"
+	}
+	w.atMost(factLines+1, text, 2)
+}
+
+// howTaken returns the condition for a delete to delete an object; empty if there is none.
+func howTaken(x report.Taker) string {
+	var parts []string
+	if x.Policy != "Background" {
+		parts = append(parts, "with --cascade="+lower(x.Policy))
+	}
+	switch {
+	case x.Unknown:
+		parts = append(parts, "not certain")
+	case x.Later || len(x.Once) > 0:
+		parts = append(parts, takerCondition(x))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// explainWarnings writes the last warning about an object, or why events are unknown.
+func explainWarnings(w *writer, e *report.Explanation) {
+	s := w.style
+	if e.EventsUnknown != "" {
+		w.atMost(factLines, "Events could not be read: "+s.text(e.EventsUnknown)+".", 2)
+	}
+	i := slices.IndexFunc(e.Events, func(x report.EventFinding) bool { return x.Type == "Warning" })
+	if i < 0 {
+		return
+	}
+	x := e.Events[i]
+	text := s.paint(yellow, "Last warning:") + " " + s.text(x.Reason) + ": " + s.text(x.Message)
+	if x.Count > 1 {
+		text += " (" + strconv.Itoa(x.Count) + " times)"
+	}
+	w.atMost(factLines, text, 2)
+}
+
+// explainRemedies writes what an object being deleted waits for, and the commands that end that.
+// For another object, it writes what would change the verdict.
+func explainRemedies(w *writer, e *report.Explanation, room int) {
+	causes := slices.DeleteFunc(holdupsOf(e.WaitsFor), func(c *holdup) bool {
+		return c.told.Code == underWay && len(c.told.Chain) < 2 // the verdict says so
+	})
+	commands := 0
+	for _, c := range causes {
+		c.own = len(c.held) == 1 && c.held[0] == e.Object && c.total() == 1
+		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return r == e.Object })
+		commands += len(c.freed.Remedies)
+	}
+	if len(causes) > 0 {
+		writeCauses(w, causes, room)
+	}
+	if commands > 0 {
+		return
+	}
+	s := w.style
+	for _, r := range pasted(e.Remedies, 2) {
+		w.line()
+		w.atMost(factLines, remedyText(s, &holdup{held: []report.Ref{e.Object}, told: &report.Finding{}, freed: &report.Finding{Object: e.Object}}, r), 2)
+		w.command("  ", r)
+	}
+}
+
+// explanationUnseen returns the notes about missing input of an explanation. If the only
+// consequence is a specific open question, it names that.
+func explanationUnseen(s Style, e *report.Explanation) []string {
+	u := missing{source: e.Source, complete: e.Complete, gaps: e.Gaps}
+	u.told = slices.ContainsFunc(e.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds })
+	matter, _ := u.split()
+	var open, lists []string
+	for _, g := range matter {
+		text := openQuestion(s, e, g)
+		if text == "" {
+			return u.notes(s)
+		}
+		open = append(open, text)
+		lists = append(lists, kindsOf([]report.Gap{g})[0].name)
+	}
+	if len(open) == 0 || s.all() {
+		return u.notes(s)
+	}
+	text := "Whether " + strings.Join(open, ", and whether ") + " is not known: "
+	if e.Source.Type == "cluster" {
+		return []string{text + strings.Join(lists, " and ") + " could not be read" + whyUnread(s, matter)}
+	}
+	return []string{text + "the dump has no " + strings.Join(lists, " and no ") + ".", toGather(s, kindsOf(matter))}
+}
+
+// openQuestion returns the only question that the objects of a gap can decide for an object that
+// stays or is garbage; empty if there may be others.
+func openQuestion(s Style, e *report.Explanation, g report.Gap) string {
+	group := object.GroupOf(g.APIVersion)
+	switch {
+	case e.Verdict != report.Live && e.Verdict != report.Garbage:
+	case group == "" && g.Resource == "namespaces" && e.Object.Namespace != "":
+		return "namespace " + s.text(e.Object.Namespace) + " is being deleted"
+	case group == "" && g.Resource == "nodes" && e.Object.Is(object.Pod):
+		return "its node still exists"
+	case group == object.CRD.Group && g.Resource == object.CRD.Plural:
+		return "its CRD is being deleted"
+	}
+	return ""
 }

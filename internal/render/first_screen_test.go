@@ -3,8 +3,11 @@ package render
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -78,4 +81,117 @@ func TestFirstScreen(t *testing.T) {
 			}
 		}
 	}
+}
+
+func refOf(apiVersion, kind, namespace, name string) report.Ref {
+	return report.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+}
+
+// TestCauses: however many findings there are, a common cause is printed once.
+func TestCauses(t *testing.T) {
+	var findings []report.Finding
+	owner := refOf("example.com/v1", "Database", "shop", "orders")
+	for i := range 816 {
+		findings = append(findings, report.Finding{
+			Code: string(reason.OwnerNotFound), Severity: reason.Error, Object: refOf("v1", "ConfigMap", "shop", "cm-"+strconv.Itoa(i)), Reference: &owner,
+		})
+	}
+	for i := range 57 {
+		findings = append(findings, report.Finding{
+			Code: string(reason.SharedUID), Severity: reason.Error, Object: refOf("projectcalico.org/v3", "Profile", "", "kns.n"+strconv.Itoa(i)),
+		})
+	}
+	for i := range 300 {
+		kinds := []string{"Deployment", "StatefulSet"}
+		r := refOf("apps/v1", kinds[i%2], "n"+strconv.Itoa(i%7), "gone-"+strconv.Itoa(i))
+		findings = append(findings, report.Finding{
+			Code: string(reason.OwnerUIDMismatch), Severity: reason.Error, Object: refOf("v1", "Pod", r.Namespace, "p-"+strconv.Itoa(i)), Reference: &r,
+		})
+	}
+	d := &report.Diagnosis{
+		Source: report.Source{Type: "cluster"}, Complete: true,
+		Summary: report.FindingSummary{Objects: 2500, References: 2000, Errors: len(findings)}, Findings: findings,
+	}
+	got := assertRendered(t, Style{}, func(w io.Writer) error { return DiagnosisTable(w, Style{}, d) })
+	want := `1173 errors in 2000 owner references of 2500 objects: 4 causes
+
+ERROR    Owner does not exist: database.example.com/orders
+         816 ConfigMaps in namespace shop (cm/cm-0, cm/cm-1, cm/cm-10, …)
+         The garbage collector deletes what has no other owner. To keep it, remove the reference.
+ERROR    Owner has another UID, as after a restore: 150 Deployments
+         150 Pods in 7 namespaces (pod/p-0 -n n0, pod/p-112 -n n0, pod/p-126 -n n0, …)
+         The garbage collector deletes what has no other owner. To keep it, remove the reference.
+ERROR    Owner has another UID, as after a restore: 150 StatefulSets
+         150 Pods in 7 namespaces (pod/p-105 -n n0, pod/p-119 -n n0, pod/p-133 -n n0, …)
+         The garbage collector deletes what has no other owner. To keep it, remove the reference.
+ERROR    Same UID as another object: a known bug of Calico's API server
+         57 Profiles (profile.projectcalico.org/kns.n0, profile.projectcalico.org/kns.n1, …)
+         Update Calico (projectcalico/calico#5715), then restart kube-controller-manager.
+
+Next: kubectl gc explain configmap cm-0 -n shop
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestEveryCodeHasWords: every code has a title and advice.
+func TestEveryCodeHasWords(t *testing.T) {
+	for _, m := range reason.Check.Meanings {
+		if w := checkWords[m.Code]; w.title == "" || w.advice == "" {
+			t.Errorf("check: no words for %s", m.Code)
+		}
+	}
+	for _, m := range reason.Doctor.Meanings {
+		if _, ok := checkupTitles[m.Code]; ok == (m.Severity == reason.Info) {
+			t.Errorf("doctor: %s, of severity %s, has a title: %t", m.Code, m.Severity, ok)
+		}
+	}
+}
+
+// TestScreens: every answer fits on a screen of 25 lines of 100 columns.
+func TestScreens(t *testing.T) {
+	name := rapid.StringMatching(`[a-z]([a-z0-9-]{0,50}[a-z0-9])?`)
+	kind := rapid.SampledFrom([][2]string{{"v1", "Pod"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "Deployment"}, {"networking.k8s.io/v1", "NetworkPolicy"}, {"databases.example.com/v1", "PostgresCluster"}})
+	ref := rapid.Custom(func(t *rapid.T) report.Ref {
+		k := kind.Draw(t, "kind")
+		return refOf(k[0], k[1], rapid.SampledFrom([]string{"", "shop", "a-namespace-with-a-longer-name"}).Draw(t, "namespace"), name.Draw(t, "name"))
+	})
+	finding := func(f *reason.Family) *rapid.Generator[report.Finding] {
+		return rapid.Custom(func(t *rapid.T) report.Finding {
+			m := rapid.SampledFrom(f.Meanings).Draw(t, "code")
+			owner := ref.Draw(t, "owner")
+			message := rapid.SampledFrom([]string{"it is so", "its owner database.example.com/orders is absent"}).Draw(t, "message")
+			return report.Finding{Code: string(m.Code), Severity: m.Severity, Object: ref.Draw(t, "object"), Reference: &owner, Message: message, Remedy: m.Sentence()}
+		})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := Style{Width: rapid.SampledFrom([]int{0, 80, 100, 200}).Draw(t, "width")}
+		diagnosis := &report.Diagnosis{Complete: true, Findings: rapid.SliceOfN(finding(reason.Check), 0, 60).Draw(t, "check")}
+		checkup := &report.Checkup{Verdict: report.CollectorUnknown, Complete: true, Findings: rapid.SliceOfN(finding(reason.Doctor), 0, 60).Draw(t, "doctor")}
+		risk := &report.Risk{Complete: true}
+		for range rapid.IntRange(0, 10).Draw(t, "risks") {
+			k := kind.Draw(t, "of")
+			risk.Items = append(risk.Items, report.RiskItem{Object: ref.Draw(t, "risk"), ByKind: []report.KindCount{{APIVersion: k[0], Kind: k[1], Count: 1}}})
+		}
+		for what, show := range map[string]func(io.Writer) error{
+			"check":  func(w io.Writer) error { return DiagnosisTable(w, s, diagnosis) },
+			"doctor": func(w io.Writer) error { return CheckupText(w, s, checkup) },
+			"risk":   func(w io.Writer) error { return RiskTable(w, s, risk) },
+		} {
+			var b strings.Builder
+			if err := show(&b); err != nil {
+				t.Fatal(err)
+			}
+			limited := s
+			limited.Width = min(max(s.Width, 80), screenWidth)
+			if s.Width == 0 {
+				limited.Width = screenWidth
+			}
+			assertPresentable(t, limited, b.String())
+			if n := strings.Count(b.String(), "\n"); n > screenLines {
+				t.Fatalf("%s takes %d lines:\n%s", what, n, b.String())
+			}
+		}
+	})
 }

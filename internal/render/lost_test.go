@@ -9,10 +9,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/audit"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -25,7 +23,7 @@ func TestLost(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "story":
-				doc = lost.Document(storyOf(t, d.Input), questionOf(t, d))
+				doc = past.LostDocument(storyOf(t, d.Input), questionOf(t, d))
 				return ""
 			}
 			if d.Cmd == "print" {
@@ -36,9 +34,9 @@ func TestLost(t *testing.T) {
 	})
 }
 
-func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
+func questionOf(t *testing.T, d *datadriven.TestData) past.LostQuestion {
 	t.Helper()
-	q := lost.Question{Source: report.Source{Type: "cluster", Context: "prod", Server: "https://prod.example.com"}, Undo: d.HasArg("undo")}
+	q := past.LostQuestion{Source: report.Source{Type: "cluster", Context: "prod", Server: "https://prod.example.com"}, Undo: d.HasArg("undo")}
 	if d.HasArg("file") {
 		q.Source, q.File = report.Source{Type: "files", Files: []string{"snapshot.db"}}, "--from=snapshot.db"
 	}
@@ -85,14 +83,14 @@ func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 // An object is VERSION,KIND,NAMESPACE,NAME; the name web*6 means six of them. A prefix
 // means that it exists: "~" is Terminating, "+" has lost the owner BY.
 type story struct {
-	a     *history.Account
-	clock []history.Moment
+	a     *past.Account
+	clock []past.Moment
 	last  int
 }
 
 const day = "2026-11-24T"
 
-func (s *story) at(text string) history.Moment {
+func (s *story) at(text string) past.Moment {
 	clock, before := strings.CutPrefix(text, "-")
 	t, err := time.Parse(time.RFC3339, day+clock+"Z")
 	if err != nil {
@@ -101,14 +99,14 @@ func (s *story) at(text string) history.Moment {
 	if before {
 		t = t.AddDate(0, 0, -1)
 	}
-	m := history.Moment{Revision: uint64(t.Unix() - 1795478400 + 100_000), Time: t.Unix()}
+	m := past.Moment{Revision: uint64(t.Unix() - 1795478400 + 100_000), Time: t.Unix()}
 	s.clock = append(s.clock, m)
 	return m
 }
 
-func storyOf(t *testing.T, text string) *history.Account {
+func storyOf(t *testing.T, text string) *past.Account {
 	t.Helper()
-	s := &story{a: &history.Account{Past: &history.Past{Resources: &object.Resources{}}}, last: -1}
+	s := &story{a: &past.Account{Past: &past.Record{Resources: &object.Resources{}}}, last: -1}
 	custom := object.Resource{Group: "example.com", Version: "v1", Name: "databases", Kind: "Database", Namespaced: true, Verbs: object.AllVerbs, Custom: true}
 	s.a.Past.Resources.Add(custom)
 	for line := range strings.Lines(text) {
@@ -116,7 +114,7 @@ func storyOf(t *testing.T, text string) *history.Account {
 			s.tell(words)
 		}
 	}
-	s.a.Past.Clock = history.NewClock(s.clock)
+	s.a.Past.Clock = past.NewClock(s.clock)
 	for i := range s.a.Requests {
 		for j := range s.a.Losses {
 			if s.a.Losses[j].Cause.Request == i {
@@ -133,8 +131,8 @@ func (s *story) tell(words []string) {
 		s.a.Past.From, s.a.Past.To = s.at(words[1]), s.at(words[2])
 	case "request":
 		policy, certain := strings.CutSuffix(words[2], "?")
-		r := history.Request{At: s.at(words[1]), Certain: !certain}
-		r.Policy = map[string]history.Policy{"Background": history.Background, "Foreground": history.Foreground, "Orphan": history.Orphan}[policy]
+		r := past.Request{At: s.at(words[1]), Certain: !certain}
+		r.Policy = map[string]past.Propagation{"Background": past.Background, "Foreground": past.Foreground, "Orphan": past.Orphan}[policy]
 		s.last = len(s.a.Requests)
 		first := len(s.a.Losses)
 		s.lose(r.At, string(reason.Requested), "-", s.last, words[3:])
@@ -149,32 +147,32 @@ func (s *story) tell(words []string) {
 		s.lose(s.at(words[1]), words[2], words[3], -1, words[4:])
 	case "or":
 		l := &s.a.Losses[len(s.a.Losses)-1]
-		l.Or = append(l.Or, history.Cause{Code: history.Code(words[1]), By: storyRef(words[2]), Request: -1})
+		l.Or = append(l.Or, past.Cause{Code: past.Code(words[1]), By: storyRef(words[2]), Request: -1})
 	case "of":
 		o := s.a.Losses[len(s.a.Losses)-1].Object
 		o.Owners = append(o.Owners, controlledBy(words[1]))
-		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Deleted, Object: o, Revision: s.a.Losses[len(s.a.Losses)-1].Gone})
+		s.a.Past.Changes = append(s.a.Past.Changes, past.Change{Type: object.Deleted, Object: o, Revision: s.a.Losses[len(s.a.Losses)-1].Gone})
 	case "made":
 		o := &object.Object{Ref: storyRef(words[2]), Owners: []object.OwnerReference{controlledBy(words[3])}}
-		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
+		s.a.Past.Changes = append(s.a.Past.Changes, past.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
 	case "again":
 		o := &object.Object{Ref: storyRef(words[2])}
 		o.UID = "again"
-		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
+		s.a.Past.Changes = append(s.a.Past.Changes, past.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
 	case "remade":
 		before := s.a.Losses[len(s.a.Losses)-1].Object
 		o, crd := before.Clone(), *before.Definition()
 		o.UID += "-again"
 		crd.Versions, crd.Namespaced = versionsOf(words[2]), words[3] == "Namespaced"
 		o.Edit().Facts = &crd
-		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
+		s.a.Past.Changes = append(s.a.Past.Changes, past.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
 		s.a.Past.Resources.Add(object.Resource{Group: crd.Group, Version: words[2], Name: crd.Plural, Kind: crd.Kind, Namespaced: crd.Namespaced, Verbs: object.AllVerbs, Custom: true})
 	case "limit":
 		group, version, name := "", "v1", words[1]
 		if before, after, dotted := strings.Cut(words[1], "."); dotted {
 			name, group = before, after
 		}
-		l := history.Limit{Resource: object.Resource{Group: group, Version: version, Name: name, Kind: limitKinds[name], Namespaced: true}, Why: strings.Join(words[3:], " ")}
+		l := past.Limit{Resource: object.Resource{Group: group, Version: version, Name: name, Kind: limitKinds[name], Namespaced: true}, Why: strings.Join(words[3:], " ")}
 		if words[2] != "-" {
 			l.From = s.at(words[2])
 		}
@@ -200,7 +198,7 @@ func (s *story) hear(words []string) {
 	last := &s.a.Losses[max(0, len(s.a.Losses)-1)]
 	switch words[0] {
 	case "log":
-		s.a.Past.Log = &audit.Log{}
+		s.a.Past.Log = &past.AuditLog{}
 		if words[1] != "" {
 			s.a.Past.Log.First, s.a.Past.Log.Last = s.moment(words[1])*1e6, s.moment(words[2])*1e6
 		}
@@ -208,17 +206,17 @@ func (s *story) hear(words []string) {
 			s.a.Past.Log.Cut = words[3:]
 		}
 	case "against":
-		last.Contradicts = &history.Cause{Code: history.Code(words[1]), By: storyRef(words[2]), Request: -1}
+		last.Contradicts = &past.Cause{Code: past.Code(words[1]), By: storyRef(words[2]), Request: -1}
 	case "sent":
-		r := &audit.Request{ID: "8f1c", Verb: audit.Delete, Sender: audit.Sender{User: words[1], Impersonated: words[2], Agent: words[3]}}
+		r := &past.AuditedRequest{ID: "8f1c", Verb: past.Delete, Sender: past.Sender{User: words[1], Impersonated: words[2], Agent: words[3]}}
 		r.Received = int64(last.Asked-100_000+1795478400) * 1e6
 		if words[4] != "" {
 			r.Addresses = strings.Split(words[4], ",")
 		}
 		if words[5] != "?" {
-			r.Options = &audit.Options{Policy: words[5]}
+			r.Options = &past.DeleteOptions{Policy: words[5]}
 		}
-		last.Sent, last.Match = r, history.ByUID
+		last.Sent, last.Match = r, past.ByUID
 		if k := last.Cause.Request; k >= 0 && s.a.Requests[k].Losses[len(s.a.Requests[k].Losses)-1] == len(s.a.Losses)-1 {
 			s.a.Requests[k].Sent = append(s.a.Requests[k].Sent, r)
 		}
@@ -232,13 +230,13 @@ func (s *story) moment(text string) int64 {
 	return s.at(text).Time
 }
 
-func (s *story) lose(at history.Moment, code, by string, request int, objects []string) {
+func (s *story) lose(at past.Moment, code, by string, request int, objects []string) {
 	for _, text := range objects {
 		sign := text[0]
 		for _, ref := range storyRefs(strings.TrimLeft(text, "~+")) {
-			l := history.Loss{
+			l := past.Loss{
 				Object: &object.Object{Ref: ref}, Asked: at.Revision, Gone: at.Revision,
-				Cause: history.Cause{Code: history.Code(code), By: storyRef(by), Request: request},
+				Cause: past.Cause{Code: past.Code(code), By: storyRef(by), Request: request},
 			}
 			switch sign {
 			case '~':
@@ -298,7 +296,7 @@ func storyRefs(text string) []object.Ref {
 // TestLostFits: however much is lost, the answer fits on a screen. Only commands may be wider.
 func TestLostFits(t *testing.T) {
 	for _, requests := range []int{0, 1, 2, 5, 40, 400} {
-		s := &story{a: &history.Account{Past: &history.Past{}}, last: -1}
+		s := &story{a: &past.Account{Past: &past.Record{}}, last: -1}
 		s.tell(strings.Fields("history 13:00:00 14:00:00"))
 		for i := range requests {
 			name := "v1,ConfigMap,shop," + strings.Repeat("name", 20) + string(rune('a'+i%26))
@@ -314,8 +312,8 @@ func TestLostFits(t *testing.T) {
 			s.tell([]string{"limit", "kind" + string(rune('a'+i)), "13:50:00", "expired"})
 			s.tell([]string{"limit", "forbidden" + string(rune('a'+i)), "-", "is forbidden"})
 		}
-		s.a.Past.Clock = history.NewClock(s.clock)
-		doc := lost.Document(s.a, lost.Question{Source: report.Source{Type: "cluster"}, Since: 2 * time.Hour, Undo: true})
+		s.a.Past.Clock = past.NewClock(s.clock)
+		doc := past.LostDocument(s.a, past.LostQuestion{Source: report.Source{Type: "cluster"}, Since: 2 * time.Hour, Undo: true})
 		for _, columns := range []int{0, 80, 200} {
 			style := Style{Width: columns}
 			var b strings.Builder

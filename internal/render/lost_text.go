@@ -5,7 +5,12 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -251,4 +256,148 @@ func fewTable(s Style, l *lostLook) *table {
 // isTarget reports whether a loss is a target of its request.
 func (l *lostLook) isTarget(x *report.Loss) bool {
 	return x.Request > 0 && l.targets[x.Object] == x.Request
+}
+
+// everyLoss lists all losses by request.
+func (w *writer) everyLoss(l *lostLook) {
+	first := true
+	for i := range l.Requests {
+		r := &l.Requests[i]
+		if len(r.ByKind) == 0 {
+			continue
+		}
+		if !first {
+			w.line()
+		}
+		first = false
+		w.request(l, r, false)
+		w.losses(l, "", l.took[r.N])
+	}
+	usual, others := l.unasked()
+	w.losses(l, "Not explained by a request:", others)
+	w.losses(l, "Routine:", usual)
+}
+
+// unasked returns the losses without a request: routine ones and others.
+func (l *lostLook) unasked() (usual, others []*report.Loss) {
+	for _, x := range l.took[0] {
+		if x.Routine {
+			usual = append(usual, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	return usual, others
+}
+
+// losses writes a table of losses below a title.
+func (w *writer) losses(l *lostLook, title string, list []*report.Loss) {
+	if len(list) == 0 {
+		return
+	}
+	if w.line(); title != "" {
+		w.prose(title, 2)
+		w.line()
+	}
+	w.table(lossTable(w.style, l, list))
+}
+
+// lossTable returns a table with a row for each loss.
+func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
+	_, several := namespaces(list, func(x **report.Loss) report.Ref { return (*x).Object })
+	t := &table{headers: lossRow(s, several, "NAMESPACE", "OBJECT", "DELETED", "GONE", "WHY")}
+	for _, x := range list {
+		gone, colour := "", red
+		switch {
+		case x.Gone != nil:
+			gone = clockText(s, l, *x.Gone)
+		case x.State == report.LossBeingDeleted:
+			gone, colour = "Terminating", yellow
+		default:
+			gone, colour = "stays", blue
+		}
+		row := lossRow(s, several, s.text(x.Object.Namespace), s.name(x.Object), clockText(s, l, x.Began), gone, lossWhy(s, x))
+		t.add(colour, row...)
+	}
+	return t
+}
+
+// lossRow leaves out columns that are not needed.
+func lossRow(s Style, several bool, namespace, name, began, gone, why string) []string {
+	var row []string
+	if several {
+		row = append(row, namespace)
+	}
+	row = append(row, name)
+	if s.Wide {
+		row = append(row, began)
+	}
+	return append(row, gone, why)
+}
+
+// lossWhy returns the cause of a loss, with alternatives.
+func lossWhy(s Style, x *report.Loss) string {
+	causes := []string{causeText(s, x.LossCause)}
+	for _, c := range x.Or {
+		causes = append(causes, causeText(s, c))
+	}
+	return senderWhy(s, x, strings.Join(causes, ", or "))
+}
+
+// causeText returns a cause briefly, with the other object.
+func causeText(s Style, c report.LossCause) string {
+	text := s.text(c.Code)
+	if m := reason.Lost.Of(reason.Code(c.Code)); m != nil {
+		text = m.Short
+	}
+	switch {
+	case c.By == nil || c.By.Name == "":
+		return strings.TrimSuffix(text, ":")
+	case reason.Code(c.Code) == reason.OwnerNamespaceMismatch:
+		return text + " " + s.where(*c.By)
+	default:
+		return text + " " + s.name(*c.By)
+	}
+}
+
+// momentText returns a moment, and how long that is before the end of the history.
+func momentText(s Style, l *lostLook, m report.Moment) string {
+	at, ok := timeOf(m)
+	if !ok {
+		return clockText(s, l, m)
+	}
+	text := clockText(s, l, m) + " UTC"
+	if now, ok := timeOf(l.To); ok && s.manner != paged && now.Unix() >= at.Unix() {
+		ago, than := int(now.Unix()-at.Unix()), " ago)"
+		if l.ofFile() {
+			than = " before the file ends)"
+		}
+		text += " (" + span(&ago) + than
+	}
+	return text
+}
+
+// ofFile reports whether the history is from a file, so its end is not now.
+func (l *lostLook) ofFile() bool { return l.Source.Type != "cluster" }
+
+// clockText returns a moment for a column: the time of day, with the date if it is not the date of
+// the end of the history.
+func clockText(s Style, l *lostLook, m report.Moment) string {
+	const day, clock = "2006-01-02", "15:04:05"
+	at, ok := timeOf(m)
+	switch {
+	case !ok && m.Time != "":
+		return s.text(m.Time)
+	case !ok:
+		return "revision " + strconv.FormatInt(m.Revision, 10)
+	}
+	if end, ok := timeOf(l.To); ok && end.UTC().Format(day) == at.UTC().Format(day) {
+		return at.UTC().Format(clock)
+	}
+	return at.UTC().Format(day + " " + clock)
+}
+
+func timeOf(m report.Moment) (at metav1.Time, known bool) {
+	seconds := secondsOf(m.Time)
+	return metav1.Unix(seconds, 0), seconds != 0
 }

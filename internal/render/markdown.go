@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // markdown writes text for a pull request, in the dialect of GitHub and GitLab. Untrusted text must
@@ -93,4 +95,92 @@ func fenceOf(text string) string {
 		longest = max(longest, run)
 	}
 	return strings.Repeat("`", longest+1)
+}
+
+// inertWords makes escaped text safe for Markdown: words that could mean something to Markdown or
+// the code host become code. Code contains no mark-up, links, mentions or issue numbers.
+func inertWords(shown string) string {
+	if plainWords(shown) {
+		return shown
+	}
+	words := strings.Split(shown, " ")
+	for i, word := range words {
+		if word != "" && !plainWord(word) {
+			words[i] = inertName(word)
+		}
+	}
+	// Blanks at the ends and repeated blanks are not shown; losing them has no effect.
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+func plainWords(shown string) bool {
+	if strings.HasPrefix(shown, " ") || strings.HasSuffix(shown, " ") || strings.Contains(shown, "  ") {
+		return false
+	}
+	for word := range strings.SplitSeq(shown, " ") {
+		if word != "" && !plainWord(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainWord reports whether a word has no special meaning: it has only letters, digits and
+// punctuation, and does not look like an address, a list number, an emoji, a commit or an issue
+// key.
+func plainWord(word string) bool {
+	for _, r := range word {
+		if r < utf8.RuneSelf && !letter(r) && !digit(r) && !strings.ContainsRune(`.,;:'"()/-?=`, r) {
+			return false
+		}
+	}
+	low := strings.ToLower(word)
+	if strings.Contains(low, "://") || strings.Contains(low, "www.") || strings.Contains(low, "mailto:") || strings.Count(word, ":") > 1 {
+		return false
+	}
+	bare := strings.Trim(word, `.,;:'"()/-?=`)
+	return bare != "" && !commit(bare) && !issueKey(bare) && !listNumber(word)
+}
+
+func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+func digit(r rune) bool  { return '0' <= r && r <= '9' }
+
+// commit reports whether a word may be the hash of a commit.
+func commit(word string) bool {
+	const shortest = 7
+	return len(word) >= shortest && strings.Trim(word, "0123456789abcdefABCDEF") == ""
+}
+
+// issueKey reports whether a word looks like GH-12.
+func issueKey(word string) bool {
+	key, number, found := strings.Cut(word, "-")
+	return found && number != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZgh") == "" && digit(rune(number[0]))
+}
+
+// listNumber reports whether a word would start a list at the beginning of a line.
+func listNumber(word string) bool {
+	rest := strings.TrimLeft(word, "0123456789")
+	return rest != word && (rest == "." || rest == ")")
+}
+
+// inertName returns an escaped name as code. If it contains signs that end code or a table cell,
+// all signs become entities.
+func inertName(shown string) string {
+	if shown == "" {
+		return ""
+	}
+	if !strings.ContainsAny(shown, "`|\\") && shown == strings.Trim(shown, " ") {
+		return "`" + shown + "`"
+	}
+	var b strings.Builder
+	b.WriteString("<code>")
+	for _, r := range shown {
+		if r >= utf8.RuneSelf || letter(r) || digit(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
+		}
+	}
+	b.WriteString("</code>")
+	return b.String()
 }

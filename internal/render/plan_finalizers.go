@@ -7,6 +7,119 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// future summarizes effects that wait for finalizers.
+type future struct {
+	// soon are finalizers with running controllers, and goSoon counts objects deleted once they are
+	// removed. held are other finalizers, and goLater counts objects deleted if those were removed,
+	// too.
+	soon, held      []report.Release
+	goSoon, goLater int
+}
+
+func futureOf(caused []report.Effect) future {
+	var f future
+	used := inUse(caused)
+	for i := range caused {
+		e := &caused[i]
+		if e.AtOnce != "" {
+			f.goSoon++
+		}
+		if e.Later == report.Deleted && e.Outcome != report.Blocked {
+			f.goLater++
+		}
+		for _, r := range e.Once {
+			switch {
+			case r.State == report.ControllerRuns && e.AtOnce != "":
+				f.soon = addFinalizer(f.soon, r)
+			case r.State != report.ControllerRuns && e.Later == report.Deleted:
+				if used[r.Object] {
+					r.State = protects
+				}
+				f.held = addFinalizer(f.held, r)
+			}
+		}
+	}
+	return f
+}
+
+// stateText describes the controllers of finalizers that are not expected to be removed.
+func stateText(held []report.Release) string {
+	held = slices.DeleteFunc(slices.Clone(held), func(r report.Release) bool { return r.State == protects })
+	if len(held) == 0 {
+		return "in use"
+	}
+	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
+		if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGuards }) {
+			return "whether it is in use is unknown"
+		}
+		return "whether its controller runs is unknown"
+	}
+	return "its controller is not running"
+}
+
+// protects is the state of a finalizer that stays as long as its object is in use, whether its
+// controller runs or not.
+const protects report.ControllerState = "Protects"
+
+// inUse returns the objects that are blocked because they are in use.
+func inUse(caused []report.Effect) map[report.Ref]bool {
+	used := map[report.Ref]bool{}
+	for i := range caused {
+		if e := &caused[i]; e.Outcome == report.Blocked && e.Reason == "InUse" {
+			used[e.Object] = true
+		}
+	}
+	return used
+}
+
+// running returns the expected releases.
+func running(list []report.Release) []report.Release {
+	return finalizersOf(slices.DeleteFunc(slices.Clone(list), func(r report.Release) bool { return r.State != report.ControllerRuns }))
+}
+
+// finalizersOf returns one release for each finalizer and state of its controller.
+func finalizersOf(list []report.Release) []report.Release {
+	var kept []report.Release
+	for _, r := range list {
+		kept = addFinalizer(kept, r)
+	}
+	return kept
+}
+
+// addFinalizer adds a release unless one with the same finalizer and state is in the list.
+func addFinalizer(list []report.Release, r report.Release) []report.Release {
+	r.Object = report.Ref{}
+	if slices.Contains(list, r) {
+		return list
+	}
+	return append(list, r)
+}
+
+// manyFinalizers is the number of finalizers that a headline names.
+const manyFinalizers = 2
+
+func controllers(s Style, list []report.Release) string {
+	who := "its controller"
+	if list[0].Controller != "" {
+		who = s.text(list[0].Controller)
+	}
+	return who + " removes " + finalizerNames(s, list)
+}
+
+func finalizerNames(s Style, list []report.Release) string {
+	text := ""
+	for i, r := range list {
+		switch {
+		case i == manyFinalizers:
+			return text + " and " + strconv.Itoa(len(list)-i) + " more"
+		case i > 0:
+			text += ", "
+		}
+		text += s.text(r.Finalizer)
+	}
+	return text
+}
+
 // finalizers writes the finalizers to remove, what is lost with them, and the refusals.
 func (w *writer) finalizers(p *report.Plan) {
 	shown := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f report.PlannedFinalizer) bool {

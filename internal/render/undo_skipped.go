@@ -3,6 +3,8 @@ package render
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -36,4 +38,95 @@ func routineLast(a, b *report.UndoSkip) int {
 var routineSkips = map[reason.Code]bool{
 	reason.StillAlive: true, reason.MadeBefore: true, reason.ControllerMakesIt: true, reason.HolderMakesIt: true, reason.PastEvent: true,
 	reason.WouldRunAgain: true, reason.NamespaceTerminates: true,
+}
+
+// differingSkips counts the skipped objects that differ.
+func differingSkips(u *report.Undo) int {
+	n := 0
+	for i := range u.Skipped {
+		if u.Skipped[i].Reason == string(reason.Differs) {
+			n++
+		}
+	}
+	return n
+}
+
+// differences writes the differing fields of objects that exist again, with the values if the
+// document has them.
+func (w *writer) differences(u *report.Undo) {
+	has := func(list []report.FieldDifference) bool { return len(list) > 0 && !list[0].Hidden }
+	shown := slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return has(x.Differences) }) ||
+		slices.ContainsFunc(u.Steps, func(x report.UndoStep) bool { return has(x.Differences) })
+	headed := false
+	add := func(of report.Ref, list []report.FieldDifference) {
+		if len(list) == 0 {
+			return
+		}
+		if !headed {
+			w.line()
+			text := "What exists again and differs from what was saved (- now, + saved):"
+			if !shown {
+				text = "What exists again and differs from what was saved (--diff shows how, but for Secrets):"
+			}
+			w.prose(text, 2)
+			headed = true
+		}
+		w.line()
+		if list[0].Hidden {
+			w.prose(w.style.where(of)+": "+hiddenPaths(w.style, list), 2)
+			return
+		}
+		w.line(w.style.where(of))
+		for i := range list {
+			w.difference(&list[i])
+		}
+	}
+	for i := range u.Skipped {
+		add(u.Skipped[i].Object, u.Skipped[i].Differences)
+	}
+	for i := range u.Steps {
+		add(u.Steps[i].Object, u.Steps[i].Differences)
+	}
+}
+
+// difference writes a field with both values as a diff. Common lines at the start and the end are
+// left out.
+func (w *writer) difference(d *report.FieldDifference) {
+	s := w.style
+	now, saved := valueLines(d.Now), valueLines(d.Saved)
+	for len(now) > 0 && len(saved) > 0 && now[0] == saved[0] {
+		now, saved = now[1:], saved[1:]
+	}
+	for len(now) > 0 && len(saved) > 0 && now[len(now)-1] == saved[len(saved)-1] {
+		now, saved = now[:len(now)-1], saved[:len(saved)-1]
+	}
+	w.line("  ", s.text(d.Path), ":")
+	for _, line := range now {
+		w.line("  ", s.paint(red, "- "+s.text(line)))
+	}
+	for _, line := range saved {
+		w.line("  ", s.paint(green, "+ "+s.text(line)))
+	}
+}
+
+// manyPaths is the number of fields of an object on a first screen.
+const manyPaths = 5
+
+// hiddenPaths returns the paths of fields without shown values.
+func hiddenPaths(s Style, list []report.FieldDifference) string {
+	var paths []string
+	for i := range list {
+		if i == manyPaths && !s.Wide {
+			return strings.Join(paths, ", ") + " and " + strconv.Itoa(len(list)-i) + " more"
+		}
+		paths = append(paths, s.text(list[i].Path))
+	}
+	return strings.Join(paths, ", ")
+}
+
+func valueLines(value *string) []string {
+	if value == nil {
+		return nil
+	}
+	return strings.Split(*value, "\n")
 }

@@ -292,3 +292,40 @@ func droppedTable(s Style, u *report.Undo) *table {
 	}
 	return t
 }
+
+// waitingClaims names each PVC that waits for its volume, and what to do about it. It is written
+// before the steps, since nothing else shows that the PVC is not bound.
+func (w *writer) waitingClaims(u *report.Undo) {
+	s := w.style
+	for i := range u.Steps {
+		x := &u.Steps[i]
+		for _, n := range x.Notes {
+			if n.Volume == nil {
+				continue
+			}
+			waits := " waits for "
+			if n.Reason == string(reason.VolumeUnknown) {
+				waits = " may wait for "
+			}
+			text := s.where(x.Object) + waits + s.name(*n.Volume) + ": " + s.text(n.Message) + "."
+			if n.Release == nil {
+				w.prose(text, 2)
+				continue
+			}
+			w.prose(text+" To release it:", 2)
+			w.command("  ", *n.Release)
+		}
+	}
+}
+
+var stepWords = map[report.StepState]string{
+	report.StepMade:       "made",
+	report.StepRestored:   "restored",
+	report.StepTaken:      "another one has been created meanwhile; it stays as it is",
+	report.StepDiffers:    "differs",
+	report.StepRefused:    "refused",
+	report.StepContended:  "has changed since the plan was made; left alone",
+	report.StepUnknown:    "unknown",
+	report.StepSuperseded: "left",
+	report.StepNotDone:    "not done",
+}

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -34,4 +37,46 @@ func KubectlKind(apiVersion, kind string) string {
 		return kind + "." + group
 	}
 	return kind
+}
+
+// ShortName returns the object with kubectl's short name of its kind: `deploy/web`, `pvc/data`. A
+// kind without a well-known short name is written as in KubectlName.
+func (r Ref) ShortName() string {
+	if short := ShortKind(r.APIVersion, r.Kind); short != "" {
+		return short + "/" + r.Name
+	}
+	return r.KubectlName()
+}
+
+// ShortKind returns the short name of a kind, which kubectl accepts; empty if it has none.
+func ShortKind(apiVersion, kind string) string {
+	return shortKinds[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}]
+}
+
+// ShortKindName returns ShortKind, or KubectlKind if there is none.
+func ShortKindName(apiVersion, kind string) string {
+	return cmp.Or(ShortKind(apiVersion, kind), KubectlKind(apiVersion, kind))
+}
+
+// shortKinds are the well-known short names. Pod, node and secret are short enough.
+var shortKinds = map[schema.GroupKind]string{
+	{Kind: "ConfigMap"}:             "cm",
+	{Kind: "Endpoints"}:             "ep",
+	{Kind: "Namespace"}:             "ns",
+	{Kind: "PersistentVolume"}:      "pv",
+	{Kind: "PersistentVolumeClaim"}: "pvc",
+	{Kind: "Service"}:               "svc",
+	{Kind: "ServiceAccount"}:        "sa",
+
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: "crd",
+	{Group: "apps", Kind: "DaemonSet"}:                                "ds",
+	{Group: "apps", Kind: "Deployment"}:                               "deploy",
+	{Group: "apps", Kind: "ReplicaSet"}:                               "rs",
+	{Group: "apps", Kind: "StatefulSet"}:                              "sts",
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:           "hpa",
+	{Group: "batch", Kind: "CronJob"}:                                 "cj",
+	{Group: "batch", Kind: "Job"}:                                     "job",
+	{Group: "networking.k8s.io", Kind: "Ingress"}:                     "ing",
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:               "netpol",
+	{Group: "policy", Kind: "PodDisruptionBudget"}:                    "pdb",
 }

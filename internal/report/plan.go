@@ -181,3 +181,226 @@ type Stuck struct {
 	Because []Ref  `json:"because,omitempty"`
 	Message string `json:"message"`
 }
+
+// Consequence is what a run does to one object, at once or later: our requests change or delete it.
+// All consequences of a plan are the account of a run. Guards, question, counts, backup, waiting
+// and comparison read the account and nothing else.
+//
+// In JSON it is a part of the effect on the object, without the fields that the effect has.
+type Consequence struct {
+	Object Ref    `json:"-"`
+	Change Change `json:"change"`
+	When   When   `json:"when"`
+	// After are the finalizers that must be removed before the object is gone, the Once of the
+	// effect. With FinalizerRemoved nothing happens to the object before.
+	After []Release `json:"-"`
+	// Controller is the controller that acts, for ControllerActs.
+	Controller string    `json:"controller,omitempty"`
+	Certainty  Certainty `json:"certainty"`
+	// Anyway is true if it would also happen without the request. It is for display: the object
+	// counts like any other.
+	Anyway bool `json:"anyway,omitempty"`
+	// Outcome is the predicted outcome of the object, which may be less than Change.
+	Outcome Outcome `json:"-"`
+	// Reason is the reason of the effect on the object.
+	Reason string `json:"-"`
+}
+
+// Change is the most that may happen to an object.
+type Change string
+
+// The changes.
+const (
+	// ChangeDeleted: the object is deleted, or marked for deletion, which cannot be undone.
+	ChangeDeleted Change = "Deleted"
+	// ChangeEdited: the object stays, with other owner references or finalizers, or rewritten by a
+	// controller.
+	ChangeEdited Change = "Changed"
+)
+
+// When is what must happen before an object is changed or deleted.
+type When string
+
+// The times.
+const (
+	// AtOnce: our request does it, or the garbage collector as a result of it.
+	AtOnce When = "AtOnce"
+	// ControllerActs: another controller of the cluster does it, such as the namespace controller.
+	ControllerActs When = "ControllerActs"
+	// FinalizerRemoved: not before finalizers of other objects are removed.
+	FinalizerRemoved When = "FinalizerRemoved"
+)
+
+// Certainty is how certain it is that an object is changed or deleted.
+type Certainty string
+
+// The certainties.
+const (
+	// Sure: whatever else happens in the cluster meanwhile, as far as the plan can see.
+	Sure Certainty = "Sure"
+	// Possible: it depends on timing, or on a finalizer that may or may not be removed.
+	Possible Certainty = "Possible"
+	// Undecided: the snapshot does not show what it depends on.
+	Undecided Certainty = "Unknown"
+)
+
+// Release is a finalizer that must be removed from an object, and what is known about the
+// controller that removes it.
+type Release struct {
+	Object    Ref    `json:"object"`
+	Finalizer string `json:"finalizer"`
+	// Controller is the name of the controller that removes it; empty if none is known.
+	Controller string          `json:"controller,omitempty"`
+	State      ControllerState `json:"state"`
+}
+
+// ControllerState is what the evidence says about the controller of a finalizer.
+type ControllerState string
+
+// The states of controllers.
+const (
+	// ControllerRuns: it was seen running, and removes the finalizer when it has done its work.
+	ControllerRuns ControllerState = "Running"
+	// ControllerGone: everything that could show it was read, and it is not there.
+	ControllerGone ControllerState = "Gone"
+	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. Whether
+	// something uses it is unknown.
+	ControllerGuards ControllerState = "Guards"
+	// ControllerUnknown: the evidence does not decide.
+	ControllerUnknown ControllerState = "Unknown"
+)
+
+// Exploration says which other runs of the same request were simulated: under other schedules, and
+// with the state of a garbage collector that has been running for a while. The reference run begins
+// with a collector that has just started.
+type Exploration struct {
+	State ExplorationState `json:"state"`
+	// Objects is the number of objects that the request can reach.
+	Objects int `json:"objects"`
+	// Requested is true if the user set the number of schedules. Otherwise a few are tried, or none
+	// if they cannot change anything.
+	Requested bool `json:"requested,omitempty"`
+	// Schedules and Memories are the numbers of runs with other schedules and other collector
+	// states.
+	Schedules int `json:"schedules,omitempty"`
+	Memories  int `json:"memories,omitempty"`
+}
+
+// ExplorationState says whether other runs were tried.
+type ExplorationState string
+
+// The states of an exploration.
+const (
+	// Explored: other runs were tried. Effects with another outcome in one of them are contested.
+	Explored ExplorationState = "Explored"
+	// OneEnd: none was tried, because no schedule and no collector state can make a difference.
+	OneEnd ExplorationState = "OneEnd"
+	// TooLarge: none was tried, because the request can reach too many objects.
+	TooLarge ExplorationState = "TooLarge"
+)
+
+// Otherwise is another possible outcome of an object, and what it depends on.
+type Otherwise struct {
+	Outcome Outcome `json:"outcome"`
+	Because Hinge   `json:"because"`
+	// Message is that outcome as a sentence.
+	Message string `json:"message"`
+	// Remembered is what the garbage collector must have seen for it; empty for Timing.
+	Remembered string `json:"remembered,omitempty"`
+}
+
+// Hinge is what another outcome depends on.
+type Hinge string
+
+// The hinges.
+const (
+	// Timing: the order of requests by the user, the garbage collector, the API server and other
+	// controllers.
+	Timing Hinge = "schedule"
+	// Memory: what the garbage collector has seen since it was started.
+	Memory Hinge = "memory"
+)
+
+// Data says what data the objects of a kind hold.
+type Data string
+
+// The kinds of data.
+const (
+	// VolumeData: claims and volumes, with the storage behind them.
+	VolumeData Data = "Volume"
+	// SecretData: Secrets.
+	SecretData Data = "Secret"
+	// CustomData: custom resources. Their operator may keep data for them.
+	CustomData Data = "CustomResource"
+)
+
+// Storage is the outcome of the storage behind a PVC or volume that is deleted or may be, or behind
+// a PVC that a deleted StatefulSet leaves.
+type Storage struct {
+	// Claim is the PVC. Volume is the volume that is bound to it, or a volume without a PVC.
+	Claim  *Ref `json:"claim,omitempty"`
+	Volume *Ref `json:"volume,omitempty"`
+	// ReclaimPolicy is that of the volume: Delete, Retain or Recycle. It is empty if it is unknown.
+	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
+	// Outcome is the outcome of the storage by the reclaim policy once PVC and volume are gone:
+	// Deleted, Kept or Unknown.
+	Outcome Outcome `json:"outcome"`
+	Message string  `json:"message"`
+}
+
+// Of returns the PVC, or the volume if there is none.
+func (s Storage) Of() Ref {
+	switch {
+	case s.Claim != nil:
+		return *s.Claim
+	case s.Volume != nil:
+		return *s.Volume
+	default:
+		return Ref{}
+	}
+}
+
+// PlannedFinalizer is a finalizer that a plan removes, and what is known about it.
+type PlannedFinalizer struct {
+	Name string `json:"name"`
+	// Class is Collector, Protection, Cleanup, Cloud, Operator or Unknown.
+	Class string `json:"class"`
+	// RemovedBy and When are the controller that normally removes it, and on what condition.
+	RemovedBy string `json:"removedBy,omitempty"`
+	When      string `json:"when,omitempty"`
+	// Without is what is lost or left behind.
+	Without string `json:"without,omitempty"`
+	Objects int    `json:"objects"`
+}
+
+// Refusal is a safety rule that forbids the removal of a finalizer.
+type Refusal struct {
+	Object    Ref    `json:"object"`
+	Finalizer string `json:"finalizer"`
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason string `json:"reason"`
+	// Because are the first objects that cause the refusal.
+	Because []Ref `json:"because,omitempty"`
+	// LiftedBy is the flag that lifts the refusal; empty if none does.
+	LiftedBy string `json:"liftedBy,omitempty"`
+	Message  string `json:"message"`
+}
+
+// MayHang returns the finalizers that may or may not be removed, if they alone decide whether a
+// blocked object is deleted. It returns nil if the object is known to stay.
+func (e *Effect) MayHang() []Release {
+	if e.Outcome != Blocked || e.Later != Deleted || e.Reason == "InUse" {
+		return nil
+	}
+	var open []Release
+	for _, r := range e.Once {
+		switch r.State {
+		case ControllerUnknown, ControllerGuards:
+			open = append(open, r)
+		case ControllerGone:
+			return nil
+		case ControllerRuns:
+		}
+	}
+	return open
+}

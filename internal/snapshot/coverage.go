@@ -1,6 +1,10 @@
 package snapshot
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -219,4 +223,205 @@ func (c *Coverage) merge(d *Coverage) {
 			}
 		}
 	}
+}
+
+// Gap is one resource that a snapshot doesn't cover. Namespace is empty if it is not covered
+// anywhere, or only in namespaces that were listed one by one because listing all of them failed.
+type Gap struct {
+	APIVersion string
+	Resource   string
+	Namespace  string
+	// Why is a code of reason.Gap, a colon and a text for people.
+	Why string
+}
+
+// Reason returns the code of Why.
+func (g Gap) Reason() reason.Code {
+	code, _, _ := strings.Cut(g.Why, ":")
+	return reason.Code(code)
+}
+
+// compareGaps orders gaps like all lists: by apiVersion, resource and namespace.
+func compareGaps(a, b Gap) int {
+	return cmp.Or(
+		strings.Compare(a.APIVersion, b.APIVersion),
+		strings.Compare(a.Resource, b.Resource),
+		strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Why, b.Why),
+	)
+}
+
+func why(r reason.Code, text string) string {
+	if text == "" {
+		return string(r)
+	}
+	return string(r) + ": " + text
+}
+
+// reasonOf distinguishes a refusal from other failures by the API server's words.
+func reasonOf(message string) reason.Code {
+	for _, word := range []string{"forbidden", "Forbidden", "Unauthorized", "unauthorized"} {
+		if strings.Contains(message, word) {
+			return reason.Forbidden
+		}
+	}
+	return reason.ListFailed
+}
+
+// gapsOf returns the gaps of the coverage. A monitored resource has one gap if it is not covered at
+// all. Otherwise it has one for each known namespace that is not covered, or one for all of them if
+// listing them at once failed. Resources that the collector doesn't watch have no gaps, but Covers
+// still returns false for them.
+func (s *Snapshot) gapsOf() []Gap {
+	if s.coverage.everything {
+		return nil
+	}
+	known := s.knownNamespaces()
+	var gaps []Gap
+	for _, r := range s.Resources.All() {
+		if !s.Resources.Monitored(r) {
+			continue
+		}
+		gr := r.GroupResource()
+		if stored := object.Storage(gr); stored != gr {
+			if _, ok := s.Resources.Preferred(stored); ok {
+				continue
+			}
+		}
+		if s.coverage.covers(gr, "") {
+			continue
+		}
+		open := Gap{APIVersion: r.APIVersion(), Resource: r.Name}
+		if !r.Namespaced || !s.coverage.touched(gr) && !s.coverage.singly(gr) {
+			open.Why = s.coverage.why(gr, "")
+			gaps = append(gaps, open)
+			continue
+		}
+		alone := s.coverage.alone(gr)
+		if alone {
+			open.Why = s.coverage.why(gr, "")
+			gaps = append(gaps, open)
+		}
+		for _, ns := range known {
+			if !s.coverage.covers(gr, ns) && (!alone || s.coverage.failed(gr, ns)) {
+				open.Namespace, open.Why = ns, s.coverage.why(gr, ns)
+				gaps = append(gaps, open)
+			}
+		}
+	}
+	sortGaps(gaps)
+	return gaps
+}
+
+func sortGaps(gaps []Gap) { slices.SortFunc(gaps, compareGaps) }
+
+// knownNamespaces returns the namespaces that appear anywhere in the snapshot, sorted.
+func (s *Snapshot) knownNamespaces() []string {
+	set := map[string]struct{}{}
+	for gr := range s.coverage.places {
+		for ns := range s.coverage.places[gr].namespaces {
+			set[ns] = struct{}{}
+		}
+		for ns := range s.coverage.places[gr].failures {
+			set[ns] = struct{}{}
+		}
+	}
+	last := ""
+	for _, o := range s.Objects {
+		if o.Is(object.Namespace) {
+			set[o.Name] = struct{}{}
+		}
+		if o.Namespace != last {
+			set[o.Namespace] = struct{}{}
+			last = o.Namespace
+		}
+	}
+	delete(set, "")
+	delete(set, others)
+	names := make([]string, 0, len(set))
+	for ns := range set {
+		names = append(names, ns)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Unread returns the gaps of a namespace and its object, or all gaps if namespace is empty, where
+// reading was tried and failed. Resources that were not tried, by choice or because a dump has no
+// list, are not included.
+func (s *Snapshot) Unread(namespace string) []Gap {
+	var unread []Gap
+	resources := s.byName()
+	for _, g := range s.Gaps {
+		r, known := resources[[2]string{g.APIVersion, g.Resource}]
+		switch {
+		case g.Reason() == reason.LeftOut || g.Reason() == reason.NotInDump:
+		case known && s.Covers(r, g.Namespace):
+		case namespace == "", !known:
+			unread = append(unread, g)
+		case r.Is(object.Namespace):
+			if s.Find(r.APIVersion(), r.Kind, "", namespace) == nil {
+				unread = append(unread, g)
+			}
+		case r.Namespaced && !s.Covers(r, namespace) && (g.Namespace == "" || g.Namespace == namespace):
+			unread = append(unread, g)
+		}
+	}
+	return unread
+}
+
+// openToAll is the resource that every service account may list since v1.37.
+//
+// Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
+var openToAll = schema.GroupResource{Group: "certificates.k8s.io", Resource: "clustertrustbundles"}
+
+// Blind reports whether reading was tried and everything failed: of the content of a namespace, or
+// of all resources if namespace is empty. openToAll doesn't count as read.
+func (s *Snapshot) Blind(namespace string) bool {
+	if len(s.Unread(namespace)) == 0 {
+		return false
+	}
+	for _, r := range s.Resources.All() {
+		gr := r.GroupResource()
+		switch {
+		case !s.Resources.Monitored(r), gr == openToAll:
+		case namespace == "" && (s.Covers(r, "") || s.coverage.touched(gr)):
+			return false
+		case namespace != "" && r.Namespaced && s.Covers(r, namespace):
+			return false
+		}
+	}
+	return true
+}
+
+// byName returns the known resources by version and name, as in gaps.
+func (s *Snapshot) byName() map[[2]string]object.Resource {
+	resources := map[[2]string]object.Resource{}
+	for _, r := range s.Resources.All() {
+		resources[[2]string{r.APIVersion(), r.Name}] = r
+	}
+	return resources
+}
+
+// Undiscovered returns the group versions with resources that a live server had not named when the
+// snapshot was taken, sorted. For dumps it returns none: it is unknown whether a document is
+// missing or the server failed.
+func (s *Snapshot) Undiscovered() []object.Undiscovered {
+	var list []object.Undiscovered
+	for _, g := range s.Gaps {
+		if g.Resource == EveryResource {
+			_, why, _ := strings.Cut(g.Why, ": ")
+			list = append(list, object.Undiscovered{APIVersion: g.APIVersion, Why: why, Hidden: g.Reason() == reason.Forbidden})
+		}
+	}
+	return list
+}
+
+// Unserved reports whether the server names the resource but returned 404 to a list of it, in the
+// namespace or everywhere.
+func (s *Snapshot) Unserved(r object.Resource, namespace string) bool {
+	if s.missingIsAbsent {
+		return false
+	}
+	return Gap{Why: s.Why(r, namespace)}.Reason() == reason.NotServed
 }

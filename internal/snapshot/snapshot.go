@@ -9,9 +9,14 @@
 package snapshot
 
 import (
+	"fmt"
+	"iter"
 	"slices"
+	"sort"
+	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -203,4 +208,204 @@ func (s *Snapshot) RefTo(k object.Kind, namespace, name string) object.Ref {
 		ref.APIVersion = r.APIVersion()
 	}
 	return ref
+}
+
+// Missing is a group version with resources that a server could not name.
+type Missing struct {
+	GroupVersion string
+	// Why is a text for people.
+	Why string
+}
+
+// EveryResource is the Resource of a Gap for a group version that could not be discovered.
+const EveryResource = "*"
+
+// Listed returns a snapshot of the objects that a live server has listed. served are the discovered
+// resources. missing are the group versions that discovery could not name: each is a gap. As with
+// discovery documents, a definition adds its kinds only if discovery is incomplete. Listed takes
+// ownership of the objects: they must not be shared.
+func Listed(objects []*object.Object, served *object.Resources, missing []Missing, coverage *Coverage, source Source) (*Snapshot, error) {
+	source.Discovered = true
+	s := &Snapshot{
+		Objects:   objects,
+		Resources: resourcesOf(served, false, len(missing) == 0, objects, nil),
+		Source:    source,
+		coverage:  coverage,
+	}
+	for _, m := range missing {
+		s.Problems = append(s.Problems, Problem{Kind: StaleDiscovery,
+			Message: fmt.Sprintf("the server cannot name the resources of %q: %s", m.GroupVersion, m.Why)})
+	}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	for _, m := range missing {
+		s.Gaps = append(s.Gaps, Gap{APIVersion: m.GroupVersion, Resource: EveryResource, Why: why(reasonOf(m.Why), "discovery: "+m.Why)})
+	}
+	sortGaps(s.Gaps)
+	return s, nil
+}
+
+// ByKind yields the objects of each kind, in order. A snapshot has millions of objects of few
+// kinds: callers can compute what depends only on the kind once.
+func (s *Snapshot) ByKind() iter.Seq[[]*object.Object] {
+	return func(yield func([]*object.Object) bool) {
+		for rest := s.Objects; len(rest) > 0; {
+			of := rest[0]
+			n := sort.Search(len(rest), func(i int) bool { return rest[i].Kind != of.Kind || rest[i].APIVersion != of.APIVersion })
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
+}
+
+// In returns the objects of a resource in a namespace, by name. The namespace is empty for a
+// cluster-scoped resource.
+func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Object {
+	r, ok := s.Resources.Stored(gr)
+	if !ok {
+		return nil
+	}
+	from, _ := slices.BinarySearchFunc(s.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace}, func(o *object.Object, at object.Ref) int {
+		return object.Compare(o.Ref, at)
+	})
+	rest := s.Objects[from:]
+	return rest[:sort.Search(len(rest), func(i int) bool {
+		o := rest[i]
+		return o.Namespace != namespace || o.Kind != r.Kind || o.APIVersion != r.APIVersion()
+	})]
+}
+
+// KnowsAllKinds reports whether the snapshot has all discovery documents of its server, so that an
+// unmapped kind is not served. Without them it is merely unknown.
+func (s *Snapshot) KnowsAllKinds() bool { return s.Source.Discovered && !s.missingDiscovery() }
+
+// CoversDependentsOf reports whether the snapshot has every object that may be a dependent of an
+// owner: all objects of the kinds that the collector watches, in the namespace of the owner, or
+// anywhere if it is cluster-scoped. Kinds that the server cannot discover don't count: the
+// collector doesn't know them either.
+func (s *Snapshot) CoversDependentsOf(owner object.Ref) bool {
+	if s.missingIsAbsent || s.coverage.everything {
+		return true
+	}
+	if !s.KnowsAllKinds() && !s.Covers(object.CRD.Resource(), "") {
+		return false
+	}
+	for _, r := range s.Resources.All() {
+		if !s.Resources.Monitored(r) || !r.Namespaced && owner.Namespace != "" {
+			continue
+		}
+		if !s.Covers(r, owner.Namespace) {
+			return false
+		}
+	}
+	return true
+}
+
+// missingDiscovery reports whether the discovery documents are known to be incomplete.
+func (s *Snapshot) missingDiscovery() bool {
+	for _, p := range s.Problems {
+		if p.Kind == StaleDiscovery {
+			return true
+		}
+	}
+	return false
+}
+
+// Along finds objects that are looked up in object.Compare order, or nearly so: it searches near
+// the last result. In any other order it works like Find. It must be used by one goroutine.
+type Along struct {
+	objects []*object.Object
+	at      int
+}
+
+// Along returns an Along that starts at the first object.
+func (s *Snapshot) Along() *Along { return &Along{objects: s.Objects} }
+
+// Find returns the object with the coordinates of a reference, whatever its UID; nil if there is
+// none.
+func (a *Along) Find(ref object.Ref) *object.Object {
+	ref.UID = ""
+	from, to := 0, len(a.objects)
+	if a.at < len(a.objects) && object.Compare(a.objects[a.at].Ref, ref) < 0 {
+		from = a.at + 1
+		for step := 1; from+step < len(a.objects); step *= 2 {
+			if object.Compare(a.objects[from+step-1].Ref, ref) >= 0 {
+				to = from + step
+				break
+			}
+		}
+	} else {
+		to = min(a.at+1, len(a.objects))
+		for step := 1; to-step > 0; step *= 2 {
+			if object.Compare(a.objects[to-step].Ref, ref) < 0 {
+				from = to - step + 1
+				break
+			}
+		}
+	}
+	i := from + sort.Search(to-from, func(i int) bool { return object.Compare(a.objects[from+i].Ref, ref) >= 0 })
+	if i == len(a.objects) {
+		return nil
+	}
+	a.at = i
+	if a.objects[i].WithoutUID() == ref {
+		return a.objects[i]
+	}
+	return nil
+}
+
+// Place returns the index in Objects of an object of the snapshot, in any of its versions; -1 if no
+// object has these coordinates and this UID. It is much faster than Find because the hint of the
+// object mostly gives the index. It is safe for concurrent use.
+func (s *Snapshot) Place(o *object.Object) int {
+	if i := s.hinted(o); i >= 0 && i < len(s.Objects) && (s.Objects[i] == o || s.Objects[i].Ref == o.Ref) {
+		return i
+	}
+	i, found := slices.BinarySearchFunc(s.Objects, o, compareObjects)
+	if !found {
+		return -1
+	}
+	return i
+}
+
+// number sets the hints of the objects to their positions.
+func (s *Snapshot) number() {
+	for i, o := range s.Objects {
+		if n := uint32(i) + 1; o.Hint() != n {
+			o.SetHint(n)
+		}
+	}
+}
+
+// hinted returns the index that the object may have. Its hint may come from another snapshot.
+func (s *Snapshot) hinted(o *object.Object) int {
+	switch {
+	case o.Hint() == 0:
+		return -1
+	case s.places == nil:
+		return int(o.Hint()) - 1
+	default:
+		return s.places.of(o.Hint(), s.Objects)
+	}
+}
+
+// places are the hints of the objects of a derived snapshot, which are ascending there as well.
+// They are collected on first use.
+type places struct {
+	once  sync.Once
+	hints []uint32
+}
+
+func (p *places) of(hint uint32, objects []*object.Object) int {
+	p.once.Do(func() {
+		p.hints = make([]uint32, len(objects))
+		for i, o := range objects {
+			p.hints[i] = o.Hint()
+		}
+	})
+	i, _ := slices.BinarySearch(p.hints, hint)
+	return i
 }

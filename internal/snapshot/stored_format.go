@@ -3,6 +3,7 @@ package snapshot
 import (
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -178,3 +179,93 @@ type storedTrailer struct {
 	Objects int    `json:"end"`
 	Hash    string `json:"sha256"`
 }
+
+// take fills s with an object, reusing the list of owners.
+func (s *storedObject) take(o *object.Object, typeIndex int) {
+	owners := s.Owners[:0]
+	for _, owner := range o.Owners {
+		owners = append(owners, storedOwner(owner))
+	}
+	*s = storedObject{
+		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
+		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
+		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
+		Protection: o.Protection(), Revision: o.Revision(), StoredFacts: object.StoredFactsOf(o),
+	}
+}
+
+// object returns the stored object, with repeated strings interned.
+func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Object {
+	o := &object.Object{
+		Ref: object.Ref{APIVersion: t.apiVersion, Kind: t.kind,
+			Namespace: intern.String(s.Namespace), Name: s.Name, UID: s.UID},
+		ResourceVersion: s.ResourceVersion,
+		Labels:          object.Labels(intern.String(string(s.Labels))),
+		Created:         s.Created, Generation: s.Generation,
+	}
+	if len(s.Owners) > 0 {
+		o.Owners = make([]object.OwnerReference, len(s.Owners))
+	}
+	for i, owner := range s.Owners {
+		owner.APIVersion, owner.Kind = intern.String(owner.APIVersion), intern.String(owner.Kind)
+		owner.Name, owner.UID = intern.String(owner.Name), types.UID(intern.String(string(owner.UID)))
+		o.Owners[i] = object.OwnerReference(owner)
+	}
+	o.Lifecycle = s.lifecycle(intern)
+	return o
+}
+
+func (s *storedObject) lifecycle(intern *manifest.Interner) *object.Lifecycle {
+	facts := s.Facts()
+	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && facts == nil {
+		return nil
+	}
+	for i, f := range s.Finalizers {
+		s.Finalizers[i] = intern.String(f)
+	}
+	if facts != nil {
+		facts.Share(intern.String)
+	}
+	return &object.Lifecycle{
+		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
+		Revision: s.Revision, Facts: facts,
+	}
+}
+
+// StoredObject is one object in our own format, with its kind: for files that are not a whole
+// snapshot.
+type StoredObject struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Rest       storedObject `json:"rest"`
+}
+
+// StoreObject returns the stored form of an object.
+func StoreObject(o *object.Object) *StoredObject {
+	s := &StoredObject{APIVersion: o.APIVersion, Kind: o.Kind}
+	s.Rest.take(o, 0)
+	return s
+}
+
+// Object returns the stored object, with repeated strings interned.
+func (s *StoredObject) Object(intern *manifest.Interner) *object.Object {
+	return s.Rest.object(typeName{intern.String(s.APIVersion), intern.String(s.Kind)}, intern)
+}
+
+// StoredResource is a resource in our own format.
+type StoredResource storedResource
+
+// StoreResource returns the stored form of a resource.
+func StoreResource(r object.Resource) StoredResource { return StoredResource(storedResourceOf(r)) }
+
+// StoreResources returns the stored form of resources.
+func StoreResources(rs *object.Resources) []StoredResource {
+	stored := make([]StoredResource, 0, len(rs.All()))
+	for _, r := range rs.All() {
+		stored = append(stored, StoreResource(r))
+	}
+	return stored
+}
+
+// Resource returns the stored resource.
+func (r StoredResource) Resource() object.Resource { return storedResource(r).resource() }

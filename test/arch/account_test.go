@@ -11,7 +11,7 @@ import (
 var readsAccount = []string{
 	"internal/apply", "internal/backup", "internal/controller", "internal/policy",
 	"internal/cli/writing", "internal/cli/collect.go", "internal/cli/delete.go", "internal/cli/remove_finalizer.go",
-	"internal/cli/remove_finalizer_plan.go",
+	"internal/cli/remove_finalizer.go",
 }
 
 // behindTheAccount are the names of what the account is made of.

@@ -15,39 +15,33 @@ var mayImport = map[string][]string{
 	"release":            {},
 	"report":             {},
 	"manifest":           {},
-	"message":            {"manifest"},
-	"etcd":               {"manifest", "message"},
-	"audit":              {},
-	"index":              {},
-	"graph":              {"index"},
+	"snapshot/etcd":      {"manifest"},
+	"graph":              {},
 	"cel":                {},
-	"evidence":           {"cel", "finalizer", "manifest", "report", "snapshot"},
+	"health":             {"cel", "finalizer", "manifest", "report", "snapshot"},
 	"apisim/controllers": {},
-	"apisim":             {"index"}, // never engine, graph, snapshot: a second opinion has to be independent
-	"snapshot":           {"etcd", "manifest"},
+	"apisim":             {}, // never engine, graph, snapshot: a second opinion has to be independent
+	"snapshot":           {"snapshot/etcd", "manifest"},
 	"engine":             {"graph"},
-	"history":            {"engine", "apisim", "apisim/controllers", "audit"},
-	"history/stored":     {"history", "etcd", "snapshot"},
-	"history/kept":       {"history", "manifest", "private", "snapshot"},
-	"kube":               {"history", "snapshot", "manifest", "message", "evidence"},
+	"past":               {"apisim", "apisim/controllers", "engine", "manifest", "private", "report", "snapshot", "snapshot/etcd"},
+	"kube":               {"past", "snapshot", "manifest", "health"},
 	"finalizer":          {"report", "snapshot"},
-	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "impact", "evidence"},
-	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "evidence"},
-	"impact":             {"graph", "report", "snapshot"},
-	"diagnose/explain":   {"report", "engine", "graph", "apisim", "snapshot", "plan", "impact", "evidence"},
-	"diagnose/lost":      {"audit", "history", "report"},
-	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "impact", "finalizer"},
+	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health"},
+	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "health"},
+	"reach":              {"graph", "report", "snapshot"},
+	"diagnose/explain":   {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach", "health"},
+	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "reach", "finalizer"},
 	"diagnose":           {"report", "snapshot", "plan"},
 	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},
-	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "evidence"},
-	"doctor":             {"report", "engine", "graph", "snapshot", "plan", "evidence"},
+	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "health"},
+	"diagnose/doctor":    {"report", "engine", "graph", "snapshot", "plan", "health"},
 	"draw/layout":        {"graph"},
 	"draw":               {"draw/layout", "render", "report"},
 	"render":             {"report"},
 	"policy":             {"report"},
 	"backup/undo":        {},
 	"private":            {},
-	"backup":             {"backup/undo", "history", "kube", "manifest", "private", "report"},
+	"backup":             {"backup/undo", "past", "kube", "manifest", "private", "report"},
 	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "collect"},
 	"collect":            {"engine", "kube"},
 	"deleters":           {"apisim/controllers", "collect", "diagnose/explain", "engine", "kube", "report", "snapshot"},
@@ -55,33 +49,30 @@ var mayImport = map[string][]string{
 	"cli/version":        {},
 	"cli/usage":          {},
 	"cli/exit":           {"cli/usage"},
-	"cli/progress":       {"cli/exit", "cli/usage", "render"},
-	"cli/output":         {"cli/progress", "cli/usage", "diagnose/explain", "draw", "render", "report", "snapshot"},
+	"cli/output":         {"cli/exit", "cli/usage", "diagnose/explain", "draw", "render", "report", "snapshot"},
 	"cli/source": {
-		"cli/progress", "cli/usage", "cli/version",
-		"etcd", "evidence", "history", "history/kept", "history/stored", "kube", "manifest", "plan", "render", "report", "snapshot",
+		"cli/output", "cli/usage", "cli/version",
+		"health", "kube", "manifest", "past", "plan", "render", "report", "snapshot", "snapshot/etcd",
 	},
-	"cli/targets": {"cli/source", "cli/usage", "impact", "kube", "render", "report", "snapshot"},
+	"cli/targets": {"cli/output", "cli/source", "cli/usage", "cli/writing", "kube", "policy", "reach", "render", "report", "snapshot"},
 	"cli/writing": {
-		"cli/exit", "cli/output", "cli/progress", "cli/source", "cli/usage", "cli/version",
+		"cli/exit", "cli/output", "cli/source", "cli/usage", "cli/version",
 		"apisim/controllers", "apply", "kube", "plan", "policy", "render", "report",
 	},
-	"cli/completion": {"cli/output", "cli/source", "cli/targets", "cli/usage", "cli/writing", "kube", "policy", "report", "snapshot"},
-	"cli":            {anything},
+	"cli": {anything},
 }
 
 // libraries is what each internal package may import from other projects.
 // Apimachinery is for everybody and not repeated.
 var libraries = map[string][]string{
-	"report":   {"github.com/go-json-experiment/json", "k8s.io/apimachinery"},
-	"apply":    {"gopkg.in/evanphx/json-patch.v4", "golang.org/x/sync"},
-	"engine":   {"golang.org/x/sync"},
-	"evidence": {"k8s.io/api/authentication", "sigs.k8s.io/json"},
-	"audit":    {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
-	"message":  {"k8s.io/api/core", "google.golang.org/protobuf/encoding/protowire"},
+	"report": {"github.com/go-json-experiment/json", "k8s.io/apimachinery"},
+	"apply":  {"gopkg.in/evanphx/json-patch.v4", "golang.org/x/sync"},
+	"engine": {"golang.org/x/sync"},
+	"health": {"k8s.io/api/authentication", "sigs.k8s.io/json"},
+	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json",
+		"k8s.io/api/core", "google.golang.org/protobuf/encoding/protowire"},
 	// The types of Kubernetes, of which client-go has the register.
-	"etcd": {"go.etcd.io/bbolt", "google.golang.org/protobuf/encoding/protowire", "k8s.io/client-go/kubernetes/scheme"},
+	"snapshot/etcd": {"go.etcd.io/bbolt", "google.golang.org/protobuf/encoding/protowire", "k8s.io/client-go/kubernetes/scheme"},
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/ulikunitz/xz",
 		"go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {
@@ -93,19 +84,17 @@ var libraries = map[string][]string{
 	"draw": {"github.com/mattn/go-runewidth", "github.com/klauspost/compress/gzip"},
 	"kube": {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire",
 		"github.com/klauspost/compress/gzip"},
-	"history/kept": {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-	"policy":       {"k8s.io/api/admissionregistration", "k8s.io/api/rbac"},
-	"controller":   {"k8s.io/"},
-	"deleters":     {"golang.org/x/sync", "k8s.io/client-go/rest"},
+	"past":       {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+	"policy":     {"k8s.io/api/admissionregistration", "k8s.io/api/rbac"},
+	"controller": {"k8s.io/"},
+	"deleters":   {"golang.org/x/sync", "k8s.io/client-go/rest"},
 
-	"cli/usage":      {"github.com/agnivade/levenshtein", "github.com/spf13"},
-	"cli/progress":   {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
-	"cli/output":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath"},
-	"cli/source":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest"},
-	"cli/targets":    {"github.com/spf13", "k8s.io/cli-runtime"},
-	"cli/writing":    {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl", "golang.org/x/sys"},
-	"cli/completion": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go"},
-	"cli":            {anything},
+	"cli/usage":   {"github.com/agnivade/levenshtein", "github.com/spf13"},
+	"cli/output":  {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath", "k8s.io/kubectl"},
+	"cli/source":  {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest"},
+	"cli/targets": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go"},
+	"cli/writing": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl", "golang.org/x/sys"},
+	"cli":         {anything},
 }
 
 const anything = "*"
@@ -169,7 +158,7 @@ func clientGo(sources []source) []string {
 	var bad []string
 	for _, s := range sources {
 		for _, p := range s.imports() {
-			if !strings.HasPrefix(p, "k8s.io/client-go") || p == "k8s.io/client-go/kubernetes/scheme" && s.in("internal/etcd") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
+			if !strings.HasPrefix(p, "k8s.io/client-go") || p == "k8s.io/client-go/kubernetes/scheme" && s.in("internal/snapshot/etcd") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
 				continue
 			}
 			// The lease, the events and the limiter of the controller are client-go's.
@@ -181,7 +170,7 @@ func clientGo(sources []source) []string {
 				continue
 			}
 			// Where its server is, a test says to kube.Connect.
-			if s.isTest() && p == "k8s.io/client-go/rest" && (s.in("internal/apply") || s.in("internal/backup") || s.in("internal/impact")) {
+			if s.isTest() && p == "k8s.io/client-go/rest" && (s.in("internal/apply") || s.in("internal/backup") || s.in("internal/reach")) {
 				continue
 			}
 			if s.in("cmd") && strings.HasPrefix(p, "k8s.io/client-go/plugin/pkg/client/auth") {

@@ -21,7 +21,7 @@ type function struct {
 }
 
 // function is the one that a block is in, as `internal/plan Seed.targeted`, and the line
-// where it begins, as `internal/plan/one_end.go:68`.
+// where it begins, as `internal/plan/explore.go:68`.
 func (s sources) function(t *testing.T, block string) (name, line string) {
 	t.Helper()
 	file, rest, _ := strings.Cut(block, ":")

@@ -1,10 +1,13 @@
 package docs
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"os"
+	"path"
+	"strings"
 	"testing"
 
 	gojq "github.com/itchyny/gojq/cli"
@@ -12,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // update writes what commands print into the pages that show it, and the lists of
@@ -54,4 +58,47 @@ func goRun() {
 	}
 	fmt.Fprintln(os.Stderr, "go: only `go run ./cmd/kubectl-gc` is run here: mark the block with <!-- not run: build -->")
 	end(1)
+}
+
+// root is the root of the repository, seen from here.
+const root = "../.."
+
+// page is one Markdown file.
+type page struct{ markdown.Page }
+
+func parse(name, source string) page { return page{markdown.Parse(name, []byte(source))} }
+
+// pages are all pages, sorted by path.
+func pages(t *testing.T) []page {
+	t.Helper()
+	found, err := markdown.Pages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]page, len(found))
+	for i, p := range found {
+		all[i] = page{p}
+	}
+	return all
+}
+
+// TestTasksAreOneScreen: a page of docs/tasks is read by somebody in a hurry. What
+// needs more words is a guide.
+func TestTasksAreOneScreen(t *testing.T) {
+	const mostWords, mostLines = 260, 55 // besides code; with it and its fences
+	for _, p := range pages(t) {
+		if path.Dir(p.Path) != "docs/tasks" || path.Base(p.Path) == "README.md" {
+			continue
+		}
+		words := len(bytes.Fields(p.Source))
+		for _, b := range p.Blocks() {
+			words -= len(strings.Fields(b.Text))
+		}
+		if words > mostWords {
+			t.Errorf("%s has %d words, more than %d", p.Path, words, mostWords)
+		}
+		if lines := bytes.Count(p.Source, []byte("\n")); lines > mostLines {
+			t.Errorf("%s has %d lines, more than %d", p.Path, lines, mostLines)
+		}
+	}
 }

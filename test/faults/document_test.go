@@ -24,7 +24,7 @@ var shownElsewhere = []shown{
 	{"L54", "internal/backup/writer_test.go", "TestDiskFull"},
 	{"L55", "internal/backup/open_test.go", "TestDamagedLater"},
 	{"L56", "internal/controller/gate_test.go", "TestLeaseFence"},
-	{"L57", "internal/controller/transport_test.go", "TestWriteOutlivesNoLease"},
+	{"L57", "internal/controller/gate_test.go", "TestWriteOutlivesNoLease"},
 	{"L57", "test/controlplane/controller/replicas_test.go", "TestReplicas"},
 	{"L58", "test/controlplane/controller/replicas_test.go", "TestReplicas"},
 	{"L59", "internal/controller/gate_test.go", "TestLeaseFenceOnBothClocks"},
@@ -72,11 +72,11 @@ var shownElsewhere = []shown{
 	{"X11", "test/controlplane/commands/promises_test.go", "TestGarbageIsProtected"},
 	{"X13", "internal/backup/open_test.go", "TestEveryByteCounts"},
 	{"X13", "internal/backup/open_test.go", "TestCheckCluster"},
-	{"X15", "internal/manifest/protection_test.go", "TestProtectingAnnotations"},
-	{"X19", "internal/kube/past_test.go", "TestRedirect"},
-	{"X25", "internal/report/command_test.go", "TestCommandLine"},
-	{"X26", "internal/kube/brief_test.go", "TestEndlessFrame"},
-	{"X26", "internal/kube/brief_test.go", "TestSilence"},
+	{"X15", "internal/manifest/metadata_test.go", "TestProtectingAnnotations"},
+	{"X19", "internal/kube/absence_test.go", "TestRedirect"},
+	{"X25", "internal/report/remedy_test.go", "TestCommandLine"},
+	{"X26", "internal/kube/request_test.go", "TestEndlessFrame"},
+	{"X26", "internal/kube/request_test.go", "TestSilence"},
 }
 
 // tableRow is the row of a fault in docs/faults.md. Its last cell is written by this test.

@@ -1,11 +1,15 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -147,3 +151,84 @@ func Words(d *datadriven.TestData) []string {
 	}
 	return words
 }
+
+// args reads the arguments of a directive, each once; what is left over or
+// malformed is an error.
+type args struct {
+	d    *datadriven.TestData
+	used map[string]bool
+	err  error
+}
+
+func readArgs(d *datadriven.TestData) *args { return &args{d: d, used: map[string]bool{}} }
+
+func (a *args) words(key string) []string {
+	a.used[key] = true
+	for _, arg := range a.d.CmdArgs {
+		if arg.Key == key {
+			var words []string
+			for _, v := range arg.Vals {
+				words = append(words, strings.Split(v, ",")...)
+			}
+			return words
+		}
+	}
+	return nil
+}
+
+func (a *args) word(key string) string { return strings.Join(a.words(key), ",") }
+
+func (a *args) has(key string) bool {
+	a.used[key] = true
+	return a.d.HasArg(key)
+}
+
+func (a *args) number(key string, otherwise int) int {
+	w := a.word(key)
+	if w == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(w)
+	if err != nil || n < 0 {
+		a.err = fmt.Errorf("%s=%s is not a number", key, w)
+	}
+	return n
+}
+
+func (a *args) done() error {
+	for _, arg := range a.d.CmdArgs {
+		if !a.used[arg.Key] {
+			return fmt.Errorf("%s takes no argument %q", a.d.Cmd, arg.Key)
+		}
+	}
+	return a.err
+}
+
+// Answer is what a request got, on one line: `ok`, or code, reason and message.
+func Answer(err error) string {
+	var status apierrors.APIStatus
+	var unknown *object.UnknownKindError
+	var uncovered *object.UncoveredError
+	var scope *object.NamespaceRequiredError
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.As(err, &status):
+		s := status.Status()
+		text := fmt.Sprintf("%d %s: %s", s.Code, s.Reason, s.Message)
+		if s.Details != nil && len(s.Details.Causes) == 1 && s.Details.Causes[0].Type == "NamespaceTerminating" {
+			text += " (cause NamespaceTerminating)"
+		}
+		return text
+	case errors.As(err, &unknown):
+		return "unknown kind: " + err.Error()
+	case errors.As(err, &uncovered):
+		return "not covered: " + err.Error()
+	case errors.As(err, &scope):
+		return "namespace required: " + err.Error()
+	default:
+		return "error: " + err.Error()
+	}
+}
+
+func uid(s string) types.UID { return types.UID(s) }

@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -136,4 +138,169 @@ func (p *pass) end(waits *[]Wait) (acted bool, err error) {
 	sortWaits(p.waits)
 	*waits = p.waits
 	return p.w.Writes() != p.before, p.ctx.Err()
+}
+
+// Coverage says which objects the snapshot behind the world contains.
+type Coverage interface {
+	// Covers reports whether an existing object of the resource in the namespace would be in the
+	// snapshot. For a namespaced resource, an empty namespace means all namespaces.
+	Covers(r object.Resource, namespace string) bool
+	// Why returns the reason of a gap, for people.
+	Why(r object.Resource, namespace string) string
+}
+
+// Moments is a Coverage of resources that were read at different times.
+type Moments interface {
+	// Unseen returns why an object of a covered kind may exist although the snapshot lacks it: it
+	// existed at a time, in seconds since 1970. It returns "" if the object doesn't exist.
+	Unseen(k object.Kind, ref object.Ref, at int64) string
+	// UnseenNode is Unseen for a node, judged by the pods that are on it.
+	UnseenNode(name string) string
+}
+
+// Discovery is a Coverage that knows which resources a server names and which it serves. These can
+// differ.
+type Discovery interface {
+	// Undiscovered lists the API versions with resources that the server has not named, sorted.
+	Undiscovered() []object.Undiscovered
+	// Unserved reports whether the server names the resource but answers 404 to a list of it.
+	Unserved(r object.Resource, namespace string) bool
+}
+
+// complete is the coverage of a complete snapshot.
+type complete struct{}
+
+func (complete) Covers(object.Resource, string) bool { return true }
+func (complete) Why(object.Resource, string) string  { return "" }
+
+func orComplete(c Coverage) Coverage {
+	if c == nil {
+		return complete{}
+	}
+	return c
+}
+
+// momentsOf returns the Moments of a coverage; without one, all was read at one moment.
+func momentsOf(c Coverage) Moments {
+	if m, ok := c.(Moments); ok {
+		return m
+	}
+	return oneMoment{}
+}
+
+type oneMoment struct{}
+
+func (oneMoment) Unseen(object.Kind, object.Ref, int64) string { return "" }
+func (oneMoment) UnseenNode(string) string                     { return "" }
+
+// Health says what is known about the programs that finish pods. "" means that they work, or that
+// nothing is known.
+type Health interface {
+	// Kubelet returns why the kubelet of a node doesn't finish pods.
+	Kubelet(node string) string
+	// PodGC returns why pod GC hasn't removed a pod that is being deleted and has a missing node.
+	PodGC(pod *object.Object) string
+}
+
+// healthy is a Health without known problems.
+type healthy struct{}
+
+func (healthy) Kubelet(string) string       { return "" }
+func (healthy) PodGC(*object.Object) string { return "" }
+
+func orHealthy(h Health) Health {
+	if h == nil {
+		return healthy{}
+	}
+	return h
+}
+
+// Selector is an optional interface of a World: it finds few objects among many faster than by
+// sorting all of them.
+type Selector interface {
+	// Select lists the objects of ObjectsOf that match, in the same order.
+	Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object
+}
+
+// podsThat lists the pods that match, by namespace and name.
+func podsThat(w World, match func(*object.Object) bool) []*object.Object {
+	return objectsThat(w, object.Pod.GroupResource(), match)
+}
+
+// objectsThat lists the objects of a resource that match, by namespace and name.
+func objectsThat(w World, gr schema.GroupResource, match func(*object.Object) bool) []*object.Object {
+	return objectsIn(w, gr, "", match)
+}
+
+// objectsIn is objectsThat for one namespace. An empty namespace means all.
+func objectsIn(w World, gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+	if s, ok := w.(Selector); ok {
+		return s.Select(gr, namespace, match)
+	}
+	var list []*object.Object
+	for _, o := range w.ObjectsOf(gr, namespace) {
+		if match(o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// numberOf counts the objects of a resource. That is cheaper than listing them.
+func numberOf(w World, gr schema.GroupResource) int {
+	n := 0
+	objectsThat(w, gr, func(*object.Object) bool {
+		n++
+		return false
+	})
+	return n
+}
+
+// held matches the objects that are being deleted and have the finalizer.
+func held(by string) func(*object.Object) bool {
+	return func(o *object.Object) bool { return o.BeingDeleted() && o.HasFinalizer(by) }
+}
+
+// release removes the finalizer of the pass from an object.
+func (p *pass) release(o *object.Object) {
+	next := o.Clone()
+	life := next.Edit()
+	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return name == p.holds })
+	_, err := p.w.Update(p.ctx, next)
+	p.refused(o.Ref, object.Resource{}, err)
+}
+
+// uncovered reports whether the snapshot may lack an object of the resource in the namespace, and
+// then records a wait.
+func (p *pass) uncovered(c Coverage, of object.Ref, r object.Resource, namespace string) bool {
+	if c.Covers(r, namespace) {
+		return false
+	}
+	p.wait(Wait{Object: of, Reason: NotCovered, Resource: r, Why: c.Why(r, namespace)})
+	return true
+}
+
+// unseen is uncovered for a single object that existed at a time, in seconds since 1970.
+func (p *pass) unseen(c Coverage, of object.Ref, k object.Kind, ref object.Ref, at int64) bool {
+	if p.uncovered(c, of, k.Resource(), ref.Namespace) {
+		return true
+	}
+	why := momentsOf(c).Unseen(k, ref, at)
+	if why != "" {
+		p.wait(Wait{Object: of, Reason: NotCovered, Resource: k.Resource(), Why: why})
+	}
+	return why != ""
+}
+
+// few returns the first three names.
+func few(objects []*object.Object) string {
+	const most = 3
+	var names []string
+	for _, o := range objects[:min(most, len(objects))] {
+		names = append(names, o.Name)
+	}
+	if len(objects) > most {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }

@@ -8,8 +8,10 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // decode parses and checks the bytes. Numbers keep their digits. (N21)
@@ -155,4 +157,187 @@ func (n *node) ranToItsEnd(p *planning) bool {
 	default:
 		return n.hasEnded() && p.statusAt(n) != StatusInside
 	}
+}
+
+// serverFields are the metadata fields that the server sets, for every kind.
+//
+// Upstream: apiserver/pkg/registry/rest/create.go BeforeCreate: overwrites or refuses them.
+var serverFields = []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+	"generation", "managedFields", "selfLink", "ownerReferences"}
+
+// accountAnnotation names the ServiceAccount of a token.
+//
+// Upstream: api/core/v1/types.go ServiceAccountNameKey.
+const accountAnnotation = "kubernetes.io/service-account.name"
+
+// strip removes from the content what a new object must not have.
+func (n *node) strip(p *planning) {
+	if textAt(n.content, "metadata", "deletionTimestamp") != "" {
+		n.step.Notes = append(n.step.Notes, reason.WasBeingDeleted)
+	}
+	for _, field := range serverFields {
+		remove(n.content, "metadata", field)
+	}
+	n.stripStatus(p)
+	n.stripFinalizers()
+	n.stripKind()
+	if n.Object.Is(object.PVC) {
+		n.noteVolume(p)
+	}
+}
+
+// stripKind removes what a new object of this kind must not have.
+func (n *node) stripKind() {
+	switch {
+	case n.Object.Is(object.Pod):
+		n.drop("spec", "nodeName")            // the scheduler assigns one; the old node may be gone
+		n.drop("spec", "ephemeralContainers") // refused at creation
+	case n.Object.Is(object.PVC):
+		for _, a := range bindingMarks {
+			n.drop("metadata", "annotations", a)
+		}
+	case n.Object.Is(object.PV):
+		// The volume stays reserved for the claim of that name, whatever its UID.
+		n.drop("spec", "claimRef", "uid")
+		n.drop("spec", "claimRef", "resourceVersion")
+		n.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
+	case n.Object.Is(object.Job):
+		n.stripJob()
+	case isToken(n):
+		// With the UID of another ServiceAccount, the Secret would be deleted.
+		n.drop("metadata", "annotations", "kubernetes.io/service-account.uid")
+		if n.drop("data", "token") {
+			n.step.Notes = append(n.step.Notes, reason.TokenDropped)
+		}
+	}
+}
+
+// drop removes a field and records it as stripped.
+func (n *node) drop(path ...string) bool {
+	if !remove(n.content, path...) {
+		return false
+	}
+	n.step.Stripped = append(n.step.Stripped, strings.Join(path, "."))
+	return true
+}
+
+// stripFinalizers removes those of the garbage collector. They belonged to the earlier deletion and
+// would set the propagation policy of the next one. Other finalizers stay, since their controllers
+// expect them on such an object.
+func (n *node) stripFinalizers() {
+	metadata, _ := n.content["metadata"].(map[string]any)
+	list, _ := metadata["finalizers"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(list), func(f any) bool { return f == object.Foreground || f == object.Orphan })
+	switch {
+	case len(kept) == len(list):
+		return
+	case len(kept) == 0:
+		delete(metadata, "finalizers")
+	default:
+		metadata["finalizers"] = kept
+	}
+	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the garbage collector")
+}
+
+// addresses are the fields of a Service with allocated addresses, as named in a server's refusal.
+// Another Service may hold them now, and then the server refuses the whole Service.
+//
+// Upstream: pkg/registry/core/service/ipallocator/interfaces.go ErrAllocated.
+var addresses = []string{"spec.clusterIP", "spec.healthCheckNodePort", "spec.ports"}
+
+// DropAddresses removes the addresses and ports of a Service that the refused fields name, so that
+// the server allocates new ones. It returns false if there are none.
+func (s *Step) DropAddresses(refused []string) bool {
+	if s.Verb != Create || !s.Object.Is(object.Service) {
+		return false
+	}
+	n := node{Saved: Saved{Object: s.Object}, content: s.content}
+	for _, field := range addresses {
+		if slices.ContainsFunc(refused, func(f string) bool { return strings.HasPrefix(f, field) }) {
+			n.dropAddress(field)
+		}
+	}
+	if len(n.step.Stripped) == 0 {
+		return false
+	}
+	s.Stripped = append(slices.Clip(s.Stripped), n.step.Stripped...)
+	s.note(reason.AddressesDropped)
+	return true
+}
+
+// dropAddress removes one of the fields in addresses. The clusterIP None of a headless Service is
+// not an address and stays.
+func (n *node) dropAddress(field string) {
+	switch field {
+	case "spec.clusterIP":
+		if textAt(n.content, "spec", "clusterIP") != "None" {
+			n.drop("spec", "clusterIP")
+			n.drop("spec", "clusterIPs")
+		}
+	case "spec.healthCheckNodePort":
+		n.drop("spec", "healthCheckNodePort")
+	case "spec.ports":
+		ports, _ := at(n.content, "spec", "ports").([]any)
+		had := false
+		for _, entry := range ports {
+			if port, ok := entry.(map[string]any); ok {
+				had = remove(port, "nodePort") || had
+			}
+		}
+		if had {
+			n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
+		}
+	}
+}
+
+// bindingMarks are the annotations of a claim's former binding. A claim that has them, but not its
+// volume, counts as lost.
+//
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go PersistentVolumeController.syncClaim.
+var bindingMarks = []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"}
+
+// noteVolume notes the state of a claim's volume. The claim keeps the name of the volume; without
+// it, the claim would silently get an empty volume.
+func (n *node) noteVolume(p *planning) {
+	name := textAt(n.content, "spec", "volumeName")
+	if name == "" {
+		return
+	}
+	volume := object.PV.Ref("", name)
+	if i, filled := p.places[volume.Coordinates()]; filled && p.nodes[i].state == made {
+		return
+	}
+	live, err := p.now.Lookup(volume)
+	switch {
+	case err != nil:
+		n.step.note(reason.VolumeUnknown)
+	case live == nil:
+		n.step.note(reason.VolumeGone)
+	case live.Volume() == nil:
+		n.step.note(reason.VolumeUnknown)
+	case live.Volume().ClaimUID == n.Object.UID:
+		n.step.note(reason.VolumeReleased)
+	case live.Volume().ClaimUID != "":
+		n.step.note(reason.VolumeTaken)
+	}
+}
+
+// stripJob removes the selector and the labels with the UID of the Job, which the server generates,
+// unless the user chose them.
+//
+// Upstream: pkg/registry/batch/job/strategy.go generateSelector.
+func (n *node) stripJob() {
+	if manual, _ := at(n.content, "spec", "manualSelector").(bool); manual {
+		return
+	}
+	n.drop("spec", "selector")
+	for _, label := range []string{"controller-uid", "batch.kubernetes.io/controller-uid"} {
+		n.drop("metadata", "labels", label)
+		n.drop("spec", "template", "metadata", "labels", label)
+	}
+}
+
+// isToken reports whether the object is a token Secret of a ServiceAccount.
+func isToken(n *node) bool {
+	return n.Object.Is(object.Secret) && text(n.content, "type") == "kubernetes.io/service-account-token"
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -95,7 +95,7 @@ func (k *Cluster) Known() bool {
 
 // Read takes a snapshot of a scope.
 func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
-	s := progress.Begin(c, errOut, "reading the cluster")
+	s := output.BeginStage(c, errOut, "reading the cluster")
 	defer s.End()
 	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {
 		s.Tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %s", p.Done, p.Kinds, p.Objects, sizeText(p.Bytes)))
@@ -116,3 +116,30 @@ func sizeText(n int64) string {
 
 // IsRate reports whether a number can be a limit. NaN can't: it would mean no limit.
 func IsRate(qps float32) bool { return qps >= 0 && qps <= math.MaxFloat32 }
+
+// Connect returns a client from kubectl's flags. It sends no request; the first request reports
+// problems of the server.
+func Connect(flags genericclioptions.RESTClientGetter, o kube.Options) (*kube.Client, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	o.Context = contextName(flags)
+	return kube.Connect(config, o)
+}
+
+// contextName returns the selected context of the kubeconfig; empty in a pod.
+func contextName(flags genericclioptions.RESTClientGetter) string {
+	if chosen, ok := flags.(*genericclioptions.ConfigFlags); ok && chosen.Context != nil && *chosen.Context != "" {
+		return *chosen.Context
+	}
+	loader := flags.ToRawKubeConfigLoader()
+	if loader == nil {
+		return ""
+	}
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return "" // a pod has no kubeconfig; ToRESTConfig has reported a broken one
+	}
+	return raw.CurrentContext
+}

@@ -6,24 +6,28 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // bodies collects evidence from the objects of a dump while the snapshot is read.
 type bodies struct {
-	world evidence.World
+	world health.Evidence
 	// had are the objects that were read with their bodies, by part.
-	had map[evidence.Part]map[place]bool
+	had map[health.Part]map[place]bool
 	// records are the added records in order, kept if the snapshot will be written.
-	records []*evidence.Record
+	records []*health.Record
 	keep    bool
 	// told are the parts with a record of how far a server has listed them. Such lists were read
 	// for a snapshot, separately from its objects.
-	told map[evidence.Part]bool
+	told map[health.Part]bool
 	// later are the objects with a record that are not in the snapshot of a cluster: see noteLater.
 	later map[identity]bool
 }
@@ -37,25 +41,25 @@ func identityOf(ref object.Ref) identity { return identity{ref.Kind, ref.Namespa
 type place struct{ namespace, name string }
 
 func newBodies() *bodies {
-	return &bodies{had: map[evidence.Part]map[place]bool{}, told: map[evidence.Part]bool{}}
+	return &bodies{had: map[health.Part]map[place]bool{}, told: map[health.Part]bool{}}
 }
 
 // wants returns the fields to read from the body of an object; nil for a second copy.
 func (b *bodies) wants(o *object.Object) *manifest.Fields {
-	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok && b.had[part][place{o.Namespace, o.Name}] {
+	if part, ok := health.PartOf(o.APIVersion, o.Kind); ok && b.had[part][place{o.Namespace, o.Name}] {
 		return nil
 	}
-	return evidence.FieldsOf(o)
+	return health.FieldsOf(o)
 }
 
 // add reads evidence from the body of an object. An unreadable body makes its part incomplete and
 // is no error.
 func (b *bodies) add(o *object.Object, text []byte) error {
 	if len(text) == 0 {
-		b.take(evidence.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
+		b.take(health.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
 		return nil
 	}
-	r, err := evidence.Read(o.APIVersion, o.Kind, text)
+	r, err := health.Read(o.APIVersion, o.Kind, text)
 	b.take(r)
 	if err == nil {
 		b.see(o.APIVersion, o.Kind, place{o.Namespace, o.Name})
@@ -65,7 +69,7 @@ func (b *bodies) add(o *object.Object, text []byte) error {
 
 // line reads the evidence of an object from a line of our own snapshot.
 func (b *bodies) line(text []byte) error {
-	r, err := evidence.ParseLine(text)
+	r, err := health.ParseLine(text)
 	if err != nil {
 		return err
 	}
@@ -78,7 +82,7 @@ func (b *bodies) line(text []byte) error {
 	return nil
 }
 
-func (b *bodies) take(r *evidence.Record) {
+func (b *bodies) take(r *health.Record) {
 	b.world.Take(r)
 	if b.keep {
 		b.records = append(b.records, r)
@@ -86,7 +90,7 @@ func (b *bodies) take(r *evidence.Record) {
 }
 
 func (b *bodies) see(apiVersion, kind string, at place) {
-	part, ok := evidence.PartOf(apiVersion, kind)
+	part, ok := health.PartOf(apiVersion, kind)
 	if !ok {
 		return
 	}
@@ -97,7 +101,7 @@ func (b *bodies) see(apiVersion, kind string, at place) {
 }
 
 // seen returns the evidence of a dump; nil if none was collected.
-func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
+func (b *bodies) seen(snap *snapshot.Snapshot) *health.Evidence {
 	if b == nil {
 		return nil
 	}
@@ -108,14 +112,14 @@ const bodiesMissing = "the dump lists objects without their spec and status"
 
 // evidence marks how far each part was read. It is as far as a server has listed it, otherwise as
 // far as the snapshot covers it and has the bodies of all its objects.
-func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
+func (b *bodies) evidence(snap *snapshot.Snapshot) *health.Evidence {
 	lacking := b.lacking(snap)
 	namespaces := sync.OnceValue(func() map[string]bool { return namespacesOf(snap) })
-	for _, part := range evidence.Parts() {
+	for _, part := range health.Parts() {
 		if b.told[part] {
 			continue
 		}
-		r := evidence.ResourceOf(part)
+		r := health.ResourceOf(part)
 		for ns := range lacking[part] {
 			b.world.Mark(part, ns, bodiesMissing)
 		}
@@ -144,11 +148,11 @@ func namespacesOf(snap *snapshot.Snapshot) map[string]bool {
 }
 
 // lacking returns the namespaces of objects without a body.
-func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]bool {
-	lacking := map[evidence.Part]map[string]bool{}
+func (b *bodies) lacking(snap *snapshot.Snapshot) map[health.Part]map[string]bool {
+	lacking := map[health.Part]map[string]bool{}
 	for same := range snap.ByKind() {
-		part, ok := evidence.PartOf(same[0].APIVersion, same[0].Kind)
-		if !ok || part == evidence.Events { // no judgement depends on all Events
+		part, ok := health.PartOf(same[0].APIVersion, same[0].Kind)
+		if !ok || part == health.Events { // no judgement depends on all Events
 			continue
 		}
 		in := lacking[part]
@@ -171,12 +175,12 @@ func plain(why string) string {
 	if _, text, ok := strings.Cut(why, ": "); ok {
 		why = text
 	}
-	return cmp.Or(why, evidence.NotRead)
+	return cmp.Or(why, health.NotRead)
 }
 
 // Evidence returns the evidence about what blocks the objects that are being deleted. On a live
 // cluster with many of them, only some are read individually, those in asked first.
-func (w World) Evidence(ctx context.Context, asked []object.Ref) (*evidence.World, error) {
+func (w World) Evidence(ctx context.Context, asked []object.Ref) (*health.Evidence, error) {
 	if w.Client == nil {
 		return w.bodies.evidence(w.Snapshot), nil
 	}
@@ -191,4 +195,134 @@ func (w World) Evidence(ctx context.Context, asked []object.Ref) (*evidence.Worl
 		}
 	}
 	return w.Client.Evidence(ctx, append(first, others...), w.Objects)
+}
+
+// Plan simulates a seed with evidence about other controllers. For a cluster it first simulates
+// without evidence, and then reads only the evidence that matters for the objects reached. enough
+// may accept the first result; it may be nil.
+func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
+	var reach kube.Reach
+	if w.Client != nil {
+		first := o
+		first.Explore = 0
+		result, err := plan.Simulate(ctx, w.Snapshot, seed, first)
+		if err != nil || enough != nil && enough(result.Plan) {
+			return result, err
+		}
+		reach = reachOf(w, result.Plan)
+	}
+	var err error
+	if o.Health, err = w.Assess(ctx, reach); err != nil {
+		return nil, err
+	}
+	if w.Client != nil {
+		contents, err := w.Client.Contents(ctx, w.found(seed.Targets))
+		if err != nil {
+			return nil, err
+		}
+		o.Guards = append(slices.Clone(o.Guards), contents...)
+	}
+	return plan.Simulate(ctx, w.Snapshot, seed, o)
+}
+
+// found returns the existing objects of refs, except kinds that change constantly.
+func (w World) found(refs []object.Ref) []*object.Object {
+	var list []*object.Object
+	for _, ref := range refs {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !plan.Passing(report.RefOf(o.Ref)) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// Assess returns the evidence about other controllers: from the dump, or from the cluster
+// within a reach.
+func (w World) Assess(ctx context.Context, reach kube.Reach) (*health.Assessment, error) {
+	if w.Client == nil {
+		return health.New(w.Snapshot, w.bodies.seen(w.Snapshot), w.TakenAt()), nil
+	}
+	seen, err := w.Client.Neighbours(ctx, reach)
+	if err != nil {
+		return nil, err
+	}
+	return health.New(w.Snapshot, seen, w.TakenAt()), nil
+}
+
+// What names the input in an error.
+func (w World) What() string { return What(w.Snapshot) }
+
+// What names the input of a snapshot in an error.
+func What(snap *snapshot.Snapshot) string {
+	if snap.Source.Server != "" {
+		return "this cluster"
+	}
+	return "the dump"
+}
+
+// TakenAt returns the time of the snapshot in seconds since 1970; 0 if unknown.
+func (w World) TakenAt() int64 { return w.Source.Seconds() }
+
+// SecondsOf parses a time to seconds since 1970; an empty one is 0.
+func SecondsOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0, err
+	}
+	return t.Unix(), nil
+}
+
+// reachOf returns the objects that a plan changes, and those held by finalizers of other
+// controllers.
+func reachOf(w World, p *report.Plan) kube.Reach {
+	var r kube.Reach
+	written, held := map[*object.Object]bool{}, map[*object.Object]bool{}
+	add := func(list *[]*object.Object, have map[*object.Object]bool, ref report.Ref, is func(*object.Object) bool) {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !have[o] && is(o) {
+			*list = append(*list, o)
+			have[o] = true
+		}
+	}
+	always := func(*object.Object) bool { return true }
+	for i := range p.Consequences {
+		c := &p.Consequences[i]
+		add(&r.Written, written, c.Object, always)
+		add(&r.Held, held, c.Object, heldByOthers)
+	}
+	for i := range p.Consequences { // objects of earlier deletions that ours wait for
+		for _, release := range p.Consequences[i].After {
+			add(&r.Held, held, release.Object, always)
+		}
+	}
+	for i := range p.Effects { // earlier deletions also finish, or are held
+		e := &p.Effects[i]
+		blocked := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
+		if e.AlreadyHappening || blocked {
+			add(&r.Written, written, e.Object, always)
+		}
+		if blocked {
+			add(&r.Held, held, e.Object, always)
+		}
+	}
+	return r
+}
+
+// ofOthers reports whether a finalizer is removed by a controller outside of Kubernetes.
+func ofOthers(name string) bool {
+	return name != object.Foreground && name != object.Orphan && !health.OfManager(name)
+}
+
+// heldByOthers reports whether an object has a finalizer of a controller outside of Kubernetes.
+func heldByOthers(o *object.Object) bool { return slices.ContainsFunc(o.Finalizers(), ofOthers) }
+
+// ReachOf returns the reach of a single object.
+func ReachOf(o *object.Object) kube.Reach {
+	r := kube.Reach{Written: []*object.Object{o}}
+	if heldByOthers(o) {
+		r.Held = r.Written
+	}
+	return r
 }

@@ -12,25 +12,24 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/etcd"
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
-	"github.com/kubectl-gc/kubectl-gc/internal/history/stored"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot/etcd"
 )
 
 // Record is the recorded past of a cluster, from the cluster itself or from a file.
 type Record struct {
-	history.Record
-	// Source describes the origin of the record.
-	Source report.Source
+	past.Source
+	// Origin describes where the record comes from.
+	Origin report.Source
 	// Served returns the existing kinds.
 	Served func() (*object.Resources, error)
 	// Live reports whether the record is read from a cluster.
@@ -100,8 +99,8 @@ func RecordOf(ctx context.Context, client *kube.Client) (*Record, error) {
 		return nil, err
 	}
 	return &Record{
-		Record: client, Live: true, close: func() {},
-		Source: report.Source{
+		Source: client, Live: true, close: func() {},
+		Origin: report.Source{
 			Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version,
 			Rules: release.MinorOf(id.Version).Nearest().String(),
 		},
@@ -126,9 +125,9 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 		return nil, err
 	}
 	memory := NewMemory()
-	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
-	r, err := progress.UnlessInterrupted(c.Context(), func() (*stored.Record, error) {
-		return stored.Open(path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
+	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
+	r, err := output.UnlessInterrupted(c.Context(), func() (*past.EtcdFile, error) {
+		return past.OpenEtcd(path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
 	})
 	if err != nil {
 		memory.End()
@@ -136,7 +135,7 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 	}
 	s.Remark(r.Present(), streams.ErrOut)
 	return &Record{
-		Record: r, Source: plan.SourceOf(r.Present()),
+		Source: r, Origin: plan.SourceOf(r.Present()),
 		Served: func() (*object.Resources, error) { return r.Present().Resources, nil },
 		close:  func() { r.Close(); memory.End() },
 	}, nil
@@ -159,4 +158,45 @@ func remembers(path string) error {
 		return nil
 	}
 	return fmt.Errorf("%s is a dump of one moment: only a history and an etcd snapshot, unpacked, remember what was before", name)
+}
+
+// isHistory reports whether a path is a saved history.
+func isHistory(path string) (bool, error) {
+	if path == "-" {
+		return false, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // reading a pipe would consume it
+		return false, err
+	}
+	return past.IsFile(path)
+}
+
+// checkMoment is an error if a history is given to a command that needs the current state.
+func (s *Source) checkMoment() error {
+	for _, path := range s.From {
+		if history, err := isHistory(path); err == nil && history {
+			return fmt.Errorf("%s is a history: it has what was deleted, and not what is there; lost and undo read it, and explain of what is gone", render.Escape(path))
+		}
+	}
+	return nil
+}
+
+// openHistory opens a saved history.
+func (s *Source) openHistory(c *cobra.Command, streams genericiooptions.IOStreams, path string) (*Record, error) {
+	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
+	memory := NewMemory()
+	r, err := output.UnlessInterrupted(c.Context(), func() (*past.File, error) {
+		return past.OpenFile(c.Context(), path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
+	})
+	if err != nil {
+		memory.End()
+		return nil, LiftLimit(err)
+	}
+	of := r.Cluster()
+	return &Record{
+		Source: r, close: memory.End,
+		Origin: report.Source{Type: "files", Files: []string{path}, ClusterUID: of.UID, KubernetesVersion: of.Version, Rules: release.MinorOf(of.Version).Nearest().String()},
+		Served: func() (*object.Resources, error) { return r.Resources(), nil },
+	}, nil
 }

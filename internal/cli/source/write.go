@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -27,7 +27,7 @@ func (w World) Write(out io.Writer, c snapshot.Compression) error {
 
 // about returns the records about the objects of a snapshot, and about later objects. Of Events,
 // only warnings about objects that are being deleted are used and included.
-func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
+func (b *bodies) about(snap *snapshot.Snapshot) []*health.Record {
 	if b == nil {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
 			beingDeleted[id] = true
 		}
 	}
-	kept := make([]*evidence.Record, 0, len(b.records))
+	kept := make([]*health.Record, 0, len(b.records))
 	for _, r := range b.records {
 		id := identityOf(r.Ref())
 		switch {
@@ -56,7 +56,7 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*evidence.Record {
 
 // evidenceOf reads the evidence of a cluster that is written with its snapshot.
 func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapshot.Snapshot, errOut io.Writer) (*bodies, error) {
-	defer progress.Begin(c, errOut, "reading what else acts in the cluster").End()
+	defer output.BeginStage(c, errOut, "reading what else acts in the cluster").End()
 	var waiting []*object.Object
 	for _, o := range snap.Objects {
 		if o.BeingDeleted() || heldByOthers(o) {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
@@ -56,7 +56,7 @@ func TestWrittenWorldIsTheSame(t *testing.T) {
 			t.Fatalf("(-dump +snapshot):\n%s", diff)
 		}
 		want, have := w.bodies.seen(w.Snapshot).Sorted(), got.bodies.seen(got.Snapshot).Sorted()
-		if diff := cmp.Diff(want, have, everything, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(evidence.World{}, "added"), cmpopts.IgnoreFields(evidence.Shown{}, "Events")); diff != "" {
+		if diff := cmp.Diff(want, have, everything, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(health.Evidence{}, "added"), cmpopts.IgnoreFields(health.Shown{}, "Events")); diff != "" {
 			t.Fatalf("evidence (-dump +snapshot):\n%s", diff)
 		}
 	})

@@ -1,5 +1,6 @@
 // Package targets finds the objects that a command is about. They are named as for kubectl, and
-// looked up in a dump or by the cluster.
+// looked up in a dump or by the cluster. It also completes such names, and all other words of a
+// command line, for the shell.
 package targets
 
 import (
@@ -356,4 +357,22 @@ func objectsOf(snap *snapshot.Snapshot, r object.Resource) []*object.Object {
 		last++
 	}
 	return snap.Objects[first:last]
+}
+
+// Types are the types for lookups by name. Holds reports whether objects of a type exist.
+type Types struct {
+	*object.Resources
+	Holds func(object.Resource) bool
+}
+
+// Find resolves a type as kubectl does. Among several it prefers the first with objects.
+func (s Types) Find(arg string) (object.Resource, bool) { return s.Named(arg, s.Holds) }
+
+// FindResource returns the type of an argument in a snapshot.
+func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
+	known := Types{snap.Resources, func(r object.Resource) bool { return len(objectsOf(snap, r)) > 0 }}
+	if r, ok := known.Find(arg); ok {
+		return r, nil
+	}
+	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, usage.DidYouMean(usage.Nearest(strings.ToLower(arg), snap.Resources.Names())))
 }

@@ -4,8 +4,15 @@ package writing
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +27,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -196,3 +204,115 @@ func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericio
 	done()
 	return w.summary(c, o, streams, run, err)
 }
+
+// summary prints the report of a run, and returns the error with its exit code.
+func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
+	if run == nil {
+		if refused, ok := errors.AsType[*apply.RefusedError](err); ok {
+			return &exit.Error{Code: exit.Refused, Message: refused.Error()}
+		}
+		return err
+	}
+	if failed := errors.Join(err, o.Show(c, streams.Out, run, output.As(render.RunText, run))); failed != nil {
+		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
+	}
+	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoes != "" {
+		fmt.Fprintln(streams.ErrOut, w.undoes+"kubectl gc undo "+report.ShellWord(w.backup.NameOf(run.Bundle)))
+	}
+	verdict := verdictOf(run)
+	if own, ok := errors.AsType[*exit.Error](verdict); ok && o.AsText() {
+		own.Message = "" // the printed text contains it
+	}
+	return verdict
+}
+
+// verdictOf returns the error with the exit code of a run.
+func verdictOf(run *report.Run) error {
+	switch run.State {
+	case report.Complete, report.NotAwaited:
+		if len(run.Differences) > 0 {
+			return &exit.Error{Code: exit.Findings, Message: "not everything is as predicted"}
+		}
+		return nil
+	case report.NothingWritten:
+		if run.Summary.Refused > 0 {
+			return &exit.Error{Code: exit.Failed, Message: "nothing was written: " + run.Message}
+		}
+		return &exit.Error{Code: exit.Refused, Message: "nothing was written: " + cmp.Or(run.Message, string(run.State))}
+	case report.Interrupted:
+		return &exit.Error{Code: exit.Interrupted, Message: run.Message}
+	default:
+		return &exit.Error{Code: exit.Partial, Message: run.Message}
+	}
+}
+
+// tellRun shows the progress of a run: one updated line on a terminal, else a line for each change.
+func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wipe func()) {
+	style := render.Style{ASCII: !output.UTF8Locale()}
+	following := output.BeginStage(c, errOut, "carrying out the plan")
+	width, changes := following.Line()
+	if !changes {
+		quiet := c.Flag("progress").Value.String() == "none"
+		return func(p apply.Progress) {
+			if p.Stage == apply.Following && !quiet {
+				fmt.Fprintln(errOut, render.RunProgress(style, string(p.Stage), p.Done, p.Total, p.Waiting))
+			}
+		}, following.End
+	}
+	style.Width = width
+	return func(p apply.Progress) {
+		following.Tell(render.RunProgress(style, string(p.Stage), p.Done, p.Total, p.Waiting))
+	}, following.End
+}
+
+// Rehearsed prints the answers to dry-run requests. A refusal is an error, as for kubectl
+// --dry-run=server.
+func Rehearsed(errOut io.Writer, answers []report.Answer) error {
+	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
+	if Refuses(answers) {
+		return &exit.Error{Code: exit.Failed}
+	}
+	return nil
+}
+
+// Refuses reports whether the API server would refuse one of the requests.
+func Refuses(answers []report.Answer) bool {
+	return slices.ContainsFunc(answers, func(a report.Answer) bool { return a.Refused != "" })
+}
+
+// BackupDir is the directory of backups; empty for the default.
+type BackupDir string
+
+// AddFlag adds --backup-dir.
+func (d *BackupDir) AddFlag(f *pflag.FlagSet) {
+	f.StringVar((*string)(d), "backup-dir", "", "Where backups are (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
+}
+
+// NameOf returns the argument for undo that finds a backup: its name, or its path with a
+// non-default directory.
+func (d BackupDir) NameOf(path string) string {
+	if d == "" {
+		return filepath.Base(path)
+	}
+	return path
+}
+
+// Path returns the directory.
+func (d BackupDir) Path() (string, error) {
+	if d != "" {
+		return string(d), nil
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("where backups are: %w: give --backup-dir", err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "kubectl-gc", "backups"), nil
+}
+
+// Outlive keeps the process alive when the reader of its output exits. On Unix, writing to a closed
+// pipe would otherwise end it in the middle of a run. Read-only commands should end like that.
+func Outlive() { signal.Ignore(syscall.SIGPIPE) }

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -52,4 +54,56 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 			t.Fatalf("two diagnoses differ:\n%s\n%s", a, b)
 		}
 	})
+}
+
+// TestMoreChangesNothing: a complete check of a part of a world has the findings of the whole for the
+// objects in it. The whole may add which other object has the uid of an absent owner, and whether an
+// owner in another namespace is in a cycle.
+func TestMoreChangesNothing(t *testing.T) {
+	complete, incomplete := 0, 0
+	scenario.CheckUntil(t, func() bool { return complete > 0 && incomplete > 0 }, func(t *rapid.T) {
+		whole, part := scenario.DrawBlind(t)
+		if len(part.Gaps) == 0 || scenario.Crossed(whole) {
+			return
+		}
+		got := checked(t, part)
+		if !got.Complete {
+			incomplete++
+			return
+		}
+		complete++
+		if diff := cmp.Diff(about(part, checked(t, whole)), about(part, got)); diff != "" {
+			t.Fatalf("(-whole +part):\n%s\ngaps %v in\n%s", diff, part.Gaps, scenario.World{Objects: whole.Objects})
+		}
+	})
+	t.Logf("%d complete, %d incomplete", complete, incomplete)
+}
+
+func checked(t *rapid.T, snap *snapshot.Snapshot) *report.Diagnosis {
+	d, err := check.References(t.Context(), snap, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// about returns the findings about objects of a snapshot.
+func about(snap *snapshot.Snapshot, d *report.Diagnosis) []string {
+	elsewhere := []reason.Code{reason.OwnerKindMismatch, reason.OwnerNameMismatch, reason.OwnerNamespaceMismatch, reason.OwnerUIDMismatch}
+	var list []string
+	for _, f := range d.Findings {
+		if snap.Find(f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name) == nil {
+			continue
+		}
+		if slices.Contains(elsewhere, reason.Code(f.Code)) {
+			f.Code, f.Message = string(reason.OwnerNotFound), ""
+		}
+		text := f.Code + " " + f.Object.FullName()
+		if f.Reference != nil {
+			text += " " + f.Reference.FullName() + " " + string(f.Reference.UID)
+		}
+		list = append(list, text)
+	}
+	slices.Sort(list)
+	return list
 }

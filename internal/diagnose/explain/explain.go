@@ -1,17 +1,20 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -30,7 +33,7 @@ type question struct {
 	attempt  engine.Attempt
 	facts    engine.Facts
 	decision engine.Decision
-	reach    *impact.Map
+	reach    *reach.Map
 	// near is the part of the snapshot that decides about the object.
 	near *snapshot.Snapshot
 	// users are the objects that use the object while it is being deleted, and so protect it.
@@ -40,7 +43,7 @@ type question struct {
 	// goes: the object is deleted in the end without any request.
 	goes bool
 	// around is the health of controllers and APIs; nil if unknown.
-	around *evidence.Surroundings
+	around *health.Assessment
 }
 
 // Object explains one object. It returns an error if the object is not in the snapshot, or if a
@@ -50,7 +53,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	if target == nil {
 		return nil, fmt.Errorf("%s is not in the snapshot", ref)
 	}
-	q := &question{snap: snap, target: target, around: o.Surroundings}
+	q := &question{snap: snap, target: target, around: o.Health}
 	q.collector = plan.Start(snap, engine.Upstream)
 	e := &report.Explanation{
 		APIVersion: report.APIVersion, Kind: "Explanation", Source: plan.SourceOf(snap), Object: report.RefOf(target.Ref),
@@ -68,7 +71,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 		e.Message = "another object has the same uid: the garbage collector cannot tell them apart"
 		return e, nil
 	}
-	q.reach = impact.New(snap, q.collector.Graph())
+	q.reach = reach.New(snap, q.collector.Graph())
 	q.near = q.reach.Part(target)
 	q.world = plan.World(q.near)
 	q.ask(ctx, attempt)
@@ -157,4 +160,178 @@ func nextRequest(d engine.Decision) string {
 		}
 	}
 	return ""
+}
+
+// unseen returns where unseen objects could change the verdict, or the deletes that would take the
+// object. An object stays because of its owners and containers, and is garbage if the owners do not
+// exist. Once that was seen, no other object decides. Nothing holds an object that is being deleted
+// and has no finalizers. Other verdicts may depend on everything nearby.
+func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unseen {
+	u := &plan.Unseen{}
+	above := append(q.reach.Above(q.target), q.target)
+	switch {
+	case e.Verdict == report.BeingDeleted && len(q.target.Finalizers()) == 0 && !container(q.target.Ref):
+		return u
+	case e.Verdict == report.Undecidable:
+		for _, o := range above {
+			u.Owners(q.snap, o)
+			u.Around(q.snap, o)
+		}
+		u.Doubt()
+		return u
+	case e.Verdict != report.Live && e.Verdict != report.Garbage:
+		u.In(q.target.Namespace)
+	case q.undecided:
+		u.In(q.target.Namespace)
+		u.Doubt()
+	case slices.ContainsFunc(e.TakenBy, func(t report.Taker) bool { return late(t, above) }):
+		u.In(q.target.Namespace)
+	}
+	if ns := q.target.Namespace; ns != "" && !q.goesWithoutNamespace() && !apisim.Immortal(ns) && !q.target.Is(object.Pod) {
+		u.Of(q.snap, object.Pod.Resource(), ns) // pods are deleted first, and the rest of the namespace waits for them
+	}
+	for _, o := range above {
+		q.restsOn(ctx, u, o)
+	}
+	return u
+}
+
+// goesWithoutNamespace reports whether the target is deleted whatever happens to its namespace.
+func (q *question) goesWithoutNamespace() bool {
+	ns := q.snap.FindKind(object.Namespace, "", q.target.Namespace)
+	return q.goes && (len(q.decision.Requests) > 0 || ns == nil || !ns.BeingDeleted())
+}
+
+// late reports whether a delete takes the object only after finalizers are removed from objects other
+// than the deleted one, the target and those above it. Some of these may be unseen.
+func late(t report.Taker, above []*object.Object) bool {
+	return t.Later && len(t.Once) == 0 || slices.ContainsFunc(t.Once, func(r report.Release) bool {
+		ref := object.Ref(r.Object)
+		return container(ref) && ref != above[len(above)-1].Ref || r.Object != t.Object && !slices.ContainsFunc(above, func(o *object.Object) bool { return o.Ref == ref })
+	})
+}
+
+// restsOn records which unseen objects may take o: an owner, a container or a leader.
+func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object) {
+	a, known := q.collector.Inspect(o.UID)
+	if !known {
+		u.Everywhere()
+		return
+	}
+	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
+		switch {
+		case owner.Evidence == engine.KindNotServed && q.snap.KnowsAllKinds(): // the unserved kind is certain and keeps it
+		case owner.Class == engine.Unresolved:
+			u.Owners(q.snap, o)
+			u.Doubt()
+		case q.goes: // its owners do not keep it, whatever happens to them
+		case container(owner.Ref):
+			u.Everywhere() // it is deleted after its content
+		case owner.Live != nil && owner.Live.HandlesDependents():
+			u.In(owner.Live.Namespace) // its end depends on its other dependents
+		}
+	}
+	switch {
+	case q.goes:
+		return
+	case len(o.Owners) > 0 && container(o.Ref):
+		u.Everywhere()
+	case plan.Follows(o) && !goesAtOnce(plan.LeaderOf(q.snap, o)):
+		u.In(o.Namespace)
+	}
+	if object.MayBeCustom(o.Group()) {
+		u.Of(q.snap, object.CRD.Resource(), "")
+	}
+	u.Around(q.snap, o)
+}
+
+// container reports whether an object is deleted only after its content.
+func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(object.CRD) }
+
+// goesAtOnce reports whether an object was seen and its delete waits for nothing.
+func goesAtOnce(o *object.Object) bool {
+	return o != nil && !o.BeingDeleted() && len(o.Finalizers()) == 0
+}
+
+// surround adds the content of a namespace, the users of a claim, and the storage behind it.
+func (q *question) surround(e *report.Explanation) {
+	switch {
+	case q.target.Is(object.Namespace):
+		e.Content = contentOf(q.snap, q.target.Name)
+	case q.target.Is(object.PVC):
+		e.UsedBy = podsOf(q.snap, q.target)
+	}
+	if s, ok := plan.StorageOf(q.snap, q.target); ok {
+		e.Storage = &s
+	}
+}
+
+// podsOf returns the pods that use a claim.
+func podsOf(snap *snapshot.Snapshot, claim *object.Object) []report.Ref {
+	var pods []report.Ref
+	for _, o := range snap.Objects {
+		if facts := o.Pod(); facts != nil && o.Namespace == claim.Namespace &&
+			slices.ContainsFunc(facts.Claims, func(c object.Claim) bool { return c.Name == claim.Name }) {
+			pods = append(pods, report.RefOf(o.Ref))
+		}
+	}
+	return pods
+}
+
+// contentOf counts the objects in a namespace by kind.
+func contentOf(snap *snapshot.Snapshot, namespace string) []report.ContentCount {
+	counts := map[report.ContentCount]int{}
+	for _, o := range snap.Objects {
+		if o.Namespace == namespace {
+			counts[report.ContentCount{APIVersion: o.APIVersion, Kind: o.Kind, Role: roleOf(snap, o)}]++
+		}
+	}
+	var list []report.ContentCount
+	for c, n := range counts {
+		c.Count = n
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b report.ContentCount) int {
+		return cmp.Or(slices.Index(report.Roles(), a.Role)-slices.Index(report.Roles(), b.Role),
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion))
+	})
+	return list
+}
+
+// workloads are the kinds that run something, and Pod.
+var workloads = []object.Kind{
+	object.Pod, object.Deployment, object.StatefulSet, object.DaemonSet, object.ReplicaSet, object.ReplicationController, object.Job, object.CronJob,
+}
+
+// roleOf returns the role of an object in its namespace.
+func roleOf(snap *snapshot.Snapshot, o *object.Object) report.Role {
+	isOne := func(kinds []object.Kind) bool { return slices.ContainsFunc(kinds, o.Is) }
+	_, controlled := o.Controller()
+	r, err := snap.Resources.For(o.APIVersion, o.Kind)
+	switch {
+	case o.IsEvent(), o.Generated(), o.Token() != nil, controlled && o.Is(object.ReplicaSet):
+		return report.GeneratedRole
+	case isOne(workloads):
+		return report.WorkloadRole
+	case o.Is(object.PVC), o.Is(object.Secret), err == nil && r.Custom:
+		return report.DataRole
+	default:
+		return report.OtherRole
+	}
+}
+
+// finalizers returns the finalizers of an object, with the controller that removes each.
+func finalizers(o *object.Object) []report.FinalizerFinding {
+	findings := make([]report.FinalizerFinding, 0, len(o.Finalizers()))
+	for _, name := range o.Finalizers() {
+		f := report.FinalizerFinding{Name: name, RemovedBy: "the controller that put it there", State: "Idle"}
+		if o.BeingDeleted() {
+			f.State = "Waiting"
+		}
+		if by, when := plan.RemovedBy(name); by != "" {
+			f.RemovedBy, f.Evidence = by, "removed "+when
+		}
+		findings = append(findings, f)
+	}
+	return findings
 }

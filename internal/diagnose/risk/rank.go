@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -35,7 +35,7 @@ const (
 // then workloads, then the rest. It returns an error if a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
 	collector := plan.Start(snap, engine.Upstream)
-	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
+	r := &ranking{snap: snap, options: o, reach: reach.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
 	doc := &report.Risk{
 		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),
 		Items: []report.RiskItem{}, Gaps: []report.Gap{},
@@ -74,7 +74,7 @@ func (r *ranking) exhausted() bool {
 type ranking struct {
 	snap    *snapshot.Snapshot
 	options Options
-	reach   *impact.Map
+	reach   *reach.Map
 	scale   *scale
 	items   []report.RiskItem
 	// compared counts the objects considered, cost the objects simulated.

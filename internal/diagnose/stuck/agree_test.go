@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -103,12 +103,12 @@ func TestCommandsAgree(t *testing.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).Snapshot(t, snapshot.CoversEverything())
 		const soon = 1893456000 + 60
 		now := rapid.SampledFrom([]int64{soon, soon + 4000}).Draw(t, "now")
-		var unread []evidence.Part
+		var unread []health.Part
 		if rapid.IntRange(0, 3).Draw(t, "blind") == 0 {
-			unread = rapid.SliceOfN(rapid.SampledFrom(evidence.Parts()), 1, 3).Draw(t, "unread")
+			unread = rapid.SliceOfN(rapid.SampledFrom(health.Parts()), 1, 3).Draw(t, "unread")
 		}
 		seen := seenOf(append(drawBodies(t, snap.Objects), drawNeighbours(t, snap)...), unread)
-		around := evidence.New(snap, seen, now)
+		around := health.New(snap, seen, now)
 		d, err := stuck.Objects(t.Context(), snap, seen, stuck.Question{Now: now})
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestCommandsAgree(t *testing.T) {
 		}
 		o := rapid.SampledFrom(snap.Objects).Draw(t, "object")
 		leavesStuck(t, snap, seen, plan.DeleteSeed(engine.Background, o.Ref), now)
-		x, err := explain.Object(t.Context(), snap, o.Ref, explain.Options{Surroundings: around})
+		x, err := explain.Object(t.Context(), snap, o.Ref, explain.Options{Health: around})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +159,8 @@ func TestCommandsAgree(t *testing.T) {
 
 // leavesStuck carries out a plan and then diagnoses. Blocked objects exist and are not under way. A
 // deletion that the collector has missed shows after some time, and a restarted collector finds it.
-func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed plan.Seed, now int64) {
-	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: evidence.New(snap, seen, now)})
+func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *health.Evidence, seed plan.Seed, now int64) {
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Health: health.New(snap, seen, now)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed
 		}
 		d := d
 		if reason.Code(e.Reason) == reason.DeletionMissed {
-			d = asked(now + 2*evidence.Patience)
+			d = asked(now + 2*health.Patience)
 		}
 		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && reason.Code(f.Code) != reason.UnderWay }) {
 			t.Fatalf("%v: plan: %s %s; stuck then: %+v", e.Object, e.Reason, e.Message, d.Findings)
@@ -188,8 +188,8 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed
 	}
 }
 
-func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *evidence.Surroundings) map[report.Ref]*report.Effect {
-	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: around})
+func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *health.Assessment) map[report.Ref]*report.Effect {
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Health: around})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestPartsAgree(t *testing.T) {
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target").Ref
 		planned := func(reads bool) string {
-			o := plan.Options{Explore: plan.Usual, NoSteps: true, Reads: reads, Surroundings: evidence.New(snap, seen, now)}
+			o := plan.Options{Explore: plan.Usual, NoSteps: true, Reads: reads, Health: health.New(snap, seen, now)}
 			r, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target), o)
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,7 @@ package stuck
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -29,12 +29,12 @@ func (i *inquiry) pod(o *object.Object) []end {
 	switch {
 	case node == "":
 		return nil
-	case state == evidence.NodeAbsent && i.around.Overdue(o):
+	case state == health.NodeAbsent && i.around.Overdue(o):
 		e.code = reason.NodeGone
 		e.detail = node
 		e.prove(reason.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
 		i.forceDelete(o, &e, "nothing, if the machine is gone for good; else its containers may still run")
-	case state == evidence.NodeNotReady:
+	case state == health.NodeNotReady:
 		e.code = reason.NodeNotReady
 		e.detail = node
 		about := report.RefOf(object.Node.Ref("", node))
@@ -51,7 +51,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 	case i.around.Overdue(o):
 		e.code = reason.PodNotFinished
 		e.detail = node
-		if s := i.around.Evidence().Sight(evidence.Nodes, ""); state == evidence.NodeUnknown && !s.Whole {
+		if s := i.around.Evidence().CompletenessOf(health.Nodes, ""); state == health.NodeUnknown && !s.Whole {
 			e.prove(reason.NotRead, nil, "not read: nodes: "+s.Why)
 		}
 		e.remedy(act(report.Describe, o), "shows what its kubelet says", "")

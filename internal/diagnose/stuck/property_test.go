@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -59,12 +59,12 @@ func drawBodies(t *rapid.T, objects []*object.Object) []string {
 	return bodies
 }
 
-func seenOf(bodies []string, unread []evidence.Part) *evidence.World {
-	seen := &evidence.World{}
+func seenOf(bodies []string, unread []health.Part) *health.Evidence {
+	seen := &health.Evidence{}
 	for _, b := range bodies {
 		_ = seen.Add("", "", []byte(b)) // an error makes the part incomplete
 	}
-	for _, p := range evidence.Parts() {
+	for _, p := range health.Parts() {
 		why := ""
 		if slices.Contains(unread, p) {
 			why = "forbidden"
@@ -75,9 +75,9 @@ func seenOf(bodies []string, unread []evidence.Part) *evidence.World {
 }
 
 // neededParts are the parts that must all be read for the verdict Gone.
-var neededParts = []evidence.Part{
-	evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
-	evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings, evidence.Leases,
+var neededParts = []health.Part{
+	health.Pods, health.Deployments, health.StatefulSets, health.DaemonSets,
+	health.Roles, health.RoleBindings, health.ClusterRoles, health.ClusterBindings, health.Leases,
 }
 
 // TestStuckOfDrawnWorlds: every object that is being deleted has an end. Codes are documented and

@@ -3,8 +3,8 @@ package stuck
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -12,7 +12,7 @@ import (
 
 // wake adds the commands that end the wait for a finalizer: first those that repair its controller,
 // last the removal by hand, with its cost.
-func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
+func (i *inquiry) wake(o *object.Object, found health.Judgement, e *end) {
 	const most = 2
 	for _, a := range found.Powerless {
 		rights := act(report.ShowRights, o)
@@ -93,7 +93,7 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 	}
 	slices.SortFunc(targets, object.Compare)
 	targets = slices.Compact(targets)
-	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Surroundings: i.around, NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.around, NoSteps: true})
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -66,8 +66,8 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 // Objects reports, for each object that is being deleted, what it finally waits for, and what would
 // end that. A simulation shows what the collector does. Evidence about other controllers, which may
 // be nil, shows whether they remove their finalizers.
-func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
-	around := evidence.New(snap, seen, q.Now)
+func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *health.Evidence, q Question) (*report.Diagnosis, error) {
+	around := health.New(snap, seen, q.Now)
 	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]int{}, partial: map[object.Ref]int{}}
 	targets, err := i.targets(q)
 	if err != nil {
@@ -131,8 +131,8 @@ type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot
 	// around is the health of controllers and APIs, seen the evidence for it.
-	around *evidence.Surroundings
-	seen   *evidence.World
+	around *health.Assessment
+	seen   *health.Evidence
 	now    int64
 	// finalizers knows which finalizers must not be removed.
 	finalizers *finalizer.World
@@ -147,7 +147,7 @@ type inquiry struct {
 	content   map[string][]*object.Object
 	instances map[schema.GroupKind][]*object.Object
 	// events has the events by the objects that they are about.
-	events map[about][]*evidence.Event
+	events map[about][]*health.Event
 
 	// ends caches results. open has the objects on the current path, by position.
 	ends map[object.Ref][]end
@@ -186,7 +186,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 
 // simulate runs the collector and the other controllers to the end, without any request.
 func (i *inquiry) simulate() error {
-	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Surroundings: i.around, NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Health: i.around, NoSteps: true})
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (i *inquiry) index() {
 			i.instances[kind] = append(i.instances[kind], o)
 		}
 	}
-	i.events = map[about][]*evidence.Event{}
+	i.events = map[about][]*health.Event{}
 	if i.seen == nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -55,19 +55,19 @@ func documents(t *testing.T, text string) [][]byte {
 	return list
 }
 
-func worlds(t *testing.T, text string, unread []string) (*snapshot.Snapshot, *evidence.World) {
+func worlds(t *testing.T, text string, unread []string) (*snapshot.Snapshot, *health.Evidence) {
 	t.Helper()
 	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(text), TreatMissingAsAbsent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &evidence.World{}
+	seen := &health.Evidence{}
 	for _, raw := range documents(t, text) {
 		if err := seen.Add("", "", raw); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, p := range evidence.Parts() {
+	for _, p := range health.Parts() {
 		why := ""
 		if slices.Contains(unread, string(p)) {
 			why = "Forbidden: not for you"
@@ -106,7 +106,7 @@ func asked(t *testing.T, d *datadriven.TestData, common string) string {
 	// Names of the objects that were listed as metadata only.
 	for n := 0; seen != nil && n < len(seen.Terminating); n++ {
 		if t := &seen.Terminating[n]; slices.Contains(unreadable, t.Ref.Name) {
-			*t = evidence.Terminating{Ref: t.Ref, Unread: "Forbidden: not for you"}
+			*t = health.Terminating{Ref: t.Ref, Unread: "Forbidden: not for you"}
 		}
 	}
 	doc, err := stuck.Objects(t.Context(), snap, seen, q)

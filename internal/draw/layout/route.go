@@ -1,5 +1,10 @@
 package layout
 
+import (
+	"cmp"
+	"slices"
+)
+
 // router routes lines. A line leaves its owner to the right into a gutter, follows it to another
 // height, and so on, until it reaches its dependent from the left.
 type router struct {
@@ -122,4 +127,175 @@ func (r *router) apart(owner int, unit int32, y int) int {
 		r.moved[mover{at, owner}] = by
 	}
 	return y + by
+}
+
+// clearance is the minimum distance of a line from the upper or lower side of a box.
+const clearance = 4
+
+// column lists the occupied stretches of a column, from top to bottom.
+type column []stretch
+
+type stretch struct{ top, bottom int }
+
+// mostTries bounds the search for a gap.
+const mostTries = 40
+
+// gap returns the free height nearest to y in the columns [low, high). apart reports whether lines
+// there may be shifted slightly. If there is no gap, it is the channel above all boxes of the area.
+func (r *router) gap(box, low, high int32, y int) (at int, apart bool) {
+	u, group := r.unitOf(box), r.Boxes[box].Group
+	columns := r.occupied(u)[low:high]
+	top, bottom := r.areaRow[group]+r.Header, r.areaRow[group]+r.areaHeight[group]
+	if _, taken := blocking(columns, y); !taken {
+		return y, false
+	}
+	best, found := r.channel[group], false
+	for _, step := range [2]func(stretch) int{
+		func(s stretch) int { return s.top - boxGap/2 },
+		func(s stretch) int { return s.bottom + boxGap/2 },
+	} {
+		at := y
+		for range mostTries {
+			s, taken := blocking(columns, at)
+			if !taken {
+				if !found || abs(at-y) < abs(best-y) {
+					best, found = at, true
+				}
+				break
+			}
+			if at = step(s); at <= top || at >= bottom {
+				break
+			}
+		}
+	}
+	return best, true
+}
+
+// blocking returns a box that a line at y would cross or come too close to.
+func blocking(columns []column, y int) (stretch, bool) {
+	for _, c := range columns {
+		i, _ := slices.BinarySearchFunc(c, y, func(s stretch, y int) int { return cmp.Compare(s.bottom+clearance, y) })
+		if i < len(c) && c[i].top-clearance <= y {
+			return c[i], true
+		}
+	}
+	return stretch{}, false
+}
+
+// occupied returns the occupied stretches of a unit's columns.
+func (r *router) occupied(u int32) []column {
+	if r.taken[u] == nil {
+		r.taken[u] = make([]column, r.columns[u])
+		for _, group := range r.units[u] {
+			r.occupy(r.top[group], r.taken[u])
+		}
+		for _, c := range r.taken[u] {
+			slices.SortFunc(c, func(a, b stretch) int { return cmp.Compare(a.top, b.top) })
+		}
+	}
+	return r.taken[u]
+}
+
+func (r *router) occupy(node int32, columns []column) {
+	if r.drawn(node) {
+		columns[r.at[node]] = append(columns[r.at[node]], stretch{r.y[node], r.y[node] + r.Boxes[node].H})
+	}
+	for _, i := range r.below[node] {
+		r.occupy(i, columns)
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// span is the part of a gutter that a line uses after one of its bends.
+type span struct {
+	gutter, owner, bend int32
+	tree                bool
+	low, high           int
+}
+
+// bundle is the lines of one owner in a gutter, which share a lane: spans[from:to].
+type bundle struct {
+	from, to  int
+	gutter    int32
+	tree      bool
+	low, high int
+}
+
+// mostLanes is the maximum number of lanes in a gutter; further lines share them.
+const mostLanes = 16
+
+// lanes assigns lanes to the lines of all gutters. Lines of trees never overlap and get the first
+// lane. Others get one that is free along their span. It returns the number of lanes of each
+// gutter.
+func (r *router) lanes(spans []span, gutters int32) []int32 {
+	count := make([]int32, gutters)
+	bundles := bundled(spans)
+	for from := 0; from < len(bundles); {
+		to := from
+		for to < len(bundles) && bundles[to].gutter == bundles[from].gutter {
+			to++
+		}
+		count[bundles[from].gutter] = r.share(spans, bundles[from:to])
+		from = to
+	}
+	return count
+}
+
+// share assigns the lanes of one gutter, and returns their number.
+func (r *router) share(spans []span, bundles []bundle) int32 {
+	first, free := 0, []int{} // lower end of the last line in each lane
+	if bundles[0].tree {
+		first, free = 1, []int{0}
+	}
+	for i, b := range bundles {
+		lane := 0
+		if !b.tree {
+			lane = first
+			for lane < len(free) && free[lane] > b.low {
+				lane++
+			}
+			if lane == mostLanes {
+				lane = first + i%(mostLanes-first)
+			}
+			if lane == len(free) {
+				free = append(free, 0)
+			}
+			free[lane] = b.high + laneStep
+		}
+		for _, s := range spans[b.from:b.to] {
+			r.bends[s.bend].lane = int32(lane)
+		}
+	}
+	return int32(len(free))
+}
+
+// bundled sorts the spans and joins those of one owner. Bundles are sorted by gutter, with those of
+// trees first, then from top to bottom.
+func bundled(spans []span) []bundle {
+	slices.SortStableFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.gutter, b.gutter), treesFirst(a.tree, b.tree), cmp.Compare(a.owner, b.owner))
+	})
+	var bundles []bundle
+	for i, s := range spans {
+		if i == 0 || spans[i-1].gutter != s.gutter || spans[i-1].tree != s.tree || spans[i-1].owner != s.owner {
+			bundles = append(bundles, bundle{from: i, gutter: s.gutter, tree: s.tree, low: s.low, high: s.high})
+		}
+		b := &bundles[len(bundles)-1]
+		b.to, b.low, b.high = i+1, min(b.low, s.low), max(b.high, s.high)
+	}
+	slices.SortStableFunc(bundles, func(a, b bundle) int {
+		return cmp.Or(cmp.Compare(a.gutter, b.gutter), treesFirst(a.tree, b.tree), cmp.Compare(a.low, b.low))
+	})
+	return bundles
+}
+
+func treesFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }

@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // containers returns the objects that take o along when they are deleted, if they are gone or being
@@ -82,3 +85,11 @@ func (j *Judge) Staying(refs []object.Ref) []object.Ref {
 		return tr != nil && tr.Last == nil
 	})
 }
+
+// NamespaceRef returns a reference to a namespace, without a uid.
+func NamespaceRef(name string) object.Ref {
+	return object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}
+}
+
+// MadeUp reports whether a uid is a placeholder for one that the snapshot lacks.
+func MadeUp(uid types.UID) bool { return strings.HasPrefix(string(uid), snapshot.MissingUID) }

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // RefusedReason returns the reason code of a refused write.
-func RefusedReason(r evidence.Refusal) reason.Code {
+func RefusedReason(r health.Refusal) reason.Code {
 	switch {
 	case r.Denial != nil && r.Sure:
 		return reason.PolicyDenies
@@ -92,13 +92,13 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 }
 
 // refusedOf returns why a write was refused to one of the objects that are not being deleted.
-func (j *Judge) refusedOf(list []report.Ref) (evidence.Refusal, bool) {
+func (j *Judge) refusedOf(list []report.Ref) (health.Refusal, bool) {
 	for _, d := range list {
 		if r, ok := j.Neighbours.Refused[object.Ref(d)]; ok && j.stands(object.Ref(d)) {
 			return r, true
 		}
 	}
-	return evidence.Refusal{}, false
+	return health.Refusal{}, false
 }
 
 // stands reports whether an object is neither gone nor being deleted.

@@ -1,7 +1,9 @@
 package outcome
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -331,4 +333,60 @@ func (j *Judge) judgeTaken(out *Outcome) {
 	case j.Words.Text(tr.RemovedBy) == ActorUser:
 		out.Detail = "deleted immediately"
 	}
+}
+
+// adopters caches, by kind and namespace, whether a controller exists that can adopt such objects.
+type adopters map[adoptionPlace]bool
+
+type adoptionPlace struct{ apiVersion, kind, namespace string }
+
+// mayBeAdopted reports whether, at the end of the run, a controller exists or may exist that adopts o
+// if its selector matches.
+func (j *Judge) mayBeAdopted(o *object.Object) bool {
+	resources := controllers.Adopters(o)
+	if len(resources) == 0 {
+		return false
+	}
+	at := adoptionPlace{o.APIVersion, o.Kind, o.Namespace}
+	may, known := j.adopters[at]
+	if !known {
+		may = slices.ContainsFunc(resources, func(r object.Resource) bool { return j.mayLive(r, o.Namespace) })
+		if j.adopters == nil {
+			j.adopters = adopters{}
+		}
+		j.adopters[at] = may
+	}
+	return may
+}
+
+// mayLive reports whether the namespace has, or may have, an object of the resource that is not being
+// deleted.
+func (j *Judge) mayLive(r object.Resource, namespace string) bool {
+	return !j.Snap.Covers(r, namespace) || slices.ContainsFunc(j.Snap.In(r.GroupResource(), namespace), func(o *object.Object) bool {
+		now := j.Tracks.Now(o)
+		return now != nil && !now.BeingDeleted()
+	})
+}
+
+// detailOf returns what err adds to the text of its reason; empty if it adds nothing.
+func detailOf(err error) string {
+	var unknown *object.UnknownKindError
+	var uncovered *object.UncoveredError
+	var scope *object.NamespaceRequiredError
+	switch {
+	case err == nil, errors.As(err, &unknown), errors.As(err, &scope):
+		return ""
+	case errors.As(err, &uncovered):
+		return PlainWhy(uncovered.Why)
+	default:
+		return err.Error()
+	}
+}
+
+// PlainWhy returns the reason of a gap without its code, for use where a text follows.
+func PlainWhy(why string) string {
+	if _, text, ok := strings.Cut(why, ": "); ok {
+		return text
+	}
+	return why
 }

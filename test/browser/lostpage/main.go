@@ -10,10 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
 	"github.com/kubectl-gc/kubectl-gc/internal/draw"
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -42,7 +41,7 @@ func run(args []string) error {
 
 // story is an account that is being made up. Each second has a thousand revisions.
 type story struct {
-	account  *history.Account
+	account  *past.Account
 	revision uint64
 	request  int
 }
@@ -55,17 +54,17 @@ const (
 func document(n int) *report.Lost {
 	resources := &object.Resources{}
 	resources.Add(object.Resource{Group: "example.com", Version: "v1", Name: "databases", Kind: "Database", Namespaced: true, Verbs: object.AllVerbs, Custom: true})
-	var ticks []history.Moment
+	var ticks []past.Moment
 	for second := range uint64(441) {
-		ticks = append(ticks, history.Moment{Revision: (second + 1) * perSecond, Time: began + int64(second)})
+		ticks = append(ticks, past.Moment{Revision: (second + 1) * perSecond, Time: began + int64(second)})
 	}
-	clock := history.NewClock(ticks)
-	s := &story{account: &history.Account{Past: &history.Past{
+	clock := past.NewClock(ticks)
+	s := &story{account: &past.Account{Past: &past.Record{
 		From: clock.First(), To: clock.Last(), Clock: clock, Resources: resources,
-		Limits: []history.Limit{{Resource: object.Resource{Group: "", Version: "v1", Name: "pods", Kind: "Pod", Namespaced: true}, From: clock.At(101 * perSecond), Why: "too old"}},
+		Limits: []past.Limit{{Resource: object.Resource{Group: "", Version: "v1", Name: "pods", Kind: "Pod", Namespaced: true}, From: clock.At(101 * perSecond), Why: "too old"}},
 	}}, request: -1}
 	s.tell(n)
-	return lost.Document(s.account, lost.Question{Source: report.Source{
+	return past.LostDocument(s.account, past.LostQuestion{Source: report.Source{
 		Type: "cluster", Context: "production", Server: "https://prod.example.com", KubernetesVersion: "v1.36.3",
 	}, Undo: true})
 }
@@ -76,21 +75,21 @@ func (s *story) tell(n int) {
 	web := ref("apps/v1", "ReplicaSet", "shop", "web-5d47c484f4")
 	s.at(150)
 	for i := range 3 {
-		s.lose(ref("v1", "Pod", "shop", fmt.Sprintf("web-5d47c484f4-%c", 'a'+i)), history.ControllerChanged, web, -1)
+		s.lose(ref("v1", "Pod", "shop", fmt.Sprintf("web-5d47c484f4-%c", 'a'+i)), past.ControllerChanged, web, -1)
 	}
 	s.at(205)
-	s.lose(ref("v1", "Pod", "jobs", "import-7"), history.OwnerGone, ref("batch/v1", "Job", "jobs", "import"), -1)
+	s.lose(ref("v1", "Pod", "jobs", "import-7"), past.OwnerGone, ref("batch/v1", "Job", "jobs", "import"), -1)
 	s.at(240)
-	s.ask(ref("apps/v1", "Deployment", "shop", "web"), history.Orphan, true)
+	s.ask(ref("apps/v1", "Deployment", "shop", "web"), past.Orphan, true)
 	s.step(30)
-	s.lose(web, history.OwnerOrphans, ref("apps/v1", "Deployment", "shop", "web"), s.request).Orphaned = true
+	s.lose(web, past.OwnerOrphans, ref("apps/v1", "Deployment", "shop", "web"), s.request).Orphaned = true
 	s.at(290)
-	s.ask(ref("v1", "Pod", "shop", "cart-0"), history.Background, false)
+	s.ask(ref("v1", "Pod", "shop", "cart-0"), past.Background, false)
 	last := &s.account.Losses[len(s.account.Losses)-1]
-	last.Or = []history.Cause{{Code: history.Controller, By: ref("apps/v1", "StatefulSet", "shop", "cart"), Request: -1}}
+	last.Or = []past.Cause{{Code: past.Controller, By: ref("apps/v1", "StatefulSet", "shop", "cart"), Request: -1}}
 	s.at(321)
 	payments := ref("v1", "Namespace", "", "payments")
-	s.ask(payments, history.Background, true)
+	s.ask(payments, past.Background, true)
 	kinds := []object.Ref{
 		ref("v1", "Secret", "payments", "token"), ref("apps/v1", "Deployment", "payments", "api"), ref("v1", "ConfigMap", "payments", "settings"),
 		ref("v1", "PersistentVolumeClaim", "payments", "data"), ref("example.com/v1", "Database", "payments", "orders"),
@@ -104,9 +103,9 @@ func (s *story) tell(n int) {
 		s.step(25_000 / uint64(n))
 		switch kind.Kind {
 		case "ReplicaSet":
-			s.lose(kind, history.OwnerGone, ref("apps/v1", "Deployment", "payments", "api"), s.request)
+			s.lose(kind, past.OwnerGone, ref("apps/v1", "Deployment", "payments", "api"), s.request)
 		default:
-			s.lose(kind, history.NamespaceDeleted, payments, s.request)
+			s.lose(kind, past.NamespaceDeleted, payments, s.request)
 		}
 	}
 	s.account.Losses[len(s.account.Losses)-1].Gone = 0
@@ -115,23 +114,23 @@ func (s *story) tell(n int) {
 func (s *story) at(second uint64)     { s.revision = (second + 1) * perSecond }
 func (s *story) step(revision uint64) { s.revision += max(1, revision) }
 
-func (s *story) ask(o object.Ref, policy history.Policy, certain bool) {
+func (s *story) ask(o object.Ref, policy past.Propagation, certain bool) {
 	s.request = len(s.account.Requests)
-	l := s.lose(o, history.Requested, object.Ref{}, s.request)
+	l := s.lose(o, past.Requested, object.Ref{}, s.request)
 	l.Policy = policy
-	s.account.Requests = append(s.account.Requests, history.Request{
+	s.account.Requests = append(s.account.Requests, past.Request{
 		Losses: []int{len(s.account.Losses) - 1}, Policy: policy, At: s.account.Past.Clock.At(s.revision), Took: 1, Certain: certain,
 	})
 	s.account.Requests[s.request].At.Revision = s.revision
 }
 
-func (s *story) lose(o object.Ref, code history.Code, by object.Ref, request int) *history.Loss {
-	l := history.Loss{Object: &object.Object{Ref: o}, Asked: s.revision, Gone: s.revision, Cause: history.Cause{Code: code, By: by, Request: request}}
-	if l.Owners = nil; code == history.OwnerOrphans {
+func (s *story) lose(o object.Ref, code past.Code, by object.Ref, request int) *past.Loss {
+	l := past.Loss{Object: &object.Object{Ref: o}, Asked: s.revision, Gone: s.revision, Cause: past.Cause{Code: code, By: by, Request: request}}
+	if l.Owners = nil; code == past.OwnerOrphans {
 		l.Gone, l.Owners = 0, []object.Ref{by}
 	}
 	s.account.Losses = append(s.account.Losses, l)
-	if request >= 0 && code != history.Requested {
+	if request >= 0 && code != past.Requested {
 		s.account.Requests[request].Took++
 	}
 	return &s.account.Losses[len(s.account.Losses)-1]

@@ -23,7 +23,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 	"time"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Binary is the environment variable that names the control plane's binary; when
@@ -330,4 +337,52 @@ func repository() (string, error) {
 		}
 		dir = filepath.Dir(dir)
 	}
+}
+
+// Flags are kubectl's flags for the cluster.
+func (c *Cluster) Flags() *genericclioptions.ConfigFlags {
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.KubeConfig = &c.Kubeconfig
+	return flags
+}
+
+// Connect is the program's own client of the cluster.
+func (c *Cluster) Connect(o kube.Options) (*kube.Client, error) {
+	return source.Connect(c.Flags(), o)
+}
+
+// Release is the version of Kubernetes that the API server says it is, such as v1.31.0.
+// It is asked once, at the start.
+func (c *Cluster) Release() string { return c.release }
+
+// Minor is the release whose rules the control plane follows; 0 when its version names none.
+func (c *Cluster) Minor() release.Minor { return release.MinorOf(c.release) }
+
+func (c *Cluster) askRelease(ctx context.Context) error {
+	text, err := c.Do(ctx, http.MethodGet, "/version", "", nil)
+	if err != nil {
+		return err
+	}
+	var says struct{ GitVersion string }
+	err = json.Unmarshal(text, &says)
+	c.release = says.GitVersion
+	return err
+}
+
+// Main runs the tests of a package, which share a control plane, and returns the code
+// to exit with.
+func Main(m *testing.M, shared **Cluster, options ...Option) (code int) {
+	c, err := Start(options...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	*shared = c
+	defer func() {
+		if err := c.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	return m.Run()
 }

@@ -4,13 +4,18 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // A control plane starts, answers, takes controllers, and leaves nothing behind.
@@ -150,4 +155,99 @@ func version(t *testing.T, object []byte) string {
 		t.Fatal(err)
 	}
 	return o.Metadata.ResourceVersion
+}
+
+// A control plane says that it is of the release whose module it is built from.
+func released(t *testing.T, c *Cluster) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := buildinfo.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := ""
+	for _, m := range built.Deps {
+		if m.Path == "k8s.io/kubernetes" {
+			from = m.Version
+		}
+	}
+	if c.Release() != from || from == "" {
+		t.Errorf("it is built from %q and says that it is %q", from, c.Release())
+	}
+	if m := c.Minor(); m < release.Oldest || m > release.Newest {
+		t.Errorf("%s is %s, which nobody measures", c.Release(), m)
+	}
+}
+
+// After a restore there is what there was at the time of the backup, in the same
+// versions, at the same address; before a backup there is nothing to restore.
+func backup(t *testing.T, c *Cluster) {
+	if err := c.Restore(); err == nil {
+		t.Error("a backup was restored that nobody made")
+	}
+	const all, one = "/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/default/configmaps/kept"
+	kept, err := c.Do(t.Context(), http.MethodPost, all, "application/json", []byte(`{"metadata":{"name":"kept"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Backup(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do(t.Context(), http.MethodDelete, one, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Restore(); err != nil {
+		t.Fatal(err)
+	}
+	back, err := c.Do(t.Context(), http.MethodGet, one, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, w := version(t, kept), version(t, back); v != w {
+		t.Errorf("it was at version %s and came back at %s", v, w)
+	}
+}
+
+// noEndpoints is how releases say it: up to v1.33 and since.
+var noEndpoints = regexp.MustCompile(`endpoints \\"deaf\\" not found|no endpoints available for service \\"deaf\\"`)
+
+// What is served is found while an API is registered that does not answer; and a webhook
+// without endpoints fails at once, whatever there is behind the address of its service.
+func unanswered(t *testing.T, c *Cluster) {
+	const apis = "/apis/apiregistration.k8s.io/v1/apiservices"
+	const hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	send := func(method, path, body string) {
+		t.Helper()
+		if _, err := c.Do(t.Context(), method, path, "application/json", []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(http.MethodPost, "/api/v1/namespaces/default/services", `{"metadata":{"name":"deaf"},"spec":{"ports":[{"port":443}]}}`)
+	send(http.MethodPost, apis, `{"metadata":{"name":"v1.deaf.example.com"},"spec":{"group":"deaf.example.com","version":"v1",
+		"groupPriorityMinimum":1000,"versionPriority":15,"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"deaf"}}}`)
+	Until(t, "the API does not answer", func() bool {
+		_, err := c.Do(t.Context(), http.MethodGet, "/apis/deaf.example.com/v1", "", nil)
+		return Code(err) == http.StatusServiceUnavailable
+	})
+	if paths, err := c.Collections(t.Context()); err != nil || !slices.Contains(paths, "/api/v1/configmaps") {
+		t.Errorf("collections are %v, %v", paths, err)
+	}
+	send(http.MethodDelete, apis+"/v1.deaf.example.com", "")
+	if err := c.Whole(t.Context()); err != nil {
+		t.Error(err)
+	}
+
+	send(http.MethodPost, hooks, `{"metadata":{"name":"deaf"},"webhooks":[{"name":"deaf.example.com","admissionReviewVersions":["v1"],"sideEffects":"None",
+		"clientConfig":{"service":{"namespace":"default","name":"deaf"}},
+		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["secrets"]}]}]}`)
+	Until(t, "the webhook is asked", func() bool {
+		_, err := c.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/default/secrets?dryRun=All", "application/json", []byte(`{"metadata":{"name":"new"}}`))
+		if err != nil && !noEndpoints.MatchString(err.Error()) {
+			t.Errorf("a webhook without endpoints: %v", err)
+		}
+		return err != nil
+	})
+	send(http.MethodDelete, hooks+"/deaf", "")
 }

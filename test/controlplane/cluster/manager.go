@@ -2,9 +2,16 @@ package cluster
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,4 +99,66 @@ func (l *log) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(text)
+}
+
+// KnownControllers are the names of all controllers of the controller manager, those
+// that are off by default too, as it says in its help.
+//
+// Upstream: cmd/kube-controller-manager/app/controller_descriptor.go NewControllerDescriptors.
+func KnownControllers() ([]string, error) {
+	path, err := binary()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, "kube-controller-manager", "--help")
+	if _, err := cmd.StdinPipe(); err != nil { // it ends when nobody holds the other side
+		return nil, err
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
+	}
+	const before = "All controllers: "
+	for line := range strings.Lines(string(out)) {
+		if list, ok := strings.CutPrefix(strings.TrimSpace(line), before); ok {
+			return strings.Split(list, ", "), nil
+		}
+	}
+	return nil, fmt.Errorf("no line of its help begins with %q:\n%s", before, out)
+}
+
+// Ask reads what a controller says about itself, at a path below Debug that begins
+// with its name. The controller manager has to run.
+func (c *Cluster) Ask(ctx context.Context, path string) ([]byte, http.Header, error) {
+	if c.Debug == "" {
+		return nil, nil, errors.New("this control plane was started without the option Debug")
+	}
+	// The controller manager makes its certificate when it starts for the first time.
+	ca, err := os.ReadFile(filepath.Join(c.Directory, "manager-certificates", "kube-controller-manager.crt"))
+	if err != nil {
+		return nil, nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, nil, errors.New("the controller manager has no certificate")
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Debug+path, http.NoBody)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return nil, nil, &AnswerError{Request: fmt.Sprintf("GET %s", path), Code: answer.StatusCode, Body: text}
+	}
+	return text, answer.Header, nil
 }

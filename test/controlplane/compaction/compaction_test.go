@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	objects "github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
 // right is by how many seconds a time may be wrong.
@@ -39,16 +39,16 @@ func TestForgetting(t *testing.T) {
 	acted := make(chan error, 1)
 	over := time.Now().Add(5*interval - 5*time.Second)
 	go func() { acted <- h.act(ctx, over) }()
-	worst, last := &errors{}, &history.Past{}
+	worst, last := &errors{}, &past.Record{}
 	for looks := 0; time.Now().Before(over); looks++ {
 		await(ctx, interval/3)
-		past, err := client.Past(ctx, history.Window{})
+		record, err := client.Past(ctx, past.Window{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		await(ctx, time.Second) // until what went has been seen here, too
-		h.judge(t, history.Trace(past), worst)
-		last = past
+		h.judge(t, past.Trace(record), worst)
+		last = record
 	}
 	if err := <-acted; err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func (h *truth) act(ctx context.Context, until time.Time) error {
 }
 
 // judge compares what is told with what was.
-func (h *truth) judge(t *testing.T, a *history.Account, worst *errors) {
+func (h *truth) judge(t *testing.T, a *past.Account, worst *errors) {
 	t.Helper()
 	begins := a.Past.From
 	for _, l := range a.Past.Limits {
@@ -144,7 +144,7 @@ func (h *truth) judge(t *testing.T, a *history.Account, worst *errors) {
 }
 
 // judgeRequest compares the request that is said to have begun a loss with the true one.
-func (h *truth) judgeRequest(t *testing.T, a *history.Account, l *history.Loss, e *end, worst *errors) {
+func (h *truth) judgeRequest(t *testing.T, a *past.Account, l *past.Loss, e *end, worst *errors) {
 	t.Helper()
 	asked := e
 	if e.owner != "" {

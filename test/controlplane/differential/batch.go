@@ -2,8 +2,10 @@ package differential
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -331,4 +333,47 @@ func (t *trial) search(ctx context.Context, on platform) (verdict, error) {
 		}
 	}
 	return undecided, nil
+}
+
+// each calls do for n slots, some at a time, and returns all errors.
+func each(n int, do func(slot int) error) error {
+	const most = 16
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	places := make(chan struct{}, most)
+	for slot := range n {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			errs[slot] = do(slot)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// pause waits: a real collector is not told to hurry.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// Totals is what one test compared with a control plane, over all cells. The flag
+// -totals names a file for those of a run.
+type Totals struct {
+	// Release is the version of Kubernetes of the control plane.
+	Release string `json:"release"`
+	// Worlds is how many states were drawn, or read from files.
+	Worlds int `json:"worlds"`
+	// Phases is how often a world was compared when it had come to rest, and Objects how
+	// many objects that were.
+	Phases  int `json:"phases"`
+	Objects int `json:"objects"`
+	// Wrong is how many phases ended in a way that is neither predicted nor that of any
+	// other schedule.
+	Wrong int `json:"wrong"`
 }

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,4 +154,114 @@ func (c census) close(release string, worlds int, seed uint64, took time.Duratio
 	}
 	sum.Worlds = len(seen)
 	return fmt.Sprintf("%d worlds with namespaces and CRDs from seed %d in %s on %s\n%s", worlds, seed, took.Round(time.Second), release, c), sum
+}
+
+// smallest looks for the smallest story that still ends otherwise than foretold.
+// Every round tries all ways of leaving something out. Next is the number of the next
+// world.
+func (s *stage) smallest(ctx context.Context, worst *deletion, next *int, most, rounds int) (*deletion, error) {
+	for range rounds {
+		var best *deletion
+		candidates := slices.DeleteFunc(simpler(worst.story, max(1, worst.phase)), func(c story) bool { return !inhabitable(c) })
+		batches, err := portions(ctx, candidates, most)
+		if err != nil {
+			return worst, err
+		}
+		for _, batch := range batches {
+			err := s.batch(ctx, *next, batch, func(d *deletion) {
+				if d.verdict == wrong && (best == nil || size(d.story) < size(best.story)) {
+					best = d
+				}
+			})
+			if err != nil {
+				return worst, err
+			}
+			*next += len(batch)
+			if best != nil {
+				break
+			}
+		}
+		if best == nil {
+			return worst, nil
+		}
+		worst = best
+	}
+	return worst, nil
+}
+
+// inhabitable reports whether everything in a world has the namespace, the definition
+// and the node that it needs, and every act its object.
+func inhabitable(s story) bool {
+	there := func(kind, name string) bool {
+		return slices.ContainsFunc(s.objects, func(o *object.Object) bool { return o.Kind == kind && o.Name == name })
+	}
+	for _, o := range s.objects {
+		switch {
+		case o.Namespace != "" && !there("Namespace", o.Namespace),
+			o.Group() == drawnGroup && !there("CustomResourceDefinition", pluralOf(o.Kind)+"."+drawnGroup),
+			o.Pod() != nil && o.Pod().NodeName != "" && !there("Node", o.Pod().NodeName):
+			return false
+		}
+	}
+	for _, acts := range s.phases {
+		if len(acts) == 0 {
+			return false
+		}
+	}
+	return len(s.phases) > 0
+}
+
+// crowd is how many definitions may be held by their instances at a time. The API
+// server has five workers for them, and each waits for a minute.
+const crowd = 4
+
+// portions cuts a list of stories into batches of at most size, in none of which too
+// many definitions are held by their instances.
+func portions(ctx context.Context, stories []story, size int) ([][]story, error) {
+	held := make([]int, len(stories))
+	for i, s := range stories {
+		var err error
+		if held[i], err = heldDefinitions(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	var batches [][]story
+	left := make([]int, len(stories))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		var batch []story
+		var later []int
+		crowded := 0
+		for _, i := range left {
+			if n := held[i]; len(batch) < size && (crowded+n <= crowd || len(batch) == 0) {
+				batch, crowded = append(batch, stories[i]), crowded+n
+				continue
+			}
+			later = append(later, i)
+		}
+		batches, left = append(batches, batch), later
+	}
+	return batches, nil
+}
+
+// heldDefinitions counts the definitions that the first thing that users do leaves
+// waiting for instances.
+func heldDefinitions(ctx context.Context, s story) (int, error) {
+	var first []scenario.Act
+	if len(s.phases) > 0 {
+		first = s.phases[0]
+	}
+	f, err := foretell(ctx, s.objects, platform{Resources: scenario.Resources()}, first, 0)
+	if err != nil {
+		return 0, fmt.Errorf("seed %d: %w", s.seed, err)
+	}
+	n := 0
+	for _, line := range f.state {
+		if strings.Contains(line, definitionClean) && strings.HasSuffix(line, " terminating") {
+			n++
+		}
+	}
+	return n, nil
 }

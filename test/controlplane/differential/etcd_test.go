@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/etcd"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot/etcd"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 	"github.com/kubectl-gc/kubectl-gc/test/extent"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"

@@ -1,18 +1,25 @@
 package differential
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -223,4 +230,126 @@ func difference(real, foreseen string) (string, int) {
 		}
 	}
 	return b.String(), only
+}
+
+// recorder writes into a book what goes through it to a server.
+type recorder struct {
+	http.Handler
+	resources *object.Resources
+	book      *book
+}
+
+// ServeHTTP passes a request on. Of one that changes something it notes what it
+// says and whether it succeeded. Events are not noted: that a collector tells the
+// same thing again is a patch of the Event that it made before, and no world has any.
+func (r recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	t, ok := facade.TargetOf(r.resources, strings.Trim(request.URL.Path, "/"))
+	if !ok || t.Resource.Name == "events" || request.Method != http.MethodDelete && request.Method != http.MethodPatch {
+		r.Handler.ServeHTTP(w, request)
+		return
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	noted := &noting{ResponseWriter: w, note: func(code int) {
+		r.book.note(request.Method, t.Ref(), request.Header.Get("Content-Type"), body, code < http.StatusMultipleChoices)
+	}}
+	r.Handler.ServeHTTP(noted, request)
+	noted.WriteHeader(http.StatusOK) // unless it was answered otherwise
+}
+
+// noting is an answer whose status is noted before anybody sees it.
+type noting struct {
+	http.ResponseWriter
+	note func(code int)
+	sent bool
+}
+
+// WriteHeader notes the status, once.
+func (n *noting) WriteHeader(code int) {
+	if n.sent {
+		return
+	}
+	n.sent = true
+	n.note(code)
+	n.ResponseWriter.WriteHeader(code)
+}
+
+// Write is an answer that says no status: it is a success.
+func (n *noting) Write(text []byte) (int, error) {
+	n.WriteHeader(http.StatusOK)
+	return n.ResponseWriter.Write(text)
+}
+
+// serve serves on a free port of the loopback interface until it is closed.
+func serve(h http.Handler) (*http.Server, string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	go func() { _ = s.Serve(l) }() // ends with Close, and says so
+	return s, "http://" + l.Addr().String(), nil
+}
+
+// proxy passes every request on to the API server as it is, in the name of its
+// administrator.
+func (l *live) proxy() (http.Handler, error) {
+	server, err := url.Parse(l.URL)
+	if err != nil {
+		return nil, err
+	}
+	return &httputil.ReverseProxy{
+		Transport: l.Client().Transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(server)
+			r.Out.Header.Set("Authorization", "Bearer "+l.Token)
+		},
+		FlushInterval: -1, // watches
+	}, nil
+}
+
+// stepsOf is what the collector asks for with success in the steps of a plan. They
+// leave out on which conditions a DELETE is sent.
+func stepsOf(p *report.Plan, rs *object.Resources) (string, error) {
+	var steps page
+	for _, s := range p.Steps {
+		ref := asSent(rs, object.Ref(s.Object))
+		if s.Actor != "collector" || s.Answer != 0 {
+			continue
+		}
+		switch s.Verb {
+		case http.MethodDelete:
+			steps.note("DELETE "+named(ref)+" policy="+s.Policy, true)
+		case http.MethodPatch:
+			// A plan does not say of which type a patch is. Of those of the collector
+			// the merge patches have a resourceVersion.
+			form := object.StrategicMerge
+			if strings.Contains(s.Patch, `"resourceVersion"`) {
+				form = object.Merge
+			}
+			patch, err := facade.PatchOf(form.String(), []byte(s.Patch))
+			if err != nil {
+				return "", err
+			}
+			steps.note(patchLine("", ref, patch), true)
+		}
+	}
+	return steps.text(), nil
+}
+
+// unconditional are requests without the conditions of DELETEs.
+func unconditional(requests string) string {
+	var p page
+	for line := range strings.Lines(requests) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, http.MethodDelete) {
+			line, _, _ = strings.Cut(line, " uid=")
+		}
+		p.note(line, true)
+	}
+	return p.text()
 }

@@ -179,3 +179,147 @@ func anotherKind(t *testing.T, w *world, f *rule) {
 		t.Errorf("we would ask for %s", next)
 	}
 }
+
+// crossing makes the world of the scenario file: dependents that name an owner
+// rightly, and others in another namespace that do not.
+func crossing(t *testing.T, c *collector) (good, bad *world) {
+	t.Helper()
+	good, bad = c.world(t, "s167-good"), c.world(t, "s167-bad")
+	uid := good.create("ConfigMap", "owner")
+	right, wrong := ref("v1", "ConfigMap", "owner", uid), ref("v1", "Secret", "owner", uid)
+	bad.names[uid] = "u"
+	var unknown []string
+	for i := range 25 {
+		unknown = append(unknown, ref("example.org/v1", fmt.Sprintf("Unknown%d", i), "x", fmt.Sprintf("uid-s167-%d", i)))
+	}
+	good.create("Secret", "a", right)
+	good.create("Secret", "b", right)
+	bad.create("Secret", "only-wrong-1", wrong)
+	bad.create("Secret", "only-wrong-2", wrong)
+	bad.create("Secret", "unknown", unknown...)
+	bad.create("Secret", "unknown-and-wrong", append(slices.Clone(unknown), wrong)...)
+	return good, bad
+}
+
+// A collector starts and finds references to kinds that nobody serves, and one
+// reference that calls a ConfigMap a Secret of another namespace. What has no other
+// reference goes, also when it comes later; nothing else does, not even when the
+// collector starts anew.
+//
+// Shows: S167
+func acrossNamespaces(t *testing.T, c *collector) {
+	c.end()
+	good, bad := crossing(t, c)
+	c.start(t)
+	bad.gone("Secret", "only-wrong-1")
+	bad.gone("Secret", "only-wrong-2")
+	uid := ""
+	for id, name := range bad.names {
+		if name == "u" {
+			uid = id
+		}
+	}
+	bad.create("Secret", "late", ref("v1", "Secret", "owner", uid))
+	bad.gone("Secret", "late")
+	bad.end()
+	bad.start(t)
+	bad.fence()
+	inOrder := func(lines []string) []string {
+		for i, l := range lines {
+			lines[i] = strings.Replace(l, " bad/", " n/", 1)
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	bad.asks("s167_cross_namespace_references.txt", 1, writes, inOrder)
+	for _, name := range []string{"unknown", "unknown-and-wrong"} {
+		bad.stays("Secret", name)
+	}
+	for _, name := range []string{"a", "b"} {
+		good.stays("Secret", name)
+	}
+	good.stays("ConfigMap", "owner")
+}
+
+// The collector remembers 500 absent owners. Two of them are r1, which has two
+// dependents, and r2. The dependents can be looked at again and again: their other
+// owner can never be judged, and the collector gives them up each time. r1 is asked
+// for once, although one of its dependents marks its reference as controller. When
+// 650 others have been found absent, and r1 was used meanwhile, r2 is asked for
+// again and r1 is not.
+//
+// Shows: S087, S088
+func absenceRemembered(t *testing.T, c *collector) {
+	w := c.world(t, "s087")
+	r1, r2 := volume("r1"), volume("r2")
+	controller := strings.TrimSuffix(r1, "}") + `,"controller":true}`
+	first := w.hold(pattern{http.MethodGet, w.at("PersistentVolume", "held-r1"), ""})
+	w.create("ClusterRole", "held-p1", r1, never)
+	w.create("ClusterRole", "held-p2", controller, never)
+	w.held(first)
+	w.until("both dependents of r1 are seen", func() bool { return len(w.logged(`object="held-p2"`)) > 0 })
+	close(first.released)
+	w.create("ClusterRole", "held-p3", r2, never)
+	reads := func(name string) int {
+		return len(w.asked(pattern{http.MethodGet, w.at("PersistentVolume", "held-"+name), ""}))
+	}
+	for _, name := range []string{"held-p1", "held-p2", "held-p3"} {
+		w.until(name+" has been judged", func() bool { return w.judged(name) > 0 })
+	}
+	w.look("held-p1", r1)
+	w.look("held-p2", controller)
+	w.look("held-p3", r2)
+	if reads("r1") != 1 || reads("r2") != 1 {
+		t.Errorf("r1 was asked for %d times, r2 %d times", reads("r1"), reads("r2"))
+	}
+	w.fill("first", 450)
+	w.look("held-p1", r1)
+	w.fill("second", 200)
+	w.look("held-p2", controller)
+	if n := reads("r1"); n != 1 {
+		t.Errorf("r1, used not long ago, was asked for %d times", n)
+	}
+	w.look("held-p3", r2)
+	w.until("r2, not used for long, is asked for again", func() bool { return reads("r2") == 2 })
+}
+
+// volume refers to a PersistentVolume that does not exist.
+func volume(name string) string { return ref("v1", "PersistentVolume", "held-"+name, "uid-"+name) }
+
+// never cannot be judged when a cluster-scoped object refers to it: it would have
+// to be in a namespace.
+var never = ref("v1", "ConfigMap", "m", "uid-m")
+
+// judged is how often the collector has come to the end with a dependent: to the owner
+// that cannot be judged, which follows the one that matters.
+func (w *world) judged(dependent string) int {
+	n := 0
+	for _, line := range w.logged("item is cluster-scoped, but refers to a namespaced owner") {
+		if strings.Contains(line, "name: "+dependent+", ") {
+			n++
+		}
+	}
+	return n
+}
+
+// look has the collector look at a dependent: it gets one more owner, which does not
+// exist. What the collector asks for first is the first owner.
+func (w *world) look(dependent, first string) {
+	w.t.Helper()
+	w.fences++
+	before := w.judged(dependent)
+	w.patch("ClusterRole", dependent, `"ownerReferences":[`+first+","+never+","+volume(fmt.Sprintf("look-%d", w.fences))+"]")
+	w.until(dependent+" is judged again", func() bool { return w.judged(dependent) > before })
+}
+
+// fill has the collector find owners absent.
+func (w *world) fill(name string, owners int) {
+	w.t.Helper()
+	var list []string
+	for i := range owners {
+		of := fmt.Sprintf("%s-%d", name, i)
+		list = append(list, ref("v1", "ConfigMap", of, "uid-"+of))
+	}
+	w.create("ConfigMap", name, list...)
+	w.gone("ConfigMap", name)
+}

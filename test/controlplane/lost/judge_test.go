@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
 // class is how the requests that were found in a state compare with those that were made.
@@ -81,17 +81,17 @@ func (s *state) requestsOf(written writes) map[place][]*request {
 }
 
 // has reports whether an object is one of the state.
-func (s *state) has(o *history.Loss) bool {
+func (s *state) has(o *past.Loss) bool {
 	r := o.Object.Ref
 	return strings.HasPrefix(r.Namespace, s.label+"-") || strings.HasPrefix(r.Name, s.label+"-") || strings.HasSuffix(r.Name, "."+s.label+".example.com")
 }
 
-func placeOf(l *history.Loss) place {
+func placeOf(l *past.Loss) place {
 	return place{strings.ToLower(l.Object.Kind) + "s", l.Object.Namespace, l.Object.Name}
 }
 
 // compare judges the requests of one state.
-func compare(t *testing.T, s *state, a *history.Account, written writes) *verdict {
+func compare(t *testing.T, s *state, a *past.Account, written writes) *verdict {
 	t.Helper()
 	v := &verdict{state: s}
 	made := s.requestsOf(written)
@@ -126,7 +126,7 @@ func compare(t *testing.T, s *state, a *history.Account, written writes) *verdic
 
 // seek looks for the requests for one object that were made and not found, and says how many
 // began a deletion.
-func (v *verdict) seek(a *history.Account, at place, list []*request, found int) int {
+func (v *verdict) seek(a *past.Account, at place, list []*request, found int) int {
 	list = slices.DeleteFunc(slices.Clone(list), func(r *request) bool { return !r.mine })
 	v.requests += len(list)
 	var losses []string
@@ -151,21 +151,21 @@ func (v *verdict) seek(a *history.Account, at place, list []*request, found int)
 }
 
 // unserved reports whether the definition of a kind has gone: no server shows its instances then.
-func (v *verdict) unserved(a *history.Account, at place) bool {
-	return at.resource == "widgets" && slices.ContainsFunc(a.Losses, func(l history.Loss) bool {
+func (v *verdict) unserved(a *past.Account, at place) bool {
+	return at.resource == "widgets" && slices.ContainsFunc(a.Losses, func(l past.Loss) bool {
 		return l.Object.Name == "widgets."+v.label+".example.com" && l.Gone != 0
 	})
 }
 
-var policies = []string{history.Background: "Background", history.Foreground: "Foreground", history.Orphan: "Orphan"}
+var policies = []string{past.Background: "Background", past.Foreground: "Foreground", past.Orphan: "Orphan"}
 
 // leaves reports whether a delete may leave a trace of a policy: one that names none keeps what
 // was there, and the first one of a definition always does.
-func (r *request) leaves(found history.Policy) bool {
+func (r *request) leaves(found past.Propagation) bool {
 	return r.policy == "" || r.at.resource == "customresourcedefinitions" || r.policy == policies[found]
 }
 
-func tell(l *history.Loss) string {
+func tell(l *past.Loss) string {
 	text := fmt.Sprintf("%s(%s)", l.Cause.Code, l.Cause.By.Name)
 	for _, c := range l.Or {
 		text += fmt.Sprintf(" or %s(%s)", c.Code, c.By.Name)

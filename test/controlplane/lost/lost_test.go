@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/test/extent"
 )
 
@@ -94,7 +94,7 @@ func judge(t *testing.T, list []*state) ([]*verdict, error) {
 		return nil, err
 	}
 	defer client.Close()
-	past, err := client.Past(ctx, history.Window{SinceRevision: from})
+	record, err := client.Past(ctx, past.Window{SinceRevision: from})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func judge(t *testing.T, list []*state) ([]*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := history.Trace(past)
+	a := past.Trace(record)
 	verdicts := make([]*verdict, len(list))
 	for i, s := range list {
 		v := compare(t, s, a, written)
@@ -113,20 +113,20 @@ func judge(t *testing.T, list []*state) ([]*verdict, error) {
 		}
 		verdicts[i] = v
 	}
-	if err := judgeHeard(t, list, past, written); err != nil {
+	if err := judgeHeard(t, list, record, written); err != nil {
 		return nil, err
 	}
 	return verdicts, each(list, func(s *state) error { return s.release(ctx) })
 }
 
 // judgeHeard has an audit log beside the past, the whole one and each half: nothing becomes wrong.
-func judgeHeard(t *testing.T, list []*state, past *history.Past, written writes) error {
-	heard, err := listen(past)
+func judgeHeard(t *testing.T, list []*state, record *past.Record, written writes) error {
+	heard, err := listen(record)
 	if err != nil {
 		return err
 	}
-	for name, p := range map[string]*history.Past{"the log": heard, "one half of it": half(heard, 0), "the other half": half(heard, 1)} {
-		a := history.Trace(p)
+	for name, p := range map[string]*past.Record{"the log": heard, "one half of it": half(heard, 0), "the other half": half(heard, 1)} {
+		a := past.Trace(p)
 		for _, s := range list {
 			if v := compare(t, s, a, written); v.class == wrong {
 				t.Errorf("state %d with %s: %v", s.number, name, v.notes)

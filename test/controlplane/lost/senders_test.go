@@ -10,33 +10,32 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/audit"
-	diagnosis "github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
+	diagnosis "github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 const scene = "senders"
 
 // listen is a past with what the audit log of the plane says of it.
-func listen(past *history.Past) (*history.Past, error) {
+func listen(record *past.Record) (*past.Record, error) {
 	f, err := os.Open(plane.AuditLog())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	heard := *past
-	heard.Log = &audit.Log{}
-	return &heard, heard.Log.Read(f.Name(), f, past.Logged())
+	heard := *record
+	heard.Log = &past.AuditLog{}
+	return &heard, heard.Log.Read(f.Name(), f, record.Logged())
 }
 
 // half is a past with every second request of its log, as if there were two API servers with a
 // log each.
-func half(past *history.Past, first int) *history.Past {
-	heard := *past
-	heard.Log = &audit.Log{First: past.Log.First, Last: past.Log.Last}
-	for i := first; i < len(past.Log.Requests); i += 2 {
-		heard.Log.Requests = append(heard.Log.Requests, past.Log.Requests[i])
+func half(record *past.Record, first int) *past.Record {
+	heard := *record
+	heard.Log = &past.AuditLog{First: record.Log.First, Last: record.Log.Last}
+	for i := first; i < len(record.Log.Requests); i += 2 {
+		heard.Log.Requests = append(heard.Log.Requests, record.Log.Requests[i])
 	}
 	return &heard
 }
@@ -97,14 +96,14 @@ func TestSenders(t *testing.T) {
 	if err := calm(ctx); err != nil {
 		t.Fatal(err)
 	}
-	past, err := client.Past(ctx, history.Window{SinceRevision: from})
+	record, err := client.Past(ctx, past.Window{SinceRevision: from})
 	if err == nil {
-		past, err = listen(past)
+		record, err = listen(record)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := diagnosis.Document(history.Trace(past), diagnosis.Question{Namespace: scene})
+	said := diagnosis.LostDocument(past.Trace(record), diagnosis.LostQuestion{Namespace: scene})
 	losses := map[string]*report.Loss{}
 	for i := range said.Losses {
 		losses[string(said.Losses[i].Object.UID)] = &said.Losses[i]
@@ -114,9 +113,9 @@ func TestSenders(t *testing.T) {
 	}
 	collected := 0
 	for _, l := range said.Losses {
-		if l.Sent != nil && strings.HasSuffix(l.Sent.UserAgent, audit.GarbageCollector) {
+		if l.Sent != nil && strings.HasSuffix(l.Sent.UserAgent, past.GarbageCollector) {
 			collected++
-			if l.Code != string(history.OwnerGone) && l.Code != string(history.OwnerWaits) || len(l.Or) > 0 {
+			if l.Code != string(past.OwnerGone) && l.Code != string(past.OwnerWaits) || len(l.Or) > 0 {
 				t.Errorf("%v: %+v", l.Object, l)
 			}
 		}
@@ -292,7 +291,7 @@ func (o *order) compare(t *testing.T, said *report.Lost, losses map[string]*repo
 			t.Errorf("%s: %s", at, diff)
 		}
 		if o.verb == "evict" {
-			if l.Code != string(history.Evicted) || l.Request != 0 {
+			if l.Code != string(past.Evicted) || l.Request != 0 {
 				t.Errorf("%s: %+v", at, l)
 			}
 			continue

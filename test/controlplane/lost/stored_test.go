@@ -14,21 +14,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/history"
-	"github.com/kubectl-gc/kubectl-gc/internal/history/stored"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	nouns "github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 // inStorage opens an etcd snapshot of a plane that is taken now.
-func inStorage(t *testing.T, of *cluster.Cluster) (*stored.Record, error) {
+func inStorage(t *testing.T, of *cluster.Cluster) (*past.EtcdFile, error) {
 	file := filepath.Join(t.TempDir(), "snapshot.db")
 	if err := of.Snapshot(file); err != nil {
 		return nil, err
 	}
-	r, err := stored.Open(file, snapshot.Options{})
+	r, err := past.OpenEtcd(file, snapshot.Options{})
 	if err == nil {
 		t.Cleanup(r.Close)
 	}
@@ -37,9 +36,9 @@ func inStorage(t *testing.T, of *cluster.Cluster) (*stored.Record, error) {
 
 // agreed compares what storage says of the past with what the server has said: it knows at least
 // as much, and says nothing else where the server was certain.
-func agreed(t *testing.T, live, disk *history.Account) {
+func agreed(t *testing.T, live, disk *past.Account) {
 	t.Helper()
-	losses := map[string]*history.Loss{}
+	losses := map[string]*past.Loss{}
 	for _, l := range disk.Losses {
 		if l.Gone > live.Past.To.Revision {
 			l.Gone = 0 // it went since
@@ -76,7 +75,7 @@ func agreed(t *testing.T, live, disk *history.Account) {
 }
 
 // lossKey tells losses from each other: an object may lose several owners, and then go.
-func lossKey(l *history.Loss) string {
+func lossKey(l *past.Loss) string {
 	key := l.Object.Kind + " " + string(l.Object.UID)
 	if l.Orphaned {
 		key += fmt.Sprintf(" without an owner at %d", l.Asked)
@@ -85,7 +84,7 @@ func lossKey(l *history.Loss) string {
 }
 
 // sameBodies compares whole objects of all kinds at a revision.
-func sameBodies(t *testing.T, client *kube.Client, r *stored.Record, revision uint64) error {
+func sameBodies(t *testing.T, client *kube.Client, r *past.EtcdFile, revision uint64) error {
 	t.Helper()
 	ctx := t.Context()
 	served, err := client.Discover(ctx)
@@ -98,7 +97,7 @@ func sameBodies(t *testing.T, client *kube.Client, r *stored.Record, revision ui
 		if p, ok := served.Resources.Preferred(gr); !ok || p.Version != res.Version || nouns.Storage(gr) != gr || !res.Verbs.Has(nouns.List|nouns.Watch) {
 			continue
 		}
-		c := history.Collection{APIVersion: res.APIVersion(), Kind: res.Kind, Revision: revision}
+		c := past.Collection{APIVersion: res.APIVersion(), Kind: res.Kind, Revision: revision}
 		want, err := bodiesOf(ctx, client, c)
 		if err != nil {
 			return err
@@ -116,7 +115,7 @@ func sameBodies(t *testing.T, client *kube.Client, r *stored.Record, revision ui
 	return nil
 }
 
-func bodiesOf(ctx context.Context, r history.Record, c history.Collection) (map[string]any, error) {
+func bodiesOf(ctx context.Context, r past.Source, c past.Collection) (map[string]any, error) {
 	all := map[string]any{}
 	return all, r.Bodies(ctx, c, func(raw []byte) error {
 		var o struct {
@@ -131,7 +130,7 @@ func bodiesOf(ctx context.Context, r history.Record, c history.Collection) (map[
 }
 
 // fill fills in what a server leaves out in lists, and what it fills in when it reads storage.
-func fill(o map[string]any, c history.Collection) {
+func fill(o map[string]any, c past.Collection) {
 	if o["kind"] == nil {
 		o["apiVersion"], o["kind"] = c.APIVersion, c.Kind
 	}
@@ -172,7 +171,7 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	live, err := client.Past(t.Context(), history.Window{SinceRevision: from})
+	live, err := client.Past(t.Context(), past.Window{SinceRevision: from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,15 +179,15 @@ func TestStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := disk.Past(t.Context(), history.Window{SinceRevision: from})
+	record, err := disk.Past(t.Context(), past.Window{SinceRevision: from})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agreed(t, history.Trace(live), history.Trace(past))
-	if len(past.Limits) > 0 || slices.IndexFunc(past.Changes, func(c history.Change) bool { return c.Type == nouns.Deleted }) < 0 {
-		t.Errorf("%d changes, limits %+v", len(past.Changes), past.Limits)
+	agreed(t, past.Trace(live), past.Trace(record))
+	if len(record.Limits) > 0 || slices.IndexFunc(record.Changes, func(c past.Change) bool { return c.Type == nouns.Deleted }) < 0 {
+		t.Errorf("%d changes, limits %+v", len(record.Changes), record.Limits)
 	}
-	for _, revision := range []uint64{from, past.To.Revision} {
+	for _, revision := range []uint64{from, record.To.Revision} {
 		if err := sameBodies(t, client, disk, revision); err != nil {
 			t.Error(err)
 		}
@@ -217,15 +216,15 @@ func TestStoredEncrypted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := disk.Past(t.Context(), history.Window{})
+	record, err := disk.Past(t.Context(), past.Window{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lost, unknown []string
-	for _, l := range history.Trace(past).Losses {
+	for _, l := range past.Trace(record).Losses {
 		lost = append(lost, l.Object.Kind+" "+l.Object.Name)
 	}
-	for _, l := range past.Limits {
+	for _, l := range record.Limits {
 		unknown = append(unknown, l.Resource.Name+": "+l.Why)
 	}
 	want := []string{"configmaps: ", "secrets: "}
@@ -237,8 +236,8 @@ func TestStoredEncrypted(t *testing.T) {
 			t.Errorf("limits %q", unknown)
 		}
 	}
-	_, err = bodiesOf(t.Context(), disk, history.Collection{APIVersion: "v1", Kind: "Secret", Revision: past.To.Revision})
-	if unread, ok := errors.AsType[*history.UnreadError](err); !ok || len(unread.Objects) != 1 || unread.Objects[0].Name != "two" {
+	_, err = bodiesOf(t.Context(), disk, past.Collection{APIVersion: "v1", Kind: "Secret", Revision: record.To.Revision})
+	if unread, ok := errors.AsType[*past.UnreadError](err); !ok || len(unread.Objects) != 1 || unread.Objects[0].Name != "two" {
 		t.Error(err)
 	}
 }

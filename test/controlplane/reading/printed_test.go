@@ -79,8 +79,8 @@ spec:
 			}
 		}
 		// These are on one page, so that they are of the past only if a revision is asked for.
-		if past := strings.Contains(m.String(), "list of replicasets of the past"); past != asRead {
-			t.Errorf("as read: %t, and of the past: %t", asRead, past)
+		if record := strings.Contains(m.String(), "list of replicasets of the past"); record != asRead {
+			t.Errorf("as read: %t, and of the past: %t", asRead, record)
 		}
 		after, _ := m.All()
 		return of, after - before

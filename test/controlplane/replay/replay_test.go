@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -245,4 +248,45 @@ func (p *play) run(t *testing.T, d *datadriven.TestData) string {
 		return d.Expected // of another release; the tests beside the file judge it
 	}
 	return out
+}
+
+// What real.txt says of package differential is what its test of the scenario
+// files runs to the end.
+func TestClaimsOfDifferential(t *testing.T) {
+	files, err := filepath.Glob(repository + "/internal/engine/testdata/scenarios/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	var shown []string
+	for _, file := range files {
+		ok, err := differential.Whole(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			continue
+		}
+		lines, err := claims.Claims("differential", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, lines...)
+	}
+	wrong, err := claims.Disagreement("differential", shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong != "" {
+		t.Errorf("%s claims too much (-) or too little (+):\n%s", claims.File, wrong)
+	}
+}
+
+// TestMain has all stages play at a time, however few processors there are: they wait
+// for controllers, not for the machine.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(stages+2)); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 const recreated = `
@@ -253,4 +254,99 @@ func TestFinishedWorkIsLeftOut(t *testing.T) {
 	}
 	s.says("it has its status", "engine/main -n finished", "{.status.completionTime}", "2026-11-24T13:58:00Z")
 	s.kubectl("", "delete", "namespace/finished", "--wait=false")
+}
+
+// Somebody has applied the CRD again, and its instances had come since history begins: what was
+// in a namespace is told, and the command that is told brings that back and nothing else.
+func TestDefinitionMadeAgainWithoutBackup(t *testing.T) {
+	const namespace, other = "shop-q", "shop-r"
+	s := enter(t)
+	since := s.revision()
+	before := s.lit(namespace)
+	s.lit(other)
+	s.kubectl("", "delete", "crd/lamps.undo.example.com")
+	for _, ns := range []string{namespace, other} {
+		s.gone("/api/v1/namespaces/" + ns + "/configmaps/below-4")
+		cluster.Until(t, "what the instances owned is gone", func() bool {
+			return s.kubectl("", "get", "configmaps", "-n", ns, "-o", "name") == "configmap/kube-root-ca.crt"
+		})
+	}
+	s.define()
+	u := s.remembered("--since-revision="+since, "-n", namespace)
+	told := 0
+	for i := range u.Lost.Losses {
+		if l := &u.Lost.Losses[i]; before[keyOf(l.Object.APIVersion, l.Object.Kind, l.Object.Namespace, l.Object.Name)] != nil {
+			told++
+		}
+	}
+	if told != len(before) {
+		t.Errorf("%d of %d objects are told: %+v", told, len(before), u.Lost.Losses)
+	}
+	if len(u.Lost.Remedies) != 1 || !strings.HasSuffix(u.Lost.Remedies[0].Command, " -n "+namespace) {
+		t.Errorf("%+v", u.Lost.Remedies)
+	}
+	u = s.undone(u.Bundle)
+	s.back(before, u, func() objects { return s.inNamespace(namespace) })
+	if left := s.kubectl("", "get", "lamps", "-n", other, "-o", "name"); left != "" {
+		t.Errorf("and in another namespace: %s", left)
+	}
+
+	s.kubectl("", "delete", "crd/lamps.undo.example.com")
+	s.kubectl(strings.Replace(definitions[:strings.Index(definitions, "---")], "name: v1", "name: v9", 1), "apply", "-f", "-")
+	var gap bool
+	for _, g := range s.remembered("--since-revision="+since, "-n", namespace).Lost.Gaps {
+		gap = gap || g.Resource == "lamps" && g.APIVersion == "undo.example.com/v1" && g.Why == "CRDVersionGone"
+	}
+	if !gap {
+		t.Error("nothing is said of a version that is not served any more")
+	}
+	s.kubectl("", "delete", "crd/lamps.undo.example.com")
+	s.kubectl("", "delete", "namespace/"+namespace, "namespace/"+other, "--wait=false")
+}
+
+// Whoever has rights in one namespace only brings back what was deleted there. Without the leases
+// nobody knows when that was: --since is refused, and said to be ignored where nothing is written.
+func TestUndoWithRightsInOneNamespace(t *testing.T) {
+	s := enter(t)
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: shop-r}}")
+	s.create(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: dev, namespace: shop-r}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`)
+	s.kubectl("", "create", "rolebinding", "dev", "-n", "shop-r", "--role=dev", "--user=dev")
+	s.kubectl("", "create", "configmap", "early", "-n", "shop-r")
+	s.kubectl("", "create", "configmap", "late", "-n", "shop-r")
+	s.kubectl("", "delete", "configmap/early", "-n", "shop-r")
+	since := s.revision()
+	s.kubectl("", "delete", "configmap/late", "-n", "shop-r")
+	cluster.Until(t, "the role has come into force", func() bool {
+		_, err := s.plane.Kubectl(s.ctx, nil, "get", "namespace/shop-r", "--as=dev")
+		return err == nil
+	})
+
+	a := s.gc("lost", "-n", "shop-r", "--since=1s", "--as=dev")
+	for _, text := range []string{"--since was not applied", "kubectl gc undo --since-revision="} {
+		if !strings.Contains(a.out, text) || a.code != 0 {
+			t.Errorf("exit code %d, no %q in\n%s%s", a.code, text, a.out, a.errOut)
+		}
+	}
+	if a := s.gc("undo", "-n", "shop-r", "--since=1s", "--as=dev"); a.code != 5 || !strings.Contains(a.errOut, "list leases in namespace kube-system") {
+		t.Errorf("exit code %d: %s", a.code, a.errOut)
+	}
+	if a := s.gc("lost", "-A", "--as=dev"); a.code != 1 || !strings.Contains(a.errOut, "-n NAMESPACE") {
+		t.Errorf("exit code %d: %s", a.code, a.errOut)
+	}
+
+	plan := s.remembered("-n", "shop-r", "--since-revision="+since, "--as=dev")
+	if len(plan.Steps) != 1 || plan.Steps[0].Object.Name != "late" {
+		t.Errorf("%+v", plan.Steps)
+	}
+	if u := s.undone(plan.Bundle, "--as=dev"); u.Summary.Made != 1 {
+		t.Errorf("%s, %+v", u.SameCluster, u.Summary)
+	}
+	if a := s.gc("lost", "configmap/late", "-n", "shop-r"); !strings.Contains(a.out, " exists again;") || strings.Contains(a.out, "kubectl gc undo") {
+		t.Errorf("what is there again: %s", a.out)
+	}
+	a = s.gc("undo", "configmap/never", "--lost", "-n", "shop-r")
+	if want := "undo: nothing to do. cm/never -n shop-r was not "; a.code != 0 || !strings.HasPrefix(a.out, want) {
+		t.Errorf("exit code %d: %s%s", a.code, a.out, a.errOut)
+	}
+	s.kubectl("", "delete", "namespace/shop-r", "--wait=false")
 }

@@ -11,7 +11,7 @@ import (
 	rbac "k8s.io/api/rbac/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -41,28 +41,28 @@ func TestRights(t *testing.T) {
 	if gaps := r.gaps(); len(gaps) != 0 {
 		t.Errorf("with all permissions: gaps %v", gaps)
 	}
-	for _, p := range evidence.Parts() {
-		if p == evidence.Endpoints {
+	for _, p := range health.Parts() {
+		if p == health.Endpoints {
 			continue // nobody reads them where there are slices
 		}
-		if of := evidence.ResourceOf(p); !slices.ContainsFunc(r.discovery.Resources.Sorted(), func(x object.Resource) bool { return x.GroupResource() == of.GroupResource() }) {
+		if of := health.ResourceOf(p); !slices.ContainsFunc(r.discovery.Resources.Sorted(), func(x object.Resource) bool { return x.GroupResource() == of.GroupResource() }) {
 			continue // this server has no Crossplane
 		}
-		without, namespace := evidence.ResourceOf(p).GroupResource().String(), ""
-		if p == evidence.Services || p == evidence.Slices || p == evidence.Events {
+		without, namespace := health.ResourceOf(p).GroupResource().String(), ""
+		if p == health.Services || p == health.Slices || p == health.Events {
 			namespace = "rights"
 		}
-		if p != evidence.Events && !r.evidenceWhole(p, namespace) {
+		if p != health.Events && !r.evidenceWhole(p, namespace) {
 			t.Errorf("%s: not whole, with all permissions", p)
 		}
 		r.allow(all, without, "list")
-		if got := r.evidence().Sight(p, namespace); got.Whole || !strings.Contains(got.Why, "forbidden") {
+		if got := r.evidence().CompletenessOf(p, namespace); got.Whole || !strings.Contains(got.Why, "forbidden") {
 			t.Errorf("without list of %s: %+v", without, got)
 		}
 		r.allow(all, "", "")
 	}
 	r.allow(all, "widgets.rights.example.com", "get")
-	if w := r.evidence(); len(w.Terminating) == 0 || !slices.ContainsFunc(w.Terminating, func(o evidence.Terminating) bool {
+	if w := r.evidence(); len(w.Terminating) == 0 || !slices.ContainsFunc(w.Terminating, func(o health.Terminating) bool {
 		return o.Ref.Kind == "Widget" && strings.Contains(o.Unread, "forbidden")
 	}) {
 		t.Errorf("without get: %+v", w.Terminating)
@@ -191,7 +191,7 @@ func (r *reading) allow(rules []rbac.PolicyRule, without, verb string) {
 	})
 }
 
-func (r *reading) evidence() *evidence.World {
+func (r *reading) evidence() *health.Evidence {
 	r.Helper()
 	w, err := r.user.Evidence(r.ctx, r.about, r.about)
 	if err != nil {
@@ -200,9 +200,9 @@ func (r *reading) evidence() *evidence.World {
 	return w
 }
 
-func (r *reading) evidenceWhole(p evidence.Part, namespace string) bool {
+func (r *reading) evidenceWhole(p health.Part, namespace string) bool {
 	r.Helper()
-	return r.evidence().Sight(p, namespace).Whole
+	return r.evidence().CompletenessOf(p, namespace).Whole
 }
 
 // gaps are the resources that a snapshot of the user does not show.

@@ -2,6 +2,8 @@ package stuck
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -159,4 +161,138 @@ func read(t testing.TB, file string, text []byte) []*situation {
 		list = append(list, s)
 	}
 	return list
+}
+
+// Every situation is built and asked about: those that need the controllers away
+// first, those that disturb the whole cluster last.
+func TestSituations(t *testing.T) {
+	all := situations(t)
+	s := &stage{T: t, ctx: context.WithoutCancel(t.Context())}
+	var quiet, usual, broken []*situation
+	for _, one := range all {
+		switch {
+		case one.Quiet:
+			quiet = append(quiet, one)
+		case one.Broken:
+			broken = append(broken, one)
+		default:
+			usual = append(usual, one)
+		}
+	}
+	// What can be repaired afterwards comes first.
+	slices.SortStableFunc(broken, func(a, b *situation) int { return cmp.Compare(len(b.After), len(a.After)) })
+	s.prepare(all)
+	made := func(ctx context.Context, one *situation) error { return one.do(ctx, one.Made) }
+	then := func(ctx context.Context, one *situation) error { return one.do(ctx, one.Then) }
+	wait := func(ctx context.Context, one *situation) error { return one.await(ctx) }
+	age := func(ctx context.Context, one *situation) error { return one.age(ctx) }
+
+	phase := s.stopwatch()
+	s.each(append(quiet, usual...), made)
+	s.each(quiet, then)
+	s.each(quiet, wait)
+	s.each(quiet, age)
+	for _, one := range quiet {
+		s.ask(one, false)
+	}
+	phase("without controllers")
+	s.control()
+	s.each(usual, then)
+	s.each(usual, wait)
+	s.fence("usual")
+	s.each(usual, age)
+	s.fence("aged")
+	phase("built")
+	for _, one := range usual {
+		s.ask(one, true)
+	}
+	s.askAll(usual)
+	s.saved(usual)
+	phase("asked")
+	for _, one := range append(quiet, usual...) {
+		s.cameAbout(one)
+	}
+	for _, one := range broken {
+		alone := []*situation{one}
+		s.each(alone, made)
+		s.each(alone, then)
+		s.each(alone, wait)
+		s.each(alone, age)
+		s.ask(one, true)
+		s.cameAbout(one)
+		s.each(alone, func(ctx context.Context, one *situation) error { return one.do(ctx, one.After) })
+	}
+	phase("broken")
+	s.tell(all)
+}
+
+// clusterScoped are the kinds of Kubernetes without namespace that situations use.
+var clusterScoped = map[string]bool{
+	"Namespace": true, "Node": true, "PersistentVolume": true, "CustomResourceDefinition": true, "APIService": true,
+	"ClusterRole": true, "ClusterRoleBinding": true, "ValidatingWebhookConfiguration": true, "VolumeAttachment": true,
+}
+
+// collection is the path of the objects of a kind.
+func collection(apiVersion, kind, namespace string) string {
+	path := "/apis/" + apiVersion
+	if !strings.Contains(apiVersion, "/") {
+		path = "/api/" + apiVersion
+	}
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + strings.ToLower(kind) + "s"
+}
+
+// place is where an object of a manifest is, and remembers that under its kind and
+// name.
+func (s *situation) place(o map[string]any) (all, one string) {
+	m := o["metadata"].(map[string]any)
+	kind, name := fmt.Sprint(o["kind"]), fmt.Sprint(m["name"])
+	namespace, given := m["namespace"].(string)
+	switch {
+	case clusterScoped[kind]:
+		namespace = ""
+	case !given:
+		namespace = s.Name
+	}
+	all = collection(fmt.Sprint(o["apiVersion"]), kind, namespace)
+	s.places[kind+"/"+name] = all + "/" + name
+	return all, all + "/" + name
+}
+
+// at is the path of an object of the situation, by kind and name.
+func (s *situation) at(name string) (string, error) {
+	if path, ok := s.places[name]; ok {
+		return path, nil
+	}
+	kind, rest, _ := strings.Cut(name, "/")
+	switch kind {
+	case "Namespace":
+		return "/api/v1/namespaces/" + rest, nil
+	case "CustomResourceDefinition":
+		return definitions + "/" + rest, nil
+	}
+	return "", fmt.Errorf("%s: the situation has not made %s", s.Name, name)
+}
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// definition is the manifest of a kind, by the name of its definition.
+func definition(name string) map[string]any {
+	plural, group, _ := strings.Cut(name, ".")
+	kind := strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")
+	return map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": name, "annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, a test"}},
+		"spec": map[string]any{
+			"group": group, "scope": "Namespaced",
+			"names":    map[string]any{"plural": plural, "singular": strings.ToLower(kind), "kind": kind, "listKind": kind + "List"},
+			"versions": []any{version("v1", true, true)},
+		},
+	}
+}
+
+func version(name string, served, storage bool) map[string]any {
+	return map[string]any{"name": name, "served": served, "storage": storage, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}}}
 }

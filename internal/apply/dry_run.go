@@ -1,0 +1,188 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// TryDelete sends the DELETE of each target as a dry run and returns the answers. The error is that
+// of the context.
+func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy) ([]report.Answer, error) {
+	t := attempt{ctx: ctx, client: client}
+	for _, target := range result.Plan.Seed.Targets {
+		seen := snap.Find(target.APIVersion, target.Kind, target.Namespace, target.Name)
+		if seen == nil {
+			t.answers = append(t.answers, report.Answer{Object: target, Verb: verbDelete, Untried: "it was not seen, so its uid is not known"})
+			continue
+		}
+		t.delete(seen.Ref, deleteOptions(result, policy, seen))
+	}
+	return t.answers, ctx.Err()
+}
+
+// TryCollect is TryDelete for the requests of a collection. A patch of an object that an earlier
+// patch changes needs a version that does not exist yet, so only the permission is checked for it.
+func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result) ([]report.Answer, error) {
+	t := attempt{ctx: ctx, client: client}
+	patched := map[object.Ref]bool{}
+	for _, w := range result.Writes() {
+		seen := snap.Find(w.Object.APIVersion, w.Object.Kind, w.Object.Namespace, w.Object.Name)
+		switch {
+		case w.Deletes && seen != nil:
+			t.delete(seen.Ref, deleteOptions(result, engine.Background, seen))
+		case seen == nil || patched[seen.Ref]:
+			t.may(w.Object)
+		default:
+			patched[seen.Ref] = true
+			p := *w.Patch
+			p.ResourceVersion = seen.ResourceVersion
+			t.patch(seen.Ref, p)
+		}
+	}
+	return t.answers, ctx.Err()
+}
+
+// TryRemoving is TryDelete for the removal of finalizers.
+func TryRemoving(ctx context.Context, client *kube.Client, result *plan.Result) ([]report.Answer, error) {
+	t := attempt{ctx: ctx, client: client}
+	for _, target := range result.Plan.Seed.Targets {
+		t.take(object.Ref(target), result.Plan.Seed.Finalizers)
+	}
+	return t.answers, ctx.Err()
+}
+
+// attempt collects the answers of dry runs.
+type attempt struct {
+	ctx     context.Context
+	client  *kube.Client
+	answers []report.Answer
+}
+
+// unable is why a request is not tried: without dry runs, the server might execute it.
+const unable = "its server does not say that it knows dry runs"
+
+// ask sends a request as a dry run, if the server of the kind is known to support that.
+func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
+	a := report.Answer{Object: report.RefOf(ref), Verb: verb}
+	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
+	switch {
+	case err != nil:
+		a.Refused = err.Error()
+	case !t.client.DryRuns(t.ctx, resource):
+		a.Untried = unable
+	default:
+		if err := send(); err != nil {
+			a.Refused = err.Error()
+		}
+	}
+	t.answers = append(t.answers, a)
+}
+
+func (t *attempt) delete(ref object.Ref, o metav1.DeleteOptions) {
+	o.DryRun = []string{metav1.DryRunAll}
+	t.ask(ref, verbDelete, func() error { return t.client.Delete(t.ctx, ref, o) })
+}
+
+func (t *attempt) patch(ref object.Ref, p object.Patch) {
+	t.ask(ref, verbPatch, func() error {
+		return t.client.PatchRaw(t.ctx, ref, "", types.PatchType(p.Type.String()), p.Body(), true)
+	})
+}
+
+// may checks the permission to patch instead of sending a request that is not known yet.
+func (t *attempt) may(ref object.Ref) {
+	const verb = "patch"
+	a := report.Answer{Object: report.RefOf(ref), Verb: verbPatch}
+	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		a.Refused = err.Error()
+	} else if access, err := t.client.MayI(t.ctx, verb, resource, ref.Namespace); err != nil {
+		a.Refused = err.Error()
+	} else if !access.Allowed {
+		a.Refused = fmt.Sprintf("we may not %s %s: %s", verb, resource.GroupResource(), access.Why)
+	} else {
+		a.Untried = "an earlier request changes the object first; permissions allow it"
+	}
+	t.answers = append(t.answers, a)
+}
+
+// take tries the patch of metadata. The spec of a namespace has a path without dry runs.
+func (t *attempt) take(ref object.Ref, names []string) {
+	o, err := t.client.Get(t.ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return
+	}
+	if err != nil {
+		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: verbPatch, Refused: err.Error()})
+		return
+	}
+	p := object.TakeFinalizers(o, names)
+	if len(p.TakeFinalizers) > 0 {
+		t.patch(ref, p)
+	}
+	if o.Is(object.Namespace) && slices.Contains(names, finalizer.NamespaceToken) {
+		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPut, Untried: "the finalize request of a namespace has no dry run"})
+	}
+}
+
+// rehearse sends a delete as a dry run, to find out what denies it before the first real one. It is
+// an error if the server refuses the request itself. A changed or missing object is detected later,
+// and a webhook without dry runs proves nothing.
+//
+// DryRun is in the body: if there is a body, a server ignores options in the URL. (spec §2.6)
+func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	resource, err := r.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil || r.backup.gone[ref] || r.backup.changed[ref] || !r.client.DryRuns(ctx, resource) {
+		return nil //nolint:nilerr // the delete itself gets the same answer
+	}
+	o.DryRun = []string{metav1.DryRunAll}
+	err = r.client.Delete(ctx, ref, o)
+	switch backup.ResultOf(err).Code {
+	case http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
+		return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
+	}
+	return ctx.Err()
+}
+
+// seen returns an object as the plan saw it.
+func (r *run) seen(ref object.Ref) *object.Object {
+	return r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+}
+
+// rehearseTargets rehearses the deletes of all targets.
+func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
+	for _, p := range r.order {
+		if !p.write.Deletes {
+			continue
+		}
+		if err := r.rehearse(ctx, p.write.Object, deleteOptions(r.result, policy, r.seen(p.write.Object))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rehearseCanary rehearses the first delete of a collection.
+func (r *run) rehearseCanary(ctx context.Context) error {
+	for _, p := range r.order {
+		if p.write.Deletes {
+			return r.rehearse(ctx, p.write.Object, deleteOptions(r.result, engine.Background, r.seen(p.write.Object)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package output
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+)
+
+// AddProgressFlag adds --progress, which all stages use.
+func AddProgressFlag(f *pflag.FlagSet) {
+	usage.AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
+		"auto", "plain", "none")
+}
+
+const (
+	// silence is how long a stage shows nothing.
+	silence = time.Second
+	// blink is the interval between updates of a line.
+	blink = 100 * time.Millisecond
+
+	clearLine = "\r\x1b[K"
+)
+
+// manner is how progress is shown: by one line that is updated and finally erased, by permanent
+// lines, or not at all.
+type manner uint8
+
+const (
+	silent manner = iota
+	lines
+	animated
+)
+
+// mannerOf returns how a command shows its progress. By default that is on a terminal only, and not
+// in CI.
+func mannerOf(c *cobra.Command, errOut io.Writer) manner {
+	mode := "auto"
+	if f := c.Flag("progress"); f != nil {
+		mode = f.Value.String()
+	}
+	switch {
+	case mode == "plain":
+		return lines
+	case mode == "none" || !printers.IsTerminal(errOut) || os.Getenv("CI") != "" || os.Getenv("TERM") == "dumb":
+		return silent
+	default:
+		return animated
+	}
+}
+
+// Stage is a part of a command that may be slow. After a second it is shown on stderr.
+type Stage struct {
+	ctx    context.Context
+	errOut io.Writer
+	manner manner
+	width  int
+	record *UnderWay
+
+	mu    sync.Mutex
+	text  string
+	shown bool
+	done  chan struct{}
+	over  sync.WaitGroup
+}
+
+// BeginStage starts a stage with a text such as "reading shop.yaml".
+func BeginStage(c *cobra.Command, errOut io.Writer, text string) *Stage {
+	s := &Stage{ctx: c.Context(), errOut: errOut, manner: mannerOf(c, errOut), text: text, done: make(chan struct{})}
+	if s.record, _ = s.ctx.Value(underWayKey{}).(*UnderWay); s.record != nil {
+		s.record.set(text)
+	}
+	s.width = Columns(errOut)
+	if s.manner != silent {
+		s.over.Go(s.show)
+	}
+	return s
+}
+
+// Columns returns the width of a terminal; 0 if out is none.
+func Columns(out io.Writer) int {
+	if size := (term.TTY{Out: out}).GetSize(); size != nil {
+		return int(size.Width)
+	}
+	return 0
+}
+
+// Line returns the width for the text of the stage, and whether the line is updated.
+func (s *Stage) Line() (width int, changes bool) {
+	return max(0, s.width-1), s.manner == animated
+}
+
+// Tell changes the text of the stage.
+func (s *Stage) Tell(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = text
+}
+
+// End ends the stage and erases its line.
+func (s *Stage) End() {
+	close(s.done)
+	s.over.Wait()
+	if s.shown && s.manner == animated {
+		fmt.Fprint(s.errOut, clearLine)
+	}
+	if s.record != nil && s.ctx.Err() == nil {
+		s.record.set("")
+	}
+}
+
+// show writes the line once, or repeatedly if it is animated.
+func (s *Stage) show() {
+	start := time.Now()
+	next := time.NewTimer(silence)
+	defer next.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-s.ctx.Done():
+			return
+		case <-next.C:
+		}
+		s.mu.Lock()
+		text := s.text
+		s.mu.Unlock()
+		s.shown = true
+		if s.manner == lines {
+			fmt.Fprintln(s.errOut, render.Escape(text)+" …")
+			return
+		}
+		text = fmt.Sprintf("%s … %d s", render.Escape(text), int(time.Since(start).Seconds()))
+		fmt.Fprint(s.errOut, clearLine+fitted(text, s.width))
+		next.Reset(blink)
+	}
+}
+
+// fitted cuts a text so that the last column stays free: a wrapped line can't be erased.
+func fitted(text string, width int) string {
+	if r := []rune(text); width > 1 && len(r) >= width {
+		return string(r[:width-1])
+	}
+	return text
+}
+
+// Reading returns the text of a stage that reads files.
+func Reading(files []string) string {
+	for i, name := range files {
+		if name == "-" {
+			return "reading standard input"
+		}
+		if i == 2 {
+			return fmt.Sprintf("reading %s and %d more", strings.Join(files[:2], ", "), len(files)-2)
+		}
+	}
+	return "reading " + strings.Join(files, ", ")
+}
+
+// UnderWay holds what a command is doing, for the message after an interrupt. It is safe for
+// concurrent use.
+type UnderWay struct {
+	mu   sync.Mutex
+	text string
+}
+
+type underWayKey struct{}
+
+// Recorded returns a context that makes stages record what they do.
+func Recorded(ctx context.Context) (context.Context, *UnderWay) {
+	u := &UnderWay{}
+	return context.WithValue(ctx, underWayKey{}, u), u
+}
+
+// UnlessInterrupted returns the result of f, or the error of the context if that ends first. f may
+// block on a silent pipe; its goroutine is then abandoned and must not write anything.
+func UnlessInterrupted[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		value, err := f()
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// Asking records that a confirmation is pending, until answered is called.
+func Asking(ctx context.Context) (answered func()) {
+	u, ok := ctx.Value(underWayKey{}).(*UnderWay)
+	if !ok {
+		return func() {}
+	}
+	u.set("waiting for your answer: nothing was written")
+	return func() {
+		if ctx.Err() == nil {
+			u.set("")
+		}
+	}
+}
+
+func (u *UnderWay) set(text string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.text = text
+}
+
+// MessageOf returns the message for the error of a command. After an interrupt it names the current
+// stage. Commands report themselves what was written by then.
+func (u *UnderWay) MessageOf(code int, err error) string {
+	_, own := errors.AsType[*exit.Error](err)
+	if code != exit.Interrupted || own {
+		return err.Error()
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.text == "" {
+		return "interrupted"
+	}
+	return "interrupted while " + u.text
+}

@@ -1,0 +1,164 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Options configure Run. The zero value is the collector of Kubernetes for a whole cluster, until
+// the context ends.
+type Options struct {
+	// Rules say how absence is judged. Under engine.Strict the absence of every owner must be
+	// proven (kube.Proven).
+	Rules engine.Rules
+	// AbsentGracePeriod is how long an owner that no watch has shown as deleted must stay absent
+	// before it counts as absent; 0 needs a single check. It applies under engine.Strict only.
+	AbsentGracePeriod time.Duration
+	// Wants selects among the kinds that a collector watches; nil selects all. References to a kind
+	// that is not watched are checked with the server.
+	Wants func(object.Resource) bool
+	// SyncPeriod is the interval of discovery; 0 means 30 seconds.
+	SyncPeriod time.Duration
+	// Through wraps the API between the collector and the server, for example with the limits of a
+	// plan or a journal. It is called once. It may be nil.
+	Through func(engine.API) engine.API
+	// Kind is called concurrently for every change of a kind's state.
+	Kind func(kube.KindState)
+	// Listener is notified about the watches. It may be nil.
+	Listener kube.Listener
+	// Follow is called with the feed before the run starts, to show what is watched.
+	Follow func(*kube.Feed)
+	// Run configures the live driver. Run sets Synced and Uncovered itself.
+	Run engine.RunOptions
+}
+
+// Run collects until the context ends, or with Options.Run.UntilRest until nothing is left to do.
+// It returns the error of engine.Run. When it returns, its goroutines have ended.
+func Run(ctx context.Context, client *kube.Client, o Options) error {
+	ctx, stop := context.WithCancel(ctx)
+	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
+	events := feed.Events()
+	defer func() {
+		stop()
+		for range feed.Events() { // until all watches have ended
+		}
+		for range events { // and until through has ended
+		}
+		<-feed.Done()
+	}()
+	if o.Follow != nil {
+		o.Follow(feed)
+	}
+	var api engine.API = upstreamAbsence{client}
+	if o.Rules == engine.Strict {
+		seen := &gone{}
+		api = client.Proven(kube.ProofOptions{AbsentGracePeriod: o.AbsentGracePeriod, SeenAlive: seen.has})
+		if o.AbsentGracePeriod > 0 {
+			events = seen.through(ctx, events)
+		}
+	}
+	api = nowhere{api}
+	if o.Through != nil {
+		api = o.Through(api)
+	}
+	if o.Rules == engine.Strict {
+		o.Run.Before = newFinalizerGuard(feed).before(o.Run.Before)
+	}
+	o.Run.Synced, o.Run.Uncovered = feed.Synced(), feed.Uncovered
+	return engine.Run(ctx, engine.New(engine.WithRules(o.Rules), engine.WithEconomy()), api, events, o.Run)
+}
+
+// upstreamAbsence treats the 404 of an unserved path as the absence of an object, as the collector
+// of Kubernetes does: the owner in a reference to a kind such as PodList is absent. It must be used
+// with engine.Upstream only.
+//
+// Upstream: apimachinery/pkg/api/errors/errors.go NewGenericServerResponse: turns any 404 into the
+// reason NotFound.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling: looks no further.
+// Rule: spec Q7, §17.
+type upstreamAbsence struct{ *kube.Client }
+
+// Get reads the object, or reports it as absent.
+func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	o, err := c.Client.Get(ctx, ref)
+	if unserved, ok := errors.AsType[*kube.UnservedPathError](err); ok {
+		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet,
+			schema.GroupResource{Group: object.GroupOf(ref.APIVersion), Resource: ref.Kind}, ref.Name, unserved.Answer, 0, true)
+	}
+	return o, err
+}
+
+// nowhere reports an object as absent if its name is impossible and a server would answer 404.
+// Under Strict rules such owners are never looked up.
+//
+// Rule: spec Q31.
+type nowhere struct{ engine.API }
+
+// Get reads the object, or reports it as absent.
+func (n nowhere) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	o, err := n.API.Get(ctx, ref)
+	if impossible, ok := errors.AsType[*object.ImpossibleNameError](err); ok && impossible.Absent {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Group: object.GroupOf(ref.APIVersion), Resource: ref.Kind}, ref.Name)
+	}
+	return o, err
+}
+
+// mostGone bounds gone. A forgotten object needs a grace period again.
+const mostGone = 1 << 16
+
+// gone has the objects that a watch has shown as deleted. They are known to have existed, so their
+// absence needs no grace period. (spec §17 step 7)
+type gone struct {
+	mu   sync.Mutex
+	uids map[types.UID]struct{}
+}
+
+// has reports whether a watch has shown the object as deleted.
+func (g *gone) has(uid types.UID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.uids[uid]
+	return ok
+}
+
+// see records an event. An object that is only missing from a list does not count, because the list
+// may come from a server with an old state. An event of a watch has the last state of the object.
+func (g *gone) see(e object.Event) {
+	if e.Type != object.Deleted || e.Object.ResourceVersion == "" {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.uids == nil || len(g.uids) >= mostGone {
+		g.uids = map[types.UID]struct{}{}
+	}
+	g.uids[e.Object.UID] = struct{}{}
+}
+
+// through forwards events and records them first, until they or the context end.
+func (g *gone) through(ctx context.Context, events <-chan object.Event) <-chan object.Event {
+	out := make(chan object.Event)
+	go func() {
+		defer close(out)
+		for e := range events {
+			g.see(e)
+			select {
+			case out <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}

@@ -1,0 +1,290 @@
+package deleters
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// standing is the state of the controllers after a pass without changes.
+type standing struct {
+	// generation is the store's generation that they have seen; 0 before the first pass.
+	generation uint64
+	// waits is what they wait for; open are the waits that a later pass may end.
+	waits, open []controllers.Wait
+	// due is when the grace period of the next pod ends; zero for none.
+	due time.Time
+}
+
+// The pause before a refused request is retried.
+const (
+	firstRetry = 20 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+// act runs the controllers after every change.
+func (d *Deleters) act(w *world) {
+	select {
+	case <-d.feed.Synced():
+	case <-d.ctx.Done():
+		return
+	}
+	retry := firstRetry
+	for {
+		generation, changed := d.store.now()
+		w.generation = generation
+		acted, err := controllers.Step(d.ctx, w, d.list, nil)
+		if err != nil {
+			return
+		}
+		if acted != nil {
+			continue
+		}
+		s := d.standingAt(generation)
+		var again <-chan time.Time
+		switch {
+		case len(s.open) > 0:
+			again = time.After(retry)
+			retry = min(2*retry, lastRetry)
+		case !s.due.IsZero():
+			again = time.After(max(time.Until(s.due), firstRetry))
+		default:
+			retry = firstRetry
+		}
+		select {
+		case <-changed:
+		case <-again:
+		case <-d.ctx.Done():
+			return
+		}
+	}
+}
+
+// standingAt records and returns what the controllers wait for.
+func (d *Deleters) standingAt(generation uint64) standing {
+	s := standing{generation: generation, waits: controllers.Waiting(d.list)}
+	for _, wait := range s.waits {
+		switch wait.Reason {
+		case controllers.Refused, controllers.NotCovered, controllers.DiscoveryFails, controllers.NotServed:
+			s.open = append(s.open, wait)
+		default:
+		}
+	}
+	if d.pods != nil {
+		s.due = d.pods.due
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.standing = s
+	return s
+}
+
+// stands returns the last state of the controllers.
+func (d *Deleters) stands() standing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.standing
+}
+
+// coverage is the coverage of the feed.
+type coverage struct{ d *Deleters }
+
+func (c coverage) world() *world {
+	return &world{ctx: c.d.ctx, client: c.d.client, feed: c.d.feed, store: c.d.store}
+}
+
+// Covers reports whether everything of a resource is known.
+func (c coverage) Covers(r object.Resource, namespace string) bool {
+	return c.world().Covers(r, namespace)
+}
+
+// Why says why not everything is known.
+func (c coverage) Why(r object.Resource, namespace string) string {
+	return c.world().Why(r, namespace)
+}
+
+// Undiscovered lists the API versions whose resources are unknown.
+func (c coverage) Undiscovered() []object.Undiscovered { return c.world().Undiscovered() }
+
+// Unserved reports whether a resource is announced but not served.
+func (c coverage) Unserved(r object.Resource, namespace string) bool {
+	return c.world().Unserved(r, namespace)
+}
+
+// redefined signals that the served kinds may have changed.
+func (d *Deleters) redefined() {
+	select {
+	case d.definitions <- struct{}{}:
+	default:
+	}
+}
+
+// The pause between two discoveries while a change of the served kinds is expected.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = time.Second
+	// looks is the minimum number of discoveries after a change: an APIService does not say which
+	// resources will be served.
+	looks = 4
+)
+
+// followKinds repeats discovery after a change of a CRD or an APIService until everything expected
+// is served.
+func (d *Deleters) followKinds() {
+	var again <-chan time.Time
+	pause, n := firstLook, 0
+	for {
+		select {
+		case <-d.definitions:
+			pause, n = firstLook, 0
+		case <-again:
+		case <-d.ctx.Done():
+			return
+		}
+		again = nil
+		if n++; n > looks && len(d.expected())+len(d.broken()) == 0 {
+			continue
+		}
+		d.feed.Rediscover()
+		again = time.After(pause)
+		pause = min(2*pause, lastLook)
+	}
+}
+
+// expected returns the resources of established CRDs that are not followed yet.
+func (d *Deleters) expected() []string {
+	followed := map[string]bool{}
+	for _, k := range d.feed.Kinds() {
+		followed[k.Resource.GroupResource().String()] = true
+	}
+	var list []string
+	for _, o := range d.store.list(object.CRD.GroupResource(), "", everything) {
+		if f := o.Definition(); f != nil && f.Established && !followed[o.Name] && servesAny(f) {
+			list = append(list, o.Name)
+		}
+	}
+	return list
+}
+
+func servesAny(f *object.CRDFacts) bool {
+	for _, v := range f.Versions {
+		if v.Served {
+			return true
+		}
+	}
+	return false
+}
+
+// leaving reports the CRDs whose instances the API server is deleting, unless all remaining
+// instances wait for finalizers.
+func (d *Deleters) leaving() []string {
+	deleting := func(o *object.Object) bool {
+		return o.BeingDeleted() && o.HasFinalizer(controllers.DefinitionCleanup)
+	}
+	var list []string
+	for _, o := range d.store.list(object.CRD.GroupResource(), "", deleting) {
+		instances := d.store.list(schema.ParseGroupResource(o.Name), "", everything)
+		free := func(i *object.Object) bool { return !i.BeingDeleted() || len(i.Finalizers()) == 0 }
+		if len(instances) == 0 || slices.ContainsFunc(instances, free) {
+			list = append(list, "the API server deletes the instances of "+o.Ref.String())
+		}
+	}
+	return list
+}
+
+// broken returns the followed kinds that cannot be read, perhaps because they are no longer served.
+func (d *Deleters) broken() []kube.KindState {
+	var list []kube.KindState
+	for _, k := range d.feed.Kinds() {
+		if k.State == kube.Broken {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// Pods says how a deleted pod on a node ends without a kubelet.
+type Pods uint8
+
+// The values of Pods.
+const (
+	// AtOnce: pods end when they are deleted.
+	AtOnce Pods = iota
+	// AfterGracePeriod: pods end after their grace period.
+	AfterGracePeriod
+	// Never: pods stay until a client deletes them with a grace period of 0.
+	Never
+)
+
+// kubelets simulates the kubelets of all nodes, whether or not the nodes exist.
+type kubelets struct {
+	controllers.Controller
+	graceful bool
+	// real is true if the cluster has kubelets, which end the pods.
+	real bool
+	// due is when the next pod ends; zero for none.
+	due time.Time
+}
+
+// Step ends the pods whose grace period is over.
+func (k *kubelets) Step(ctx context.Context, w controllers.World) (bool, error) {
+	k.due = time.Time{}
+	return k.Controller.Step(ctx, shift{World: w, kubelets: k, now: time.Now()})
+}
+
+// shift is the world as kubelets see it at one moment: no node is missing, and pods within their
+// grace period are hidden.
+type shift struct {
+	controllers.World
+	kubelets *kubelets
+	now      time.Time
+}
+
+// ObjectsOf returns the visible objects of one resource.
+func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+	if gr == object.Node.GroupResource() {
+		return nil
+	}
+	all := s.World.ObjectsOf(gr, namespace)
+	if gr != object.Pod.GroupResource() || !s.kubelets.graceful {
+		return all
+	}
+	var list []*object.Object
+	for _, pod := range all {
+		if ends := ends(pod); pod.BeingDeleted() && ends.After(s.now) {
+			if s.kubelets.due.IsZero() || ends.Before(s.kubelets.due) {
+				s.kubelets.due = ends
+			}
+			continue
+		}
+		list = append(list, pod)
+	}
+	return list
+}
+
+// Delete ends a pod, unless that is left to its kubelet.
+func (s shift) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	if s.kubelets.real {
+		return errKubelet
+	}
+	return s.World.Delete(ctx, ref, o)
+}
+
+// Update writes the phase of a pod, unless that is left to its kubelet.
+func (s shift) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if s.kubelets.real {
+		return nil, errKubelet
+	}
+	return s.World.Update(ctx, o)
+}
+
+// ends returns when the grace period of a deleted pod is over. It adds a second, because the server
+// truncates fractions.
+func ends(pod *object.Object) time.Time { return time.Unix(pod.DeletionTimestamp()+1, 0) }

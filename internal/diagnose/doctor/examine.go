@@ -1,0 +1,171 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Options has the information apart from the snapshot. Times are in seconds since 1970.
+type Options struct {
+	// At is when the snapshot was taken; 0 if unknown.
+	At int64
+	// Patience is how long, in seconds, the collector may leave work undone.
+	Patience int64
+	// Earlier is a snapshot of the same cluster at an earlier time; nil for none.
+	Earlier   *snapshot.Snapshot
+	EarlierAt int64
+	// Graph is the collector's graph; nil if it was not read.
+	Graph *Belief
+	// Lease is that of kube-controller-manager. If it is nil, the one in Health is used.
+	Lease *Lease
+	// Manager has the processes in the pods of controller managers; empty if none was seen.
+	Manager []Process
+	// Health shows which writes webhooks refuse; nil if unknown.
+	Health *health.Assessment
+}
+
+// Examine judges whether the collector of the cluster in the snapshot works.
+func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Checkup, error) {
+	if o.Lease == nil {
+		o.Lease = leaseIn(o.Health, o.At)
+	}
+	e := &examiner{options: o, now: newSight(snap)}
+	if o.Earlier != nil {
+		if err := e.lookBack(); err != nil {
+			return nil, err
+		}
+	}
+	for _, obj := range snap.Objects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		e.summary.Objects++
+		e.summary.References += len(obj.Owners)
+		e.object(ctx, obj)
+	}
+	e.kinds()
+	e.lease()
+	e.processes()
+	if o.Graph != nil {
+		e.compare()
+	}
+	return e.checkup(), nil
+}
+
+// sight is a snapshot with a collector that has just observed it.
+type sight struct {
+	snap      *snapshot.Snapshot
+	collector *engine.Collector
+	world     engine.World
+}
+
+func newSight(snap *snapshot.Snapshot) *sight {
+	s := &sight{snap: snap}
+	s.collector, s.world = plan.Open(snap, engine.Upstream)
+	return s
+}
+
+// next returns what the collector would do about an object now; false if it does not watch the
+// object.
+func (s *sight) next(ctx context.Context, o *object.Object) (engine.Decision, bool) {
+	a, ok := s.collector.Inspect(o.UID)
+	if !ok || a.Ref != o.Ref || a.Virtual {
+		return engine.Decision{}, false
+	}
+	return s.collector.Decide(engine.Lookup(ctx, s.world, engine.Upstream, a)), true
+}
+
+// same returns the object in this snapshot that is the same as one of another snapshot; nil if there
+// is none, or if its owners differ.
+func (s *sight) same(o *object.Object) *object.Object {
+	then := s.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
+	if then == nil || then.UID != o.UID || !slices.Equal(then.Owners, o.Owners) {
+		return nil
+	}
+	return then
+}
+
+// examiner examines one snapshot.
+type examiner struct {
+	options  Options
+	now      *sight
+	before   *sight // nil without an earlier snapshot
+	findings []report.Finding
+	summary  report.FindingSummary
+	// unseen: a question could not be answered because something was not covered.
+	unseen bool
+	// timeless: a question could not be answered because a time is unknown.
+	timeless   bool
+	comparison *report.GraphComparison
+}
+
+// lookBack opens the earlier snapshot. It returns an error if the two cannot be compared.
+func (e *examiner) lookBack() error {
+	was, is := e.options.Earlier.Source.ClusterUID, e.now.snap.Source.ClusterUID
+	switch {
+	case was != "" && is != "" && was != is:
+		return errors.New("the earlier dump is of another cluster")
+	case e.options.At == 0 || e.options.EarlierAt == 0:
+		return errors.New("one of the two dumps does not say when it was taken, so that they cannot be compared")
+	case e.options.EarlierAt >= e.options.At:
+		return errors.New("the earlier dump is not earlier")
+	}
+	e.before = newSight(e.options.Earlier)
+	return nil
+}
+
+// add adds a finding about an object, or about a kind if about has no name.
+func (e *examiner) add(code reason.Code, about object.Ref, message, evidence string) {
+	e.findings = append(e.findings, report.Finding{
+		Code: string(code), Severity: reason.Doctor.Severity(code), Object: report.RefOf(about),
+		Message: message, Evidence: evidence, Remedy: signs[code].remedy,
+	})
+}
+
+// age returns the minimum time in seconds since a second; false if it is unknown.
+func (e *examiner) age(began int64) (int64, bool) {
+	if e.options.At == 0 || began == 0 {
+		e.timeless = e.timeless || e.options.At == 0
+		return 0, false
+	}
+	return max(e.options.At-began-1, 0), true // it may have begun at the end of that second
+}
+
+func (e *examiner) checkup() *report.Checkup {
+	slices.SortStableFunc(e.findings, func(a, b report.Finding) int {
+		return cmp.Or(object.Compare(object.Ref(a.Object), object.Ref(b.Object)), strings.Compare(a.Code, b.Code))
+	})
+	for _, f := range e.findings {
+		switch f.Severity {
+		case reason.Error:
+			e.summary.Errors++
+		case reason.Warning:
+			e.summary.Warnings++
+		case reason.Info:
+			e.summary.Infos++
+		}
+	}
+	c := &report.Checkup{
+		APIVersion: report.APIVersion, Kind: "Checkup", Source: plan.SourceOf(e.now.snap),
+		PatienceSeconds: e.options.Patience, Graph: e.comparison,
+		Summary: e.summary, Findings: append([]report.Finding{}, e.findings...), Gaps: []report.Gap{},
+	}
+	if e.before != nil {
+		c.EarlierTakenAt = e.options.Earlier.Source.TakenAt
+	}
+	c.Gaps = append(c.Gaps, plan.RelevantGaps(e.now.snap, func(string) bool { return true })...)
+	c.Complete = len(c.Gaps) == 0 && !e.unseen && e.now.snap.KnowsAllKinds()
+	c.Verdict, c.Reasons = e.verdict(c.Complete)
+	return c
+}

@@ -1,0 +1,150 @@
+package stuck
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
+
+// held returns the end for a third-party finalizer, with the state of its controller.
+func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, name, false) }
+
+// heldBy is held. elsewhere: the controller of Kubernetes leaves the finalizer to another one.
+func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
+	e := endAt(o, reason.FinalizerControllerUnknown)
+	e.finalizer = name
+	judge := i.around.Controller
+	if elsewhere {
+		judge = i.around.OtherController
+	}
+	found := judge(o, name)
+	e.verdict, e.proof = found.State, found.Proof
+	surely, perhaps := i.around.Webhooks(health.Update, o)
+	if len(surely) > 0 {
+		return i.refusedBy(o, e, surely[0])
+	}
+	if d, why := i.around.Conversion(o); d != nil {
+		return i.unconverted(o, e, d, why)
+	}
+	denies, mayDeny := i.around.Denies(health.Write{Operation: health.Update, Object: o})
+	if denies != nil {
+		return i.behindFinalizer(i.policyEnd(o, denies), e)
+	}
+	if mayDeny != nil {
+		binding := report.RefOf(mayDeny.Binding)
+		e.prove(reason.PolicySays, &binding, mayDeny.Text())
+		if e.verdict == report.FinalizerControllerAlive {
+			e.verdict = report.FinalizerControllerUnknown
+		}
+	}
+	for _, h := range perhaps {
+		if u, broken := i.around.Broken(&h.Client); broken {
+			e.prove(u.Reason, &u.Service, unansweredText(h, u))
+		}
+	}
+	e.code = codeOf(e.verdict)
+	e.chain[0].Waits = string(e.code)
+	i.proveConditions(o, &e)
+	i.proveEvents(o.Ref, &e)
+	i.wake(o, found, &e)
+	return e
+}
+
+func codeOf(v report.ControllerVerdict) reason.Code {
+	switch v {
+	case report.FinalizerControllerAlive:
+		return reason.FinalizerControllerAlive
+	case report.FinalizerControllerSlow:
+		return reason.FinalizerControllerSlow
+	case report.FinalizerControllerGone:
+		return reason.FinalizerControllerGone
+	default:
+		return reason.FinalizerControllerUnknown
+	}
+}
+
+// refusedBy handles a finalizer that cannot be removed before a webhook answers.
+func (i *inquiry) refusedBy(o *object.Object, held end, h *health.Webhook) end {
+	u, _ := i.around.Broken(&h.Client)
+	return i.behindFinalizer(i.admissionEnd(o, h, u), held)
+}
+
+// behindFinalizer returns an end that blocks the removal of a finalizer, whatever its controller
+// does.
+func (i *inquiry) behindFinalizer(e, held end) end {
+	e.finalizer, e.verdict = held.finalizer, held.verdict
+	e.chain[0].Waits = string(codeOf(held.verdict))
+	e.proof = append(e.proof, held.proof...)
+	return e
+}
+
+func (i *inquiry) unconverted(o *object.Object, held end, d *health.Definition, why health.Unreachable) end {
+	return i.behindFinalizer(i.conversionEnd(o, d, why), held)
+}
+
+// deletionWords appear in the types of conditions about a deletion, such as DeletionIsBlocked of
+// Rook, DeletionError of Argo CD and Deleting of Cluster API. failureWords appear in the types of
+// conditions that are bad if true.
+var (
+	deletionWords = []string{"delet", "terminat", "finaliz", "cleanup", "teardown", "destroy"}
+	failureWords  = []string{"block", "error", "fail", "stalled", "degraded", "unhealthy", "conflict", "invalid", "paused", "suspended", "unreachable", "stuck"}
+)
+
+// proveConditions adds what the controller of an object reports in its conditions.
+func (i *inquiry) proveConditions(o *object.Object, e *end) {
+	t := i.around.Shown(o)
+	if t == nil || o.Is(object.Namespace) {
+		return // these conditions name failures, so that False is good
+	}
+	const most = 3
+	list := slices.DeleteFunc(slices.Clone(t.Conditions), func(c health.Condition) bool { return weight(c) == 0 })
+	slices.SortStableFunc(list, func(a, b health.Condition) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(b.Since, a.Since))
+	})
+	for _, c := range list[:min(len(list), most)] {
+		e.prove(reason.ConditionSays, nil, conditionText(c))
+	}
+}
+
+// weight returns how much a condition explains why an object stays, from 0 for nothing to 4.
+func weight(c health.Condition) int {
+	typ := strings.ToLower(c.Type)
+	has := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(typ, w) })
+	}
+	isBad, holds := has(failureWords), c.Status != "False"
+	switch {
+	case c.Message == "" && (c.Reason == "" || !holds):
+		return 0
+	case has(deletionWords) && holds && isBad:
+		return 4
+	case has(deletionWords) && holds:
+		return 3
+	case isBad && holds:
+		return 2
+	case !isBad && !has(deletionWords) && c.Status != "True" && c.Status != "":
+		return 1
+	}
+	return 0
+}
+
+// conditionText formats a condition. Those of Argo CD have no status.
+func conditionText(c health.Condition) string {
+	text := c.Type
+	if c.Status != "" {
+		text += " is " + c.Status
+	}
+	for _, more := range []string{c.Reason, c.Message} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	return text
+}

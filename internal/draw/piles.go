@@ -1,0 +1,278 @@
+package draw
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// mostKinds is the maximum number of piles below an owner in a namespace; the smallest are merged.
+const mostKinds = 40
+
+// alike is the key of the figures of a pile.
+type alike struct {
+	above int
+	// namespace is empty for cluster-scoped objects. elsewhere marks namespaces without an area.
+	namespace string
+	elsewhere bool
+	// kind and apiVersion are empty for a merged pile.
+	apiVersion, kind string
+	look             Look
+	noted, dangling  bool
+}
+
+// pile is a set of figures of a kind below one owner that may be drawn as one box.
+type pile struct {
+	alike
+
+	members []int
+	objects int
+	urgency urgency
+	kept    int
+}
+
+// urgency is the reason to show a figure before others.
+type urgency uint8
+
+const (
+	calm urgency = iota
+	troubled
+	wanted
+)
+
+// piles groups the figures by alike.
+type piles struct {
+	*figures
+	*tree
+
+	list []pile
+	// of is the pile of each figure, under the number of piles below it.
+	of, under []int
+	// dangling marks figures with a missing owner.
+	dangling []bool
+	// own is the urgency of a figure, inside the maximum of it and its descendants.
+	own, inside []urgency
+}
+
+// newPiles groups all figures. Namespaces without an area share piles.
+func newPiles(f *figures, most int) *piles {
+	p := &piles{figures: f, tree: f.tree(), dangling: make([]bool, len(f.list))}
+	for _, l := range f.lines {
+		if l.class == report.Dangling {
+			p.dangling[l.dependent] = true
+		}
+	}
+	p.own, p.inside = make([]urgency, len(f.list)), make([]urgency, len(f.list))
+	for i := range f.list {
+		switch x := &f.list[i]; {
+		case x.target:
+			p.own[i] = wanted
+		case !unremarkable(x.look) || x.note != "" || p.dangling[i]:
+			p.own[i] = troubled
+		}
+		p.inside[i] = p.own[i]
+	}
+	for _, i := range slices.Backward(p.order) {
+		if up := p.above[i]; up >= 0 {
+			p.inside[up] = max(p.inside[up], p.inside[i])
+		}
+	}
+	p.fill(p.opened(most))
+	return p
+}
+
+// place is the common position of adjacent piles.
+type place struct {
+	above     int
+	namespace string
+	elsewhere bool
+}
+
+func (a *alike) place() place { return place{a.above, a.namespace, a.elsewhere} }
+
+// fill assigns each figure to its pile.
+func (p *piles) fill(open map[string]bool) {
+	number := map[alike]int{}
+	p.of, p.under = make([]int, len(p.figures.list)), make([]int, len(p.figures.list))
+	at := map[place][]int{}
+	for i := range p.of {
+		key := p.alikeOf(i, open)
+		n, ok := number[key]
+		if !ok {
+			n = len(p.list)
+			number[key] = n
+			p.list = append(p.list, pile{alike: key})
+			at[key.place()] = append(at[key.place()], n)
+		}
+		p.put(i, n)
+	}
+	for where, beside := range at {
+		if len(beside) > mostKinds {
+			p.merge(where, beside)
+		}
+	}
+	for n := range p.list {
+		if x := &p.list[n]; x.above >= 0 && len(x.members) > 0 {
+			p.under[x.above]++
+		}
+	}
+}
+
+func (p *piles) put(i, n int) {
+	x := &p.list[n]
+	p.of[i] = n
+	x.members = append(x.members, i)
+	x.objects += len(p.figures.list[i].refs)
+	x.urgency = max(x.urgency, p.inside[i])
+}
+
+func (p *piles) alikeOf(i int, open map[string]bool) alike {
+	x, r := &p.figures.list[i], &p.figures.list[i].refs[0]
+	key := alike{above: p.above[i], apiVersion: r.APIVersion, kind: r.Kind, look: x.look, noted: x.note != "", dangling: p.dangling[i]}
+	if open == nil || open[r.Namespace] {
+		key.namespace = r.Namespace
+	} else {
+		key.elsewhere = true
+	}
+	return key
+}
+
+// merge merges the smallest adjacent piles, those with problems last.
+func (p *piles) merge(where place, beside []int) {
+	slices.SortFunc(beside, func(a, b int) int {
+		x, y := &p.list[a], &p.list[b]
+		return cmp.Or(cmp.Compare(y.urgency, x.urgency), y.objects-x.objects, a-b)
+	})
+	rest := pile{alike: alike{above: where.above, namespace: where.namespace, elsewhere: where.elsewhere, look: Plain}}
+	for _, n := range beside[mostKinds-1:] {
+		rest.members = append(rest.members, p.list[n].members...)
+		rest.objects += p.list[n].objects
+		rest.urgency = max(rest.urgency, p.list[n].urgency)
+		p.list[n].members = nil
+	}
+	slices.Sort(rest.members)
+	for _, i := range rest.members {
+		p.of[i] = beside[mostKinds-1]
+	}
+	p.list[beside[mostKinds-1]] = rest
+}
+
+// mostAreas is the maximum number of namespaces with an area, unless all have one.
+const mostAreas = 24
+
+// opened returns the namespaces with an area of their own; nil for all. Those with problems come
+// first, then those with the most objects.
+func (p *piles) opened(most int) map[string]bool {
+	type space struct {
+		name    string
+		urgency urgency
+		objects int
+		piles   map[alike]bool
+	}
+	byName := map[string]*space{}
+	var all []*space
+	for i := range p.figures.list {
+		ns := p.figures.list[i].refs[0].Namespace
+		s := byName[ns]
+		if s == nil {
+			s = &space{name: ns, piles: map[alike]bool{}}
+			byName[ns] = s
+			all = append(all, s)
+		}
+		s.objects += len(p.figures.list[i].refs)
+		s.urgency = max(s.urgency, p.own[i])
+		if p.above[i] < 0 && len(s.piles) < mostKinds {
+			s.piles[p.alikeOf(i, nil)] = true
+		}
+	}
+	slices.SortFunc(all, func(a, b *space) int {
+		return cmp.Or(cmp.Compare(b.urgency, a.urgency), b.objects-a.objects, cmp.Compare(a.name, b.name))
+	})
+	open, room := map[string]bool{}, most/2
+	for _, s := range all {
+		if len(open) == mostAreas || len(open) > 0 && len(s.piles) > room {
+			return open
+		}
+		open[s.name] = true
+		room -= len(s.piles)
+	}
+	return nil
+}
+
+// tree lists each figure once, below the owner that controls it. Cycles are broken at their first
+// figure.
+type tree struct {
+	// order lists every owner before its dependents.
+	order []int
+	// above is the parent of each figure, or -1; depth is the number of its ancestors.
+	above, depth []int
+}
+
+func (f *figures) tree() *tree {
+	n := len(f.list)
+	t := &tree{order: make([]int, 0, n), above: make([]int, n), depth: make([]int, n)}
+	for i := range t.above {
+		t.above[i] = -1
+	}
+	for _, l := range f.lines {
+		// Lines are sorted, controllers first.
+		if t.above[l.dependent] < 0 && l.owner != l.dependent {
+			t.above[l.dependent] = l.owner
+		}
+	}
+	starts, below := t.below()
+	listed := make([]bool, n)
+	var left []int
+	list := func(root int) {
+		for left = append(left[:0], root); len(left) > 0; {
+			i := left[len(left)-1]
+			left = left[:len(left)-1]
+			if listed[i] {
+				continue
+			}
+			listed[i] = true
+			if i != root {
+				t.depth[i] = t.depth[t.above[i]] + 1
+			}
+			t.order = append(t.order, i)
+			for k := starts[i+1] - 1; k >= starts[i]; k-- {
+				left = append(left, below[k])
+			}
+		}
+	}
+	for i := range n {
+		if t.above[i] < 0 {
+			list(i)
+		}
+	}
+	for i := range n {
+		if !listed[i] {
+			t.above[i] = -1
+			list(i)
+		}
+	}
+	return t
+}
+
+// below groups the figures by parent: those of i are list[starts[i]:starts[i+1]].
+func (t *tree) below() (starts, list []int) {
+	starts = make([]int, len(t.above)+1)
+	for _, up := range t.above {
+		if up >= 0 {
+			starts[up+1]++
+		}
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	list = make([]int, starts[len(starts)-1])
+	next := append([]int(nil), starts...)
+	for i, up := range t.above {
+		if up >= 0 {
+			list[next[up]] = i
+			next[up]++
+		}
+	}
+	return starts, list
+}

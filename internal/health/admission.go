@@ -1,0 +1,415 @@
+package health
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// The operations of a Write.
+const (
+	Update = "UPDATE"
+	Remove = "DELETE"
+)
+
+// Write is a request that changes an object.
+type Write struct {
+	// Operation is Update or Remove.
+	Operation string
+	Object    *object.Object
+	// Subresource is the subresource of the request, such as status. It is empty for the object
+	// itself.
+	Subresource string
+	// Unnamed is true if the request may not name the object, as in a deletecollection.
+	Unnamed bool
+	// First is true if nothing has been written since the snapshot.
+	First bool
+	// Ours is true if the command sends the request, false for a controller.
+	Ours bool
+}
+
+// Refusal is why a write fails: an admission policy denies it, or an admission or conversion
+// webhook that must be called does not answer. Exactly one of Webhook, Definition and Denial is
+// set.
+type Refusal struct {
+	// Webhook is the admission webhook that does not answer.
+	Webhook *Webhook
+	// Denial is the policy that denies it.
+	Denial *Denial
+	// Definition is the CRD whose conversion webhook does not answer.
+	Definition *Definition
+	Why        Unreachable
+	// Sure is true if the webhook is certainly called, or the policy certainly denies. It is false
+	// if the inputs of its selectors or expressions, or the stored version of the object, are
+	// unknown.
+	Sure bool
+}
+
+// Source returns the object that causes the refusal: a policy, or the configuration or CRD of the
+// webhook.
+func (r Refusal) Source() report.Ref {
+	if r.Denial != nil {
+		return report.RefOf(r.Denial.By)
+	}
+	if r.Webhook != nil {
+		return report.Ref{APIVersion: r.Webhook.APIVersion, Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
+	}
+	return report.RefOf(r.Definition.Ref)
+}
+
+// Text says what refuses and why.
+func (r Refusal) Text() string {
+	if r.Denial != nil {
+		return r.Denial.Text()
+	}
+	if r.Webhook != nil {
+		return "webhook " + r.Webhook.Name + " has to admit it and does not answer: " + r.Why.Text()
+	}
+	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
+}
+
+// Admitted reports whether the lists of admission webhooks and policies are complete.
+func (s *Assessment) Admitted() bool {
+	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks, Policies, PolicyBindings)
+	return ok
+}
+
+// Converted reports whether the list of CRDs is complete.
+func (s *Assessment) Converted() bool {
+	ok, _, _ := s.seen.Whole(Definitions)
+	return ok
+}
+
+// Obstructed reports whether any webhook, policy or label could make a write fail.
+func (s *Assessment) Obstructed() bool {
+	return len(s.deaf)+len(s.mute)+len(s.guards) > 0 || s.marked
+}
+
+// Refuses returns why a write fails, and whether any reason is known. Certain reasons come first.
+func (s *Assessment) Refuses(w Write) (Refusal, bool) {
+	surely, perhaps := s.webhooks(w)
+	for _, h := range surely {
+		u, _ := s.reach.broken(&h.Client)
+		return Refusal{Webhook: h, Why: u, Sure: true}, true
+	}
+	d, u, sure := s.conversion(w.Object)
+	if sure {
+		return Refusal{Definition: d, Why: u, Sure: true}, true
+	}
+	denies, mayDeny := s.Denies(w)
+	if denies != nil {
+		return Refusal{Denial: denies, Sure: true}, true
+	}
+	for _, h := range perhaps {
+		u, _ := s.reach.broken(&h.Client)
+		return Refusal{Webhook: h, Why: u}, true
+	}
+	if mayDeny != nil {
+		return Refusal{Denial: mayDeny}, true
+	}
+	return Refusal{Definition: d, Why: u}, d != nil
+}
+
+// Webhooks returns the webhooks without endpoints that must admit a request for the object, such as
+// the update that removes a finalizer. surely are certainly called, perhaps may be.
+func (s *Assessment) Webhooks(operation string, o *object.Object) (surely, perhaps []*Webhook) {
+	return s.webhooks(Write{Operation: operation, Object: o})
+}
+
+// webhooks is like Webhooks, for any write. Webhooks are not called for
+// admissionregistration.k8s.io.
+//
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
+func (s *Assessment) webhooks(w Write) (surely, perhaps []*Webhook) {
+	o := w.Object
+	if len(s.deaf) == 0 || o.Group() == "admissionregistration.k8s.io" {
+		return nil, nil
+	}
+	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
+	if err != nil {
+		return nil, nil
+	}
+	for _, h := range s.deaf {
+		if !s.asks(h, w, r) {
+			continue
+		}
+		takes, sure := h.Selects(o, s.snap.FindKind(object.Namespace, "", o.Namespace))
+		switch {
+		case takes && sure:
+			surely = append(surely, h)
+		case takes:
+			perhaps = append(perhaps, h)
+		}
+	}
+	return surely, perhaps
+}
+
+// Cleanup returns why the API server cannot read the instances of a CRD to delete them with it.
+// Instances stored in another version than the storage version must be converted first. The refusal
+// is Sure if an attempt has failed.
+//
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go deleteInstances.
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go GetCustomResourceListerCollectionDeleter.
+func (s *Assessment) Cleanup(definition *object.Object) (Refusal, bool) {
+	for _, d := range s.mute {
+		if d.Ref.Name != definition.Name || len(d.Stored) == 1 && d.Stored[0] == d.Storage {
+			continue
+		}
+		why, _ := s.reach.broken(d.Conversion)
+		c, _ := Find(d.Conditions, "Terminating")
+		r := Refusal{Definition: d, Why: why, Sure: c.True() && c.Reason == instancesFail}
+		if _, failed := s.unreadable(d, ""); failed && s.preferred(d) == d.Storage {
+			r.Sure = true
+		}
+		return r, true
+	}
+	return Refusal{}, false
+}
+
+// instancesFail is the reason of the condition Terminating of a CRD whose instances cannot be
+// listed or deleted.
+const instancesFail = "InstanceDeletionFailed"
+
+// Unreadable returns why custom resources in a namespace cannot be listed: the snapshot records
+// that listing them failed in the conversion webhook.
+func (s *Assessment) Unreadable(namespace string) (Refusal, bool) {
+	for _, d := range s.mute {
+		if r, failed := s.unreadable(d, namespace); failed {
+			return r, true
+		}
+	}
+	return Refusal{}, false
+}
+
+// unreadable returns why the instances of one CRD cannot be listed, in one namespace or everywhere.
+// A list does not say which instance cannot be converted, so another namespace may be unaffected.
+// But until the API server's watch cache is ready, all its lists fail.
+//
+// Upstream: apiserver/pkg/storage/cacher/cacher.go Cacher.GetList.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource:
+// lists without a limit.
+func (s *Assessment) unreadable(d *Definition, namespace string) (Refusal, bool) {
+	r, ok := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+	if !ok || namespace != "" && !r.Namespaced {
+		return Refusal{}, false
+	}
+	for _, g := range s.snap.Gaps {
+		here := g.Namespace == namespace || namespace == "" || g.Namespace == "" && strings.Contains(g.Why, unreadyCache)
+		if here && g.Resource == r.Name && object.GroupOf(g.APIVersion) == r.Group && strings.Contains(g.Why, "conversion webhook for ") {
+			why, _ := s.reach.broken(d.Conversion)
+			return Refusal{Definition: d, Why: why, Sure: true}, true
+		}
+	}
+	return Refusal{}, false
+}
+
+// unreadyCache is a part of the API server's error while its watch cache of a resource is not
+// ready.
+//
+// Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked.
+const unreadyCache = "storage is (re)initializing"
+
+func (s *Assessment) preferred(d *Definition) string {
+	r, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+	return r.Version
+}
+
+// muteOf returns the CRDs whose conversion webhook has no endpoints.
+func (r *reach) muteOf(seen *Evidence) []*Definition {
+	var list []*Definition
+	for n := range seen.Definitions {
+		d := &seen.Definitions[n]
+		if _, broken := r.broken(d.Conversion); broken && d.Versions > 1 {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// deafOf returns the webhooks without endpoints whose failure policy is Fail.
+func (r *reach) deafOf(seen *Evidence) []*Webhook {
+	var list []*Webhook
+	for n := range seen.Webhooks {
+		h := &seen.Webhooks[n]
+		if _, broken := r.broken(&h.Client); broken && !h.Ignored {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// asks reports whether the rules of a webhook match a write. Unless Exact is set, a rule for
+// another version of the resource matches too.
+//
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go Matcher.Matches,
+// scope, group, version, operation, resource.
+// Upstream: apiserver/pkg/admission/plugin/webhook/generic/webhook.go ShouldCallHook.
+func (s *Assessment) asks(h *Webhook, w Write, r object.Resource) bool {
+	if covers(h, w, r) {
+		return true
+	}
+	return !h.Exact && slices.ContainsFunc(s.snap.Resources.All(), func(x object.Resource) bool {
+		return x.GroupResource() == r.GroupResource() && x.Version != r.Version && covers(h, w, x)
+	})
+}
+
+func covers(h *Webhook, w Write, r object.Resource) bool {
+	has := func(list []string, want string) bool {
+		return slices.Contains(list, "*") || slices.Contains(list, want)
+	}
+	return slices.ContainsFunc(h.Rules, func(rule WebhookRule) bool {
+		scope := rule.Scope == "" || rule.Scope == "*" || (rule.Scope == "Namespaced") == r.Namespaced
+		return scope && has(rule.Operations, w.Operation) && has(rule.Groups, r.Group) && has(rule.Versions, r.Version) &&
+			slices.ContainsFunc(rule.Resources, func(x string) bool {
+				resource, sub, _ := strings.Cut(x, "/")
+				return (resource == "*" || resource == r.Name) && (sub == "*" || sub == w.Subresource)
+			})
+	})
+}
+
+// Conversion returns the CRD of a custom resource whose conversion webhook does not answer. It
+// returns nil if there is none, or if nothing must be converted.
+func (s *Assessment) Conversion(o *object.Object) (*Definition, Unreachable) {
+	d, why, _ := s.conversion(o)
+	return d, why
+}
+
+// conversion is like Conversion. sure is true if the conversion is certain, because no instance is
+// stored in the version of the request. With a single version, or if all instances are stored in
+// that of the request, nothing is ever converted.
+func (s *Assessment) conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
+	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
+	if err != nil || len(s.mute) == 0 {
+		return nil, Unreachable{}, false
+	}
+	if p, ok := s.snap.Resources.Preferred(r.GroupResource()); ok {
+		r = p
+	}
+	for _, d := range s.mute {
+		if d.Group != r.Group || d.Plural != r.Name || len(d.Stored) == 1 && d.Stored[0] == r.Version {
+			continue
+		}
+		why, _ := s.reach.broken(d.Conversion)
+		return d, why, len(d.Stored) > 0 && !slices.Contains(d.Stored, r.Version)
+	}
+	return nil, Unreachable{}, false
+}
+
+// Client is what an API server calls: a service of the cluster, or a URL.
+type Client struct {
+	Service *ServiceRef `json:"service,omitzero"`
+	URL     string      `json:"url,omitzero"`
+}
+
+// Webhook is one webhook of a validating or mutating configuration.
+type Webhook struct {
+	// Configuration is the name of the object that contains the webhook.
+	APIVersion    string `json:"apiVersion"`
+	Kind          string `json:"kind"`
+	Configuration string `json:"configuration"`
+	Name          string `json:"name"`
+	Client        Client `json:"client"`
+	// Ignored is true if the failure policy is Ignore.
+	Ignored bool          `json:"ignored,omitzero"`
+	Rules   []WebhookRule `json:"rules,omitempty"`
+	// Namespaces and Objects are the selectors. Empty ones match everything.
+	Namespaces metav1.LabelSelector `json:"namespaceSelector,omitzero"`
+	Objects    metav1.LabelSelector `json:"objectSelector,omitzero"`
+	// Exact is true if the rules match only requests in exactly their versions, and not requests in
+	// other versions of the resource.
+	Exact bool `json:"exact,omitzero"`
+	// Conditional is true if it has match conditions, which are not evaluated here.
+	Conditional bool `json:"conditional,omitzero"`
+}
+
+// Selects reports whether the selectors match an object in a namespace. The namespace is nil if it
+// was not read. sure is false if something unknown could change the result.
+//
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/namespace/matcher.go MatchNamespaceSelector,
+// GetNamespaceLabels.
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/object/matcher.go MatchObjectSelector,
+// matchObject: every namespace selector matches an object without a namespace, and a namespace is
+// matched by its own labels.
+func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
+	takes, sure = selects(&h.Namespaces, &h.Objects, o, namespace)
+	return takes, sure && !(takes && h.Conditional)
+}
+
+// selects implements Selects for a pair of selectors.
+func selects(namespaces, objects *metav1.LabelSelector, o, namespace *object.Object) (takes, sure bool) {
+	takes, known := selected(objects, o)
+	if !takes && known {
+		return false, true
+	}
+	in := namespace
+	switch {
+	case o.Is(object.Namespace):
+		in = o
+	case o.Namespace == "":
+		return takes, known
+	}
+	takes, sure = selected(namespaces, in)
+	if !takes && sure {
+		return false, true
+	}
+	return takes, sure && known
+}
+
+// selected reports whether a selector matches the labels of an object. It is not sure if the object
+// was not read or the selector is invalid.
+func selected(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
+	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		return true, true
+	}
+	match, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil || o == nil {
+		return true, false
+	}
+	return match.Matches(o.Labels), true
+}
+
+// WebhookRule says which requests a webhook is called for.
+type WebhookRule struct {
+	Operations []string `json:"operations"`
+	Groups     []string `json:"apiGroups"`
+	Versions   []string `json:"apiVersions"`
+	Resources  []string `json:"resources"`
+	// Scope is Cluster, Namespaced or *. Empty means *.
+	Scope string `json:"scope"`
+	// Names limits a rule of a policy to single objects. It is empty for all objects.
+	Names []string `json:"resourceNames"`
+}
+
+// webhooksBody has the fields that are read from a configuration of webhooks.
+type webhooksBody struct {
+	Webhooks []struct {
+		Name          string               `json:"name"`
+		ClientConfig  Client               `json:"clientConfig"`
+		FailurePolicy string               `json:"failurePolicy"`
+		MatchPolicy   string               `json:"matchPolicy"`
+		Rules         []WebhookRule        `json:"rules"`
+		Namespaces    metav1.LabelSelector `json:"namespaceSelector"`
+		Objects       metav1.LabelSelector `json:"objectSelector"`
+		Conditions    []struct{}           `json:"matchConditions"`
+	} `json:"webhooks"`
+}
+
+func (s *Shown) takeWebhooks(b *body, raw []byte) error {
+	var d webhooksBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	for _, h := range d.Webhooks {
+		s.Webhooks = append(s.Webhooks, Webhook{
+			APIVersion: b.APIVersion, Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
+			Ignored: h.FailurePolicy == "Ignore", Exact: h.MatchPolicy == "Exact",
+			Namespaces: h.Namespaces, Objects: h.Objects, Conditional: len(h.Conditions) > 0,
+		})
+	}
+	return nil
+}

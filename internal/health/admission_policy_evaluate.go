@@ -1,0 +1,375 @@
+package health
+
+import (
+	"maps"
+	"strings"
+
+	authentication "k8s.io/api/authentication/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cel"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Denial is a policy that refuses a write or may refuse it.
+type Denial struct {
+	// By is the policy, and Binding its binding. Without a binding, By is the Usage that protects
+	// the object, or the object itself if a label protects it.
+	By, Binding object.Ref
+	// Message is the message of the API server if a policy certainly refuses. Without a binding it
+	// is the complete text.
+	Message string
+	// Open says what is unknown.
+	Open Openness
+	// Expression is the expression that could not be evaluated. It is empty for other unknowns.
+	Expression string
+}
+
+// Openness is why it is unknown whether a policy refuses a write.
+type Openness uint8
+
+// The reasons.
+const (
+	// Decided means that nothing is unknown: the policy certainly refuses.
+	Decided Openness = iota
+	ExpressionOpen
+	// SelectorOpen: the labels of a namespace, or the name in the request, are unknown.
+	SelectorOpen
+	ParamsOpen
+	// GuardOpen: whether a webhook protects the labelled object is unknown.
+	GuardOpen
+)
+
+// Text describes a denial, in the words of the API server if it is certain.
+func (d *Denial) Text() string {
+	is := "ValidatingAdmissionPolicy '" + d.By.Name + "' with binding '" + d.Binding.Name + "'"
+	if d.Binding.Name == "" {
+		return d.Message
+	}
+	switch d.Open {
+	case Decided:
+		return is + " denied request: " + d.Message
+	case ExpressionOpen:
+		return is + " may refuse it: what decides could not be evaluated: " + Clip(d.Expression)
+	case SelectorOpen:
+		return is + " may refuse it: whether it selects the object or its namespace is not known"
+	default:
+		return is + " may refuse it: the objects that its expressions read are not known"
+	}
+}
+
+// guard is a policy with one of its bindings.
+type guard struct {
+	policy  *Policy
+	binding *PolicyBinding
+}
+
+// guardsOf returns the pairs of policies and bindings that could refuse a write.
+func guardsOf(seen *Evidence) []guard {
+	var guards []guard
+	for n := range seen.PolicyBindings {
+		b := &seen.PolicyBindings[n]
+		for m := range seen.Policies {
+			p := &seen.Policies[m]
+			// Missing params refuse a request whatever the actions are.
+			if p.Ref.Name == b.Policy && (b.Denies || p.ParamKind.Kind != "" && !p.Ignored) {
+				guards = append(guards, guard{p, b})
+			}
+		}
+	}
+	return guards
+}
+
+// Denies returns a policy that certainly refuses a write, or one that may. Both are nil if none
+// does. Policies never see requests for objects of admissionregistration.k8s.io.
+//
+// Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
+func (s *Assessment) Denies(w Write) (surely, perhaps *Denial) {
+	if len(s.guards) == 0 && !s.marked || w.Object.Group() == "admissionregistration.k8s.io" {
+		return nil, nil
+	}
+	r, err := s.snap.Resources.For(w.Object.APIVersion, w.Object.Kind)
+	if err != nil {
+		return nil, nil
+	}
+	if d := s.guarded(w, r); d != nil {
+		if d.Open == Decided {
+			return d, nil
+		}
+		perhaps = d
+	}
+	for _, g := range s.guards {
+		switch d := s.judge(g, w, r); {
+		case d == nil:
+		case d.Open == Decided:
+			return d, nil
+		case perhaps == nil:
+			perhaps = d
+		}
+	}
+	return nil, perhaps
+}
+
+// judge returns the denial of a policy with a binding; nil if it admits the write.
+func (s *Assessment) judge(g guard, w Write, r object.Resource) *Denial {
+	yes, sure := s.applies(&g.policy.Constraints, w, r)
+	if !yes {
+		return nil
+	}
+	bound, certain := s.applies(&g.binding.Constraints, w, r)
+	if !bound {
+		return nil
+	}
+	d := s.decide(g, w, r)
+	if d != nil && !(sure && certain) {
+		return g.open(SelectorOpen, "")
+	}
+	return d
+}
+
+func (g guard) open(why Openness, expression string) *Denial {
+	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Open: why, Expression: expression}
+}
+
+func (g guard) deny(message string) *Denial {
+	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Message: message}
+}
+
+// decide implements judge for a write that the policy applies to.
+func (s *Assessment) decide(g guard, w Write, r object.Resource) *Denial {
+	p := s.paramsOf(g.policy, g.binding, w.Object)
+	if p.wrong != "" && !g.policy.Ignored {
+		return g.deny(p.wrong)
+	}
+	if !g.binding.Denies {
+		if p.unseen && !g.policy.Ignored && len(p.values) == 0 {
+			return g.open(ParamsOpen, "")
+		}
+		return nil
+	}
+	var open *Denial
+	if p.unseen {
+		open = g.open(ParamsOpen, "")
+	}
+	names := s.celNames(w, r)
+	for _, value := range p.values {
+		names["params"] = value
+		d := g.evaluate(names, w)
+		if d != nil && d.Open == Decided {
+			return d
+		}
+		if open == nil {
+			open = d
+		}
+	}
+	return open
+}
+
+// evaluate evaluates the expressions of a policy with one param.
+//
+// Upstream: apiserver/pkg/admission/plugin/policy/validating/validator.go validator.Validate.
+// Upstream: apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go matcher.Match.
+func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
+	d, applies := g.conditions(names)
+	if !applies {
+		return nil
+	}
+	if d != nil && d.Open == Decided {
+		return d
+	}
+	names = maps.Clone(names)
+	names["variables"] = cel.Value{Kind: cel.Map, Fields: map[string]cel.Value{}, Open: true}
+	for _, v := range g.policy.Variables {
+		names["variables"].Fields[v.Name] = v.Evaluate(names)
+	}
+	open := d
+	for i := range g.policy.Validations {
+		v := &g.policy.Validations[i]
+		switch x := g.validate(v, names, w); {
+		case x == nil:
+		case x.Open != Decided || d != nil: // it may not apply
+			if open == nil {
+				open = x
+			}
+		default:
+			return x
+		}
+	}
+	for _, a := range g.policy.Annotations {
+		switch v := a.Evaluate(names); {
+		case g.policy.Ignored || v.Kind == cel.String || v.Kind == cel.Null:
+		case v.Kind == cel.Unknown || d != nil:
+			if open == nil {
+				open = g.open(ExpressionOpen, a.Text)
+			}
+		default:
+			return g.deny("the expression of its audit annotation " + a.Name + " fails")
+		}
+	}
+	return open
+}
+
+// conditions evaluates the match conditions. applies is false if the policy certainly does not
+// apply. d is a denial if a condition fails or cannot be evaluated.
+func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) {
+	var broken *Denial
+	for _, c := range g.policy.Conditions {
+		switch v := c.Evaluate(names); {
+		case v.Kind == cel.Bool && !v.True:
+			return nil, false
+		case v.Kind == cel.Bool:
+		case v.Kind == cel.Unknown:
+			d = g.open(ExpressionOpen, c.Text)
+		case broken == nil:
+			broken = g.deny("its match condition " + c.Name + " fails: " + c.Text)
+		}
+	}
+	switch {
+	case broken != nil && g.policy.Ignored:
+		return nil, false
+	case broken != nil && d == nil:
+		return broken, true
+	}
+	return d, true
+}
+
+// validate evaluates one validation. The policy that `rbac --for=protect` prints reads an
+// annotation, which a snapshot does not keep as such. Its validation is recognized by its text.
+func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
+	result := v.Evaluate(names)
+	if v.Text == object.ProtectExpression && w.Operation == Remove {
+		result = cel.Is(!w.Object.Protection().Has(object.Protect))
+	}
+	switch {
+	case result.Kind == cel.Bool && result.True:
+		return nil
+	case result.Kind == cel.Unknown:
+		return g.open(ExpressionOpen, v.Text)
+	case result.Kind == cel.Bool:
+		return g.deny(v.message(names))
+	case g.policy.Ignored:
+		return nil
+	}
+	return g.deny("expression '" + v.Text + "' resulted in error")
+}
+
+// message returns the message of the API server for a false validation, as far as it is known.
+func (v *Validation) message(names map[string]cel.Value) string {
+	if v.Words != nil {
+		if text := v.Words.Evaluate(names); text.Kind == cel.String && strings.TrimSpace(text.Text) != "" && !strings.Contains(text.Text, "\n") {
+			return strings.TrimSpace(text.Text)
+		}
+	}
+	if v.Message != "" {
+		return v.Message
+	}
+	return "failed expression: " + v.Text
+}
+
+// present is a field that is set but whose value is unknown.
+var present = cel.Value{}
+
+// celNames returns the variables of a policy's expressions with the known fields: metadata that a
+// deletion does not change.
+//
+// Upstream: apiserver/pkg/admission/plugin/cel/activation.go evaluationActivation.ResolveName.
+func (s *Assessment) celNames(w Write, r object.Resource) map[string]cel.Value {
+	old := celObject(w.Object)
+	request := celRequest(w, r)
+	if u := s.seen.User; u != nil && w.Ours {
+		request.Fields["userInfo"] = celUser(u)
+	}
+	names := map[string]cel.Value{"oldObject": old, "object": old, "request": request}
+	if w.Operation == Remove {
+		names["object"] = cel.Value{Kind: cel.Null}
+	}
+	switch namespace := s.namespaceOf(w.Object); {
+	case namespace != nil:
+		names["namespaceObject"] = celObject(namespace)
+	case w.Object.Namespace == "":
+		names["namespaceObject"] = cel.Value{Kind: cel.Null}
+	}
+	return names
+}
+
+// celRequest returns the request. Its name is absent if the write is Unnamed.
+//
+// Upstream: apiserver/pkg/admission/plugin/cel/condition.go CreateAdmissionRequest.
+func celRequest(w Write, r object.Resource) cel.Value {
+	fields := map[string]cel.Value{
+		"operation": cel.Text(w.Operation),
+		"kind":      open(map[string]cel.Value{"group": cel.Text(r.Group), "kind": cel.Text(r.Kind)}),
+		"resource":  open(map[string]cel.Value{"group": cel.Text(r.Group), "resource": cel.Text(r.Name)}),
+	}
+	if w.Object.Namespace != "" {
+		fields["namespace"] = cel.Text(w.Object.Namespace)
+	}
+	if !w.Unnamed {
+		fields["name"] = cel.Text(w.Object.Name)
+	}
+	if w.Subresource != "" {
+		fields["subResource"] = cel.Text(w.Subresource)
+	}
+	return open(fields)
+}
+
+// celUser returns a user. Empty fields are absent.
+func celUser(u *authentication.UserInfo) cel.Value {
+	fields := map[string]cel.Value{"username": cel.Known(u.Username), "uid": cel.Known(u.UID), "groups": celTexts(u.Groups), "extra": {Kind: cel.Absent}}
+	if len(u.Extra) > 0 {
+		extra := cel.Value{Kind: cel.Map, Fields: map[string]cel.Value{}}
+		for key, texts := range u.Extra {
+			extra.Fields[key] = cel.Value{Kind: cel.List, Items: celTexts(texts).Items}
+		}
+		fields["extra"] = extra
+	}
+	return cel.Value{Kind: cel.Map, Fields: fields}
+}
+
+// celTexts returns a list of strings. It is absent if the list is empty.
+func celTexts(texts []string) cel.Value {
+	if len(texts) == 0 {
+		return cel.Value{Kind: cel.Absent}
+	}
+	list := cel.Value{Kind: cel.List}
+	for _, text := range texts {
+		list.Items = append(list.Items, cel.Text(text))
+	}
+	return list
+}
+
+// celObject returns the fields of an object that the snapshot knows and a deletion does not change.
+func celObject(o *object.Object) cel.Value {
+	labels := map[string]string{}
+	for key, value := range o.Labels.All {
+		labels[key] = value
+	}
+	meta := map[string]cel.Value{"name": cel.Text(o.Name), "namespace": cel.Known(o.Namespace), "labels": cel.Set(labels)}
+	if o.UID != "" {
+		meta["uid"] = cel.Text(string(o.UID))
+	}
+	if o.BeingDeleted() {
+		meta["deletionTimestamp"] = present
+	}
+	if annotations := celAnnotations(o.Protection()); len(annotations) > 0 {
+		meta["annotations"] = open(annotations)
+	}
+	return open(map[string]cel.Value{"kind": cel.Text(o.Kind), "metadata": open(meta)})
+}
+
+// celAnnotations returns the annotations that are known to be set.
+func celAnnotations(p object.Protection) map[string]cel.Value {
+	set := map[string]cel.Value{}
+	if p.Has(object.Protect) {
+		set[object.ProtectAnnotation] = present
+	}
+	if p.Has(object.HelmKeep) {
+		set[object.ResourcePolicyAnnotation] = present
+	}
+	return set
+}
+
+// open returns a map that may have unknown entries.
+func open(fields map[string]cel.Value) cel.Value {
+	return cel.Value{Kind: cel.Map, Fields: fields, Open: true}
+}

@@ -1,0 +1,177 @@
+package health
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Assessment judges everything that a deletion depends on apart from the collector. It caches
+// results and is not safe for concurrent use.
+type Assessment struct {
+	snap *snapshot.Snapshot
+	seen *Evidence
+	now  int64
+
+	// nodes is true if the snapshot has any node. A snapshot without nodes proves nothing about
+	// them.
+	nodes bool
+	// nodesSeen and nodeLeases are keyed by the names of nodes.
+	nodesSeen  map[string]*Node
+	nodeLeases map[string]*Lease
+	shown      map[object.Ref]*Terminating
+	consumers  map[object.Ref]*Consumer
+	// wanted is the number of pods that a workload wants. It is computed on first use.
+	wanted map[object.Ref]int
+	// managerLease is the lease of kube-controller-manager. nil if it was not read. managerless is
+	// true if the lease is known not to exist. A dump without any lease doesn't show that, because
+	// every API server has one: the dump is incomplete. stands caches the result of ManagerStands.
+	managerLease *Lease
+	managerless  bool
+	stands       *report.ControllerVerdict
+	// attached is nil if there are no attachments. evictions are those of nodes, computed on first
+	// use.
+	attached  *attachments
+	evictions map[string][]Eviction
+
+	reach *reach
+	// deaf are the webhooks without a working backend whose failure policy is Fail.
+	deaf []*Webhook
+	// guards are the admission policies that could refuse a write.
+	guards []guard
+	// marked is true if any object has a label that may make a webhook refuse its delete.
+	marked bool
+	// mute are the CRDs whose conversion webhook has no working backend.
+	mute     []*Definition
+	rights   *rights
+	programs *programs
+	// candidates caches the pods and workloads that may remove a finalizer.
+	candidates map[question]*candidates
+	// ofKind has the objects of the snapshot by kind, computed on first use.
+	ofKind map[schema.GroupKind][]*object.Object
+	// recognized caches the controller of the table that each pod belongs to.
+	recognized map[*Pod]*finalizer.Controller
+}
+
+// New judges a snapshot by its evidence. The evidence may be nil: nothing is known then. It must
+// not change while the result is in use. now is the time of the question in seconds since 1970. It
+// is 0 if unknown: then nothing counts as expired or slow.
+func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
+	s := &Assessment{
+		snap: snap, seen: seen.Sorted(), now: now,
+		nodesSeen: map[string]*Node{}, nodeLeases: map[string]*Lease{}, shown: map[object.Ref]*Terminating{},
+		candidates: map[question]*candidates{}, recognized: map[*Pod]*finalizer.Controller{},
+	}
+	for _, o := range snap.Objects {
+		if o.Kind == object.Node.Resource().Kind && o.Group() == "" {
+			s.nodes = true
+			break
+		}
+	}
+	s.reach, s.rights, s.programs = newReach(snap, s.seen), newRights(s.seen), newPrograms(s.seen)
+	if s.seen == nil {
+		return s
+	}
+	s.deaf, s.mute, s.guards = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen), guardsOf(s.seen)
+	s.consumers = s.consumersOf(s.seen)
+	if len(s.seen.Attachments) > 0 {
+		s.attached = s.attachmentsOf(s.seen)
+	}
+	s.marked = slices.ContainsFunc(snap.Objects, marked)
+	for n := range s.seen.Terminating {
+		t := &s.seen.Terminating[n]
+		s.shown[s.Known(t.Ref)] = t
+	}
+	for n := range s.seen.Nodes {
+		s.nodesSeen[s.seen.Nodes[n].Name] = &s.seen.Nodes[n]
+	}
+	beside := false
+	for n := range s.seen.Leases {
+		switch l := &s.seen.Leases[n]; {
+		case l.Namespace == "kube-node-lease":
+			s.nodeLeases[l.Name] = l
+		case l.Namespace == object.ManagerLease.Namespace && l.Name == object.ManagerLease.Name:
+			s.managerLease = l
+		case l.Namespace == object.ManagerLease.Namespace:
+			beside = true
+		}
+	}
+	s.managerless = s.managerLease == nil && (s.seen.managerless || beside && s.seen.CompletenessOf(Leases, object.ManagerLease.Namespace).Whole)
+	return s
+}
+
+// Evidence returns the sorted evidence; nil if there is none. The caller must not modify it.
+func (s *Assessment) Evidence() *Evidence { return s.seen }
+
+// Known returns the reference that the snapshot has for an object. The evidence may have been read
+// in another version.
+func (s *Assessment) Known(ref object.Ref) object.Ref {
+	r, err := s.snap.Resources.For(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return ref
+	}
+	if p, ok := s.snap.Resources.Preferred(r.GroupResource()); ok {
+		ref.APIVersion = p.APIVersion()
+	}
+	if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+		return o.Ref
+	}
+	return ref
+}
+
+// Shown returns the evidence of an object that is being deleted; nil if it was not read.
+func (s *Assessment) Shown(o *object.Object) *Terminating { return s.shown[o.Ref] }
+
+// Patience is the time, in seconds, after which a controller that waits for nothing else counts as
+// not working. The collector takes seconds, the back-off of the namespace controller a few minutes.
+const Patience = 300
+
+// Overdue reports whether a deletion that waits for nothing else should have been completed.
+func (s *Assessment) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
+
+// Recent reports whether an object may be so new that no controller is overdue.
+func (s *Assessment) Recent(o *object.Object) bool {
+	return o.Created != 0 && s.now-o.Created <= Patience
+}
+
+// Age returns how long an object has been being deleted, in seconds. It is negative during a grace
+// period, and 0 if the time is unknown or the object is not being deleted.
+func (s *Assessment) Age(o *object.Object) int64 {
+	if s.now == 0 || !o.BeingDeleted() {
+		return 0
+	}
+	return s.now - o.DeletionTimestamp()
+}
+
+// Proofs lists observations and missing observations, the most important first.
+type Proofs []report.Proof
+
+// Add appends an observation, unless its message is empty or it is a duplicate.
+func (p *Proofs) Add(code reason.Code, about *report.Ref, message string) {
+	if message == "" {
+		return
+	}
+	one := report.Proof{Reason: string(code), Object: about, Message: Clip(message)}
+	same := func(q report.Proof) bool { return q.Reason == one.Reason && q.Message == one.Message }
+	if !slices.ContainsFunc(*p, same) {
+		*p = append(*p, one)
+	}
+}
+
+// Clip puts external text onto one line of at most about 400 bytes. It cuts the middle, because the
+// end of an error says why.
+func Clip(text string) string {
+	const most = 400
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most/2], "") + " … " + strings.ToValidUTF8(text[len(text)-most/2:], "")
+}

@@ -1,0 +1,365 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// long is the age, in seconds, at which a deletion is slow even if its controller works.
+const long = 600
+
+// needed are the parts that must be complete before a controller is called gone: it could be in any
+// of them.
+var needed = []Part{
+	Pods, Deployments, StatefulSets, DaemonSets,
+	Roles, RoleBindings, ClusterRoles, ClusterBindings, Leases,
+}
+
+// Account is a service account.
+type Account struct{ Namespace, Name string }
+
+// Judgement says whether the controller that removes a finalizer works.
+type Judgement struct {
+	State report.ControllerVerdict
+	// Controller is the pod that would remove it, or else the workload of such pods. It is the zero
+	// Ref if none was found.
+	Controller report.Ref
+	// Name is the name of the controller in the table of finalizers, or else the program that wrote
+	// the finalizer. It is empty if neither is known.
+	Name  string
+	Proof Proofs
+
+	// Suspects are the pods that may be the controller, the likeliest first.
+	Suspects []report.Ref
+	// Working are the suspects that are known to work.
+	Working []report.Ref
+	// Asleep are workloads of the controller that are scaled to 0.
+	Asleep []report.Ref
+	// Powerless are accounts of the right program without permission to write the object.
+	Powerless []Account
+}
+
+// Controller judges whether the controller runs that removes the finalizer from the object, which
+// need not be being deleted yet. It considers the writer of the finalizer, permissions, the table
+// of finalizers, running programs and their leases. The state is Gone only if every list that could
+// contain the controller is complete.
+func (s *Assessment) Controller(o *object.Object, name string) Judgement {
+	return s.search(o, name, false)
+}
+
+// OtherController is like Controller, for a finalizer that the controller of the table leaves to
+// another controller on this object.
+func (s *Assessment) OtherController(o *object.Object, name string) Judgement {
+	return s.search(o, name, true)
+}
+
+func (s *Assessment) search(o *object.Object, name string, elsewhere bool) Judgement {
+	x := search{Assessment: s, o: o, name: name, elsewhere: elsewhere}
+	x.found.State = x.verdict()
+	x.identify()
+	return x.found
+}
+
+// search finds the controller that removes one finalizer of one object.
+type search struct {
+	*Assessment
+	o     *object.Object
+	name  string
+	found Judgement
+	// elsewhere is true if the controller in the table leaves this one to another controller.
+	elsewhere bool
+
+	writers *mayWrite
+	may     *candidates
+	// program is the name of the writer of the finalizer. It is empty if the writer is unknown or
+	// does not tell which controller removes it.
+	program string
+	// suspects are the pods that may be the controller, the likeliest first.
+	suspects []*Pod
+	asleep   []*Workload
+}
+
+func (s *search) verdict() report.ControllerVerdict {
+	s.wrote()
+	k, known := finalizer.Of(s.name)
+	if known && !s.elsewhere {
+		s.found.Name = k.RemovedBy
+		s.found.Proof.Add(reason.RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
+	}
+	switch {
+	case ofManager[s.name] && !s.elsewhere:
+		return s.managerVerdict(s.o, &s.found.Proof)
+	case known && k.RemovedBy == byHand:
+		return report.FinalizerControllerUnknown
+	}
+	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
+	if err != nil {
+		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is unknown, and so are permissions for it")
+		return report.FinalizerControllerUnknown
+	}
+	s.writers = s.rights.writersOf(s.o, r)
+	s.may = s.candidatesOf()
+	s.sleepers()
+	if s.suspects = s.may.connected; len(s.suspects) > 0 {
+		return s.pace()
+	}
+	return s.gone()
+}
+
+const byHand = "a person"
+
+// identify fills the candidates and the name of the result.
+func (s *search) identify() {
+	for _, p := range s.suspects {
+		s.found.Suspects = append(s.found.Suspects, report.RefOf(p.Ref))
+	}
+	for _, w := range s.asleep {
+		s.found.Asleep = append(s.found.Asleep, report.RefOf(w.Ref))
+	}
+	switch {
+	case len(s.found.Suspects) > 0:
+		s.found.Controller = s.found.Suspects[0]
+	case len(s.found.Asleep) > 0:
+		s.found.Controller = s.found.Asleep[0]
+	}
+	if s.found.Name == "" {
+		s.found.Name = s.program
+	}
+}
+
+// wrote reads the writer of the finalizer from managedFields.
+func (s *search) wrote() {
+	t := s.shown[s.o.Ref]
+	found := false
+	if t != nil {
+		for _, w := range t.Writers {
+			if !slices.Contains(w.Finalizers, s.name) {
+				continue
+			}
+			found = true
+			if isTool(w.Name) && !isCalled(s.controllers(), []string{w.Name}) {
+				s.found.Proof.Add(reason.WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
+				continue
+			}
+			s.program = w.Name
+			s.found.Proof.Add(reason.WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
+		}
+	}
+	if !found {
+		s.found.Proof.Add(reason.WriterNotShown, nil, "its writer is not shown")
+	}
+}
+
+// sleepers finds the workloads of the finalizer's controller that are scaled to 0.
+func (s *search) sleepers() {
+	for _, w := range s.may.workloads {
+		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
+			s.asleep = append(s.asleep, w)
+		}
+	}
+	for _, w := range s.asleep {
+		ref := report.RefOf(w.Ref)
+		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
+	}
+}
+
+// pace judges whether a controller that was found makes progress.
+func (s *search) pace() report.ControllerVerdict {
+	healthy := false
+	const most = 3
+	for n, p := range s.suspects {
+		ref := report.RefOf(p.Ref)
+		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
+		if ok {
+			healthy = true
+			s.found.Working = append(s.found.Working, ref)
+		}
+		if n >= most {
+			continue
+		}
+		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object: it %s", ref.ShortName(), ref.Namespace, p.ServiceAccount, s.may.why[p])
+		if ok {
+			s.found.Proof.Add(reason.FinalizerControllerRuns, &ref, "runs: "+who)
+		} else {
+			s.found.Proof.Add(reason.FinalizerControllerNotReady, &ref, "not ready"+because(p)+": "+who)
+		}
+	}
+	slow := !healthy || s.leases() == object.PulseStopped
+	if s.Age(s.o) > long {
+		slow = true
+		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
+	}
+	if slow {
+		return report.FinalizerControllerSlow
+	}
+	return report.FinalizerControllerAlive
+}
+
+func because(p *Pod) string {
+	switch {
+	case p.Waiting != "":
+		return " (" + p.Waiting + ")"
+	case p.Phase != "":
+		return " (" + p.Phase + ")"
+	}
+	return ""
+}
+
+// gone judges whether a controller may exist although none was found.
+func (s *search) gone() report.ControllerVerdict {
+	certain := true
+	doubt := func(code reason.Code, about *report.Ref, message string) {
+		certain = false
+		s.found.Proof.Add(code, about, message)
+	}
+	for _, text := range s.unread() {
+		doubt(reason.NotRead, nil, text)
+	}
+	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
+		doubt(reason.NotRead, nil, "the object itself was not read whole: "+t.Unread)
+	}
+	if s.mayBeALock() {
+		certain = false
+	}
+	if s.seen.CompletenessOf(ClusterRoles, "").Whole && !s.rights.told() {
+		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: another authorizer than RBAC may be in use")
+	}
+	if isHosted(s.name) {
+		doubt(reason.RunsOutside, nil, "the cloud provider runs its controller, perhaps outside the cluster")
+	}
+	if isEmbedded(s.name) {
+		doubt(reason.RunsOutside, nil, "K3s and RKE2 run its controller in their server process, without a pod")
+	}
+	switch s.leases() {
+	case object.PulseBeats:
+		certain = false
+	case object.PulseStopped, object.PulseUnclear:
+	}
+	if s.seen != nil {
+		s.strangers(doubt)
+		s.powers(doubt)
+		if s.idle(doubt) {
+			return report.FinalizerControllerSlow
+		}
+	}
+	if s.writers.everyone {
+		doubt(reason.RunsWithAllRights, nil, "every service account may write the object")
+	}
+	for _, subject := range s.writers.outside {
+		doubt(reason.MayFromOutside, nil, subject+" may write the object")
+	}
+	if !certain {
+		return report.FinalizerControllerUnknown
+	}
+	s.found.Proof.Add(reason.FinalizerControllerAbsent, nil, s.absent())
+	return report.FinalizerControllerGone
+}
+
+// unread lists the needed parts that are incomplete, grouped by reason.
+func (s *Assessment) unread() []string {
+	var whys []string
+	parts := map[string][]string{}
+	for _, p := range needed {
+		if sight := s.seen.CompletenessOf(p, ""); !sight.Whole {
+			if parts[sight.Why] == nil {
+				whys = append(whys, sight.Why)
+			}
+			parts[sight.Why] = append(parts[sight.Why], string(p))
+		}
+	}
+	for n, why := range whys {
+		whys[n] = "not read: " + strings.Join(parts[why], ", ") + ": " + why
+	}
+	return whys
+}
+
+// mayBeALock reports whether a person may have to remove the finalizer: it is not in the table, no
+// program is known to have written it, and it does not have the domain of a kind that the cluster
+// serves.
+func (s *search) mayBeALock() bool {
+	if _, known := finalizer.Of(s.name); known || s.program != "" {
+		return false
+	}
+	return s.writtenByTool() || finalizer.ClassIn(s.name, s.snap.Resources) != finalizer.Operator
+}
+
+func (s *search) writtenByTool() bool {
+	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
+}
+
+// absent says what was searched without success.
+func (s *search) absent() string {
+	if len(s.may.strangers)+len(s.may.mighty) > 0 {
+		return "no pod that may write the object is its controller: all of them belong to other controllers"
+	}
+	return "no pod runs under a service account that may write the object"
+}
+
+// strangers reports the pods that may write the object but have no known connection to the
+// finalizer. Each may be its controller, unless it is known to be another one.
+func (s *search) strangers(doubt func(reason.Code, *report.Ref, string)) {
+	const most = 3
+	r, _ := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
+	told := 0
+	for _, p := range s.may.strangers {
+		if s.isOther(p) {
+			continue
+		}
+		if ref := report.RefOf(p.Ref); told < most {
+			doubt(reason.NotConnected, &ref, fmt.Sprintf("%s in namespace %s, as service account %s, may write %s, but nothing connects it to %s",
+				ref.ShortName(), ref.Namespace, p.ServiceAccount, plural(s.o, r), s.name))
+		}
+		told++
+	}
+}
+
+// powers reports the pods that may write everything. Each may be the controller of the finalizer,
+// unless it is known to be another one.
+func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
+	const most = 3
+	told := 0
+	for _, p := range s.may.mighty {
+		if s.isOther(p) {
+			continue
+		}
+		if ref := report.RefOf(p.Ref); told < most {
+			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write the objects of all API groups", ref.ShortName(), ref.Namespace, p.ServiceAccount))
+		}
+		told++
+	}
+}
+
+// idle looks for a controller that cannot work: workloads whose pods do not start, and pods with
+// its name but without known permission.
+func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
+	slow := false
+	for _, w := range s.may.workloads {
+		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
+			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.ShortName(), ref.Namespace, w.Wanted))
+			slow = true
+		}
+	}
+	rightsRead, _, _ := s.seen.Whole(Roles, RoleBindings, ClusterRoles, ClusterBindings)
+	for _, p := range s.may.powerless {
+		wrote, program := s.wroteIt(p.Programs), s.found.Name
+		if wrote {
+			program = s.program
+		}
+		ref := report.RefOf(p.Ref)
+		switch {
+		case !rightsRead:
+			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))
+		case wrote: // a pod that only has the same name may be another installation
+			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, program, p.ServiceAccount))
+			s.found.Powerless = append(s.found.Powerless, Account{p.Ref.Namespace, p.ServiceAccount})
+			slow = true
+		}
+	}
+	return slow
+}

@@ -1,0 +1,186 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Lease is the leader election lock of a controller, or the heartbeat of a node.
+type Lease struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Holder    string `json:"holder,omitzero"`
+	// Renewed is the time of the last renewal, in seconds since 1970. 0 if unknown. The lease
+	// expires Duration seconds later.
+	Renewed  int64 `json:"renewed,omitzero"`
+	Duration int64 `json:"duration,omitzero"`
+}
+
+// leaseBody has the fields that are read from a Lease.
+type leaseBody struct {
+	Spec struct {
+		Holder   string `json:"holderIdentity"`
+		Renewed  stamp  `json:"renewTime"`
+		Duration int64  `json:"leaseDurationSeconds"`
+	} `json:"spec"`
+}
+
+func (s *Shown) takeLease(b *body, raw []byte) error {
+	var d leaseBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	s.Leases = append(s.Leases, Lease{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Holder, d.Spec.Renewed.seconds, d.Spec.Duration})
+	return nil
+}
+
+// dumpTakes is the longest time, in seconds, between reading a lease and the time of its dump.
+const dumpTakes = 240
+
+// pulseOf returns the state of a lease at the time of the question.
+func (s *Assessment) pulseOf(l *Lease) object.Pulse {
+	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
+}
+
+// slack returns how many seconds before the time of the question a lease may have been read.
+func (s *Assessment) slack() int64 {
+	if s.seen.Live {
+		return 0
+	}
+	return dumpTakes
+}
+
+// ManagerLease returns the lease of kube-controller-manager, nil if it was not read, and how many
+// seconds before the time of the question it may have been read.
+func (s *Assessment) ManagerLease() (l *Lease, slack int64) {
+	if s.managerLease == nil {
+		return nil, 0
+	}
+	return s.managerLease, s.slack()
+}
+
+func leaseText(l *Lease, p object.Pulse) string {
+	verb := "was renewed"
+	if p == object.PulseStopped {
+		verb = "has expired: it was renewed last"
+	}
+	return fmt.Sprintf("lease %s in namespace %s, held by %q, %s%s", l.Name, l.Namespace, l.Holder, verb, stampText(l.Renewed))
+}
+
+// leases returns the state of the controller's leases: those that one of the suspects holds, and
+// those named like the program, the API group of the object, or the domain of the finalizer.
+func (s *search) leases() object.Pulse {
+	if s.seen == nil {
+		return object.PulseUnclear
+	}
+	found := object.PulseUnclear
+	for n := range s.seen.Leases {
+		l := &s.seen.Leases[n]
+		if !s.owns(l) {
+			continue
+		}
+		p := s.pulseOf(l)
+		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
+		switch p {
+		case object.PulseBeats:
+			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
+			found = object.PulseBeats
+		case object.PulseStopped:
+			s.found.Proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
+			if found == object.PulseUnclear {
+				found = object.PulseStopped
+			}
+		case object.PulseUnclear:
+		}
+	}
+	return found
+}
+
+func (s *search) owns(l *Lease) bool {
+	if l.Namespace == "kube-node-lease" {
+		return false
+	}
+	for _, p := range s.suspects {
+		if p.Ref.Namespace == l.Namespace && strings.HasPrefix(l.Holder, p.Ref.Name) {
+			return true
+		}
+	}
+	for _, w := range s.asleep {
+		if w.Ref.Namespace == l.Namespace && strings.HasPrefix(l.Holder, w.Ref.Name+"-") {
+			return true
+		}
+	}
+	domain, _, _ := strings.Cut(s.name, "/")
+	group := object.GroupOf(s.o.APIVersion)
+	about := func(word string) bool {
+		return strings.Contains(word, ".") && (l.Name == word || strings.HasSuffix(l.Name, "."+word) || strings.HasPrefix(l.Name, word))
+	}
+	return about(domain) || about(group) || s.program != "" && !isCommon(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
+}
+
+// Manager judges kube-controller-manager, which an object waits for.
+func (s *Assessment) Manager(o *object.Object) Judgement {
+	j := Judgement{Name: "kube-controller-manager"}
+	j.State = s.managerVerdict(o, &j.Proof)
+	return j
+}
+
+// ManagerRuns reports whether the lease of kube-controller-manager is known to be renewed.
+func (s *Assessment) ManagerRuns() bool {
+	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.FinalizerControllerAlive
+}
+
+// ManagerStands returns the state of kube-controller-manager by its lease at the time of the
+// question: Alive, Gone, or Unknown if there is no lease. The lease is known to be missing if a
+// server says so, or if a dump has other leases of its namespace. The result is empty if the lease
+// was not read.
+func (s *Assessment) ManagerStands() report.ControllerVerdict {
+	if s.stands == nil {
+		state := s.managerVerdict(&object.Object{}, &Proofs{})
+		if state == report.FinalizerControllerUnknown && !s.managerless {
+			state = ""
+		}
+		s.stands = &state
+	}
+	return *s.stands
+}
+
+// managerVerdict reports whether kube-controller-manager works, judged by its lease. The collector
+// and the other built-in controllers run in it.
+func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.ControllerVerdict {
+	name := object.ManagerLease.Name
+	if l := s.managerLease; l != nil {
+		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
+		switch p := s.pulseOf(l); p {
+		case object.PulseBeats:
+			proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
+			if s.Age(o) > long {
+				return report.FinalizerControllerSlow
+			}
+			return report.FinalizerControllerAlive
+		case object.PulseStopped:
+			proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
+			unread := s.unread()
+			for _, text := range unread {
+				proof.Add(reason.NotRead, nil, text)
+			}
+			if len(unread) > 0 {
+				return report.FinalizerControllerUnknown
+			}
+			return report.FinalizerControllerGone
+		case object.PulseUnclear:
+			proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
+			return report.FinalizerControllerUnknown
+		}
+	}
+	if sight := s.seen.CompletenessOf(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerless {
+		proof.Add(reason.NotRead, nil, "leases in kube-system: "+sight.Why)
+	} else {
+		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
+	}
+	return report.FinalizerControllerUnknown
+}

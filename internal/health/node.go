@@ -1,0 +1,302 @@
+package health
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// NodeState says whether the kubelet of a node can terminate a pod.
+type NodeState string
+
+// The states of nodes.
+const (
+	// NodeUnknown: not enough was read, or the kubelet reports Ready=False. Such a kubelet may
+	// still terminate pods, for example while it waits for its network plugin.
+	NodeUnknown NodeState = "Unknown"
+	// NodeReady: the kubelet reports Ready=True.
+	NodeReady NodeState = "Ready"
+	// NodeNotReady: the kubelet has stopped reporting.
+	NodeNotReady NodeState = "NotReady"
+	// NodeAbsent: all nodes were read, and this one does not exist.
+	NodeAbsent NodeState = "Absent"
+)
+
+// silence is the age of a heartbeat, in seconds, after which a kubelet counts as stopped if its
+// lease was not read. A kubelet reports at least every five minutes.
+//
+// Upstream: pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration.
+const silence = 900
+
+// Node returns the state of a node, with its Ready condition if it was read.
+//
+// Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go Controller.tryUpdateNodeHealth:
+// sets Ready to Unknown if a kubelet has stopped reporting. Only the kubelet itself reports False.
+func (s *Assessment) Node(name string) (NodeState, Condition) {
+	n, known := s.nodesSeen[name]
+	switch {
+	case name == "":
+		return NodeUnknown, Condition{}
+	case s.nodes && s.snap.FindKind(object.Node, "", name) == nil && s.snap.Covers(object.Node.Resource(), "") &&
+		s.snap.UnseenNode(name) == "":
+		return NodeAbsent, Condition{}
+	case !known || n.Ready.Status == "":
+		return NodeUnknown, Condition{}
+	case n.Ready.Status == "Unknown":
+		return NodeNotReady, n.Ready
+	}
+	if last, stopped := s.stopped(n); stopped {
+		return NodeNotReady, Condition{Type: n.Ready.Type, Status: n.Ready.Status, Reason: n.Ready.Reason, Message: "its kubelet reported last" + stampText(last), Since: last}
+	}
+	if n.Ready.True() {
+		return NodeReady, n.Ready
+	}
+	return NodeUnknown, n.Ready
+}
+
+// stopped reports whether the kubelet of a node has stopped reporting, and the time of its last
+// report.
+func (s *Assessment) stopped(n *Node) (last int64, stopped bool) {
+	if l := s.nodeLeases[n.Name]; l != nil && l.Renewed != 0 {
+		return l.Renewed, s.pulseOf(l) == object.PulseStopped
+	}
+	return n.Heartbeat, s.now != 0 && n.Heartbeat != 0 && s.now-n.Heartbeat > silence
+}
+
+// Budget is a PodDisruptionBudget.
+type Budget struct {
+	Ref object.Ref `json:"-"`
+	// Selector selects its pods; nil selects none.
+	Selector *metav1.LabelSelector `json:"selector,omitzero"`
+	// Allowed is the number of pods that may be evicted now. It is nil if the status was not read.
+	Allowed *int `json:"allowed,omitzero"`
+}
+
+// budgetBody has the fields that are read from a PodDisruptionBudget.
+type budgetBody struct {
+	Spec struct {
+		Selector *metav1.LabelSelector `json:"selector"`
+	} `json:"spec"`
+	Status struct {
+		Allowed *int `json:"disruptionsAllowed"`
+	} `json:"status"`
+}
+
+func (s *Shown) takeBudget(b *body, raw []byte) error {
+	var d budgetBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: d.Status.Allowed})
+	return nil
+}
+
+// Eviction is a pod that blocks a drain.
+type Eviction struct {
+	// Budget is the budget that forbids to evict Pod.
+	Budget *Budget
+	Pod    *object.Object
+}
+
+// Evictions returns, for each budget that allows no disruption, the first pod on a node that the
+// budget protects from eviction. It is computed on first use.
+//
+// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
+func (s *Assessment) Evictions(node string) []Eviction {
+	if s.seen == nil || node == "" || len(s.seen.Budgets) == 0 {
+		return nil
+	}
+	if s.evictions == nil {
+		s.evictions = s.allEvictions()
+	}
+	return s.evictions[node]
+}
+
+// allEvictions returns the evictions by node name.
+func (s *Assessment) allEvictions() map[string][]Eviction {
+	found := map[string][]Eviction{}
+	for n := range s.seen.Budgets {
+		b := &s.seen.Budgets[n]
+		if b.Allowed == nil || *b.Allowed > 0 || b.Selector == nil {
+			continue
+		}
+		match, err := metav1.LabelSelectorAsSelector(b.Selector)
+		if err != nil {
+			continue
+		}
+		first := map[string]bool{}
+		for _, pod := range s.snap.In(object.Pod.GroupResource(), b.Ref.Namespace) {
+			f := pod.Pod()
+			if f == nil || f.NodeName == "" || first[f.NodeName] || f.Finished() || f.Mirror || pod.BeingDeleted() || !match.Matches(pod.Labels) {
+				continue
+			}
+			first[f.NodeName] = true
+			found[f.NodeName] = append(found[f.NodeName], Eviction{b, pod})
+		}
+	}
+	return found
+}
+
+// Text says what blocks a drain of a node.
+func (x *Eviction) Text(known object.Ref) string {
+	ref := report.RefOf(known)
+	return ref.ShortName() + " in namespace " + ref.Namespace + " allows no eviction of " + report.RefOf(x.Pod.Ref).ShortName() + ": a drain of node " + x.Pod.Pod().NodeName + " waits for it"
+}
+
+// Cordoned reports whether a node is known to be cordoned.
+func (s *Assessment) Cordoned(node string) bool {
+	n := s.nodesSeen[node]
+	return n != nil && n.Cordoned
+}
+
+// DrainedNode returns the node that is drained before an object is deleted: a Node itself, or the
+// node of a Cluster API Machine whose conditions mention a drain. It is empty for any other object.
+func (s *Assessment) DrainedNode(o *object.Object) string {
+	if o.Is(object.Node) && o.BeingDeleted() {
+		return o.Name
+	}
+	t := s.Shown(o)
+	if t == nil || o.Kind != "Machine" || o.Group() != "cluster.x-k8s.io" {
+		return ""
+	}
+	for _, c := range t.Conditions {
+		if strings.Contains(strings.ToLower(c.Type+" "+c.Reason+" "+c.Message), "drain") {
+			return t.Node
+		}
+	}
+	return ""
+}
+
+// Attachment is a VolumeAttachment: a volume that is attached to a node, or is to be.
+type Attachment struct {
+	Ref object.Ref `json:"-"`
+	// Node and Volume are the names of a Node and of a PersistentVolume. Volume is empty if the
+	// attachment has an inline volume.
+	Node     string `json:"node"`
+	Volume   string `json:"volume,omitzero"`
+	Attached bool   `json:"attached,omitzero"`
+	// AttachError and DetachError are the last errors of the CSI driver. They are empty if nothing
+	// failed.
+	AttachError string `json:"attachError,omitzero"`
+	DetachError string `json:"detachError,omitzero"`
+}
+
+// Text describes the state of the attachment with its last error.
+func (a *Attachment) Text() string {
+	text := "is to be attached to node " + a.Node
+	if a.Attached {
+		text = "is attached to node " + a.Node
+	}
+	switch {
+	case a.DetachError != "":
+		return text + ", and detaching it fails: " + a.DetachError
+	case a.AttachError != "":
+		return text + ", and attaching it fails: " + a.AttachError
+	}
+	return text
+}
+
+// attachmentBody has the fields that are read from a VolumeAttachment.
+type attachmentBody struct {
+	Spec struct {
+		Node   string `json:"nodeName"`
+		Source struct {
+			Volume string `json:"persistentVolumeName"`
+		} `json:"source"`
+	} `json:"spec"`
+	Status struct {
+		Attached    bool         `json:"attached"`
+		AttachError *volumeError `json:"attachError"`
+		DetachError *volumeError `json:"detachError"`
+	} `json:"status"`
+}
+
+type volumeError struct {
+	Message string `json:"message"`
+}
+
+// text returns the message of an error, or "no reason is given" if the message is empty. It returns
+// "" for nil.
+func (e *volumeError) text() string {
+	if e == nil {
+		return ""
+	}
+	return cmp.Or(e.Message, "no reason is given")
+}
+
+func (s *Shown) takeAttachment(b *body, raw []byte) error {
+	var d attachmentBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	s.Attachments = append(s.Attachments, Attachment{
+		Ref: b.ref(), Node: d.Spec.Node, Volume: d.Spec.Source.Volume, Attached: d.Status.Attached,
+		AttachError: d.Status.AttachError.text(), DetachError: d.Status.DetachError.text(),
+	})
+	return nil
+}
+
+// attachments indexes the attachments by name, node, volume and claim.
+type attachments struct {
+	byName, byNode, byVolume map[string][]*Attachment
+	byClaim                  map[[2]string][]*Attachment
+}
+
+// attachmentsOf indexes the attachments of a world. Those with an error come first.
+func (s *Assessment) attachmentsOf(seen *Evidence) *attachments {
+	x := &attachments{map[string][]*Attachment{}, map[string][]*Attachment{}, map[string][]*Attachment{}, map[[2]string][]*Attachment{}}
+	for _, failing := range []bool{true, false} {
+		for n := range seen.Attachments {
+			a := &seen.Attachments[n]
+			if a.Node == "" || (a.DetachError+a.AttachError != "") != failing {
+				continue
+			}
+			x.byName[a.Ref.Name] = append(x.byName[a.Ref.Name], a)
+			x.byNode[a.Node] = append(x.byNode[a.Node], a)
+			x.byVolume[a.Volume] = append(x.byVolume[a.Volume], a)
+			if pv := s.snap.FindKind(object.PV, "", a.Volume); pv != nil && pv.Volume() != nil {
+				claim := [2]string{pv.Volume().ClaimNamespace, pv.Volume().ClaimName}
+				x.byClaim[claim] = append(x.byClaim[claim], a)
+			}
+		}
+	}
+	return x
+}
+
+// AttachmentsOf returns the attachments that affect an object: those of a volume, of the volume of
+// a claim, of the volumes that a pod uses on its node, of a node, or the attachment itself. Those
+// with an error come first.
+func (s *Assessment) AttachmentsOf(o *object.Object) []*Attachment {
+	if s.attached == nil {
+		return nil
+	}
+	switch {
+	case o.Is(object.VolumeAttachment):
+		return s.attached.byName[o.Name]
+	case o.Is(object.Node):
+		return s.attached.byNode[o.Name]
+	case o.Is(object.PV):
+		return s.attached.byVolume[o.Name]
+	case o.Is(object.PVC):
+		return slices.DeleteFunc(slices.Clone(s.attached.byClaim[[2]string{o.Namespace, o.Name}]), func(a *Attachment) bool {
+			of := s.snap.FindKind(object.PV, "", a.Volume).Volume().ClaimUID
+			return of != "" && o.UID != "" && of != o.UID
+		})
+	}
+	var list []*Attachment
+	if pod := o.Pod(); pod != nil {
+		for _, c := range pod.Claims {
+			for _, a := range s.attached.byClaim[[2]string{o.Namespace, c.Name}] {
+				if a.Node == pod.NodeName {
+					list = append(list, a)
+				}
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,269 @@
+package health
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Record is what one object shows in addition to its snapshot. As JSON it is a line of a snapshot
+// file. It never contains data, commands or annotations.
+type Record struct {
+	// APIVersion is the version that was read.
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace,omitzero"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid,omitzero"`
+	Shown
+	// Unread is why the object could not be read completely. It is empty if it was. See also Whole.
+	Unread string `json:"unread,omitzero"`
+	// Whole is true in a record without a name if a server has listed all objects of the kind in
+	// the namespace, or in all namespaces if it is empty. Otherwise Unread says why the list
+	// failed.
+	Whole bool `json:"whole,omitzero"`
+	// Absent is true if the server does not have the object.
+	Absent bool `json:"absent,omitzero"`
+}
+
+// Part returns the part whose completeness a record describes. It returns false for a record of an
+// object.
+func (r *Record) Part() (Part, bool) {
+	if r.Name != "" {
+		return "", false
+	}
+	return PartOf(r.APIVersion, r.Kind)
+}
+
+// Reading returns the record that says how completely a server has listed a part. why is as in
+// Mark.
+func Reading(p Part, namespace, why string) *Record {
+	r := ResourceOf(p)
+	return &Record{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace, Whole: why == "", Unread: why}
+}
+
+// Absent returns the record of an object that a server does not have.
+func Absent(ref object.Ref) *Record {
+	r := recordOf(ref)
+	r.Absent = true
+	return r
+}
+
+// Unreadable returns the record of an object that waits for a controller, or will when it is
+// deleted, and could not be read completely. Its part may have been listed nevertheless.
+func Unreadable(ref object.Ref, why string) *Record {
+	r := recordOf(ref)
+	r.Terminating = []Terminating{{Ref: ref, Unread: why}}
+	return r
+}
+
+// Ref returns the reference to the object.
+func (r *Record) Ref() object.Ref {
+	return object.Ref{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: r.UID}
+}
+
+func recordOf(ref object.Ref) *Record {
+	return &Record{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: ref.UID}
+}
+
+// Shown is what some objects show. Most lists have one entry for each object of the part. Webhooks
+// has one for each webhook of a configuration.
+type Shown struct {
+	Namespaces  []Conditioned `json:"namespaces,omitempty"`
+	Definitions []Definition  `json:"definitions,omitempty"`
+	Nodes       []Node        `json:"nodes,omitempty"`
+	Pods        []Pod         `json:"pods,omitempty"`
+	Services    []Service     `json:"services,omitempty"`
+	Backends    []Backend     `json:"backends,omitempty"`
+	Workloads   []Workload    `json:"workloads,omitempty"`
+	Roles       []Role        `json:"roles,omitempty"`
+	Bindings    []Binding     `json:"bindings,omitempty"`
+	Leases      []Lease       `json:"leases,omitempty"`
+	APIServices []APIService  `json:"apiServices,omitempty"`
+	Webhooks    []Webhook     `json:"webhooks,omitempty"`
+	Policies    []Policy      `json:"policies,omitempty"`
+	// PolicyBindings are the bindings of Policies.
+	PolicyBindings []PolicyBinding `json:"policyBindings,omitempty"`
+	Attachments    []Attachment    `json:"attachments,omitempty"`
+	Budgets        []Budget        `json:"budgets,omitempty"`
+	Usages         []InUse         `json:"usages,omitempty"`
+	Consumers      []Consumer      `json:"consumers,omitempty"`
+	Events         []Event         `json:"events,omitempty"`
+	// Terminating has one entry for each object, of any kind, that is being deleted, or has
+	// finalizers that will matter when it is.
+	Terminating []Terminating `json:"terminating,omitempty"`
+}
+
+// Conditioned has the conditions of an object.
+type Conditioned struct {
+	Ref        object.Ref  `json:"-"`
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Terminating is what an object that is being deleted or has finalizers shows in addition to its
+// snapshot.
+type Terminating struct {
+	Ref object.Ref `json:"-"`
+	// Writers are the field managers that own a finalizer, from managedFields.
+	Writers []Writer `json:"writers,omitempty"`
+	// Conditions are those of the status, if it has them in the usual form.
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Unread is why the object could not be read completely. Its writers and conditions are unknown
+	// then.
+	Unread string `json:"unread,omitzero"`
+	// Users is the number of objects that use it, by its own status.users, as a ProviderConfig has
+	// it. 0 if unset.
+	Users int `json:"users,omitzero"`
+	// Node is the node in status.nodeRef, as a Machine has it. It is empty for others.
+	Node string `json:"node,omitzero"`
+}
+
+// Read decodes one object from JSON. apiVersion and kind are used if the JSON lacks them. The
+// record is never nil. If an error is returned, the record says why the object could not be read.
+func Read(apiVersion, kind string, raw []byte) (*Record, error) {
+	var b body
+	err := decode(raw, &b)
+	if b.APIVersion == "" {
+		b.APIVersion = apiVersion
+	}
+	if b.Kind == "" {
+		b.Kind = kind
+	}
+	s, isPart := sourceOf(b.APIVersion, b.Kind)
+	if !isPart {
+		if s, isPart = sourceOf(apiVersion, kind); isPart {
+			b.APIVersion, b.Kind = apiVersion, kind
+		}
+	}
+	r := recordOf(b.ref())
+	if err == nil && b.Metadata.Name == "" {
+		err = errors.New("it has no name")
+	}
+	if err == nil && isPart {
+		err = s.take(&r.Shown, &b, raw)
+	}
+	if err == nil && (b.Metadata.DeletionTimestamp != nil || len(b.Metadata.Finalizers) > 0) {
+		err = r.takeTerminating(&b, raw)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", r.Ref(), err)
+		r.Unread = "an object could not be read: " + err.Error()
+	}
+	return r, err
+}
+
+// Missed returns the record of an object whose JSON was unavailable, with the reason.
+func Missed(o *object.Object, why string) *Record {
+	r := recordOf(o.Ref)
+	r.Unread = why
+	if o.BeingDeleted() {
+		r.Terminating = append(r.Terminating, Terminating{Ref: o.Ref, Unread: why})
+	}
+	return r
+}
+
+// Line returns the record as JSON without a line break.
+func (r *Record) Line() ([]byte, error) { return json.Marshal(r) }
+
+// ParseLine reads a record that Line returned.
+func ParseLine(line []byte) (*Record, error) {
+	r := &Record{}
+	if err := json.Unmarshal(line, r); err != nil {
+		return nil, fmt.Errorf("evidence: %w", err)
+	}
+	r.Shown.belongTo(r.Ref())
+	return r, nil
+}
+
+// belongTo sets the references that a line leaves out because they are those of its object.
+func (s *Shown) belongTo(ref object.Ref) {
+	for i := range s.Namespaces {
+		s.Namespaces[i].Ref = ref
+	}
+	for i := range s.Definitions {
+		s.Definitions[i].Ref = ref
+	}
+	for i := range s.Pods {
+		s.Pods[i].Ref = ref
+	}
+	for i := range s.Workloads {
+		s.Workloads[i].Ref = ref
+	}
+	for i := range s.Roles {
+		s.Roles[i].Ref = ref
+	}
+	for i := range s.Bindings {
+		s.Bindings[i].Ref = ref
+	}
+	for i := range s.Policies {
+		s.Policies[i].Ref = ref
+	}
+	for i := range s.PolicyBindings {
+		s.PolicyBindings[i].Ref = ref
+	}
+	for i := range s.Attachments {
+		s.Attachments[i].Ref = ref
+	}
+	for i := range s.Budgets {
+		s.Budgets[i].Ref = ref
+	}
+	for i := range s.Usages {
+		s.Usages[i].Ref = ref
+	}
+	for i := range s.Consumers {
+		s.Consumers[i].Ref = ref
+	}
+	for i := range s.Terminating {
+		s.Terminating[i].Ref = ref
+	}
+}
+
+// add appends the evidence of more objects.
+func (s *Shown) add(more *Shown) {
+	s.Namespaces = append(s.Namespaces, more.Namespaces...)
+	s.Definitions = append(s.Definitions, more.Definitions...)
+	s.Nodes = append(s.Nodes, more.Nodes...)
+	s.Pods = append(s.Pods, more.Pods...)
+	s.Services = append(s.Services, more.Services...)
+	s.Backends = append(s.Backends, more.Backends...)
+	s.Workloads = append(s.Workloads, more.Workloads...)
+	s.Roles = append(s.Roles, more.Roles...)
+	s.Bindings = append(s.Bindings, more.Bindings...)
+	s.Leases = append(s.Leases, more.Leases...)
+	s.APIServices = append(s.APIServices, more.APIServices...)
+	s.Webhooks = append(s.Webhooks, more.Webhooks...)
+	s.Policies = append(s.Policies, more.Policies...)
+	s.PolicyBindings = append(s.PolicyBindings, more.PolicyBindings...)
+	s.Attachments = append(s.Attachments, more.Attachments...)
+	s.Budgets = append(s.Budgets, more.Budgets...)
+	s.Usages = append(s.Usages, more.Usages...)
+	s.Consumers = append(s.Consumers, more.Consumers...)
+	s.Events = append(s.Events, more.Events...)
+	s.Terminating = append(s.Terminating, more.Terminating...)
+}
+
+// stamp is a time in seconds since 1970. An invalid time becomes 0 without an error: a single odd
+// entry must not hide the rest.
+type stamp struct{ seconds int64 }
+
+// UnmarshalJSON reads the two forms that Kubernetes writes.
+func (s *stamp) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err == nil {
+		s.seconds = seconds(text)
+	}
+	return nil
+}
+
+func seconds(text string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0
+	}
+	return t.Unix()
+}

@@ -1,0 +1,327 @@
+package health
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Service is a Service of the cluster.
+type Service struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// External is true for the type ExternalName, which has no endpoints.
+	External bool `json:"external,omitzero"`
+}
+
+// Backend is an EndpointSlice or an Endpoints object of a service.
+type Backend struct {
+	Namespace string `json:"namespace"`
+	Service   string `json:"service,omitzero"`
+	// Ready counts the ready endpoints.
+	Ready int `json:"ready,omitzero"`
+	// Legacy is true for an Endpoints object.
+	Legacy bool `json:"legacy,omitzero"`
+}
+
+// ServiceRef is the service that an API server calls.
+type ServiceRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// APIService says which server serves a group and version.
+type APIService struct {
+	Name    string `json:"name"`
+	Group   string `json:"group,omitzero"`
+	Version string `json:"version,omitzero"`
+	// Service is nil if the API server serves the group itself.
+	Service   *ServiceRef `json:"service,omitzero"`
+	Available Condition   `json:"available,omitzero"`
+}
+
+// serviceBody has the fields that are read from a Service.
+type serviceBody struct {
+	Spec struct {
+		Type string `json:"type"`
+	} `json:"spec"`
+}
+
+func (s *Shown) takeService(b *body, raw []byte) error {
+	var d serviceBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	s.Services = append(s.Services, Service{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Type == "ExternalName"})
+	return nil
+}
+
+// endpointsBody has the fields that are read from an Endpoints.
+type endpointsBody struct {
+	Subsets []struct {
+		Addresses []struct{} `json:"addresses"`
+	} `json:"subsets"`
+}
+
+func (s *Shown) takeEndpoints(b *body, raw []byte) error {
+	var d endpointsBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	e := Backend{Namespace: b.Metadata.Namespace, Service: b.Metadata.Name, Legacy: true}
+	for _, s := range d.Subsets {
+		e.Ready += len(s.Addresses)
+	}
+	s.Backends = append(s.Backends, e)
+	return nil
+}
+
+// sliceBody has the fields that are read from an EndpointSlice.
+type sliceBody struct {
+	Endpoints []struct {
+		Addresses  []string `json:"addresses"`
+		Conditions struct {
+			Ready *bool `json:"ready"`
+		} `json:"conditions"`
+	} `json:"endpoints"`
+}
+
+// takeSlice counts the ready endpoints. An endpoint without the condition counts as ready.
+//
+// Upstream: api/discovery/v1/types.go EndpointConditions.
+func (s *Shown) takeSlice(b *body, raw []byte) error {
+	var d sliceBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	e := Backend{Namespace: b.Metadata.Namespace, Service: b.Metadata.Labels["kubernetes.io/service-name"]}
+	for _, point := range d.Endpoints {
+		if point.Conditions.Ready == nil || *point.Conditions.Ready {
+			e.Ready++
+		}
+	}
+	s.Backends = append(s.Backends, e)
+	return nil
+}
+
+// apiServiceBody has the fields that are read from an APIService.
+type apiServiceBody struct {
+	Spec struct {
+		Group   string      `json:"group"`
+		Version string      `json:"version"`
+		Service *ServiceRef `json:"service"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
+}
+
+func (s *Shown) takeAPIService(b *body, raw []byte) error {
+	var d apiServiceBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	available, _ := Find(conditions(d.Status.Conditions), "Available")
+	s.APIServices = append(s.APIServices, APIService{b.Metadata.Name, d.Spec.Group, d.Spec.Version, d.Spec.Service, available})
+	return nil
+}
+
+// Definition is what a CustomResourceDefinition shows in addition to its snapshot.
+type Definition struct {
+	Ref object.Ref `json:"-"`
+	// Group and Plural name its resource.
+	Group  string `json:"group"`
+	Plural string `json:"plural"`
+	// Conversion is the webhook that converts its versions. nil without one.
+	Conversion *Client `json:"conversion,omitzero"`
+	// Versions counts its versions. With a single version, nothing is ever converted.
+	Versions int `json:"versions,omitzero"`
+	// Storage is the storage version. It is empty if unknown.
+	Storage string `json:"storage,omitzero"`
+	// Stored are the versions that stored instances may have, from the status. It is empty if the
+	// status does not say.
+	Stored     []string    `json:"stored,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Packages are what it was installed with, sorted.
+	Packages []string `json:"packages,omitempty"`
+}
+
+// definitionBody has the fields that are read from a CustomResourceDefinition.
+type definitionBody struct {
+	Metadata packaged `json:"metadata"`
+	Spec     struct {
+		Group string `json:"group"`
+		Names struct {
+			Plural string `json:"plural"`
+		} `json:"names"`
+		Versions []struct {
+			Name    string `json:"name"`
+			Storage bool   `json:"storage"`
+		} `json:"versions"`
+		Conversion struct {
+			Strategy string `json:"strategy"`
+			Webhook  struct {
+				Client *Client `json:"clientConfig"`
+			} `json:"webhook"`
+			// Client is the field of v1beta1.
+			Client *Client `json:"webhookClientConfig"`
+		} `json:"conversion"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []condition `json:"conditions"`
+		Stored     []string    `json:"storedVersions"`
+	} `json:"status"`
+}
+
+func (s *Shown) takeDefinition(b *body, raw []byte) error {
+	var d definitionBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions), Packages: d.Metadata.packages(b)}
+	for _, v := range d.Spec.Versions {
+		if v.Storage {
+			one.Storage = v.Name
+		}
+	}
+	if c := &d.Spec.Conversion; c.Strategy == "Webhook" {
+		if one.Conversion = c.Webhook.Client; one.Conversion == nil {
+			one.Conversion = c.Client
+		}
+	}
+	s.Definitions = append(s.Definitions, one)
+	return nil
+}
+
+// reach answers whether an API server can reach a service.
+type reach struct {
+	seen     *Evidence
+	services map[ServiceRef]*Service
+	ready    map[ServiceRef]int
+	// since is when the oldest object that names a service was created. The service existed then.
+	snap  *snapshot.Snapshot
+	since map[ServiceRef]int64
+}
+
+func newReach(snap *snapshot.Snapshot, seen *Evidence) *reach {
+	r := &reach{snap: snap, seen: seen, services: map[ServiceRef]*Service{}, ready: map[ServiceRef]int{}, since: map[ServiceRef]int64{}}
+	if seen == nil {
+		return r
+	}
+	for n := range seen.Services {
+		s := &seen.Services[n]
+		r.services[ServiceRef{Namespace: s.Namespace, Name: s.Name}] = s
+	}
+	for _, b := range seen.Backends {
+		r.ready[ServiceRef{Namespace: b.Namespace, Name: b.Service}] += b.Ready
+	}
+	r.date()
+	return r
+}
+
+// date fills since.
+func (r *reach) date() {
+	named := func(s *ServiceRef, by *object.Object) {
+		if s == nil || by == nil || by.Created == 0 {
+			return
+		}
+		if at := r.since[*s]; at == 0 || by.Created < at {
+			r.since[*s] = by.Created
+		}
+	}
+	for n := range r.seen.Webhooks {
+		h := &r.seen.Webhooks[n]
+		named(h.Client.Service, r.snap.FindKind(configurations[h.Kind], "", h.Configuration))
+	}
+	for n := range r.seen.Definitions {
+		if d := &r.seen.Definitions[n]; d.Conversion != nil {
+			named(d.Conversion.Service, r.snap.FindKind(object.CRD, "", d.Ref.Name))
+		}
+	}
+	for n := range r.seen.APIServices {
+		named(r.seen.APIServices[n].Service, r.snap.FindKind(object.APIService, "", r.seen.APIServices[n].Name))
+	}
+}
+
+// configurations has the webhook configurations by kind.
+var configurations = map[string]object.Kind{
+	object.ValidatingWebhookConfiguration.Kind: object.ValidatingWebhookConfiguration,
+	object.MutatingWebhookConfiguration.Kind:   object.MutatingWebhookConfiguration,
+}
+
+// Unreachable says why a service has no working backend.
+type Unreachable struct {
+	// Reason is NoEndpoints or ServiceAbsent.
+	Reason  reason.Code
+	Service report.Ref
+}
+
+// Text says which service is unreachable and why.
+func (u Unreachable) Text() string {
+	where := u.Service.Name + " in namespace " + u.Service.Namespace
+	if u.Reason == reason.ServiceAbsent {
+		return "there is no service " + where
+	}
+	return "no endpoint of service " + where + " is ready"
+}
+
+// down reports whether a service is known to have no ready endpoint. An incomplete list proves
+// nothing.
+func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
+	if s == nil {
+		return Unreachable{}, false
+	}
+	u := Unreachable{Service: report.RefOf(object.Service.Ref(s.Namespace, s.Name))}
+	known := r.services[*s]
+	if known == nil {
+		u.Reason = reason.ServiceAbsent
+		return u, r.seen.CompletenessOf(Services, s.Namespace).Whole &&
+			r.snap.Unseen(object.Service, object.Service.Ref(s.Namespace, s.Name), r.since[*s]) == ""
+	}
+	u.Reason = reason.NoEndpoints
+	slices, legacy := r.seen.CompletenessOf(Slices, s.Namespace), r.seen.CompletenessOf(Endpoints, s.Namespace)
+	return u, !known.External && r.ready[*s] == 0 && (slices.Whole || legacy.Whole)
+}
+
+// broken is like down, for a webhook. A webhook outside the cluster is never known to be down.
+func (r *reach) broken(c *Client) (Unreachable, bool) {
+	if c == nil {
+		return Unreachable{}, false
+	}
+	return r.down(c.Service)
+}
+
+// Down reports whether a service is known to have no ready endpoint. An incomplete list proves
+// nothing.
+func (s *Assessment) Down(service *ServiceRef) (Unreachable, bool) {
+	return s.reach.down(service)
+}
+
+// Broken is like Down, for a webhook. A webhook outside the cluster is never known to be down.
+func (s *Assessment) Broken(c *Client) (Unreachable, bool) { return s.reach.broken(c) }
+
+// Discovered reports whether the availability of every aggregated API is known.
+func (s *Assessment) Discovered() bool {
+	if ok, _, _ := s.seen.Whole(APIServices); !ok {
+		return false
+	}
+	return !slices.ContainsFunc(s.seen.APIServices, func(a APIService) bool { return a.Service != nil && a.Available.Status == "" })
+}
+
+// APIServices returns the aggregated APIs that are known to be unavailable.
+func (s *Assessment) APIServices() []*APIService {
+	if s.seen == nil {
+		return nil
+	}
+	var list []*APIService
+	for n := range s.seen.APIServices {
+		a := &s.seen.APIServices[n]
+		if a.Service != nil && a.Available.Status != "" && !a.Available.True() {
+			list = append(list, a)
+		}
+	}
+	return list
+}

@@ -1,0 +1,141 @@
+package health
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Use says what uses an object that a finalizer protects.
+type Use struct {
+	// Users are known to use it. Possible are objects of a kind that may use it.
+	Users, Possible []object.Ref
+	// Counted is the number of further users by its own status, if not all users were read.
+	Counted int
+	// Unseen is true if there may be more users: the kinds of users are unknown, or lists are
+	// incomplete.
+	Unseen bool
+}
+
+// UseOf returns what uses an object that a finalizer protects while it is in use. It returns false
+// for other finalizers, and for those of Kubernetes, whose controllers are simulated.
+func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
+	usage, applies := finalizer.UsageOf(o, name, s.snap.Resources)
+	if !applies || OfManager(name) {
+		return Use{}, false
+	}
+	u := Use{Unseen: len(usage.Kinds) == 0}
+	for _, kind := range usage.Kinds {
+		for _, r := range s.snap.Resources.All() {
+			u.Unseen = u.Unseen || r.Group == kind.Group && r.Kind == kind.Kind && !s.snap.Covers(r, "")
+		}
+		for _, user := range s.objectsOf(kind) {
+			uses, known := s.uses(user, o)
+			switch {
+			case known && uses, usage.By != nil && usage.By(o, user):
+				u.Users = append(u.Users, user.Ref)
+			case !known && usage.By == nil:
+				u.Possible = append(u.Possible, user.Ref)
+			}
+		}
+	}
+	if shown := s.Shown(o); shown != nil && u.Unseen {
+		u.Counted = max(0, shown.Users-len(u.Users))
+	}
+	return u, true
+}
+
+// objectsOf returns the objects of a kind.
+func (s *Assessment) objectsOf(kind schema.GroupKind) []*object.Object {
+	if s.ofKind == nil {
+		s.ofKind = map[schema.GroupKind][]*object.Object{}
+		for _, o := range s.snap.Objects {
+			k := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
+			s.ofKind[k] = append(s.ofKind[k], o)
+		}
+	}
+	return s.ofKind[kind]
+}
+
+// The kinds whose spec names objects that a finalizer protects while they are used.
+var (
+	gateway      = object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true}
+	clusterQueue = object.Resource{Group: "kueue.x-k8s.io", Version: "v1beta1", Name: "clusterqueues", Kind: "ClusterQueue"}
+)
+
+// Consumer is an object that uses cluster-scoped objects by their names: a Gateway its class, a
+// ClusterQueue its flavors.
+type Consumer struct {
+	Ref object.Ref `json:"-"`
+	// Kind is the kind of the used objects, in the consumer's API group. Uses are their names,
+	// sorted.
+	Kind string   `json:"kind"`
+	Uses []string `json:"uses,omitempty"`
+}
+
+// gatewayBody has the fields that are read from a Gateway.
+type gatewayBody struct {
+	Spec struct {
+		Class string `json:"gatewayClassName"`
+	} `json:"spec"`
+}
+
+func (s *Shown) takeGateway(b *body, raw []byte) error {
+	var d gatewayBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	if d.Spec.Class != "" { // the field is required: if it is missing, only metadata was read
+		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: "GatewayClass", Uses: []string{d.Spec.Class}})
+	}
+	return nil
+}
+
+// queueBody has the fields that are read from a ClusterQueue.
+type queueBody struct {
+	Spec struct {
+		Groups []struct {
+			Flavors []struct {
+				Name string `json:"name"`
+			} `json:"flavors"`
+		} `json:"resourceGroups"`
+	} `json:"spec"`
+}
+
+func (s *Shown) takeQueue(b *body, raw []byte) error {
+	var d queueBody
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	c := Consumer{Ref: b.ref(), Kind: "ResourceFlavor"}
+	for _, g := range d.Spec.Groups {
+		for _, f := range g.Flavors {
+			c.Uses = append(c.Uses, f.Name)
+		}
+	}
+	slices.Sort(c.Uses)
+	c.Uses = slices.Compact(c.Uses)
+	s.Consumers = append(s.Consumers, c)
+	return nil
+}
+
+// consumersOf indexes the consumers by their references in the snapshot.
+func (s *Assessment) consumersOf(seen *Evidence) map[object.Ref]*Consumer {
+	found := make(map[object.Ref]*Consumer, len(seen.Consumers))
+	for n := range seen.Consumers {
+		found[s.Known(seen.Consumers[n].Ref)] = &seen.Consumers[n]
+	}
+	return found
+}
+
+// uses reports whether an object uses another one. known is false if that was not read.
+func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
+	c := s.consumers[user.Ref]
+	if c == nil || c.Kind != o.Kind || user.Group() != o.Group() {
+		return false, false
+	}
+	return slices.Contains(c.Uses, o.Name), true
+}

@@ -1,0 +1,337 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// errNotDiscovered is returned before the first Discover.
+var errNotDiscovered = errors.New("what the server serves was not discovered yet")
+
+// Resource maps an apiVersion and kind to the resource that serves it, as of the last Discover. It
+// returns an *object.UnknownKindError if the group was discovered completely and does not have the
+// kind, and an *object.UncoveredError if that is unknown.
+func (c *Client) Resource(apiVersion, kind string) (object.Resource, error) {
+	d := c.discovery.Load()
+	if d == nil {
+		return object.Resource{}, errNotDiscovered
+	}
+	r, err := d.Resources.For(apiVersion, kind)
+	if err != nil {
+		if why, ok := d.MissingGroup(object.GroupOf(apiVersion)); ok {
+			return object.Resource{}, &object.UncoveredError{
+				Ref: object.Ref{APIVersion: apiVersion, Kind: kind}, Why: "discovery failed: " + why,
+			}
+		}
+	}
+	return r, err
+}
+
+// locate maps a reference to its place. It fails for a name that no object can have.
+func (c *Client) locate(ref object.Ref) (Place, error) {
+	at, err := c.place(ref)
+	if err != nil {
+		return at, err
+	}
+	return at, checkSegment("name", ref.Name)
+}
+
+// place maps a reference to its place without a check of the name.
+func (c *Client) place(ref object.Ref) (Place, error) {
+	r, err := c.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return Place{}, err
+	}
+	at := Place{Resource: r}
+	if r.Namespaced {
+		if ref.Namespace == "" {
+			return at, &object.NamespaceRequiredError{Ref: ref}
+		}
+		at.Namespace = ref.Namespace
+		if err := checkSegment("namespace", ref.Namespace); err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// checkSegment fails for a name that would change the path of a request.
+func checkSegment(what, name string) error {
+	if name == "" {
+		return fmt.Errorf("the %s is empty", what)
+	}
+	if bad := content.IsPathSegmentName(name); len(bad) > 0 {
+		return fmt.Errorf("%s is not a possible %s: %s", quote(name), what, bad[0])
+	}
+	return nil
+}
+
+// Get reads the metadata of the object at the coordinates of ref, whatever its UID. Only an error
+// for which apierrors.IsNotFound holds says that the server looked for the object and did not find
+// it. Proven decides whether the object is really absent.
+func (c *Client) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	at, err := c.place(ref)
+	if err != nil {
+		return nil, err
+	}
+	if answer := object.AnswerTo(at.Resource, ref.Name); answer != object.OfThatName { // without a request
+		return nil, &object.ImpossibleNameError{Name: ref.Name, Absent: answer == object.NothingThere}
+	}
+	if err := checkSegment("name", ref.Name); err != nil {
+		return nil, err
+	}
+	return c.read(ctx, at.Resource, object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: at.Namespace, Name: ref.Name})
+}
+
+// read reads metadata. The namespace of ref must match the scope of the resource.
+func (c *Client) read(ctx context.Context, r object.Resource, ref object.Ref) (*object.Object, error) {
+	at := Place{r, ref.Namespace}
+	about := subject{resource: r, namespace: ref.Namespace, name: ref.Name}
+	a, err := c.send(ctx, request{verb: http.MethodGet, path: append(at.path(), ref.Name), accept: acceptMetadata, about: about})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.body.Close() }()
+	o, err := readOne(a, r, about)
+	if err != nil {
+		return nil, err
+	}
+	if o.Name != ref.Name || o.Namespace != ref.Namespace {
+		return nil, &UnexpectedAnswerError{About: about.String(), What: "it is " + quote(o.Namespace+"/"+o.Name)}
+	}
+	c.highest.see(r, o.ResourceVersion)
+	return o, nil
+}
+
+// readOne reads a response that is the metadata of one object.
+func readOne(a *answer, r object.Resource, about subject) (*object.Object, error) {
+	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
+	if err != nil {
+		return nil, fmt.Errorf("%s: the answer broke off: %w", about, err)
+	}
+	var o *object.Object
+	switch a.media {
+	case protobufType:
+		o, err = readPartial(text, manifest.NewBuilder(r))
+	case jsonType:
+		o, err = readObject(text, r, nil)
+	default:
+		err = errors.New("its type is " + quote(a.media))
+	}
+	if err != nil {
+		return nil, &UnexpectedAnswerError{About: about.String(), What: err.Error()}
+	}
+	return o, nil
+}
+
+// Delete sends a delete with unchanged options. A nil error means that the server has accepted the
+// delete, not that the object is gone.
+func (c *Client) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
+	body, err := json.Marshal(&o)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, http.MethodDelete, ref, jsonType, body)
+}
+
+// Patch sends a patch of metadata. A server without support for its type answers 415.
+func (c *Client) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	return c.write(ctx, http.MethodPatch, ref, p.Type.String(), p.Body())
+}
+
+// write sends one write and checks that an API server accepted it.
+func (c *Client) write(ctx context.Context, verb string, ref object.Ref, contentType string, body []byte) error {
+	return c.writeTo(ctx, verb, ref, "", contentType, body, false)
+}
+
+// writeTo is like write, for the object or one of its subresources.
+func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subresource, contentType string, body []byte, dry bool) error {
+	at, err := c.locate(ref)
+	if err != nil {
+		return err
+	}
+	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
+	path := append(at.path(), ref.Name)
+	if subresource != "" {
+		path = append(path, subresource)
+	}
+	a, err := c.send(ctx, request{
+		verb: verb, path: path, query: dryRun(dry), accept: acceptMetadata, body: body, content: contentType, about: about,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.body.Close() }()
+	if a.media != protobufType && a.media != jsonType {
+		return &UnexpectedAnswerError{About: about.String(), What: "its type is " + quote(a.media)}
+	}
+	// The connection is reused only if the response was read to its end.
+	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, smallBody)); err != nil {
+		return fmt.Errorf("%s: the answer broke off: %w", about, err)
+	}
+	return nil
+}
+
+// readObject reads one object of a resource from JSON. The interner may be nil.
+func readObject(text []byte, r object.Resource, in *manifest.Interner) (*object.Object, error) {
+	var found *object.Object
+	err := manifest.Read(bytes.NewReader(text), manifest.Options{File: r.Name, APIVersion: r.APIVersion(), Kind: r.Kind, Interner: in}, manifest.Handler{
+		Object: func(o *object.Object, inList bool, _ manifest.Position) error {
+			if inList || found != nil || o.APIVersion != r.APIVersion() || o.Kind != r.Kind {
+				return fmt.Errorf("it holds a %s of %s", quote(o.Kind), quote(o.APIVersion))
+			}
+			found = o
+			return nil
+		},
+		List:    func(l manifest.List) error { return errors.New("it is a list: " + quote(l.Kind)) },
+		Foreign: func(_ manifest.Position, what string) error { return errors.New(what) },
+	})
+	if err == nil && found == nil {
+		err = errors.New("it holds no object")
+	}
+	return found, err
+}
+
+// Raw reads the whole object at the coordinates of ref, byte for byte as the server sends it, for a
+// backup. It also returns the object.Object of these bytes.
+func (c *Client) Raw(ctx context.Context, ref object.Ref) ([]byte, *object.Object, error) {
+	at, err := c.locate(ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
+	a, err := c.send(ctx, request{verb: http.MethodGet, path: append(at.path(), ref.Name), accept: jsonType, about: about})
+	if err != nil {
+		return nil, nil, err
+	}
+	return rawObject(a, at.Resource, about)
+}
+
+// rawObject reads a response that is a whole object, and closes it.
+func rawObject(a *answer, r object.Resource, about subject) ([]byte, *object.Object, error) {
+	defer func() { _ = a.body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: the answer broke off: %w", about, err)
+	}
+	var o *object.Object
+	if a.media != jsonType {
+		err = errors.New("its type is " + quote(a.media))
+	} else if o, err = readObject(text, r, nil); err == nil && (o.Name != about.name || o.Namespace != about.namespace) {
+		err = errors.New("it is " + quote(o.Namespace+"/"+o.Name))
+	}
+	if err != nil {
+		return nil, nil, &UnexpectedAnswerError{About: about.String(), What: err.Error()}
+	}
+	return text, o, nil
+}
+
+// PatchRaw sends an unchanged patch, such as a JSON patch with tests, to the object or, if named,
+// to one of its subresources. With dry the server does not store the result.
+func (c *Client) PatchRaw(ctx context.Context, ref object.Ref, subresource string, form types.PatchType, body []byte, dry bool) error {
+	return c.writeTo(ctx, http.MethodPatch, ref, subresource, string(form), body, dry)
+}
+
+// Create creates the object ref from JSON. It returns the object as stored.
+// apierrors.IsAlreadyExists holds for the error if it exists already. With dry the server does not
+// store it.
+func (c *Client) Create(ctx context.Context, ref object.Ref, body []byte, dry bool) (*object.Object, error) {
+	at, err := c.locate(ref)
+	if err != nil {
+		return nil, err
+	}
+	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
+	a, err := c.send(ctx, request{
+		verb: http.MethodPost, path: at.path(), query: dryRun(dry), accept: acceptMetadata,
+		body: body, content: jsonType, about: about,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.body.Close() }()
+	return readOne(a, at.Resource, about)
+}
+
+func dryRun(dry bool) url.Values {
+	if !dry {
+		return nil
+	}
+	return url.Values{"dryRun": {"All"}}
+}
+
+// Finalize replaces a namespace through its finalize subresource, which is the only way to change
+// spec.finalizers. body is the whole namespace. Its uid and resourceVersion are preconditions: the
+// server answers 409 if they differ from the stored ones.
+//
+// Upstream: pkg/registry/core/namespace/strategy.go namespaceFinalizeStrategy.PrepareForUpdate.
+// Rule: spec §5.1, S205.
+func (c *Client) Finalize(ctx context.Context, ref object.Ref, body []byte) error {
+	return c.writeTo(ctx, http.MethodPut, ref, "finalize", jsonType, body, false)
+}
+
+// DeleteCollection deletes the objects of a place that match; a nil selector matches all. A nil
+// error means that the server has accepted the deletes.
+func (c *Client) DeleteCollection(ctx context.Context, at Place, selector labels.Selector, o metav1.DeleteOptions) error {
+	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
+	body, err := json.Marshal(&o)
+	if err != nil {
+		return err
+	}
+	q := url.Values{}
+	if selector != nil && !selector.Empty() {
+		q.Set("labelSelector", selector.String())
+	}
+	a, err := c.send(ctx, request{verb: http.MethodDelete, path: at.path(), query: q, accept: acceptList, body: body, content: jsonType, about: at.subject()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.body.Close() }()
+	_, err = io.Copy(io.Discard, a.body)
+	return err
+}
+
+// ObjectOf converts metadata to an object.Object.
+func ObjectOf(m metav1.Object, apiVersion, kind string) *object.Object {
+	o := &object.Object{
+		Ref:             object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID()},
+		ResourceVersion: m.GetResourceVersion(),
+		Labels:          object.LabelsOf(m.GetLabels()),
+		Generation:      m.GetGeneration(),
+	}
+	if created := m.GetCreationTimestamp(); !created.IsZero() {
+		o.Created = created.Unix()
+	}
+	for _, ref := range m.GetOwnerReferences() {
+		o.Owners = append(o.Owners, object.OwnerReference{
+			APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: ref.UID,
+			Controller: object.FlagOf(ref.Controller), BlockOwnerDeletion: object.FlagOf(ref.BlockOwnerDeletion),
+		})
+	}
+	deleted, grace := m.GetDeletionTimestamp(), m.GetDeletionGracePeriodSeconds()
+	protection := object.ProtectionOf(m.GetAnnotations())
+	revision := object.RevisionBy(m.GetAnnotations()[object.RevisionAnnotation])
+	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && deleted == nil && grace == nil {
+		return o
+	}
+	life := o.Edit()
+	life.Finalizers, life.GracePeriod, life.Protection, life.Revision = m.GetFinalizers(), grace, protection, revision
+	if deleted != nil {
+		life.DeletionTimestamp = deleted.Unix()
+	}
+	return o
+}

@@ -1,0 +1,372 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
+)
+
+// leasePlace is the place of the leases that the control plane renews every few seconds.
+var leasePlace = Place{Resource: object.Lease.Resource(), Namespace: "kube-system"}
+
+// clockReader maps revisions to times: a list of leases at a revision shows the time of the last
+// renewal.
+type clockReader struct {
+	client *Client
+	// refused is why these leases may not be read. Then instead is a readable list, which shows the
+	// remembered revisions but no times.
+	refused error
+	instead Place
+	ticks   []past.Moment
+	// useless are leases without a server timestamp whose renewTime is ahead of the server's clock,
+	// and leases that are no longer renewed.
+	useless map[string]bool
+	// now is the server's time of the first list; 0 if unknown.
+	now int64
+}
+
+// begin returns the present moment. With permissions in single namespaces only, the moment has no
+// time: leases of other components may have been renewed long ago.
+func (r *clockReader) begin(ctx context.Context, namespaces []string) (past.Moment, error) {
+	now, err := r.read(ctx, 0)
+	if !apierrors.IsForbidden(err) {
+		return now, err
+	}
+	r.refused = err
+	for _, ns := range namespaces {
+		r.instead = Place{Resource: object.ConfigMap.Resource(), Namespace: ns}
+		if now, err := r.read(ctx, 0); err == nil {
+			return now, nil
+		}
+	}
+	return now, err
+}
+
+func (r *clockReader) timeless() bool { return r.refused != nil }
+
+// read returns the moment of a revision; 0 means now. Its time is 0 if no lease shows it.
+func (r *clockReader) read(ctx context.Context, revision uint64) (past.Moment, error) {
+	if r.timeless() {
+		shown, err := r.client.shownAt(ctx, r.instead, revision)
+		return past.Moment{Revision: shown}, err
+	}
+	at := past.Moment{Revision: revision}
+	renewed := map[string]int64{}
+	stamped := false
+	listed, date, err := r.client.bodiesOnce(ctx, leasePlace, Selection{Revision: revision}, func(raw []byte) error {
+		var l coordination.Lease
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return err
+		}
+		switch stamp := stampOf(&l); {
+		case stamp > 0:
+			at.Time, stamped = max(at.Time, stamp), true
+		case l.Spec.RenewTime != nil:
+			renewed[l.Name] = l.Spec.RenewTime.Unix()
+		}
+		return nil
+	})
+	if err != nil {
+		return at, err
+	}
+	if revision == 0 {
+		if at.Revision, err = strconv.ParseUint(listed, 10, 64); err != nil {
+			return at, &UnexpectedAnswerError{About: leasePlace.subject().String(), What: "a list with the resourceVersion " + quote(listed)}
+		}
+		r.compare(renewed, date)
+	}
+	for name, time := range renewed {
+		if !stamped && !r.useless[name] {
+			at.Time = max(at.Time, time)
+		}
+	}
+	if r.now > 0 {
+		at.Time = min(at.Time, r.now)
+	}
+	if at.Time > 0 {
+		r.ticks = append(r.ticks, at)
+	}
+	if revision == 0 && r.now > 0 {
+		at.Time = r.now
+	}
+	return at, nil
+}
+
+// stampOf returns when a lease was last written, by the clock of the server that stored it; 0 if
+// unknown. A client can write any time into spec.renewTime, but not into managedFields.
+//
+// Upstream: apimachinery/pkg/util/managedfields/internal/managedfieldsupdater.go Update.
+func stampOf(l *coordination.Lease) int64 {
+	stamp := int64(0)
+	for i := range l.ManagedFields {
+		if at := l.ManagedFields[i].Time; at != nil {
+			stamp = max(stamp, at.Unix())
+		}
+	}
+	return stamp
+}
+
+// abandoned is the age, in seconds, at which a lease counts as no longer renewed.
+const abandoned = 60
+
+// compare sets the server's time, and finds the leases that do not show it.
+func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
+	if date.IsZero() {
+		return
+	}
+	r.now, r.useless = date.Unix(), map[string]bool{}
+	for name, time := range renewed {
+		if time > r.now+1 || time < r.now-abandoned {
+			r.useless[name] = true
+		}
+	}
+}
+
+// window finds the beginning and the end of the past. It starts again if the server forgets a
+// revision meanwhile.
+func (r *clockReader) window(ctx context.Context, w past.Window) (record *past.Record, err error) {
+	for range listTries {
+		if record, err = r.ends(ctx, w); !Forgotten(err) {
+			break
+		}
+	}
+	return record, err
+}
+
+func (r *clockReader) ends(ctx context.Context, w past.Window) (*past.Record, error) {
+	now, err := r.begin(ctx, w.Namespaces)
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, &ForbiddenPastError{Namespaces: w.Namespaces, Err: err}
+	case err != nil:
+		return nil, fmt.Errorf("the history of the cluster: %w", err)
+	}
+	oldest, err := r.oldest(ctx, now.Revision)
+	if err != nil {
+		return nil, err
+	}
+	from := oldest
+	switch {
+	case w.SinceRevision > now.Revision:
+		return nil, fmt.Errorf("revision %d is not there yet: the newest one is %d", w.SinceRevision, now.Revision)
+	case w.SinceRevision > 0:
+		if from, err = r.read(ctx, max(w.SinceRevision, oldest.Revision)); err != nil {
+			return nil, err
+		}
+	case w.Since > 0 && len(r.ticks) > 0:
+		if from, err = r.since(ctx, oldest, now, now.Time-w.Since); err != nil {
+			return nil, err
+		}
+	}
+	return &past.Record{From: from, To: now, Timeless: len(r.ticks) == 0}, nil
+}
+
+// ForbiddenPastError says that nothing may be read that shows how far back a server remembers.
+type ForbiddenPastError struct {
+	// Namespaces limit the question; nil means all.
+	Namespaces []string
+	// Err is the answer of the server.
+	Err error
+}
+
+// Error names the permissions of which one is needed.
+func (e *ForbiddenPastError) Error() string {
+	text := "reading the history of the cluster needs the right to list leases in namespace kube-system"
+	if len(e.Namespaces) > 0 {
+		text += ", or to list configmaps in namespace " + strings.Join(e.Namespaces, " or ")
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the answer of the server.
+func (e *ForbiddenPastError) Unwrap() error { return e.Err }
+
+// oldest returns the first revision that the server can list.
+func (r *clockReader) oldest(ctx context.Context, now uint64) (past.Moment, error) {
+	known, forgotten := now, uint64(0) // the boundary is between the two
+	for step := uint64(1000); ; step *= 4 {
+		try := uint64(1)
+		if known > step {
+			try = known - step
+		}
+		_, err := r.read(ctx, try)
+		if err != nil && !Forgotten(err) {
+			return past.Moment{}, err
+		}
+		if err != nil {
+			forgotten = try
+			break
+		}
+		if known = try; try == 1 {
+			break
+		}
+	}
+	for known-forgotten > 1 && known > 1 {
+		middle := forgotten + (known-forgotten)/2
+		switch _, err := r.read(ctx, middle); {
+		case err == nil:
+			known = middle
+		case Forgotten(err):
+			forgotten = middle
+		default:
+			return past.Moment{}, err
+		}
+	}
+	return r.read(ctx, known)
+}
+
+// since returns a moment that is not later than a time and not much earlier, or the oldest one. A
+// lease shows the earliest time of a revision: a write after the last renewal before the time may
+// be later than the time. So the result is the revision of that renewal.
+func (r *clockReader) since(ctx context.Context, oldest, now past.Moment, time int64) (past.Moment, error) {
+	if oldest.Time > time {
+		return oldest, nil
+	}
+	last, _, err := r.part(ctx, oldest, now, func(at past.Moment) bool { return at.Time <= time })
+	if err != nil || last.Time == oldest.Time {
+		return oldest, err
+	}
+	before := oldest
+	for _, tick := range r.ticks {
+		if tick.Time < last.Time && tick.Revision > before.Revision {
+			before = tick
+		}
+	}
+	_, renewal, err := r.part(ctx, before, last, func(at past.Moment) bool { return at.Time < last.Time })
+	return renewal, err
+}
+
+// part finds the boundary of a condition that holds at before and not at behind. It returns the
+// last moment where it holds, and the next one.
+func (r *clockReader) part(ctx context.Context, before, behind past.Moment, so func(past.Moment) bool) (last, next past.Moment, err error) {
+	for behind.Revision-before.Revision > 1 {
+		middle, err := r.read(ctx, before.Revision+(behind.Revision-before.Revision)/2)
+		if err != nil {
+			return before, behind, err
+		}
+		if so(middle) {
+			before = middle
+		} else {
+			behind = middle
+		}
+	}
+	return before, behind, nil
+}
+
+// The precision of the clock is limited to save requests. Ticks are added until no deletion lies
+// between two ticks that are more than precise seconds apart, or mostTicks have been added.
+const (
+	precise    = 5
+	firstTicks = 8
+	mostTicks  = 64
+)
+
+// between makes the clock of a past. It has the most ticks around deletions. Some writes contain
+// their time themselves.
+func (r *clockReader) between(ctx context.Context, record *past.Record) (past.Clock, error) {
+	if r.timeless() {
+		return past.Clock{}, nil
+	}
+	from, to := record.From.Revision, record.To.Revision
+	for i := range uint64(firstTicks + 1) {
+		if _, err := r.read(ctx, max(1, from+(to-from)*i/firstTicks)); err != nil && !Forgotten(err) {
+			return past.Clock{}, err
+		}
+	}
+	r.ticks = r.allTicks(record.Changes)
+	gone := ends(record)
+	clock := past.NewClock(r.ticks)
+	for range mostTicks {
+		revision := vaguest(clock.Ticks(), gone)
+		if revision == 0 {
+			break
+		}
+		switch _, err := r.read(ctx, revision); {
+		case Forgotten(err):
+			gone = slices.DeleteFunc(gone, func(r uint64) bool { return r <= revision })
+		case err != nil:
+			return clock, err
+		default:
+			clock = past.NewClock(r.ticks)
+		}
+	}
+	return clock, nil
+}
+
+// allTicks returns the ticks of the leases and of the changes, oldest first.
+func (r *clockReader) allTicks(changes []past.Change) []past.Moment {
+	if r.timeless() {
+		return nil
+	}
+	return past.NewClock(slices.Concat(r.ticks, r.told(changes))).Ticks()
+}
+
+// told returns the moments that writes contain: the server records when an object is created, and
+// when its deletion begins. It returns at most one for each second.
+func (r *clockReader) told(changes []past.Change) []past.Moment {
+	var ticks []past.Moment
+	last := int64(0)
+	for i := range changes {
+		c := &changes[i]
+		time := int64(0)
+		switch {
+		case c.Unseen || c.After != 0: // the revision is not known exactly
+		case c.Type == object.Added:
+			time = c.Object.Created
+		case c.Type == object.Modified && c.Object.BeingDeleted() && (c.Old == nil || !c.Old.BeingDeleted()):
+			time = c.Object.Deleted()
+		}
+		if time > last && (r.now == 0 || time <= r.now) {
+			last = time
+			ticks = append(ticks, past.Moment{Revision: c.Revision, Time: time})
+		}
+	}
+	return ticks
+}
+
+// ends returns the revisions at which an object was deleted or lost an owner, and those at which
+// the history of a kind begins, sorted.
+func ends(record *past.Record) []uint64 {
+	var revisions []uint64
+	for i := range record.Limits {
+		revisions = append(revisions, record.Limits[i].From.Revision)
+	}
+	for i := range record.Changes {
+		c := &record.Changes[i]
+		if c.Type == object.Deleted || c.Old != nil && len(c.Object.Owners) < len(c.Old.Owners) {
+			revisions = append(revisions, c.Revision)
+		}
+	}
+	slices.Sort(revisions)
+	return revisions
+}
+
+// vaguest returns the middle one of the revisions in the widest gap between ticks. It returns 0 if
+// all revisions are known precisely.
+func vaguest(ticks []past.Moment, revisions []uint64) uint64 {
+	revision, widest := uint64(0), int64(precise)
+	for i := 1; i < len(ticks); i++ {
+		a, b := ticks[i-1], ticks[i]
+		if b.Time-a.Time <= widest {
+			continue
+		}
+		first, found := slices.BinarySearch(revisions, a.Revision)
+		if found {
+			first++
+		}
+		if behind, _ := slices.BinarySearch(revisions, b.Revision); first < behind {
+			revision, widest = revisions[first+(behind-first)/2], b.Time-a.Time
+		}
+	}
+	return revision
+}

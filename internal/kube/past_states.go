@@ -1,0 +1,314 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/past"
+)
+
+// pastReader reads what a server remembers between two revisions. It reads states of the past from
+// the storage, one kind at a time, in pages, and up to a limit of bytes for all kinds together.
+type pastReader struct {
+	*Client
+	from, to uint64
+	// bytes is the number of bytes of lists that may still be read.
+	bytes atomic.Int64
+	// ends are the last revisions before CRDs began to be deleted.
+	ends map[schema.GroupResource][]uint64
+	// roots are the deletions that are known so far. events has the revisions of all writes of a
+	// deletion by object.
+	roots  []root
+	events map[object.Coordinates][]uint64
+}
+
+const mostBytes = 256 << 20
+
+func newPastReader(c *Client, from, to uint64) *pastReader {
+	rd := &pastReader{Client: c, from: from, to: to, events: map[object.Coordinates][]uint64{}}
+	rd.bytes.Store(mostBytes)
+	return rd
+}
+
+// fewByName is the largest number of objects of a kind that are read by name. fewSpaces is the
+// largest number of namespaces that are listed one by one.
+const (
+	fewByName = 100
+	fewSpaces = 4
+)
+
+// errFound ends a list early because everything wanted was found.
+var errFound = errors.New("all was found")
+
+// listed lists a place as it was at a revision, until the byte limit is reached. What it passes to
+// take before an error is valid but incomplete.
+func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, take func(*object.Object) error) error {
+	limit := rd.chunk
+	if limit == 0 {
+		limit = pageSize
+	}
+	_, err := rd.list(ctx, at, by, Listing{
+		Bytes: func(n int) { rd.bytes.Add(int64(-n)) },
+		Object: func(o *object.Object) error {
+			if rd.bytes.Load() < 0 {
+				return fmt.Errorf("%s: reading stopped after %d MB of lists", at.subject(), mostBytes>>20)
+			}
+			return take(o)
+		},
+	}, limit)
+	if refusal, ok := errors.AsType[refusal](err); ok {
+		return refusal.error
+	}
+	return err
+}
+
+// standing has objects of one kind by namespace and name.
+type standing map[types.NamespacedName]*object.Object
+
+func (s standing) of(ref object.Ref) *object.Object { return s[nameOf(ref)] }
+
+func nameOf(ref object.Ref) types.NamespacedName {
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// states returns the objects with these names at a revision, whatever their UID. Without an error,
+// missing objects did not exist.
+func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (standing, error) {
+	return rd.statesBy(ctx, at, refs, Selection{Revision: revision}, fewByName)
+}
+
+// statesBy reads the objects one by one if there are at most few, and lists them otherwise.
+func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref, by Selection, few int) (standing, error) {
+	got := standing{}
+	if len(refs) <= few {
+		return got, rd.byName(ctx, at, refs, by.Revision, got)
+	}
+	wanted := map[types.NamespacedName]bool{}
+	spaces := map[string]bool{}
+	for _, ref := range refs {
+		wanted[nameOf(ref)], spaces[ref.Namespace] = true, true
+	}
+	places := []Place{at}
+	if at.Namespace == "" && len(spaces) <= fewSpaces {
+		places = nil
+		for ns := range spaces {
+			places = append(places, Place{at.Resource, ns})
+		}
+		slices.SortFunc(places, comparePlaces)
+	}
+	for _, at := range places {
+		err := rd.listed(ctx, at, by, func(o *object.Object) error {
+			if name := nameOf(o.Ref); wanted[name] {
+				got[name] = o
+			}
+			if len(got) == len(wanted) {
+				return errFound
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errFound) {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// byName reads each object.
+func (rd *pastReader) byName(ctx context.Context, at Place, refs []object.Ref, revision uint64, into standing) error {
+	states := make([]*object.Object, len(refs))
+	failed := make([]error, len(refs))
+	tasks := make([]func(), len(refs))
+	for i, ref := range refs {
+		tasks[i] = func() { states[i], failed[i] = rd.stateAt(ctx, at, ref, revision) }
+	}
+	besides(tasks)
+	for i, o := range states {
+		if o != nil {
+			into[nameOf(refs[i])] = o
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// stateAt returns the object with the name of ref at a revision; nil if there was none.
+func (rd *pastReader) stateAt(ctx context.Context, at Place, ref object.Ref, revision uint64) (*object.Object, error) {
+	var state *object.Object
+	at.Namespace = ref.Namespace
+	_, err := rd.List(ctx, at, Selection{Fields: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Revision: revision}, Listing{
+		Object: func(o *object.Object) error {
+			if o.Name == ref.Name {
+				state = o
+			}
+			return nil
+		},
+	})
+	return state, err
+}
+
+// shownAt returns the revision of a list of a place: the requested one, or the present one for 0.
+func (c *Client) shownAt(ctx context.Context, at Place, revision uint64) (uint64, error) {
+	rd := newListReader(at, Listing{})
+	rd.whole = false
+	page, _, err := c.page(ctx, listRequest(at, Selection{Revision: revision}, 1, "", rd.whole), rd)
+	if err != nil {
+		return 0, err
+	}
+	shown, err := strconv.ParseUint(page.resourceVersion, 10, 64)
+	if err != nil {
+		return 0, &UnexpectedAnswerError{About: at.subject().String(), What: "a list with the resourceVersion " + quote(page.resourceVersion)}
+	}
+	return shown, nil
+}
+
+// stand reads the unchanged objects that the judgement of deletions depends on: owners, namespaces
+// and CRDs, as they were at the end of the past. An object that did not exist then and has no
+// changes did not exist at any time.
+func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
+	limited := map[schema.GroupKind]bool{} // changes of these kinds may be missing
+	for i := range record.Limits {
+		r := record.Limits[i].Resource
+		limited[schema.GroupKind{Group: r.Group, Kind: r.Kind}] = true
+	}
+	wanted := rd.unchanged(record)
+	for _, some := range chunks(wanted) {
+		at, err := rd.locate(some[0])
+		if err != nil {
+			continue
+		}
+		at.Namespace = ""
+		then, err := rd.states(ctx, at, some, rd.to)
+		if err != nil && len(some) <= fewByName {
+			rd.named(ctx, some, then)
+		}
+		for _, ref := range some {
+			switch o := then.of(ref); {
+			case o == nil && err == nil && !limited[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}]:
+				record.Absent = append(record.Absent, ref)
+			case o != nil && stood(o, record):
+				record.Standing = append(record.Standing, o)
+			}
+		}
+	}
+	rd.standElsewhere(ctx, record)
+	return ctx.Err()
+}
+
+// mostElsewhere is for how many owners other namespaces are searched.
+const mostElsewhere = 50
+
+// standElsewhere searches other namespaces for owners that their dependents' namespace lacks: an
+// owner reference across namespaces is a reason to delete. Without permission to list all
+// namespaces it finds none.
+func (rd *pastReader) standElsewhere(ctx context.Context, record *past.Record) {
+	absent := map[object.Ref]bool{}
+	for _, ref := range record.Absent {
+		absent[ref] = true
+	}
+	looked := map[object.Ref]bool{}
+	for i := range record.Changes {
+		c := &record.Changes[i]
+		if c.Type != object.Deleted && !c.Object.BeingDeleted() {
+			continue
+		}
+		for _, owner := range c.Object.Owners {
+			at, err := rd.locate(owner.In(c.Object.Namespace))
+			ref := object.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: at.Namespace, Name: owner.Name}
+			if err != nil || at.Namespace == "" || !absent[ref] || looked[ref] || len(looked) == mostElsewhere {
+				continue
+			}
+			looked[ref] = true
+			by := Selection{Fields: fields.OneTermEqualSelector("metadata.name", owner.Name).String(), Revision: c.Before(), Metadata: true}
+			_, _ = rd.List(ctx, Place{Resource: at.Resource}, by, Listing{Object: func(o *object.Object) error {
+				if o.UID == owner.UID {
+					record.Elsewhere = append(record.Elsewhere, o)
+				}
+				return nil
+			}})
+		}
+	}
+}
+
+// chunks splits references into runs of one kind.
+func chunks(refs []object.Ref) [][]object.Ref {
+	var all [][]object.Ref
+	for len(refs) > 0 {
+		n := slices.IndexFunc(refs, func(ref object.Ref) bool { return ref.APIVersion != refs[0].APIVersion || ref.Kind != refs[0].Kind })
+		if n < 0 {
+			n = len(refs)
+		}
+		all, refs = append(all, refs[:n]), refs[n:]
+	}
+	return all
+}
+
+// named reads objects by name, because a user with permission for that may not be allowed to list
+// them. Absence now says nothing about the past.
+func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standing) {
+	now := make([]*object.Object, len(refs))
+	tasks := make([]func(), len(refs))
+	for i, ref := range refs {
+		tasks[i] = func() { now[i], _ = rd.Get(ctx, ref) }
+	}
+	besides(tasks)
+	for i, o := range now {
+		if o != nil {
+			into[nameOf(refs[i])] = o
+		}
+	}
+}
+
+// stood reports whether an object existed when the past begins. A newer one does not show what
+// existed before it.
+func stood(o *object.Object, record *past.Record) bool {
+	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
+	return err == nil && n <= record.From.Revision || o.Created != 0 && o.Created < record.From.Time
+}
+
+// unchanged returns the coordinates of owners, namespaces and CRDs of deleted objects that have no
+// changes, sorted.
+func (rd *pastReader) unchanged(record *past.Record) []object.Ref {
+	shown := map[object.Ref]bool{}
+	for i := range record.Changes {
+		shown[record.Changes[i].Object.Ref.WithoutUID()] = true
+	}
+	wanted := map[object.Ref]bool{}
+	want := func(ref object.Ref) {
+		at, err := rd.locate(ref)
+		if err != nil {
+			return
+		}
+		ref = object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: at.Namespace, Name: ref.Name}
+		if !shown[ref] {
+			wanted[ref] = true
+		}
+	}
+	for i := range record.Changes {
+		ch := &record.Changes[i]
+		if ch.Type != object.Deleted && !ch.Object.BeingDeleted() && (ch.Old == nil || len(ch.Old.Owners) <= len(ch.Object.Owners)) {
+			continue
+		}
+		for _, o := range []*object.Object{ch.Old, ch.Object} {
+			if o == nil {
+				continue
+			}
+			for _, ref := range past.Around(o, record.Resources) {
+				want(ref)
+			}
+		}
+	}
+	refs := make([]object.Ref, 0, len(wanted))
+	for ref := range wanted {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, object.Compare)
+	return refs
+}

@@ -1,0 +1,190 @@
+package manifest
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var namespaceFacts = &factKind{
+	kind: object.Namespace,
+	fields: []factField{
+		texts("spec.finalizers", func(f *facts) *[]string { return &f.namespace.Finalizers }),
+		sharedText("status.phase", func(f *facts) *string { return &f.namespace.Phase }),
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts { return new(f.namespace) },
+}
+
+// Nothing is kept of a Node. Its last heartbeat is a moment, and its kubelet's version bounds the
+// version of the API server.
+var nodeFacts = &factKind{kind: object.Node, fields: []factField{conditions, {
+	path: "status.nodeInfo", keep: keepFields(nil, "kubeletVersion", "KubeletVersion"),
+	read: func(l *lexer, it *item, _ string, flat bool) error { return l.nodeInfo(it, flat) },
+}}}
+
+// nodeInfo reads the version of a kubelet and ignores a value that is no string.
+func (l *lexer) nodeInfo(it *item, flat bool) error {
+	if l.token() != '{' {
+		return l.skip()
+	}
+	in, err := l.object("status.nodeInfo")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		if string(l.key) != "kubeletVersion" || l.token() != '"' || it.facts.kubelet != "" {
+			err = l.skip()
+			continue
+		}
+		err = l.repeated(&it.facts.kubelet, "status.nodeInfo.kubeletVersion")
+	}
+	return err
+}
+
+// Objects that are written every few seconds while a cluster runs tell when a dump of it was taken:
+// the Leases of nodes and of the control plane, the heartbeats of Nodes, and Events. None of that
+// is kept of an object. Other Leases may belong to a removed controller, which would seem to be
+// running by that time.
+
+var leaseMoment = &factKind{
+	kind: object.Lease,
+	fields: []factField{{path: "spec.renewTime", keep: keepValue, read: func(l *lexer, it *item, _ string, _ bool) error {
+		return l.moment(it)
+	}}},
+}
+
+// moment reads a time at which an object was written. It ignores an invalid time.
+func (l *lexer) moment(it *item) error {
+	if l.token() != '"' {
+		return l.skip()
+	}
+	from := len(it.text)
+	text, err := l.text(it.text, "a time")
+	if err != nil {
+		return err
+	}
+	it.text = text
+	var t time.Time
+	if t.UnmarshalText(text[from:]) == nil {
+		it.facts.moment = max(it.facts.moment, t.Unix())
+	}
+	return nil
+}
+
+// aside reports to the handler what an object tells about its cluster: when it was written, if its
+// kind tells that, and the version of a kubelet.
+func (rd *reading) aside(o *object.Object, it *item) {
+	if it.facts.moment > 0 && rd.h.Moment != nil && (o.IsEvent() || o.Is(object.Node) || renewedByCluster(o)) {
+		rd.h.Moment(it.facts.moment)
+	}
+	if it.facts.kubelet != "" && rd.h.Kubelet != nil && o.Is(object.Node) {
+		rd.h.Kubelet(it.facts.kubelet)
+	}
+}
+
+func renewedByCluster(o *object.Object) bool {
+	return o.Is(object.Lease) && (o.Namespace == "kube-node-lease" || o.Namespace == "kube-system")
+}
+
+var serviceCIDRFacts = &factKind{
+	kind:   object.ServiceCIDR,
+	fields: []factField{texts("spec.cidrs", func(f *facts) *[]string { return &f.cidr.CIDRs })},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		return new(f.cidr)
+	},
+}
+
+var ipAddressFacts = &factKind{
+	kind: object.IPAddress,
+	fields: []factField{
+		{path: "spec.parentRef", keep: keepFields(nil, "group", "resource", "namespace", "name"), read: (*lexer).parentRef},
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		return new(f.address)
+	},
+}
+
+// parentRef reads the object that an IPAddress belongs to.
+func (l *lexer) parentRef(it *item, path string, _ bool) error {
+	a := &it.facts.address
+	in, err := l.object(path)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		switch string(l.key) {
+		case "group":
+			err = l.repeated(&a.Group, "spec.parentRef.group")
+		case "resource":
+			err = l.repeated(&a.Resource, "spec.parentRef.resource")
+		case "namespace":
+			err = l.repeated(&a.Namespace, "spec.parentRef.namespace")
+		case "name":
+			err = l.own(&a.Name, "spec.parentRef.name")
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}
+
+var resourceClaimFacts = &factKind{
+	kind: object.ResourceClaim,
+	fields: []factField{
+		{path: "status.reservedFor", keep: &keep{each: keepFields(nil, "apiGroup", "resource", "name", "uid")}, read: (*lexer).reservations},
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.stated {
+			return nil
+		}
+		return new(f.claim)
+	},
+}
+
+// reservations reads the users of a ResourceClaim.
+func (l *lexer) reservations(it *item, path string, _ bool) error {
+	return l.entries(path, func() error {
+		if err := l.charge(2 * entryBytes); err != nil {
+			return err
+		}
+		var r object.Reservation
+		err := l.reservation(&r)
+		it.facts.claim.Reserved = append(it.facts.claim.Reserved, r)
+		return err
+	})
+}
+
+func (l *lexer) reservation(r *object.Reservation) error {
+	in, err := l.object("an entry of status.reservedFor")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		switch string(l.key) {
+		case "apiGroup":
+			err = l.repeated(&r.Group, "status.reservedFor.apiGroup")
+		case "resource":
+			err = l.repeated(&r.Resource, "status.reservedFor.resource")
+		case "name":
+			err = l.own(&r.Name, "status.reservedFor.name")
+		case "uid":
+			uid := string(r.UID)
+			err = l.own(&uid, "status.reservedFor.uid")
+			r.UID = types.UID(uid)
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}

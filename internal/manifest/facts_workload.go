@@ -1,0 +1,272 @@
+package manifest
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var podFacts = &factKind{
+	kind: object.Pod,
+	fields: []factField{
+		{path: "spec.volumes", keep: &keep{each: keepFields(map[string]*keep{
+			"persistentVolumeClaim": keepFields(nil, "claimName"),
+			"ephemeral":             keepFields(nil),
+		}, "name")}, read: (*lexer).podVolumes},
+		// A spec with containers is complete.
+		{path: "spec.containers", keep: keepEntries, read: func(l *lexer, it *item, _ string, _ bool) error {
+			it.facts.pod.VolumesKnown = true
+			return l.skip()
+		}},
+		sharedText("spec.nodeName", func(f *facts) *string { return &f.pod.NodeName }),
+		{path: "spec.terminationGracePeriodSeconds", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
+			grace, ok, err := l.integer(path)
+			if ok {
+				it.facts.pod.TerminationGracePeriod = l.rd.in.Number(grace)
+			}
+			return err
+		}},
+		sharedText("status.phase", func(f *facts) *string { return &f.pod.Phase }),
+	},
+	alike: func(f *facts) []byte {
+		key := f.pod.AppendKey(f.key[:0])
+		if key != nil {
+			f.key = key
+		}
+		return key
+	},
+	facts: func(f *facts, o *object.Object) object.Facts { return f.pod.Of(o.Name) },
+}
+
+// podVolumes reads the claims that the volumes of a pod use.
+func (l *lexer) podVolumes(it *item, path string, flat bool) error {
+	it.facts.pod.VolumesKnown = true
+	return l.entries(path, func() error {
+		if err := l.charge(entryBytes); err != nil {
+			return err
+		}
+		return l.podVolume(it, flat)
+	})
+}
+
+// podVolume reads one volume. The claim of an ephemeral one has the volume's name until the pod's
+// name is prepended.
+func (l *lexer) podVolume(it *item, flat bool) error {
+	var name, claim span
+	ephemeral := false
+	seen := [3]bool{}
+	once := func(i int) error {
+		if seen[i] {
+			return l.wrong("an entry of spec.volumes has %s twice", l.key)
+		}
+		seen[i] = true
+		return nil
+	}
+	in, err := l.object("an entry of spec.volumes")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch string(l.key) {
+		case "name":
+			if err = once(0); err == nil {
+				err = l.string(it, &name, "spec.volumes.name")
+			}
+		case "persistentVolumeClaim":
+			if err = once(1); err == nil {
+				claim, err = l.named(it, "claimName", "spec.volumes.persistentVolumeClaim", flat)
+			}
+		case "ephemeral":
+			if err = once(2); err == nil {
+				ephemeral = l.token() != 'n'
+				err = l.skip()
+			}
+		default:
+			err = l.skip()
+		}
+	}
+	if text := it.bytes(claim); len(text) > 0 {
+		it.facts.pod.Claims = append(it.facts.pod.Claims, object.Claim{Name: string(text)})
+	}
+	if ephemeral {
+		it.facts.pod.Claims = append(it.facts.pod.Claims, object.Claim{Name: string(it.bytes(name)), Ephemeral: true})
+	}
+	return err
+}
+
+// named reads the string under key in a mapping.
+func (l *lexer) named(it *item, key, name string, flat bool) (text span, err error) {
+	found := false
+	in, err := l.object(name)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch {
+		case string(l.key) != key:
+			err = l.skip()
+		case found:
+			return text, l.wrong("%s has %s twice", name, key)
+		default:
+			found = true
+			err = l.string(it, &text, name+"."+key)
+		}
+	}
+	return text, err
+}
+
+var jobFacts = &factKind{
+	kind: object.Job,
+	fields: []factField{
+		sharedText("spec.managedBy", func(f *facts) *string { return &f.job.ManagedBy }),
+		conditions,
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		return new(f.job)
+	},
+}
+
+// conditions are those of a CustomResourceDefinition, a Job or a Node.
+var conditions = factField{
+	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status", "lastHeartbeatTime", "LastHeartbeatTime")}, read: (*lexer).conditions,
+}
+
+// conditions reads the two conditions of a CustomResourceDefinition that its instances depend on,
+// the conditions of a finished Job, or the heartbeats of a Node.
+//
+// Upstream: pkg/controller/job/util/utils.go FinishedCondition.
+func (l *lexer) conditions(it *item, path string, _ bool) error {
+	it.facts.conditioned = true
+	return l.entries(path, func() error {
+		kind, status, err := l.condition(it)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case "Established":
+			it.facts.definition.Established = status == "True"
+		case "Terminating":
+			it.facts.definition.Terminating = status == "True"
+		case "Complete", "Failed":
+			it.facts.job.Finished = it.facts.job.Finished || status == "True"
+		}
+		return nil
+	})
+}
+
+func (l *lexer) condition(it *item) (kind, status string, err error) {
+	in, err := l.object("an entry of status.conditions")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		switch string(l.key) {
+		case "type":
+			err = l.repeated(&kind, "status.conditions.type")
+		case "status":
+			err = l.repeated(&status, "status.conditions.status")
+		case "lastHeartbeatTime", "LastHeartbeatTime":
+			err = l.moment(it)
+		default:
+			err = l.skip()
+		}
+	}
+	return kind, status, err
+}
+
+var pvFacts = &factKind{
+	kind: object.PV,
+	fields: []factField{
+		{path: "spec.claimRef", keep: keepFields(nil, "namespace", "name", "uid", "uID"), read: (*lexer).claimRef},
+		sharedText("spec.persistentVolumeReclaimPolicy", func(f *facts) *string { return &f.volume.ReclaimPolicy }),
+		{path: "spec.csi", flat: "cSI", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
+			it.facts.volume.CSI = l.token() != 'n'
+			return l.skip()
+		}},
+		sharedText("status.phase", func(f *facts) *string { return &f.volume.Phase }),
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts { return new(f.volume) },
+}
+
+// claimRef reads the claim of a volume.
+func (l *lexer) claimRef(it *item, path string, flat bool) error {
+	v := &it.facts.volume
+	in, err := l.object(path)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch string(l.key) {
+		case "namespace":
+			err = l.repeated(&v.ClaimNamespace, "spec.claimRef.namespace")
+		case "name":
+			err = l.own(&v.ClaimName, "spec.claimRef.name")
+		case "uid", "uID":
+			uid := string(v.ClaimUID)
+			err = l.own(&uid, "spec.claimRef.uid")
+			v.ClaimUID = types.UID(uid)
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}
+
+var statefulSetFacts = &factKind{
+	kind: object.StatefulSet,
+	fields: []factField{
+		{path: "spec.volumeClaimTemplates", keep: &keep{each: keepFields(map[string]*keep{"metadata": keepFields(nil, "name")})},
+			read: (*lexer).claimTemplates},
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		return new(f.set)
+	},
+}
+
+func (l *lexer) claimTemplates(it *item, path string, flat bool) error {
+	return l.entries(path, func() error { return l.claimTemplate(it, flat) })
+}
+
+// claimTemplate reads the name of one template.
+func (l *lexer) claimTemplate(it *item, flat bool) error {
+	const template = "an entry of spec.volumeClaimTemplates"
+	var name span
+	found := false
+	in, err := l.object(template)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch {
+		case string(l.key) != "metadata":
+			err = l.skip()
+		case found:
+			return l.wrong("%s has metadata twice", template)
+		default:
+			found = true
+			name, err = l.named(it, "name", template+".metadata", flat)
+		}
+	}
+	if text := it.bytes(name); len(text) > 0 {
+		it.facts.set.ClaimTemplates = append(it.facts.set.ClaimTemplates, l.rd.in.Bytes(text))
+	}
+	return err
+}

@@ -1,0 +1,265 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// BytesTag returns the tag of a bytes field.
+func BytesTag(field protowire.Number) uint64 { return protowire.EncodeTag(field, protowire.BytesType) }
+
+// VarintTag returns the tag of a number field.
+func VarintTag(field protowire.Number) uint64 {
+	return protowire.EncodeTag(field, protowire.VarintType)
+}
+
+// The errors of a malformed message.
+var (
+	ErrShort     = fmt.Errorf("protobuf: the message ends within a field: %w", io.ErrUnexpectedEOF)
+	ErrMalformed = errors.New("protobuf: malformed message")
+)
+
+// WireError returns the error for a negative length of protowire.
+func WireError(n int) error {
+	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
+		return ErrShort
+	}
+	return ErrMalformed
+}
+
+// Each calls visit for each field of a message with its value: text is a part of the message,
+// number is set for a varint.
+func Each(message []byte, visit func(tag uint64, text []byte, number uint64) error) error {
+	for len(message) > 0 {
+		tag, n := protowire.ConsumeVarint(message)
+		if n < 0 {
+			return WireError(n)
+		}
+		field, kind := protowire.DecodeTag(tag)
+		if !field.IsValid() {
+			return ErrMalformed
+		}
+		message = message[n:]
+		var text []byte
+		var number uint64
+		switch kind {
+		case protowire.BytesType:
+			text, n = protowire.ConsumeBytes(message)
+		case protowire.VarintType:
+			number, n = protowire.ConsumeVarint(message)
+		default:
+			n = protowire.ConsumeFieldValue(field, kind, message)
+		}
+		if n < 0 {
+			return WireError(n)
+		}
+		message = message[n:]
+		if err := visit(tag, text, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CountFields counts the fields of a message that may be messages, recursively, up to about most. Text
+// that looks like a message is counted, too.
+func CountFields(message []byte, most int) (count int) {
+	for len(message) > 0 && count <= most {
+		tag, n := protowire.ConsumeVarint(message)
+		if n < 0 {
+			return count
+		}
+		field, kind := protowire.DecodeTag(tag)
+		if !field.IsValid() {
+			return count
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
+			return count
+		}
+		if kind == protowire.BytesType {
+			text, _ := protowire.ConsumeBytes(message)
+			count += 1 + CountFields(text, most-count-1)
+		}
+		message = message[n:]
+	}
+	return count
+}
+
+// Magic is the prefix of every message of Kubernetes.
+//
+// Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go protoEncodingPrefix.
+var Magic = []byte("k8s\x00")
+
+// Envelope is a runtime.Unknown: a message and its kind.
+type Envelope struct {
+	Kind
+	Raw []byte
+}
+
+// Open reads the envelope of a message.
+func Open(message []byte) (Envelope, error) {
+	var e Envelope
+	if !bytes.HasPrefix(message, Magic) {
+		return e, errors.New("protobuf: not a message of Kubernetes")
+	}
+	err := Each(message[len(Magic):], func(tag uint64, text []byte, _ uint64) (err error) {
+		switch tag {
+		case BytesTag(1):
+			e.Kind, err = TypeMeta(text)
+		case BytesTag(2):
+			e.Raw = text
+		case BytesTag(3):
+			if len(text) > 0 {
+				err = fmt.Errorf("protobuf: the message is encoded as %s", strconv.Quote(string(text)))
+			}
+		}
+		return err
+	})
+	return e, err
+}
+
+// TypeMeta reads a runtime.TypeMeta.
+func TypeMeta(message []byte) (k Kind, err error) {
+	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
+		case BytesTag(1):
+			k.APIVersion = string(text)
+		case BytesTag(2):
+			k.Kind = string(text)
+		}
+		return nil
+	})
+	return k, err
+}
+
+// First returns the bytes field with number 1; empty if there is none.
+func First(message []byte) (field []byte, err error) {
+	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
+		if tag == BytesTag(1) {
+			field = text
+		}
+		return nil
+	})
+	return field, err
+}
+
+// Builder builds objects of one resource and interns repeated parts: namespaces, label sets, lists
+// of finalizers, and the owner references of siblings. It must be used by one goroutine.
+type Builder struct {
+	apiVersion, kind string
+	strings          *Interner
+	// pods is true if the messages are whole pods: spec and status are read, too.
+	pods bool
+	// stored is true if the messages are whole objects of any kind.
+	stored bool
+	// Listed and Single are the kinds of the messages in a server's responses.
+	Listed, Single Kind
+}
+
+// Kind is the type of a message.
+type Kind struct{ APIVersion, Kind string }
+
+// mostShared bounds each cache of a builder for a watch, which can run for months. Evicted entries
+// are only not shared any more.
+const mostShared = 1 << 15
+
+// The kinds of metadata-only responses.
+const (
+	MetaVersion = "meta.k8s.io/v1"
+	PartialKind = "PartialObjectMetadata"
+	PartialList = "PartialObjectMetadataList"
+)
+
+// NewBuilder returns a Builder for metadata-only responses.
+func NewBuilder(r object.Resource) *Builder {
+	strings := NewInterner()
+	strings.Most = mostShared
+	return &Builder{
+		apiVersion: r.APIVersion(), kind: r.Kind, strings: strings,
+		Listed: Kind{MetaVersion, PartialList}, Single: Kind{MetaVersion, PartialKind},
+	}
+}
+
+// NewPods returns a Builder for responses with whole pods.
+func NewPods(r object.Resource) *Builder {
+	b := NewBuilder(r)
+	b.pods = true
+	b.Listed, b.Single = Kind{"v1", "PodList"}, Kind{"v1", object.Pod.Kind}
+	return b
+}
+
+// NewStored returns a Builder for stored objects of a kind, which are whole. The strings are shared
+// with other builders.
+func NewStored(apiVersion, kind string, strings *Interner) *Builder {
+	return &Builder{apiVersion: apiVersion, kind: kind, strings: strings, stored: true, pods: kind == object.Pod.Kind && apiVersion == "v1"}
+}
+
+// Pods reports whether the messages are whole pods, so that no other decoding is needed.
+func (b *Builder) Pods() bool { return b.pods }
+
+// Metadata returns a buffer for reading messages of this kind.
+func (b *Builder) Metadata() *Metadata {
+	m := &Metadata{}
+	m.typed = b.stored && b.secrets()
+	if b.pods {
+		m.pod = &podParts{strings: b.strings}
+	}
+	return m
+}
+
+// Object builds the object that m has read. Name, UID and resourceVersion share one allocation.
+func (b *Builder) Object(m *Metadata) *object.Object {
+	from := len(m.scratch)
+	m.scratch = append(append(append(m.scratch, m.name...), m.uid...), m.version...)
+	own := string(m.scratch[from:])
+	n, u := len(m.name), len(m.name)+len(m.uid)
+	return &object.Object{
+		Ref: object.Ref{
+			APIVersion: b.apiVersion, Kind: b.kind, Namespace: b.strings.Bytes(m.namespace),
+			Name: own[:n], UID: types.UID(own[n:u]),
+		},
+		ResourceVersion: own[u:],
+		Owners:          b.strings.Owners(m.owners),
+		Labels:          b.labels(m),
+		Created:         m.created,
+		Generation:      m.generation,
+		Lifecycle:       b.lifecycle(m),
+	}
+}
+
+func (b *Builder) labels(m *Metadata) object.Labels {
+	if len(m.labels) == 0 {
+		return ""
+	}
+	from := len(m.scratch)
+	for _, l := range m.labels {
+		m.scratch = append(append(m.scratch, l.key...), 0)
+		m.scratch = append(append(m.scratch, l.value...), 0)
+	}
+	return object.Labels(b.strings.Bytes(m.scratch[from:]))
+}
+
+// lifecycle returns the Lifecycle that m has read, with the facts of the kind; nil if it is empty.
+func (b *Builder) lifecycle(m *Metadata) *object.Lifecycle {
+	life := b.strings.Lifecycle(&m.Lifecycle)
+	if b.secrets() {
+		if token := object.TokenBy(string(m.account), types.UID(m.accountUID), string(m.secretType)); token != nil {
+			return b.strings.WithFacts(life, nil, func() object.Facts { return token })
+		}
+	}
+	if m.pod != nil {
+		return m.pod.add(life, m.name)
+	}
+	return life
+}
+
+func (b *Builder) secrets() bool { return b.kind == "Secret" && b.apiVersion == "v1" }

@@ -1,0 +1,196 @@
+package object
+
+import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Pod returns nil unless the object is a pod and the dump has its spec or status.
+func (o *Object) Pod() *PodFacts {
+	f, _ := o.lifecycle().Facts.(*PodFacts)
+	return f
+}
+
+// PodFacts are the fields that the deletion of a pod depends on (spec §2.9).
+type PodFacts struct {
+	// NodeName is empty for an unscheduled pod.
+	NodeName string `json:"node,omitzero"`
+	Phase    string `json:"phase,omitzero"`
+	// TerminationGracePeriod is the spec's, in seconds; nil if absent.
+	TerminationGracePeriod *int64 `json:"grace,omitzero"`
+	// Mirror marks the mirror pod of a static pod.
+	Mirror bool `json:"mirror,omitzero"`
+	// VolumesKnown is true if the dump has the volumes: then Claims is complete, and a pod without
+	// NodeName is unscheduled.
+	VolumesKnown bool `json:"volumes,omitzero"`
+	// Claims are the PersistentVolumeClaims that the volumes use, in order.
+	Claims []Claim `json:"claims,omitempty"`
+}
+
+// Claim is a PersistentVolumeClaim that a volume of a pod uses, in the pod's namespace.
+type Claim struct {
+	Name string `json:"n"`
+	// Ephemeral is true for a claim that is created for a generic ephemeral volume and named
+	// `<pod>-<volume>`. It belongs to the pod only if the pod controls it.
+	Ephemeral bool `json:"e,omitzero"`
+}
+
+// Finished reports whether the pod has terminated.
+func (p *PodFacts) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+
+func (p *PodFacts) store(s *StoredFacts) { s.Pod = p }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (p *PodFacts) Share(text func(string) string) {
+	p.NodeName, p.Phase = text(p.NodeName), text(p.Phase)
+}
+
+func (p *PodFacts) equal(x Facts) bool {
+	y, ok := x.(*PodFacts)
+	return ok && p.NodeName == y.NodeName && p.Phase == y.Phase && p.Mirror == y.Mirror &&
+		p.VolumesKnown == y.VolumesKnown && slices.Equal(p.Claims, y.Claims) &&
+		equalPointees(p.TerminationGracePeriod, y.TerminationGracePeriod)
+}
+
+// Of returns the facts for the pod with that name. It turns the names of ephemeral volumes in
+// Claims into those of their claims.
+//
+// Upstream: component-helpers/storage/ephemeral/ephemeral.go VolumeClaimName.
+func (p PodFacts) Of(pod string) *PodFacts {
+	for i := range p.Claims {
+		if c := &p.Claims[i]; c.Ephemeral {
+			c.Name = pod + "-" + c.Name
+		}
+	}
+	return &p
+}
+
+// AppendKey appends a key that is equal for pods with equal facts, so that they can share them. It
+// returns nil for a pod with claims: its facts are not shared.
+func (p *PodFacts) AppendKey(key []byte) []byte {
+	if len(p.Claims) > 0 {
+		return nil
+	}
+	for _, s := range []string{p.NodeName, p.Phase} {
+		key = append(binary.AppendUvarint(key, uint64(len(s))), s...)
+	}
+	for _, b := range []bool{p.Mirror, p.VolumesKnown, p.TerminationGracePeriod != nil} {
+		key = strconv.AppendBool(key, b)
+	}
+	if p.TerminationGracePeriod != nil {
+		key = binary.AppendVarint(key, *p.TerminationGracePeriod)
+	}
+	return key
+}
+
+// Job returns nil unless the object is a Job and the dump has its spec.
+func (o *Object) Job() *JobFacts {
+	f, _ := o.lifecycle().Facts.(*JobFacts)
+	return f
+}
+
+// JobFacts are the fields of a Job that decide about the tracking finalizer of its pods
+// (spec §7.1).
+type JobFacts struct {
+	// Finished is true if the Job has the condition Complete or Failed.
+	Finished bool `json:"finished,omitzero"`
+	// ManagedBy is spec.managedBy; "" means the Job controller.
+	ManagedBy string `json:"managedBy,omitzero"`
+}
+
+// builtInManager is the Job controller's name in spec.managedBy.
+//
+// Upstream: api/batch/v1/types.go JobControllerName.
+const builtInManager = "kubernetes.io/job-controller"
+
+// Elsewhere reports whether a controller other than Kubernetes' own manages the Job.
+func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != builtInManager }
+
+func (j *JobFacts) store(s *StoredFacts) { s.Job = j }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (j *JobFacts) Share(text func(string) string) { j.ManagedBy = text(j.ManagedBy) }
+
+func (j *JobFacts) equal(x Facts) bool {
+	y, ok := x.(*JobFacts)
+	return ok && *j == *y
+}
+
+// Volume returns nil unless the object is a PersistentVolume and the dump has its spec or status.
+func (o *Object) Volume() *PVFacts {
+	f, _ := o.lifecycle().Facts.(*PVFacts)
+	return f
+}
+
+// PVFacts are the fields that the deletion of a PersistentVolume depends on (spec §7.1).
+type PVFacts struct {
+	// Phase is empty if the dump lacks it.
+	Phase string `json:"phase,omitzero"`
+	// ClaimNamespace, ClaimName and ClaimUID are spec.claimRef; empty without one.
+	ClaimNamespace string    `json:"s,omitzero"`
+	ClaimName      string    `json:"n,omitzero"`
+	ClaimUID       types.UID `json:"u,omitzero"`
+	// ReclaimPolicy is the spec's; empty if the dump lacks it.
+	ReclaimPolicy string `json:"reclaim,omitzero"`
+	// Provisioner is the driver that created the storage, MigratedTo the driver that has replaced
+	// it. Both are annotations and may be empty.
+	Provisioner string `json:"by,omitzero"`
+	MigratedTo  string `json:"to,omitzero"`
+	// CSI is true if a CSI driver serves the volume.
+	CSI bool `json:"csi,omitzero"`
+}
+
+// The annotations that name the driver that deletes the storage of a PersistentVolume.
+//
+// Upstream: component-helpers/storage/volume/pv_helpers.go AnnDynamicallyProvisioned,
+// AnnMigratedTo.
+const (
+	ProvisionerAnnotation = "pv.kubernetes.io/provisioned-by"
+	MigratedToAnnotation  = "pv.kubernetes.io/migrated-to"
+)
+
+// Bound reports whether the volume is bound to a claim.
+func (v *PVFacts) Bound() bool { return v.Phase == "Bound" }
+
+func (v *PVFacts) store(s *StoredFacts) { s.PV = v }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (v *PVFacts) Share(text func(string) string) {
+	for _, s := range []*string{&v.Phase, &v.ClaimNamespace, &v.ReclaimPolicy, &v.Provisioner, &v.MigratedTo} {
+		*s = text(*s)
+	}
+}
+
+func (v *PVFacts) equal(x Facts) bool {
+	y, ok := x.(*PVFacts)
+	return ok && *v == *y
+}
+
+// StatefulSet returns nil unless the object is a StatefulSet and the dump has its spec.
+func (o *Object) StatefulSet() *StatefulSetFacts {
+	f, _ := o.lifecycle().Facts.(*StatefulSetFacts)
+	return f
+}
+
+// StatefulSetFacts are the fields of a StatefulSet that tell what its deletion leaves behind.
+type StatefulSetFacts struct {
+	// ClaimTemplates are the names of spec.volumeClaimTemplates.
+	ClaimTemplates []string `json:"claims,omitempty"`
+}
+
+func (s *StatefulSetFacts) store(to *StoredFacts) { to.StatefulSet = s }
+
+// Share replaces strings that repeat over many objects by text(s), for interning.
+func (s *StatefulSetFacts) Share(text func(string) string) {
+	for i := range s.ClaimTemplates {
+		s.ClaimTemplates[i] = text(s.ClaimTemplates[i])
+	}
+}
+
+func (s *StatefulSetFacts) equal(x Facts) bool {
+	y, ok := x.(*StatefulSetFacts)
+	return ok && slices.Equal(s.ClaimTemplates, y.ClaimTemplates)
+}

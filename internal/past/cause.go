@@ -1,0 +1,407 @@
+package past
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+)
+
+// explanation is the attribution of a deletion.
+type explanation struct {
+	cause Cause
+	or    []Cause
+	// asked is true if a client's request is the cause, or may be.
+	asked bool
+	// would are all certain candidates, including the cause.
+	would []candidate
+	// sent is the request in the audit log. contradicts is the certain cause that it refutes.
+	sent        *AuditedRequest
+	match       Match
+	contradicts *Cause
+}
+
+// candidate is a cause that would have led to the deletion. since is the revision where it began to
+// apply.
+type candidate struct {
+	Cause
+	since uint64
+}
+
+// suspects are the possible causes of a deletion.
+type suspects struct {
+	// would are causes that certainly apply; might are those that may.
+	would []candidate
+	might []Cause
+	// unlikely are causes that would have left another trace.
+	unlikely []Cause
+}
+
+func (s *suspects) add(code Code, by object.Ref, request int, since uint64) {
+	s.would = append(s.would, candidate{Cause{code, by, request}, since})
+}
+
+func (s *suspects) suspect(code Code, by object.Ref) {
+	c := Cause{code, by, -1}
+	if !slices.Contains(s.might, c) {
+		s.might = append(s.might, c)
+	}
+}
+
+// explain returns the cause of a deletion that leaves such a trace. Of several certain causes the
+// earliest counts. Without a certain cause, likeliest decides. Without any, it is a client's
+// request.
+func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanation {
+	var s suspects
+	t.byCollector(&s, o, left)
+	t.byNamespace(&s, o, left, revision)
+	t.byDefinition(&s, o, left)
+	t.byFollower(&s, o, left)
+	t.byNode(&s, o, left)
+	if len(s.would) > 0 {
+		first := s.would[0]
+		for _, c := range s.would[1:] {
+			if c.since < first.since {
+				first = c
+			}
+		}
+		e := explanation{cause: first.Cause, would: s.would}
+		if t.doubtful(first, o) {
+			e.or = []Cause{{Code: Requested, Request: -1}}
+		}
+		return e
+	}
+	t.byController(&s, o, left, revision)
+	t.byItself(&s, o, left)
+	return t.likeliest(&s, o)
+}
+
+// explainBetween explains a deletion that began in a range of revisions. If the result differs at
+// the beginning of the range, or its reason began within the range, it is uncertain.
+func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explanation {
+	e := t.explain(o, left, c.Revision)
+	if c.After == 0 {
+		return e
+	}
+	early := t.explain(o, left, c.After+1)
+	doubts := append([]Cause{early.cause}, early.or...)
+	if slices.ContainsFunc(e.would, func(x candidate) bool { return x.since > c.After }) {
+		doubts = append(doubts, Cause{Code: Requested, Request: -1})
+	}
+	if o.Finalizers() != nil || o.Pod() != nil && o.Pod().NodeName != "" {
+		doubts = append(doubts, Cause{Code: Unseen, Request: -1}) // the policy is unknown
+	}
+	for _, other := range doubts {
+		if other.Code != e.cause.Code && !slices.ContainsFunc(e.or, func(x Cause) bool { return x.Code == other.Code }) {
+			e.or = append(e.or, other)
+		}
+	}
+	return e
+}
+
+// likeliest ranks uncertain causes: first the garbage collector, then a follower whose leader was
+// deleted, then the object's controller, and last a client's request.
+func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
+	requested := Cause{Code: Requested, Request: -1}
+	for _, first := range []func(Cause) bool{
+		func(c Cause) bool {
+			return c.Code == OwnerWaits || c.Code == OwnerGone || c.Code == OwnerReplaced || c.Code == OwnerNamespaceMismatch
+		},
+		func(c Cause) bool {
+			_, went := t.lost[identityOf(c.By)]
+			return went && (c.Code == ServiceGone || c.Code == EndpointsGone || c.Code == AccountGone)
+		},
+		func(c Cause) bool { return c.Code == Controller || c.Code == ControllerChanged || passing(c.Code, o) },
+	} {
+		i := slices.IndexFunc(s.might, first)
+		if i < 0 {
+			continue
+		}
+		c := s.might[i]
+		if c.Request < 0 {
+			c.Request, _ = t.began(c.By)
+		}
+		rest := slices.Delete(slices.Clone(s.might), i, i+1)
+		return explanation{cause: c, or: slices.Concat([]Cause{requested}, rest, s.unlikely), asked: c.Code == Controller && !passing(CleanedUp, o)}
+	}
+	return explanation{cause: requested, or: slices.Concat(s.might, s.unlikely), asked: true}
+}
+
+// doubtful reports whether another request may have won the race against a candidate.
+func (t *tracer) doubtful(c candidate, o *object.Object) bool {
+	switch {
+	case c.since == 0 && t.created[o.UID] == 0:
+		return true // the reason existed since an unknown time before the history
+	case c.Code == NamespaceDeleted:
+		return !o.Is(object.Pod) && len(t.world.pods[o.Namespace]) > 0
+	case t.orphaning[c.By.UID]:
+		return true // its dependents were about to be released
+	default:
+		return c.Code == VersionGone // other CRDs that serve it may be unknown
+	}
+}
+
+// byNamespace adds the namespace controller, which deletes everything in a namespace that is being
+// deleted, in the background.
+func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace, revision uint64) {
+	if o.Namespace == "" || !t.leaves(o, left, background) {
+		return
+	}
+	ref := object.Namespace.Ref("", o.Namespace)
+	ns, _ := t.world.find(ref.Coordinates())
+	switch {
+	case ns == nil: // its content may have been removed by force
+		s.suspect(NamespaceUnknown, ref)
+	case !ns.BeingDeleted():
+	case ns.NamespaceFacts() != nil && len(ns.NamespaceFacts().Finalizers) == 0:
+		s.suspect(NamespaceDeleted, ns.Ref)
+	default:
+		request, since := t.began(ns.Ref)
+		switch patience := t.patience(ns, revision); {
+		case patience > apart:
+		case patience > 0, !o.Is(object.Pod) && t.awaitsPods(o.Namespace, since, revision):
+			s.might = append(s.might, Cause{NamespaceDeleted, ns.Ref, request})
+		default:
+			s.add(NamespaceDeleted, ns.Ref, request, since)
+		}
+	}
+}
+
+// byDefinition adds the API server, which deletes the instances of a CRD that is being deleted,
+// without a policy.
+func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
+	r, err := t.world.resources.For(o.APIVersion, o.Kind)
+	switch {
+	case err != nil:
+		s.suspect(KindUnknown, object.Ref{APIVersion: o.APIVersion, Kind: o.Kind})
+		return
+	case !t.leaves(o, left, unnamed):
+		return
+	}
+	ref := definitionOf(r)
+	definition, known := t.world.find(ref.Coordinates())
+	_, went := t.last[ref.Coordinates()]
+	switch {
+	case definition == nil && known && went:
+		s.suspect(DefinitionDeleted, ref)
+	case definition == nil && !known && r.Custom:
+		s.suspect(DefinitionUnknown, ref)
+	case definition == nil: // it has none, for example with an aggregated API
+	case definition.BeingDeleted():
+		request, since := t.began(definition.Ref)
+		s.add(DefinitionDeleted, definition.Ref, request, since)
+	}
+}
+
+// byNode adds pod GC, which deletes the pods of a deleted node. A pod that it has not deleted for
+// long may have another cause.
+func (t *tracer) byNode(s *suspects, o *object.Object, left trace) {
+	facts := o.Pod()
+	left.hurried = false // pod GC uses a grace period of 0
+	if facts == nil || facts.NodeName == "" || !t.leaves(o, left, unnamed) {
+		return
+	}
+	ref := object.Node.Ref("", facts.NodeName)
+	if node, known := t.world.find(ref.Coordinates()); node != nil || !known {
+		return
+	}
+	i, ok := t.last[ref.Coordinates()]
+	if !ok {
+		s.suspect(NodeGone, ref)
+		return
+	}
+	node := &t.losses[i]
+	s.add(NodeGone, node.Object.Ref, node.Cause.Request, node.Gone)
+}
+
+// began returns the request that began the deletion of an object, and its revision. It returns -1
+// and 0 if the deletion began before the history.
+func (t *tracer) began(ref object.Ref) (request int, since uint64) {
+	if i, ok := t.lost[identityOf(ref)]; ok {
+		return t.losses[i].Cause.Request, t.losses[i].Asked
+	}
+	return -1, 0
+}
+
+// trace is what a delete leaves on its object: the finalizers of the garbage collector.
+type trace struct {
+	orphan, foreground bool
+	// hurried is true if the delete named a grace period that is not the pod's own.
+	hurried bool
+}
+
+func traceOf(o *object.Object) trace {
+	return trace{orphan: o.HasFinalizer(object.Orphan), foreground: o.HasFinalizer(object.Foreground)}
+}
+
+// leftBy returns the trace of the delete that changed an object from before to now.
+func leftBy(before, now *object.Object) trace {
+	left, got := trace{}, int64(0)
+	if now.BeingDeleted() {
+		left = traceOf(now)
+		if period := now.GracePeriod(); period != nil {
+			got = *period
+		}
+	}
+	usual, known := graceOf(before)
+	left.hurried = known && got != usual
+	return left
+}
+
+// graceOf returns the grace period of a pod in seconds if a delete names none.
+//
+// Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete.
+func graceOf(pod *object.Object) (seconds int64, known bool) {
+	facts := pod.Pod()
+	switch {
+	case facts == nil || !facts.VolumesKnown:
+		return 0, false
+	case facts.NodeName == "" || facts.Finished():
+		return 0, true
+	case facts.TerminationGracePeriod == nil || *facts.TerminationGracePeriod < 0:
+		return 0, false
+	default:
+		return *facts.TerminationGracePeriod, true
+	}
+}
+
+// policy returns the propagation policy. Orphan wins, as in the collector.
+func (t trace) policy() Propagation {
+	switch {
+	case t.orphan:
+		return Orphan
+	case t.foreground:
+		return Foreground
+	default:
+		return Background
+	}
+}
+
+// traceAfter returns the trace that a delete with the policy would leave. The empty policy names
+// none.
+func (t *tracer) traceAfter(o *object.Object, policy metav1.DeletionPropagation) trace {
+	var options metav1.DeleteOptions
+	if policy != "" {
+		options.PropagationPolicy = &policy
+	}
+	standard := apisim.BackgroundDefault
+	if r, err := t.world.resources.For(o.APIVersion, o.Kind); err == nil {
+		standard = apisim.DefaultFor(r.GroupResource(), r.Version)
+	}
+	finalizers, _ := apisim.GCFinalizers(o.Finalizers(), options, standard)
+	var left trace
+	for _, name := range finalizers {
+		left.orphan = left.orphan || name == object.Orphan
+		left.foreground = left.foreground || name == object.Foreground
+	}
+	return left
+}
+
+// leaves reports whether a delete with one of the policies, and no grace period, would leave the
+// trace. The first delete of a CRD leaves the same trace with all of them.
+func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.DeletionPropagation) bool {
+	if o.Is(object.CRD) {
+		return true
+	}
+	for _, p := range policies {
+		if t.traceAfter(o, p) == left {
+			return true
+		}
+	}
+	return false
+}
+
+// ofCollector returns the policies that the garbage collector may use to delete an object:
+// Background, Foreground, and Orphan if the object has or had that finalizer.
+func (t *tracer) ofCollector(o *object.Object) []metav1.DeletionPropagation {
+	policies := []metav1.DeletionPropagation{background, foreground}
+	if t.had[o.UID].orphan {
+		policies = append(policies, orphan)
+	}
+	return policies
+}
+
+// The policies as requests name them.
+const (
+	unnamed    metav1.DeletionPropagation = ""
+	background                            = metav1.DeletePropagationBackground
+	foreground                            = metav1.DeletePropagationForeground
+	orphan                                = metav1.DeletePropagationOrphan
+)
+
+// grace is how many seconds the namespace controller waits after the deletion of a namespace began.
+//
+// Upstream: pkg/controller/namespace/namespace_controller.go enqueueNamespace.
+const grace = 5
+
+// apart is how many seconds the clocks of API servers may differ.
+const apart = 2
+
+// patience returns how many seconds after a revision the namespace controller begins to empty a
+// namespace at the earliest; 0 if it may have begun. For a namespace that was created just before
+// it returns 0, because the controller may apply its pending work for an earlier one of the same
+// name.
+func (t *tracer) patience(ns *object.Object, revision uint64) int64 {
+	if ns.Created == 0 || ns.Deleted()-ns.Created <= grace+apart {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(t.stamps, revision, func(m Moment, r uint64) int { return cmp.Compare(m.Revision, r) })
+	if i == len(t.stamps) {
+		return 0
+	}
+	latest := t.stamps[i].Time + 1
+	return max(0, ns.Deleted()+grace-latest)
+}
+
+// stamped returns the changes that contain their own time, to the second: creations, and the
+// beginning of deletions that take time. Inferred changes are skipped.
+func stamped(changes []Change) []Moment {
+	var list []Moment
+	for i := range changes {
+		c := &changes[i]
+		switch o := c.Object; {
+		case c.Unseen, c.After != 0, o.ResourceVersion != strconv.FormatUint(c.Revision, 10):
+		case o.BeingDeleted():
+			if c.Type == object.Modified && c.Old != nil && !c.Old.BeingDeleted() {
+				list = append(list, Moment{c.Revision, o.Deleted()})
+			}
+		case c.Type == object.Added && o.Created > 0:
+			list = append(list, Moment{c.Revision, o.Created})
+		}
+	}
+	return list
+}
+
+// awaitsPods reports whether the deletion of a namespace must wait for a pod that existed when it
+// began: one that is being deleted, will be, or may not have been deleted yet. The namespace
+// controller does not wait for pods that it is not allowed to delete.
+//
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
+func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
+	if !release.Of(release.Minor(t.past.Minor)).Follow(release.OrderedNamespaces) {
+		return false
+	}
+	for _, pod := range t.world.pods[namespace] {
+		if t.created[pod.UID] <= since && (pod.BeingDeleted() || t.leaving[pod.UID] || t.soon(since, revision)) {
+			return true
+		}
+	}
+	return false
+}
+
+// leavingOf returns the pods whose deletion begins at some time.
+func leavingOf(changes []Change) map[types.UID]bool {
+	leaving := map[types.UID]bool{}
+	for i := range changes {
+		if o := changes[i].Object; !changes[i].Unseen && o.Is(object.Pod) && (o.BeingDeleted() || changes[i].Type == object.Deleted) {
+			leaving[o.UID] = true
+		}
+	}
+	return leaving
+}

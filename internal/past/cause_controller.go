@@ -1,0 +1,184 @@
+package past
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// shortly is the time, in seconds, within which a controller is assumed to react to a change of its
+// spec.
+const shortly = 60
+
+// byController adds the controller of an object, which may delete it for reasons that metadata does
+// not show. Built-in controllers name no policy or Background.
+func (t *tracer) byController(s *suspects, o *object.Object, left trace, revision uint64) {
+	ref, ok := o.Controller()
+	if !ok || builtIn(ref) && !t.leaves(o, left, unnamed, background) {
+		return
+	}
+	code := Controller
+	if changed, ok := t.respecified[ref.UID]; ok && orders(ref, o) && !t.replaced[o.UID] {
+		was, now := t.past.Clock.Earliest(changed).Time, t.past.Clock.Earliest(revision).Time
+		if was == 0 || now-was <= shortly {
+			code = ControllerChanged
+		}
+	}
+	s.suspect(code, t.named(ref.In(o.Namespace)))
+}
+
+// builtIn reports whether a controller is a built-in kind.
+func builtIn(ref object.OwnerReference) bool {
+	_, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+	return known
+}
+
+// orders reports whether a change of a controller's spec may be a reason to delete such an object.
+// For built-in controllers the kinds that they create are known.
+func orders(ref object.OwnerReference, o *object.Object) bool {
+	made, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+	return !known || slices.ContainsFunc(made, o.Is)
+}
+
+// makes has the kinds that built-in controllers create and delete.
+var makes = map[schema.GroupKind][]object.Kind{
+	object.ReplicaSet.GroupKind:            {object.Pod},
+	object.ReplicationController.GroupKind: {object.Pod},
+	object.Deployment.GroupKind:            {object.ReplicaSet},
+	object.StatefulSet.GroupKind:           {object.Pod, object.ControllerRevision, object.PVC},
+	object.DaemonSet.GroupKind:             {object.Pod, object.ControllerRevision},
+	object.Job.GroupKind:                   {object.Pod},
+	object.CronJob.GroupKind:               {object.Job},
+	object.Service.GroupKind:               {object.EndpointSlice},
+	object.Endpoints.GroupKind:             {object.EndpointSlice},
+}
+
+// replacements returns the pods that a ReplicaSet replaced with another one. A ReplicaSet with too
+// many pods does not do that, so it did not delete these itself. Each new pod replaces the last one
+// that was lost. Pods around a change of the ReplicaSet's spec are skipped.
+func (t *tracer) replacements() map[types.UID]bool {
+	replaced, gone := map[types.UID]bool{}, map[types.UID]bool{}
+	type pod struct {
+		uid      types.UID
+		revision uint64
+	}
+	lost := map[types.UID][]pod{}
+	generation, told := map[types.UID]int64{}, map[types.UID]uint64{}
+	for i := range t.changes {
+		c := &t.changes[i]
+		if c.Unseen {
+			continue
+		}
+		o := c.Object
+		if o.Is(object.ReplicaSet) || o.Is(object.ReplicationController) {
+			if generation[o.UID] != o.Generation {
+				delete(lost, o.UID)
+				told[o.UID] = c.Revision
+			}
+			generation[o.UID] = o.Generation
+			continue
+		}
+		ref, controlled := o.Controller()
+		if !controlled || !o.Is(object.Pod) || !ref.Is(object.ReplicaSet) && !ref.Is(object.ReplicationController) {
+			continue
+		}
+		list := lost[ref.UID]
+		switch {
+		case o.BeingDeleted() || c.Type == object.Deleted:
+			if !gone[o.UID] {
+				gone[o.UID] = true
+				if at := told[ref.UID]; at == 0 || !t.soon(at, c.Revision) {
+					lost[ref.UID] = append(list, pod{o.UID, c.Revision})
+				}
+			}
+		case c.Type == object.Added && len(list) > 0:
+			last := list[len(list)-1]
+			lost[ref.UID] = list[:len(list)-1]
+			replaced[last.uid] = t.soon(last.revision, c.Revision)
+		}
+	}
+	return replaced
+}
+
+// byItself adds that Kubernetes deletes some objects when they are finished or expired, or when a
+// node needs it.
+func (t *tracer) byItself(s *suspects, o *object.Object, left trace) {
+	switch {
+	case o.Is(object.Pod):
+		left.hurried = false // an eviction may name a grace period
+		if facts := o.Pod(); (facts == nil || facts.NodeName != "" || facts.Finished()) && t.leaves(o, left, unnamed, background) {
+			s.suspect(Evicted, object.Ref{})
+		}
+	case o.Is(object.Job):
+		if facts := o.Job(); (facts == nil || facts.Finished) && t.leaves(o, left, foreground, background) {
+			s.suspect(CleanedUp, object.Ref{})
+		}
+	case cleanedUp(o) && t.leaves(o, left, unnamed, background):
+		s.suspect(CleanedUp, object.Ref{})
+	}
+}
+
+// cleanedUp reports whether Kubernetes may delete the object for a reason that metadata does not
+// show.
+func cleanedUp(o *object.Object) bool {
+	switch {
+	case o.Is(object.Secret):
+		return o.Token() != nil || o.Namespace == "kube-system" && strings.HasPrefix(o.Name, "bootstrap-token-")
+	case o.Is(object.PV):
+		v := o.Volume()
+		return v == nil || v.ReclaimPolicy != controllers.ReclaimRetain && !v.Bound()
+	case o.Is(object.EndpointSlice):
+		return o.Labels.Has("endpointslice.kubernetes.io/managed-by")
+	case o.Is(object.APIService):
+		return controllers.Registered(o)
+	case o.Is(object.ResourceClaim):
+		_, controlled := o.Controller()
+		return controlled
+	}
+	return shortLived[schema.GroupKind{Group: o.Group(), Kind: o.Kind}]
+}
+
+// shortLived are the kinds whose objects are created and deleted routinely.
+var shortLived = map[schema.GroupKind]bool{
+	{Kind: "Event"}:                                                             true,
+	{Group: "events.k8s.io", Kind: "Event"}:                                     true,
+	object.Lease.GroupKind:                                                      true,
+	object.Node.GroupKind:                                                       true,
+	object.IPAddress.GroupKind:                                                  true,
+	object.ResourceSlice.GroupKind:                                              true,
+	object.VolumeAttachment.GroupKind:                                           true,
+	object.CertificateSigningRequest.GroupKind:                                  true,
+	object.PodCertificateRequest.GroupKind:                                      true,
+	{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}:                  true,
+	{Group: "coordination.k8s.io", Kind: "LeaseCandidate"}:                      true,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                 true,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: true,
+	{Group: "internal.apiserver.k8s.io", Kind: "StorageVersion"}:                true,
+	{Group: "resource.k8s.io", Kind: "ResourcePoolStatusRequest"}:               true,
+}
+
+// passing reports whether Kubernetes usually deletes such objects, and a client rarely does.
+func passing(code Code, o *object.Object) bool {
+	if code != CleanedUp {
+		return false
+	}
+	switch {
+	case o.Is(object.Job):
+		ref, ok := o.Controller()
+		return ok && ref.Is(object.CronJob) && o.Job() != nil && o.Job().Finished
+	case o.Is(object.Node), o.Is(object.PV), o.Is(object.Secret), o.Is(object.APIService):
+		return false
+	}
+	return cleanedUp(o)
+}
+
+// groupOfName returns the group in the name of an APIService or a CRD.
+func groupOfName(name string) string {
+	_, group, _ := strings.Cut(name, ".")
+	return group
+}

@@ -1,0 +1,215 @@
+package past
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+)
+
+// follower is a controller that deletes objects when another object is deleted that they do not
+// reference as an owner.
+type follower struct {
+	code Code
+	make func() controllers.Controller
+	// leader is the kind that the objects belong to. of returns the leader of an object. It has no
+	// name if several objects of a group are leaders together.
+	leader object.Kind
+	of     func(o *object.Object) (object.Ref, bool)
+}
+
+func followers() []follower {
+	return []follower{
+		{AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.ServiceAccount, func(o *object.Object) (object.Ref, bool) {
+			if o.Token() == nil {
+				return object.Ref{}, false
+			}
+			return object.ServiceAccount.Ref(o.Namespace, o.Token().Account), true
+		}},
+		// Two controllers delete them. Which of them did makes no difference here.
+		{ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Service, func(o *object.Object) (object.Ref, bool) {
+			return object.Service.Ref(o.Namespace, o.Name), o.Is(object.Endpoints)
+		}},
+		{ServiceGone, controllers.AddressesOfServices, object.Service, func(o *object.Object) (object.Ref, bool) {
+			a := o.IPAddress()
+			if a == nil {
+				return object.Ref{}, false
+			}
+			return object.Service.Ref(a.Namespace, a.Name), true
+		}},
+		{EndpointsGone, controllers.MirroredSlices, object.Endpoints, func(o *object.Object) (object.Ref, bool) {
+			name, ok := controllers.Mirrors(o)
+			return object.Endpoints.Ref(o.Namespace, name), ok
+		}},
+		{ClaimGone, controllers.VolumeReclaim, object.PVC, func(o *object.Object) (object.Ref, bool) {
+			v := o.Volume()
+			if v == nil {
+				return object.Ref{}, false
+			}
+			return object.PVC.Ref(v.ClaimNamespace, v.ClaimName), true
+		}},
+		{VersionGone, func() controllers.Controller { return controllers.AutoRegister(definitions{}) }, object.CRD, func(o *object.Object) (object.Ref, bool) {
+			return object.Ref{}, controllers.Registered(o)
+		}},
+	}
+}
+
+// definitions is the coverage of a past: every deletion of a CRD is seen.
+type definitions struct{}
+
+// Covers reports whether the resource is that of CRDs.
+func (definitions) Covers(r object.Resource, _ string) bool { return r.Is(object.CRD) }
+
+// Why returns an empty reason.
+func (definitions) Why(object.Resource, string) string { return "" }
+
+// hub identifies a leader of a follower, or the group of several leaders.
+type hub struct {
+	follower int
+	at       object.Coordinates
+}
+
+// hubOf returns the hub of a following object, or of one of several leaders.
+func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
+	leader, follows := f.of(o)
+	switch leads = o.Is(f.leader); {
+	case !leads && !follows:
+		return h, false, false
+	case leads:
+		leader = o.Ref
+	}
+	if f.code == VersionGone {
+		return hub{i, object.Coordinates{Group: groupOfName(o.Name)}}, leads, true
+	}
+	return hub{i, leader.Coordinates()}, leads, true
+}
+
+// pack has the followers of one leader and their controller. The controller sees only these
+// objects, so its cost does not depend on the size of the cluster.
+type pack struct {
+	controller controllers.Controller
+	members    map[object.Coordinates]bool
+	// due is what the controller would delete now; ever is what it would have deleted at some time.
+	due, ever map[identity]bool
+}
+
+// join adds an object to the packs of its leaders.
+func (t *tracer) join(o *object.Object) {
+	for i := range t.followers {
+		f := &t.followers[i]
+		h, leads, ok := f.hubOf(i, o)
+		if !ok || leads && h.at == o.Ref.Coordinates() {
+			continue
+		}
+		p := t.packs[h]
+		if p == nil {
+			p = &pack{controller: f.make(), members: map[object.Coordinates]bool{}, due: map[identity]bool{}, ever: map[identity]bool{}}
+			t.packs[h] = p
+		}
+		p.members[o.Ref.Coordinates()] = true
+	}
+}
+
+// leave removes a deleted object from the packs.
+func (t *tracer) leave(o *object.Object) {
+	for i := range t.followers {
+		if h, _, ok := t.followers[i].hubOf(i, o); ok && t.packs[h] != nil {
+			delete(t.packs[h].members, o.Ref.Coordinates())
+		}
+	}
+}
+
+// look runs the controllers that follow an object, and records what they would delete.
+func (t *tracer) look(o *object.Object) {
+	for i := range t.followers {
+		if h, leads, ok := t.followers[i].hubOf(i, o); ok && leads && t.packs[h] != nil {
+			t.packs[h].look(t.world, h.at)
+		}
+	}
+}
+
+// lookAgain runs the controllers that would delete an object again after it has changed, because
+// the change may have saved it.
+func (t *tracer) lookAgain(o *object.Object) {
+	if o.BeingDeleted() {
+		return
+	}
+	for i := range t.followers {
+		if h, leads, ok := t.followers[i].hubOf(i, o); ok && !leads && t.packs[h] != nil && t.packs[h].due[identityOf(o.Ref)] {
+			t.packs[h].look(t.world, h.at)
+		}
+	}
+}
+
+func (p *pack) look(w *world, leader object.Coordinates) {
+	if len(p.members) == 0 {
+		return
+	}
+	few := emptyWorld(w.resources)
+	if o, _ := w.find(leader); o != nil {
+		few.put(o)
+	}
+	for at := range p.members {
+		if o, _ := w.find(at); o != nil {
+			few.put(o)
+		}
+	}
+	watching := &witness{world: few}
+	_, _ = p.controller.Step(context.Background(), watching)
+	clear(p.due)
+	for _, o := range watching.due {
+		p.due[identityOf(o.Ref)], p.ever[identityOf(o.Ref)] = true, true
+	}
+}
+
+// byFollower adds a controller that would delete the object, without a policy. An object that is no
+// longer due may have a delete in flight.
+func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
+	for i := range t.followers {
+		f := &t.followers[i]
+		leader, ok := f.of(o)
+		if !ok || !t.leaves(o, left, unnamed) {
+			continue
+		}
+		h, _, _ := f.hubOf(i, o)
+		p := t.packs[h]
+		switch id := identityOf(o.Ref); {
+		case p != nil && (p.due[id] || p.ever[id] && f.code == ClaimGone):
+			ref, request, since := t.end(leader, o)
+			s.add(f.code, ref, request, since)
+		case p != nil && p.ever[id]:
+			ref, request, _ := t.end(leader, o)
+			s.might = append(s.might, Cause{f.code, ref, request})
+		default:
+			if x, _ := t.world.find(leader.Coordinates()); x == nil && leader.Name != "" { // perhaps deleted before the history
+				ref, request, _ := t.end(leader, o)
+				s.might = append(s.might, Cause{f.code, ref, request})
+			}
+		}
+	}
+}
+
+// end returns the loss of a leader: its request, and the revision of its end.
+func (t *tracer) end(leader object.Ref, o *object.Object) (ref object.Ref, request int, since uint64) {
+	i, ok := t.last[leader.Coordinates()]
+	if leader.Name == "" {
+		i, ok = t.goneWith(o)
+	}
+	if !ok {
+		return leader, -1, 0
+	}
+	return t.losses[i].Object.Ref, t.losses[i].Cause.Request, t.losses[i].Gone
+}
+
+// goneWith returns the last loss of a CRD in the group of an APIService.
+func (t *tracer) goneWith(api *object.Object) (int, bool) {
+	for i, l := range slices.Backward(t.losses) {
+		d := l.Object
+		if d.Is(object.CRD) && groupOfName(d.Name) == groupOfName(api.Name) {
+			return i, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,245 @@
+package past
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// identity is one of the objects that a place had.
+type identity struct {
+	object.Coordinates
+	uid types.UID
+}
+
+func identityOf(r object.Ref) identity { return identity{r.Coordinates(), r.UID} }
+
+// world is the known state of a cluster at a revision.
+type world struct {
+	resources *object.Resources
+	shelves   map[schema.GroupKind]map[object.Coordinates]*object.Object
+	// absent are the places that are known to be empty.
+	absent map[object.Coordinates]bool
+	// pods has the pods by namespace.
+	pods map[string]map[object.Coordinates]*object.Object
+	// guessed are objects whose state before their first change was inferred from it.
+	guessed map[identity]bool
+}
+
+func emptyWorld(resources *object.Resources) *world {
+	return &world{
+		resources: resources, absent: map[object.Coordinates]bool{}, pods: map[string]map[object.Coordinates]*object.Object{}, guessed: map[identity]bool{},
+		shelves: map[schema.GroupKind]map[object.Coordinates]*object.Object{},
+	}
+}
+
+// worldAt returns the world at the beginning of p.
+func worldAt(p *Record, changes []Change) *world {
+	w := emptyWorld(servedIn(p, changes))
+	for _, o := range p.Standing {
+		w.put(o)
+	}
+	for _, ref := range p.Absent {
+		w.absent[ref.Coordinates()] = true
+	}
+	limited := map[schema.GroupKind]bool{}
+	for _, l := range p.Limits {
+		limited[schema.GroupKind{Group: l.Resource.Group, Kind: l.Resource.Kind}] = true
+	}
+	seen := map[object.Coordinates]bool{}
+	for i := range changes {
+		c := &changes[i]
+		at := c.Object.Ref.Coordinates()
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		w.drop(at)
+		switch {
+		case c.Type == object.Added:
+			w.absent[at] = !limited[schema.GroupKind{Group: at.Group, Kind: at.Kind}]
+		case c.Old != nil:
+			w.put(c.Old)
+		case c.Type == object.Deleted, !c.Object.BeingDeleted():
+			// A deletion without an earlier change shows the state from the beginning. An object
+			// that is not being deleted was not before either.
+			w.put(c.Object)
+		case began(p) != 0 && c.Object.Deleted() > began(p):
+			o := c.Object.Clone()
+			life := o.Edit()
+			life.DeletionTimestamp, life.GracePeriod = 0, nil
+			w.put(o)
+			w.guessed[identityOf(o.Ref)] = true
+		default:
+			delete(w.absent, at)
+		}
+	}
+	return w
+}
+
+// began returns a time that is certainly after the beginning of the past, with an allowance for
+// different clocks; 0 if unknown.
+func began(p *Record) int64 {
+	for _, tick := range p.Clock.Ticks() {
+		if tick.Revision > p.From.Revision {
+			return tick.Time + apart
+		}
+	}
+	return 0
+}
+
+func (w *world) put(o *object.Object) {
+	at := o.Ref.Coordinates()
+	kind := schema.GroupKind{Group: at.Group, Kind: at.Kind}
+	if w.shelves[kind] == nil {
+		w.shelves[kind] = map[object.Coordinates]*object.Object{}
+	}
+	if o.Is(object.Pod) {
+		if w.pods[at.Namespace] == nil {
+			w.pods[at.Namespace] = map[object.Coordinates]*object.Object{}
+		}
+		w.pods[at.Namespace][at] = o
+	}
+	w.shelves[kind][at] = o
+	delete(w.absent, at)
+}
+
+func (w *world) drop(at object.Coordinates) {
+	delete(w.shelves[schema.GroupKind{Group: at.Group, Kind: at.Kind}], at)
+	if at.Kind == object.Pod.Kind && at.Group == "" {
+		delete(w.pods[at.Namespace], at)
+	}
+}
+
+// find returns the object in a place. It returns nil and true if the place is empty, nil and false
+// if that is unknown.
+func (w *world) find(at object.Coordinates) (o *object.Object, known bool) {
+	o = w.shelves[schema.GroupKind{Group: at.Group, Kind: at.Kind}][at]
+	return o, o != nil || w.absent[at]
+}
+
+// locate returns the place that a reference names, by the resource that serves it.
+func (w *world) locate(ref object.Ref) (object.Coordinates, object.Resource, error) {
+	r, err := w.resources.For(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return ref.Coordinates(), r, err
+	}
+	at := object.Coordinates{Group: r.Group, Kind: r.Kind, Namespace: ref.Namespace, Name: ref.Name}
+	if !r.Namespaced {
+		at.Namespace = ""
+	}
+	return at, r, nil
+}
+
+// Resource maps an apiVersion and kind to the resource that serves it.
+func (w *world) Resource(apiVersion, kind string) (object.Resource, error) {
+	return w.resources.For(apiVersion, kind)
+}
+
+// Get answers like an API server at that revision. Unknown objects are uncovered.
+func (w *world) Get(_ context.Context, ref object.Ref) (*object.Object, error) {
+	at, r, err := w.locate(ref)
+	switch {
+	case err != nil:
+		return nil, err
+	case !r.Served():
+		return nil, apierrors.NewNotFound(r.GroupResource(), ref.Name)
+	case r.Namespaced && ref.Namespace == "":
+		return nil, &object.NamespaceRequiredError{Ref: ref}
+	}
+	o, known := w.find(at)
+	switch {
+	case o != nil:
+		return o, nil
+	case known:
+		return nil, apierrors.NewNotFound(r.GroupResource(), ref.Name)
+	default:
+		return nil, &object.UncoveredError{Ref: ref}
+	}
+}
+
+// all returns all objects in a fixed order.
+func (w *world) all() []*object.Object {
+	var list []*object.Object
+	for _, shelf := range w.shelves {
+		for _, o := range shelf {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return list
+}
+
+// witness shows the world to a controller and records what it would delete.
+type witness struct {
+	*world
+	due []*object.Object
+}
+
+// Resources returns the resources that were served at some time.
+func (w *witness) Resources() *object.Resources { return w.resources }
+
+// Objects returns all objects.
+func (w *witness) Objects() []*object.Object { return w.all() }
+
+// ObjectsOf returns the objects of one resource.
+func (w *witness) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+	return w.Select(gr, namespace, func(*object.Object) bool { return true })
+}
+
+// Select returns the objects of one resource that match.
+func (w *witness) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+	r, ok := w.resources.Preferred(gr)
+	if !ok {
+		return nil
+	}
+	var list []*object.Object
+	for _, o := range w.shelves[schema.GroupKind{Group: r.Group, Kind: r.Kind}] {
+		if (namespace == "" || o.Namespace == namespace) && match(o) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int {
+		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return list
+}
+
+// Writes returns 0: nothing is written to the past.
+func (*witness) Writes() uint64 { return 0 }
+
+// Delete records that the controller would delete the object.
+func (w *witness) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
+	if o, _ := w.find(ref.Coordinates()); o != nil {
+		w.due = append(w.due, o)
+	}
+	return nil
+}
+
+// DeleteCollection does nothing.
+func (*witness) DeleteCollection(context.Context, object.Resource, string, labels.Selector, metav1.DeleteOptions) error {
+	return nil
+}
+
+// DeleteStored does nothing.
+func (*witness) DeleteStored(context.Context, schema.GroupResource, string) error { return nil }
+
+// Update does nothing.
+func (*witness) Update(_ context.Context, o *object.Object) (*object.Object, error) { return o, nil }
+
+// Patch does nothing.
+func (*witness) Patch(context.Context, object.Ref, object.Patch) error { return nil }
+
+// Finalize does nothing.
+func (*witness) Finalize(_ context.Context, o *object.Object) (*object.Object, error) { return o, nil }

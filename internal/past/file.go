@@ -1,0 +1,319 @@
+package past
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/zstd"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// formatVersion is increased when an older reader would misunderstand a newer file.
+const formatVersion = 2
+
+// mark is the beginning of every file.
+const mark = `{"kubectlGCHistory":`
+
+// title is the first line of a file.
+type title struct {
+	Format  int       `json:"kubectlGCHistory"`
+	Cluster Cluster   `json:"cluster"`
+	Created time.Time `json:"created,omitzero"`
+	// Secrets is true if the file has the content of Secrets.
+	Secrets bool `json:"secrets,omitzero"`
+	// From and To are the moments between which the history is complete, except for the limits.
+	From savedMoment `json:"from"`
+	To   savedMoment `json:"to"`
+}
+
+// Cluster is the cluster of a history.
+type Cluster struct {
+	UID     types.UID `json:"uid,omitzero"`
+	Server  string    `json:"server,omitzero"`
+	Context string    `json:"context,omitzero"`
+	Version string    `json:"version,omitzero"`
+}
+
+// entry is a line after the first one. Exactly one field is set.
+type entry struct {
+	Served    []snapshot.StoredResource `json:"served,omitempty"`
+	Limit     *limit                    `json:"limit,omitzero"`
+	Tick      *savedMoment              `json:"tick,omitzero"`
+	Stood     *snapshot.StoredObject    `json:"stood,omitzero"`
+	Elsewhere *snapshot.StoredObject    `json:"elsewhere,omitzero"`
+	Absent    *ref                      `json:"absent,omitzero"`
+	Change    *change                   `json:"change,omitzero"`
+	Body      *savedBody                `json:"body,omitzero"`
+	// SHA256 is the hash of all lines before it. Only the last line has it.
+	SHA256 []byte `json:"sha256,omitempty"`
+}
+
+type limit struct {
+	Resource snapshot.StoredResource `json:"resource"`
+	From     savedMoment             `json:"from,omitzero"`
+	Listed   bool                    `json:"listed,omitzero"`
+	Why      string                  `json:"why,omitzero"`
+}
+
+type ref struct {
+	APIVersion string    `json:"apiVersion,omitzero"`
+	Kind       string    `json:"kind,omitzero"`
+	Namespace  string    `json:"namespace,omitzero"`
+	Name       string    `json:"name,omitzero"`
+	UID        types.UID `json:"uid,omitzero"`
+}
+
+// savedKind is a kind without its version.
+type savedKind struct {
+	Group string `json:"group,omitzero"`
+	Kind  string `json:"kind"`
+}
+
+func kindOf(r object.Ref) savedKind { return savedKind{r.Group(), r.Kind} }
+
+// change is a write.
+type change struct {
+	Revision uint64 `json:"revision"`
+	// After and Unseen are as in Change.
+	After  uint64                 `json:"after,omitzero"`
+	Unseen bool                   `json:"unseen,omitzero"`
+	Type   object.EventType       `json:"type,omitzero"`
+	Object *snapshot.StoredObject `json:"object"`
+	Old    *snapshot.StoredObject `json:"old,omitzero"`
+}
+
+// savedBody is a whole object that existed from one revision until another one.
+type savedBody struct {
+	Kind  savedKind      `json:"kind"`
+	From  uint64         `json:"from"`
+	Until uint64         `json:"until"`
+	Text  jsontext.Value `json:"text"`
+	// uid is the uid in Text.
+	uid types.UID
+}
+
+// savedMoment is a Moment.
+type savedMoment struct {
+	Revision uint64 `json:"revision,omitzero"`
+	Time     int64  `json:"time,omitzero"`
+}
+
+func (t savedMoment) moment() Moment { return Moment(t) }
+
+// SaveOptions configures Save.
+type SaveOptions struct {
+	Cluster Cluster
+	Created time.Time
+	// Secrets is true if the content of Secrets is saved.
+	Secrets bool
+}
+
+// Saved counts the saved objects.
+type Saved struct {
+	// Bodies are whole objects, Lacking those with only metadata.
+	Bodies, Lacking int
+}
+
+// Save writes a past to f. For each lost object it adds the whole content just before its deletion
+// began, read from from.
+func Save(ctx context.Context, f io.Writer, record *Record, from Source, o SaveOptions) (Saved, error) {
+	w, err := newWriter(f)
+	if err != nil {
+		return Saved{}, err
+	}
+	w.add(title{
+		Format: formatVersion, Cluster: o.Cluster, Created: o.Created.UTC(), Secrets: o.Secrets,
+		From: savedMoment(record.From), To: savedMoment(record.To),
+	})
+	w.past(record)
+	s := &saver{ctx: ctx, w: w, from: from}
+	for _, p := range pagesOf(record, o.Secrets) {
+		if err := s.page(p); err != nil {
+			return s.Saved, err
+		}
+	}
+	return s.Saved, w.end()
+}
+
+// writer writes lines.
+type writer struct {
+	pack *zstd.Encoder
+	sum  hash.Hash
+	to   io.Writer
+	err  error
+}
+
+func newWriter(f io.Writer) (*writer, error) {
+	pack, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	return &writer{pack: pack, sum: sum, to: io.MultiWriter(pack, sum)}, nil
+}
+
+// add writes a line. The first error is returned by end.
+func (w *writer) add(line any) {
+	text, err := json.Marshal(line, json.Deterministic(true))
+	if w.err == nil && err == nil {
+		_, err = w.to.Write(append(text, '\n'))
+	}
+	w.err = cmp.Or(w.err, err)
+}
+
+// end writes the last line.
+func (w *writer) end() error {
+	w.add(entry{SHA256: w.sum.Sum(nil)})
+	return errors.Join(w.err, w.pack.Close())
+}
+
+// past writes everything except whole objects.
+func (w *writer) past(p *Record) {
+	w.add(entry{Served: snapshot.StoreResources(p.Resources)})
+	for i := range p.Limits {
+		l := &p.Limits[i]
+		w.add(entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: savedMoment(l.From), Listed: l.Listed, Why: l.Why}})
+	}
+	for _, t := range p.Clock.Ticks() {
+		w.add(entry{Tick: new(savedMoment(t))})
+	}
+	for _, o := range p.Standing {
+		w.add(entry{Stood: snapshot.StoreObject(o)})
+	}
+	for _, o := range p.Elsewhere {
+		w.add(entry{Elsewhere: snapshot.StoreObject(o)})
+	}
+	for _, r := range p.Absent {
+		w.add(entry{Absent: new(ref(r))})
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		e := &change{Revision: c.Revision, After: c.After, Unseen: c.Unseen, Type: c.Type, Object: snapshot.StoreObject(c.Object)}
+		if c.Old != nil {
+			e.Old = snapshot.StoreObject(c.Old)
+		}
+		w.add(entry{Change: e})
+	}
+}
+
+// page has losses of one kind and namespace.
+type page struct {
+	of Collection
+	// wanted are ordered by the beginning of the loss. An object may be lost more than once.
+	wanted []*Loss
+}
+
+// pagesOf groups the losses into as few lists as possible, each just before the first of its
+// losses.
+func pagesOf(record *Record, secrets bool) []*page {
+	pages := map[Collection]*page{}
+	losses := Trace(record).Losses
+	for i := range losses {
+		l := &losses[i]
+		r := l.Object.Ref
+		if r.Is(object.Secret) && !secrets {
+			continue
+		}
+		at := Collection{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace}
+		p := pages[at]
+		if p == nil {
+			p = &page{of: at}
+			p.of.Revision = before(l, record)
+			pages[at] = p
+		}
+		p.wanted = append(p.wanted, l)
+		p.of.Revision = min(p.of.Revision, before(l, record))
+	}
+	return slices.SortedFunc(maps.Values(pages), func(a, b *page) int {
+		return cmp.Or(cmp.Compare(a.of.APIVersion, b.of.APIVersion), cmp.Compare(a.of.Kind, b.of.Kind), cmp.Compare(a.of.Namespace, b.of.Namespace))
+	})
+}
+
+// before returns the last revision before a loss began.
+func before(l *Loss, record *Record) uint64 {
+	if l.Asked <= record.From.Revision {
+		return record.From.Revision
+	}
+	return l.Asked - 1
+}
+
+// saver writes whole objects.
+type saver struct {
+	Saved
+	ctx  context.Context //nolint:containedctx // of one Save
+	w    *writer
+	from Source
+}
+
+// single is the largest number of objects of a page that are read one by one.
+const single = 8
+
+func (s *saver) page(p *page) error {
+	found := map[*Loss]bool{}
+	if len(p.wanted) > single {
+		if err := s.read(p.of, p.wanted, found); err != nil {
+			return err
+		}
+	}
+	for _, l := range p.wanted {
+		if found[l] {
+			continue
+		}
+		one := p.of
+		one.Name = l.Object.Name
+		one.Revision = max(p.of.Revision, l.Asked-min(l.Asked, 1))
+		if err := s.read(one, []*Loss{l}, found); err != nil {
+			return err
+		}
+		if !found[l] {
+			s.Lacking++
+		}
+	}
+	return nil
+}
+
+// read saves the wanted objects of a list, except those that changed between it and their loss.
+func (s *saver) read(of Collection, wanted []*Loss, found map[*Loss]bool) error {
+	by := map[types.UID][]*Loss{}
+	for _, l := range wanted {
+		by[l.Object.UID] = append(by[l.Object.UID], l)
+	}
+	err := s.from.Bodies(s.ctx, of, func(raw []byte) error {
+		var id bodyIdentity
+		if err := json.Unmarshal(raw, &id); err != nil {
+			return err
+		}
+		for _, l := range by[id.Metadata.UID] {
+			until := max(l.Asked, of.Revision+1)
+			if found[l] || until > of.Revision+1 && id.Metadata.ResourceVersion != l.Object.ResourceVersion {
+				continue
+			}
+			found[l] = true
+			s.Bodies++
+			version, err := strconv.ParseUint(id.Metadata.ResourceVersion, 10, 64)
+			if err != nil || version == 0 || version > of.Revision {
+				version = of.Revision
+			}
+			s.w.add(entry{Body: &savedBody{Kind: kindOf(l.Object.Ref), From: version, Until: until, Text: raw}})
+		}
+		return nil
+	})
+	if _, unserved := errors.AsType[*object.UnknownKindError](err); unserved || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,390 @@
+package past
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// LostQuestion selects what an account is asked for.
+type LostQuestion struct {
+	// Source is where the history was read.
+	Source report.Source
+	// Namespace limits the question to one namespace; empty for all.
+	Namespace string
+	// Objects limits the question to these objects, in any version and with any uid; nil for all.
+	Objects []object.Ref
+	// Since limits how far back the question goes, and SinceRevision does the same in revisions; 0
+	// for all of the history.
+	Since         time.Duration
+	SinceRevision uint64
+	// Undo: deleted objects can be brought back. File has the flags that name the file with their
+	// content; empty for the cluster itself.
+	Undo bool
+	File string
+}
+
+// LostDocument returns the answer of the account to the question.
+func LostDocument(a *Account, q LostQuestion) *report.Lost {
+	d := &document{index: indexOf(a, &q), a: a, q: q, picked: story(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
+		APIVersion: report.APIVersion, Kind: "Lost", Source: q.Source, Namespace: q.Namespace,
+		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
+		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
+	}}
+	for _, ref := range q.Objects {
+		d.out.Targets = append(d.out.Targets, report.RefOf(ref))
+	}
+	d.addLosses()
+	d.addAgain()
+	d.addRequests()
+	d.addLimits()
+	d.addLog()
+	d.out.Complete = !d.out.Short && d.out.SinceIgnored == "" && len(d.out.Gaps)+len(d.out.Limits) == 0
+	if q.Undo {
+		d.addUndo()
+	}
+	return d.out
+}
+
+// document is a document under construction.
+type document struct {
+	index
+	a *Account
+	q LostQuestion
+	// picked has a flag for each loss that is part of the answer.
+	picked []bool
+	// above has the topmost controllers of objects, computed on first use.
+	above map[types.UID]types.UID
+	// took has the losses of each request in the document, by their indexes in it.
+	took [][]int
+	out  *report.Lost
+}
+
+func (d *document) addLosses() {
+	for i := range d.a.Losses {
+		if !d.picked[i] {
+			continue
+		}
+		l := &d.a.Losses[i]
+		out := report.Loss{
+			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.usual[i],
+			Sent: sentOf(l.Sent, l.Match),
+		}
+		if l.Gone != 0 {
+			gone := d.notBefore(d.a.Past.Clock.At(l.Gone), l)
+			if l.Gone == l.Asked {
+				gone = out.Began
+			}
+			out.Gone = &gone
+		}
+		if !l.Orphaned {
+			out.Policy = policyNames[l.Policy]
+		}
+		for _, owner := range l.Owners {
+			out.Owners = append(out.Owners, report.RefOf(owner))
+		}
+		for _, other := range l.Or {
+			out.Or = append(out.Or, causeOf(other))
+		}
+		if l.Contradicts != nil {
+			against := causeOf(*l.Contradicts)
+			out.Contradicts = &against
+		}
+		if d.q.isNamed(l.Object.Ref) {
+			d.addFate(&out, l)
+		}
+		if r := l.Cause.Request; r >= 0 {
+			d.took[r] = append(d.took[r], len(d.out.Losses))
+		}
+		d.out.Losses = append(d.out.Losses, out)
+		count(&d.out.Summary, &out)
+	}
+}
+
+// began returns when a loss began. If it was requested directly, the time of the request is the most
+// precise.
+func (d *document) began(l *Loss) report.Moment {
+	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Asked {
+		return momentOf(d.a.Requests[r].At)
+	}
+	return d.notBefore(d.a.Past.Clock.At(l.Asked), l)
+}
+
+// notBefore returns m as a moment of a loss. The clock may be some seconds early. No loss is earlier
+// than its request, and the audit log may have the exact time of that.
+func (d *document) notBefore(m Moment, l *Loss) report.Moment {
+	if r := l.Cause.Request; r >= 0 && m.Time != 0 && m.Revision >= d.a.Requests[r].At.Revision {
+		m.Time = max(m.Time, d.a.Requests[r].At.Time)
+	}
+	return momentOf(m)
+}
+
+func count(sum *report.LostSummary, l *report.Loss) {
+	switch {
+	case l.Routine:
+		sum.Routine++
+		return
+	case l.State == report.LossDeleted:
+		sum.Deleted++
+	case l.State == report.LossBeingDeleted:
+		sum.BeingDeleted++
+	default:
+		sum.Orphaned++
+	}
+	if l.Request == 0 {
+		sum.WithoutRequest++
+	}
+}
+
+// addRequests adds the requests that a loss of the document refers to. They keep their numbers of the
+// account.
+func (d *document) addRequests() {
+	named := map[int]bool{}
+	for i := range d.out.Losses {
+		l := &d.out.Losses[i]
+		named[l.Request] = true
+		for _, other := range l.Or {
+			named[other.Request] = true
+		}
+	}
+	elsewhere := map[object.Coordinates]bool{}
+	for i := range d.a.Requests {
+		r := &d.a.Requests[i]
+		objects, took := d.objectsOf(r), r.Took
+		if len(objects) < len(r.Losses) {
+			took = len(d.took[i])
+		}
+		switch usual := !d.missed[i]; {
+		case named[i+1]:
+			d.out.Requests = append(d.out.Requests, report.LostRequest{
+				N: i + 1, Objects: objects, Policy: policyNames[r.Policy], At: momentOf(r.At),
+				Certain: r.Certain, Took: took, ByKind: d.byKind(d.took[i]), Routine: usual,
+				Sent: d.senderOf(r),
+			})
+		case !usual && d.q.Objects == nil:
+			for _, o := range objects { // once, even if it was created and deleted several times
+				if at := object.Ref(o).Coordinates(); !elsewhere[at] {
+					elsewhere[at] = true
+					d.out.Elsewhere = append(d.out.Elsewhere, o)
+				}
+			}
+		}
+	}
+}
+
+// objectsOf returns the objects of a request that are part of the question; all of them if none is.
+func (d *document) objectsOf(r *Request) []report.Ref {
+	var all, asked []report.Ref
+	for _, l := range r.Losses {
+		ref := report.RefOf(d.a.Losses[l].Object.Ref)
+		all = append(all, ref)
+		if d.picked[l] {
+			asked = append(asked, ref)
+		}
+	}
+	if len(asked) > 0 {
+		return sorted(asked)
+	}
+	return sorted(all)
+}
+
+var policyNames = map[Propagation]string{Background: "Background", Foreground: "Foreground", Orphan: "Orphan"}
+
+func stateOf(l *Loss) report.LossState {
+	switch {
+	case l.Orphaned:
+		return report.LossOrphaned
+	case l.Gone == 0:
+		return report.LossBeingDeleted
+	default:
+		return report.LossDeleted
+	}
+}
+
+func causeOf(c Cause) report.LossCause {
+	out := report.LossCause{Code: string(c.Code), Request: c.Request + 1}
+	if c.By != (object.Ref{}) {
+		by := report.RefOf(c.By)
+		out.By = &by
+	}
+	return out
+}
+
+func momentOf(m Moment) report.Moment {
+	out := report.Moment{Revision: int64(m.Revision)}
+	if m.Time != 0 {
+		out.Time = time.Unix(m.Time, 0).UTC().Format(time.RFC3339)
+	}
+	return out
+}
+
+// addLog adds what was read from audit logs.
+func (d *document) addLog() {
+	if log := d.a.Past.Log; log != nil {
+		d.out.AuditLog = &report.AuditLog{From: formatMicros(log.First), To: formatMicros(log.Last), Requests: len(log.Requests), CutOff: log.Cut}
+	}
+}
+
+// sentOf converts a request of the audit log; nil for nil.
+func sentOf(r *AuditedRequest, match Match) *report.Sent {
+	if r == nil {
+		return nil
+	}
+	out := &report.Sent{
+		Verb: string(r.Verb), User: r.User, ImpersonatedUser: r.Impersonated, UserAgent: r.Agent, SourceIPs: r.Addresses,
+		Time: formatMicros(r.Received), AuditIDs: []string{r.ID}, MatchedBy: string(match),
+	}
+	if r.Options != nil {
+		out.Options = &report.SentOptions{PropagationPolicy: r.Options.Policy, GracePeriodSeconds: r.Options.Grace}
+	}
+	return out
+}
+
+// senderOf returns the sender of a request with all its parts. MatchedBy is that of the least certain
+// part.
+func (d *document) senderOf(r *Request) *report.Sent {
+	if len(r.Sent) == 0 {
+		return nil
+	}
+	match := ByUID
+	for _, i := range r.Losses {
+		if l := &d.a.Losses[i]; l.Sent != nil && (l.Match == BySelector || match == ByUID) {
+			match = l.Match
+		}
+	}
+	out := sentOf(r.Sent[0], match)
+	for _, other := range r.Sent[1:] {
+		out.AuditIDs = append(out.AuditIDs, other.ID)
+	}
+	return out
+}
+
+// formatMicros formats a time in microseconds; empty for 0, which means unknown.
+func formatMicros(at int64) string {
+	if at == 0 {
+		return ""
+	}
+	return time.UnixMicro(at).UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+}
+
+// clockTick is the maximum distance, in seconds, between known times of a cluster.
+const clockTick = 15
+
+// addLimits adds which parts of the requested history are unknown.
+func (d *document) addLimits() {
+	record := d.a.Past
+	switch {
+	case d.q.SinceRevision != 0:
+		d.out.Asked = &report.Moment{Revision: int64(d.q.SinceRevision)}
+		d.out.Short = record.From.Revision > d.q.SinceRevision
+	case d.q.Since != 0 && record.Timeless:
+		d.out.SinceIgnored = ignored(record)
+	case d.q.Since != 0 && record.To.Time != 0:
+		since := record.To.Time - int64(d.q.Since/time.Second)
+		d.out.Asked = &report.Moment{Time: momentOf(Moment{Time: since}).Time}
+		d.out.Short = record.From.Time == 0 || record.From.Time > since+clockTick
+	}
+	for i := range record.Limits {
+		l := &record.Limits[i]
+		if d.matters(l.Resource) {
+			d.addLimit(l)
+		}
+	}
+	d.addGoneKinds()
+	slices.SortFunc(d.out.Limits, func(a, b report.HistoryLimit) int {
+		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
+	})
+	slices.SortFunc(d.out.Gaps, func(a, b report.Gap) int {
+		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
+	})
+}
+
+// ignored returns why the revision of a time is unknown.
+func ignored(record *Record) report.SinceIgnored {
+	for i := range record.Limits {
+		if l := &record.Limits[i]; l.Resource.Is(object.Lease) && isForbidden(l) {
+			return report.LeasesForbidden
+		}
+	}
+	return report.NoLeaseRenewed
+}
+
+func isForbidden(l *Limit) bool { return strings.Contains(strings.ToLower(l.Why), "forbidden") }
+
+// addGoneKinds adds gaps for the kinds of CRDs that are gone, or exist again in a form that cannot
+// read the old objects: these are not shown. A file still shows the objects that it has.
+func (d *document) addGoneKinds() {
+	crds := definitionsOf(d.a)
+	for i := range d.a.Losses {
+		l := &d.a.Losses[i]
+		crd := l.Object.Definition()
+		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || !d.matters(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
+			continue
+		}
+		now := crds.of(l)
+		switch version := cmp.Or(now.lacks, crd.Versions[0].Name); {
+		case !now.served && len(now.last.Versions) > 0:
+			d.addGoneKind(report.Gap{APIVersion: crd.Group + "/" + now.last.Versions[0].Name, Resource: crd.Plural, Why: string(reason.CRDGone)})
+		case now.unread != "" && d.q.Source.Type == "cluster":
+			d.addGoneKind(report.Gap{APIVersion: crd.Group + "/" + version, Resource: crd.Plural, Why: string(now.unread)})
+		}
+	}
+}
+
+// addGoneKind adds a gap unless it is there already: a CRD may be deleted, created and deleted again.
+func (d *document) addGoneKind(g report.Gap) {
+	if !slices.Contains(d.out.Gaps, g) {
+		d.out.Gaps = append(d.out.Gaps, g)
+	}
+}
+
+// matters reports whether an object of the kind may be a subject of the question, or may have taken
+// one along.
+func (d *document) matters(r object.Resource) bool {
+	if d.q.Objects != nil && !d.takes() {
+		return d.bearing()[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+	}
+	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.Is(object.Namespace) || r.Is(object.CRD) ||
+		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })
+}
+
+// addLimit adds a kind with a history that starts later, has holes, or is missing.
+func (d *document) addLimit(l *Limit) {
+	gap := report.Gap{APIVersion: l.Resource.APIVersion(), Resource: l.Resource.Name, Matters: true}
+	switch {
+	case l.From.Revision > d.a.Past.From.Revision:
+		d.out.Limits = append(d.out.Limits, report.HistoryLimit{
+			APIVersion: gap.APIVersion, Resource: gap.Resource, From: momentOf(l.From), Listed: l.Listed, Why: coded(reason.Expired, l.Why),
+		})
+		return
+	case l.From.Revision != 0:
+		gap.Why = coded(reason.Partial, l.Why)
+	case isForbidden(l):
+		gap.Why = coded(reason.Forbidden, l.Why)
+	default:
+		gap.Why = coded(reason.ListFailed, l.Why)
+	}
+	d.out.Gaps = append(d.out.Gaps, gap)
+}
+
+var hasCode = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(: |$)`)
+
+// coded returns why something is unknown, with a code in front.
+func coded(code reason.Code, why string) string {
+	switch {
+	case hasCode.MatchString(why):
+		return why
+	case why == "":
+		return string(code)
+	}
+	return string(code) + ": " + why
+}

@@ -1,0 +1,346 @@
+package past
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// itself reports whether an object is the namespace of the question, or named in it.
+func (q *LostQuestion) itself(r object.Ref) bool {
+	if q.Objects == nil {
+		return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace
+	}
+	return q.isNamed(r)
+}
+
+// pick marks the losses that the question is about: those in the namespace or named, and all that
+// were deleted because of a request to delete such an object.
+func pick(a *Account, q LostQuestion) []bool {
+	below := q.below(a)
+	picked := make([]bool, len(a.Losses))
+	for i := range a.Losses {
+		l := &a.Losses[i]
+		inside := q.Objects == nil && (q.Namespace == "" || l.Object.Namespace == q.Namespace)
+		picked[i] = inside || q.itself(l.Object.Ref) || below(i)
+	}
+	return picked
+}
+
+// below returns a function that reports whether a loss was caused by a delete of an object of the
+// question. What the same request took for its other objects is not.
+func (q *LostQuestion) below(a *Account) func(loss int) bool {
+	all, some := make([]bool, len(a.Requests)), make([]bool, len(a.Requests))
+	for i := range a.Requests {
+		itself := func(l int) bool { return q.itself(a.Losses[l].Object.Ref) }
+		some[i] = slices.ContainsFunc(a.Requests[i].Losses, itself)
+		all[i] = some[i] && !slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return !itself(l) })
+	}
+	at := map[object.Coordinates]int{} // the last loss at each place
+	for i := range a.Losses {
+		at[a.Losses[i].Object.Ref.Coordinates()] = i
+	}
+	known := map[int]bool{} // results so far
+	var went func(loss int) bool
+	went = func(loss int) bool {
+		is, ok := known[loss]
+		if ok {
+			return is
+		}
+		known[loss] = false // in a cycle, none was caused by the others
+		by := a.Losses[loss].Cause.By
+		if next, seen := at[by.Coordinates()]; by != (object.Ref{}) {
+			is = q.itself(by) || !seen || went(next) // if the cause was not seen, it may be the object
+		}
+		known[loss] = is
+		return is
+	}
+	return func(loss int) bool {
+		request := a.Losses[loss].Cause.Request
+		return request >= 0 && (all[request] || some[request] && went(loss))
+	}
+}
+
+// routine reports whether a loss is part of normal operation and so only of interest if it is named.
+func (q *LostQuestion) routine(l *Loss) bool {
+	if q.Objects != nil && q.itself(l.Object.Ref) {
+		return false
+	}
+	if l.Object.IsEvent() || l.Object.Generated() {
+		return true
+	}
+	if l.Cause.Request >= 0 {
+		return false
+	}
+	switch reason.Code(l.Cause.Code) {
+	case reason.ControllerChanged, reason.CleanedUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// routines marks the losses that are part of normal operation: those that Kubernetes itself causes,
+// and what they take along, such as the pods of a Job that exceeds the history limit of its CronJob.
+func (q *LostQuestion) routines(a *Account) []bool {
+	usual := make([]bool, len(a.Losses))
+	byUID := map[types.UID]int{}
+	for i := range a.Losses {
+		usual[i] = q.routine(&a.Losses[i])
+		if !a.Losses[i].Orphaned {
+			byUID[a.Losses[i].Object.UID] = i
+		}
+	}
+	for more := true; more; {
+		more = false
+		for i := range a.Losses {
+			l := &a.Losses[i]
+			by, seen := byUID[l.Cause.By.UID]
+			if usual[i] || !seen || !usual[by] || l.Cause.Request >= 0 || !collected(l) || q.Objects != nil && q.itself(l.Object.Ref) {
+				continue
+			}
+			usual[i], more = true, true
+		}
+	}
+	return usual
+}
+
+// index is precomputed over all losses.
+type index struct {
+	// usual marks the losses of normal operation.
+	usual []bool
+	// missed marks the requests, by users, that caused any other loss.
+	missed []bool
+	// crds has the kinds of deleted CRDs, which are no longer served.
+	crds map[schema.GroupKind]bool
+}
+
+func indexOf(a *Account, q *LostQuestion) index {
+	x := index{q.routines(a), make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
+	for i := range a.Losses {
+		l := &a.Losses[i]
+		if r := l.Cause.Request; r >= 0 && !x.usual[i] {
+			x.missed[r] = true
+		}
+		if crd := l.Object.Definition(); crd != nil {
+			x.crds[schema.GroupKind{Group: crd.Group, Kind: crd.Kind}] = true
+		}
+	}
+	return x
+}
+
+// byKind counts losses of the document by kind.
+func (d *document) byKind(losses []int) []report.LostCount {
+	var counts []report.LostCount
+	at := map[report.LostCount]int{}
+	for _, i := range losses {
+		l := &d.out.Losses[i]
+		key := report.LostCount{
+			APIVersion: l.Object.APIVersion, Kind: l.Object.Kind, State: l.State, Data: d.dataOf(l.Object), Routine: l.Routine,
+		}
+		n, ok := at[key]
+		if !ok {
+			n = len(counts)
+			at[key] = n
+			counts = append(counts, key)
+		}
+		counts[n].Count++
+	}
+	slices.SortFunc(counts, func(a, b report.LostCount) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State), cmp.Compare(b.Count, a.Count))
+	})
+	return counts
+}
+
+// dataOf returns which data an object held.
+func (d *document) dataOf(r report.Ref) report.Data {
+	switch {
+	case r.Is(object.PVC), r.Is(object.PV):
+		return report.VolumeData
+	case r.Is(object.Secret):
+		return report.SecretData
+	case d.crds[schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind}]:
+		return report.CustomData
+	case d.a.Past.Resources == nil:
+		return ""
+	}
+	if served, err := d.a.Past.Resources.For(r.APIVersion, r.Kind); err == nil && served.Custom {
+		return report.CustomData
+	}
+	return ""
+}
+
+func sorted(refs []report.Ref) []report.Ref {
+	slices.SortFunc(refs, func(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) })
+	return refs
+}
+
+// isNamed reports whether the question names an object.
+func (q *LostQuestion) isNamed(r object.Ref) bool {
+	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool { return samePlace(o, r) })
+}
+
+func samePlace(a, b object.Ref) bool {
+	return a.Kind == b.Kind && a.Group() == b.Group() && a.Namespace == b.Namespace && a.Name == b.Name
+}
+
+// story marks the losses that an answer is about: those of pick, and for named objects also what was
+// deleted with them, and what took them along: their owners, and so on up to the request. For an
+// instance that is not shown, it marks the deletion of its CRD.
+func story(a *Account, q LostQuestion) []bool {
+	picked := pick(a, q)
+	if q.Objects == nil {
+		return picked
+	}
+	at := map[types.UID]int{}
+	for i := range a.Losses {
+		if l := &a.Losses[i]; !l.Orphaned {
+			at[l.Object.UID] = i
+		}
+	}
+	for _, i := range a.With(func(l *Loss) bool { return q.isNamed(l.Object.Ref) }) {
+		picked[i] = true
+	}
+	var up func(l *Loss)
+	up = func(l *Loss) {
+		uids := []types.UID{l.Cause.By.UID}
+		for _, owner := range l.Object.Owners {
+			uids = append(uids, owner.UID)
+		}
+		for _, uid := range uids {
+			if next, ok := at[uid]; ok && !picked[next] && a.Losses[next].Asked <= l.Asked {
+				picked[next] = true
+				up(&a.Losses[next])
+			}
+		}
+	}
+	for _, o := range q.Objects {
+		seen := false
+		for i := range a.Losses {
+			if samePlace(o, a.Losses[i].Object.Ref) {
+				seen = true
+				up(&a.Losses[i])
+			}
+		}
+		for i := range a.Losses {
+			crd := a.Losses[i].Object.Definition()
+			picked[i] = picked[i] || !seen && crd != nil && o.Group() == crd.Group && o.Kind == crd.Kind
+		}
+	}
+	return picked
+}
+
+// bearing returns the kinds that may have taken a named object along, and its own kind. If the cause
+// of its deletion is unknown, only its own kind is returned.
+func (d *document) bearing() map[schema.GroupKind]bool {
+	kinds := map[schema.GroupKind]bool{}
+	add := func(ref object.Ref) { kinds[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}] = true }
+	for _, o := range d.q.Objects {
+		add(o)
+	}
+	served := d.a.Past.Resources
+	if served == nil {
+		served = &object.Resources{}
+	}
+	for i := range d.a.Losses {
+		if l := &d.a.Losses[i]; d.picked[i] {
+			add(l.Object.Ref)
+			for _, ref := range Around(l.Object, served) {
+				add(ref)
+			}
+		}
+	}
+	return kinds
+}
+
+// takes reports whether a named object took others along, or must have. These may be of any kind.
+func (d *document) takes() bool {
+	for i := range d.a.Losses {
+		l := &d.a.Losses[i]
+		if d.picked[i] && (d.q.isNamed(l.Cause.By) || d.q.isNamed(l.Object.Ref) && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD))) {
+			return true
+		}
+	}
+	return false
+}
+
+// addFate adds to the loss of a named object its owners and its replacements. A replacement was
+// created by its controller since, or by another one of the same Deployment, which may have done so
+// earlier.
+func (d *document) addFate(out *report.Loss, l *Loss) {
+	for _, owner := range l.Object.Owners {
+		out.OwnersThen = append(out.OwnersThen, report.RefOf(d.served(owner.In(l.Object.Namespace))))
+	}
+	mine, ok := l.Object.Controller()
+	if !ok || l.Orphaned {
+		return
+	}
+	top := d.controllers()
+	made := map[object.Ref]bool{}
+	for i := range d.a.Past.Changes {
+		c := &d.a.Past.Changes[i]
+		ref := c.Object.Ref
+		if ref.Kind != l.Object.Kind || ref.Group() != l.Object.Group() || top[ref.UID] != top[l.Object.UID] {
+			continue
+		}
+		controller, _ := c.Object.Controller()
+		switch {
+		case c.Type == object.Deleted || c.Object.BeingDeleted():
+			delete(made, ref)
+		case c.Type == object.Added && (c.Revision >= l.Asked || controller.UID != mine.UID):
+			made[ref] = true
+		}
+	}
+	for ref := range made {
+		out.ReplacedBy = append(out.ReplacedBy, report.RefOf(ref))
+	}
+	sorted(out.ReplacedBy)
+}
+
+// served returns a reference to an owner, without a namespace if its kind has none.
+func (d *document) served(ref object.Ref) object.Ref {
+	if d.a.Past.Resources != nil {
+		if r, err := d.a.Past.Resources.For(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
+			ref.Namespace = ""
+		}
+	}
+	return ref
+}
+
+// controllers returns the topmost controllers of objects. For a pod this is the Deployment, which
+// replaces the pods of one ReplicaSet by those of another.
+func (d *document) controllers() map[types.UID]types.UID {
+	if d.above != nil {
+		return d.above
+	}
+	first := map[types.UID]types.UID{}
+	note := func(o *object.Object) {
+		if ref, ok := o.Controller(); ok {
+			first[o.UID] = ref.UID
+		}
+	}
+	for _, o := range d.a.Past.Standing {
+		note(o)
+	}
+	for i := range d.a.Past.Changes {
+		note(d.a.Past.Changes[i].Object)
+	}
+	d.above = map[types.UID]types.UID{}
+	for uid, last := range first {
+		for range len(first) {
+			next, ok := first[last]
+			if !ok {
+				break
+			}
+			last = next
+		}
+		d.above[uid] = last
+	}
+	return d.above
+}

@@ -1,0 +1,251 @@
+package past
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// slack is how long an undo command stays valid after it was printed.
+const slack = 2 * time.Minute
+
+// addUndo adds the command that brings back the losses, or saves them if none can come back yet. It
+// reaches back a little further than the first loss, because it is run later.
+func (d *document) addUndo() {
+	if len(d.q.Objects) == 1 && !d.isThere(d.q.Objects[0]) {
+		d.addUndoOf(d.q.Objects[0])
+		return
+	}
+	first, found := int64(0), false
+	var where []string
+	asked := map[int]bool{} // the requests that caused any of it
+	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l) })
+	for i := range d.out.Losses {
+		l := &d.out.Losses[i]
+		if wanted := comesBack(d.out, l) || later && waits(d.out, l); !wanted {
+			continue
+		}
+		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
+		if !found || at < first {
+			first, found = at, true
+		}
+		where = append(where, spaceOf(l.Object))
+		asked[l.Request] = true
+	}
+	if !found {
+		return
+	}
+	for i := range d.out.Requests {
+		r := &d.out.Requests[i]
+		if !asked[r.N] {
+			continue
+		}
+		for _, o := range r.Objects { // a CRD is created before its instances
+			if !o.Is(object.CRD) || d.q.Namespace == "" {
+				where = append(where, spaceOf(o))
+			} else if at := d.a.Past.Clock.Earliest(uint64(r.At.Revision)).Time; at != 0 {
+				first = min(first, at) // it comes with its instances in the namespace
+			}
+		}
+	}
+	act := d.bringBack(first)
+	slices.Sort(where)
+	if where = slices.Compact(where); len(where) == 1 {
+		act.Target.Namespace = where[0]
+	}
+	d.advise(act, later)
+}
+
+// isThere reports whether a deleted namespace exists: it is Terminating, or was created again. Its
+// content may still be missing.
+func (d *document) isThere(named object.Ref) bool {
+	return named.Is(object.Namespace) && slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool {
+		return samePlace(named, object.Ref(l.Object)) && (l.State == report.LossBeingDeleted || l.Again != "")
+	})
+}
+
+// advise adds the command of an undo, or the one that saves losses that cannot come back before their
+// namespace is gone.
+func (d *document) advise(act report.Act, later bool) {
+	effect := "brings it back"
+	if later {
+		act.Action, effect = report.SaveLost, "saves it in a backup"
+	}
+	d.out.Remedies = []report.Remedy{act.Remedy(effect)}
+}
+
+// bringBack returns an undo that reaches back to a time. It reaches back to the whole answer if the
+// undo could not map the time to a revision, and for a file, which does not change.
+func (d *document) bringBack(first int64) report.Act {
+	if d.q.File != "" {
+		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1)), Flags: d.q.File}
+	}
+	if first == 0 || d.a.Past.Timeless {
+		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1))}
+	}
+	return report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
+}
+
+// comesBack reports whether an undo would bring back a loss.
+func comesBack(of *report.Lost, l *report.Loss) bool {
+	return missing(l) && !slices.Contains(of.Terminating, spaceOf(l.Object))
+}
+
+// waits reports whether an undo can bring back a loss only after its namespace is gone.
+func waits(of *report.Lost, l *report.Loss) bool {
+	return missing(l) && slices.Contains(of.Terminating, spaceOf(l.Object))
+}
+
+// missing reports whether a user may want a loss back.
+func missing(l *report.Loss) bool {
+	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
+	return !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
+}
+
+// addUndoOf adds the command that brings back a named object: the one that took it along, if that is
+// known, or else itself. Objects with a replacement are left out. A CRD that is back is never the
+// target, because all of its instances would come back, too.
+func (d *document) addUndoOf(named object.Ref) {
+	at := map[report.Ref]*report.Loss{}
+	var l *report.Loss
+	for i := range d.out.Losses {
+		x := &d.out.Losses[i]
+		at[x.Object] = x
+		if samePlace(named, object.Ref(x.Object)) {
+			l = x
+		}
+	}
+	if l == nil {
+		l = d.lastGoneCRD()
+	}
+	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 || l.Again != "" {
+		return
+	}
+	later := waits(d.out, l)
+	for range d.out.Losses {
+		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted || l.By.Is(object.CRD) && !d.isGone(*l.By) {
+			break
+		}
+		l = at[*l.By]
+	}
+	target, began := l.Object, l.Began
+	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGone(r.Objects[0]) {
+		target, began = r.Objects[0], r.At // the objects between them are unknown
+	}
+	act := d.bringBack(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
+	act.Target = target
+	if target.Is(object.Namespace) {
+		act.Target = report.Ref{Namespace: target.Name}
+	}
+	d.advise(act, later)
+}
+
+// lastGoneCRD returns the last loss of a CRD in the document that does not exist again; nil for none.
+func (d *document) lastGoneCRD() *report.Loss {
+	for i := range slices.Backward(d.out.Losses) {
+		if l := &d.out.Losses[i]; d.isGone(l.Object) {
+			return l
+		}
+	}
+	return nil
+}
+
+// requestOf returns the request that caused a loss; nil for none.
+func (d *document) requestOf(l *report.Loss) *report.LostRequest {
+	for i := range d.out.Requests {
+		if r := &d.out.Requests[i]; r.N == l.Request {
+			return r
+		}
+	}
+	return nil
+}
+
+// isGone reports whether an object is a CRD that does not exist again.
+func (d *document) isGone(crd report.Ref) bool {
+	return crd.Is(object.CRD) && slices.ContainsFunc(d.out.Gaps, func(g report.Gap) bool {
+		return g.Why == string(reason.CRDGone) && g.Resource+"."+object.GroupOf(g.APIVersion) == crd.Name
+	})
+}
+
+// spaceOf returns the namespace of an object, or the object's name if it is a namespace.
+func spaceOf(r report.Ref) string {
+	if r.Is(object.Namespace) {
+		return r.Name
+	}
+	return r.Namespace
+}
+
+// minutes rounds seconds plus slack up to a multiple of five minutes.
+func minutes(seconds int64) int {
+	const few = 5
+	n := int((time.Duration(seconds)*time.Second + slack + time.Minute - 1) / time.Minute)
+	return (n + few - 1) / few * few
+}
+
+// addAgain marks the losses that exist again, and the namespaces that nothing can be created in yet.
+// An undo can do nothing about either.
+func (d *document) addAgain() {
+	last := lastOf(d.a.Past.Changes)
+	closed, terminating := map[string]bool{}, namespacesGoing(d.a)
+	for i := range d.out.Losses {
+		l := &d.out.Losses[i]
+		if o := last[object.Ref(l.Object).Coordinates()]; o != nil && isAgain(l, o) {
+			l.Again = o.UID
+		}
+		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // the namespace may be gone since the file was written
+			closed[ns] = true
+		}
+	}
+	d.out.Terminating = slices.Sorted(maps.Keys(closed))
+}
+
+// isAgain reports whether the object now at the coordinates of a loss makes up for it.
+func isAgain(l *report.Loss, o *object.Object) bool {
+	switch l.State {
+	case report.LossDeleted:
+		return o.UID != l.Object.UID
+	case report.LossOrphaned:
+		return o.UID == l.Object.UID && !slices.ContainsFunc(l.Owners, func(owner report.Ref) bool {
+			return !slices.ContainsFunc(o.Owners, func(r object.OwnerReference) bool {
+				return r.Kind == owner.Kind && r.Name == owner.Name && object.GroupOf(r.APIVersion) == object.GroupOf(owner.APIVersion)
+			})
+		})
+	default:
+		return false
+	}
+}
+
+// lastOf returns the objects that exist after the changes, by their coordinates. Objects that are
+// being deleted are left out.
+func lastOf(changes []Change) map[object.Coordinates]*object.Object {
+	last := map[object.Coordinates]*object.Object{}
+	for i := range changes {
+		c := &changes[i]
+		if at := c.Object.Ref.Coordinates(); c.Type == object.Deleted || c.Object.BeingDeleted() {
+			delete(last, at)
+		} else {
+			last[at] = c.Object
+		}
+	}
+	return last
+}
+
+// namespacesGoing returns the namespaces that exist and are being deleted.
+func namespacesGoing(a *Account) map[string]bool {
+	going := map[string]bool{}
+	for _, o := range a.Past.Standing {
+		if o.Is(object.Namespace) && o.BeingDeleted() {
+			going[o.Name] = true
+		}
+	}
+	for i := range a.Losses {
+		if l := &a.Losses[i]; l.Object.Is(object.Namespace) {
+			going[l.Object.Name] = stateOf(l) == report.LossBeingDeleted
+		}
+	}
+	return going
+}

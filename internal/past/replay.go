@@ -1,0 +1,401 @@
+package past
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Trace finds what was lost between two moments, and attributes it.
+//
+// It replays the history, change by change. At the beginning of each deletion it asks which
+// controllers would have deleted the object just then: the garbage collector, by the engine's own
+// judgement; the namespace controller; the other controllers with visible reasons. A deletion that
+// none of them explains, or not with this policy, is a client's request. It is certain if nothing
+// else is possible: neither the controller of the object, nor anything that was not seen.
+func Trace(p *Record) *Account {
+	t := newTracer(p)
+	for i := range t.changes {
+		t.take(&t.changes[i])
+	}
+	return t.account()
+}
+
+// tracer is the state of one replay.
+type tracer struct {
+	past    *Record
+	changes []Change
+	world   *world
+	// collector has the state of the garbage collector's graph.
+	collector *engine.Collector
+	followers []follower
+	packs     map[hub]*pack
+
+	losses   []Loss
+	requests []Request
+	senders  senders
+	// lost has the index of each loss; last has the latest one of each place.
+	lost map[identity]int
+	last map[object.Coordinates]int
+	// created and respecified are the revisions of creations, and of the last changes of a spec.
+	created, respecified map[types.UID]uint64
+	// stamps are the changes with a known time.
+	stamps []Moment
+	// leaving are the pods whose deletion begins at some time.
+	leaving map[types.UID]bool
+	// replaced are the pods that a ReplicaSet has replaced.
+	replaced map[types.UID]bool
+	// linked has the revision that added each owner reference.
+	linked map[reference]uint64
+	// waited are the objects that were being deleted in the foreground at some time, orphaning
+	// those with the policy Orphan.
+	waited, orphaning map[types.UID]bool
+	// had are the collector's finalizers that objects had at some time.
+	had map[types.UID]trace
+	// orphanedBy are the requests that added the policy Orphan after the deletion began.
+	orphanedBy map[types.UID]int
+	// vague are the deletions without an exact revision.
+	vague map[types.UID]*Change
+	// byUID has the first state of all objects of the past.
+	byUID map[types.UID]*object.Object
+	// now is the revision of the current change.
+	now uint64
+}
+
+func newTracer(p *Record) *tracer {
+	changes := slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return c.Object == nil })
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
+	t := &tracer{
+		senders: sendersIn(p, changes),
+		stamps:  stamped(changes), leaving: leavingOf(changes),
+		past: p, changes: changes, world: worldAt(p, changes), collector: engine.New(), followers: followers(), packs: map[hub]*pack{},
+		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[object.Coordinates]int{},
+		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
+		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
+		vague: map[types.UID]*Change{}, byUID: map[types.UID]*object.Object{},
+	}
+	for i := range changes {
+		o := changes[i].Object
+		t.byUID[o.UID] = cmp.Or(t.byUID[o.UID], o)
+	}
+	for _, o := range slices.Concat(p.Standing, p.Elsewhere) {
+		t.byUID[o.UID] = o
+	}
+	for i := range changes {
+		if c := &changes[i]; c.After != 0 && c.Type == object.Deleted {
+			t.vague[c.Object.UID] = c
+		}
+	}
+	t.replaced = t.replacements()
+	for _, o := range t.world.all() {
+		t.observe(object.Event{Type: object.Added, Object: o})
+		t.join(o)
+	}
+	return t
+}
+
+// reference is an owner reference.
+type reference struct{ dependent, owner types.UID }
+
+// observe passes a change to the collector, if it watches the kind.
+func (t *tracer) observe(e object.Event) {
+	o := e.Object
+	if had, has := t.had[o.UID], traceOf(o); had != has {
+		t.had[o.UID] = trace{orphan: had.orphan || has.orphan, foreground: had.foreground || has.foreground}
+	}
+	if o.WaitingForDependents() {
+		t.waited[o.UID] = true
+	}
+	if o.BeingDeleted() && o.HasFinalizer(object.Orphan) {
+		t.orphaning[o.UID] = true
+	}
+	if r, err := t.world.resources.For(o.APIVersion, o.Kind); err == nil && t.world.resources.Monitored(r) {
+		t.collector.Observe(e)
+	}
+}
+
+// take judges a change by the state before it, and then applies it.
+func (t *tracer) take(c *Change) {
+	t.now = c.Revision
+	at := c.Object.Ref.Coordinates()
+	before, known := t.world.find(at)
+	if before != nil && before.UID != c.Object.UID {
+		t.missed(before, c.Revision)
+		before, known = nil, true
+	}
+	switch {
+	case c.Unseen:
+		t.unseen(c, before)
+		return
+	case c.Type == object.Deleted:
+		t.deleted(c, latest(c, before))
+	case before != nil:
+		t.modified(c, latest(c, before))
+	case c.Object.BeingDeleted():
+		t.found(c)
+	case c.Type == object.Added && known:
+		t.created[c.Object.UID] = c.Revision
+	}
+	t.apply(c, before)
+}
+
+// latest returns an object just before a change. Not every write is in the history.
+func latest(c *Change, before *object.Object) *object.Object {
+	switch {
+	case c.Old != nil && identityOf(c.Old.Ref) == identityOf(c.Object.Ref):
+		return c.Old
+	case before == nil, c.Type == object.Deleted && !before.BeingDeleted() && !c.Object.BeingDeleted():
+		return c.Object // removed without a further change
+	default:
+		return before
+	}
+}
+
+func (t *tracer) apply(c *Change, before *object.Object) {
+	e := object.Event{Type: c.Type, Object: c.Object, Old: before}
+	switch {
+	case c.Type == object.Deleted:
+		t.drop(c.Object)
+		e.Old = nil
+	case before == nil:
+		t.world.put(c.Object)
+		e.Type = object.Added
+	default:
+		t.world.put(c.Object)
+		e.Type = object.Modified
+	}
+	t.observe(e)
+	if c.Type != object.Deleted {
+		t.link(c, before)
+		t.join(c.Object)
+	}
+	switch e.Type {
+	case object.Added:
+		t.look(c.Object)
+	case object.Modified:
+		t.lookAgain(c.Object)
+	default:
+	}
+}
+
+// link records the references that a change has added.
+func (t *tracer) link(c *Change, before *object.Object) {
+	for _, ref := range c.Object.Owners {
+		if before == nil || !before.RefersTo(ref.UID) {
+			t.linked[reference{c.Object.UID, ref.UID}] = c.Revision
+		}
+	}
+}
+
+// drop removes an object from the world and notifies its followers.
+func (t *tracer) drop(o *object.Object) {
+	t.look(o)
+	t.world.drop(o.Ref.Coordinates())
+	t.world.absent[o.Ref.Coordinates()] = true
+	t.leave(o)
+	t.look(o)
+}
+
+// unseen applies an inferred write. Only its result is known.
+func (t *tracer) unseen(c *Change, before *object.Object) {
+	if c.Type != object.Deleted {
+		if c.Object.BeingDeleted() && (before == nil || !before.BeingDeleted()) {
+			t.found(c)
+		}
+		t.apply(c, before)
+		return
+	}
+	if before != nil {
+		t.missed(before, c.Revision)
+	}
+}
+
+// missed records the end of an object that no change shows.
+func (t *tracer) missed(o *object.Object, revision uint64) {
+	if i, ok := t.lost[identityOf(o.Ref)]; ok {
+		t.losses[i].Gone = revision
+	} else {
+		t.lose(Loss{Object: o, Asked: revision, Gone: revision, Cause: Cause{Code: Unseen, Request: -1}, Or: []Cause{{Code: Requested, Request: -1}}})
+	}
+	t.drop(o)
+	t.observe(object.Event{Type: object.Deleted, Object: o})
+}
+
+func (t *tracer) deleted(c *Change, before *object.Object) {
+	i, ok := t.lost[identityOf(before.Ref)]
+	switch {
+	case ok:
+	case before.BeingDeleted():
+		i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: Before, Request: -1}})
+	default:
+		i = t.ask(before, c, leftBy(before, c.Object))
+	}
+	t.losses[i].Gone = c.Revision
+}
+
+func (t *tracer) modified(c *Change, before *object.Object) {
+	now := c.Object
+	i, ok := t.lost[identityOf(before.Ref)]
+	switch {
+	case before.BeingDeleted():
+		if !ok {
+			i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: Before, Request: -1}})
+		}
+		t.askAgain(i, before, now, c.Revision)
+	case now.BeingDeleted():
+		t.ask(before, c, leftBy(before, now))
+	default:
+		t.release(before, now, c.Revision)
+		if now.Generation != before.Generation {
+			t.respecified[now.UID] = c.Revision
+		}
+	}
+}
+
+// found records an object that is being deleted when it is first seen.
+func (t *tracer) found(c *Change) {
+	o := c.Object
+	if _, ok := t.lost[identityOf(o.Ref)]; ok {
+		return
+	}
+	loss := Loss{Object: o, Policy: traceOf(o).policy(), Cause: Cause{Code: Before, Request: -1}}
+	if began := t.past.From.Time; began == 0 || o.Deleted() >= began {
+		loss.Cause.Code = Unseen
+		loss.Or = []Cause{{Code: Before, Request: -1}, {Code: Requested, Request: -1}}
+	}
+	t.lose(loss)
+}
+
+// ask records the beginning of a deletion and its cause.
+func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
+	revision := c.Before() + 1 // the earliest possible revision
+	loss := Loss{Object: o, Asked: revision, Policy: left.policy()}
+	e := t.explainBetween(o, left, c)
+	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
+		// Which of its finalizers the delete has set is unknown.
+		e.or = append(e.or, Cause{Code: Unseen, Request: -1})
+	}
+	if e = t.hear(e, o, c, left); e.sent != nil && t.world.guessed[identityOf(o.Ref)] {
+		loss.Policy = policySaid(e.sent, loss.Policy)
+	}
+	i := t.lose(loss)
+	l := &t.losses[i]
+	l.Cause, l.Or, l.Sent, l.Match, l.Contradicts = e.cause, e.or, e.sent, e.match, e.contradicts
+	if !e.asked {
+		return i
+	}
+	if e.cause.Code != Requested {
+		e.sent = nil // the request belongs to the other possible cause
+	}
+	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested, e.sent)
+	for k := range l.Or {
+		if l.Or[k].Code == Requested {
+			l.Or[k].Request = l.Cause.Request
+		}
+	}
+	return i
+}
+
+func (t *tracer) lose(l Loss) int {
+	i := len(t.losses)
+	t.losses = append(t.losses, l)
+	if !l.Orphaned {
+		t.lost[identityOf(l.Object.Ref)] = i
+		t.last[l.Object.Ref.Coordinates()] = i
+	}
+	return i
+}
+
+// account sorts the losses by their beginning.
+func (t *tracer) account() *Account {
+	order := make([]int, len(t.losses))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.losses[a].Asked, t.losses[b].Asked) })
+	a := &Account{Past: t.timed(), Losses: make([]Loss, len(order)), Requests: t.requests}
+	moved := make([]int, len(order))
+	for to, from := range order {
+		a.Losses[to], moved[from] = t.losses[from], to
+		if k := t.losses[from].Cause.Request; k >= 0 {
+			a.Requests[k].Took++
+		}
+	}
+	for k := range a.Requests {
+		for i, from := range a.Requests[k].Losses {
+			a.Requests[k].Losses[i] = moved[from]
+		}
+	}
+	return a
+}
+
+// release records owner references that an object has lost. If the garbage collector has no reason
+// to remove them, a client has written the object, and nothing is lost.
+func (t *tracer) release(before, now *object.Object, revision uint64) {
+	var dropped []object.OwnerReference
+	for _, ref := range before.Owners {
+		if !now.RefersTo(ref.UID) {
+			dropped = append(dropped, ref)
+		}
+	}
+	if len(dropped) == 0 {
+		return
+	}
+	loss := Loss{Object: before, Asked: revision, Orphaned: true, Cause: Cause{Request: -1}}
+	for _, ref := range dropped {
+		owner := t.named(ref.In(before.Namespace))
+		x, known := t.world.find(owner.Coordinates())
+		absent := x == nil && known || x != nil && x.UID != ref.UID
+		request, _ := t.began(owner)
+		switch {
+		case t.orphaning[ref.UID]:
+			if again, ok := t.orphanedBy[ref.UID]; ok {
+				request = again
+			}
+			loss.Cause = Cause{OwnerOrphans, owner, request}
+		case len(now.Owners) > 0 && (absent || t.waited[ref.UID]):
+			if loss.Cause.Code == "" {
+				loss.Cause = Cause{ReferenceRemoved, owner, request}
+			}
+		default:
+			continue
+		}
+		loss.Owners = append(loss.Owners, owner)
+	}
+	if len(loss.Owners) > 0 {
+		t.lose(loss)
+	}
+}
+
+// askAgain records another delete of an object that is being deleted: only a DELETE can add the
+// collector's finalizers to it. If the object has owners, the delete may be a late one of the
+// garbage collector, which uses the policy of the object's finalizers, or Foreground for a waiting
+// owner.
+func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
+	had, has := traceOf(before), traceOf(now)
+	first := t.losses[i].Object
+	seen := !first.BeingDeleted() && !t.world.guessed[identityOf(first.Ref)] // the state before any delete
+	switch {
+	case has.orphan && !had.orphan:
+		sent := t.again(now, revision, orphan)
+		certain := sent != nil || len(first.Owners) == 0 || seen && !first.HasFinalizer(object.Orphan)
+		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, certain, sent)
+		t.spare(now.Ref)
+	case has.foreground && !had.foreground && len(first.Owners) == 0:
+		t.request(i, revision, Foreground, true, t.again(now, revision, foreground))
+	}
+}
+
+// spare marks the cause of dependents of a waiting owner as uncertain: without a client's request
+// they might have been released.
+func (t *tracer) spare(owner object.Ref) {
+	for i := range t.losses {
+		if l := &t.losses[i]; l.Cause.Code == OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {
+			l.Or = []Cause{{Code: Requested, Request: -1}}
+		}
+	}
+}

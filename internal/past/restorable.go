@@ -1,0 +1,299 @@
+package past
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Restorable returns the losses that an undo brings back: those of the question, what was deleted
+// with them, and the namespaces and CRDs that they need. What a controller other than the garbage
+// collector deleted is left out, unless it is named.
+func Restorable(a *Account, q LostQuestion) []int {
+	picked, usual := pick(a, q), q.routines(a)
+	chosen := map[*Loss]bool{}
+	for i := range a.Losses {
+		l := &a.Losses[i]
+		chosen[l] = picked[i] && !usual[i] && (q.Objects != nil || isAsked(l) || collected(l))
+	}
+	which := a.With(func(l *Loss) bool { return chosen[l] })
+	return withPlaces(a, which, q.Objects == nil)
+}
+
+// CutOff returns the namespaces and CRDs among some losses with a deletion that began before the
+// history.
+func CutOff(a *Account, which []int) []report.Ref {
+	var refs []report.Ref
+	for _, i := range which {
+		l := &a.Losses[i]
+		if l.Cause.Code == Before && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD)) {
+			refs = append(refs, report.RefOf(l.Object.Ref))
+		}
+	}
+	return sorted(refs)
+}
+
+// Older returns what an undo without a time limit would bring back; nil for nothing.
+func Older(a *Account, q LostQuestion) *report.OlderLosses {
+	wanted := map[types.UID]bool{}
+	for _, i := range Restorable(a, q) {
+		wanted[a.Losses[i].Object.UID] = true
+	}
+	older, d := &report.OlderLosses{}, LostDocument(a, q)
+	for i := range d.Losses {
+		l := &d.Losses[i]
+		if !wanted[l.Object.UID] || !comesBack(d, l) {
+			continue
+		}
+		if older.Objects++; l.Began.Revision >= older.At.Revision {
+			older.Last, older.At = l.Object, l.Began
+		}
+	}
+	if older.Objects == 0 {
+		return nil
+	}
+	if len(d.Remedies) > 0 {
+		older.Then = &d.Remedies[0]
+	}
+	return older
+}
+
+// isAsked reports whether a loss was requested, or may have been.
+func isAsked(l *Loss) bool {
+	by := func(c Cause) bool {
+		return c.Request >= 0 || c.Code == Requested || c.Code == Unseen || c.Code == Before
+	}
+	return by(l.Cause) || slices.ContainsFunc(l.Or, by)
+}
+
+// collected reports whether an object was deleted because of its owner or container.
+func collected(l *Loss) bool {
+	switch l.Cause.Code {
+	case OwnerGone, OwnerReplaced, OwnerNamespaceMismatch, OwnerWaits, OwnerOrphans, ReferenceRemoved, OwnerUnknown,
+		NamespaceDeleted, NamespaceUnknown, DefinitionDeleted, DefinitionUnknown, ClaimGone:
+		return true
+	default:
+		return false
+	}
+}
+
+// withPlaces adds the deleted namespaces and CRDs without which the chosen losses cannot be created.
+// If owners is set, it also adds the CRDs of the owners that took them along.
+func withPlaces(a *Account, which []int, owners bool) []int {
+	spaces, kinds := map[string]bool{}, map[[2]string]bool{}
+	for _, i := range which {
+		ref := a.Losses[i].Object.Ref
+		spaces[ref.Namespace], kinds[[2]string{ref.Group(), ref.Kind}] = true, true
+		if by := a.Losses[i].Cause.By; owners {
+			kinds[[2]string{by.Group(), by.Kind}] = true
+		}
+	}
+	for i := range a.Losses {
+		o := a.Losses[i].Object
+		crd := o.Definition()
+		if o.Is(object.Namespace) && spaces[o.Name] || crd != nil && kinds[[2]string{crd.Group, crd.Kind}] {
+			which = append(which, i)
+		}
+	}
+	slices.Sort(which)
+	return slices.Compact(which)
+}
+
+// Kinds returns the kinds that CRDs define.
+func Kinds(a *Account, crds []int) []schema.GroupKind {
+	kinds := make([]schema.GroupKind, len(crds))
+	for n, i := range crds {
+		crd := a.Losses[i].Object.Definition()
+		kinds[n] = schema.GroupKind{Group: crd.Group, Kind: crd.Kind}
+	}
+	return kinds
+}
+
+// Below returns losses, and those of the dependents of owners, in a namespace or in all, with what
+// was deleted with these.
+func Below(a *Account, which []int, owners map[types.UID]bool, namespace string) []int {
+	all := slices.Clone(which)
+	for _, i := range a.With(func(l *Loss) bool {
+		return slices.ContainsFunc(l.Object.Owners, func(r object.OwnerReference) bool { return owners[r.UID] })
+	}) {
+		if namespace == "" || a.Losses[i].Object.Namespace == namespace {
+			all = append(all, i)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// usualMemory is how many seconds an API server with default settings remembers a write, at least.
+//
+// Upstream: apiserver/pkg/storage/etcd3/compact.go compactor.
+const usualMemory = 300
+
+// Later returns what an undo cannot bring back before CRDs exist again: their objects. The server
+// remembers them for some time. The command brings them back then.
+func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
+	later := &report.LaterUndo{}
+	first := a.Past.To
+	for _, i := range crds {
+		l := &a.Losses[i]
+		later.CRDs = append(later.CRDs, report.RefOf(l.Object.Ref))
+		if at := a.Past.Clock.At(a.Began(l)); at.Time != 0 && at.Time < first.Time {
+			first = at
+		}
+	}
+	sorted(later.CRDs)
+	if first.Time != 0 {
+		later.Remembered = momentOf(Moment{Time: first.Time + usualMemory}).Time
+	}
+	act := report.Act{Action: report.BringBack, Revision: int64(a.Past.From.Revision)}
+	act.Target.Namespace = q.Namespace
+	if len(q.Objects) == 1 {
+		act.Target = report.RefOf(q.Objects[0])
+	}
+	later.Then = act.Remedy("brings back what they defined")
+	return later
+}
+
+// definition is the current state of a CRD that was deleted.
+type definition struct {
+	// last is its last known content: the current one, or the one that it will have once it is back.
+	last *object.CRDFacts
+	// served: the server serves the kind that the CRD defined.
+	served bool
+	// unread is why the server does not show the CRD's former objects, even if the CRD is back; empty
+	// if it does.
+	unread reason.Code
+	// lacks is the missing version that causes this.
+	lacks string
+}
+
+// crdRecords has the state of all CRDs of an account, by name.
+type crdRecords struct {
+	resources *object.Resources
+	// deleted has the last content of each CRD before it was deleted. standing has the content of
+	// those that exist again. there reports whether a CRD exists.
+	deleted, standing map[string]*object.CRDFacts
+	there             map[string]bool
+}
+
+func definitionsOf(a *Account) *crdRecords {
+	d := &crdRecords{a.Past.Resources, map[string]*object.CRDFacts{}, map[string]*object.CRDFacts{}, map[string]bool{}}
+	for i := range a.Losses {
+		if o := a.Losses[i].Object; o.Definition() != nil {
+			d.deleted[o.Name] = o.Definition()
+		}
+	}
+	for i := range a.Past.Changes {
+		c := &a.Past.Changes[i]
+		if !c.Object.Is(object.CRD) {
+			continue
+		}
+		d.there[c.Object.Name] = c.Type != object.Deleted
+		if crd := c.Object.Definition(); c.Type != object.Deleted && crd != nil {
+			d.standing[c.Object.Name] = crd
+		} else {
+			delete(d.standing, c.Object.Name)
+		}
+	}
+	return d
+}
+
+// of returns the current state of the CRD of a loss.
+func (d *crdRecords) of(l *Loss) definition {
+	was, name := l.Object.Definition(), l.Object.Name
+	last := cmp.Or(d.standing[name], d.deleted[name], was)
+	versions := was.Versions // if it is served, it was created again after the end of the past
+	if d.there[name] {
+		versions = last.Versions
+	}
+	served := d.resources == nil || slices.ContainsFunc(versions, func(v object.CRDVersion) bool {
+		_, err := d.resources.For(was.Group+"/"+v.Name, last.Kind)
+		return err == nil
+	})
+	why, lacks := unreadable(was, last)
+	return definition{last, served, why, lacks}
+}
+
+// unreadable returns why the server does not show objects of a CRD through a later one of the same
+// name. The server refuses to convert a version that it does not know, and looks elsewhere for
+// another kind or scope.
+//
+// Upstream: apiextensions-apiserver/pkg/apiserver/conversion/converter.go crConverter.ConvertToVersion.
+func unreadable(was, now *object.CRDFacts) (why reason.Code, lacks string) {
+	switch {
+	case was.Kind != now.Kind:
+		return reason.CRDKindChanged, ""
+	case was.Namespaced != now.Namespaced:
+		return reason.CRDScopeChanged, ""
+	}
+	for _, v := range was.Versions {
+		if v.Storage && !slices.ContainsFunc(now.Versions, func(x object.CRDVersion) bool { return x.Name == v.Name }) {
+			return reason.CRDVersionGone, v.Name
+		}
+	}
+	return "", ""
+}
+
+// version returns a version that serves the former objects of a CRD. It prefers a version of that
+// CRD.
+func (d *definition) version(was *object.CRDFacts) (name string, served bool) {
+	for _, v := range slices.Concat(was.Versions, d.last.Versions) {
+		if v.Served && slices.ContainsFunc(d.last.Versions, func(x object.CRDVersion) bool { return x.Name == v.Name && x.Served }) {
+			return v.Name, true
+		}
+	}
+	return "", false
+}
+
+// Definitions sorts the losses that are CRDs. gone has those that make their objects unreadable while
+// they are gone, one per name. back has those that exist again, or come back with another one of the
+// same name. others has the rest.
+func Definitions(a *Account, which []int) (gone, back, others []int) {
+	last := map[string]int{}
+	for _, i := range which {
+		if l := &a.Losses[i]; l.Object.Is(object.CRD) {
+			last[l.Object.Name] = i
+		}
+	}
+	crds := definitionsOf(a)
+	for _, i := range which {
+		l := &a.Losses[i]
+		switch {
+		case l.Object.Definition() == nil || l.Gone == 0:
+			others = append(others, i)
+		case last[l.Object.Name] != i || crds.of(l).served:
+			back = append(back, i)
+		default:
+			gone = append(gone, i)
+		}
+	}
+	return gone, back, others
+}
+
+// Instances returns the collections that were deleted with CRDs, as they were just before, the latest
+// first. They are limited to the namespace of the question. A question about one instance does not
+// include all of its kind.
+func Instances(a *Account, crds []int, q LostQuestion) []Collection {
+	picked, now := pick(a, q), definitionsOf(a)
+	var all []Collection
+	for _, i := range slices.Backward(slices.Sorted(slices.Values(crds))) {
+		l := &a.Losses[i]
+		crd, d := l.Object.Definition(), now.of(l)
+		version, served := d.version(crd)
+		if d.unread != "" || !served || q.Objects != nil && !picked[i] {
+			continue
+		}
+		of := Collection{APIVersion: crd.Group + "/" + version, Kind: crd.Kind, Revision: max(a.Began(l)-1, a.Past.From.Revision)}
+		if crd.Namespaced {
+			of.Namespace = q.Namespace
+		}
+		all = append(all, of)
+	}
+	return all
+}

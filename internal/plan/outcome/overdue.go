@@ -1,0 +1,268 @@
+package outcome
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Late records the overdue deletions of the snapshot. The next step of each was possible at once, but
+// its controller has not taken it for minutes, or has failed. The simulation does not take these
+// steps either. A nil *Late has no entries.
+type Late struct {
+	Turns map[Turn]health.Lateness
+	// Standing has the objects of Turns, without their UIDs.
+	Standing map[object.Ref]Standstill
+	// owners are the objects that wait for an overdue collector. byUID has their indexes in owners.
+	owners []*object.Object
+	byUID  map[types.UID][]int
+}
+
+// Turn is the step of one actor in the deletion of one object. The object is named without its UID.
+type Turn struct {
+	actor string
+	of    object.Ref
+}
+
+// Standstill is why a deletion does not progress, and which finalizers stay because of it.
+type Standstill struct {
+	health.Lateness
+	actor string
+	holds []string
+}
+
+// Of returns the standstill of an object.
+func (l *Late) Of(ref object.Ref) (Standstill, bool) {
+	if l == nil {
+		return Standstill{}, false
+	}
+	st, ok := l.Standing[ref.WithoutUID()]
+	return st, ok
+}
+
+// Add records that an actor is overdue. The first actor recorded for an object is the one reported.
+func (l *Late) Add(actor string, o *object.Object, why health.Lateness, holds string) {
+	key := o.Ref.WithoutUID()
+	l.Turns[Turn{actor, key}] = why
+	st, known := l.Standing[key]
+	if !known {
+		st = Standstill{Lateness: why, actor: actor}
+	}
+	if holds != "" {
+		st.holds = append(st.holds, holds)
+	}
+	l.Standing[key] = st
+	if actor == ActorCollector {
+		if l.byUID == nil {
+			l.byUID = map[types.UID][]int{}
+		}
+		l.byUID[o.UID] = append(l.byUID[o.UID], len(l.owners))
+		l.owners = append(l.owners, o)
+	}
+}
+
+// Stops reports whether the step of an actor in the deletion of an object is overdue.
+func (l *Late) Stops(actor string, of object.Ref) bool {
+	if l == nil {
+		return false
+	}
+	_, yes := l.Turns[Turn{actor, of.WithoutUID()}]
+	return yes
+}
+
+// Owner returns the owner whose deletion should have made the collector write to the object long ago;
+// nil if there is none. Of several owners it returns the one recorded first.
+func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
+	if l == nil || len(l.owners) == 0 {
+		return nil
+	}
+	o, err := server.Get(context.Background(), ref)
+	if err != nil || o.BeingDeleted() {
+		return nil
+	}
+	for _, c := range l.ownersOf(o) {
+		owner := l.owners[c.place]
+		now, err := server.Get(context.Background(), owner.Ref)
+		if err != nil || now.UID != owner.UID {
+			continue
+		}
+		if now.HasFinalizer(object.Orphan) || now.HasFinalizer(object.Foreground) && c.by.Blocks() {
+			return owner
+		}
+	}
+	return nil
+}
+
+// lateOwner is an index in Late.owners, and the first reference to that owner.
+type lateOwner struct {
+	place int
+	by    *object.OwnerReference
+}
+
+// ownersOf returns the owners of an object that are in l.owners, in that order. It starts from the
+// references, because an object has few of them, and the list may have thousands.
+func (l *Late) ownersOf(o *object.Object) []lateOwner {
+	var list []lateOwner
+	for i := range o.Owners {
+		for _, place := range l.byUID[o.Owners[i].UID] {
+			list = append(list, lateOwner{place, &o.Owners[i]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b lateOwner) int { return a.place - b.place })
+	return slices.CompactFunc(list, func(a, b lateOwner) bool { return a.place == b.place })
+}
+
+// LateReason returns the reason of an effect for the reason of an overdue step.
+func LateReason(why reason.Code) reason.Code {
+	if why == reason.DeletionForgotten {
+		return reason.DeletionMissed
+	}
+	return why
+}
+
+// standStill sets the outcome of a deletion that does not progress: blocked if that is proven,
+// unknown otherwise.
+func (out *Outcome) standStill(st Standstill) {
+	out.Result, out.Reason, out.Detail = report.Blocked, string(LateReason(st.Reason)), st.Detail
+	if st.Reason == reason.ControllerNotWorking {
+		out.Detail = st.actor
+	}
+	if !st.Proven {
+		out.MarkUnknown(reason.Code(out.Reason))
+	}
+}
+
+// StandsOpen reports whether an outcome is unknown because a controller is overdue. Another run
+// cannot tell more.
+func (out *Outcome) StandsOpen() bool {
+	return out.Result == report.Unknown && reason.Code(out.Reason).Late()
+}
+
+// blockedByLate handles an object with an overdue deletion. Anything else that holds it holds it for
+// certain.
+func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
+	st, ok := j.Neighbours.Late.Of(o.Ref)
+	if ok {
+		out.Blocked.Conditions = nil // the overdue controller would write them
+	}
+	if !ok || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return !slices.Contains(st.holds, name) }) {
+		return
+	}
+	if j.blockedBesides(out, o) {
+		return
+	}
+	switch reason.Code(out.Reason) {
+	case reason.BlockingDependents, reason.ContentRemains:
+		if !j.untouched(out.Blocked.Dependents) {
+			out.late = &st // the other objects may hold it for certain
+			return
+		}
+	case "", reason.FinalizerRemains, reason.GracePeriodRuns, reason.OrphaningFails:
+	case reason.ContentNotCovered: // the failed controller explains more than the gap
+	default:
+		return
+	}
+	if len(out.Blocked.Finalizers) == 0 {
+		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
+	}
+	out.standStill(st)
+}
+
+// blockedBesides handles a namespace with an overdue controller. It sets what holds it for certain:
+// tokens of other controllers, and APIs that discovery lacks.
+func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
+	if o.Kind != "Namespace" || o.Group() != "" {
+		return false
+	}
+	var failing []string
+	for _, u := range j.Neighbours.Undiscovered() {
+		if !u.Hidden {
+			failing = append(failing, u.APIVersion+": "+u.Why)
+		}
+	}
+	switch tokens := foreignTokens(o); {
+	case len(tokens) > 0:
+		out.Reason, out.Detail = string(reason.ContentRemains), "spec.finalizers has "+strings.Join(tokens, ", ")
+	case len(failing) > 0:
+		out.Reason, out.Detail = string(j.discoveryReason()), strings.Join(failing, "; ")
+	default:
+		return false
+	}
+	out.Result, out.Blocked.Dependents = report.Blocked, nil
+	return true
+}
+
+// foreignTokens returns the entries of spec.finalizers that other controllers must remove.
+func foreignTokens(o *object.Object) []string {
+	facts := o.NamespaceFacts()
+	if facts == nil {
+		return nil
+	}
+	list := slices.DeleteFunc(slices.Clone(facts.Finalizers), func(name string) bool { return name == finalizer.NamespaceToken })
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// untouched reports whether all of these objects exist and none is being deleted.
+func (j *Judge) untouched(list []report.Ref) bool {
+	return !slices.ContainsFunc(list, func(r report.Ref) bool {
+		o, err := j.Server.Get(context.Background(), object.Ref(r))
+		return err != nil || o.BeingDeleted()
+	})
+}
+
+// addLate adds the objects that others wait for and that have an overdue deletion. They are as they
+// would be without our requests.
+func (j *Judge) addLate(all *Outcomes) {
+	if j.Neighbours.Late == nil {
+		return
+	}
+	var more []*Track
+	for _, out := range all.All() {
+		if out.Blocked == nil {
+			continue
+		}
+		for _, ref := range out.Blocked.Dependents {
+			if _, is := j.Neighbours.Late.Of(object.Ref(ref)); !is || j.Of(all, object.Ref(ref)) != nil {
+				continue
+			}
+			if o, err := j.Server.Get(context.Background(), object.Ref(ref)); err == nil {
+				more = append(more, j.Tracks.Of(o))
+			}
+		}
+	}
+	for _, tr := range more {
+		out := &Outcome{Track: tr, AlreadyHappening: !j.Collects}
+		j.judgeBlocked(out)
+		j.set(all, tr.First, out)
+	}
+}
+
+// mayYetGo reports whether an overdue controller may still delete an object that nothing touched.
+// Such an object is not known to stay.
+func (j *Judge) mayYetGo(ref object.Ref) bool {
+	if j.Neighbours.Late == nil {
+		return false
+	}
+	open := func(of object.Ref) bool {
+		st, ok := j.Neighbours.Late.Of(of)
+		return ok && !st.Proven
+	}
+	if ref.Namespace != "" && open(NamespaceRef(ref.Namespace)) {
+		return true
+	}
+	if res, err := j.Server.Resource(ref.APIVersion, ref.Kind); err == nil && open(j.Snap.RefTo(object.CRD, "", res.GroupResource().String())) {
+		return true
+	}
+	owner := j.Neighbours.Late.Owner(j.Server, ref)
+	return owner != nil && open(owner.Ref)
+}

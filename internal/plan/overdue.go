@@ -1,0 +1,366 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// components maps each controller that can be judged overdue to the component that runs it.
+// Controllers of kube-controller-manager that remove finalizers are not listed.
+var components = map[string]health.Doer{
+	controllers.NamespaceName:  health.NamespaceController,
+	controllers.DefinitionName: health.CRDController,
+	controllers.KubeletName:    health.Kubelet,
+	controllers.PodGCName:      health.Manager,
+}
+
+// componentOf returns the component that must work for a controller to act. It is zero if that
+// cannot be judged.
+func componentOf(c controllers.Controller) health.Doer {
+	if r, ok := c.(controllers.Releaser); ok && health.OfManager(r.Finalizer()) {
+		return health.Manager
+	}
+	return components[c.Name()]
+}
+
+// overdueSearch finds overdue deletions in a snapshot: those that a controller could continue at
+// once, and should have continued minutes ago.
+type overdueSearch struct {
+	snap       *snapshot.Snapshot
+	neighbours *outcome.Neighbours
+	recorder   *recorder
+	rules      engine.Rules
+	// ours is true if the collector is our own. It acts now, so that it cannot be overdue.
+	ours bool
+}
+
+// find returns the overdue deletions. nil if there are none, or if the health of the controllers is
+// unknown.
+func (s overdueSearch) find(ctx context.Context) (*outcome.Late, error) {
+	around := s.neighbours.Around
+	if around == nil {
+		return nil, nil
+	}
+	var old []*object.Object
+	stopped := around.ManagerStands() == report.FinalizerControllerGone
+	for _, o := range s.snap.Objects {
+		if !o.BeingDeleted() {
+			continue
+		}
+		if _, fails := around.Fails(o); fails || stopped || around.Overdue(o) {
+			old = append(old, o)
+		}
+	}
+	if len(old) == 0 {
+		return nil, nil
+	}
+	l := &outcome.Late{Turns: map[outcome.Turn]health.Lateness{}, Standing: map[object.Ref]outcome.Standstill{}}
+	if err := s.addControllers(ctx, l, old); err != nil {
+		return nil, err
+	}
+	if !s.ours {
+		if err := s.addCollector(ctx, l, old); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Turns) == 0 {
+		return nil, nil
+	}
+	return l, nil
+}
+
+// addControllers runs a trial of every controller on the snapshot and adds its overdue deletions
+// to l.
+func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
+	list := controllers.All(s.neighbours, s.neighbours, s.recorder.snap.Version().Rules())
+	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
+		return cmp.Compare(componentOf(b), componentOf(a)) // the component that ends a pod is named before the one that counts it
+	})
+	for _, c := range list {
+		by := componentOf(c)
+		if by == 0 {
+			continue
+		}
+		t := trial{recorder: s.recorder, progressed: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
+		var err error
+		s.recorder.runAs(c.Name(), "", func() { _, err = c.Step(ctx, t) })
+		if err != nil {
+			return err
+		}
+		for _, o := range old {
+			key := o.Ref.WithoutUID()
+			_, fails := s.neighbours.Around.Fails(o)
+			if !t.progressed[key] && (!fails || !emptiesContainer(by, o)) || t.refused[key] || s.contentHidden(o) {
+				continue
+			}
+			if why, ok := s.neighbours.Around.Late(o, by); ok {
+				l.Add(c.Name(), o, why, finalizerRemovedBy(c))
+			}
+		}
+	}
+	return nil
+}
+
+// emptiesContainer reports whether a component is the controller that empties a namespace or a
+// definition.
+func emptiesContainer(by health.Doer, o *object.Object) bool {
+	return by == health.NamespaceController && o.Is(object.Namespace) || by == health.CRDController && o.Is(object.CRD)
+}
+
+// contentHidden reports whether the content of an object cannot even be listed.
+func (s overdueSearch) contentHidden(o *object.Object) bool {
+	_, hidden := s.neighbours.Hidden(o)
+	return hidden
+}
+
+// finalizerRemovedBy returns the finalizer that a controller removes. Empty if there is none.
+func finalizerRemovedBy(c controllers.Controller) string {
+	switch r, ok := c.(controllers.Releaser); {
+	case ok:
+		return r.Finalizer()
+	case c.Name() == controllers.DefinitionName:
+		return controllers.DefinitionCleanup
+	default:
+		return ""
+	}
+}
+
+// trial is the world for one pass that shows what a controller would do. It records the deletions
+// that the controller would continue, by object, and changes nothing.
+type trial struct {
+	*recorder
+	progressed map[object.Ref]bool
+	// refused contains the objects that stay for certain, because the server would refuse a write
+	// for them.
+	refused map[object.Ref]bool
+}
+
+var _ controllers.World = trial{}
+
+// recordWrite records a write and refuses it.
+func (t trial) recordWrite(verb object.Verbs, ref object.Ref) error {
+	of := t.deletionServedBy(ref).WithoutUID()
+	if _, refused := t.refusalOf(verb, ref); refused {
+		t.refused[of] = true
+	}
+	t.progressed[of] = true
+	return errOverdue
+}
+
+// Delete records that an object would be deleted.
+func (t trial) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
+	return t.recordWrite(object.Delete, ref)
+}
+
+// DeleteCollection records that content would be deleted. Content that is already being deleted
+// needs no write.
+func (t trial) DeleteCollection(_ context.Context, r object.Resource, namespace string, _ labels.Selector, _ metav1.DeleteOptions) error {
+	return t.recordWrites(r.GroupResource(), namespace)
+}
+
+// DeleteStored records that instances would be deleted.
+func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespace string) error {
+	return t.recordWrites(gr, namespace)
+}
+
+func (t trial) recordWrites(gr schema.GroupResource, namespace string) (err error) {
+	for _, o := range t.ObjectsOf(gr, namespace) {
+		mine := t.actor == controllers.NamespaceName
+		switch {
+		case mine && (o.BeingDeleted() && o.HandlesDependents() || t.definitionDeleted(gr)):
+			// Whether or not the server refuses this delete, the collector may release the object,
+			// or it is removed from storage with its definition.
+			t.progressed[t.deletionServedBy(o.Ref).WithoutUID()], err = true, errOverdue
+		case !o.BeingDeleted():
+			err = t.recordWrite(object.Delete, o.Ref)
+		}
+	}
+	return err
+}
+
+// definitionDeleted reports whether the definition of a resource is being deleted.
+func (t trial) definitionDeleted(gr schema.GroupResource) bool {
+	d := t.snap.FindKind(object.CRD, "", gr.String())
+	return d != nil && d.BeingDeleted()
+}
+
+// Update records that an object would be changed.
+func (t trial) Update(_ context.Context, o *object.Object) (*object.Object, error) {
+	return nil, t.recordWrite(object.Update, o.Ref)
+}
+
+// Patch records that an object would be changed.
+func (t trial) Patch(_ context.Context, ref object.Ref, _ object.Patch) error {
+	return t.recordWrite(object.PatchVerb, ref)
+}
+
+// Finalize records that a namespace would be released.
+func (t trial) Finalize(_ context.Context, o *object.Object) (*object.Object, error) {
+	return nil, t.recordWrite(object.Update, o.Ref)
+}
+
+// addCollector adds the objects that have a finalizer of the collector and that it could continue
+// with. The collector never releases an object with both of its finalizers. (Q20)
+func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Late, old []*object.Object) error {
+	var foreground, orphans []*object.Object
+	for _, o := range old {
+		switch f, orphan := o.HasFinalizer(object.Foreground), o.HasFinalizer(object.Orphan); {
+		case !s.snap.CoversDependentsOf(o.Ref): // it may wait for a dependent that was not read
+		case f && !orphan:
+			foreground = append(foreground, o)
+		case orphan && !f:
+			orphans = append(orphans, o)
+		}
+	}
+	add := func(o *object.Object) {
+		if why, ok := s.neighbours.Around.Late(o, health.Collector); ok {
+			l.Add(outcome.ActorCollector, o, why, "")
+		}
+	}
+	if len(foreground) > 0 {
+		c, world := Open(s.snap, s.rules)
+		for _, o := range foreground {
+			if s.collectorHasWork(ctx, c, world, o) {
+				add(o)
+			}
+		}
+	}
+	if len(orphans) == 0 {
+		return nil
+	}
+	released, err := s.releasedByCollector(ctx, orphans)
+	for _, o := range released {
+		add(o)
+	}
+	return err
+}
+
+// collectorHasWork reports whether the collector has work for an object that is being deleted in the
+// foreground: deleting a dependent that is not being deleted yet or, if none is left, removing the
+// finalizer. It returns false if the server refuses such a write, because then the server holds the
+// object. A recent dependent of an object that waits for another one doesn't count: the collector
+// looks at it only once the other one is gone.
+//
+// Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges: does not queue an
+// owner for a dependent that is added.
+func (s overdueSearch) collectorHasWork(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
+	decide := func(x *object.Object) (d engine.Decision) {
+		if a, ok := c.Inspect(x.UID); ok {
+			d = c.Decide(engine.Lookup(ctx, world, s.rules, a))
+		}
+		return d
+	}
+	refused := func(requests []engine.Request, x *object.Object) bool {
+		return slices.ContainsFunc(requests, func(q engine.Request) bool {
+			verb := object.PatchVerb
+			if q.Verb == engine.DeleteObject {
+				verb = object.Delete
+			}
+			_, no := s.recorder.refusalOf(verb, x.Ref)
+			return no
+		})
+	}
+	d := decide(o)
+	could := len(d.Requests) > 0
+	if refused(d.Requests, o) {
+		return false
+	}
+	g := c.Graph()
+	waits := slices.ContainsFunc(d.Blockers, func(id graph.ID) bool { return !g.Virtual(id) && g.Object(id).BeingDeleted() })
+	for _, id := range d.Blockers {
+		x := g.Object(id)
+		if g.Virtual(id) || x.BeingDeleted() || waits && s.neighbours.Around.Recent(x) {
+			continue
+		}
+		requests := decide(x).Requests
+		if refused(requests, x) {
+			return false
+		}
+		could = could || len(requests) > 0
+	}
+	return could
+}
+
+// releasedByCollector returns the objects that lose their orphan finalizer if a collector starts on
+// the snapshot without other controllers.
+func (s overdueSearch) releasedByCollector(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
+	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), s.snap.Objects, false)
+	c := Start(s.snap, s.rules)
+	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(orphans), func(o *object.Object) bool {
+		now, err := r.server.Get(ctx, o.Ref)
+		return err == nil && now.UID == o.UID && now.HasFinalizer(object.Orphan)
+	}), nil
+}
+
+// errOverdue is the answer to a write that an overdue controller would have to make.
+var errOverdue = errors.New("should have been changed or deleted minutes ago")
+
+// checkOverdue refuses a write if the acting controller is overdue with it.
+func (r *recorder) checkOverdue(ref object.Ref) error {
+	if r.neighbours.Late == nil || r.actor == outcome.ActorCollector || !r.neighbours.Late.Stops(r.actor, r.deletionServedBy(ref)) {
+		return nil
+	}
+	return errOverdue
+}
+
+// deletionServedBy returns the object that the current actor wants to remove when it writes to ref:
+// the namespace or definition that contains ref, or ref itself.
+func (r *recorder) deletionServedBy(ref object.Ref) object.Ref {
+	switch {
+	case r.actor == controllers.NamespaceName && ref.Namespace != "":
+		return outcome.NamespaceRef(ref.Namespace)
+	case r.actor == controllers.DefinitionName && ref.Kind != "CustomResourceDefinition":
+		if res, err := r.server.Resource(ref.APIVersion, ref.Kind); err == nil {
+			return r.snap.RefTo(object.CRD, "", res.GroupResource().String())
+		}
+	}
+	return ref
+}
+
+// collectorOverdue reports whether the collector is overdue with a write: to an object that still
+// has its finalizer, or to a dependent that it must delete or release first. It returns the reason.
+func (r *recorder) collectorOverdue(ref object.Ref) (reason.Code, bool) {
+	if r.neighbours.Late == nil || r.actor != outcome.ActorCollector {
+		return "", false
+	}
+	if r.neighbours.Late.Stops(outcome.ActorCollector, ref) {
+		st, _ := r.neighbours.Late.Of(ref)
+		return outcome.LateReason(st.Reason), true
+	}
+	owner := r.neighbours.Late.Owner(r.server, ref)
+	if owner == nil {
+		return "", false
+	}
+	st, _ := r.neighbours.Late.Of(owner.Ref)
+	return outcome.LateReason(st.Reason), true
+}
+
+// Late returns the reason why the deletion of an object is overdue. It returns false if no
+// controller is overdue.
+func (r *Result) Late(ref object.Ref) (reason.Code, bool) {
+	l := r.run.neighbours.Late
+	if r.run.futures.recovered { // no controller is overdue in that future
+		l = r.run.futures.late
+	}
+	st, ok := l.Of(ref)
+	return outcome.LateReason(st.Reason), ok
+}

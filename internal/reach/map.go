@@ -1,0 +1,390 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Map is a snapshot with the paths that deletes follow. It is not safe for concurrent use.
+type Map struct {
+	snap  *snapshot.Snapshot
+	graph *graph.Graph
+	// The next fields are computed on first use: see contents, uses, node and owners.
+	inside *contents
+	usage  *uses
+	// usersOfClaims and podsOnNodes are the results of users and on.
+	usersOfClaims map[place][]*object.Object
+	podsOnNodes   map[string][]*object.Object
+	inGraph       graphNodes
+	family        family
+	// leaders has the objects that take an object along although it does not refer to them. followers
+	// is the reverse index: see follow.
+	leaders, followers map[*object.Object][]*object.Object
+	// definitions caches the definition of each kind; nil if the snapshot has none. defined indexes
+	// the definitions with known content by the kind they define.
+	definitions map[kind]*object.Object
+	defined     map[schema.GroupKind]*object.Object
+	// everywhere has the objects that controllers read whatever is deleted.
+	everywhere        []*object.Object
+	namespaces, nodes map[string]*object.Object
+	restless          map[*object.Object]bool
+	// shared: objects share a uid, or references name objects without one, so that ownership is
+	// unknown. twins has the objects that share a uid.
+	shared bool
+	twins  map[types.UID][]*object.Object
+	// unwatched has the objects of kinds that the collector does not watch, such as Events. The
+	// collector retries those that are referred to as owners, and through them their own owners.
+	// asking has the unwatched objects by the uids of their owners.
+	unwatched map[types.UID]*object.Object
+	asking    map[types.UID][]*object.Object
+}
+
+// New returns the map of a snapshot. g is the graph of a collector that has observed the whole
+// snapshot and done nothing yet.
+func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
+	m := &Map{
+		snap: snap, graph: g,
+		leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
+		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, restless: map[*object.Object]bool{},
+		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
+		asking: map[types.UID][]*object.Object{},
+	}
+	for same := range m.snap.ByKind() {
+		m.enter(same)
+	}
+	m.follow()
+	m.pair()
+	m.unsettle()
+	return m
+}
+
+// enter indexes the objects of one kind.
+func (m *Map) enter(same []*object.Object) {
+	of := same[0]
+	if r, err := m.snap.Resources.For(of.APIVersion, of.Kind); err != nil || !m.snap.Resources.Monitored(r) {
+		m.enterUnwatched(same)
+	}
+	switch {
+	case of.Is(object.CRD):
+		m.everywhere = append(m.everywhere, same...)
+		m.enterDefinitions(same)
+	case of.Is(object.Namespace):
+		m.everywhere = append(m.everywhere, same...)
+		for _, o := range same {
+			m.namespaces[o.Name] = o
+		}
+	case of.Is(object.Node):
+		m.everywhere = append(m.everywhere, same...)
+		m.enterNodes(same)
+	}
+}
+
+func (m *Map) enterNodes(same []*object.Object) {
+	for _, o := range same {
+		m.nodes[o.Name] = o
+	}
+}
+
+func (m *Map) enterDefinitions(same []*object.Object) {
+	for _, o := range same {
+		d := o.Definition()
+		if d == nil {
+			continue
+		}
+		if at := (schema.GroupKind{Group: d.Group, Kind: d.Kind}); m.defined[at] == nil {
+			m.defined[at] = o
+		}
+	}
+}
+
+// enterUnwatched indexes objects that the collector does not watch, unless a watched object has the
+// same uid.
+func (m *Map) enterUnwatched(same []*object.Object) {
+	for _, o := range same {
+		if id, ok := m.graph.Find(o.UID); ok && !m.graph.Virtual(id) {
+			continue
+		}
+		m.unwatched[o.UID] = o
+		for _, ref := range o.Owners {
+			m.asking[ref.UID] = append(m.asking[ref.UID], o)
+		}
+	}
+}
+
+// pair finds the objects that share a uid.
+func (m *Map) pair() {
+	for _, p := range m.snap.Problems {
+		if p.Kind == snapshot.DuplicateUID {
+			m.shared = true
+			m.twins[p.Object.UID] = nil
+		}
+	}
+	if !m.shared {
+		m.shared = namesNameless(m.snap)
+		return
+	}
+	for _, o := range m.snap.Objects {
+		if list, ok := m.twins[o.UID]; ok {
+			m.twins[o.UID] = append(list, o)
+		}
+	}
+}
+
+// kind is a kind in one API version.
+type kind struct{ apiVersion, kind string }
+
+// namesNameless reports whether a reference may mean an object that has no uid in the snapshot, as it
+// has its kind and name.
+func namesNameless(snap *snapshot.Snapshot) bool {
+	names := map[string]bool{}
+	for _, p := range snap.Problems {
+		if p.Kind == snapshot.NoUID {
+			names[p.Object.Kind+"/"+p.Object.Name] = true
+		}
+	}
+	return len(names) > 0 && slices.ContainsFunc(snap.Objects, func(o *object.Object) bool {
+		return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return names[ref.Kind+"/"+ref.Name] })
+	})
+}
+
+// definitionOf returns the CustomResourceDefinition of a kind; nil if the snapshot has none.
+func (m *Map) definitionOf(apiVersion, name string) *object.Object {
+	if object.GroupOf(apiVersion) == "" {
+		return nil
+	}
+	key := kind{apiVersion, name}
+	d, known := m.definitions[key]
+	if !known {
+		d = m.findDefinition(apiVersion, name)
+		m.definitions[key] = d
+	}
+	return d
+}
+
+func (m *Map) findDefinition(apiVersion, name string) *object.Object {
+	if r, err := m.snap.Resources.For(apiVersion, name); err == nil {
+		if d := m.snap.FindKind(object.CRD, "", r.Name+"."+r.Group); d != nil {
+			return d
+		}
+	}
+	return m.defined[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: name}]
+}
+
+// Container reports whether the object is a namespace or a definition. Its content is deleted with
+// it.
+func Container(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
+
+// Indifferent reports whether the policy of the object's delete makes no difference to others: it is
+// a container that is not being deleted and has no dependents. Its content goes under any policy.
+// (spec §5.1, §6.1)
+func (m *Map) Indifferent(o *object.Object) bool {
+	if !Container(o) || o.BeingDeleted() || m.shared {
+		return false
+	}
+	id, ok := m.graph.Find(o.UID)
+	return ok && m.graph.DependentCount(id) == 0
+}
+
+// Owners returns the objects that must all be gone before a settled object is deleted, unless its
+// container or a leader takes it along: its owners, without duplicates, or the leaders of an object
+// without owners.
+func (m *Map) Owners(o *object.Object) []*object.Object {
+	if len(o.Owners) == 0 {
+		return m.leaders[o]
+	}
+	id, ok := m.graph.Find(o.UID)
+	if !ok {
+		return nil
+	}
+	var owners []*object.Object
+	if m.graph.Virtual(id) { // the collector looks it up without watching it, so its node has no references
+		for _, ref := range o.Owners {
+			if owner, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(owner) && !slices.Contains(owners, m.object(owner)) {
+				owners = append(owners, m.object(owner))
+			}
+		}
+		return owners
+	}
+	for _, owner := range m.graph.OwnersOf(id) {
+		owners = append(owners, m.object(owner))
+	}
+	return owners
+}
+
+// Leaders returns the objects that take an object along although it does not refer to them.
+func (m *Map) Leaders(o *object.Object) []*object.Object { return m.leaders[o] }
+
+// Settled reports whether nothing happens to the object without a delete request: see unsettle.
+func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o] }
+
+// family caches the owners of the last object. Its siblings have the same owners.
+type family struct {
+	of     *object.Object
+	owners []*object.Object
+}
+
+// owners returns the objects that the references of o may mean: those with the uids, and those with
+// the names, whatever their uids.
+func (m *Map) owners(o *object.Object) []*object.Object {
+	if len(o.Owners) == 0 {
+		return nil
+	}
+	if !alike(m.family.of, o) {
+		m.family = family{of: o, owners: slices.Clip(m.findOwners(o))}
+	}
+	return m.family.owners
+}
+
+func (m *Map) findOwners(o *object.Object) []*object.Object {
+	var owners []*object.Object
+	for _, ref := range o.Owners {
+		exact := false
+		if id, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(id) {
+			x := m.object(id)
+			owners = append(owners, x)
+			exact = x.Name == ref.Name && x.Kind == ref.Kind && x.APIVersion == ref.APIVersion && (x.Namespace == "" || x.Namespace == o.Namespace)
+		}
+		if x := m.unwatched[ref.UID]; x != nil {
+			owners = append(owners, x)
+		}
+		if !exact { // another object may have the name
+			if x := m.named(ref, o.Namespace); x != nil {
+				owners = append(owners, x)
+			}
+		}
+		owners = append(owners, m.twins[ref.UID]...)
+	}
+	return owners
+}
+
+// object returns the object of the snapshot for a graph node. The graph merges objects that share a
+// uid into one of its own.
+func (m *Map) object(id graph.ID) *object.Object {
+	o := m.graph.Object(id)
+	if _, twin := m.twins[o.UID]; !twin {
+		return o
+	}
+	return m.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
+}
+
+// named returns the object with the name of a reference, whatever its uid.
+func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object {
+	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	preferred, ok := m.snap.Resources.Stored(r.GroupResource())
+	if !ok {
+		return nil
+	}
+	return m.snap.Find(preferred.APIVersion(), preferred.Kind, namespace, ref.Name)
+}
+
+// containers returns the objects that take o along although it is not their dependent: its namespace,
+// its definition, its node, the definitions of its owners' kinds, and its leaders.
+func (m *Map) containers(o *object.Object) []*object.Object { return m.appendContainers(nil, o) }
+
+func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*object.Object {
+	add := func(x *object.Object) {
+		if x != nil && x != o {
+			found = append(found, x)
+		}
+	}
+	add(m.namespaces[o.Namespace])
+	add(m.definitionOf(o.APIVersion, o.Kind))
+	for i := range o.Owners {
+		add(m.definitionOf(o.Owners[i].APIVersion, o.Owners[i].Kind))
+	}
+	if facts := o.Pod(); facts != nil && facts.NodeName != "" {
+		add(m.nodes[facts.NodeName])
+	}
+	return append(found, m.leaders[o]...)
+}
+
+// Below returns the objects that are deleted with o: its dependents, its followers, and its content.
+func (m *Map) Below(o *object.Object) []*object.Object {
+	var found []*object.Object
+	if id, ok := m.node(o); ok && m.graph.DependentCount(id) > 0 {
+		found = make([]*object.Object, 0, m.graph.DependentCount(id))
+		m.graph.EachDependent(id, func(d graph.ID) bool {
+			found = append(found, m.object(d))
+			return true
+		})
+	}
+	switch {
+	case o.Is(object.Namespace):
+		found = append(found, m.contents().of[o.Name]...)
+	case o.Is(object.CRD):
+		found = append(found, m.contents().instances[o]...)
+	case o.Is(object.Node):
+		found = append(found, m.on(o.Name)...)
+	}
+	found = append(found, m.asking[o.UID]...)
+	return append(found, m.followers[o]...)
+}
+
+// solid reports whether an owner exists exactly as the reference describes it.
+func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
+	id, ok := m.graph.Find(ref.UID)
+	if !ok || m.graph.Virtual(id) {
+		return false
+	}
+	return m.means(ref, m.graph.Identity(id), o)
+}
+
+// means reports whether a reference describes an owner exactly.
+func (m *Map) means(ref object.OwnerReference, owner object.Ref, o *object.Object) bool {
+	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
+		return false
+	}
+	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
+	return err == nil && object.Storage(r.GroupResource()) == object.Storage(m.resource(owner))
+}
+
+func (m *Map) resource(ref object.Ref) schema.GroupResource {
+	r, _ := m.snap.Resources.For(ref.APIVersion, ref.Kind)
+	return r.GroupResource()
+}
+
+// graphNodes caches the graph nodes of the objects in the snapshot, by index. Without it, each lookup
+// is one by uid.
+type graphNodes struct {
+	asked int
+	of    []graph.ID
+}
+
+// node returns the graph node with the uid of an object.
+func (m *Map) node(o *object.Object) (graph.ID, bool) {
+	const few = 16 // the cache is filled after lookups of more than 1/few of all objects
+	if m.inGraph.asked++; m.inGraph.of == nil && m.inGraph.asked > len(m.snap.Objects)/few {
+		m.noteNodes()
+	}
+	switch i := m.snap.Place(o); {
+	case i >= 0 && m.inGraph.of != nil && m.inGraph.of[i] != 0:
+		return m.inGraph.of[i], true
+	default:
+		return m.graph.Find(o.UID)
+	}
+}
+
+func (m *Map) noteNodes() {
+	m.inGraph.of = make([]graph.ID, len(m.snap.Objects))
+	for id := range m.graph.All {
+		if m.graph.Virtual(id) {
+			continue
+		}
+		if i := m.snap.Place(m.graph.Object(id)); i >= 0 {
+			m.inGraph.of[i] = id
+		}
+	}
+}

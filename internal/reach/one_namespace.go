@@ -1,0 +1,354 @@
+package reach
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// OneNamespace is a snapshot of one namespace and of the cluster-scoped objects.
+type OneNamespace struct {
+	snap      *snapshot.Snapshot
+	namespace string
+	// watched has the objects that the collector watches, by uid. It knows others only from
+	// references.
+	watched map[types.UID]*object.Object
+	// lacking is why the part is not enough for any simulation; empty if it may be enough.
+	lacking string
+}
+
+// InNamespace returns snap as a snapshot of one namespace.
+func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
+	p := &OneNamespace{snap: snap, namespace: namespace, watched: make(map[types.UID]*object.Object, len(snap.Objects))}
+	for _, o := range snap.Objects {
+		if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil && snap.Resources.Monitored(r) {
+			p.watched[o.UID] = o
+		}
+		if p.lacking == "" {
+			p.lacking = far(o)
+		}
+	}
+	if why := p.doubtful(); why != "" {
+		p.lacking = why
+	}
+	return p
+}
+
+// far returns why the deletion of an object depends on objects that may be anywhere; empty if it does
+// not.
+func far(o *object.Object) string {
+	switch {
+	case o.HasFinalizer(object.Foreground):
+		return fmt.Sprintf("%s waits for its dependents, and whatever has its uid is waited for", o.Ref)
+	case o.HasFinalizer(object.Orphan):
+		return fmt.Sprintf("%s releases its dependents, and whatever has its uid is released", o.Ref)
+	case o.Is(object.CRD) && o.BeingDeleted():
+		return fmt.Sprintf("%s is being deleted, with its objects in all namespaces", o.Ref)
+	}
+	return ""
+}
+
+// doubtful returns why the identities of the part are unreliable; empty if they are not.
+func (p *OneNamespace) doubtful() string {
+	i := slices.IndexFunc(p.snap.Problems, func(problem snapshot.Problem) bool {
+		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID
+	})
+	if i < 0 {
+		return ""
+	}
+	return p.snap.Problems[i].Message
+}
+
+// Plan returns why a plan of the part may differ from that of the whole cluster; empty if all effects
+// of the delete are the same. Effects that would happen anyway elsewhere are ignored.
+func (p *OneNamespace) Plan(plan *report.Plan) string {
+	switch {
+	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
+		return "dependents are waited for or released, and whatever has the uid of their owner counts as one"
+	case plan.Exploration != nil && plan.Exploration.Requested:
+		return "other orders of all events are asked for"
+	case p.lacking != "":
+		return p.lacking
+	}
+	for _, t := range plan.Seed.Targets {
+		if why := p.connected(object.Ref(t)); why != "" {
+			return why
+		}
+		for _, o := range p.around(p.watched[t.UID]) {
+			if why := p.dangles(o); why != "" {
+				return why
+			}
+		}
+	}
+	judged := make(map[types.UID]bool, len(plan.Effects))
+	for i := range plan.Effects {
+		e := &plan.Effects[i]
+		judged[e.Object.UID] = true
+		switch {
+		case e.Object.Namespace != p.namespace:
+			return fmt.Sprintf("%s is concerned, and may have dependents in every namespace", object.Ref(e.Object))
+		case e.Outcome == report.Unknown:
+			return fmt.Sprintf("what becomes of %s is not known", object.Ref(e.Object))
+		case e.Outcome == report.Blocked && !e.AlreadyHappening:
+			return fmt.Sprintf("%s stays, and whatever has its uid with it", object.Ref(e.Object))
+		}
+		if e.AlreadyHappening {
+			continue
+		}
+		if why := p.connected(object.Ref(e.Object)); why != "" {
+			return why
+		}
+	}
+	if why := p.undecided(judged); why != "" {
+		return why
+	}
+	return chosen(plan.Gaps)
+}
+
+// undecided returns why the outcome of an object is unknown, with or without the delete: its owners
+// are unknown, and it was not found to be garbage. It is empty if there is no such object.
+func (p *OneNamespace) undecided(judged map[types.UID]bool) string {
+	for _, o := range p.snap.Objects {
+		if p.watched[o.UID] == nil || judged[o.UID] {
+			continue
+		}
+		if why := p.dangles(o); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// connected returns why an object may be connected with others that the part lacks.
+func (p *OneNamespace) connected(ref object.Ref) string {
+	o := p.watched[ref.UID]
+	if o == nil || o.Namespace != p.namespace {
+		return fmt.Sprintf("%s is not in namespace %s, or no collector watches it", ref, p.namespace)
+	}
+	return p.dangles(o)
+}
+
+// dangles returns why an owner of an object is not in the part: it is gone, the reference is wrong,
+// or no collector watches it. Only the whole cluster shows which, and whether the owner waits for the
+// object.
+func (p *OneNamespace) dangles(o *object.Object) string {
+	for _, ref := range o.Owners {
+		owner := p.watched[ref.UID]
+		if owner == nil || owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) ||
+			owner.Group() != object.GroupOf(ref.APIVersion) || owner.Namespace != "" && owner.Namespace != o.Namespace {
+			return fmt.Sprintf("%s refers to %s %s, which was not seen", o.Ref, ref.Kind, ref.Name)
+		}
+	}
+	return ""
+}
+
+// around returns o and all objects connected with it, with or without references.
+func (p *OneNamespace) around(o *object.Object) []*object.Object {
+	dependents := map[types.UID][]*object.Object{}
+	for _, d := range p.snap.Objects {
+		for _, ref := range d.Owners {
+			dependents[ref.UID] = append(dependents[ref.UID], d)
+		}
+	}
+	met := map[*object.Object]bool{o: true}
+	open := []*object.Object{o}
+	for i := 0; i < len(open); i++ {
+		near := append(p.beside(open[i]), dependents[open[i].UID]...)
+		for _, ref := range open[i].Owners {
+			if owner := p.watched[ref.UID]; owner != nil {
+				near = append(near, owner)
+			}
+		}
+		for _, n := range near {
+			if !met[n] {
+				met[n] = true
+				open = append(open, n)
+			}
+		}
+	}
+	return open
+}
+
+// chosen returns why gaps that were left by choice matter.
+func chosen(gaps []report.Gap) string {
+	if slices.ContainsFunc(gaps, leftOut) {
+		return "dependents may be in other namespaces"
+	}
+	return ""
+}
+
+// Explanation returns why an explanation from the part may differ from that of the whole cluster;
+// empty if it is the same. The dependents that it lists are in the namespace, and there are no
+// others.
+func (p *OneNamespace) Explanation(e *report.Explanation) string {
+	switch {
+	case p.lacking != "":
+		return p.lacking
+	case e.Verdict == report.Undecidable:
+		return fmt.Sprintf("what becomes of %s is not known", object.Ref(e.Object))
+	}
+	if why := p.connected(object.Ref(e.Object)); why != "" {
+		return why
+	}
+	if space := p.snap.FindKind(object.Namespace, "", p.namespace); space != nil && space.BeingDeleted() {
+		return fmt.Sprintf("%s is being deleted", space.Ref)
+	}
+	if why := p.foreground(e); why != "" {
+		return why
+	}
+	if why := p.contained(p.watched[e.Object.UID]); why != "" {
+		return why
+	}
+	for _, o := range p.around(p.watched[e.Object.UID]) {
+		if why := p.dangles(o); why != "" {
+			return why
+		}
+		if why := follows(o); why != "" {
+			return why
+		}
+	}
+	return chosen(e.Gaps)
+}
+
+// Waits returns why the part may show other ends of the explained object's waits than the whole
+// cluster; empty if it does not. Only the whole cluster shows which controller removes a finalizer.
+// Every link of a chain has to be in the part like the object itself. Ends that are only counted have
+// unknown chains.
+func (p *OneNamespace) Waits(e *report.Explanation) string {
+	for i := range e.WaitsFor {
+		f := &e.WaitsFor[i]
+		if f.More > 0 {
+			return fmt.Sprintf("%s waits for several objects", object.Ref(e.Object))
+		}
+		for _, l := range f.Chain {
+			if l.Namespace == "" {
+				continue // all of these are in the part
+			}
+			if why := p.connected(object.Ref(l.Ref)); why != "" {
+				return why
+			}
+			for _, o := range p.around(p.watched[l.UID]) {
+				if why := p.dangles(o); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// foreground returns why foreground deletes matter: one was tried of an owner, direct or not, that
+// does not take the object along in the background. Such an owner may wait for any object with its
+// uid in a reference.
+func (p *OneNamespace) foreground(e *report.Explanation) string {
+	taken := map[types.UID]bool{e.Object.UID: true}
+	for _, t := range e.TakenBy {
+		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown && !t.Later
+	}
+	open := []*object.Object{p.watched[e.Object.UID]}
+	met := map[*object.Object]bool{open[0]: true}
+	for i := 0; i < len(open); i++ {
+		if !taken[open[i].UID] {
+			return fmt.Sprintf("a delete of %s was tried in the foreground", open[i].Ref)
+		}
+		for _, ref := range open[i].Owners {
+			if owner := p.watched[ref.UID]; owner != nil && !met[owner] {
+				met[owner] = true
+				open = append(open, owner)
+			}
+		}
+	}
+	return ""
+}
+
+// contained returns why the end of a namespace or definition matters, and not only its delete. A
+// definition ends when the last of its objects is gone, in whichever namespace.
+func (p *OneNamespace) contained(o *object.Object) string {
+	groups := map[string]bool{}
+	for _, x := range p.around(o) {
+		groups[x.Group()] = true
+		for _, ref := range x.Owners {
+			groups[object.GroupOf(ref.APIVersion)] = true
+			if owner := p.watched[ref.UID]; owner != nil && container(owner) {
+				return fmt.Sprintf("%s goes with %s, at its end", x.Ref, owner.Ref)
+			}
+		}
+	}
+	for _, x := range p.snap.Objects {
+		_, group, _ := strings.Cut(x.Name, ".")
+		if container(x) && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
+			return fmt.Sprintf("%s has owners, and goes with them", x.Ref)
+		}
+	}
+	return ""
+}
+
+func container(o *object.Object) bool {
+	return o.Is(object.CRD) || o.Is(object.Namespace)
+}
+
+// follows returns why the end of a cluster-scoped object depends on objects other than its owners,
+// which may be anywhere; empty if it does not.
+func follows(o *object.Object) string {
+	switch {
+	case o.Volume() != nil && o.Volume().ClaimName != "":
+		return fmt.Sprintf("%s belongs to a PVC in namespace %s", o.Ref, o.Volume().ClaimNamespace)
+	case o.Is(object.IPAddress):
+		return fmt.Sprintf("%s goes with a Service, which may be in any namespace", o.Ref)
+	case o.Is(object.ServiceCIDR):
+		return fmt.Sprintf("%s waits for the addresses of Services in all namespaces", o.Ref)
+	case o.Is(object.APIService):
+		return fmt.Sprintf("%s goes with CRDs, at their end", o.Ref)
+	}
+	return ""
+}
+
+// beside returns the objects of the namespace that are connected with o without a reference: either
+// is deleted with the other, or o waits for them. Endpoints are deleted with the Service of the same
+// name, a token with its ServiceAccount. A claim that is being deleted waits for pods.
+func (p *OneNamespace) beside(o *object.Object) []*object.Object {
+	var found []*object.Object
+	add := func(kind object.Kind) {
+		if x := p.snap.FindKind(kind, o.Namespace, o.Name); x != nil {
+			found = append(found, x)
+		}
+	}
+	switch {
+	case o.Is(object.Endpoints):
+		add(object.Service)
+		for _, x := range p.snap.Objects {
+			if x.Namespace == o.Namespace && mirrors(x) == o.Name {
+				found = append(found, x)
+			}
+		}
+	case mirrors(o) != "":
+		if x := p.snap.FindKind(object.Endpoints, o.Namespace, mirrors(o)); x != nil {
+			found = append(found, x)
+		}
+	case o.Is(object.Service):
+		add(object.Endpoints)
+	case o.Token() != nil:
+		if x := p.snap.FindKind(object.ServiceAccount, o.Namespace, o.Token().Account); x != nil {
+			found = append(found, x)
+		}
+	case o.Is(object.ServiceAccount):
+		for _, x := range p.snap.Objects {
+			if t := x.Token(); t != nil && x.Namespace == o.Namespace && t.Account == o.Name {
+				found = append(found, x)
+			}
+		}
+	case o.BeingDeleted() && (o.Is(object.PVC) || o.Is(object.ResourceClaim)):
+		for _, x := range p.snap.Objects {
+			if x.Is(object.Pod) && x.Namespace == o.Namespace {
+				found = append(found, x)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,96 @@
+package reach
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Graph returns why a graph of the part, in these directions from its roots, may differ from that of
+// the whole cluster; empty if it does not. An owner that was asked for and not seen may be in another
+// namespace, by its uid. References from other namespaces do not count. The graph lacks them, and
+// Enough reports that.
+func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) string {
+	if why := p.doubtful(); why != "" {
+		return why
+	}
+	for i := range g.Nodes {
+		if p.watched[g.Nodes[i].Ref.UID] == nil {
+			return fmt.Sprintf("%s was not seen", object.Ref(g.Nodes[i].Ref))
+		}
+	}
+	for uid := range below(g, directions) {
+		if o := p.watched[uid]; o.Namespace == "" {
+			return fmt.Sprintf("%s may have dependents in every namespace", o.Ref)
+		}
+	}
+	return p.refused(g.Gaps)
+}
+
+// Enough adjusts the gaps of a graph after Graph has accepted it. It removes the gaps that were left
+// by choice. If dependents were asked for, it adds the gap that references from other namespaces were
+// not looked for.
+func (p *OneNamespace) Enough(g *report.Graph, directions []graph.Direction) {
+	g.Gaps = slices.DeleteFunc(g.Gaps, leftOut)
+	g.Complete = len(g.Gaps) == 0
+	if len(below(g, directions)) > 0 {
+		g.Gaps = slices.Insert(g.Gaps, 0, report.Gap{
+			Resource: snapshot.EveryResource,
+			Why:      fmt.Sprintf("%s: references from other namespaces to objects of namespace %s are wrong, and were not looked for", reason.LeftOut, p.namespace),
+		})
+	}
+}
+
+// below returns the nodes of a graph that were asked for their dependents.
+func below(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
+	met := map[types.UID]bool{}
+	var open []types.UID
+	visit := func(uid types.UID) {
+		if !met[uid] {
+			met[uid] = true
+			open = append(open, uid)
+		}
+	}
+	if slices.Contains(directions, graph.ToDependents) {
+		for _, root := range g.Roots {
+			visit(root.UID)
+		}
+	}
+	if slices.Contains(directions, graph.Both) && len(g.Roots) > 0 {
+		for i := range g.Nodes {
+			visit(g.Nodes[i].Ref.UID)
+		}
+	}
+	dependents := map[types.UID][]types.UID{}
+	for i := range g.Edges {
+		dependents[g.Edges[i].Owner] = append(dependents[g.Edges[i].Owner], g.Edges[i].Dependent)
+	}
+	for i := 0; i < len(open); i++ { //nolint:intrange // the list grows
+		for _, uid := range dependents[open[i]] {
+			visit(uid)
+		}
+	}
+	return met
+}
+
+// refused returns why namespaced objects of some kind could not be read. A read of the whole cluster
+// may be refused for other kinds. Cluster-scoped objects are read the same way in both.
+func (p *OneNamespace) refused(gaps []report.Gap) string {
+	for _, gap := range gaps {
+		if gap.Namespace == p.namespace {
+			return fmt.Sprintf("%s of namespace %s could not be read", gap.Resource, gap.Namespace)
+		}
+	}
+	return ""
+}
+
+// leftOut reports whether a gap was left by choice.
+func leftOut(g report.Gap) bool { return strings.HasPrefix(g.Why, string(reason.LeftOut)) }

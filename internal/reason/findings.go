@@ -1,0 +1,180 @@
+package reason
+
+import "slices"
+
+// Problems of owner references.
+const (
+	OwnerNotFound            Code = "OwnerNotFound"
+	OwnerUIDMismatch         Code = "OwnerUIDMismatch"
+	OwnerKindMismatch        Code = "OwnerKindMismatch"
+	OwnerNameMismatch        Code = "OwnerNameMismatch"
+	OwnerNamespaceMismatch   Code = "OwnerNamespaceMismatch"
+	OwnerNamespaced          Code = "OwnerNamespaced"
+	OwnerKindUnknown         Code = "OwnerKindUnknown"
+	OwnerVersionNotServed    Code = "OwnerVersionNotServed"
+	OwnerKindNotServed       Code = "OwnerKindNotServed"
+	OwnerKindCase            Code = "OwnerKindCase"
+	OwnerVersionNotPreferred Code = "OwnerVersionNotPreferred"
+	OwnerBanned              Code = "OwnerBanned"
+	ReferenceIncomplete      Code = "ReferenceIncomplete"
+	TwoControllers           Code = "TwoControllers"
+	SelfOwner                Code = "SelfOwner"
+	SelfOwnerBlocks          Code = "SelfOwnerBlocks"
+	OwnerCycleBlocks         Code = "OwnerCycleBlocks"
+	NoUID                    Code = "NoUID"
+)
+
+// Meanings that other families share.
+var (
+	sharedUID       = Meaning{Code: SharedUID, Severity: Error, Short: "another object has the same UID", Long: "Several objects have the same uid. The garbage collector cannot tell them apart."}
+	ownerNotCovered = Meaning{Code: OwnerNotCovered, Severity: Warning, Short: "the snapshot does not cover an owner", Long: "The snapshot does not cover an owner, which may or may not exist."}
+)
+
+// Check has the codes of check.
+var Check = &Family{
+	Title: "Codes of check",
+	Found: "in the findings of check",
+	Meanings: []Meaning{
+		{Code: OwnerNotFound, Severity: Error, Long: "The owner does not exist. The object is garbage unless another owner keeps it."},
+		{Code: OwnerUIDMismatch, Severity: Error, Long: "The owner was deleted and created again: an object of that kind and name has another uid."},
+		{Code: OwnerKindMismatch, Severity: Error, Long: "The uid belongs to another kind or group: to the garbage collector, the owner is absent."},
+		{Code: OwnerNameMismatch, Severity: Error, Long: "The uid belongs to another name: to the garbage collector, the owner is absent."},
+		{Code: OwnerNamespaceMismatch, Severity: Error, Long: "The uid belongs to an object in another namespace: to the garbage collector, the owner is absent."},
+		{Code: OwnerNamespaced, Severity: Error, Long: "A cluster-scoped object refers to a namespaced owner. It is never collected, and a foreground deletion of that owner may never end."},
+		{Code: OwnerKindUnknown, Severity: Error, Long: "No resource of that kind is served: the object is never collected."},
+		{Code: OwnerVersionNotServed, Severity: Error, Long: "The kind is served, but not in this version. The object is never collected, and may be deleted wrongly while a version stops being served."},
+		{Code: OwnerKindNotServed, Severity: Error, Long: "The kind (such as a list kind) maps to a path that does not exist: to the garbage collector, every owner of that kind is absent."},
+		ownerNotCovered,
+		{Code: OwnerKindCase, Severity: Warning, Long: "The kind is in lower case. The garbage collector accepts that, other tools may not."},
+		{Code: OwnerVersionNotPreferred, Severity: Info, Long: "The version is served, but not preferred. Each restart of the garbage collector examines the object again, and it is at risk when that version stops being served."},
+		{Code: OwnerBanned, Severity: Error, Long: "An Event cannot be an owner: the API server refuses every later update of the object."},
+		{Code: ReferenceIncomplete, Severity: Error, Long: "apiVersion, kind, name or uid is empty: the API server refuses every later update of the object."},
+		{Code: TwoControllers, Severity: Error, Long: "Two references have controller: true. The API server refuses every later update of the object, so orphaning and pruning it fail forever."},
+		{Code: SelfOwner, Severity: Warning, Long: "The object owns itself, so it is never collected."},
+		{Code: SelfOwnerBlocks, Severity: Error, Long: "The object owns itself and blocks its own deletion: a foreground delete of it never ends."},
+		{Code: OwnerCycle, Severity: Warning, Long: "Objects own one another in a circle: none is ever collected."},
+		{Code: OwnerCycleBlocks, Severity: Warning, Long: "Objects own and block one another in a circle: foreground deletes of several of them at once may never end."},
+		sharedUID,
+		{Code: NoUID, Severity: Warning, Long: "The object has no uid in the snapshot, so its dependents are unknown."},
+	},
+}
+
+// Reasons why a deletion is stuck.
+const (
+	FinalizerControllerGone    Code = "FinalizerControllerGone"
+	FinalizerControllerSlow    Code = "FinalizerControllerSlow"
+	FinalizerControllerUnknown Code = "FinalizerControllerUnknown"
+	FinalizerControllerAlive   Code = "FinalizerControllerAlive"
+	StillInUse                 Code = "StillInUse"
+	SelfBlock                  Code = "SelfBlock"
+	WaitingCycle               Code = "WaitingCycle"
+	LiveDependentBlocks        Code = "LiveDependentBlocks"
+	OrphaningStuck             Code = "OrphaningStuck"
+	DeletionForgotten          Code = "DeletionForgotten"
+	KindNotServed              Code = "KindNotServed"
+	GracePeriod                Code = "GracePeriod"
+	EndNotSeen                 Code = "EndNotSeen"
+	UnderWay                   Code = "UnderWay"
+	ManagerNotSeen             Code = "ManagerNotSeen"
+)
+
+// Stuck has the codes of stuck. An error does not go away by itself.
+var Stuck = &Family{
+	Title: "Codes of stuck",
+	Found: "in the findings of stuck",
+	Meanings: slices.Concat([]Meaning{
+		{Code: FinalizerControllerGone, Severity: Error, Long: "A finalizer holds the object, and no controller that could remove it is running: everything that could show one was read."},
+		{Code: FinalizerControllerSlow, Severity: Warning, Long: "A finalizer holds the object. Its controller is running but does not remove it."},
+		{Code: FinalizerControllerUnknown, Severity: Warning, Long: "A finalizer holds the object. Whether anything removes it is unknown."},
+		{Code: FinalizerControllerAlive, Severity: Info, Long: "A finalizer holds the object. Its controller is running."},
+		{Code: StillInUse, Severity: Error, Long: "A finalizer protects the object while it is used, such as a PVC by a pod, or while its status says so, and the use does not end by itself."},
+		{Code: SelfBlock, Severity: Error, Long: "The object is being deleted in the foreground and blocks its own deletion by an owner reference to itself: this never ends by itself."},
+		{Code: WaitingCycle, Severity: Error, Long: "Objects that are being deleted in the foreground wait for one another: this never ends by itself."},
+		{Code: LiveDependentBlocks, Severity: Error, Long: "The object is being deleted in the foreground, and the garbage collector does not delete a blocking dependent."},
+		{Code: OrphaningStuck, Severity: Error, Long: "The Orphan policy cannot finish because a dependent cannot be patched."},
+		{Code: DeletionForgotten, Severity: Error, Long: "The garbage collector has missed the deletion and ignores it until it restarts."},
+		{Code: KindNotServed, Severity: Error, Long: "The kind of the object is not served: no request reaches it, not even one that removes a finalizer."},
+		{Code: GracePeriod, Severity: Info, Long: "The grace period of the pod runs."},
+		{Code: EndNotSeen, Severity: Warning, Long: "What the object waits for was not seen."},
+		{Code: ManagerNotSeen, Severity: Warning, Long: "Only controllers of kube-controller-manager hold the object, and whether it runs is unknown: everything that could show its lease was read, and there is none."},
+		{Code: UnderWay, Severity: Info, Long: "Everything that holds the object goes by itself."},
+	}, standstill),
+}
+
+// Signs that the collector does not work, or may not.
+const (
+	GarbageOld              Code = "GarbageOld"
+	GarbageLeft             Code = "GarbageLeft"
+	GarbageYoung            Code = "GarbageYoung"
+	ForegroundStuck         Code = "ForegroundStuck"
+	ForegroundWaits         Code = "ForegroundWaits"
+	OrphanStuck             Code = "OrphanStuck"
+	CollectorMissedDeletion Code = "CollectorMissedDeletion"
+	WriteRefused            Code = "WriteRefused"
+	WriteDoubtful           Code = "WriteDoubtful"
+	KindUnlisted            Code = "KindUnlisted"
+	GroupUndiscovered       Code = "GroupUndiscovered"
+	KindUnwatched           Code = "KindUnwatched"
+	LeaseAbsent             Code = "LeaseAbsent"
+	LeaseUnread             Code = "LeaseUnread"
+	CollectorSwitchedOff    Code = "CollectorSwitchedOff"
+	GraphKindUnknown        Code = "GraphKindUnknown"
+	GraphObjectUnknown      Code = "GraphObjectUnknown"
+	GraphNodeGone           Code = "GraphNodeGone"
+	GraphOwnersDiffer       Code = "GraphOwnersDiffer"
+	GraphStateDiffers       Code = "GraphStateDiffers"
+)
+
+// Doctor has the codes of doctor.
+var Doctor = &Family{
+	Title: "Codes of doctor",
+	Found: "in the findings of doctor",
+	Meanings: []Meaning{
+		{Code: GarbageOld, Severity: Error, Long: "All owners have been absent for longer than the garbage collector needs: it does not work, its delete is refused, or it has not examined the object again after a reference was removed."},
+		{Code: GarbageLeft, Severity: Warning, Long: "All owners are absent. Since when is unknown, so the garbage collector may just not have come to it."},
+		{Code: GarbageYoung, Severity: Info, Long: "All owners are absent, and the object is so new that the garbage collector may not have come to it."},
+		{Code: ForegroundStuck, Severity: Error, Long: "A foreground deletion makes no progress: it has waited for the garbage collector for longer than that needs."},
+		{Code: ForegroundWaits, Severity: Warning, Long: "A foreground deletion waits only for the garbage collector. Since when, and whether its requests are refused, is unknown."},
+		{Code: OrphanStuck, Severity: Error, Long: "The garbage collector has left the finalizer orphan for longer than it needs: it does not work, or a dependent cannot be patched."},
+		{Code: CollectorMissedDeletion, Severity: Warning, Long: "The object has both finalizers of the garbage collector, which then does only half of the work until it restarts."},
+		{Code: WriteRefused, Severity: Warning, Long: "An admission policy denies a request of the garbage collector, or a required webhook does not answer: what remains is not its fault."},
+		{Code: WriteDoubtful, Severity: Warning, Long: "An admission policy or a webhook may refuse a request of the garbage collector: what remains proves nothing about it."},
+		{Code: KindUnlisted, Severity: Error, Long: "The kind is served and cannot be listed. Before Kubernetes 1.32 a collector that starts now collects nothing at all; since then it ignores this kind."},
+		{Code: GroupUndiscovered, Severity: Warning, Long: "The API is registered and does not say what it serves. A collector that starts now ignores its kinds, and no namespace can be deleted."},
+		{Code: KindUnwatched, Severity: Info, Long: "The kind lacks delete, list or watch: its objects are never collected, and no foreground deletion waits for them."},
+		{Code: LeaseExpired, Severity: Error, Long: "The lease of kube-controller-manager has expired: no controller of Kubernetes is running, unless leader election was switched off since."},
+		{Code: LeaseAbsent, Severity: Warning, Long: "kube-controller-manager has no lease: it runs without leader election, or elsewhere, or not at all."},
+		{Code: LeaseUnread, Severity: Info, Long: "The lease of kube-controller-manager could not be read."},
+		{Code: CollectorSwitchedOff, Severity: Error, Long: "The command line of kube-controller-manager switches the garbage collector off."},
+		{Code: GraphKindUnknown, Severity: Error, Long: "The garbage collector has seen no object of this kind: it neither collects them nor waits for them."},
+		{Code: GraphObjectUnknown, Severity: Warning, Long: "The garbage collector has not seen the object, or not that it has owners or dependents."},
+		{Code: GraphNodeGone, Severity: Warning, Long: "To the garbage collector, an object exists that is gone: its dependents are not collected, and what it blocks stays."},
+		{Code: GraphOwnersDiffer, Severity: Warning, Long: "The garbage collector knows other owners of the object than it has."},
+		{Code: GraphStateDiffers, Severity: Warning, Long: "The garbage collector does not know that the object is being deleted, or waits for its dependents: the deletion hangs until it restarts."},
+	},
+}
+
+// Reasons of a verdict of doctor that are not findings.
+const (
+	GraphAgrees   Code = "GraphAgrees"
+	NothingFound  Code = "NothingFound"
+	NothingToSee  Code = "NothingToSee"
+	NotAllSeen    Code = "NotAllSeen"
+	KindsNotKnown Code = "KindsNotKnown"
+	TimeUnknown   Code = "TimeUnknown"
+)
+
+// Verdict has the reasons of a verdict of doctor that are not findings.
+var Verdict = &Family{
+	Title: "Reasons of a verdict of doctor",
+	Found: "in addition to the codes of its findings",
+	Meanings: []Meaning{
+		{Code: GraphAgrees, Long: "The garbage collector's own graph agrees with what was seen."},
+		{Code: LeaseRenewed, Long: "kube-controller-manager has renewed its lease. That does not show whether it runs the garbage collector."},
+		{Code: NothingFound, Long: "No garbage, no deletion without progress, no kind that cannot be listed."},
+		{Code: NothingToSee, Long: "No object has an owner, so there is nothing to collect."},
+		{Code: NotAllSeen, Long: "Not everything could be read: the rest may have signs."},
+		{Code: KindsNotKnown, Long: "Which kinds are served is unknown, so what the garbage collector watches is unknown too."},
+		{Code: TimeUnknown, Long: "The time of the dump is unknown, so nothing can be said about durations."},
+	},
+}

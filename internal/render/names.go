@@ -1,0 +1,164 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// lower returns the lower-case text. Invalid UTF-8 is returned unchanged, since strings.ToLower
+// would replace its bytes.
+func lower(text string) string {
+	if !utf8.ValidString(text) {
+		return text
+	}
+	return strings.ToLower(text)
+}
+
+// compareRefs is the order of all lists in the output.
+func compareRefs(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) }
+
+// namespaces returns the common namespace of objects. If there is none, several is true and a table
+// needs a column for it.
+func namespaces[T any](items []T, ref func(*T) report.Ref) (one string, several bool) {
+	for i := range items {
+		ns := ref(&items[i]).Namespace
+		if i == 0 {
+			one = ns
+		} else if ns != one {
+			return "", true
+		}
+	}
+	return one, false
+}
+
+// enumerate returns "a, b and c", or "a, b and 3 more" if of exceeds the number of names.
+func enumerate(names []string, of int) string {
+	if of > len(names) {
+		if len(names) == 0 {
+			return strconv.Itoa(of)
+		}
+		return strings.Join(names, ", ") + " and " + strconv.Itoa(of-len(names)) + " more"
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// plural returns "1 kind", "3 kinds".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// unique sorts a list and removes duplicates.
+func unique[T cmp.Ordered](list []T) []T {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+const (
+	// fewNames is the number of objects that are named among many.
+	fewNames = 3
+	// fewKinds is the number of kinds that are counted among many.
+	fewKinds = 4
+)
+
+// crowd summarizes objects: counts by kind, namespace and some names. It names as many as fit into
+// room columns, and at least one.
+func (s Style) crowd(refs []report.Ref, room int) string {
+	if len(refs) == 1 {
+		return subjectPlace(s, refs[0])
+	}
+	where, one := spacesText(s, refs)
+	names := make([]string, min(len(refs), fewNames))
+	for i := range names {
+		switch r := refs[i]; {
+		case r.Name == "" && r.UID == "":
+			names[i] = subjectName(s, r)
+		case one:
+			names[i] = s.name(r)
+		default:
+			names[i] = s.place(r)
+		}
+	}
+	if len(refs) == len(names) {
+		return strings.Join(names, ", ") + where
+	}
+	for {
+		text := s.countKinds(byKind(refs), fewKinds) + where + " (" + strings.Join(names, ", ") + ", " + s.pick("…", "...") + ")"
+		if len(names) == 1 || width(text) <= room {
+			return text
+		}
+		names = names[:len(names)-1]
+	}
+}
+
+// brief returns the object if it is one, else counts by kind.
+func (s Style) brief(refs []report.Ref) string {
+	if len(refs) == 1 {
+		return subjectPlace(s, refs[0])
+	}
+	return s.countKinds(byKind(refs), 1)
+}
+
+// spacesText returns the namespaces of objects. one reports that all are in one namespace or all
+// are cluster-scoped.
+func spacesText(s Style, refs []report.Ref) (text string, one bool) {
+	spaces := map[string]bool{}
+	for _, r := range refs {
+		spaces[r.Namespace] = true
+	}
+	delete(spaces, "")
+	switch {
+	case len(spaces) == 1 && !slices.ContainsFunc(refs, func(r report.Ref) bool { return r.Namespace == "" }):
+		return " in namespace " + s.text(refs[0].Namespace), true
+	case len(spaces) > fewNames:
+		return " in " + strconv.Itoa(len(spaces)) + " namespaces", false
+	}
+	return "", len(spaces) == 0
+}
+
+// byKind counts objects by kind, regardless of version.
+func byKind(refs []report.Ref) []report.KindCount {
+	var counts []report.KindCount
+	at := map[string]int{}
+	for _, r := range refs {
+		kind := report.KubectlKind(r.APIVersion, r.Kind)
+		i, ok := at[kind]
+		if !ok {
+			i = len(counts)
+			at[kind] = i
+			counts = append(counts, report.KindCount{APIVersion: r.APIVersion, Kind: r.Kind})
+		}
+		counts[i].Count++
+	}
+	return counts
+}
+
+// countKinds returns "4 Pods, 2 PVCs, 1 Secret", the largest count first.
+func (s Style) countKinds(counts []report.KindCount, most int) string {
+	sorted := slices.Clone(counts)
+	slices.SortStableFunc(sorted, func(a, b report.KindCount) int { return cmp.Compare(b.Count, a.Count) })
+	shown := sorted[:min(len(sorted), most)]
+	parts := make([]string, 0, len(shown)+1)
+	for _, k := range shown {
+		parts = append(parts, countOf(s, k.Count, k.APIVersion, k.Kind))
+	}
+	if left := len(sorted) - len(shown); left > 0 {
+		parts = append(parts, plural(left, "other kind"))
+	}
+	return strings.Join(parts, ", ")
+}

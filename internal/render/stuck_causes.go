@@ -1,0 +1,391 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// holdup is one cause that blocks deletions, with all objects that it blocks.
+type holdup struct {
+	// told is the finding with the best words and proofs. freed is the one with the commands: it
+	// has the longest chain to the same end.
+	told, freed *report.Finding
+	findings    []*report.Finding
+	// held are the blocked objects at the end of the chains, as far as findings name them. waiting
+	// are the objects that wait for them.
+	held, waiting []report.Ref
+	isHeld, waits map[report.Ref]bool
+	more          int
+	// own reports that the only held object is the explained one, which was named before.
+	own bool
+}
+
+// holdupKey is the common key of the findings of one cause.
+type holdupKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
+
+// holdupsOf groups findings by cause, ordered by severity.
+func holdupsOf(findings []report.Finding) []*holdup {
+	var list []*holdup
+	found := map[holdupKey]*holdup{}
+	for _, f := range bySeverity(findings) {
+		k := keyOf(f)
+		c := found[k]
+		if c == nil {
+			c = &holdup{told: f, freed: f, isHeld: map[report.Ref]bool{}, waits: map[report.Ref]bool{}}
+			found[k] = c
+			list = append(list, c)
+		}
+		c.add(f)
+	}
+	for _, c := range list {
+		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return c.isHeld[r] })
+	}
+	return list
+}
+
+func keyOf(f *report.Finding) holdupKey {
+	held := heldBack(f)
+	k := holdupKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
+	switch reason.Code(f.Code) {
+	case reason.UnderWay, reason.GracePeriod, reason.FinalizerControllerAlive:
+		k.apiVersion, k.kind = "", "" // a count is enough for causes that end by themselves
+	case reason.StillInUse, reason.LiveDependentBlocks, reason.EndNotSeen, reason.WaitingCycle, reason.OrphaningStuck:
+	case reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
+		k.apiVersion, k.kind, k.what = "", "", lastLink(f).Name
+	default:
+		k.what = whyHeld(f)
+	}
+	return k
+}
+
+func (c *holdup) add(f *report.Finding) {
+	c.findings = append(c.findings, f)
+	held := heldBack(f)
+	if !c.isHeld[held] {
+		c.isHeld[held] = true
+		c.held = append(c.held, held)
+	}
+	if f.Object != held && !c.waits[f.Object] {
+		c.waits[f.Object] = true
+		c.waiting = append(c.waiting, f.Object)
+	}
+	c.more = max(c.more, f.More)
+	if f.Object == held && heldBack(c.told) != c.told.Object {
+		c.told = f
+		if heldBack(c.freed) != held {
+			c.freed = f
+		}
+	}
+	if heldBack(c.told) == held && len(f.Chain) > len(c.freed.Chain) {
+		c.freed = f
+	}
+}
+
+// heldBack returns the object that would be deleted once the end of a chain is resolved: its last
+// object, or the one before if the last is an obstacle.
+func heldBack(f *report.Finding) report.Ref {
+	last := len(f.Chain) - 1
+	if last < 0 {
+		return f.Object
+	}
+	switch reason.Code(f.Code) {
+	case reason.StillInUse:
+		if last == 0 || f.Chain[last-1].Waits != string(reason.InUse) { // its users have no names
+			return f.Chain[last].Ref
+		}
+		return f.Chain[last-1].Ref
+	case reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
+		return f.Chain[max(last-1, 0)].Ref
+	default:
+		return f.Chain[last].Ref
+	}
+}
+
+// total returns the number of held objects.
+func (c *holdup) total() int { return max(len(c.held), 1+c.more) }
+
+// severity returns the severity of the cause, which all its findings share.
+func (c *holdup) severity() reason.Severity { return c.told.Severity }
+
+// heldText names one held object, or the first few of a kind.
+func (c *holdup) heldText(s Style) string {
+	first := c.held[0]
+	if c.total() == 1 {
+		return s.where(first)
+	}
+	n := strconv.Itoa(c.total()) + " "
+	for _, r := range c.held {
+		if r.Kind != first.Kind || r.APIVersion != first.APIVersion {
+			return n + "objects (" + enumerate(c.heldNames(s.where), c.total()) + ")"
+		}
+	}
+	kind := countOf(s, c.total(), first.APIVersion, first.Kind)
+	switch namespace, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); {
+	case several:
+		return kind + " (" + enumerate(c.heldNames(func(r report.Ref) string { return s.text(r.Namespace + "/" + r.Name) }), c.total()) + ")"
+	case namespace != "":
+		kind += " in namespace " + s.text(namespace)
+	}
+	return kind + " (" + enumerate(c.heldNames(func(r report.Ref) string { return s.text(r.Name) }), c.total()) + ")"
+}
+
+func (c *holdup) heldNames(name func(report.Ref) string) []string {
+	var names []string
+	for _, r := range c.held[:min(len(c.held), manyWaiting)] {
+		names = append(names, name(r))
+	}
+	return names
+}
+
+// lastsText returns the longest time that an object has been held.
+func (c *holdup) lastsText() string {
+	var longest *int
+	for _, f := range c.findings {
+		if own := heldBack(f) == f.Object || heldBack(c.told) != c.told.Object; own && f.ForSeconds != nil && (longest == nil || *f.ForSeconds > *longest) {
+			longest = f.ForSeconds
+		}
+	}
+	if longest == nil {
+		return ""
+	}
+	return ", for " + span(longest)
+}
+
+// whyText returns what blocks the objects.
+func (c *holdup) whyText(s Style) string {
+	why := whyHeld(c.told)
+	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
+	if same && c.told.Code != underWay {
+		return s.text(why)
+	}
+	var ends []report.Ref
+	seen := map[report.Ref]bool{}
+	for _, f := range c.findings {
+		if end := lastLink(f); !seen[end] {
+			seen[end] = true
+			ends = append(ends, end)
+		}
+	}
+	switch reason.Code(c.told.Code) {
+	case reason.StillInUse:
+		if lastLink(c.told) == heldBack(c.told) {
+			_, why, _ := strings.Cut(c.told.Message, ": ")
+			return "in use: " + s.text(why)
+		}
+		return "in use by " + s.some(ends, manyWaiting)
+	case reason.LiveDependentBlocks:
+		return "blocked by " + s.some(ends, manyWaiting) + ", which the garbage collector does not delete"
+	default:
+		general, _, _ := strings.Cut(why, ": ")
+		return s.text(general)
+	}
+}
+
+// whyHeld returns the reason in a finding, without the objects that wait.
+func whyHeld(f *report.Finding) string {
+	waits := "waits for finalizer " + f.Finalizer
+	switch reason.Code(f.Code) {
+	case reason.FinalizerControllerGone:
+		return waits + "; its controller is not running"
+	case reason.FinalizerControllerSlow:
+		return waits + "; its controller is running but does not remove it"
+	case reason.FinalizerControllerUnknown:
+		return waits + "; whether its controller is running is not known"
+	case reason.FinalizerControllerAlive:
+		return waits + "; its controller is running"
+	default:
+	}
+	held := heldBack(f).FullName()
+	return strings.TrimPrefix(strings.TrimPrefix(f.Message, "waits for "+held+": "), "waits for "+held+", which is ")
+}
+
+// manyBlocks is the number of causes with more than a line.
+const manyBlocks = 4
+
+// detail is the level of detail for a cause.
+type detail struct {
+	// words is the maximum number of lines of a text; proofs and commands limit their numbers.
+	words, proofs, commands int
+}
+
+// details are tried in order until the answer fits on a screen.
+var details = []detail{{words: 3, proofs: 2, commands: 2}, {words: 2, proofs: 1, commands: 2}, {words: 1, proofs: 1, commands: 1}}
+
+// writeCauses writes a block for each of the first causes and a line for each of the others, as far
+// as there is room. The rest is counted.
+func writeCauses(w *writer, causes []*holdup, room int) {
+	blocks, rest := w.style.blocksOf(causes, room)
+	used := 0
+	for _, b := range blocks {
+		w.line()
+		w.lines(b)
+		used += 1 + len(b)
+	}
+	rests := causes[len(blocks):]
+	if len(rests) == 0 && !rest {
+		return
+	}
+	w.line()
+	lines := min(len(rests), max(room-used-2, 0))
+	for _, c := range rests[:lines] {
+		w.atMost(1, c.line(w.style), 2)
+	}
+	w.atMost(1, notShown(rests[lines:]), 2)
+}
+
+// blocksOf returns the lines of the first causes in as much detail as fits. left reports whether
+// something was left out.
+func (s Style) blocksOf(causes []*holdup, room int) (blocks [][]string, left bool) {
+	most := min(len(causes), manyBlocks)
+	// Causes that end by themselves get no block next to others.
+	if i := slices.IndexFunc(causes, (*holdup).goes); i > 0 {
+		most = min(most, i)
+	}
+	for n := most; n > 0; n-- {
+		others := 0
+		if len(causes) > n {
+			others = 2 + min(len(causes)-n, 2)
+		}
+		for _, d := range details {
+			blocks, used := make([][]string, n), others
+			left = false
+			for i, c := range causes[:n] {
+				blocks[i] = linesOf(s, func(w *writer) { left = c.write(w, d) || left })
+				used += 1 + len(blocks[i])
+			}
+			if left && others == 0 {
+				used += 2
+			}
+			if used <= room || n == 1 && d == details[len(details)-1] {
+				return blocks, left
+			}
+		}
+	}
+	return nil, true
+}
+
+// notShown counts the omitted causes and names the option that shows them.
+func notShown(causes []*holdup) string {
+	if len(causes) == 0 {
+		return "All evidence and commands: -o wide"
+	}
+	objects := 0
+	for _, c := range causes {
+		objects += c.total()
+	}
+	return "and " + plural(len(causes), "more cause") + ", of " + plural(objects, "object") + ": -o wide"
+}
+
+// goes reports whether the cause ends without intervention.
+func (c *holdup) goes() bool { return c.severity() == reason.Info }
+
+// line returns the cause on one line.
+func (c *holdup) line(s Style) string {
+	return s.paint(severityColour(c.severity()), c.heldText(s)) + c.lastsText() + ": " + c.whyText(s)
+}
+
+// write writes the block of a cause: the held objects and duration, the reason, the evidence about
+// the responsible controller, the waiting objects, and the commands. It reports whether something
+// was left out.
+func (c *holdup) write(w *writer, d detail) (left bool) {
+	s := w.style
+	const indent, hang = "  ", 4
+	if c.own {
+		w.atMost(d.words, sentenceCase(s.paint(severityColour(c.severity()), c.whyText(s))), 2)
+	} else {
+		w.atMost(d.words, s.paint(severityColour(c.severity()), c.heldText(s))+c.lastsText(), 2)
+		w.atMost(d.words, indent+c.whyText(s), hang)
+	}
+	proofs := strongest(s, c.told, whyHeld(c.told), d.proofs)
+	for _, p := range proofs {
+		words := d.words
+		if strings.HasPrefix(p, "not read: ") {
+			words = 1 // usually a long list
+		}
+		w.atMost(words, indent+s.pick("· ", "* ")+p, hang)
+	}
+	if len(c.waiting) > 0 {
+		w.atMost(d.words, indent+s.some(c.waiting, manyWaiting)+agree(len(c.waiting), " waits", " wait")+" for "+agree(c.total(), "it", "them"), hang)
+	}
+	shown := pasted(c.freed.Remedies, d.commands)
+	for _, r := range shown {
+		w.atMost(d.words, indent+remedyText(s, c, r), hang)
+		w.command(indent+"  ", r)
+	}
+	return len(c.told.Proof) > len(proofs) || len(c.freed.Remedies) > len(shown)
+}
+
+// pasted returns the shown commands: the mildest, and if that only looks, also the one that always
+// ends the waiting.
+func pasted(all []report.Remedy, most int) []report.Remedy {
+	if len(all) < 2 || most == 1 || !all[0].Action.Looks() || all[len(all)-1].Action.Looks() {
+		return all[:min(len(all), 1)]
+	}
+	return []report.Remedy{all[0], all[len(all)-1]}
+}
+
+// remedyText returns the effect and cost of a command, and how to apply it to all held objects.
+func remedyText(s Style, c *holdup, r report.Remedy) string {
+	text := sentenceCase(s.text(r.Effect))
+	switch n := c.total(); {
+	case n == 1 || c.goes():
+	case r.Action == report.TakeOff:
+		held := heldBack(c.freed)
+		all := s.text(report.ShellWord(report.KubectlKind(held.APIVersion, held.Kind))) + " --all-of-kind"
+		if _, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); several {
+			all += " -A"
+		}
+		text += " of one (of all " + strconv.Itoa(n) + ": " + all + ")"
+	case r.Target == heldBack(c.freed), r.Target == lastLink(c.freed):
+		text += " (one of " + strconv.Itoa(n) + ")"
+	}
+	if r.Cost != "" {
+		return text + ". Cost: " + s.text(r.Cost) + "."
+	}
+	return text + ":"
+}
+
+// whoFrees are the proofs that name the responsible controller, the best first. whetherRuns are
+// those about whether it works.
+var (
+	whoFrees    = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
+	whetherRuns = []reason.Code{
+		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.ServiceAbsent, reason.NoEndpoints,
+		reason.AttachmentSays, reason.BudgetSays, reason.PolicySays, reason.ConditionSays, reason.FinalizerControllerRuns,
+		reason.FinalizerControllerSeen, reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent,
+		reason.NodeSays, reason.EventSays, reason.StaticPod, reason.RunsOutside, reason.RunsWithAllRights, reason.NotConnected,
+		reason.MayFromOutside, reason.RightsNotTold, reason.NotRead, reason.LeaseNotFound, reason.TakesLong,
+	}
+)
+
+// strongest returns the texts of the best proofs of a finding: the responsible controller, and
+// whether it works. Proofs that only repeat the reason are left out.
+func strongest(s Style, f *report.Finding, why string, most int) []string {
+	_, detail, _ := strings.Cut(why, ": ")
+	if detail == "" {
+		detail = why
+	}
+	best := func(order []reason.Code) *report.Proof {
+		for _, code := range order {
+			i := slices.IndexFunc(f.Proof, func(p report.Proof) bool {
+				return p.Reason == string(code) && !strings.Contains(why, p.Message) && !strings.Contains(p.Message, detail)
+			})
+			if i >= 0 {
+				return &f.Proof[i]
+			}
+		}
+		return nil
+	}
+	var texts []string
+	for _, p := range []*report.Proof{best(whetherRuns), best(whoFrees)} {
+		if p != nil && len(texts) < most {
+			texts = append(texts, s.text(p.Message))
+		}
+	}
+	slices.Reverse(texts) // first the controller, then whether it runs
+	return texts
+}

@@ -1,0 +1,154 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Vouched is the user's word about the lists of a dump that prove nothing themselves.
+type Vouched struct {
+	// Partial is true if no list is complete.
+	Partial bool
+	// Complete are types, as kubectl accepts them, with all their objects in the dump, even if
+	// Partial is true: those in the namespaces In, or all.
+	Complete []string
+	In       []string
+}
+
+// UnknownTypeError is a type that a user vouches for and that a dump lacks.
+type UnknownTypeError struct {
+	Name      string
+	Resources *object.Resources
+}
+
+// Error returns the type.
+func (e *UnknownTypeError) Error() string { return fmt.Sprintf("no resource type %q is known", e.Name) }
+
+// vouch adds the user's word to a coverage. Known failures stay.
+func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*object.Object) error {
+	if v.Partial {
+		c.nothingWhole("it was said that no list of the dump is whole")
+	}
+	for _, name := range v.Complete {
+		r, ok := resources.Named(name, func(r object.Resource) bool {
+			for _, o := range objects {
+				if o.Kind == r.Kind && object.GroupOf(o.APIVersion) == r.Group {
+					return true
+				}
+			}
+			return false
+		})
+		if !ok {
+			return &UnknownTypeError{name, resources}
+		}
+		if len(v.In) == 0 || !r.Namespaced {
+			c.addAll(r.GroupResource())
+			continue
+		}
+		for _, ns := range v.In {
+			c.Add(r.GroupResource(), ns)
+		}
+	}
+	return nil
+}
+
+// vouchFor adds the user's word to a snapshot with a final coverage.
+func (v Vouched) vouchFor(s *Snapshot) error {
+	if !v.Partial && len(v.Complete) == 0 {
+		return nil
+	}
+	if err := v.vouch(s.coverage, s.Resources, s.Objects); err != nil {
+		return err
+	}
+	s.listGaps()
+	return nil
+}
+
+// listGaps recomputes the gaps after a change of the coverage.
+func (s *Snapshot) listGaps() {
+	undiscovered := slices.DeleteFunc(s.Gaps, func(g Gap) bool { return g.Resource != EveryResource })
+	s.Gaps = slices.Concat(undiscovered, s.gapsOf())
+	sortGaps(s.Gaps)
+}
+
+// WithoutVersion returns the snapshot as if a resource were not served in its version. Objects in
+// that version get the preferred one of the remaining versions. If there is none, they stay as they
+// are. Remarks on shared uids name the objects in the version that they have then.
+func (s *Snapshot) WithoutVersion(r object.Resource) (*Snapshot, error) {
+	c := *s
+	c.Resources = &object.Resources{}
+	for _, other := range s.Resources.All() {
+		if other.GroupResource() != r.GroupResource() || other.Version != r.Version {
+			c.Resources.Add(other)
+		}
+	}
+	c.withdrawn = append(slices.Clip(s.withdrawn), r)
+	stays, ok := c.Resources.Preferred(r.GroupResource())
+	if !ok {
+		return &c, nil
+	}
+	objects := slices.Clone(s.Objects)
+	for i, o := range objects {
+		if o.Kind == r.Kind && o.APIVersion == r.APIVersion() {
+			o = o.Clone()
+			o.APIVersion = stays.APIVersion()
+			objects[i] = o
+		}
+	}
+	without := c.With(objects)
+	without.Problems = slices.DeleteFunc(slices.Clone(s.Problems), func(p Problem) bool { return p.Kind == DuplicateUID })
+	if err := without.reportDuplicateUIDs(without.withoutProjections(without.sharedUIDs())); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(without.Problems, compareProblems)
+	return without, nil
+}
+
+// Unserves reports whether a kind is known not to be served in a version: no served resource has
+// it, and either the snapshot knows all kinds, or WithoutVersion removed the version.
+func (s *Snapshot) Unserves(apiVersion, kind string) bool {
+	if _, err := s.Resources.For(apiVersion, kind); err == nil {
+		return false
+	}
+	return s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind)
+}
+
+func (s *Snapshot) isWithdrawn(apiVersion, kind string) bool {
+	return slices.ContainsFunc(s.withdrawn, func(r object.Resource) bool { return r.APIVersion() == apiVersion && r.Kind == kind })
+}
+
+// Suppose returns the snapshot with a namespace added that it lacks although it has objects in it,
+// as many dumps do. Only its existence is known. Its UID is made up (see MissingUID); its
+// finalizers, labels and annotations are unknown. It returns nil if the namespace is in the
+// snapshot, is proven absent, or has no objects.
+func (s *Snapshot) Suppose(namespace string) *Snapshot {
+	r := object.Namespace.Resource()
+	if s.FindKind(object.Namespace, "", namespace) != nil || s.Covers(r, "") ||
+		!slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return o.Namespace == namespace && namespace != "" }) {
+		return nil
+	}
+	o := &object.Object{Ref: object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: namespace, UID: makeUID(r, "", namespace)}}
+	o.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
+	return s.With(append(slices.Clone(s.Objects), o))
+}
+
+// Alike returns the resource that stores the objects of an unmapped kind, if that kind is served at
+// all: in another version, or in the group that it has moved to. It returns false if all kinds are
+// known.
+func (s *Snapshot) Alike(apiVersion, kind string) (object.Resource, bool) {
+	if s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind) {
+		return object.Resource{}, false
+	}
+	group := object.GroupOf(apiVersion)
+	for _, r := range s.Resources.All() {
+		to := object.Storage(r.GroupResource())
+		if r.Kind == kind && r.Served() && object.Storage(schema.GroupResource{Group: group, Resource: r.Name}) == to {
+			return s.canonicalOf(typeName{r.APIVersion(), r.Kind}).resource, true
+		}
+	}
+	return object.Resource{}, false
+}

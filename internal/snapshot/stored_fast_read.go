@@ -1,0 +1,368 @@
+package snapshot
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// plainObjects decodes the objects of one file from lines as this program writes them. It decodes
+// repeated parts once: siblings have equal texts for their owners, and most objects share their
+// Lifecycle. Objects, references and names are allocated in blocks, which is cheaper; a snapshot
+// keeps all of them, or none.
+type plainObjects struct {
+	types  []typeName
+	intern *manifest.Interner
+
+	objects []object.Object
+	owners  []object.OwnerReference
+	// names has name, UID and resourceVersion of objects and owners.
+	names strings.Builder
+
+	// namespace and labels are those of the previous object, labelText is the text of the labels.
+	namespace string
+	labels    object.Labels
+	labelText []byte
+	unescaped []byte
+
+	seed maphash.Seed
+	// siblings are owners by a hash of their text. last is the most recent one.
+	siblings [1 << 10]sameOwners
+	last     *sameOwners
+	// lifecycles are those that several objects may share, by their text.
+	lifecycles map[string]*object.Lifecycle
+}
+
+// sameOwners are owner references with their text, from the preceding comma.
+type sameOwners struct {
+	text   []byte
+	owners []object.OwnerReference
+}
+
+// Block sizes and cache sizes.
+const (
+	objectBlock    = 128
+	ownerBlock     = 64
+	nameBlock      = 16 << 10
+	mostLifecycles = 1 << 14
+	// longText is the length above which a text isn't cached.
+	longText = 1 << 9
+)
+
+func newPlainObjects(types []typeName, intern *manifest.Interner) *plainObjects {
+	p := &plainObjects{types: types, intern: intern, seed: maphash.MakeSeed(), lifecycles: map[string]*object.Lifecycle{}}
+	p.last = &p.siblings[0]
+	return p
+}
+
+// object returns the object of a line, nil for an odd line. It doesn't keep the line.
+func (p *plainObjects) object(line []byte) *object.Object {
+	l := plainLine{rest: line}
+	l.enter('{')
+	if !l.member(`"t":`) {
+		return nil
+	}
+	number := l.size(math.MaxInt32)
+	if l.odd || number >= int64(len(p.types)) {
+		return nil
+	}
+	t := p.types[number]
+	var o object.Object
+	o.APIVersion, o.Kind = t.apiVersion, t.kind
+	if l.member(`"s":`) {
+		if ns := l.text(); string(ns) != p.namespace {
+			p.namespace = p.intern.Bytes(ns)
+		}
+		o.Namespace = p.namespace
+	}
+	var name, uid, version []byte
+	if l.member(`"n":`) {
+		name = l.text()
+	}
+	if l.member(`"u":`) {
+		uid = l.text()
+	}
+	if l.member(`"v":`) {
+		version = l.text()
+	}
+	if l.odd {
+		return nil
+	}
+	o.Owners = p.ownersOf(&l)
+	o.Labels = p.labelsOf(&l)
+	if l.member(`"c":`) {
+		o.Created = l.number(math.MaxInt64)
+	}
+	if l.member(`"g":`) {
+		o.Generation = l.number(math.MaxInt64)
+	}
+	o.Lifecycle = p.lifecycleOf(&l)
+	if l.odd {
+		return nil
+	}
+	own := p.keep(name, uid, version)
+	o.Name, own = own[:len(name)], own[len(name):]
+	o.UID, o.ResourceVersion = types.UID(own[:len(uid)]), own[len(uid):]
+	if len(p.objects) == cap(p.objects) {
+		p.objects = make([]object.Object, 0, objectBlock)
+	}
+	p.objects = append(p.objects, o)
+	return &p.objects[len(p.objects)-1]
+}
+
+// keep returns the concatenation of the texts as a string.
+func (p *plainObjects) keep(texts ...[]byte) string {
+	size := 0
+	for _, t := range texts {
+		size += len(t)
+	}
+	if p.names.Cap()-p.names.Len() < size {
+		p.names = strings.Builder{} // earlier strings keep the old buffer
+		p.names.Grow(max(size, nameBlock))
+	}
+	from := p.names.Len()
+	for _, t := range texts {
+		p.names.Write(t)
+	}
+	return p.names.String()[from:]
+}
+
+// ownersOf reads the owner references, if they are next.
+func (p *plainObjects) ownersOf(l *plainLine) []object.OwnerReference {
+	start := l.rest
+	if !l.member(`"o":`) {
+		return nil
+	}
+	if len(p.last.text) > 0 && bytes.HasPrefix(start, p.last.text) {
+		l.rest = start[len(p.last.text):]
+		return p.last.owners
+	}
+	var read [4]manifest.Owner
+	owners := read[:0]
+	l.enter('[')
+	for l.element() {
+		owners = append(owners, ownerOf(l))
+	}
+	if l.odd || len(owners) == 0 {
+		l.odd = true
+		return nil
+	}
+	text := start[:len(start)-len(l.rest)]
+	slot := &p.siblings[maphash.Bytes(p.seed, text)%uint64(len(p.siblings))]
+	if bytes.Equal(slot.text, text) {
+		p.last = slot
+		return slot.owners
+	}
+	refs := p.references(owners)
+	if len(text) <= longText {
+		slot.text, slot.owners, p.last = append(slot.text[:0], text...), refs, slot
+	}
+	return refs
+}
+
+func ownerOf(l *plainLine) (o manifest.Owner) {
+	l.enter('{')
+	if l.member(`"a":`) {
+		o.APIVersion = l.text()
+	}
+	if l.member(`"k":`) {
+		o.Kind = l.text()
+	}
+	if l.member(`"n":`) {
+		o.Name = l.text()
+	}
+	if l.member(`"u":`) {
+		o.UID = l.text()
+	}
+	if l.member(`"c":`) {
+		o.Controller = object.Flag(l.size(math.MaxUint8))
+	}
+	if l.member(`"b":`) {
+		o.Block = object.Flag(l.size(math.MaxUint8))
+	}
+	l.leave('}')
+	return o
+}
+
+func (p *plainObjects) references(owners []manifest.Owner) []object.OwnerReference {
+	if cap(p.owners)-len(p.owners) < len(owners) {
+		p.owners = make([]object.OwnerReference, 0, max(len(owners), ownerBlock))
+	}
+	from := len(p.owners)
+	for _, o := range owners {
+		own := p.keep(o.Name, o.UID)
+		p.owners = append(p.owners, object.OwnerReference{
+			APIVersion: p.intern.Bytes(o.APIVersion), Kind: p.intern.Bytes(o.Kind),
+			Name: own[:len(o.Name)], UID: types.UID(own[len(o.Name):]),
+			Controller: o.Controller, BlockOwnerDeletion: o.Block,
+		})
+	}
+	return p.owners[from:len(p.owners):len(p.owners)]
+}
+
+// labelsOf reads the labels, if they are next: keys and values, each followed by a NUL, the only
+// escaped character.
+func (p *plainObjects) labelsOf(l *plainLine) object.Labels {
+	if !l.member(`"l":`) {
+		return ""
+	}
+	if len(p.labelText) > 0 && bytes.HasPrefix(l.rest, p.labelText) {
+		l.rest = l.rest[len(p.labelText):]
+		return p.labels
+	}
+	const null = `\u0000`
+	start := l.rest
+	if len(start) == 0 || start[0] != '"' {
+		l.odd = true
+		return ""
+	}
+	rest := start[1:]
+	p.unescaped = p.unescaped[:0]
+	for {
+		n := manifest.PlainRun(rest)
+		p.unescaped = append(p.unescaped, rest[:n]...)
+		rest = rest[n:]
+		if len(rest) > 0 && rest[0] == '"' {
+			break
+		}
+		if len(rest) < len(null) || string(rest[:len(null)]) != null {
+			l.odd = true
+			return ""
+		}
+		p.unescaped = append(p.unescaped, 0)
+		rest = rest[len(null):]
+	}
+	l.rest = rest[1:]
+	p.labels = object.Labels(p.intern.Bytes(p.unescaped))
+	p.labelText = append(p.labelText[:0], start[:len(start)-len(l.rest)]...)
+	return p.labels
+}
+
+// plainLine is a parser for lines as this program writes them: without white space, members in the
+// order of the structs, each once, strings without escapes. Any other line, well-formed or not,
+// sets odd. Results of an odd line are meaningless.
+type plainLine struct {
+	rest []byte
+	// inside is true after a member or element within the same brackets.
+	inside, odd bool
+}
+
+// enter skips an opening bracket.
+func (l *plainLine) enter(bracket byte) {
+	if len(l.rest) == 0 || l.rest[0] != bracket {
+		l.odd = true
+		return
+	}
+	l.rest, l.inside = l.rest[1:], false
+}
+
+// leave skips a closing bracket.
+func (l *plainLine) leave(bracket byte) {
+	l.enter(bracket)
+	l.inside = true
+}
+
+// member moves to the value of the next member and returns true if it has the key, which is given
+// with quotes and colon.
+func (l *plainLine) member(key string) bool {
+	rest := l.rest
+	if l.inside {
+		if len(rest) == 0 || rest[0] != ',' {
+			return false
+		}
+		rest = rest[1:]
+	}
+	if len(rest) < len(key) || string(rest[:len(key)]) != key {
+		return false
+	}
+	l.rest, l.inside = rest[len(key):], true
+	return true
+}
+
+// element moves to the next element of a list. It returns false, and skips the closing bracket, if
+// there is none.
+func (l *plainLine) element() bool {
+	switch {
+	case l.odd || len(l.rest) == 0:
+		l.odd = true
+		return false
+	case l.rest[0] == ']':
+		l.leave(']')
+		return false
+	case !l.inside:
+		l.inside = true
+		return true
+	case l.rest[0] == ',':
+		l.rest = l.rest[1:]
+		return true
+	}
+	l.odd = true
+	return false
+}
+
+// text reads a string.
+func (l *plainLine) text() []byte {
+	if len(l.rest) == 0 || l.rest[0] != '"' {
+		l.odd = true
+		return nil
+	}
+	n := manifest.PlainRun(l.rest[1:])
+	text := l.rest[1 : 1+n]
+	l.rest = l.rest[1+n:]
+	if len(l.rest) == 0 || l.rest[0] != '"' {
+		l.odd = true
+		return nil
+	}
+	l.rest = l.rest[1:]
+	return text
+}
+
+// mostDigits is the number of decimal digits that always fit into 64 bits.
+const mostDigits = 18
+
+// number reads a number up to most.
+func (l *plainLine) number(most int64) int64 {
+	rest := l.rest
+	negative := len(rest) > 0 && rest[0] == '-'
+	if negative {
+		rest = rest[1:]
+	}
+	n, value := 0, int64(0)
+	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' && n <= mostDigits {
+		value = value*10 + int64(rest[n]-'0')
+		n++
+	}
+	if n == 0 || n > mostDigits || rest[0] == '0' && (n > 1 || negative) || value > most {
+		l.odd = true
+		return 0
+	}
+	l.rest = rest[n:]
+	if negative {
+		return -value
+	}
+	return value
+}
+
+// size reads a non-negative number.
+func (l *plainLine) size(most int64) int64 {
+	n := l.number(most)
+	l.odd = l.odd || n < 0
+	return n
+}
+
+// yes reads the value of a member that is written only if it is true.
+func (l *plainLine) yes() bool {
+	const value = "true"
+	if len(l.rest) < len(value) || string(l.rest[:len(value)]) != value {
+		l.odd = true
+		return false
+	}
+	l.rest = l.rest[len(value):]
+	return true
+}
