@@ -107,6 +107,9 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 		if d.do != replaces && d.do != renews || d.code != 0 {
 			continue
 		}
+		if was := t.after[d.key]; was == nil || was.GetDeletionTimestamp() != nil || t.garbage(was) {
+			continue // the collector took it: it was not there for the undo to spare
+		}
 		if now := t.restored[d.key]; now == nil || now.GetAnnotations()[theirs] == "" || now.GetAnnotations()[restoredFrom] != "" {
 			t.violate(undoOverwrote, d.key, "somebody had made it")
 		}
@@ -138,15 +141,15 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 	}
 }
 
-// garbage reports whether none of the owners of an object was there any more when the undo
-// began: the collector had it to do, and takes its time on a busy machine.
+// garbage reports whether each owner of an object was gone, or being deleted, when the undo
+// began: the collector deletes the object, which takes longer on a busy machine.
 func (t *trial) garbage(o *unstructured.Unstructured) bool {
 	for _, r := range o.GetOwnerReferences() {
 		at := key{r.Kind, o.GetNamespace(), r.Name}
 		if !kindNamed(r.Kind).namespaced {
 			at.namespace = ""
 		}
-		if owner := t.after[at]; owner != nil && owner.GetUID() == r.UID {
+		if owner := t.after[at]; owner != nil && owner.GetUID() == r.UID && owner.GetDeletionTimestamp() == nil {
 			return false
 		}
 	}
@@ -193,13 +196,17 @@ func (t *trial) unlike(was, now *unstructured.Unstructured, step *report.UndoSte
 	}
 	delete(a, "deletion")
 	delete(b, "deletion")
-	if n, ok := b["annotations"].(map[string]any); ok {
-		delete(n, restoredFrom)
-		if _, had := was.GetAnnotations()[revision]; !had {
-			delete(n, revision)
-		}
-		if len(n) == 0 {
-			delete(b, "annotations")
+	// The controller of a Deployment writes its revision, and counts on if it makes a new ReplicaSet.
+	_, hadRevision := was.GetAnnotations()[revision]
+	for _, side := range []map[string]any{a, b} {
+		if n, ok := side["annotations"].(map[string]any); ok {
+			delete(n, restoredFrom)
+			if was.GetKind() == "Deployment" || !hadRevision {
+				delete(n, revision)
+			}
+			if len(n) == 0 {
+				delete(side, "annotations")
+			}
 		}
 	}
 	var list []string
