@@ -105,7 +105,7 @@ func undoNotes(s Style, u *report.Undo) []string {
 		notes = append(notes, s.some(about[message], 3)+": "+s.text(message)+".")
 	}
 	if slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return x.Reason == string(reason.WouldRunAgain) && x.UID == "" }) {
-		notes = append(notes, "To restore what had run to its end, too: --finished.")
+		notes = append(notes, "To restore finished objects, too: --finished.")
 	}
 	if u.SameCluster == report.ProofAssumed {
 		notes = append(notes, "Nothing shows that the backup is of this cluster: --assume-same-cluster was given.")

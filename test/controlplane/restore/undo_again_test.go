@@ -246,7 +246,7 @@ func TestFinishedWorkIsLeftOut(t *testing.T) {
 	dir := s.bundle(s.of("finished"), s.here())
 	s.kubectl("", "delete", "engine/main", "-n", "finished")
 	a := s.gc("undo", dir)
-	if a.code != 0 || !strings.Contains(a.out, "it had run to its end") || !strings.Contains(a.out, "--finished") {
+	if a.code != 0 || !strings.Contains(a.out, "it had finished") || !strings.Contains(a.out, "--finished") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
 	}
 	if u := s.undone(dir, "--finished"); u.Summary.Made != 1 || u.Summary.Restored != 1 || !noted(u, "main", "RunsAgain") {
@@ -308,45 +308,45 @@ func TestDefinitionMadeAgainWithoutBackup(t *testing.T) {
 // nobody knows when that was: --since is refused, and said to be ignored where nothing is written.
 func TestUndoWithRightsInOneNamespace(t *testing.T) {
 	s := enter(t)
-	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: shop-r}}")
-	s.create(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: dev, namespace: shop-r}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`)
-	s.kubectl("", "create", "rolebinding", "dev", "-n", "shop-r", "--role=dev", "--user=dev")
-	s.kubectl("", "create", "configmap", "early", "-n", "shop-r")
-	s.kubectl("", "create", "configmap", "late", "-n", "shop-r")
-	s.kubectl("", "delete", "configmap/early", "-n", "shop-r")
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: shop-dev}}")
+	s.create(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: dev, namespace: shop-dev}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`)
+	s.kubectl("", "create", "rolebinding", "dev", "-n", "shop-dev", "--role=dev", "--user=dev")
+	s.kubectl("", "create", "configmap", "early", "-n", "shop-dev")
+	s.kubectl("", "create", "configmap", "late", "-n", "shop-dev")
+	s.kubectl("", "delete", "configmap/early", "-n", "shop-dev")
 	since := s.revision()
-	s.kubectl("", "delete", "configmap/late", "-n", "shop-r")
+	s.kubectl("", "delete", "configmap/late", "-n", "shop-dev")
 	cluster.Until(t, "the role has come into force", func() bool {
-		_, err := s.plane.Kubectl(s.ctx, nil, "get", "namespace/shop-r", "--as=dev")
+		_, err := s.plane.Kubectl(s.ctx, nil, "get", "namespace/shop-dev", "--as=dev")
 		return err == nil
 	})
 
-	a := s.gc("lost", "-n", "shop-r", "--since=1s", "--as=dev")
+	a := s.gc("lost", "-n", "shop-dev", "--since=1s", "--as=dev")
 	for _, text := range []string{"--since was not applied", "kubectl gc undo --since-revision="} {
 		if !strings.Contains(a.out, text) || a.code != 0 {
 			t.Errorf("exit code %d, no %q in\n%s%s", a.code, text, a.out, a.errOut)
 		}
 	}
-	if a := s.gc("undo", "-n", "shop-r", "--since=1s", "--as=dev"); a.code != 5 || !strings.Contains(a.errOut, "list leases in namespace kube-system") {
+	if a := s.gc("undo", "-n", "shop-dev", "--since=1s", "--as=dev"); a.code != 5 || !strings.Contains(a.errOut, "list leases in namespace kube-system") {
 		t.Errorf("exit code %d: %s", a.code, a.errOut)
 	}
 	if a := s.gc("lost", "-A", "--as=dev"); a.code != 1 || !strings.Contains(a.errOut, "-n NAMESPACE") {
 		t.Errorf("exit code %d: %s", a.code, a.errOut)
 	}
 
-	plan := s.remembered("-n", "shop-r", "--since-revision="+since, "--as=dev")
+	plan := s.remembered("-n", "shop-dev", "--since-revision="+since, "--as=dev")
 	if len(plan.Steps) != 1 || plan.Steps[0].Object.Name != "late" {
 		t.Errorf("%+v", plan.Steps)
 	}
 	if u := s.undone(plan.Bundle, "--as=dev"); u.Summary.Made != 1 {
 		t.Errorf("%s, %+v", u.SameCluster, u.Summary)
 	}
-	if a := s.gc("lost", "configmap/late", "-n", "shop-r"); !strings.Contains(a.out, " exists again;") || strings.Contains(a.out, "kubectl gc undo") {
+	if a := s.gc("lost", "configmap/late", "-n", "shop-dev"); !strings.Contains(a.out, " exists again;") || strings.Contains(a.out, "kubectl gc undo") {
 		t.Errorf("what is there again: %s", a.out)
 	}
-	a = s.gc("undo", "configmap/never", "--lost", "-n", "shop-r")
-	if want := "undo: nothing to do. cm/never -n shop-r was not "; a.code != 0 || !strings.HasPrefix(a.out, want) {
+	a = s.gc("undo", "configmap/never", "--lost", "-n", "shop-dev")
+	if want := "undo: nothing to do. cm/never -n shop-dev was not "; a.code != 0 || !strings.HasPrefix(a.out, want) {
 		t.Errorf("exit code %d: %s%s", a.code, a.out, a.errOut)
 	}
-	s.kubectl("", "delete", "namespace/shop-r", "--wait=false")
+	s.kubectl("", "delete", "namespace/shop-dev", "--wait=false")
 }
