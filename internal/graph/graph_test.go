@@ -176,25 +176,6 @@ func TestDependentsOrder(t *testing.T) {
 	check(t, g)
 }
 
-func TestEachOwner(t *testing.T) {
-	g := linked(t, named("x"), named("y"), named("z"), named("a", to("x"), to("y"), to("x"), to("z"), to("absent")))
-	a := find(t, g, "a")
-	owners := func(most int) (met []ID) {
-		g.EachOwner(a, func(id ID) bool { met = append(met, id); return len(met) < most })
-		return met
-	}
-	all := owners(9)
-	g.Sort(all)
-	want(t, "EachOwner", names(g, all), []string{"x", "y", "z"})
-	if stopped := owners(2); len(stopped) != 2 {
-		t.Errorf("it goes on with %d owners", len(stopped))
-	}
-	g.Unlink(a, find(t, g, "y"))
-	left := owners(9)
-	g.Sort(left)
-	want(t, "EachOwner without one", names(g, left), []string{"x", "z"})
-}
-
 func TestRemove(t *testing.T) {
 	g := linked(t, named("a"), named("b", blockingTo("a"), to("b")), named("c", to("b")))
 	b := find(t, g, "b")

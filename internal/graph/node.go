@@ -86,18 +86,6 @@ func (g *Graph) EachDependent(id ID, yield func(ID) bool) {
 	}
 }
 
-// EachOwner calls yield once for each owner that the node is linked to, in no order, until it
-// returns false. The graph must not change meanwhile.
-func (g *Graph) EachOwner(id ID, yield func(ID) bool) {
-	for l := g.node(id).firstOwner; l != 0; {
-		e := g.links.at(l)
-		l = e.nextOwner
-		if !yield(e.owner) {
-			return
-		}
-	}
-}
-
 // Dependents returns the dependents in object.Compare order.
 func (g *Graph) Dependents(id ID) []ID {
 	ids := make([]ID, 0, g.node(id).dependents)

@@ -39,7 +39,7 @@ func (c *Client) Past(ctx context.Context, w past.Window) (*past.Record, error) 
 	if err != nil {
 		return nil, err
 	}
-	record.Resources, record.Namespaces = d.Resources, w.Namespaces
+	record.Resources = d.Resources
 	if version, err := c.version(ctx); err == nil {
 		record.Minor = int(release.MinorOf(version))
 	}

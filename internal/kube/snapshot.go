@@ -61,18 +61,9 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 	return snap, err
 }
 
-// SnapshotOf lists some places of a discovery. coverage is what the caller knows about other
-// places. It may be nil. A place that is not listed is not covered.
-func (c *Client) SnapshotOf(ctx context.Context, d *Discovery, places []Place, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
-	return c.snapshot(ctx, d, places, Scope{}, coverage, progress)
-}
-
 // snapshot lists places as the scope says. Places that are forbidden are listed in the namespaces
 // of Scope.Instead.
 func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, scope Scope, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
-	if coverage == nil {
-		coverage = &snapshot.Coverage{}
-	}
 	source, err := c.source(ctx)
 	if err != nil {
 		return nil, err

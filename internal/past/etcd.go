@@ -189,7 +189,7 @@ func (r *EtcdFile) Past(ctx context.Context, w Window) (*Record, error) {
 		return nil, err
 	}
 	p := &Record{
-		From: r.clock.Earliest(from), To: r.clock.Earliest(uint64(r.stored.Newest)), Resources: r.resources, Namespaces: w.Namespaces,
+		From: r.clock.Earliest(from), To: r.clock.Earliest(uint64(r.stored.Newest)), Resources: r.resources,
 		Clock: r.clock, Timeless: len(r.clock.Ticks()) == 0,
 	}
 	l := &look{

@@ -53,8 +53,6 @@ type Record struct {
 	Absent []object.Ref
 	// Elsewhere are owners of deleted objects in another namespace than their dependent.
 	Elsewhere []*object.Object
-	// Namespaces limit the changes to the content of these namespaces; nil means all.
-	Namespaces []string
 	// Resources are the kinds that the server serves.
 	Resources *object.Resources
 	// Minor is the minor version of the server: 37 for v1.37.2; 0 if unknown.
@@ -82,7 +80,7 @@ type Limit struct {
 	Why string
 }
 
-// Source is a source of a cluster's past: its API server for some minutes, or a file.
+// Source returns the past of a cluster: its API server for some minutes, or a file.
 type Source interface {
 	// Past returns every write since a moment, in order, of each kind that the record has. Missing
 	// parts are in Limits. It fails if nothing is known.
