@@ -234,13 +234,13 @@ func (b *bucket) search(name string) (int, bool) {
 // impossible name.
 func (b *bucket) nameAt(i uint32) string {
 	if b.list[i] == nil {
-		return nobody
+		return impossibleName
 	}
 	return b.list[i].Name
 }
 
-// nobody is an impossible name, since it is not UTF-8. It takes the place of dropped entries.
-const nobody = "\xff"
+// impossibleName is an impossible name, since it is not UTF-8. It takes the place of dropped entries.
+const impossibleName = "\xff"
 
 // index builds places unless it exists.
 func (b *bucket) index() {

@@ -87,7 +87,7 @@ func (s *Assessment) Converted() bool {
 
 // Obstructed reports whether any webhook, policy or label could make a write fail.
 func (s *Assessment) Obstructed() bool {
-	return len(s.deaf)+len(s.mute)+len(s.guards) > 0 || s.marked
+	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.guards) > 0 || s.marked
 }
 
 // Refuses returns why a write fails, and whether any reason is known. Certain reasons come first.
@@ -127,14 +127,14 @@ func (s *Assessment) Webhooks(operation string, o *object.Object) (surely, perha
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Assessment) webhooks(w Write) (surely, perhaps []*Webhook) {
 	o := w.Object
-	if len(s.deaf) == 0 || o.Group() == "admissionregistration.k8s.io" {
+	if len(s.unreachableWebhooks) == 0 || o.Group() == "admissionregistration.k8s.io" {
 		return nil, nil
 	}
 	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
 	if err != nil {
 		return nil, nil
 	}
-	for _, h := range s.deaf {
+	for _, h := range s.unreachableWebhooks {
 		if !s.asks(h, w, r) {
 			continue
 		}
@@ -156,7 +156,7 @@ func (s *Assessment) webhooks(w Write) (surely, perhaps []*Webhook) {
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go deleteInstances.
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go GetCustomResourceListerCollectionDeleter.
 func (s *Assessment) Cleanup(definition *object.Object) (Refusal, bool) {
-	for _, d := range s.mute {
+	for _, d := range s.unreachableConversions {
 		if d.Ref.Name != definition.Name || len(d.Stored) == 1 && d.Stored[0] == d.Storage {
 			continue
 		}
@@ -178,7 +178,7 @@ const instancesFail = "InstanceDeletionFailed"
 // Unreadable returns why custom resources in a namespace cannot be listed: the snapshot records
 // that listing them failed in the conversion webhook.
 func (s *Assessment) Unreadable(namespace string) (Refusal, bool) {
-	for _, d := range s.mute {
+	for _, d := range s.unreachableConversions {
 		if r, failed := s.unreadable(d, namespace); failed {
 			return r, true
 		}
@@ -219,8 +219,8 @@ func (s *Assessment) preferred(d *Definition) string {
 	return r.Version
 }
 
-// muteOf returns the CRDs whose conversion webhook has no endpoints.
-func (r *reach) muteOf(seen *Evidence) []*Definition {
+// conversionsWithoutBackend returns the CRDs whose conversion webhook has no endpoints.
+func (r *reach) conversionsWithoutBackend(seen *Evidence) []*Definition {
 	var list []*Definition
 	for n := range seen.Definitions {
 		d := &seen.Definitions[n]
@@ -231,8 +231,8 @@ func (r *reach) muteOf(seen *Evidence) []*Definition {
 	return list
 }
 
-// deafOf returns the webhooks without endpoints whose failure policy is Fail.
-func (r *reach) deafOf(seen *Evidence) []*Webhook {
+// webhooksWithoutBackend returns the webhooks without endpoints whose failure policy is Fail.
+func (r *reach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
 	var list []*Webhook
 	for n := range seen.Webhooks {
 		h := &seen.Webhooks[n]
@@ -284,13 +284,13 @@ func (s *Assessment) Conversion(o *object.Object) (*Definition, Unreachable) {
 // that of the request, nothing is ever converted.
 func (s *Assessment) conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
 	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
-	if err != nil || len(s.mute) == 0 {
+	if err != nil || len(s.unreachableConversions) == 0 {
 		return nil, Unreachable{}, false
 	}
 	if p, ok := s.snap.Resources.Preferred(r.GroupResource()); ok {
 		r = p
 	}
-	for _, d := range s.mute {
+	for _, d := range s.unreachableConversions {
 		if d.Group != r.Group || d.Plural != r.Name || len(d.Stored) == 1 && d.Stored[0] == r.Version {
 			continue
 		}

@@ -42,16 +42,16 @@ type Assessment struct {
 	evictions map[string][]Eviction
 
 	reach *reach
-	// deaf are the webhooks without a working backend whose failure policy is Fail.
-	deaf []*Webhook
+	// unreachableWebhooks are the webhooks without a working backend whose failure policy is Fail.
+	unreachableWebhooks []*Webhook
 	// guards are the admission policies that could refuse a write.
 	guards []guard
 	// marked is true if any object has a label that may make a webhook refuse its delete.
 	marked bool
-	// mute are the CRDs whose conversion webhook has no working backend.
-	mute     []*Definition
-	rights   *rights
-	programs *programs
+	// unreachableConversions are the CRDs whose conversion webhook has no working backend.
+	unreachableConversions []*Definition
+	rights                 *rights
+	programs               *programs
 	// candidates caches the pods and workloads that may remove a finalizer.
 	candidates map[question]*candidates
 	// ofKind has the objects of the snapshot by kind, computed on first use.
@@ -79,7 +79,7 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	if s.seen == nil {
 		return s
 	}
-	s.deaf, s.mute, s.guards = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen), guardsOf(s.seen)
+	s.unreachableWebhooks, s.unreachableConversions, s.guards = s.reach.webhooksWithoutBackend(s.seen), s.reach.conversionsWithoutBackend(s.seen), guardsOf(s.seen)
 	s.consumers = s.consumersOf(s.seen)
 	if len(s.seen.Attachments) > 0 {
 		s.attached = s.attachmentsOf(s.seen)

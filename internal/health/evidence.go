@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Evidence is all evidence. Add, Take and Mark fill it and are not safe for concurrent use. After that
-// it may be read concurrently. The lists are in the order of input.
+// Evidence holds what was read about controllers, nodes, APIs, webhooks and policies. Add, Take and
+// Mark fill it and are not safe for concurrent use. After that it may be read concurrently. The
+// lists are in the order of input.
 type Evidence struct {
 	Shown
 
@@ -131,7 +132,7 @@ func decode(raw []byte, into any) error {
 	return json.UnmarshalCaseSensitivePreserveInts(raw, into)
 }
 
-// Completeness is the completeness of a list.
+// Completeness reports whether all objects of a list were read.
 type Completeness struct {
 	// Whole is true if every object of the part was read: an object that was not read does not
 	// exist.

@@ -49,7 +49,7 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 		o.Buffer = 1024
 	}
 	if o.Listener == nil {
-		o.Listener = deaf{}
+		o.Listener = ignoringListener{}
 	}
 	f := &following{
 		Feed: &Feed{
@@ -398,9 +398,9 @@ type Listener interface {
 	Broken(r object.Resource)
 }
 
-// deaf is the Listener that ignores everything.
-type deaf struct{}
+// ignoringListener is the Listener that ignores everything.
+type ignoringListener struct{}
 
-func (deaf) Served(*object.Resources) {}
-func (deaf) Watching(object.Resource) {}
-func (deaf) Broken(object.Resource)   {}
+func (ignoringListener) Served(*object.Resources) {}
+func (ignoringListener) Watching(object.Resource) {}
+func (ignoringListener) Broken(object.Resource)   {}

@@ -16,8 +16,8 @@ import (
 // number if the snapshot lacks it. Objects that share a uid have different keys.
 type Key int32
 
-// nobody is an invalid key.
-const nobody Key = -1
+// noKey is an invalid key.
+const noKey Key = -1
 
 // Tracks records the objects that something touched or considered. It is not safe for concurrent use.
 type Tracks struct {
@@ -147,7 +147,7 @@ func (t *Tracks) Key(o *object.Object) Key {
 	return key
 }
 
-// named returns the key of the object with exactly this identity; nobody if it has none.
+// named returns the key of the object with exactly this identity; noKey if it has none.
 func (t *Tracks) named(r object.Ref) Key {
 	if o := t.along.Find(r); o != nil && o.UID == r.UID {
 		return Key(t.snap.Place(o))
@@ -162,7 +162,7 @@ func (t *Tracks) foreign(uid types.UID) Key {
 	if key, ok := t.others[uid]; ok {
 		return key
 	}
-	return nobody
+	return noKey
 }
 
 // stored returns the keys of the objects in the snapshot by uid.
