@@ -18,9 +18,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed are the licences under which something may be linked into a program
-// under the Apache licence and given away with these notices. They are the names
-// of SPDX.
+// allowed has the SPDX names of the licences that a dependency may have: the program is under the
+// Apache licence and is distributed with these notices.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
 
 // Files that hold a licence, and files that have to come along with one.
@@ -110,8 +109,8 @@ type module struct {
 	Dir     string
 }
 
-// standard is what the library of Go is called here. It bears no version: whoever
-// builds chooses that.
+// standard is the name of Go's library in the notices. It has no version, which depends on the
+// build.
 const standard = "Go"
 
 // linked are the modules that packages of a program in the module at root come

@@ -95,7 +95,7 @@ func schemaPages() (map[string][]byte, error) {
 	}
 	for field := range words {
 		if !used[field] {
-			return nil, fmt.Errorf("no document has a field %s, of which the words are listed", field)
+			return nil, fmt.Errorf("the list of words has the field %s, which no document has", field)
 		}
 	}
 	return pages, nil
@@ -240,11 +240,11 @@ func isList(t reflect.Type, name string) bool {
 	return false
 }
 
-// wholeReferences are the fields in which a document that names objects by their uids names them
-// in whole, by type and name in JSON.
+// wholeReferences are the fields, by type and name in JSON, with the whole reference of an object. Other
+// fields of such a document have only its uid.
 var wholeReferences = map[string]bool{"Effect.object": true, "Seed.targets": true}
 
-// byUID is a reference in such a document: either in whole, or nothing but the uid.
+// byUID returns the schema of a reference that is whole or has only the uid.
 func byUID(whole *node) *node {
 	n := *whole
 	n.Description += " Where the uid leads to one effect, which has the whole reference, it stands alone."
@@ -256,7 +256,7 @@ func byUID(whole *node) *node {
 	return &n
 }
 
-// wholeFields are the fields that a whole reference has beside the uid.
+// wholeFields are the required fields of a whole reference, in addition to the uid.
 var wholeFields = []string{"apiVersion", "kind", "name"}
 
 // inWhole is a reference, or a list of them, that is always in whole.

@@ -105,7 +105,7 @@ var named = regexp.MustCompile(`^kubectl-gc_(v[0-9][0-9A-Za-z.+-]*)_([a-z0-9]+)_
 // licence is what krew looks for in an archive, in lower case.
 var licence = regexp.MustCompile(`^(licen[cs]e(\.txt|\.md)?|licen[cs]es|copying(\.txt)?)$`)
 
-// required is what every archive has beside the binary.
+// required are the files of every archive, in addition to the binary.
 var required = []string{
 	"LICENSE", "README.md", "THIRD_PARTY_NOTICES", "kubectl_complete-gc",
 	"completions/kubectl-gc.bash", "completions/_kubectl-gc", "completions/kubectl-gc.fish", "completions/kubectl-gc.ps1",

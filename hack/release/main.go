@@ -1,11 +1,11 @@
 // Command release prepares and judges the archives of a release.
 //
-//	release stage DIR               write what goes into the archives beside the
-//	                                binary: completion scripts
+//	release stage DIR               write the completion scripts that the
+//	                                archives contain
 //	release verify DIR              check the archives in DIR: checksums, content,
 //	                                krew.yaml; run the one of this machine
 //	release sum DIR                 print the hash of each archive in DIR
-//	release date VERSION            print the time that the files of a version bear
+//	release date VERSION            print the time of the files of a version
 //	release krew VERSION DIR        write krew.yaml from the archives in DIR
 //	release krew-check VERSION DIR  fail if krew.yaml is not of these archives
 //	release sbom ARCHIVE FILE       write what the program in an archive is made of
@@ -65,8 +65,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // completer is what kubectl runs for `kubectl gc <TAB>`, if it finds it in PATH.
 const completer = "#!/bin/sh\nexec kubectl-gc __complete \"$@\"\n"
 
-// scripts are the completion scripts for those who call kubectl-gc itself, under
-// the names by which the shells find them.
+// scripts are the file names of the completion scripts of kubectl-gc, by shell. The shells find them
+// by these names.
 var scripts = map[string]string{
 	"bash":       "kubectl-gc.bash",
 	"zsh":        "_kubectl-gc",
@@ -74,8 +74,7 @@ var scripts = map[string]string{
 	"powershell": "kubectl-gc.ps1",
 }
 
-// stage writes what archives have beside the binary and is in no file of the repository
-// into an empty directory.
+// stage writes the generated files of the archives into an empty directory.
 func stage(ctx context.Context, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -117,9 +116,9 @@ func completion(ctx context.Context, shell string) ([]byte, error) {
 	return script.Bytes(), nil
 }
 
-// date prints the time that every file of a release bears, as variables of an
-// environment: the day on which CHANGELOG.md says that the version was released. A day
-// of a commit would change with every rebase, and with it the hashes in krew.yaml.
+// date prints the time of all files of a release as environment variables. It is the release day in
+// CHANGELOG.md. The day of a commit would change with every rebase, and with it the hashes in
+// krew.yaml.
 func date(version string, out io.Writer) error {
 	const changelog = "CHANGELOG.md"
 	text, err := os.ReadFile(changelog)

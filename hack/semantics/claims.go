@@ -112,7 +112,7 @@ func goClaims(file string, text []byte) ([]claim, error) {
 	return claims, errors.Join(errs...)
 }
 
-// testAt is the test function whose comment or body is at pos.
+// testAt returns the name of the test function at pos, its comment included.
 func testAt(f *ast.File, pos token.Pos) string {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -130,9 +130,8 @@ func testAt(f *ast.File, pos token.Pos) string {
 	return ""
 }
 
-// parseClaim reads one comment. What follows the marker are numbers, separated
-// by commas; anything else is an error, since a number that is not read would
-// be a gap that nobody sees.
+// parseClaim reads one comment: the marker, then numbers separated by commas. Anything else is an
+// error, because an ignored number would be a hidden gap.
 func parseClaim(comment string, at claim) ([]claim, error) {
 	list, ok := strings.CutPrefix(strings.TrimSpace(comment), marker)
 	if !ok {

@@ -160,8 +160,8 @@ const sign = "Upstream:"
 // form is what follows the sign: a file, names, and a full stop or a remark.
 var form = regexp.MustCompile(`^ (\S+\.go) (\w+(?:\.\w+)?(?:, \w+(?:\.\w+)?)*)(?:\.|:.*)$`)
 
-// scan finds the markers of a tree, in the order of its paths. What looks like a marker
-// and is none would be a function that nobody compares: it is an error.
+// scan finds the markers of a tree, in the order of its paths. An invalid marker is an error: its
+// function would not be compared.
 func scan(tree fs.FS) ([]marker, error) {
 	var markers []marker
 	var errs []error
@@ -216,8 +216,7 @@ func markersIn(name string, text []byte) ([]marker, error) {
 	return markers, errors.Join(errs...)
 }
 
-// unwrapped is the first line of a comment. It goes on in the next one where it ends
-// with a comma.
+// unwrapped returns the first line of a comment, with the next line if it ends with a comma.
 func unwrapped(lines []*ast.Comment) string {
 	text := lines[0].Text
 	for _, next := range lines[1:] {

@@ -113,7 +113,7 @@ func (m *manifestReader) open(delim json.Delim) error {
 		return m.unreadable(err)
 	}
 	if token != delim {
-		return damagedManifest(fmt.Sprintf("it is no manifest: %v in the place of %v", token, delim))
+		return damagedManifest(fmt.Sprintf("it is not a manifest: %v instead of %v", token, delim))
 	}
 	return nil
 }

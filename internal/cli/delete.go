@@ -226,7 +226,7 @@ func (r *deleteRequest) check(c *cobra.Command, errOut io.Writer) error {
 		r.period = new(int64(0))
 	}
 	if r.force {
-		fmt.Fprintln(errOut, "warning: --force does not wait until containers have stopped: a pod that is gone from the API may run on, and write to its volumes beside the pod that replaces it.")
+		fmt.Fprintln(errOut, "warning: --force does not wait until containers have stopped: a pod that is gone from the API may run on, and write to its volumes at the same time as the pod that replaces it.")
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (r *removal) check(c *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return usage.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
 	case many && slashed:
-		return usage.Errorf(c, "%s is one object: no -l or --all-of-kind beside it", args[0])
+		return usage.Errorf(c, "%s is one object: leave out -l and --all-of-kind", args[0])
 	case r.targets.Selector != "" && r.targets.All:
 		return usage.Errorf(c, "-l and --all-of-kind exclude each other")
 	case !many && !slashed && (len(args) == 1 || len(args) == 2 && strings.Contains(args[1], "/")):

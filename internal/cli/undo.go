@@ -141,7 +141,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	case u.list && len(args) == 0:
 		return u.showList(c)
 	case u.list:
-		return usage.Errorf(c, "--list shows all backups: no %s beside it", args[0])
+		return usage.Errorf(c, "--list shows all backups: leave out %s", args[0])
 	case len(args) != 1:
 		return usage.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are. Without one: --since=5m")
 	}

@@ -58,7 +58,7 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 		switch l := &list[i]; {
 		case arg != latest, errors.Is(l.Unreadable, backup.ErrUnsealed): // nothing was written with that one
 		case l.Unreadable != nil:
-			return "", fmt.Errorf("backup %s cannot be read, so that the latest one is not known: %w; name the one that is meant", l.Name, l.Unreadable)
+			return "", fmt.Errorf("backup %s cannot be read, so the latest one is unknown: %w; name a backup instead of latest", l.Name, l.Unreadable)
 		case ofCluster(l, id):
 			return l.Path, nil
 		}

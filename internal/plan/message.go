@@ -242,13 +242,13 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
 	case e.Reason == string(reason.MissingUID) && len(e.Because) > 0:
-		return "names " + names(e.Because) + " as its owner, which has no uid in the snapshot: if it is the one that is meant, it goes with it"
+		return "names " + names(e.Because) + " as its owner, which has no uid in the snapshot: it goes with that owner if the uid matches"
 	case e.Reason == string(reason.MissingUID):
-		return "an owner has no uid in the snapshot: which object is meant is not known"
+		return "an owner has no uid in the snapshot, so whether it is the owner is unknown"
 	case e.Reason == string(reason.ProtectionUnknown):
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
 	case e.Reason == string(reason.VolumeUnknown):
-		return "what becomes of it without its PVC " + names(e.Because) + " is not known"
+		return "its outcome without its PVC " + names(e.Because) + " is unknown"
 	case e.Reason == string(reason.WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
 	case e.Reason == string(reason.PolicyUnknown):

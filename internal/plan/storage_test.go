@@ -148,19 +148,19 @@ func TestVolumes(t *testing.T) {
 		{"Recycle", volume("reclaim=Recycle"), "", []string{
 			"PersistentVolume disk: Kept VolumeRecycled stays, and its data is erased: its PVC pvc/c goes, and its reclaim policy is Recycle", gone}},
 		{"no policy was seen", volume(""), "", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: its reclaim policy is not known", gone}},
+			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: its reclaim policy is not known", gone}},
 		{"what a volume owns of which that is not known", volume("") + "\nv1 ConfigMap s/notes owners=disk", "", []string{
 			"ConfigMap notes: Unknown OwnerUnknown goes or stays with its owner pv/disk",
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: its reclaim policy is not known", gone}},
+			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: its reclaim policy is not known", gone}},
 		{"no driver was seen", volume("reclaim=Delete"), "", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: what deletes the storage behind it is unknown", gone}},
+			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: what deletes the storage behind it is unknown", gone}},
 		{"still attached", strings.Replace(volume("reclaim=Delete"+driver), "pv-protection", "pv-protection,external-attacher/x", 1), "", []string{
 			"PersistentVolume disk: Blocked FinalizerRemains held by finalizer external-attacher/x until the CSI driver's external-attacher removes it, when the volume is detached from the node", gone}},
 		{"the claim is in use", volume("reclaim=Delete"+driver) + user, "", []string{
 			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of pvc/c is removed",
 			"PersistentVolumeClaim c: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/p"}},
 		{"whether the claim is in use is not known", volume("reclaim=Delete" + driver), "Pod", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: whether its PVC goes is not known",
+			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: whether its PVC goes is not known",
 			"PersistentVolumeClaim c: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
 		{"whether the claim of a retained volume is in use is not known", volume("reclaim=Retain" + driver), "Pod", []string{
 			"PersistentVolumeClaim c: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},

@@ -52,7 +52,7 @@ var Proof = &Family{
 		{Code: NotConnected, Long: "A pod has a service account that may write the object, but nothing connects it to the finalizer: it may or may not be its controller."},
 		{Code: ScaledToZero, Long: "A workload with such an account is scaled to 0."},
 		{Code: RunsWithAllRights, Long: "A pod has a service account that may write all API groups: it may be the controller that removes the finalizer."},
-		{Code: MayFromOutside, Long: "A user or group may write the object: a program outside of the cluster may use it."},
+		{Code: MayFromOutside, Long: "A user or group may write the object: a program outside of the cluster may run as that user."},
 		{Code: RunsOutside, Long: "Its controller belongs to the cloud provider or the distribution, and may run without a pod in the cluster."},
 		{Code: RightsNotTold, Long: "The default roles of RBAC are missing: permissions may be granted in another way."},
 		{Code: LeaseRenewed, Long: "A lease of its controller was renewed in time."},

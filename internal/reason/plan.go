@@ -57,7 +57,7 @@ var Plan = &Family{
 	Meanings: slices.Concat([]Meaning{
 		{Code: Requested, Short: "you ask for it"},
 		{Code: RequestRefused, Short: "the server refuses the request"},
-		{Code: FinalizerRemains, Short: "a finalizer remains", Long: "A finalizer holds it that the garbage collector does not remove."},
+		{Code: FinalizerRemains, Short: "a finalizer remains", Long: "A finalizer that the garbage collector does not remove holds it."},
 		{Code: BlockingDependents, Short: "dependents block the deletion", Long: "It is being deleted in the foreground, and a blocking dependent stays."},
 		{Code: WaitsForItself, Short: "it blocks its own deletion", Long: "It is being deleted in the foreground and blocks its own deletion by an owner reference to itself: this never ends by itself."},
 		{Code: CycleOfWaiting, Short: "objects wait for each other in a cycle", Long: "Objects that are being deleted wait for one another: this never ends by itself."},
@@ -97,7 +97,7 @@ var Plan = &Family{
 		{Code: NodeUnknown, Short: "whether its node goes is not known", Long: "Whether the node of the pod goes is unknown. If it does, pod GC deletes the pod."},
 		{Code: PVCLeft, Short: "its StatefulSet goes and leaves it", Long: "Its StatefulSet goes. StatefulSets leave their PVCs: it stays with its data until it is deleted by hand."},
 		{Code: TokenReferenceRemoved, Short: "a token that it names goes", Long: "The `secrets` of the ServiceAccount name a token that goes: the tokens controller removes the name. The account stays."},
-		{Code: RulesAggregated, Short: "a ClusterRole that it aggregates goes", Long: "The `aggregationRule` of the ClusterRole selects one that goes: the ClusterRole aggregation controller removes its rules. It stays."},
+		{Code: RulesAggregated, Short: "a ClusterRole that it aggregates goes", Long: "The `aggregationRule` of the ClusterRole selects one that goes: the ClusterRole aggregation controller removes the rules that came from it. The aggregating ClusterRole stays."},
 		{Code: RulesUnknown, Short: "a ClusterRole that it aggregates goes, and others may allow the same", Long: "As RulesAggregated, but not all ClusterRoles were seen, and another one may have the same rules: whether rules are removed is unknown."},
 	}, standstill),
 }

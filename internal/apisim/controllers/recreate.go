@@ -233,7 +233,7 @@ func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	case o.Is(object.CSINode), o.Namespace == "kube-node-lease":
 		return ofKubelet(w, o.Name, "the kubelet of the node runs")
 	case o.Namespace == "kube-system" && o.Labels.Get("apiserver.kubernetes.io/identity") != "":
-		return ofServer("the API server whose lease it is runs")
+		return ofServer("the API server that holds the lease runs")
 	}
 	return Recreation{}, false
 }

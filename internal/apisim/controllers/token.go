@@ -81,7 +81,7 @@ func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	case account.Created != 0 && account.Created == token.Created:
 		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, accountOf(token), token.Created)
 	case account.Created != 0 && account.Created < token.Created:
-		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: object.ServiceAccount.Resource(), Why: "does not show the account that it names beside it: the one of that name is older"})
+		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: object.ServiceAccount.Resource(), Why: "does not show its account: the account of that name has another uid and is older"})
 		return false
 	default:
 		return true

@@ -266,7 +266,7 @@ func (c *ceilings) inner(yield func(int32) bool) {
 	}
 }
 
-// paths caches those of an reach.Map between settled objects, by position in the snapshot. The
+// paths caches those of a reach.Map between settled objects, by position in the snapshot. The
 // ceilings walk along them many times.
 type paths struct {
 	settled []bool

@@ -251,7 +251,7 @@ func (p *pages) load(id uint64) ([]byte, error) {
 		return nil, damaged("page %d says that it is page %d", id, own)
 	}
 	if more >= p.limit-id {
-		return nil, damaged("page %d goes on behind the last one", id)
+		return nil, damaged("page %d extends past the last page", id)
 	}
 	for i := id; i <= id+more; i++ {
 		if p.used[i/64]&(1<<(i%64)) != 0 {
@@ -295,7 +295,7 @@ func (p *pages) elements(b []byte, name string, depth, level int) error {
 		e := b[at : at+elementSize]
 		if flags == branchPage {
 			if !within(b, at, order.Uint32(e), order.Uint32(e[4:]), 0) {
-				return damaged("%s: element %d lies beside the page", name, i)
+				return damaged("%s: element %d lies outside the page", name, i)
 			}
 			if err := p.tree(order.Uint64(e[8:]), depth, level+1); err != nil {
 				return err
@@ -304,7 +304,7 @@ func (p *pages) elements(b []byte, name string, depth, level int) error {
 		}
 		position, key, value := order.Uint32(e[4:]), order.Uint32(e[8:]), order.Uint32(e[12:])
 		if !within(b, at, position, key, value) {
-			return damaged("%s: element %d lies beside the page", name, i)
+			return damaged("%s: element %d lies outside the page", name, i)
 		}
 		from := at + int(position) + int(key)
 		if order.Uint32(e)&bucketLeaf != 0 {
