@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -195,7 +196,7 @@ func (r *reader) body(what string, b *deleteBody) error {
 		at := what + "." + name
 		switch name {
 		case "propagationPolicy":
-			return r.text(at, &b.Policy)
+			return r.text(at, (*string)(&b.Policy))
 		case "gracePeriodSeconds":
 			if b.Grace == nil {
 				b.Grace = new(int64)
@@ -387,7 +388,7 @@ func (e *event) options(q query) *DeleteOptions {
 		o.Policy = policy(o.Policy, e.asked.orphan)
 		return &o
 	}
-	o := &DeleteOptions{Policy: policy(q.Get("propagationPolicy"), q.Get("orphanDependents"))}
+	o := &DeleteOptions{Policy: policy(metav1.DeletionPropagation(q.Get("propagationPolicy")), q.Get("orphanDependents"))}
 	if grace, err := strconv.ParseInt(q.Get("gracePeriodSeconds"), 10, 64); err == nil {
 		o.Grace = &grace
 	}
@@ -399,14 +400,14 @@ func (e *event) options(q query) *DeleteOptions {
 }
 
 // policy returns a propagation policy. Old clients send orphanDependents instead.
-func policy(named, orphan string) string {
+func policy(named metav1.DeletionPropagation, orphaned string) metav1.DeletionPropagation {
 	switch {
 	case named != "":
 		return named
-	case orphan == "true":
-		return "Orphan"
-	case orphan == "false":
-		return "Background"
+	case orphaned == "true":
+		return orphan
+	case orphaned == "false":
+		return background
 	default:
 		return ""
 	}

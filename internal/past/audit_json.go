@@ -44,43 +44,48 @@ func (r *reader) each(what string, take func() error) error {
 
 // begin reads the start of an object or array. It returns false for null.
 func (r *reader) begin(what string, want jsontext.Kind) (bool, error) {
-	switch kind := r.dec.PeekKind(); kind {
-	case want, jsontext.KindNull, jsontext.KindInvalid:
-		_, err := r.dec.ReadToken()
-		return kind == want, err
-	default:
-		return false, fmt.Errorf("%s is %s, not %s", what, kindText(kind), kindText(want))
-	}
+	_, ok, err := r.token(what, want, want)
+	return ok, err
 }
 
 // text reads a string.
 func (r *reader) text(what string, into *string) error {
-	switch kind := r.dec.PeekKind(); kind {
-	case jsontext.KindString, jsontext.KindNull, jsontext.KindInvalid:
-		token, err := r.dec.ReadToken()
-		if err == nil && kind == jsontext.KindString {
-			*into = token.String()
-		}
-		return err
-	default:
-		return fmt.Errorf("%s is %s, not %s", what, kindText(kind), kindText(jsontext.KindString))
+	token, ok, err := r.token(what, jsontext.KindString, jsontext.KindString)
+	if ok {
+		*into = token.String()
 	}
+	return err
+}
+
+// truth reads a boolean as "true" or "false".
+func (r *reader) truth(what string, into *string) error {
+	token, ok, err := r.token(what, jsontext.KindTrue, jsontext.KindFalse)
+	if ok {
+		*into = token.String()
+	}
+	return err
 }
 
 // number reads an integer.
 func (r *reader) number(what string, into *int64) error {
+	token, ok, err := r.token(what, jsontext.KindNumber, jsontext.KindNumber)
+	if !ok {
+		return err
+	}
+	if *into, err = strconv.ParseInt(token.String(), 10, 64); err != nil {
+		return fmt.Errorf("%s is no whole number", what)
+	}
+	return nil
+}
+
+// token reads a token of one of two kinds. It returns false for null.
+func (r *reader) token(what string, want, or jsontext.Kind) (jsontext.Token, bool, error) {
 	switch kind := r.dec.PeekKind(); kind {
-	case jsontext.KindNumber, jsontext.KindNull, jsontext.KindInvalid:
+	case want, or, jsontext.KindNull, jsontext.KindInvalid:
 		token, err := r.dec.ReadToken()
-		if err != nil || kind == jsontext.KindNull {
-			return err
-		}
-		if *into, err = strconv.ParseInt(token.String(), 10, 64); err != nil {
-			return fmt.Errorf("%s is no whole number", what)
-		}
-		return nil
+		return token, err == nil && kind != jsontext.KindNull, err
 	default:
-		return fmt.Errorf("%s is %s, not %s", what, kindText(kind), kindText(jsontext.KindNumber))
+		return jsontext.Token{}, false, fmt.Errorf("%s is %s, not %s", what, kindText(kind), kindText(want))
 	}
 }
 
@@ -98,19 +103,5 @@ func kindText(k jsontext.Kind) string {
 		return "null"
 	default:
 		return "true or false"
-	}
-}
-
-// truth reads a boolean as "true" or "false".
-func (r *reader) truth(what string, into *string) error {
-	switch kind := r.dec.PeekKind(); kind {
-	case jsontext.KindTrue, jsontext.KindFalse, jsontext.KindNull, jsontext.KindInvalid:
-		token, err := r.dec.ReadToken()
-		if err == nil && kind != jsontext.KindNull {
-			*into = token.String()
-		}
-		return err
-	default:
-		return fmt.Errorf("%s is %s, not %s", what, kindText(kind), kindText(jsontext.KindTrue))
 	}
 }

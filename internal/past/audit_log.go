@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -75,7 +76,7 @@ const (
 // DeleteOptions are the options of a delete.
 type DeleteOptions struct {
 	// Policy is the propagation policy; empty if the request named none.
-	Policy string
+	Policy metav1.DeletionPropagation
 	// Grace is the grace period in seconds; nil if the request named none.
 	Grace *int64
 }

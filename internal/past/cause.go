@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
@@ -43,11 +44,11 @@ type suspects struct {
 	unlikely []Cause
 }
 
-func (s *suspects) add(code Code, by object.Ref, request int, since uint64) {
+func (s *suspects) add(code reason.Code, by object.Ref, request int, since uint64) {
 	s.would = append(s.would, candidate{Cause{code, by, request}, since})
 }
 
-func (s *suspects) suspect(code Code, by object.Ref) {
+func (s *suspects) suspect(code reason.Code, by object.Ref) {
 	c := Cause{code, by, -1}
 	if !slices.Contains(s.might, c) {
 		s.might = append(s.might, c)
@@ -73,7 +74,7 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 		}
 		e := explanation{cause: first.Cause, would: s.would}
 		if t.doubtful(first, o) {
-			e.or = []Cause{{Code: Requested, Request: -1}}
+			e.or = []Cause{{Code: reason.Requested, Request: -1}}
 		}
 		return e
 	}
@@ -92,10 +93,10 @@ func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explana
 	early := t.explain(o, left, c.After+1)
 	doubts := append([]Cause{early.cause}, early.or...)
 	if slices.ContainsFunc(e.would, func(x candidate) bool { return x.since > c.After }) {
-		doubts = append(doubts, Cause{Code: Requested, Request: -1})
+		doubts = append(doubts, Cause{Code: reason.Requested, Request: -1})
 	}
 	if o.Finalizers() != nil || o.Pod() != nil && o.Pod().NodeName != "" {
-		doubts = append(doubts, Cause{Code: Unseen, Request: -1}) // the policy is unknown
+		doubts = append(doubts, Cause{Code: reason.Unseen, Request: -1}) // the policy is unknown
 	}
 	for _, other := range doubts {
 		if other.Code != e.cause.Code && !slices.ContainsFunc(e.or, func(x Cause) bool { return x.Code == other.Code }) {
@@ -108,16 +109,18 @@ func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explana
 // likeliest ranks uncertain causes: first the garbage collector, then a follower whose leader was
 // deleted, then the object's controller, and last a client's request.
 func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
-	requested := Cause{Code: Requested, Request: -1}
+	requested := Cause{Code: reason.Requested, Request: -1}
 	for _, first := range []func(Cause) bool{
 		func(c Cause) bool {
-			return c.Code == OwnerWaits || c.Code == OwnerGone || c.Code == OwnerReplaced || c.Code == OwnerNamespaceMismatch
+			return c.Code == reason.OwnerWaits || c.Code == reason.OwnerGone || c.Code == reason.OwnerReplaced || c.Code == reason.OwnerNamespaceMismatch
 		},
 		func(c Cause) bool {
 			_, went := t.lost[identityOf(c.By)]
-			return went && (c.Code == ServiceGone || c.Code == EndpointsGone || c.Code == AccountGone)
+			return went && (c.Code == reason.ServiceGone || c.Code == reason.EndpointsGone || c.Code == reason.AccountGone)
 		},
-		func(c Cause) bool { return c.Code == Controller || c.Code == ControllerChanged || passing(c.Code, o) },
+		func(c Cause) bool {
+			return c.Code == reason.Controller || c.Code == reason.ControllerChanged || passing(c.Code, o)
+		},
 	} {
 		i := slices.IndexFunc(s.might, first)
 		if i < 0 {
@@ -128,7 +131,7 @@ func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 			c.Request, _ = t.began(c.By)
 		}
 		rest := slices.Delete(slices.Clone(s.might), i, i+1)
-		return explanation{cause: c, or: slices.Concat([]Cause{requested}, rest, s.unlikely), asked: c.Code == Controller && !passing(CleanedUp, o)}
+		return explanation{cause: c, or: slices.Concat([]Cause{requested}, rest, s.unlikely), asked: c.Code == reason.Controller && !passing(reason.CleanedUp, o)}
 	}
 	return explanation{cause: requested, or: slices.Concat(s.might, s.unlikely), asked: true}
 }
@@ -138,12 +141,12 @@ func (t *tracer) doubtful(c candidate, o *object.Object) bool {
 	switch {
 	case c.since == 0 && t.created[o.UID] == 0:
 		return true // the reason existed since an unknown time before the history
-	case c.Code == NamespaceDeleted:
+	case c.Code == reason.NamespaceDeleted:
 		return !o.Is(object.Pod) && len(t.world.pods[o.Namespace]) > 0
 	case t.orphaning[c.By.UID]:
 		return true // its dependents were about to be released
 	default:
-		return c.Code == VersionGone // other CRDs that serve it may be unknown
+		return c.Code == reason.VersionGone // other CRDs that serve it may be unknown
 	}
 }
 
@@ -157,18 +160,18 @@ func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace, revision
 	ns, _ := t.world.find(ref.Coordinates())
 	switch {
 	case ns == nil: // its content may have been removed by force
-		s.suspect(NamespaceUnknown, ref)
+		s.suspect(reason.NamespaceUnknown, ref)
 	case !ns.BeingDeleted():
 	case ns.NamespaceFacts() != nil && len(ns.NamespaceFacts().Finalizers) == 0:
-		s.suspect(NamespaceDeleted, ns.Ref)
+		s.suspect(reason.NamespaceDeleted, ns.Ref)
 	default:
 		request, since := t.began(ns.Ref)
 		switch patience := t.patience(ns, revision); {
 		case patience > apart:
 		case patience > 0, !o.Is(object.Pod) && t.awaitsPods(o.Namespace, since, revision):
-			s.might = append(s.might, Cause{NamespaceDeleted, ns.Ref, request})
+			s.might = append(s.might, Cause{reason.NamespaceDeleted, ns.Ref, request})
 		default:
-			s.add(NamespaceDeleted, ns.Ref, request, since)
+			s.add(reason.NamespaceDeleted, ns.Ref, request, since)
 		}
 	}
 }
@@ -179,7 +182,7 @@ func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 	r, err := t.world.resources.For(o.APIVersion, o.Kind)
 	switch {
 	case err != nil:
-		s.suspect(KindUnknown, object.Ref{APIVersion: o.APIVersion, Kind: o.Kind})
+		s.suspect(reason.KindUnknown, object.Ref{APIVersion: o.APIVersion, Kind: o.Kind})
 		return
 	case !t.leaves(o, left, unnamed):
 		return
@@ -189,13 +192,13 @@ func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 	_, went := t.last[ref.Coordinates()]
 	switch {
 	case definition == nil && known && went:
-		s.suspect(DefinitionDeleted, ref)
+		s.suspect(reason.DefinitionDeleted, ref)
 	case definition == nil && !known && r.Custom:
-		s.suspect(DefinitionUnknown, ref)
+		s.suspect(reason.DefinitionUnknown, ref)
 	case definition == nil: // it has none, for example with an aggregated API
 	case definition.BeingDeleted():
 		request, since := t.began(definition.Ref)
-		s.add(DefinitionDeleted, definition.Ref, request, since)
+		s.add(reason.DefinitionDeleted, definition.Ref, request, since)
 	}
 }
 
@@ -213,11 +216,11 @@ func (t *tracer) byNode(s *suspects, o *object.Object, left trace) {
 	}
 	i, ok := t.last[ref.Coordinates()]
 	if !ok {
-		s.suspect(NodeGone, ref)
+		s.suspect(reason.NodeGone, ref)
 		return
 	}
 	node := &t.losses[i]
-	s.add(NodeGone, node.Object.Ref, node.Cause.Request, node.Gone)
+	s.add(reason.NodeGone, node.Object.Ref, node.Cause.Request, node.Gone)
 }
 
 // began returns the request that began the deletion of an object, and its revision. It returns -1
@@ -272,14 +275,14 @@ func graceOf(pod *object.Object) (seconds int64, known bool) {
 }
 
 // policy returns the propagation policy. Orphan wins, as in the collector.
-func (t trace) policy() Propagation {
+func (t trace) policy() metav1.DeletionPropagation {
 	switch {
 	case t.orphan:
-		return Orphan
+		return orphan
 	case t.foreground:
-		return Foreground
+		return foreground
 	default:
-		return Background
+		return background
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // hear lets the audit log decide the cause if it has the request. It keeps the causes that match
@@ -26,7 +27,7 @@ func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) ex
 		switch {
 		case slices.Contains(codes, x.Code):
 			said = append(said, x)
-		case r.Verb == Eviction && x.Code == Requested:
+		case r.Verb == Eviction && x.Code == reason.Requested:
 			// The history cannot distinguish a delete from an eviction.
 		default:
 			rest = append(rest, x)
@@ -47,14 +48,14 @@ func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) ex
 		said = []Cause{{Code: other, Request: -1}}
 	case len(said) == 0:
 		said, rest = []Cause{{Code: other, Request: -1}}, nil
-		if len(e.or) == 0 && (r.Verb != Eviction || e.cause.Code != Requested) {
+		if len(e.or) == 0 && (r.Verb != Eviction || e.cause.Code != reason.Requested) {
 			heard.contradicts = &e.cause
 		}
 	default:
 		rest = nil
 	}
 	heard.cause, heard.or = said[0], slices.Concat(said[1:], rest)
-	heard.asked = heard.cause.Code == Requested || e.asked && len(rest) > 0
+	heard.asked = heard.cause.Code == reason.Requested || e.asked && len(rest) > 0
 	if heard.cause.Request < 0 && !heard.asked {
 		heard.cause.Request, _ = t.began(heard.cause.By)
 	}
@@ -63,23 +64,24 @@ func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) ex
 
 // codesOf returns the causes that match the sender of a request, and the cause to report if the
 // history has none of them.
-func codesOf(r *AuditedRequest) (codes []Code, other Code) {
+func codesOf(r *AuditedRequest) (codes []reason.Code, other reason.Code) {
 	name, ok := r.Controller()
 	switch {
 	case r.Verb == Eviction:
-		return []Code{Evicted}, Evicted
+		return []reason.Code{reason.Evicted}, reason.Evicted
 	case !ok:
-		return []Code{Requested}, Requested
+		return []reason.Code{reason.Requested}, reason.Requested
 	case name == GarbageCollector:
-		return []Code{OwnerWaits, OwnerGone, OwnerReplaced, OwnerNamespaceMismatch, OwnerUnknown}, ByKubernetes
+		return []reason.Code{reason.OwnerWaits, reason.OwnerGone, reason.OwnerReplaced, reason.OwnerNamespaceMismatch, reason.OwnerUnknown}, reason.ByKubernetes
 	case name == NamespaceController:
-		return []Code{NamespaceDeleted, NamespaceUnknown}, ByKubernetes
+		return []reason.Code{reason.NamespaceDeleted, reason.NamespaceUnknown}, reason.ByKubernetes
 	case slices.Contains(workloads, name):
-		return []Code{ControllerChanged, Controller}, ByKubernetes
+		return []reason.Code{reason.ControllerChanged, reason.Controller}, reason.ByKubernetes
 	default:
-		return []Code{
-			Controller, ControllerChanged, Evicted, CleanedUp, NodeGone, AccountGone, ServiceGone, EndpointsGone, ClaimGone, VersionGone, KindUnknown,
-		}, ByKubernetes
+		return []reason.Code{
+			reason.Controller, reason.ControllerChanged, reason.Evicted, reason.CleanedUp, reason.NodeGone, reason.AccountGone,
+			reason.ServiceGone, reason.EndpointsGone, reason.ClaimGone, reason.VersionGone, reason.KindUnknown,
+		}, reason.ByKubernetes
 	}
 }
 
@@ -99,7 +101,7 @@ func (t *tracer) again(o *object.Object, revision uint64, policy metav1.Deletion
 	}
 	var found *AuditedRequest
 	for _, r := range t.senders.of[target{served.GroupResource(), o.Namespace, o.Name}] {
-		if r.Options == nil || policyOf(r) != policy || r.UIDs != nil && !slices.Contains(r.UIDs, o.UID) || !t.near(r, revision) {
+		if r.Options == nil || r.Options.Policy != policy || r.UIDs != nil && !slices.Contains(r.UIDs, o.UID) || !t.near(r, revision) {
 			continue
 		}
 		if _, ok := r.Controller(); ok || found != nil && !found.Equal(&r.Sender) {
@@ -111,25 +113,14 @@ func (t *tracer) again(o *object.Object, revision uint64, policy metav1.Deletion
 }
 
 // policySaid returns the policy that a request named, or else the observed one.
-func policySaid(r *AuditedRequest, seen Propagation) Propagation {
-	if r.Options == nil {
-		return seen
+func policySaid(r *AuditedRequest, seen metav1.DeletionPropagation) metav1.DeletionPropagation {
+	if r.Options != nil {
+		switch named := r.Options.Policy; named {
+		case background, foreground, orphan:
+			return named
+		}
 	}
-	switch policyOf(r) {
-	case orphan:
-		return Orphan
-	case foreground:
-		return Foreground
-	case background:
-		return Background
-	default:
-		return seen
-	}
-}
-
-// policyOf returns the policy that a request named.
-func policyOf(r *AuditedRequest) metav1.DeletionPropagation {
-	return metav1.DeletionPropagation(r.Options.Policy)
+	return seen
 }
 
 // Match is how a request in an audit log was matched to a loss.
@@ -266,7 +257,7 @@ func (t *tracer) fits(r *AuditedRequest, o *object.Object, c *Change, left trace
 			return false
 		}
 	}
-	return r.Options == nil || t.world.guessed[identityOf(o.Ref)] || t.leaves(o, left, policyOf(r))
+	return r.Options == nil || t.world.guessed[identityOf(o.Ref)] || t.leaves(o, left, r.Options.Policy)
 }
 
 // near reports whether a request may have been in progress at a revision.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // shortly is the time, in seconds, within which a controller is assumed to react to a change of its
@@ -22,11 +23,11 @@ func (t *tracer) byController(s *suspects, o *object.Object, left trace, revisio
 	if !ok || builtIn(ref) && !t.leaves(o, left, unnamed, background) {
 		return
 	}
-	code := Controller
+	code := reason.Controller
 	if changed, ok := t.respecified[ref.UID]; ok && orders(ref, o) && !t.replaced[o.UID] {
 		was, now := t.past.Clock.Earliest(changed).Time, t.past.Clock.Earliest(revision).Time
 		if was == 0 || now-was <= shortly {
-			code = ControllerChanged
+			code = reason.ControllerChanged
 		}
 	}
 	s.suspect(code, t.named(ref.In(o.Namespace)))
@@ -112,14 +113,14 @@ func (t *tracer) byItself(s *suspects, o *object.Object, left trace) {
 	case o.Is(object.Pod):
 		left.hurried = false // an eviction may name a grace period
 		if facts := o.Pod(); (facts == nil || facts.NodeName != "" || facts.Finished()) && t.leaves(o, left, unnamed, background) {
-			s.suspect(Evicted, object.Ref{})
+			s.suspect(reason.Evicted, object.Ref{})
 		}
 	case o.Is(object.Job):
 		if facts := o.Job(); (facts == nil || facts.Finished) && t.leaves(o, left, foreground, background) {
-			s.suspect(CleanedUp, object.Ref{})
+			s.suspect(reason.CleanedUp, object.Ref{})
 		}
 	case cleanedUp(o) && t.leaves(o, left, unnamed, background):
-		s.suspect(CleanedUp, object.Ref{})
+		s.suspect(reason.CleanedUp, object.Ref{})
 	}
 }
 
@@ -163,8 +164,8 @@ var shortLived = map[schema.GroupKind]bool{
 }
 
 // passing reports whether Kubernetes usually deletes such objects, and a client rarely does.
-func passing(code Code, o *object.Object) bool {
-	if code != CleanedUp {
+func passing(code reason.Code, o *object.Object) bool {
+	if code != reason.CleanedUp {
 		return false
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // byCollector adds what the engine says the garbage collector would have done with the object.
@@ -36,10 +37,10 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 			t.suspectOwners(s, o, left)
 			t.suspectDefinition(s, o, owner, left)
 		case owner.Class == engine.Existing && t.mayBeGone(owner.Reference.UID) && t.leaves(o, left, t.ofCollector(o)...):
-			s.suspect(OwnerGone, t.named(owner.Ref))
+			s.suspect(reason.OwnerGone, t.named(owner.Ref))
 		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, t.ofCollector(o)...):
 			// It no longer waits, but the delete may have been in flight.
-			s.suspect(OwnerWaits, t.named(owner.Ref))
+			s.suspect(reason.OwnerWaits, t.named(owner.Ref))
 		}
 	}
 }
@@ -76,7 +77,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 	case last == nil:
 	case !t.leaves(o, left, policies...):
 		if last.since == 0 && t.leaves(o, left, t.ofCollector(o)...) {
-			s.suspect(OwnerWaits, last.By) // the owner may have waited before the history began
+			s.suspect(reason.OwnerWaits, last.By) // the owner may have waited before the history began
 		}
 	case policy == foreground && left == t.traceAfter(o, background) && t.burdened(d.Attempt, last.since):
 		s.unlikely = append(s.unlikely, last.Cause)
@@ -124,7 +125,7 @@ func (t *tracer) hasWaited(owner engine.OwnerFact) bool {
 // reasonOf returns the cause that the state of an owner implies.
 func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 	ref := t.named(owner.Ref)
-	c := candidate{Cause{OwnerGone, ref, -1}, 0}
+	c := candidate{Cause{reason.OwnerGone, ref, -1}, 0}
 	if i, ok := t.lost[identityOf(ref)]; ok {
 		c.Request, c.since = t.losses[i].Cause.Request, t.losses[i].Gone
 		if owner.Class == engine.Waiting || c.since == 0 {
@@ -135,11 +136,11 @@ func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 	elsewhere, crosses := t.elsewhere(ref)
 	switch {
 	case crosses && (x == nil || x.UID != ref.UID):
-		c = candidate{Cause{OwnerNamespaceMismatch, elsewhere, -1}, 0}
+		c = candidate{Cause{reason.OwnerNamespaceMismatch, elsewhere, -1}, 0}
 	case owner.Class == engine.Waiting:
-		c.Code = OwnerWaits
+		c.Code = reason.OwnerWaits
 	case x != nil && x.UID != ref.UID:
-		c.Code = OwnerReplaced
+		c.Code = reason.OwnerReplaced
 	}
 	return c
 }
@@ -190,7 +191,7 @@ func (t *tracer) suspectDefinition(s *suspects, o *object.Object, owner engine.O
 		return
 	}
 	if i, ok := t.last[definitionOf(r).Coordinates()]; ok {
-		s.might = append(s.might, Cause{OwnerGone, t.named(owner.Ref), t.losses[i].Cause.Request})
+		s.might = append(s.might, Cause{reason.OwnerGone, t.named(owner.Ref), t.losses[i].Cause.Request})
 	}
 }
 
@@ -202,9 +203,9 @@ func (t *tracer) suspectOwners(s *suspects, o *object.Object, left trace) {
 	for _, ref := range o.Owners {
 		at, _, err := t.world.locate(ref.In(o.Namespace))
 		if _, known := t.world.find(at); err != nil || !known {
-			s.suspect(OwnerUnknown, t.named(ref.In(o.Namespace)))
+			s.suspect(reason.OwnerUnknown, t.named(ref.In(o.Namespace)))
 			return
 		}
 	}
-	s.suspect(OwnerUnknown, t.named(o.Owners[0].In(o.Namespace)))
+	s.suspect(reason.OwnerUnknown, t.named(o.Owners[0].In(o.Namespace)))
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // follower is a controller that deletes objects when another object is deleted that they do not
 // reference as an owner.
 type follower struct {
-	code Code
+	code reason.Code
 	make func() controllers.Controller
 	// leader is the kind that the objects belong to. of returns the leader of an object. It has no
 	// name if several objects of a group are leaders together.
@@ -22,35 +23,35 @@ type follower struct {
 
 func followers() []follower {
 	return []follower{
-		{AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.ServiceAccount, func(o *object.Object) (object.Ref, bool) {
+		{reason.AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.ServiceAccount, func(o *object.Object) (object.Ref, bool) {
 			if o.Token() == nil {
 				return object.Ref{}, false
 			}
 			return object.ServiceAccount.Ref(o.Namespace, o.Token().Account), true
 		}},
 		// Two controllers delete them. Which of them did makes no difference here.
-		{ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Service, func(o *object.Object) (object.Ref, bool) {
+		{reason.ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Service, func(o *object.Object) (object.Ref, bool) {
 			return object.Service.Ref(o.Namespace, o.Name), o.Is(object.Endpoints)
 		}},
-		{ServiceGone, controllers.AddressesOfServices, object.Service, func(o *object.Object) (object.Ref, bool) {
+		{reason.ServiceGone, controllers.AddressesOfServices, object.Service, func(o *object.Object) (object.Ref, bool) {
 			a := o.IPAddress()
 			if a == nil {
 				return object.Ref{}, false
 			}
 			return object.Service.Ref(a.Namespace, a.Name), true
 		}},
-		{EndpointsGone, controllers.MirroredSlices, object.Endpoints, func(o *object.Object) (object.Ref, bool) {
+		{reason.EndpointsGone, controllers.MirroredSlices, object.Endpoints, func(o *object.Object) (object.Ref, bool) {
 			name, ok := controllers.Mirrors(o)
 			return object.Endpoints.Ref(o.Namespace, name), ok
 		}},
-		{ClaimGone, controllers.VolumeReclaim, object.PVC, func(o *object.Object) (object.Ref, bool) {
+		{reason.ClaimGone, controllers.VolumeReclaim, object.PVC, func(o *object.Object) (object.Ref, bool) {
 			v := o.Volume()
 			if v == nil {
 				return object.Ref{}, false
 			}
 			return object.PVC.Ref(v.ClaimNamespace, v.ClaimName), true
 		}},
-		{VersionGone, func() controllers.Controller { return controllers.AutoRegister(definitions{}) }, object.CRD, func(o *object.Object) (object.Ref, bool) {
+		{reason.VersionGone, func() controllers.Controller { return controllers.AutoRegister(definitions{}) }, object.CRD, func(o *object.Object) (object.Ref, bool) {
 			return object.Ref{}, controllers.Registered(o)
 		}},
 	}
@@ -80,7 +81,7 @@ func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
 	case leads:
 		leader = o.Ref
 	}
-	if f.code == VersionGone {
+	if f.code == reason.VersionGone {
 		return hub{i, object.Coordinates{Group: groupOfName(o.Name)}}, leads, true
 	}
 	return hub{i, leader.Coordinates()}, leads, true
@@ -176,7 +177,7 @@ func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 		h, _, _ := f.hubOf(i, o)
 		p := t.packs[h]
 		switch id := identityOf(o.Ref); {
-		case p != nil && (p.due[id] || p.ever[id] && f.code == ClaimGone):
+		case p != nil && (p.due[id] || p.ever[id] && f.code == reason.ClaimGone):
 			ref, request, since := t.end(leader, o)
 			s.add(f.code, ref, request, since)
 		case p != nil && p.ever[id]:

@@ -180,7 +180,7 @@ func tell(p *Record) string {
 		fmt.Fprintf(&b, "request %+v\n", r)
 	}
 	for _, l := range a.Losses {
-		fmt.Fprintf(&b, "%s %s asked=%d gone=%d policy=%d orphaned=%v of %v: %v or %v\n",
+		fmt.Fprintf(&b, "%s %s asked=%d gone=%d policy=%s orphaned=%v of %v: %v or %v\n",
 			l.Object.Ref, l.Object.UID, l.Asked, l.Gone, l.Policy, l.Orphaned, l.Owners, l.Cause, l.Or)
 	}
 	return b.String()

@@ -87,7 +87,7 @@ func (d *document) addLosses() {
 			out.Gone = &gone
 		}
 		if !l.Orphaned {
-			out.Policy = policyNames[l.Policy]
+			out.Policy = string(l.Policy)
 		}
 		for _, owner := range l.Owners {
 			out.Owners = append(out.Owners, report.RefOf(owner))
@@ -166,7 +166,7 @@ func (d *document) addRequests() {
 		switch usual := !d.missed[i]; {
 		case named[i+1]:
 			d.out.Requests = append(d.out.Requests, report.LostRequest{
-				N: i + 1, Objects: objects, Policy: policyNames[r.Policy], At: momentOf(r.At),
+				N: i + 1, Objects: objects, Policy: string(r.Policy), At: momentOf(r.At),
 				Certain: r.Certain, Took: took, ByKind: d.byKind(d.took[i]), Routine: usual,
 				Sent: d.senderOf(r),
 			})
@@ -196,8 +196,6 @@ func (d *document) objectsOf(r *Request) []report.Ref {
 	}
 	return sorted(all)
 }
-
-var policyNames = map[Propagation]string{Background: "Background", Foreground: "Foreground", Orphan: "Orphan"}
 
 func stateOf(l *Loss) report.LossState {
 	switch {
@@ -244,7 +242,7 @@ func sentOf(r *AuditedRequest, match Match) *report.Sent {
 		Time: formatMicros(r.Received), AuditIDs: []string{r.ID}, MatchedBy: string(match),
 	}
 	if r.Options != nil {
-		out.Options = &report.SentOptions{PropagationPolicy: r.Options.Policy, GracePeriodSeconds: r.Options.Grace}
+		out.Options = &report.SentOptions{PropagationPolicy: string(r.Options.Policy), GracePeriodSeconds: r.Options.Grace}
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func (q *LostQuestion) routine(l *Loss) bool {
 	if l.Cause.Request >= 0 {
 		return false
 	}
-	switch reason.Code(l.Cause.Code) {
+	switch l.Cause.Code {
 	case reason.ControllerChanged, reason.CleanedUp:
 		return true
 	default:

@@ -11,21 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestCodes: every cause of the history has a text.
-func TestCodes(t *testing.T) {
-	for _, code := range []Code{
-		Requested, OwnerGone, OwnerReplaced, OwnerWaits, OwnerOrphans, ReferenceRemoved,
-		NamespaceDeleted, DefinitionDeleted, AccountGone, ServiceGone, EndpointsGone,
-		ClaimGone, VersionGone, NodeGone, Controller, ControllerChanged, Evicted,
-		CleanedUp, OwnerUnknown, NamespaceUnknown, DefinitionUnknown, KindUnknown,
-		Before, Unseen, ByKubernetes,
-	} {
-		if m := reason.Lost.Of(reason.Code(code)); m == nil || m.Short == "" {
-			t.Errorf("%s has none", code)
-		}
-	}
-}
-
 // TestLimits: everything unknown is a limit or a gap, with a code in front of the reason, and makes
 // the answer incomplete. Cluster-scoped kinds are not part of a namespace.
 func TestLimits(t *testing.T) {
@@ -78,7 +63,7 @@ func TestUndo(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1500}})
 	record := &Record{From: clock.First(), To: clock.Last(), Clock: clock}
 	lose := func(ref object.Ref, request int) Loss {
-		return Loss{Object: &object.Object{Ref: ref}, Asked: 50, Gone: 50, Cause: Cause{Code: Requested, Request: request}}
+		return Loss{Object: &object.Object{Ref: ref}, Asked: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: request}}
 	}
 	pod, ns, crd := object.Pod.Ref("shop", "web"), object.Namespace.Ref("", "shop"), object.CRD.Ref("", "databases.example.com")
 	for want, losses := range map[string][]Loss{
@@ -130,7 +115,7 @@ func TestAgain(t *testing.T) {
 		"it has no owner":                  {orphaned: true, changes: []Change{change(50, object.Modified, objectWith(cm, was))}},
 		"it has an owner of the same name": {orphaned: true, changes: []Change{change(60, object.Modified, objectWith(cm, was, owner))}, want: was},
 	} {
-		l := Loss{Object: objectWith(cm, was), Asked: 50, Gone: 50, Cause: Cause{Code: Requested, Request: -1}}
+		l := Loss{Object: objectWith(cm, was), Asked: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: -1}}
 		if test.orphaned {
 			l.Gone, l.Orphaned, l.Owners = 0, true, []object.Ref{web}
 		}
@@ -145,7 +130,7 @@ func TestAgain(t *testing.T) {
 func TestOlder(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 50, Time: 1100}, {Revision: 60, Time: 1110}, {Revision: 100, Time: 1500}})
 	lose := func(name string, at uint64) Loss {
-		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at, Cause: Cause{Code: Requested, Request: -1}}
+		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at, Cause: Cause{Code: reason.Requested, Request: -1}}
 	}
 	a := &Account{
 		Past:   &Record{From: clock.First(), To: clock.Last(), Clock: clock},
@@ -166,7 +151,7 @@ func TestOlder(t *testing.T) {
 func TestOneTimeOfARequest(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
 	lose := func(name string, at uint64) Loss {
-		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at + 2, Cause: Cause{Code: Requested}}
+		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at + 2, Cause: Cause{Code: reason.Requested}}
 	}
 	a := &Account{
 		Past:     &Record{From: clock.First(), To: clock.Last(), Clock: clock},
@@ -186,7 +171,7 @@ func TestOneTimeOfARequest(t *testing.T) {
 func TestNamespaceIsThere(t *testing.T) {
 	ns, cm := object.Namespace.Ref("", "shop"), object.ConfigMap.Ref("shop", "a")
 	lose := func(ref object.Ref, uid types.UID, gone uint64) Loss {
-		return Loss{Object: objectWith(ref, uid), Asked: 50, Gone: gone, Cause: Cause{Code: Requested}}
+		return Loss{Object: objectWith(ref, uid), Asked: 50, Gone: gone, Cause: Cause{Code: reason.Requested}}
 	}
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
 	for want, x := range map[string]struct {
@@ -201,7 +186,7 @@ func TestNamespaceIsThere(t *testing.T) {
 			Losses:   []Loss{lose(ns, "ns", x.gone), lose(cm, "a", 55)},
 			Requests: []Request{{Losses: []int{0}, At: Moment{Revision: 50, Time: 1007}, Took: 2}},
 		}
-		a.Losses[1].Cause = Cause{Code: NamespaceDeleted, By: a.Losses[0].Object.Ref}
+		a.Losses[1].Cause = Cause{Code: reason.NamespaceDeleted, By: a.Losses[0].Object.Ref}
 		d := LostDocument(a, LostQuestion{Objects: []object.Ref{ns}, Undo: true})
 		if len(d.Remedies) != 1 || d.Remedies[0].Command != want {
 			t.Errorf("%+v, want %s", d.Remedies, want)
@@ -220,8 +205,8 @@ func TestRoutineTakesAlong(t *testing.T) {
 	a := &Account{
 		Past: &Record{From: Moment{Revision: 1}},
 		Losses: []Loss{
-			lose(job, "job", Cause{Code: CleanedUp, Request: -1}), lose(pod, "pod", Cause{Code: OwnerGone, By: by, Request: -1}),
-			lose(cm, "cm", Cause{Code: Requested}),
+			lose(job, "job", Cause{Code: reason.CleanedUp, Request: -1}), lose(pod, "pod", Cause{Code: reason.OwnerGone, By: by, Request: -1}),
+			lose(cm, "cm", Cause{Code: reason.Requested}),
 		},
 		Requests: []Request{{Losses: []int{2}, Took: 1}},
 	}

@@ -209,7 +209,7 @@ func (n *tally) check(r *run, deeds []deed, a *past.Account, redo func(without i
 }
 
 // meant reports whether a deed deleted an object in a way that leaves such a policy.
-func (r *run) meant(deeds []deed, o *object.Object, found past.Propagation) bool {
+func (r *run) meant(deeds []deed, o *object.Object, found metav1.DeletionPropagation) bool {
 	tries := r.again[o.UID]
 	if index, ok := r.asked[o.UID]; ok {
 		tries = append(slices.Clone(tries), index)
@@ -228,17 +228,14 @@ func lossOf(a *past.Account, uid types.UID) *past.Loss {
 
 // fits reports whether a delete with the policy may leave the observed one. A delete without a
 // policy keeps the finalizers of the object. For the first delete of a CRD any policy fits.
-func fits(found past.Propagation, asked metav1.DeletionPropagation, o *object.Object) bool {
+func fits(found, asked metav1.DeletionPropagation, o *object.Object) bool {
 	switch {
 	case asked == "" || o.Kind == "CustomResourceDefinition":
 		return true
 	case o.Kind == "Event":
-		return found == past.Background
+		return found == metav1.DeletePropagationBackground
 	}
-	return found == map[metav1.DeletionPropagation]past.Propagation{
-		metav1.DeletePropagationBackground: past.Background, metav1.DeletePropagationForeground: past.Foreground,
-		metav1.DeletePropagationOrphan: past.Orphan,
-	}[asked]
+	return found == asked
 }
 
 // goesAnyway reports whether a request was redundant: its object is also lost in the same history

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Trace finds what was lost between two moments, and attributes it.
@@ -219,7 +220,10 @@ func (t *tracer) missed(o *object.Object, revision uint64) {
 	if i, ok := t.lost[identityOf(o.Ref)]; ok {
 		t.losses[i].Gone = revision
 	} else {
-		t.lose(Loss{Object: o, Asked: revision, Gone: revision, Cause: Cause{Code: Unseen, Request: -1}, Or: []Cause{{Code: Requested, Request: -1}}})
+		t.lose(Loss{
+			Object: o, Asked: revision, Gone: revision, Policy: background,
+			Cause: Cause{Code: reason.Unseen, Request: -1}, Or: []Cause{{Code: reason.Requested, Request: -1}},
+		})
 	}
 	t.drop(o)
 	t.observe(object.Event{Type: object.Deleted, Object: o})
@@ -230,7 +234,7 @@ func (t *tracer) deleted(c *Change, before *object.Object) {
 	switch {
 	case ok:
 	case before.BeingDeleted():
-		i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: Before, Request: -1}})
+		i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: reason.Before, Request: -1}})
 	default:
 		i = t.ask(before, c, leftBy(before, c.Object))
 	}
@@ -243,7 +247,7 @@ func (t *tracer) modified(c *Change, before *object.Object) {
 	switch {
 	case before.BeingDeleted():
 		if !ok {
-			i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: Before, Request: -1}})
+			i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: reason.Before, Request: -1}})
 		}
 		t.askAgain(i, before, now, c.Revision)
 	case now.BeingDeleted():
@@ -262,10 +266,10 @@ func (t *tracer) found(c *Change) {
 	if _, ok := t.lost[identityOf(o.Ref)]; ok {
 		return
 	}
-	loss := Loss{Object: o, Policy: traceOf(o).policy(), Cause: Cause{Code: Before, Request: -1}}
+	loss := Loss{Object: o, Policy: traceOf(o).policy(), Cause: Cause{Code: reason.Before, Request: -1}}
 	if began := t.past.From.Time; began == 0 || o.Deleted() >= began {
-		loss.Cause.Code = Unseen
-		loss.Or = []Cause{{Code: Before, Request: -1}, {Code: Requested, Request: -1}}
+		loss.Cause.Code = reason.Unseen
+		loss.Or = []Cause{{Code: reason.Before, Request: -1}, {Code: reason.Requested, Request: -1}}
 	}
 	t.lose(loss)
 }
@@ -277,7 +281,7 @@ func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
 	e := t.explainBetween(o, left, c)
 	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
 		// Which of its finalizers the delete has set is unknown.
-		e.or = append(e.or, Cause{Code: Unseen, Request: -1})
+		e.or = append(e.or, Cause{Code: reason.Unseen, Request: -1})
 	}
 	if e = t.hear(e, o, c, left); e.sent != nil && t.world.guessed[identityOf(o.Ref)] {
 		loss.Policy = policySaid(e.sent, loss.Policy)
@@ -288,12 +292,12 @@ func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
 	if !e.asked {
 		return i
 	}
-	if e.cause.Code != Requested {
+	if e.cause.Code != reason.Requested {
 		e.sent = nil // the request belongs to the other possible cause
 	}
-	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested, e.sent)
+	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == reason.Requested, e.sent)
 	for k := range l.Or {
-		if l.Or[k].Code == Requested {
+		if l.Or[k].Code == reason.Requested {
 			l.Or[k].Request = l.Cause.Request
 		}
 	}
@@ -356,10 +360,10 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 			if again, ok := t.orphanedBy[ref.UID]; ok {
 				request = again
 			}
-			loss.Cause = Cause{OwnerOrphans, owner, request}
+			loss.Cause = Cause{reason.OwnerOrphans, owner, request}
 		case len(now.Owners) > 0 && (absent || t.waited[ref.UID]):
 			if loss.Cause.Code == "" {
-				loss.Cause = Cause{ReferenceRemoved, owner, request}
+				loss.Cause = Cause{reason.ReferenceRemoved, owner, request}
 			}
 		default:
 			continue
@@ -383,10 +387,10 @@ func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	case has.orphan && !had.orphan:
 		sent := t.again(now, revision, orphan)
 		certain := sent != nil || len(first.Owners) == 0 || seen && !first.HasFinalizer(object.Orphan)
-		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, certain, sent)
+		t.orphanedBy[now.UID] = t.request(i, revision, orphan, certain, sent)
 		t.spare(now.Ref)
 	case has.foreground && !had.foreground && len(first.Owners) == 0:
-		t.request(i, revision, Foreground, true, t.again(now, revision, foreground))
+		t.request(i, revision, foreground, true, t.again(now, revision, foreground))
 	}
 }
 
@@ -394,8 +398,8 @@ func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 // they might have been released.
 func (t *tracer) spare(owner object.Ref) {
 	for i := range t.losses {
-		if l := &t.losses[i]; l.Cause.Code == OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {
-			l.Or = []Cause{{Code: Requested, Request: -1}}
+		if l := &t.losses[i]; l.Cause.Code == reason.OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {
+			l.Or = []Cause{{Code: reason.Requested, Request: -1}}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func CutOff(a *Account, which []int) []report.Ref {
 	var refs []report.Ref
 	for _, i := range which {
 		l := &a.Losses[i]
-		if l.Cause.Code == Before && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD)) {
+		if l.Cause.Code == reason.Before && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD)) {
 			refs = append(refs, report.RefOf(l.Object.Ref))
 		}
 	}
@@ -67,7 +67,7 @@ func Older(a *Account, q LostQuestion) *report.OlderLosses {
 // isAsked reports whether a loss was requested, or may have been.
 func isAsked(l *Loss) bool {
 	by := func(c Cause) bool {
-		return c.Request >= 0 || c.Code == Requested || c.Code == Unseen || c.Code == Before
+		return c.Request >= 0 || c.Code == reason.Requested || c.Code == reason.Unseen || c.Code == reason.Before
 	}
 	return by(l.Cause) || slices.ContainsFunc(l.Or, by)
 }
@@ -75,8 +75,8 @@ func isAsked(l *Loss) bool {
 // collected reports whether an object was deleted because of its owner or container.
 func collected(l *Loss) bool {
 	switch l.Cause.Code {
-	case OwnerGone, OwnerReplaced, OwnerNamespaceMismatch, OwnerWaits, OwnerOrphans, ReferenceRemoved, OwnerUnknown,
-		NamespaceDeleted, NamespaceUnknown, DefinitionDeleted, DefinitionUnknown, ClaimGone:
+	case reason.OwnerGone, reason.OwnerReplaced, reason.OwnerNamespaceMismatch, reason.OwnerWaits, reason.OwnerOrphans, reason.ReferenceRemoved, reason.OwnerUnknown,
+		reason.NamespaceDeleted, reason.NamespaceUnknown, reason.DefinitionDeleted, reason.DefinitionUnknown, reason.ClaimGone:
 		return true
 	default:
 		return false

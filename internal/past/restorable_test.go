@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -18,7 +19,7 @@ func restorables() *Account {
 		ref.UID = types.UID("u-" + ref.Kind + "-" + ref.Name)
 		return &object.Object{Ref: ref}
 	}
-	caused := func(o *object.Object, code Code, by object.Ref, request int) Loss {
+	caused := func(o *object.Object, code reason.Code, by object.Ref, request int) Loss {
 		return Loss{Object: o, Asked: 100, Gone: 100, Cause: Cause{Code: code, By: by, Request: request}}
 	}
 	ns, web, set := at(object.Namespace.Ref("", "shop")), at(object.Deployment.Ref("shop", "web")), at(object.ReplicaSet.Ref("shop", "web-1"))
@@ -27,21 +28,21 @@ func restorables() *Account {
 	lamp := at(object.Ref{APIVersion: "example.com/v2", Kind: "Lamp", Namespace: "park", Name: "l"})
 	below := at(object.ConfigMap.Ref("park", "below"))
 	below.Owners = []object.OwnerReference{{APIVersion: "example.com/v2", Kind: "Lamp", Name: "l", UID: lamp.UID}}
-	perhaps := caused(at(object.Pod.Ref("shop", "perhaps")), Evicted, object.Ref{}, -1)
-	perhaps.Or = []Cause{{Code: Requested, Request: -1}}
+	perhaps := caused(at(object.Pod.Ref("shop", "perhaps")), reason.Evicted, object.Ref{}, -1)
+	perhaps.Or = []Cause{{Code: reason.Requested, Request: -1}}
 	return &Account{
 		Past: &Record{From: Moment{Revision: 50, Time: 1000}, To: Moment{Revision: 200, Time: 1100}, Resources: &object.Resources{}},
 		Losses: []Loss{
-			0: caused(ns, Requested, object.Ref{}, 0),
-			1: caused(web, NamespaceDeleted, ns.Ref, 0),
-			2: caused(set, OwnerGone, web.Ref, 0),
-			3: caused(at(object.Pod.Ref("shop", "evicted")), Evicted, object.Ref{}, -1),
+			0: caused(ns, reason.Requested, object.Ref{}, 0),
+			1: caused(web, reason.NamespaceDeleted, ns.Ref, 0),
+			2: caused(set, reason.OwnerGone, web.Ref, 0),
+			3: caused(at(object.Pod.Ref("shop", "evicted")), reason.Evicted, object.Ref{}, -1),
 			4: perhaps,
-			5: caused(crd, Requested, object.Ref{}, 1),
-			6: caused(lamp, DefinitionDeleted, crd.Ref, 1),
-			7: caused(below, OwnerGone, lamp.Ref, 1),
-			8: caused(at(object.Pod.Ref("shop", "replaced")), ControllerChanged, object.Ref{}, -1),
-			9: caused(at(object.Secret.Ref("park", "collected")), OwnerReplaced, lamp.Ref, -1),
+			5: caused(crd, reason.Requested, object.Ref{}, 1),
+			6: caused(lamp, reason.DefinitionDeleted, crd.Ref, 1),
+			7: caused(below, reason.OwnerGone, lamp.Ref, 1),
+			8: caused(at(object.Pod.Ref("shop", "replaced")), reason.ControllerChanged, object.Ref{}, -1),
+			9: caused(at(object.Secret.Ref("park", "collected")), reason.OwnerReplaced, lamp.Ref, -1),
 		},
 		Requests: []Request{
 			{Losses: []int{0}, At: Moment{Revision: 100}, Took: 3}, {Losses: []int{5}, At: Moment{Revision: 90}, Took: 3},
@@ -78,9 +79,9 @@ func TestOneOfRequest(t *testing.T) {
 		ref.UID = types.UID("u-" + ref.Name)
 		if by.Name != "" {
 			by.UID = types.UID("u-" + by.Name)
-			return Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: Cause{Code: OwnerGone, By: by}}
+			return Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: Cause{Code: reason.OwnerGone, By: by}}
 		}
-		return Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: Cause{Code: Requested}}
+		return Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: Cause{Code: reason.Requested}}
 	}
 	cm := func(name string) object.Ref { return object.ConfigMap.Ref("shop", name) }
 	a := &Account{
@@ -153,7 +154,7 @@ func lives(gone bool, crds ...*object.Object) *Account {
 		record.Changes = append(record.Changes, Change{Revision: revision, Type: object.Added, Object: o})
 		if i < len(crds)-1 || gone {
 			record.Changes = append(record.Changes, Change{Revision: revision + 50, Type: object.Deleted, Object: o, Old: o})
-			a.Losses = append(a.Losses, Loss{Object: o, Asked: revision + 50, Gone: revision + 50, Cause: Cause{Code: Requested, Request: i}})
+			a.Losses = append(a.Losses, Loss{Object: o, Asked: revision + 50, Gone: revision + 50, Cause: Cause{Code: reason.Requested, Request: i}})
 			a.Requests = append(a.Requests, Request{Losses: []int{i}, At: Moment{Revision: revision + 50}, Took: 1})
 			continue
 		}
@@ -208,7 +209,7 @@ func TestDefinitionMadeAgain(t *testing.T) {
 func TestInstancesOfNamed(t *testing.T) {
 	a := lives(false, lamps("1", true, "v1"), lamps("2", true, "v1"))
 	lamp := object.Ref{APIVersion: "example.com/v1", Kind: "Lamp", Namespace: "park", Name: "l"}
-	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: lamp}, Asked: 151, Gone: 151, Cause: Cause{Code: DefinitionDeleted, By: a.Losses[0].Object.Ref}})
+	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: lamp}, Asked: 151, Gone: 151, Cause: Cause{Code: reason.DefinitionDeleted, By: a.Losses[0].Object.Ref}})
 	for ref, want := range map[object.Ref]int{lamp: 0, object.CRD.Ref("", "lamps.example.com"): 1} {
 		q := LostQuestion{Objects: []object.Ref{ref}}
 		_, back, _ := Definitions(a, Restorable(a, q))
@@ -224,7 +225,7 @@ func TestRestorableOfUnseen(t *testing.T) {
 	a := lives(true, lamps("1", true, "v1"))
 	lamp := object.Ref{APIVersion: "example.com/v1", Kind: "Lamp", Namespace: "park", Name: "l"}
 	below := object.ConfigMap.Ref("park", "below")
-	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: below}, Asked: 151, Gone: 151, Cause: Cause{Code: OwnerGone, By: lamp}})
+	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: below}, Asked: 151, Gone: 151, Cause: Cause{Code: reason.OwnerGone, By: lamp}})
 	if got := Restorable(a, LostQuestion{Namespace: "park"}); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("%v", got)
 	}

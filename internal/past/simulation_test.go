@@ -162,7 +162,7 @@ func tell(a *past.Account) string {
 		names[l.Object.UID] = string(l.Object.UID)
 	}
 	for k, r := range a.Requests {
-		fmt.Fprintf(&b, "%d %s", k+1, [...]string{"Background", "Foreground", "Orphan"}[r.Policy])
+		fmt.Fprintf(&b, "%d %s", k+1, r.Policy)
 		for _, i := range r.Losses {
 			fmt.Fprintf(&b, " %s", ref(a.Losses[i].Object.Ref))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -125,7 +126,7 @@ func logged(words []string) past.AuditedRequest {
 	for _, word := range words[4:] {
 		switch key, value, _ := strings.Cut(word, "="); key {
 		case "policy":
-			r.Options = &past.DeleteOptions{Policy: value}
+			r.Options = &past.DeleteOptions{Policy: metav1.DeletionPropagation(value)}
 		case "uid":
 			r.UIDs = append(r.UIDs, types.UID(value))
 		case "labels":

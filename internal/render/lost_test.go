@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -132,7 +133,7 @@ func (s *story) tell(words []string) {
 	case "request":
 		policy, certain := strings.CutSuffix(words[2], "?")
 		r := past.Request{At: s.at(words[1]), Certain: !certain}
-		r.Policy = map[string]past.Propagation{"Background": past.Background, "Foreground": past.Foreground, "Orphan": past.Orphan}[policy]
+		r.Policy = metav1.DeletionPropagation(policy)
 		s.last = len(s.a.Requests)
 		first := len(s.a.Losses)
 		s.lose(r.At, string(reason.Requested), "-", s.last, words[3:])
@@ -147,7 +148,7 @@ func (s *story) tell(words []string) {
 		s.lose(s.at(words[1]), words[2], words[3], -1, words[4:])
 	case "or":
 		l := &s.a.Losses[len(s.a.Losses)-1]
-		l.Or = append(l.Or, past.Cause{Code: past.Code(words[1]), By: storyRef(words[2]), Request: -1})
+		l.Or = append(l.Or, past.Cause{Code: reason.Code(words[1]), By: storyRef(words[2]), Request: -1})
 	case "of":
 		o := s.a.Losses[len(s.a.Losses)-1].Object
 		o.Owners = append(o.Owners, controlledBy(words[1]))
@@ -206,7 +207,7 @@ func (s *story) hear(words []string) {
 			s.a.Past.Log.Cut = words[3:]
 		}
 	case "against":
-		last.Contradicts = &past.Cause{Code: past.Code(words[1]), By: storyRef(words[2]), Request: -1}
+		last.Contradicts = &past.Cause{Code: reason.Code(words[1]), By: storyRef(words[2]), Request: -1}
 	case "sent":
 		r := &past.AuditedRequest{ID: "8f1c", Verb: past.Delete, Sender: past.Sender{User: words[1], Impersonated: words[2], Agent: words[3]}}
 		r.Received = int64(last.Asked-100_000+1795478400) * 1e6
@@ -214,7 +215,7 @@ func (s *story) hear(words []string) {
 			r.Addresses = strings.Split(words[4], ",")
 		}
 		if words[5] != "?" {
-			r.Options = &past.DeleteOptions{Policy: words[5]}
+			r.Options = &past.DeleteOptions{Policy: metav1.DeletionPropagation(words[5])}
 		}
 		last.Sent, last.Match = r, past.ByUID
 		if k := last.Cause.Request; k >= 0 && s.a.Requests[k].Losses[len(s.a.Requests[k].Losses)-1] == len(s.a.Losses)-1 {
@@ -235,8 +236,8 @@ func (s *story) lose(at past.Moment, code, by string, request int, objects []str
 		sign := text[0]
 		for _, ref := range storyRefs(strings.TrimLeft(text, "~+")) {
 			l := past.Loss{
-				Object: &object.Object{Ref: ref}, Asked: at.Revision, Gone: at.Revision,
-				Cause: past.Cause{Code: past.Code(code), By: storyRef(by), Request: request},
+				Object: &object.Object{Ref: ref}, Asked: at.Revision, Gone: at.Revision, Policy: metav1.DeletePropagationBackground,
+				Cause: past.Cause{Code: reason.Code(code), By: storyRef(by), Request: request},
 			}
 			switch sign {
 			case '~':

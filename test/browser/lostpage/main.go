@@ -8,11 +8,13 @@ import (
 	"os"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/draw"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -75,21 +77,21 @@ func (s *story) tell(n int) {
 	web := ref("apps/v1", "ReplicaSet", "shop", "web-5d47c484f4")
 	s.at(150)
 	for i := range 3 {
-		s.lose(ref("v1", "Pod", "shop", fmt.Sprintf("web-5d47c484f4-%c", 'a'+i)), past.ControllerChanged, web, -1)
+		s.lose(ref("v1", "Pod", "shop", fmt.Sprintf("web-5d47c484f4-%c", 'a'+i)), reason.ControllerChanged, web, -1)
 	}
 	s.at(205)
-	s.lose(ref("v1", "Pod", "jobs", "import-7"), past.OwnerGone, ref("batch/v1", "Job", "jobs", "import"), -1)
+	s.lose(ref("v1", "Pod", "jobs", "import-7"), reason.OwnerGone, ref("batch/v1", "Job", "jobs", "import"), -1)
 	s.at(240)
-	s.ask(ref("apps/v1", "Deployment", "shop", "web"), past.Orphan, true)
+	s.ask(ref("apps/v1", "Deployment", "shop", "web"), metav1.DeletePropagationOrphan, true)
 	s.step(30)
-	s.lose(web, past.OwnerOrphans, ref("apps/v1", "Deployment", "shop", "web"), s.request).Orphaned = true
+	s.lose(web, reason.OwnerOrphans, ref("apps/v1", "Deployment", "shop", "web"), s.request).Orphaned = true
 	s.at(290)
-	s.ask(ref("v1", "Pod", "shop", "cart-0"), past.Background, false)
+	s.ask(ref("v1", "Pod", "shop", "cart-0"), metav1.DeletePropagationBackground, false)
 	last := &s.account.Losses[len(s.account.Losses)-1]
-	last.Or = []past.Cause{{Code: past.Controller, By: ref("apps/v1", "StatefulSet", "shop", "cart"), Request: -1}}
+	last.Or = []past.Cause{{Code: reason.Controller, By: ref("apps/v1", "StatefulSet", "shop", "cart"), Request: -1}}
 	s.at(321)
 	payments := ref("v1", "Namespace", "", "payments")
-	s.ask(payments, past.Background, true)
+	s.ask(payments, metav1.DeletePropagationBackground, true)
 	kinds := []object.Ref{
 		ref("v1", "Secret", "payments", "token"), ref("apps/v1", "Deployment", "payments", "api"), ref("v1", "ConfigMap", "payments", "settings"),
 		ref("v1", "PersistentVolumeClaim", "payments", "data"), ref("example.com/v1", "Database", "payments", "orders"),
@@ -103,9 +105,9 @@ func (s *story) tell(n int) {
 		s.step(25_000 / uint64(n))
 		switch kind.Kind {
 		case "ReplicaSet":
-			s.lose(kind, past.OwnerGone, ref("apps/v1", "Deployment", "payments", "api"), s.request)
+			s.lose(kind, reason.OwnerGone, ref("apps/v1", "Deployment", "payments", "api"), s.request)
 		default:
-			s.lose(kind, past.NamespaceDeleted, payments, s.request)
+			s.lose(kind, reason.NamespaceDeleted, payments, s.request)
 		}
 	}
 	s.account.Losses[len(s.account.Losses)-1].Gone = 0
@@ -114,9 +116,9 @@ func (s *story) tell(n int) {
 func (s *story) at(second uint64)     { s.revision = (second + 1) * perSecond }
 func (s *story) step(revision uint64) { s.revision += max(1, revision) }
 
-func (s *story) ask(o object.Ref, policy past.Propagation, certain bool) {
+func (s *story) ask(o object.Ref, policy metav1.DeletionPropagation, certain bool) {
 	s.request = len(s.account.Requests)
-	l := s.lose(o, past.Requested, object.Ref{}, s.request)
+	l := s.lose(o, reason.Requested, object.Ref{}, s.request)
 	l.Policy = policy
 	s.account.Requests = append(s.account.Requests, past.Request{
 		Losses: []int{len(s.account.Losses) - 1}, Policy: policy, At: s.account.Past.Clock.At(s.revision), Took: 1, Certain: certain,
@@ -124,13 +126,13 @@ func (s *story) ask(o object.Ref, policy past.Propagation, certain bool) {
 	s.account.Requests[s.request].At.Revision = s.revision
 }
 
-func (s *story) lose(o object.Ref, code past.Code, by object.Ref, request int) *past.Loss {
+func (s *story) lose(o object.Ref, code reason.Code, by object.Ref, request int) *past.Loss {
 	l := past.Loss{Object: &object.Object{Ref: o}, Asked: s.revision, Gone: s.revision, Cause: past.Cause{Code: code, By: by, Request: request}}
-	if l.Owners = nil; code == past.OwnerOrphans {
+	if l.Owners = nil; code == reason.OwnerOrphans {
 		l.Gone, l.Owners = 0, []object.Ref{by}
 	}
 	s.account.Losses = append(s.account.Losses, l)
-	if request >= 0 && code != past.Requested {
+	if request >= 0 && code != reason.Requested {
 		s.account.Requests[request].Took++
 	}
 	return &s.account.Losses[len(s.account.Losses)-1]

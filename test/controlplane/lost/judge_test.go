@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
@@ -112,7 +114,7 @@ func compare(t *testing.T, s *state, a *past.Account, written writes) *verdict {
 			case !q.Certain:
 				v.fall(ambiguous, "%v: %s", at, tell(l))
 			case len(made[at]) < found[at] || !fits:
-				v.fall(wrong, "nobody has asked for %v in this way: %s %s", at, policies[q.Policy], tell(l))
+				v.fall(wrong, "nobody has asked for %v in this way: %s %s", at, q.Policy, tell(l))
 			default:
 				certain[at]++
 			}
@@ -157,12 +159,10 @@ func (v *verdict) unserved(a *past.Account, at place) bool {
 	})
 }
 
-var policies = []string{past.Background: "Background", past.Foreground: "Foreground", past.Orphan: "Orphan"}
-
 // leaves reports whether a delete may leave a trace of a policy: one that names none keeps what
 // was there, and the first one of a definition always does.
-func (r *request) leaves(found past.Propagation) bool {
-	return r.policy == "" || r.at.resource == "customresourcedefinitions" || r.policy == policies[found]
+func (r *request) leaves(found metav1.DeletionPropagation) bool {
+	return r.policy == "" || r.at.resource == "customresourcedefinitions" || r.policy == string(found)
 }
 
 func tell(l *past.Loss) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
-	diagnosis "github.com/kubectl-gc/kubectl-gc/internal/past"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -103,7 +103,7 @@ func TestSenders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := diagnosis.LostDocument(past.Trace(record), diagnosis.LostQuestion{Namespace: scene})
+	said := past.LostDocument(past.Trace(record), past.LostQuestion{Namespace: scene})
 	losses := map[string]*report.Loss{}
 	for i := range said.Losses {
 		losses[string(said.Losses[i].Object.UID)] = &said.Losses[i]
@@ -115,7 +115,7 @@ func TestSenders(t *testing.T) {
 	for _, l := range said.Losses {
 		if l.Sent != nil && strings.HasSuffix(l.Sent.UserAgent, past.GarbageCollector) {
 			collected++
-			if l.Code != string(past.OwnerGone) && l.Code != string(past.OwnerWaits) || len(l.Or) > 0 {
+			if l.Code != string(reason.OwnerGone) && l.Code != string(reason.OwnerWaits) || len(l.Or) > 0 {
 				t.Errorf("%v: %+v", l.Object, l)
 			}
 		}
@@ -291,7 +291,7 @@ func (o *order) compare(t *testing.T, said *report.Lost, losses map[string]*repo
 			t.Errorf("%s: %s", at, diff)
 		}
 		if o.verb == "evict" {
-			if l.Code != string(past.Evicted) || l.Request != 0 {
+			if l.Code != string(reason.Evicted) || l.Request != 0 {
 				t.Errorf("%s: %+v", at, l)
 			}
 			continue
