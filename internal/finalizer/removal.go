@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -19,8 +18,6 @@ type World struct {
 	snap *snapshot.Snapshot
 
 	pods    *podsByClaim
-	claims  map[place][]*object.Object
-	jobs    map[types.UID]*object.Object
 	content map[string]*crowd
 	kinds   map[schema.GroupKind]*crowd
 }
@@ -84,38 +81,6 @@ func (w *World) podsByClaim() *podsByClaim {
 		}
 	}
 	return w.pods
-}
-
-// claim returns the claim at a place, with the uid unless that is empty; nil if there is none.
-func (w *World) claim(at place, uid types.UID) *object.Object {
-	if w.claims == nil {
-		w.claims = map[place][]*object.Object{}
-		for _, o := range w.snap.Objects {
-			if o.Is(object.PVC) {
-				in := place{o.Namespace, o.Name}
-				w.claims[in] = append(w.claims[in], o)
-			}
-		}
-	}
-	for _, o := range w.claims[at] {
-		if uid == "" || o.UID == uid {
-			return o
-		}
-	}
-	return nil
-}
-
-// job returns the Job with a uid; nil if there is none.
-func (w *World) job(uid types.UID) *object.Object {
-	if w.jobs == nil {
-		w.jobs = map[types.UID]*object.Object{}
-		for _, o := range w.snap.Objects {
-			if o.Is(object.Job) && w.jobs[o.UID] == nil {
-				w.jobs[o.UID] = o
-			}
-		}
-	}
-	return w.jobs[uid]
 }
 
 // contentOf returns the objects in a namespace.
@@ -345,7 +310,7 @@ func (j *judgement) claimOfVolume() (users crowd, unseen string) {
 		}
 		return users, ""
 	}
-	if o := j.claim(place{v.ClaimNamespace, v.ClaimName}, v.ClaimUID); o != nil {
+	if o := j.snap.FindKind(object.PVC, v.ClaimNamespace, v.ClaimName); o != nil && (v.ClaimUID == "" || o.UID == v.ClaimUID) {
 		users.add(o.Ref)
 		return users, ""
 	}
@@ -361,8 +326,8 @@ func (j *judgement) jobOfPod() (users crowd, unseen string) {
 	case !ref.Is(object.Job):
 		return users, "its controller is no Job of Kubernetes"
 	}
-	o := j.job(ref.UID)
-	if o == nil {
+	o := j.snap.FindKind(object.Job, j.o.Namespace, ref.Name)
+	if o == nil || o.UID != ref.UID {
 		return users, j.snap.Why(object.Job.Resource(), j.o.Namespace)
 	}
 	switch facts := o.Job(); {

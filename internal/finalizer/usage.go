@@ -1,6 +1,8 @@
 package finalizer
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -62,14 +64,7 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 func kindsOf(served *object.Resources, group, but string, names ...string) []schema.GroupKind {
 	var list []schema.GroupKind
 	for _, r := range served.All() {
-		if r.Group != group || r.Kind == but {
-			continue
-		}
-		named := len(names) == 0
-		for _, name := range names {
-			named = named || r.Kind == name
-		}
-		if named {
+		if r.Group == group && r.Kind != but && (len(names) == 0 || slices.Contains(names, r.Kind)) {
 			list = append(list, schema.GroupKind{Group: group, Kind: r.Kind})
 		}
 	}

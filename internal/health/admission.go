@@ -92,12 +92,12 @@ func (s *Assessment) Obstructed() bool {
 
 // Refuses returns why a write fails, and whether any reason is known. Certain reasons come first.
 func (s *Assessment) Refuses(w Write) (Refusal, bool) {
-	surely, perhaps := s.webhooks(w)
+	surely, perhaps := s.Webhooks(w)
 	for _, h := range surely {
-		u, _ := s.reach.broken(&h.Client)
+		u, _ := s.Broken(&h.Client)
 		return Refusal{Webhook: h, Why: u, Sure: true}, true
 	}
-	d, u, sure := s.conversion(w.Object)
+	d, u, sure := s.Conversion(w.Object)
 	if sure {
 		return Refusal{Definition: d, Why: u, Sure: true}, true
 	}
@@ -106,7 +106,7 @@ func (s *Assessment) Refuses(w Write) (Refusal, bool) {
 		return Refusal{Denial: denies, Sure: true}, true
 	}
 	for _, h := range perhaps {
-		u, _ := s.reach.broken(&h.Client)
+		u, _ := s.Broken(&h.Client)
 		return Refusal{Webhook: h, Why: u}, true
 	}
 	if mayDeny != nil {
@@ -115,17 +115,12 @@ func (s *Assessment) Refuses(w Write) (Refusal, bool) {
 	return Refusal{Definition: d, Why: u}, d != nil
 }
 
-// Webhooks returns the webhooks without endpoints that must admit a request for the object, such as
-// the update that removes a finalizer. surely are certainly called, perhaps may be.
-func (s *Assessment) Webhooks(operation string, o *object.Object) (surely, perhaps []*Webhook) {
-	return s.webhooks(Write{Operation: operation, Object: o})
-}
-
-// webhooks is like Webhooks, for any write. Webhooks are not called for
+// Webhooks returns the webhooks without endpoints that must admit a write, such as the update that
+// removes a finalizer. surely are certainly called, perhaps may be. Webhooks are not called for
 // admissionregistration.k8s.io.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
-func (s *Assessment) webhooks(w Write) (surely, perhaps []*Webhook) {
+func (s *Assessment) Webhooks(w Write) (surely, perhaps []*Webhook) {
 	o := w.Object
 	if len(s.unreachableWebhooks) == 0 || o.Group() == "admissionregistration.k8s.io" {
 		return nil, nil
@@ -160,7 +155,7 @@ func (s *Assessment) Cleanup(definition *object.Object) (Refusal, bool) {
 		if d.Ref.Name != definition.Name || len(d.Stored) == 1 && d.Stored[0] == d.Storage {
 			continue
 		}
-		why, _ := s.reach.broken(d.Conversion)
+		why, _ := s.Broken(d.Conversion)
 		c, _ := Find(d.Conditions, "Terminating")
 		r := Refusal{Definition: d, Why: why, Sure: c.True() && c.Reason == instancesFail}
 		if _, failed := s.unreadable(d, ""); failed && s.preferred(d) == d.Storage {
@@ -201,7 +196,7 @@ func (s *Assessment) unreadable(d *Definition, namespace string) (Refusal, bool)
 	for _, g := range s.snap.Gaps {
 		here := g.Namespace == namespace || namespace == "" || g.Namespace == "" && strings.Contains(g.Why, unreadyCache)
 		if here && g.Resource == r.Name && object.GroupOf(g.APIVersion) == r.Group && strings.Contains(g.Why, "conversion webhook for ") {
-			why, _ := s.reach.broken(d.Conversion)
+			why, _ := s.Broken(d.Conversion)
 			return Refusal{Definition: d, Why: why, Sure: true}, true
 		}
 	}
@@ -224,7 +219,7 @@ func (r *reach) conversionsWithoutBackend(seen *Evidence) []*Definition {
 	var list []*Definition
 	for n := range seen.Definitions {
 		d := &seen.Definitions[n]
-		if _, broken := r.broken(d.Conversion); broken && d.Versions > 1 {
+		if _, broken := r.Broken(d.Conversion); broken && d.Versions > 1 {
 			list = append(list, d)
 		}
 	}
@@ -236,7 +231,7 @@ func (r *reach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
 	var list []*Webhook
 	for n := range seen.Webhooks {
 		h := &seen.Webhooks[n]
-		if _, broken := r.broken(&h.Client); broken && !h.Ignored {
+		if _, broken := r.Broken(&h.Client); broken && !h.Ignored {
 			list = append(list, h)
 		}
 	}
@@ -273,16 +268,10 @@ func covers(h *Webhook, w Write, r object.Resource) bool {
 }
 
 // Conversion returns the CRD of a custom resource whose conversion webhook does not answer. It
-// returns nil if there is none, or if nothing must be converted.
-func (s *Assessment) Conversion(o *object.Object) (*Definition, Unreachable) {
-	d, why, _ := s.conversion(o)
-	return d, why
-}
-
-// conversion is like Conversion. sure is true if the conversion is certain, because no instance is
-// stored in the version of the request. With a single version, or if all instances are stored in
-// that of the request, nothing is ever converted.
-func (s *Assessment) conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
+// returns nil if there is none, or if nothing must be converted. sure is true if the conversion is
+// certain, because no instance is stored in the version of the request. With a single version, or
+// if all instances are stored in that of the request, nothing is ever converted.
+func (s *Assessment) Conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
 	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
 	if err != nil || len(s.unreachableConversions) == 0 {
 		return nil, Unreachable{}, false
@@ -294,7 +283,7 @@ func (s *Assessment) conversion(o *object.Object) (d *Definition, why Unreachabl
 		if d.Group != r.Group || d.Plural != r.Name || len(d.Stored) == 1 && d.Stored[0] == r.Version {
 			continue
 		}
-		why, _ := s.reach.broken(d.Conversion)
+		why, _ := s.Broken(d.Conversion)
 		return d, why, len(d.Stored) > 0 && !slices.Contains(d.Stored, r.Version)
 	}
 	return nil, Unreachable{}, false
@@ -399,11 +388,7 @@ type webhooksBody struct {
 	} `json:"webhooks"`
 }
 
-func (s *Shown) takeWebhooks(b *body, raw []byte) error {
-	var d webhooksBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeWebhooks(b *body, d *webhooksBody) {
 	for _, h := range d.Webhooks {
 		s.Webhooks = append(s.Webhooks, Webhook{
 			APIVersion: b.APIVersion, Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
@@ -411,5 +396,4 @@ func (s *Shown) takeWebhooks(b *body, raw []byte) error {
 			Namespaces: h.Namespaces, Objects: h.Objects, Conditional: len(h.Conditions) > 0,
 		})
 	}
-	return nil
 }

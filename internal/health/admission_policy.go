@@ -160,11 +160,7 @@ type policyBindingBody struct {
 	} `json:"spec"`
 }
 
-func (s *Shown) takePolicy(b *body, raw []byte) error {
-	var d policyBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takePolicy(b *body, d *policyBody) {
 	p := Policy{Ref: b.ref(), Ignored: d.Spec.FailurePolicy == "Ignore", Constraints: d.Spec.Constraints,
 		ParamKind:  object.Ref{APIVersion: d.Spec.ParamKind.APIVersion, Kind: d.Spec.ParamKind.Kind},
 		Conditions: expressionsOf(d.Spec.Conditions), Variables: expressionsOf(d.Spec.Variables),
@@ -181,7 +177,6 @@ func (s *Shown) takePolicy(b *body, raw []byte) error {
 		p.Annotations = append(p.Annotations, expressionOf(a.Key, a.Expression))
 	}
 	s.Policies = append(s.Policies, p)
-	return nil
 }
 
 func expressionsOf(list []expressionBody) []Expression {
@@ -196,18 +191,13 @@ func expressionOf(name, text string) Expression {
 	return Expression{Name: name, Text: strings.TrimSpace(text), Expression: cel.Parse(text)}
 }
 
-func (s *Shown) takePolicyBinding(b *body, raw []byte) error {
-	var d policyBindingBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takePolicyBinding(b *body, d *policyBindingBody) {
 	// In v1.26 a binding had no actions, and denied.
 	p := PolicyBinding{Ref: b.ref(), Policy: d.Spec.Policy, Constraints: d.Spec.Constraints, Param: d.Spec.Param, Denies: len(d.Spec.Actions) == 0}
 	for _, action := range d.Spec.Actions {
 		p.Denies = p.Denies || action == "Deny"
 	}
 	s.PolicyBindings = append(s.PolicyBindings, p)
-	return nil
 }
 
 // applies reports whether constraints match a write, and whether that is certain.

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -54,21 +55,15 @@ type usedBody struct {
 	} `json:"resourceRef"`
 }
 
-func (s *Shown) takeUsage(b *body, raw []byte) error {
-	var d usageBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeUsage(b *body, d *usageBody) {
 	of := d.Spec.Of
-	u := InUse{Ref: b.ref(), Reason: d.Spec.Reason, Of: object.Ref{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: b.Metadata.Namespace, Name: of.Resource.Name}}
-	if of.Resource.Namespace != "" {
-		u.Of.Namespace = of.Resource.Namespace
-	}
+	u := InUse{Ref: b.ref(), Reason: d.Spec.Reason, Of: object.Ref{
+		APIVersion: of.APIVersion, Kind: of.Kind, Namespace: cmp.Or(of.Resource.Namespace, b.Metadata.Namespace), Name: of.Resource.Name,
+	}}
 	if by := d.Spec.By; by != nil {
 		u.By = report.Ref{APIVersion: by.APIVersion, Kind: by.Kind, Name: by.Resource.Name}.ShortName()
 	}
 	s.Usages = append(s.Usages, u)
-	return nil
 }
 
 // says describes a Usage with its reason.

@@ -27,7 +27,9 @@ type Assessment struct {
 	nodesSeen  map[string]*Node
 	nodeLeases map[string]*Lease
 	shown      map[object.Ref]*Terminating
-	consumers  map[object.Ref]*Consumer
+	// ofNamespace and ofDefinition have the conditions of namespaces and CRDs by name.
+	ofNamespace, ofDefinition map[string][]Condition
+	consumers                 map[object.Ref]*Consumer
 	// wanted is the number of pods that a workload wants. It is computed on first use.
 	wanted map[object.Ref]int
 	// managerLease is the lease of kube-controller-manager. nil if it was not read. managerless is
@@ -41,7 +43,7 @@ type Assessment struct {
 	attached  *attachments
 	evictions map[string][]Eviction
 
-	reach *reach
+	*reach
 	// unreachableWebhooks are the webhooks without a working backend whose failure policy is Fail.
 	unreachableWebhooks []*Webhook
 	// guards are the admission policies that could refuse a write.
@@ -66,14 +68,9 @@ type Assessment struct {
 func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	s := &Assessment{
 		snap: snap, seen: seen.Sorted(), now: now,
+		nodes:     len(snap.In(object.Node.GroupResource(), "")) > 0,
 		nodesSeen: map[string]*Node{}, nodeLeases: map[string]*Lease{}, shown: map[object.Ref]*Terminating{},
 		candidates: map[question]*candidates{}, recognized: map[*Pod]*finalizer.Controller{},
-	}
-	for _, o := range snap.Objects {
-		if o.Kind == object.Node.Resource().Kind && o.Group() == "" {
-			s.nodes = true
-			break
-		}
 	}
 	s.reach, s.rights, s.programs = newReach(snap, s.seen), newRights(s.seen), newPrograms(s.seen)
 	if s.seen == nil {
@@ -88,6 +85,13 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	for n := range s.seen.Terminating {
 		t := &s.seen.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t
+	}
+	s.ofNamespace, s.ofDefinition = map[string][]Condition{}, map[string][]Condition{}
+	for _, ns := range s.seen.Namespaces {
+		s.ofNamespace[ns.Ref.Name] = ns.Conditions
+	}
+	for n := range s.seen.Definitions {
+		s.ofDefinition[s.seen.Definitions[n].Ref.Name] = s.seen.Definitions[n].Conditions
 	}
 	for n := range s.seen.Nodes {
 		s.nodesSeen[s.seen.Nodes[n].Name] = &s.seen.Nodes[n]

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -55,13 +56,8 @@ type conditioned struct {
 	} `json:"status"`
 }
 
-func (s *Shown) takeNamespace(b *body, raw []byte) error {
-	var d conditioned
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeNamespace(b *body, d *conditioned) {
 	s.Namespaces = append(s.Namespaces, Conditioned{b.ref(), conditions(d.Status.Conditions)})
-	return nil
 }
 
 // heldBody has the fields that are read from an object that is being deleted, or will be held then.
@@ -126,11 +122,7 @@ type nodeBody struct {
 	} `json:"spec"`
 }
 
-func (s *Shown) takeNode(b *body, raw []byte) error {
-	var d nodeBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeNode(b *body, d *nodeBody) {
 	n := Node{Name: b.Metadata.Name, Cordoned: d.Spec.Unschedulable}
 	for _, c := range d.Status.Conditions {
 		if c.Type == "Ready" {
@@ -139,7 +131,6 @@ func (s *Shown) takeNode(b *body, raw []byte) error {
 		}
 	}
 	s.Nodes = append(s.Nodes, n)
-	return nil
 }
 
 // Event is a core/v1 or events.k8s.io/v1 event about an object.
@@ -186,26 +177,14 @@ type eventBody struct {
 }
 
 // takeEvent reads events of both API groups.
-func (s *Shown) takeEvent(_ *body, raw []byte) error {
-	var d eventBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeEvent(_ *body, d *eventBody) {
 	about := d.Involved
 	if about.Kind == "" {
 		about = d.Regarding
 	}
-	e := Event{About: object.Ref(about), Warning: d.Type == "Warning", Reason: d.Reason, Note: d.Message + d.Note}
-	for _, from := range []string{d.By, d.From, d.Source.Component} {
-		if e.From == "" {
-			e.From = from
-		}
-	}
-	for _, at := range []stamp{d.Series.Last, d.Last, d.OldLast, d.At, d.Metadata.Created} {
-		if e.Last == 0 {
-			e.Last = at.seconds
-		}
-	}
-	s.Events = append(s.Events, e)
-	return nil
+	s.Events = append(s.Events, Event{
+		About: object.Ref(about), Warning: d.Type == "Warning", Reason: d.Reason, Note: d.Message + d.Note,
+		From: cmp.Or(d.By, d.From, d.Source.Component),
+		Last: cmp.Or(d.Series.Last, d.Last, d.OldLast, d.At, d.Metadata.Created).seconds,
+	})
 }

@@ -242,8 +242,13 @@ func (s *search) gone() report.ControllerVerdict {
 	case object.PulseStopped, object.PulseUnclear:
 	}
 	if s.seen != nil {
-		s.strangers(doubt)
-		s.powers(doubt)
+		s.doubtPods(s.may.strangers, doubt, reason.NotConnected, func(where string, p *Pod) string {
+			r, _ := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
+			return fmt.Sprintf("%s, as service account %s, may write %s, but nothing connects it to %s", where, p.ServiceAccount, plural(s.o, r), s.name)
+		})
+		s.doubtPods(s.may.mighty, doubt, reason.RunsWithAllRights, func(where string, p *Pod) string {
+			return fmt.Sprintf("%s runs as service account %s, which may write the objects of all API groups", where, p.ServiceAccount)
+		})
 		if s.idle(doubt) {
 			return report.FinalizerControllerSlow
 		}
@@ -301,37 +306,16 @@ func (s *search) absent() string {
 	return "no pod runs under a service account that may write the object"
 }
 
-// strangers reports the pods that may write the object but have no known connection to the
-// finalizer. Each may be its controller, unless it is known to be another one.
-func (s *search) strangers(doubt func(reason.Code, *report.Ref, string)) {
-	const most = 3
-	r, _ := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
-	told := 0
-	for _, p := range s.may.strangers {
-		if s.isOther(p) {
-			continue
+// doubtPods reports the first three pods that may be the controller: those not known to be another
+// one. text gets the name and namespace of the pod.
+func (s *search) doubtPods(pods []*Pod, doubt func(reason.Code, *report.Ref, string), code reason.Code, text func(where string, p *Pod) string) {
+	left := 3
+	for _, p := range pods {
+		if left > 0 && !s.isOther(p) {
+			left--
+			ref := report.RefOf(p.Ref)
+			doubt(code, &ref, text(ref.ShortName()+" in namespace "+ref.Namespace, p))
 		}
-		if ref := report.RefOf(p.Ref); told < most {
-			doubt(reason.NotConnected, &ref, fmt.Sprintf("%s in namespace %s, as service account %s, may write %s, but nothing connects it to %s",
-				ref.ShortName(), ref.Namespace, p.ServiceAccount, plural(s.o, r), s.name))
-		}
-		told++
-	}
-}
-
-// powers reports the pods that may write everything. Each may be the controller of the finalizer,
-// unless it is known to be another one.
-func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
-	const most = 3
-	told := 0
-	for _, p := range s.may.mighty {
-		if s.isOther(p) {
-			continue
-		}
-		if ref := report.RefOf(p.Ref); told < most {
-			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write the objects of all API groups", ref.ShortName(), ref.Namespace, p.ServiceAccount))
-		}
-		told++
 	}
 }
 

@@ -58,9 +58,12 @@ func (s *search) candidatesOf() *candidates {
 			c.workloads = append(c.workloads, w)
 		}
 	}
+	var wrote []*Pod
 	for _, p := range s.writers.pods {
 		a := Account{p.Ref.Namespace, p.ServiceAccount}
 		switch why := s.connection(a, p.Programs, p.allNames(), s.programs.packages(p), known, packages); {
+		case why != "" && s.wroteIt(p.Programs):
+			wrote, c.why[p] = append(wrote, p), why
 		case why != "":
 			c.connected, c.why[p] = append(c.connected, p), why
 		case s.writers.accounts[a]:
@@ -78,17 +81,8 @@ func (s *search) candidatesOf() *candidates {
 			c.powerless = append(c.powerless, p)
 		}
 	}
-	slices.SortStableFunc(c.connected, func(a, b *Pod) int {
-		return boolRank(s.wroteIt(b.Programs)) - boolRank(s.wroteIt(a.Programs))
-	})
+	c.connected = append(wrote, c.connected...)
 	return c
-}
-
-func boolRank(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // connection returns why a controller that may write the object is connected to the finalizer. It

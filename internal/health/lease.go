@@ -29,13 +29,8 @@ type leaseBody struct {
 	} `json:"spec"`
 }
 
-func (s *Shown) takeLease(b *body, raw []byte) error {
-	var d leaseBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeLease(b *body, d *leaseBody) {
 	s.Leases = append(s.Leases, Lease{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Holder, d.Spec.Renewed.seconds, d.Spec.Duration})
-	return nil
 }
 
 // dumpTakes is the longest time, in seconds, between reading a lease and the time of its dump.

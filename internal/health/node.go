@@ -87,13 +87,8 @@ type budgetBody struct {
 	} `json:"status"`
 }
 
-func (s *Shown) takeBudget(b *body, raw []byte) error {
-	var d budgetBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeBudget(b *body, d *budgetBody) {
 	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: d.Status.Allowed})
-	return nil
 }
 
 // Eviction is a pod that blocks a drain.
@@ -229,16 +224,11 @@ func (e *volumeError) text() string {
 	return cmp.Or(e.Message, "no reason is given")
 }
 
-func (s *Shown) takeAttachment(b *body, raw []byte) error {
-	var d attachmentBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeAttachment(b *body, d *attachmentBody) {
 	s.Attachments = append(s.Attachments, Attachment{
 		Ref: b.ref(), Node: d.Spec.Node, Volume: d.Spec.Source.Volume, Attached: d.Status.Attached,
 		AttachError: d.Status.AttachError.text(), DetachError: d.Status.DetachError.text(),
 	})
-	return nil
 }
 
 // attachments indexes the attachments by name, node, volume and claim.

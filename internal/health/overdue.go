@@ -108,7 +108,7 @@ func (s *Assessment) Fails(o *object.Object) (Lateness, bool) {
 // discovered or deleted. It skips a discovery failure if an aggregated API is known to be down,
 // since that is reported elsewhere.
 func (s *Assessment) failingNamespace(name string) Condition {
-	list, _ := s.ConditionsOfNamespace(name)
+	list := s.ConditionsOfNamespace(name)
 	discovery, _ := Find(list, discoveryFailure)
 	parsing, _ := Find(list, "NamespaceDeletionGroupVersionParsingFailure")
 	content, _ := Find(list, "NamespaceDeletionContentFailure")
@@ -128,8 +128,7 @@ const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
 // Retries reports whether the namespace controller, which is known to run, will soon retry after a
 // discovery failure because discovery works now.
 func (s *Assessment) Retries(namespace *object.Object) bool {
-	list, _ := s.ConditionsOfNamespace(namespace.Name)
-	c, _ := Find(list, discoveryFailure)
+	c, _ := Find(s.ConditionsOfNamespace(namespace.Name), discoveryFailure)
 	return c.True() && s.DiscoveryWorks() && s.ManagerRuns()
 }
 
@@ -138,30 +137,11 @@ func (s *Assessment) DiscoveryWorks() bool {
 	return s.snap.KnowsAllKinds() && s.seen.CompletenessOf(APIServices, "").Whole && len(s.APIServices()) == 0
 }
 
-// ConditionsOfNamespace returns the conditions of a namespace. It returns false if the namespace
-// was not read.
-func (s *Assessment) ConditionsOfNamespace(name string) ([]Condition, bool) {
-	if s.seen != nil {
-		for _, ns := range s.seen.Namespaces {
-			if ns.Ref.Name == name {
-				return ns.Conditions, true
-			}
-		}
-	}
-	return nil, false
-}
+// ConditionsOfNamespace returns the conditions of a namespace. It returns nil if it was not read.
+func (s *Assessment) ConditionsOfNamespace(name string) []Condition { return s.ofNamespace[name] }
 
-// ConditionsOfDefinition returns the conditions of a CRD.
-func (s *Assessment) ConditionsOfDefinition(name string) []Condition {
-	if s.seen != nil {
-		for n := range s.seen.Definitions {
-			if d := &s.seen.Definitions[n]; d.Ref.Name == name {
-				return d.Conditions
-			}
-		}
-	}
-	return nil
-}
+// ConditionsOfDefinition returns the conditions of a CRD. It returns nil if it was not read.
+func (s *Assessment) ConditionsOfDefinition(name string) []Condition { return s.ofDefinition[name] }
 
 // OnlyRemains reports whether the failures that a condition lists say only that content remained
 // after the last attempt, which is normal during a deletion.
@@ -187,8 +167,7 @@ func OnlyRemains(message string) bool {
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessContentTotals.
 func (s *Assessment) Remaining(namespace string) []string {
-	list, _ := s.ConditionsOfNamespace(namespace)
-	c, _ := Find(list, "NamespaceContentRemaining")
+	c, _ := Find(s.ConditionsOfNamespace(namespace), "NamespaceContentRemaining")
 	if !c.True() {
 		return nil
 	}

@@ -43,56 +43,66 @@ const (
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
-// source describes a part: its resource, the function that decodes its objects, and the fields that
-// it reads in addition to those of all objects.
+// source describes a part: its resource, and the function that decodes its objects.
 type source struct {
 	part     Part
 	resource object.Resource
-	take     func(*Shown, *body, []byte) error
-	reads    any
+	take     func(s *Shown, b *body, raw []byte) error
 	// fields are read from every object, held from objects that are being deleted or have
 	// finalizers.
 	fields, held *manifest.Fields
 }
 
-// sources returns the parts, sorted by name.
-func sources() []source {
-	return []source{
-		{part: APIServices, resource: object.APIService.Resource(), take: (*Shown).takeAPIService, reads: apiServiceBody{}},
-		{part: ClusterBindings, resource: object.ClusterRoleBinding.Resource(), take: (*Shown).takeBinding, reads: bindingBody{}},
-		{part: ClusterQueues, resource: clusterQueue, take: (*Shown).takeQueue, reads: queueBody{}},
-		{part: ClusterRoles, resource: object.ClusterRole.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
-		{part: Definitions, resource: object.CRD.Resource(), take: (*Shown).takeDefinition, reads: definitionBody{}},
-		{part: DaemonSets, resource: object.DaemonSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
-		{part: Deployments, resource: object.Deployment.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
-		{part: Endpoints, resource: object.Endpoints.Resource(), take: (*Shown).takeEndpoints, reads: endpointsBody{}},
-		{part: Slices, resource: object.EndpointSlice.Resource(), take: (*Shown).takeSlice, reads: sliceBody{}},
-		{part: Events, resource: object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, take: (*Shown).takeEvent, reads: eventBody{}},
-		{part: Gateways, resource: gateway, take: (*Shown).takeGateway, reads: gatewayBody{}},
-		{part: Leases, resource: object.Lease.Resource(), take: (*Shown).takeLease, reads: leaseBody{}},
-		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
-		{part: Namespaces, resource: object.Namespace.Resource(), take: (*Shown).takeNamespace, reads: conditioned{}},
-		{part: Nodes, resource: object.Node.Resource(), take: (*Shown).takeNode, reads: nodeBody{}},
-		{part: Budgets, resource: object.PodDisruptionBudget.Resource(), take: (*Shown).takeBudget, reads: budgetBody{}},
-		{part: Pods, resource: object.Pod.Resource(), take: (*Shown).takePod, reads: podBody{}},
-		{part: Policies, resource: object.ValidatingAdmissionPolicy.Resource(), take: (*Shown).takePolicy, reads: policyBody{}},
-		{part: PolicyBindings, resource: object.ValidatingAdmissionPolicyBinding.Resource(), take: (*Shown).takePolicyBinding, reads: policyBindingBody{}},
-		{part: RoleBindings, resource: object.RoleBinding.Resource(), take: (*Shown).takeBinding, reads: bindingBody{}},
-		{part: Roles, resource: object.Role.Resource(), take: (*Shown).takeRole, reads: roleBody{}},
-		{part: Services, resource: object.Service.Resource(), take: (*Shown).takeService, reads: serviceBody{}},
-		{part: StatefulSets, resource: object.StatefulSet.Resource(), take: (*Shown).takeWorkload, reads: workloadBody{}},
-		{part: LegacyUsages, resource: legacyUsage, take: (*Shown).takeUsage, reads: usageBody{}},
-		{part: Usages, resource: usage, take: (*Shown).takeUsage, reads: usageBody{}},
-		{part: ClusterUsages, resource: clusterUsage, take: (*Shown).takeUsage, reads: usageBody{}},
-		{part: Attachments, resource: object.VolumeAttachment.Resource(), take: (*Shown).takeAttachment, reads: attachmentBody{}},
-		{part: ValidatingWebhooks, resource: object.ValidatingWebhookConfiguration.Resource(), take: (*Shown).takeWebhooks, reads: webhooksBody{}},
-	}
+// sourceOf returns the source of a part whose objects have the fields of T, in addition to those of
+// all objects.
+func sourceOf[T any](p Part, r object.Resource, take func(*Shown, *body, *T)) source {
+	fields := manifest.FieldsOf(body{}, *new(T))
+	return source{p, r, func(s *Shown, b *body, raw []byte) error {
+		var d T
+		if err := decode(raw, &d); err != nil {
+			return err
+		}
+		take(s, b, &d)
+		return nil
+	}, fields, fields.And(ofHeld)}
+}
+
+// sources are the parts.
+var sources = []source{
+	sourceOf(APIServices, object.APIService.Resource(), (*Shown).takeAPIService),
+	sourceOf(ClusterBindings, object.ClusterRoleBinding.Resource(), (*Shown).takeBinding),
+	sourceOf(ClusterQueues, clusterQueue, (*Shown).takeQueue),
+	sourceOf(ClusterRoles, object.ClusterRole.Resource(), (*Shown).takeRole),
+	sourceOf(Definitions, object.CRD.Resource(), (*Shown).takeDefinition),
+	sourceOf(DaemonSets, object.DaemonSet.Resource(), (*Shown).takeWorkload),
+	sourceOf(Deployments, object.Deployment.Resource(), (*Shown).takeWorkload),
+	sourceOf(Endpoints, object.Endpoints.Resource(), (*Shown).takeEndpoints),
+	sourceOf(Slices, object.EndpointSlice.Resource(), (*Shown).takeSlice),
+	sourceOf(Events, object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, (*Shown).takeEvent),
+	sourceOf(Gateways, gateway, (*Shown).takeGateway),
+	sourceOf(Leases, object.Lease.Resource(), (*Shown).takeLease),
+	sourceOf(MutatingWebhooks, object.MutatingWebhookConfiguration.Resource(), (*Shown).takeWebhooks),
+	sourceOf(Namespaces, object.Namespace.Resource(), (*Shown).takeNamespace),
+	sourceOf(Nodes, object.Node.Resource(), (*Shown).takeNode),
+	sourceOf(Budgets, object.PodDisruptionBudget.Resource(), (*Shown).takeBudget),
+	sourceOf(Pods, object.Pod.Resource(), (*Shown).takePod),
+	sourceOf(Policies, object.ValidatingAdmissionPolicy.Resource(), (*Shown).takePolicy),
+	sourceOf(PolicyBindings, object.ValidatingAdmissionPolicyBinding.Resource(), (*Shown).takePolicyBinding),
+	sourceOf(RoleBindings, object.RoleBinding.Resource(), (*Shown).takeBinding),
+	sourceOf(Roles, object.Role.Resource(), (*Shown).takeRole),
+	sourceOf(Services, object.Service.Resource(), (*Shown).takeService),
+	sourceOf(StatefulSets, object.StatefulSet.Resource(), (*Shown).takeWorkload),
+	sourceOf(LegacyUsages, legacyUsage, (*Shown).takeUsage),
+	sourceOf(Usages, usage, (*Shown).takeUsage),
+	sourceOf(ClusterUsages, clusterUsage, (*Shown).takeUsage),
+	sourceOf(Attachments, object.VolumeAttachment.Resource(), (*Shown).takeAttachment),
+	sourceOf(ValidatingWebhooks, object.ValidatingWebhookConfiguration.Resource(), (*Shown).takeWebhooks),
 }
 
 // Parts lists all parts, sorted by name.
 func Parts() []Part {
 	var parts []Part
-	for _, s := range sources() {
+	for _, s := range sources {
 		parts = append(parts, s.part)
 	}
 	slices.Sort(parts)
@@ -101,33 +111,30 @@ func Parts() []Part {
 
 // ResourceOf returns the resource of a part in the version that Add reads best.
 func ResourceOf(p Part) object.Resource {
-	for _, s := range sources() {
-		if s.part == p {
-			return s.resource
-		}
+	i := slices.IndexFunc(sources, func(s source) bool { return s.part == p })
+	if i < 0 {
+		return object.Resource{}
 	}
-	return object.Resource{}
+	return sources[i].resource
 }
 
 // PartOf returns the part that objects of a kind belong to, in any version. It returns false for
 // kinds of which only terminating objects are recorded.
 func PartOf(apiVersion, kind string) (Part, bool) {
-	s, ok := sourceOf(apiVersion, kind)
+	s, ok := findSource(apiVersion, kind)
 	return s.part, ok
 }
 
 // byKind has the sources by group and kind.
 var byKind = func() map[[2]string]source {
 	found := map[[2]string]source{}
-	for _, s := range sources() {
-		s.fields = manifest.FieldsOf(body{}, s.reads)
-		s.held = s.fields.And(ofHeld)
+	for _, s := range sources {
 		found[[2]string{s.resource.Group, s.resource.Kind}] = s
 	}
 	return found
 }()
 
-func sourceOf(apiVersion, kind string) (source, bool) {
+func findSource(apiVersion, kind string) (source, bool) {
 	group := object.GroupOf(apiVersion)
 	if group == "events.k8s.io" {
 		group = ""
@@ -143,7 +150,7 @@ var ofHeld = manifest.FieldsOf(body{}, heldBody{}, statusBody{})
 // them.
 func FieldsOf(o *object.Object) *manifest.Fields {
 	held := o.BeingDeleted() || len(o.Finalizers()) > 0
-	s, isPart := sourceOf(o.APIVersion, o.Kind)
+	s, isPart := findSource(o.APIVersion, o.Kind)
 	switch {
 	case isPart && held:
 		return s.held

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -43,11 +44,7 @@ type roleBody struct {
 	Rules []Rule `json:"rules"`
 }
 
-func (s *Shown) takeRole(b *body, raw []byte) error {
-	var d roleBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeRole(b *body, d *roleBody) {
 	r := Role{Ref: b.ref()}
 	for _, rule := range d.Rules {
 		if len(rule.Resources) > 0 {
@@ -55,7 +52,6 @@ func (s *Shown) takeRole(b *body, raw []byte) error {
 		}
 	}
 	s.Roles = append(s.Roles, r)
-	return nil
 }
 
 // bindingBody has the fields that are read from a RoleBinding or ClusterRoleBinding.
@@ -67,13 +63,8 @@ type bindingBody struct {
 	Subjects []Subject `json:"subjects"`
 }
 
-func (s *Shown) takeBinding(b *body, raw []byte) error {
-	var d bindingBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeBinding(b *body, d *bindingBody) {
 	s.Bindings = append(s.Bindings, Binding{Ref: b.ref(), RoleKind: d.RoleRef.Kind, RoleName: d.RoleRef.Name, Subjects: d.Subjects})
-	return nil
 }
 
 // rights finds the accounts that have a permission.
@@ -170,8 +161,7 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite
 			w.grant(b, named)
 		}
 	}
-	slices.Sort(w.outside)
-	w.outside = slices.Compact(w.outside)
+	w.outside = unique(w.outside)
 	w.atWork(r.seen)
 	return w
 }
@@ -337,10 +327,7 @@ func (w *mayWrite) grant(b *Binding, named bool) {
 // `system:serviceaccount:NAMESPACE:NAME`.
 func accountOf(s Subject, namespace string) (in, name string, ok bool) {
 	if s.Kind == "ServiceAccount" {
-		if s.Namespace != "" {
-			namespace = s.Namespace
-		}
-		return namespace, s.Name, true
+		return cmp.Or(s.Namespace, namespace), s.Name, true
 	}
 	rest, ok := strings.CutPrefix(s.Name, "system:serviceaccount:")
 	if s.Kind != "User" || !ok {

@@ -134,9 +134,9 @@ func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	if b.Kind == "" {
 		b.Kind = kind
 	}
-	s, isPart := sourceOf(b.APIVersion, b.Kind)
+	s, isPart := findSource(b.APIVersion, b.Kind)
 	if !isPart {
-		if s, isPart = sourceOf(apiVersion, kind); isPart {
+		if s, isPart = findSource(apiVersion, kind); isPart {
 			b.APIVersion, b.Kind = apiVersion, kind
 		}
 	}
@@ -182,44 +182,24 @@ func ParseLine(line []byte) (*Record, error) {
 
 // belongTo sets the references that a line leaves out because they are those of its object.
 func (s *Shown) belongTo(ref object.Ref) {
-	for i := range s.Namespaces {
-		s.Namespaces[i].Ref = ref
-	}
-	for i := range s.Definitions {
-		s.Definitions[i].Ref = ref
-	}
-	for i := range s.Pods {
-		s.Pods[i].Ref = ref
-	}
-	for i := range s.Workloads {
-		s.Workloads[i].Ref = ref
-	}
-	for i := range s.Roles {
-		s.Roles[i].Ref = ref
-	}
-	for i := range s.Bindings {
-		s.Bindings[i].Ref = ref
-	}
-	for i := range s.Policies {
-		s.Policies[i].Ref = ref
-	}
-	for i := range s.PolicyBindings {
-		s.PolicyBindings[i].Ref = ref
-	}
-	for i := range s.Attachments {
-		s.Attachments[i].Ref = ref
-	}
-	for i := range s.Budgets {
-		s.Budgets[i].Ref = ref
-	}
-	for i := range s.Usages {
-		s.Usages[i].Ref = ref
-	}
-	for i := range s.Consumers {
-		s.Consumers[i].Ref = ref
-	}
-	for i := range s.Terminating {
-		s.Terminating[i].Ref = ref
+	setRefs(s.Namespaces, ref, func(x *Conditioned) *object.Ref { return &x.Ref })
+	setRefs(s.Definitions, ref, func(x *Definition) *object.Ref { return &x.Ref })
+	setRefs(s.Pods, ref, func(x *Pod) *object.Ref { return &x.Ref })
+	setRefs(s.Workloads, ref, func(x *Workload) *object.Ref { return &x.Ref })
+	setRefs(s.Roles, ref, func(x *Role) *object.Ref { return &x.Ref })
+	setRefs(s.Bindings, ref, func(x *Binding) *object.Ref { return &x.Ref })
+	setRefs(s.Policies, ref, func(x *Policy) *object.Ref { return &x.Ref })
+	setRefs(s.PolicyBindings, ref, func(x *PolicyBinding) *object.Ref { return &x.Ref })
+	setRefs(s.Attachments, ref, func(x *Attachment) *object.Ref { return &x.Ref })
+	setRefs(s.Budgets, ref, func(x *Budget) *object.Ref { return &x.Ref })
+	setRefs(s.Usages, ref, func(x *InUse) *object.Ref { return &x.Ref })
+	setRefs(s.Consumers, ref, func(x *Consumer) *object.Ref { return &x.Ref })
+	setRefs(s.Terminating, ref, func(x *Terminating) *object.Ref { return &x.Ref })
+}
+
+func setRefs[T any](list []T, ref object.Ref, of func(*T) *object.Ref) {
+	for i := range list {
+		*of(&list[i]) = ref
 	}
 }
 

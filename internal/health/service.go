@@ -50,13 +50,8 @@ type serviceBody struct {
 	} `json:"spec"`
 }
 
-func (s *Shown) takeService(b *body, raw []byte) error {
-	var d serviceBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeService(b *body, d *serviceBody) {
 	s.Services = append(s.Services, Service{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Type == "ExternalName"})
-	return nil
 }
 
 // endpointsBody has the fields that are read from an Endpoints.
@@ -66,17 +61,12 @@ type endpointsBody struct {
 	} `json:"subsets"`
 }
 
-func (s *Shown) takeEndpoints(b *body, raw []byte) error {
-	var d endpointsBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeEndpoints(b *body, d *endpointsBody) {
 	e := Backend{Namespace: b.Metadata.Namespace, Service: b.Metadata.Name, Legacy: true}
 	for _, s := range d.Subsets {
 		e.Ready += len(s.Addresses)
 	}
 	s.Backends = append(s.Backends, e)
-	return nil
 }
 
 // sliceBody has the fields that are read from an EndpointSlice.
@@ -92,11 +82,7 @@ type sliceBody struct {
 // takeSlice counts the ready endpoints. An endpoint without the condition counts as ready.
 //
 // Upstream: api/discovery/v1/types.go EndpointConditions.
-func (s *Shown) takeSlice(b *body, raw []byte) error {
-	var d sliceBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeSlice(b *body, d *sliceBody) {
 	e := Backend{Namespace: b.Metadata.Namespace, Service: b.Metadata.Labels["kubernetes.io/service-name"]}
 	for _, point := range d.Endpoints {
 		if point.Conditions.Ready == nil || *point.Conditions.Ready {
@@ -104,7 +90,6 @@ func (s *Shown) takeSlice(b *body, raw []byte) error {
 		}
 	}
 	s.Backends = append(s.Backends, e)
-	return nil
 }
 
 // apiServiceBody has the fields that are read from an APIService.
@@ -119,14 +104,9 @@ type apiServiceBody struct {
 	} `json:"status"`
 }
 
-func (s *Shown) takeAPIService(b *body, raw []byte) error {
-	var d apiServiceBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeAPIService(b *body, d *apiServiceBody) {
 	available, _ := Find(conditions(d.Status.Conditions), "Available")
 	s.APIServices = append(s.APIServices, APIService{b.Metadata.Name, d.Spec.Group, d.Spec.Version, d.Spec.Service, available})
-	return nil
 }
 
 // Definition is what a CustomResourceDefinition shows in addition to its snapshot.
@@ -176,11 +156,7 @@ type definitionBody struct {
 	} `json:"status"`
 }
 
-func (s *Shown) takeDefinition(b *body, raw []byte) error {
-	var d definitionBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeDefinition(b *body, d *definitionBody) {
 	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions), Packages: d.Metadata.packages(b)}
 	for _, v := range d.Spec.Versions {
 		if v.Storage {
@@ -193,7 +169,6 @@ func (s *Shown) takeDefinition(b *body, raw []byte) error {
 		}
 	}
 	s.Definitions = append(s.Definitions, one)
-	return nil
 }
 
 // reach answers whether an API server can reach a service.
@@ -268,9 +243,9 @@ func (u Unreachable) Text() string {
 	return "no endpoint of service " + where + " is ready"
 }
 
-// down reports whether a service is known to have no ready endpoint. An incomplete list proves
+// Down reports whether a service is known to have no ready endpoint. An incomplete list proves
 // nothing.
-func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
+func (r *reach) Down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
 		return Unreachable{}, false
 	}
@@ -286,22 +261,13 @@ func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	return u, !known.External && r.ready[*s] == 0 && (slices.Whole || legacy.Whole)
 }
 
-// broken is like down, for a webhook. A webhook outside the cluster is never known to be down.
-func (r *reach) broken(c *Client) (Unreachable, bool) {
+// Broken is like Down, for a webhook. A webhook outside the cluster is never known to be down.
+func (r *reach) Broken(c *Client) (Unreachable, bool) {
 	if c == nil {
 		return Unreachable{}, false
 	}
-	return r.down(c.Service)
+	return r.Down(c.Service)
 }
-
-// Down reports whether a service is known to have no ready endpoint. An incomplete list proves
-// nothing.
-func (s *Assessment) Down(service *ServiceRef) (Unreachable, bool) {
-	return s.reach.down(service)
-}
-
-// Broken is like Down, for a webhook. A webhook outside the cluster is never known to be down.
-func (s *Assessment) Broken(c *Client) (Unreachable, bool) { return s.reach.broken(c) }
 
 // Discovered reports whether the availability of every aggregated API is known.
 func (s *Assessment) Discovered() bool {

@@ -83,15 +83,10 @@ type gatewayBody struct {
 	} `json:"spec"`
 }
 
-func (s *Shown) takeGateway(b *body, raw []byte) error {
-	var d gatewayBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeGateway(b *body, d *gatewayBody) {
 	if d.Spec.Class != "" { // the field is required: if it is missing, only metadata was read
 		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: "GatewayClass", Uses: []string{d.Spec.Class}})
 	}
-	return nil
 }
 
 // queueBody has the fields that are read from a ClusterQueue.
@@ -105,21 +100,15 @@ type queueBody struct {
 	} `json:"spec"`
 }
 
-func (s *Shown) takeQueue(b *body, raw []byte) error {
-	var d queueBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeQueue(b *body, d *queueBody) {
 	c := Consumer{Ref: b.ref(), Kind: "ResourceFlavor"}
 	for _, g := range d.Spec.Groups {
 		for _, f := range g.Flavors {
 			c.Uses = append(c.Uses, f.Name)
 		}
 	}
-	slices.Sort(c.Uses)
-	c.Uses = slices.Compact(c.Uses)
+	c.Uses = unique(c.Uses)
 	s.Consumers = append(s.Consumers, c)
-	return nil
 }
 
 // consumersOf indexes the consumers by their references in the snapshot.

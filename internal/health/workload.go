@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -63,13 +64,7 @@ type container struct {
 
 // account returns the service account of the pods.
 func (s *podSpec) account() string {
-	switch {
-	case s.ServiceAccountName != "":
-		return s.ServiceAccountName
-	case s.ServiceAccount != "":
-		return s.ServiceAccount
-	}
-	return "default"
+	return cmp.Or(s.ServiceAccountName, s.ServiceAccount, "default")
 }
 
 // programs returns the names of containers, images and commands, sorted.
@@ -106,11 +101,7 @@ type workloadBody struct {
 	} `json:"status"`
 }
 
-func (s *Shown) takeWorkload(b *body, raw []byte) error {
-	var d workloadBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takeWorkload(b *body, d *workloadBody) {
 	one := Workload{
 		Ref: b.ref(), ServiceAccount: d.Spec.Template.Spec.account(), BeingDeleted: b.Metadata.DeletionTimestamp != nil,
 		Wanted: 1, Ready: d.Status.ReadyReplicas, Programs: d.Spec.Template.Spec.programs(), Names: b.called(), Packages: d.Metadata.packages(b),
@@ -122,7 +113,6 @@ func (s *Shown) takeWorkload(b *body, raw []byte) error {
 		one.Wanted, one.Ready = d.Status.Desired, d.Status.NumberReady
 	}
 	s.Workloads = append(s.Workloads, one)
-	return nil
 }
 
 // podBody has the fields that are read from a Pod.
@@ -141,11 +131,7 @@ type podBody struct {
 	} `json:"status"`
 }
 
-func (s *Shown) takePod(b *body, raw []byte) error {
-	var d podBody
-	if err := decode(raw, &d); err != nil {
-		return err
-	}
+func (s *Shown) takePod(b *body, d *podBody) {
 	ready, _ := Find(conditions(d.Status.Conditions), "Ready")
 	p := Pod{
 		Ref: b.ref(), ServiceAccount: d.Spec.account(), Controller: b.controller(), Node: d.Spec.NodeName,
@@ -158,7 +144,6 @@ func (s *Shown) takePod(b *body, raw []byte) error {
 		}
 	}
 	s.Pods = append(s.Pods, p)
-	return nil
 }
 
 type containerStatus struct {
@@ -222,10 +207,8 @@ func (p *Pod) workloadName() string {
 		return p.Ref.Name
 	}
 	if owner.Kind == object.ReplicaSet.Kind {
-		for at := len(owner.Name) - 1; at > 0; at-- {
-			if owner.Name[at] == '-' {
-				return owner.Name[:at]
-			}
+		if at := strings.LastIndexByte(owner.Name, '-'); at > 0 {
+			return owner.Name[:at]
 		}
 	}
 	return owner.Name

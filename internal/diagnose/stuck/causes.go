@@ -153,7 +153,7 @@ func (i *inquiry) tokens(o *object.Object) []end {
 // ProcessDiscoverResourcesErr, ProcessContentTotals, makeDeleteContentCondition.
 // Rule: spec §5.4.
 func (i *inquiry) namespace(o *object.Object) []end {
-	list, _ := i.around.ConditionsOfNamespace(o.Name)
+	list := i.around.ConditionsOfNamespace(o.Name)
 	var ends []end
 	discovery, _ := health.Find(list, "NamespaceDeletionDiscoveryFailure")
 	// The condition is of the last try. What the next try meets matters more.
@@ -176,7 +176,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 
 // remaining adds the conditions of a namespace about its remaining content.
 func (i *inquiry) remaining(o *object.Object, e *end) {
-	list, _ := i.around.ConditionsOfNamespace(o.Name)
+	list := i.around.ConditionsOfNamespace(o.Name)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
 		if c, _ := health.Find(list, typ); c.True() {
 			e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)

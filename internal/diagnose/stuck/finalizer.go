@@ -26,11 +26,11 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	}
 	found := judge(o, name)
 	e.verdict, e.proof = found.State, found.Proof
-	surely, perhaps := i.around.Webhooks(health.Update, o)
+	surely, perhaps := i.around.Webhooks(health.Write{Operation: health.Update, Object: o})
 	if len(surely) > 0 {
 		return i.refusedBy(o, e, surely[0])
 	}
-	if d, why := i.around.Conversion(o); d != nil {
+	if d, why, _ := i.around.Conversion(o); d != nil {
 		return i.unconverted(o, e, d, why)
 	}
 	denies, mayDeny := i.around.Denies(health.Write{Operation: health.Update, Object: o})
