@@ -151,7 +151,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 // what a delete would depend on.
 func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object) (*health.Evidence, error) {
 	if w.Client == nil || o.BeingDeleted() {
-		return w.Evidence(ctx, []object.Ref{o.Ref})
+		return w.Evidence(ctx, []object.Ref{o.Ref}, false)
 	}
 	return w.Client.Neighbours(ctx, source.ReachOf(o))
 }

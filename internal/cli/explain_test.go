@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
@@ -87,7 +88,7 @@ func TestLive(t *testing.T) {
 }
 
 // TestExplainNode: for a cordoned node, explain names the budget that allows no eviction of a pod
-// on it; for any other node, it names none.
+// on it; for any other node, it names none. stuck lists the node.
 func TestExplainNode(t *testing.T) {
 	const world = `apiVersion: v1
 kind: List
@@ -114,6 +115,19 @@ items:
 		shows := len(x.Remedies) == 1 && strings.Contains(x.Remedies[0].Command, "kubectl describe") && strings.Contains(x.Remedies[0].Command, "web -n shop")
 		if (x.Message == why) != blocked || shows != blocked {
 			t.Errorf("%s: %s %+v", node, x.Message, x.Remedies)
+		}
+	}
+	var d report.Diagnosis
+	if !documentOf(t, &d, "stuck", "--from", dump) {
+		t.Fatal("no answer")
+	}
+	if len(d.Findings) != 1 || d.Findings[0].Code != string(reason.DrainBlocked) || d.Findings[0].Object.Name != "n1" {
+		t.Errorf("%+v", d.Findings)
+	}
+	for _, args := range [][]string{{"stuck", "node/n1"}, {"stuck", "nodes"}, {"stuck"}} {
+		code, out, errs := answered(t, append(args, "--from", dump)...)
+		if code != 0 || !strings.Contains(out, "No drain of 1 cordoned node can end.") || !strings.Contains(out, "pdb/web") {
+			t.Errorf("%s: %d\n%s%s", args, code, out, errs)
 		}
 	}
 }

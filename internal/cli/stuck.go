@@ -43,7 +43,8 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			Say of everything that is being deleted how long that lasts, and what is at the end
 			of each chain of waiting: a finalizer and who removes it, a blocking dependent, what
 			uses a PVC or volume, a node, a condition of a namespace, an API service or a
-			webhook that does not answer, a deadlock, or the garbage collector itself.
+			webhook that does not answer, a deadlock, or the garbage collector itself. Cordoned
+			nodes are listed if budgets protect the last pods that a drain would evict.
 
 			Without arguments it looks at all namespaces. A TYPE alone, as in kubectl get, means
 			the namespace of your context; -A means all.
@@ -152,7 +153,7 @@ func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*r
 
 // judgeWaiting reads the evidence and answers the question.
 func judgeWaiting(ctx context.Context, w source.World, q stuck.Question) (*report.Diagnosis, error) {
-	seen, err := w.Evidence(ctx, q.Objects)
+	seen, err := w.Evidence(ctx, q.Objects, q.AsksDrains())
 	if err != nil {
 		return nil, err
 	}

@@ -38,10 +38,10 @@ type Assessment struct {
 	managerLease *Lease
 	managerless  bool
 	stands       *report.ControllerVerdict
-	// attached is nil if there are no attachments. evictions are those of nodes, computed on first
+	// attached is nil if there are no attachments. drains are those of nodes, computed on first
 	// use.
-	attached  *attachments
-	evictions map[string][]Eviction
+	attached *attachments
+	drains   map[string]drain
 
 	*reach
 	// unreachableWebhooks are the webhooks without a working backend whose failure policy is Fail.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -75,20 +76,35 @@ type Budget struct {
 	Selector *metav1.LabelSelector `json:"selector,omitzero"`
 	// Allowed is the number of pods that may be evicted now. It is nil if the status was not read.
 	Allowed *int `json:"allowed,omitzero"`
+	// Unready is true if pods that are not ready may be evicted even if Allowed is 0, and some of
+	// its pods are not ready. Which ones is not read.
+	Unready bool `json:"unready,omitzero"`
 }
 
 // budgetBody has the fields that are read from a PodDisruptionBudget.
 type budgetBody struct {
 	Spec struct {
 		Selector *metav1.LabelSelector `json:"selector"`
+		Policy   string                `json:"unhealthyPodEvictionPolicy"`
 	} `json:"spec"`
 	Status struct {
-		Allowed *int `json:"disruptionsAllowed"`
+		Allowed  *int `json:"disruptionsAllowed"`
+		Healthy  int  `json:"currentHealthy"`
+		Desired  int  `json:"desiredHealthy"`
+		Expected int  `json:"expectedPods"`
 	} `json:"status"`
 }
 
+// unready reports whether a pod of the budget may be evicted because it is not ready.
+//
+// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
+func (b *budgetBody) unready() bool {
+	s := &b.Status
+	return s.Healthy < s.Expected && (b.Spec.Policy == "AlwaysAllow" || s.Desired > 0 && s.Healthy >= s.Desired)
+}
+
 func (s *Shown) takeBudget(b *body, d *budgetBody) {
-	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: d.Status.Allowed})
+	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: d.Status.Allowed, Unready: d.unready()})
 }
 
 // Eviction is a pod that blocks a drain.
@@ -99,42 +115,96 @@ type Eviction struct {
 }
 
 // Evictions returns, for each budget that allows no disruption, the first pod on a node that the
-// budget protects from eviction. It is computed on first use.
-//
-// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
-func (s *Assessment) Evictions(node string) []Eviction {
-	if s.seen == nil || node == "" || len(s.seen.Budgets) == 0 {
-		return nil
-	}
-	if s.evictions == nil {
-		s.evictions = s.allEvictions()
-	}
-	return s.evictions[node]
+// budget protects from eviction.
+func (s *Assessment) Evictions(node string) []Eviction { return s.drained()[node].blocked }
+
+// BlockedDrain is a cordoned node from which all pods that a drain evicts are gone, except those
+// that budgets protect. No drain of it can end. The cluster does not record
+// whether one is running.
+type BlockedDrain struct {
+	Node      string
+	Evictions []Eviction
 }
 
-// allEvictions returns the evictions by node name.
-func (s *Assessment) allEvictions() map[string][]Eviction {
-	found := map[string][]Eviction{}
+// BlockedDrains returns the cordoned nodes with blocked drains, sorted by name. A cordoned node with
+// a pod that could be evicted is not returned: a drain would have evicted it.
+func (s *Assessment) BlockedDrains() []BlockedDrain {
+	var all []BlockedDrain
+	for node, d := range s.drained() {
+		if len(d.blocked) > 0 && !d.left && s.Cordoned(node) {
+			all = append(all, BlockedDrain{node, d.blocked})
+		}
+	}
+	slices.SortFunc(all, func(a, b BlockedDrain) int { return strings.Compare(a.Node, b.Node) })
+	return all
+}
+
+// drain is what a drain of a node does with its pods.
+type drain struct {
+	blocked []Eviction
+	// left is true if it can evict a pod that is not being deleted yet.
+	left bool
+}
+
+// drained returns the drains by node. It is computed on first use.
+//
+// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create, canIgnorePDB.
+func (s *Assessment) drained() map[string]drain {
+	if s.drains != nil || s.seen == nil || len(s.seen.Budgets) == 0 {
+		return s.drains
+	}
+	s.drains = map[string]drain{}
+	type first struct{ budget, node string }
+	named := map[first]bool{}
+	budgets := s.budgets()
+	for _, pod := range s.snap.Objects {
+		f := pod.Pod()
+		if f == nil || f.NodeName == "" || f.Mirror || pod.BeingDeleted() {
+			continue
+		}
+		d := s.drains[f.NodeName]
+		held := false
+		for _, b := range budgets[pod.Namespace] {
+			if !b.match.Matches(pod.Labels) || f.Finished() || f.Phase == "Pending" {
+				continue
+			}
+			held = true
+			if at := (first{b.Ref.Name + "/" + pod.Namespace, f.NodeName}); !b.Unready && !named[at] {
+				named[at] = true
+				d.blocked = append(d.blocked, Eviction{b.Budget, pod})
+			}
+		}
+		d.left = d.left || !held && !isDaemon(pod)
+		s.drains[f.NodeName] = d
+	}
+	return s.drains
+}
+
+// isDaemon reports whether a pod belongs to a DaemonSet. A drain does not evict it.
+func isDaemon(pod *object.Object) bool {
+	owner, controlled := pod.Controller()
+	return controlled && owner.Kind == "DaemonSet" && object.GroupOf(owner.APIVersion) == "apps"
+}
+
+// selecting is a budget with its parsed selector.
+type selecting struct {
+	*Budget
+	match labels.Selector
+}
+
+// budgets returns the budgets that allow no disruption, by namespace.
+func (s *Assessment) budgets() map[string][]selecting {
+	all := map[string][]selecting{}
 	for n := range s.seen.Budgets {
 		b := &s.seen.Budgets[n]
 		if b.Allowed == nil || *b.Allowed > 0 || b.Selector == nil {
 			continue
 		}
-		match, err := metav1.LabelSelectorAsSelector(b.Selector)
-		if err != nil {
-			continue
-		}
-		first := map[string]bool{}
-		for _, pod := range s.snap.In(object.Pod.GroupResource(), b.Ref.Namespace) {
-			f := pod.Pod()
-			if f == nil || f.NodeName == "" || first[f.NodeName] || f.Finished() || f.Mirror || pod.BeingDeleted() || !match.Matches(pod.Labels) {
-				continue
-			}
-			first[f.NodeName] = true
-			found[f.NodeName] = append(found[f.NodeName], Eviction{b, pod})
+		if match, err := metav1.LabelSelectorAsSelector(b.Selector); err == nil {
+			all[b.Ref.Namespace] = append(all[b.Ref.Namespace], selecting{b, match})
 		}
 	}
-	return found
+	return all
 }
 
 // Text says what blocks a drain of a node.

@@ -23,18 +23,34 @@ const alike = 20
 
 // Evidence reads what shows why objects that are being deleted are stuck: whole objects of few
 // kinds, and only those that can matter for the objects. Nothing is read for other objects. all are
-// the objects of the cluster, including the dependents of about. Failed reads are marked in the
-// world with the reason. Evidence fails only if the context ends.
-func (c *Client) Evidence(ctx context.Context, about, all []*object.Object) (*health.Evidence, error) {
+// the objects of the cluster, including the dependents of about. With drains it also reads cordoned
+// nodes, and the budgets that can block their drains. Failed reads are marked in the world with the
+// reason. Evidence fails only if the context ends.
+func (c *Client) Evidence(ctx context.Context, about, all []*object.Object, drains bool) (*health.Evidence, error) {
 	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, health.InUseByLabel)}
 	w.world.Live = true
-	if len(w.about) == 0 {
-		return &w.world, ctx.Err()
+	var scenes []scene
+	if len(w.about) > 0 {
+		scenes = w.scenes()
+		if err := w.look(ctx, scenes); err != nil {
+			return nil, err
+		}
 	}
-	if err := w.look(ctx, w.scenes()); err != nil {
-		return nil, err
+	if drains {
+		w.drains(ctx, scenes)
 	}
-	return w.world.Sorted(), nil
+	return w.world.Sorted(), ctx.Err()
+}
+
+// drains reads what scenes lack of cordoned nodes and budgets.
+func (w *witness) drains(ctx context.Context, scenes []scene) {
+	if !slices.Contains(scenes, scene{part: health.Nodes}) {
+		_ = w.gather(ctx, scene{part: health.Nodes}, "spec.unschedulable=true") // nodes that are not read are not known to be cordoned
+	}
+	cordoned := slices.ContainsFunc(w.world.Nodes, func(n health.Node) bool { return n.Cordoned })
+	if cordoned && !slices.Contains(scenes, scene{part: health.Budgets}) {
+		w.part(ctx, scene{part: health.Budgets})
+	}
 }
 
 // look reads scenes, the objects, the events of those that are being deleted, and then the services
@@ -126,7 +142,11 @@ const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
 // part reads a part and marks its completeness. If a cluster-wide list is forbidden, it reads the
 // namespaces of the objects. That can show that a controller runs there, but not that none runs.
 func (w *witness) part(ctx context.Context, s scene) {
-	err := w.gather(ctx, s)
+	fields := ""
+	if s.part == health.Pods {
+		fields = unfinished
+	}
+	err := w.gather(ctx, s, fields)
 	w.mark(s, err)
 	if s.part == health.Leases && err == nil {
 		w.missed(object.ManagerLease)
@@ -141,7 +161,7 @@ func (w *witness) part(ctx context.Context, s scene) {
 		}
 	case health.ResourceOf(s.part).Namespaced:
 		for _, ns := range w.namespaces() {
-			if near := (scene{s.part, ns}); w.gather(ctx, near) == nil {
+			if near := (scene{s.part, ns}); w.gather(ctx, near, fields) == nil {
 				w.mark(near, nil)
 			}
 		}
@@ -158,14 +178,10 @@ func (w *witness) missed(ref object.Ref) {
 	}
 }
 
-// gather lists a part.
-func (w *witness) gather(ctx context.Context, s scene) error {
+// gather lists a part, or the objects in it that a field selector selects.
+func (w *witness) gather(ctx context.Context, s scene, fields string) error {
 	at := Place{w.client.resourceOf(s.part), s.namespace}
-	var by Selection
-	if s.part == health.Pods {
-		by.Fields = unfinished
-	}
-	return w.client.bodies(ctx, at, by, func(raw []byte) error {
+	return w.client.bodies(ctx, at, Selection{Fields: fields}, func(raw []byte) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		// The world records an unreadable object for its part.

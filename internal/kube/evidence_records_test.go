@@ -35,7 +35,7 @@ func TestRecords(t *testing.T) {
 		terminating(widgets, "shop", "a", "example.com/x"), terminating(widgets, "shop", "refused", "example.com/x"),
 		terminating(configMaps, "shop", "a", "example.com/x"), terminating(pods, "shop", "p", "example.com/x"), terminating(namespaces, "", "shop"),
 	}
-	want, err := c.Evidence(t.Context(), about, about)
+	want, err := c.Evidence(t.Context(), about, about, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestEvidenceInOlderVersions(t *testing.T) {
 			"validations": []any{manifestOf{"expression": `request.userInfo.username == "ann"`}}}}))
 		s.on("/"+strings.Join(Place{Resource: bindings}.path(), "/"), whole(bindings, "", manifestOf{"metadata": manifestOf{"name": "b"}, "spec": manifestOf{"policyName": "p"}}))
 		o := terminating(widgets, "shop", "a", "example.com/x")
-		w, err := c.Evidence(t.Context(), []*object.Object{o}, []*object.Object{o})
+		w, err := c.Evidence(t.Context(), []*object.Object{o}, []*object.Object{o}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestEvidenceOfUsages(t *testing.T) {
 		used := &object.Object{Ref: object.Ref{APIVersion: "example.com/v1", Kind: "Widget", Namespace: "shop", Name: "used", UID: "uid-used"}}
 		used.Labels = object.LabelsOf(map[string]string{"crossplane.io/in-use": value})
 		o := terminating(namespaces, "", "shop")
-		if _, err := c.Evidence(t.Context(), []*object.Object{o}, []*object.Object{o, used}); err != nil {
+		if _, err := c.Evidence(t.Context(), []*object.Object{o}, []*object.Object{o, used}, false); err != nil {
 			t.Fatal(err)
 		}
 		for _, part := range []health.Part{health.Usages, health.ClusterUsages, health.LegacyUsages} {

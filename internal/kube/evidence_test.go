@@ -134,7 +134,7 @@ func gather(t *testing.T, c *Client, about ...*object.Object) *health.Evidence {
 	if _, err := c.Discover(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Evidence(context.Background(), about, about)
+	w, err := c.Evidence(context.Background(), about, about, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,6 +198,33 @@ func TestEvidenceIsLittle(t *testing.T) {
 				t.Error("what nobody asked for counts as read")
 			}
 		})
+	}
+}
+
+// TestEvidenceOfDrains: cordoned nodes are read with one list, and budgets only if there are any.
+func TestEvidenceOfDrains(t *testing.T) {
+	nodes, budgets := health.ResourceOf(health.Nodes), health.ResourceOf(health.Budgets)
+	for cordoned, want := range map[bool][]string{
+		true:  {"GET /api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue&limit=500", "GET /apis/policy/v1/poddisruptionbudgets?limit=500"},
+		false: {"GET /api/v1/nodes?fieldSelector=spec.unschedulable%3Dtrue&limit=500"},
+	} {
+		s, c := serve(t)
+		var found []any
+		if cordoned {
+			found = append(found, manifestOf{"metadata": manifestOf{"name": "n1"}, "spec": manifestOf{"unschedulable": true}})
+		}
+		s.on(pathOf(health.Nodes, ""), whole(nodes, "", found...))
+		s.on(pathOf(health.Budgets, ""), whole(budgets, "", manifestOf{"metadata": manifestOf{"name": "b", "namespace": "shop"}}))
+		w, err := c.Evidence(t.Context(), nil, nil, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.Nodes) != len(found) || len(w.Budgets) != len(found) {
+			t.Errorf("%+v, %+v", w.Nodes, w.Budgets)
+		}
+		if diff := cmp.Diff(want, append(s.requests("nodes"), s.requests("poddisruptionbudgets")...)); diff != "" {
+			t.Errorf("cordoned %v: %s", cordoned, diff)
+		}
 	}
 }
 

@@ -76,6 +76,7 @@ const (
 	EndNotSeen                 Code = "EndNotSeen"
 	UnderWay                   Code = "UnderWay"
 	ManagerNotSeen             Code = "ManagerNotSeen"
+	DrainBlocked               Code = "DrainBlocked"
 )
 
 // Stuck has the codes of stuck. An error does not go away by itself.
@@ -98,6 +99,7 @@ var Stuck = &Family{
 		{Code: EndNotSeen, Severity: Warning, Long: "What the object waits for was not seen."},
 		{Code: ManagerNotSeen, Severity: Warning, Long: "Only controllers of kube-controller-manager hold the object, and whether it runs is unknown: everything that could show its lease was read, and there is none."},
 		{Code: UnderWay, Severity: Info, Long: "Everything that holds the object goes by itself."},
+		{Code: DrainBlocked, Severity: Warning, Long: "The node is cordoned, and all pods that a drain evicts are gone except those that a PodDisruptionBudget protects. A drain of it cannot end. The cluster does not record whether one is running."},
 	}, standstill),
 }
 

@@ -98,7 +98,8 @@ func heldBack(f *report.Finding) report.Ref {
 			return f.Chain[last].Ref
 		}
 		return f.Chain[last-1].Ref
-	case reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable:
+	case reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.PolicyDenies, reason.PolicyUnknown, reason.APIServiceUnavailable,
+		reason.DrainBlocked:
 		return f.Chain[max(last-1, 0)].Ref
 	default:
 		return f.Chain[last].Ref

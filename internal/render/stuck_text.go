@@ -235,10 +235,29 @@ func waitText(s Style, chain []report.WaitLink) string {
 	return strings.Join(links, s.pick(" → ", " -> "))
 }
 
-// stuckSummary counts the objects by their worst finding.
+// stuckSummary counts the objects by their worst finding, and the nodes with blocked drains.
 func stuckSummary(s Style, d *report.Diagnosis) string {
+	text := deletionSummary(s, d)
+	n := 0
+	for i := range d.Findings {
+		if isDrain(&d.Findings[i]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return text
+	}
+	return text + " " + s.paint(yellow, "No drain of "+plural(n, "cordoned node")+" can end.")
+}
+
+func isDrain(f *report.Finding) bool { return f.Code == string(reason.DrainBlocked) }
+
+func deletionSummary(s Style, d *report.Diagnosis) string {
 	worst := map[report.Ref]int{}
 	for _, f := range bySeverity(d.Findings) {
+		if isDrain(f) {
+			continue
+		}
 		if _, known := worst[f.Object]; !known {
 			worst[f.Object] = severityRank(f.Severity)
 		}

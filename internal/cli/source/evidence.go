@@ -178,9 +178,10 @@ func plain(why string) string {
 	return cmp.Or(why, health.NotRead)
 }
 
-// Evidence returns the evidence about what blocks the objects that are being deleted. On a live
-// cluster with many of them, only some are read individually, those in asked first.
-func (w World) Evidence(ctx context.Context, asked []object.Ref) (*health.Evidence, error) {
+// Evidence returns the evidence about what blocks the objects that are being deleted, and with
+// drains about cordoned nodes. On a live cluster with many objects, only some are read
+// individually, those in asked first.
+func (w World) Evidence(ctx context.Context, asked []object.Ref, drains bool) (*health.Evidence, error) {
 	if w.Client == nil {
 		return w.bodies.evidence(w.Snapshot), nil
 	}
@@ -194,7 +195,7 @@ func (w World) Evidence(ctx context.Context, asked []object.Ref) (*health.Eviden
 			others = append(others, o)
 		}
 	}
-	return w.Client.Evidence(ctx, append(first, others...), w.Objects)
+	return w.Client.Evidence(ctx, append(first, others...), w.Objects, drains)
 }
 
 // Plan simulates a seed with evidence about other controllers. For a cluster it first simulates

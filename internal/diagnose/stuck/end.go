@@ -227,6 +227,7 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
 	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
 	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },
+	reason.DrainBlocked:           func(e *end) string { return "it is cordoned, and " + e.detail },
 	reason.NodeGone:               func(e *end) string { return "its node " + e.detail + " does not exist" },
 	reason.NodeNotReady:           func(e *end) string { return "the kubelet of its node " + e.detail + " does not report" },
 	reason.PodNotFinished:         func(e *end) string { return "the kubelet of node " + e.detail + " has not ended it" },

@@ -117,6 +117,8 @@ func (i *inquiry) attachmentText(a *health.Attachment) string {
 	return text
 }
 
+const budgetEffect = "shows which pods it counts, and which of them are not ready"
+
 // proveEvictions adds the PodDisruptionBudgets that a drain waits for.
 func (i *inquiry) proveEvictions(e *end) {
 	for _, link := range e.chain {
@@ -129,7 +131,7 @@ func (i *inquiry) proveEvictions(e *end) {
 			known := i.around.Known(x.Budget.Ref)
 			ref := report.RefOf(known)
 			e.prove(reason.BudgetSays, &ref, x.Text(known))
-			e.remedy(report.Act{Action: report.Describe, Target: ref}, "shows which pods it counts, and which of them are not ready", "")
+			e.remedy(report.Act{Action: report.Describe, Target: ref}, budgetEffect, "")
 		}
 	}
 }

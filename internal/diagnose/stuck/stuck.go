@@ -64,7 +64,7 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 }
 
 // Objects reports, for each object that is being deleted, what it finally waits for, and what would
-// end that. A simulation shows what the collector does. Evidence about other controllers, which may
+// end that. It also reports cordoned nodes with blocked drains. A simulation shows what the collector does. Evidence about other controllers, which may
 // be nil, shows whether they remove their finalizers.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *health.Evidence, q Question) (*report.Diagnosis, error) {
 	around := health.New(snap, seen, q.Now)
@@ -78,6 +78,7 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *health.Evidence
 		d.Namespace, d.OfAll = q.Namespace, true
 	}
 	d.Summary.Objects = len(targets)
+	i.drains(d, q)
 	if len(targets) == 0 {
 		return d.Document(), nil // nothing to simulate
 	}

@@ -193,7 +193,7 @@ func (r *reading) allow(rules []rbac.PolicyRule, without, verb string) {
 
 func (r *reading) evidence() *health.Evidence {
 	r.Helper()
-	w, err := r.user.Evidence(r.ctx, r.about, r.about)
+	w, err := r.user.Evidence(r.ctx, r.about, r.about, false)
 	if err != nil {
 		r.Fatal(err)
 	}
