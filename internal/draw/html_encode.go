@@ -3,16 +3,15 @@ package draw
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
-	"reflect"
 	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf16"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/klauspost/compress/gzip"
 )
 
@@ -32,7 +31,7 @@ func (p *payload) few() bool {
 // data is compressed and returned as a JSON string in base64.
 func encode(p *payload) (plain, packed template.JS, err error) {
 	if p.few() {
-		text, err := json.Marshal(p)
+		text, err := json.Marshal(p, jsonv1.DefaultOptionsV1())
 		if err != nil {
 			return "", "", err
 		}
@@ -42,7 +41,7 @@ func encode(p *payload) (plain, packed template.JS, err error) {
 	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if err := writeJSON(z, pack(p)); err != nil {
+	if err := json.MarshalWrite(z, pack(p), jsonv1.DefaultOptionsV1()); err != nil {
 		return "", "", err
 	}
 	if err := z.Close(); err != nil {
@@ -70,120 +69,8 @@ func inked(text []byte) []byte {
 	return b.Bytes()
 }
 
-// flushFrom is the number of bytes after which the buffer is flushed.
-const flushFrom = 64 << 10
-
-// writeJSON streams a payload in the format of encoding/json. A large page has millions of numbers,
-// and would be in memory three times before it is compressed.
-func writeJSON(out io.Writer, p *packed) error {
-	w := jsonWriter{out: out}
-	w.value(reflect.ValueOf(p).Elem())
-	w.flush()
-	return w.err
-}
-
-// jsonWriter encodes structs and lists of numbers. It stops writing after an error.
-type jsonWriter struct {
-	out  io.Writer
-	text []byte
-	err  error
-}
-
-// piece is a value that encodes itself.
-type piece interface{ writeJSON(w *jsonWriter) }
-
-func (w *jsonWriter) value(v reflect.Value) {
-	switch x := v.Addr().Interface().(type) {
-	case piece:
-		x.writeJSON(w)
-		return
-	case *[]int:
-		w.numbers(*x)
-		return
-	}
-	switch {
-	case v.Kind() == reflect.Pointer && !v.IsNil():
-		w.value(v.Elem())
-	case v.Kind() == reflect.Struct:
-		w.text = append(w.text, '{')
-		w.fields(v, false)
-		w.text = append(w.text, '}')
-	default:
-		w.other(v)
-	}
-}
-
-// fields writes the fields of a struct and of its embedded structs.
-func (w *jsonWriter) fields(v reflect.Value, more bool) bool {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous && name == "":
-			more = w.fields(reflect.Indirect(v.Field(i)), more)
-		case options == "omitempty" && empty(v.Field(i)):
-		default:
-			if more {
-				w.text = append(w.text, ',')
-			}
-			more = true
-			w.text = append(w.text, '"')
-			w.text = append(w.text, name...)
-			w.text = append(w.text, '"', ':')
-			w.value(v.Field(i))
-		}
-	}
-	return more
-}
-
-func empty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Slice, reflect.Map:
-		return v.Len() == 0
-	default:
-		return v.IsZero()
-	}
-}
-
-func (w *jsonWriter) numbers(list []int) {
-	if list == nil {
-		w.text = append(w.text, "null"...)
-		return
-	}
-	w.text = append(w.text, '[')
-	for i, n := range list {
-		if i > 0 {
-			w.text = append(w.text, ',')
-		}
-		w.text = strconv.AppendInt(w.text, int64(n), 10)
-		if len(w.text) >= flushFrom {
-			w.flush()
-		}
-	}
-	w.text = append(w.text, ']')
-}
-
-// other encodes a value with encoding/json.
-func (w *jsonWriter) other(v reflect.Value) {
-	text, err := json.Marshal(v.Interface())
-	if w.err == nil {
-		w.err = err
-	}
-	w.text = append(w.text, text...)
-	if len(w.text) >= flushFrom {
-		w.flush()
-	}
-}
-
-func (w *jsonWriter) flush() {
-	if w.err == nil {
-		_, w.err = w.out.Write(w.text)
-	}
-	w.text = w.text[:0]
-}
-
 // sparse are values of only some objects, with their numbers in ascending order. Its JSON is an
-// object with sorted keys, as encoding/json writes a map.
+// object with the numbers as keys.
 type sparse[T any] []sparseValue[T]
 
 type sparseValue[T any] struct {
@@ -195,63 +82,18 @@ func (l *sparse[T]) add(number int, value T) {
 	*l = append(*l, sparseValue[T]{number, value})
 }
 
-// MarshalJSON encodes the values for small pages.
-func (l sparse[T]) MarshalJSON() ([]byte, error) {
-	byNumber := make(map[string]T, len(l))
+// MarshalJSONTo writes an object in the order of the numbers.
+func (l sparse[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
 	for i := range l {
-		byNumber[strconv.Itoa(l[i].number)] = l[i].value
-	}
-	return json.Marshal(byNumber)
-}
-
-// writeJSON writes the same JSON without a map.
-func (l sparse[T]) writeJSON(w *jsonWriter) {
-	w.text = append(w.text, '{')
-	if len(l) > 0 {
-		at := make([]int32, l[len(l)-1].number+1)
-		for i := range l {
-			at[l[i].number] = int32(i + 1)
+		if err := enc.WriteToken(jsontext.String(strconv.Itoa(l[i].number))); err != nil {
+			return err
 		}
-		more := false
-		for number := range byDigits(len(at)) {
-			if at[number] == 0 {
-				continue
-			}
-			if more {
-				w.text = append(w.text, ',')
-			}
-			more = true
-			w.text = append(w.text, '"')
-			w.text = strconv.AppendInt(w.text, int64(number), 10)
-			w.text = append(w.text, '"', ':')
-			w.value(reflect.ValueOf(&l[at[number]-1].value).Elem())
+		if err := json.MarshalEncode(enc, &l[i].value); err != nil {
+			return err
 		}
 	}
-	w.text = append(w.text, '}')
-}
-
-// byDigits returns the numbers below end in the order of their decimal digits: 0, 1, 10, 100, …
-func byDigits(end int) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		var from func(int) bool
-		from = func(n int) bool {
-			if n >= end {
-				return true
-			}
-			if !yield(n) {
-				return false
-			}
-			for digit := range 10 {
-				if n > 0 && !from(10*n+digit) {
-					return false
-				}
-			}
-			return true
-		}
-		for first := range 10 {
-			if !from(first) {
-				return
-			}
-		}
-	}
+	return enc.WriteToken(jsontext.EndObject)
 }

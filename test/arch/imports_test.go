@@ -81,7 +81,7 @@ var libraries = map[string][]string{
 		// The printers of kubectl, so that -o means what it means there.
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
-	"draw": {"github.com/mattn/go-runewidth", "github.com/klauspost/compress/gzip"},
+	"draw": {"github.com/go-json-experiment/json", "github.com/mattn/go-runewidth", "github.com/klauspost/compress/gzip"},
 	"kube": {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire",
 		"github.com/klauspost/compress/gzip"},
 	"past":       {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
