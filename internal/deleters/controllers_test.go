@@ -35,7 +35,7 @@ func TestPods(t *testing.T) {
 			if err := w.Delete(t.Context(), pod.Ref, metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			k := &kubelets{Controller: controllers.Kubelet(nil), graceful: c.graceful}
+			k := &kubelets{Controller: controllers.Kubelet(controllers.Healthy{}), graceful: c.graceful}
 			acted, err := k.Step(t.Context(), w)
 			if left := len(w.Objects()); err != nil || acted != c.ends || left > 0 == c.ends {
 				t.Errorf("acted %v, %d left, %v", acted, left, err)

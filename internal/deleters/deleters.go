@@ -149,7 +149,7 @@ func (d *Deleters) employ(o Options) {
 	}
 	d.list = append(d.list, controllers.NamespaceController(coverage, release.Of(d.release())))
 	if o.Pods != Never {
-		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod, real: d.others.kubelet != nil}
+		d.pods = &kubelets{Controller: controllers.Kubelet(controllers.Healthy{}), graceful: o.Pods == AfterGracePeriod, real: d.others.kubelet != nil}
 		d.list = append(d.list, d.pods)
 	}
 }

@@ -34,7 +34,7 @@ type stage struct {
 }
 
 func newStage(objects []*object.Object) *stage {
-	s := &stage{resources: scenario.Resources(), collector: engine.New(), controllers: controllers.All(nil, nil, release.Rules{})}
+	s := &stage{resources: scenario.Resources(), collector: engine.New(), controllers: controllers.All(controllers.Complete{}, controllers.Healthy{}, release.Rules{})}
 	s.Server = apisim.New(objects, s.resources, apisim.WithClock(scenario.Start), apisim.WithGivenUIDs())
 	for _, o := range s.Objects() {
 		if s.watched(o) {

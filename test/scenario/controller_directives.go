@@ -96,7 +96,7 @@ func (o *office) appoint(only []string) error {
 		if seen := o.machine.env.seen; seen != nil {
 			coverage = *seen
 		}
-		o.at, o.all = o.machine.server, controllers.All(coverage, nil, release.Of(o.machine.env.Release))
+		o.at, o.all = o.machine.server, controllers.All(coverage, controllers.Healthy{}, release.Of(o.machine.env.Release))
 		for _, c := range o.all {
 			if l, ok := c.(controllers.Looker); ok {
 				l.Look(o.machine.server)

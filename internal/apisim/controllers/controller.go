@@ -69,8 +69,7 @@ type Looker interface {
 
 // All returns the controllers in the order in which they act in a real cluster: definitions,
 // tokens, pods of Jobs, claims and volumes at once; namespaces after some seconds; pods after their
-// grace period; pods without a node after pod GC's delay. A nil coverage means that the snapshot is
-// complete, a nil health that no problem is known.
+// grace period; pods without a node after pod GC's delay.
 func All(c Coverage, h Health, r release.Rules) []Controller {
 	return []Controller{
 		DefinitionController(c), AutoRegister(c), Tokens(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
@@ -101,26 +100,46 @@ func Step(ctx context.Context, w World, list []Controller, around func(c Control
 	return nil, nil
 }
 
+// identity is the common part of all controllers.
+type identity struct {
+	name, assumption string
+	// waits are those of the last complete pass.
+	waits []Wait
+}
+
+func (i *identity) Name() string       { return i.name }
+func (i *identity) Assumption() string { return i.assumption }
+func (i *identity) Waiting() []Wait    { return i.waits }
+
+// begin begins a pass.
+func (i *identity) begin(ctx context.Context, w World) *pass {
+	return &pass{ctx: ctx, w: w, controller: i, before: w.Writes()}
+}
+
+// releasing is the common part of all Releasers.
+type releasing struct {
+	identity
+
+	finalizer string
+}
+
+func (r *releasing) Finalizer() string { return r.finalizer }
+
+func (r *releasing) begin(ctx context.Context, w World) *pass {
+	p := r.identity.begin(ctx, w)
+	p.holds = r.finalizer
+	return p
+}
+
 // pass is the common part of a controller's pass: it detects changes and collects the waits.
 type pass struct {
-	ctx  context.Context
-	w    World
-	name string
+	ctx        context.Context
+	w          World
+	controller *identity
 	// holds is the finalizer that the controller removes, "" if none.
 	holds  string
 	before uint64
 	waits  []Wait
-}
-
-func begin(ctx context.Context, w World, name string) *pass {
-	return &pass{ctx: ctx, w: w, name: name, before: w.Writes()}
-}
-
-// beginHolding begins a pass of a Releaser.
-func beginHolding(ctx context.Context, w World, r Releaser) *pass {
-	p := begin(ctx, w, r.Name())
-	p.holds = r.Finalizer()
-	return p
 }
 
 // wait records a wait of this pass. It does nothing after the context is cancelled: such a pass is
@@ -129,14 +148,14 @@ func (p *pass) wait(w Wait) {
 	if p.ctx.Err() != nil {
 		return
 	}
-	w.Controller, w.Holds = p.name, p.holds
+	w.Controller, w.Holds = p.controller.name, p.holds
 	p.waits = append(p.waits, w)
 }
 
 // end stores the sorted waits and reports whether the pass changed anything.
-func (p *pass) end(waits *[]Wait) (acted bool, err error) {
+func (p *pass) end() (acted bool, err error) {
 	sortWaits(p.waits)
-	*waits = p.waits
+	p.controller.waits = p.waits
 	return p.w.Writes() != p.before, p.ctx.Err()
 }
 
@@ -167,18 +186,14 @@ type Discovery interface {
 	Unserved(r object.Resource, namespace string) bool
 }
 
-// complete is the coverage of a complete snapshot.
-type complete struct{}
+// Complete is the Coverage of a complete snapshot.
+type Complete struct{}
 
-func (complete) Covers(object.Resource, string) bool { return true }
-func (complete) Why(object.Resource, string) string  { return "" }
+// Covers returns true.
+func (Complete) Covers(object.Resource, string) bool { return true }
 
-func orComplete(c Coverage) Coverage {
-	if c == nil {
-		return complete{}
-	}
-	return c
-}
+// Why returns "".
+func (Complete) Why(object.Resource, string) string { return "" }
 
 // momentsOf returns the Moments of a coverage; without one, all was read at one moment.
 func momentsOf(c Coverage) Moments {
@@ -202,18 +217,14 @@ type Health interface {
 	PodGC(pod *object.Object) string
 }
 
-// healthy is a Health without known problems.
-type healthy struct{}
+// Healthy is a Health without known problems.
+type Healthy struct{}
 
-func (healthy) Kubelet(string) string       { return "" }
-func (healthy) PodGC(*object.Object) string { return "" }
+// Kubelet returns "".
+func (Healthy) Kubelet(string) string { return "" }
 
-func orHealthy(h Health) Health {
-	if h == nil {
-		return healthy{}
-	}
-	return h
-}
+// PodGC returns "".
+func (Healthy) PodGC(*object.Object) string { return "" }
 
 // Selector is an optional interface of a World: it finds few objects among many faster than by
 // sorting all of them.

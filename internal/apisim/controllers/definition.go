@@ -13,9 +13,6 @@ import (
 // DefinitionName names the controller that cleans up custom resources.
 const DefinitionName = "crd-finalizer"
 
-// definitionAssumption must hold for the deletion of a definition.
-const definitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
-
 // DefinitionCleanup is the finalizer of a definition. It is removed once no instance is left.
 const DefinitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
@@ -25,27 +22,26 @@ const DefinitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 // admission. A definition that was never established, or that shadows a built-in resource, loses
 // the finalizer at once.
 //
-// The finalizer stays if there may be instances outside the coverage. A nil coverage means that the
-// snapshot is complete.
+// The finalizer stays if there may be instances outside the coverage.
 //
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
 // Rule: spec §6.2, S192–S197.
 func DefinitionController(c Coverage) Controller {
-	return &definitionController{coverage: orComplete(c)}
+	return &definitionController{
+		identity: identity{name: DefinitionName, assumption: "the API server can read every stored instance, which may take a conversion webhook"},
+		coverage: c,
+	}
 }
 
 type definitionController struct {
-	coverage Coverage
-	waits    []Wait
-}
+	identity
 
-func (*definitionController) Name() string       { return DefinitionName }
-func (*definitionController) Assumption() string { return definitionAssumption }
-func (d *definitionController) Waiting() []Wait  { return d.waits }
+	coverage Coverage
+}
 
 // Step makes one pass over each definition that is being deleted.
 func (d *definitionController) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, DefinitionName)
+	p := d.begin(ctx, w)
 	for _, o := range w.ObjectsOf(object.CRD.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
@@ -55,7 +51,7 @@ func (d *definitionController) Step(ctx context.Context, w World) (bool, error) 
 			i.cleanUp()
 		}
 	}
-	return p.end(&d.waits)
+	return p.end()
 }
 
 // instances are the custom resources of one definition that is being deleted.
@@ -182,35 +178,30 @@ func (i *instances) unserved() []*object.Object {
 	return list
 }
 
-// autoRegisterName names the part of the API server that registers the APIs of definitions.
-const autoRegisterName = "autoregister"
-
-// autoRegisterAssumption must hold for the deletion of an APIService.
-const autoRegisterAssumption = "the API server takes down the APIService of a version that no CRD has served any more"
-
 // AutoRegister returns the part of the API server that deletes an APIService which it created for a
 // definition, once no definition serves that version. A definition that is being deleted counts
 // until it is gone.
 //
 // Only definitions that disappear during the simulation count: the reason for an APIService that
-// has no definition from the start is unknown. A nil coverage means that the snapshot is complete.
+// has no definition from the start is unknown.
 //
 // Upstream: pkg/controlplane/controller/crdregistration/crdregistration_controller.go handleVersionUpdate.
 // Upstream: kube-aggregator/pkg/controllers/autoregister/autoregister_controller.go checkAPIService.
 func AutoRegister(c Coverage) Controller {
-	return &registrar{coverage: orComplete(c), served: map[string]bool{}}
+	return &registrar{
+		identity: identity{name: "autoregister", assumption: "the API server takes down the APIService of a version that no CRD has served any more"},
+		coverage: c,
+		served:   map[string]bool{},
+	}
 }
 
 type registrar struct {
+	identity
+
 	coverage Coverage
 	// served are the APIServices that had a definition in an earlier pass.
 	served map[string]bool
-	waits  []Wait
 }
-
-func (*registrar) Name() string       { return autoRegisterName }
-func (*registrar) Assumption() string { return autoRegisterAssumption }
-func (r *registrar) Waiting() []Wait  { return r.waits }
 
 // Look records the APIServices that have a definition: the API server ran before the simulation.
 func (r *registrar) Look(w World) {
@@ -226,16 +217,16 @@ func (r *registrar) Look(w World) {
 
 // Step deletes the APIServices that lost their definition.
 func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, autoRegisterName)
+	p := r.begin(ctx, w)
 	made := registeredIn(w)
 	if len(made) == 0 {
-		return p.end(&r.waits)
+		return p.end()
 	}
 	there := servedBy(w.ObjectsOf(object.CRD.GroupResource(), ""))
 	for _, o := range made {
 		switch {
 		case ctx.Err() != nil:
-			return p.end(&r.waits)
+			return p.end()
 		case needed(o, there):
 			r.served[o.Name] = true
 		case r.served[o.Name] && r.coverage.Covers(object.CRD.Resource(), ""):
@@ -243,7 +234,7 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 			p.refused(o.Ref, object.Resource{}, err)
 		}
 	}
-	return p.end(&r.waits)
+	return p.end()
 }
 
 // registeredIn returns the APIServices that the API server created for definitions and that are not

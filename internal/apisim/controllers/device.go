@@ -12,40 +12,33 @@ import (
 // resourceClaimName names the controller that releases devices.
 const resourceClaimName = "resourceclaim-controller"
 
-// resourceClaimAssumption must hold for the deletion of a ResourceClaim.
-const resourceClaimAssumption = "the ResourceClaim controller runs, and no other pod reserves the claim"
-
-const deviceProtection = "resource.kubernetes.io/delete-protection"
-
 // DeviceClaims returns the controller that removes its finalizer from a ResourceClaim that is being
 // deleted, once no pod reserves it. A reservation ends when its pod is deleted or finished, or is
 // being deleted and was never scheduled. A reservation of anything but a pod stays forever.
 //
-// The finalizer stays while the reservations or their pods are unknown. A nil coverage means that
-// the snapshot is complete.
+// The finalizer stays while the reservations or their pods are unknown.
 //
 // Upstream: pkg/controller/resourceclaim/controller.go syncClaim, isPodDone.
 // Rule: spec §7.1, S240.
 func DeviceClaims(c Coverage) Releaser {
-	return &devices{coverage: orComplete(c), seen: map[types.UID]bool{}}
+	return &devices{coverage: c, seen: map[types.UID]bool{}, releasing: releasing{
+		identity:  identity{name: resourceClaimName, assumption: "the ResourceClaim controller runs, and no other pod reserves the claim"},
+		finalizer: "resource.kubernetes.io/delete-protection",
+	}}
 }
 
 type devices struct {
+	releasing
+
 	coverage Coverage
 	// seen are the pods with a reservation that existed in an earlier pass.
-	seen  map[types.UID]bool
-	waits []Wait
+	seen map[types.UID]bool
 }
-
-func (*devices) Name() string       { return resourceClaimName }
-func (*devices) Finalizer() string  { return deviceProtection }
-func (*devices) Assumption() string { return resourceClaimAssumption }
-func (d *devices) Waiting() []Wait  { return d.waits }
 
 // Step releases the claims that no pod reserves.
 func (d *devices) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, d)
-	for _, claim := range objectsThat(w, object.ResourceClaim.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(deviceProtection) }) {
+	p := d.begin(ctx, w)
+	for _, claim := range objectsThat(w, object.ResourceClaim.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(d.finalizer) }) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -63,7 +56,7 @@ func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 			p.release(claim)
 		}
 	}
-	return p.end(&d.waits)
+	return p.end()
 }
 
 // users returns the pods that reserve the claim. If there are none, why is the reason that it is or

@@ -11,9 +11,6 @@ import (
 // JobName names the controller that counts the pods of Jobs.
 const JobName = "job-controller"
 
-// jobAssumption must hold for the deletion of a pod of a Job.
-const jobAssumption = "the Job controller runs and lets go of pods that it has counted or whose Job is gone"
-
 // JobFinalizer is on pods that the Job controller must still count.
 const JobFinalizer = "batch.kubernetes.io/job-tracking"
 
@@ -25,31 +22,29 @@ const JobFinalizer = "batch.kubernetes.io/job-tracking"
 // A pod that is being deleted counts at once only without a pod failure policy. With one it counts
 // when its containers have stopped, which is still before the pod is gone.
 //
-// The finalizer stays on a pod while the manager of its Job is unknown. A nil coverage means that
-// the snapshot is complete.
+// The finalizer stays on a pod while the manager of its Job is unknown.
 //
 // Upstream: pkg/controller/job/job_controller.go syncOrphanPod, canRemoveFinalizer.
 // Rule: spec §7.1, S139, S238, S239.
 func JobTracking(c Coverage) Releaser {
-	return &jobs{coverage: orComplete(c), seen: map[types.UID]bool{}}
+	return &jobs{coverage: c, seen: map[types.UID]bool{}, releasing: releasing{
+		identity:  identity{name: JobName, assumption: "the Job controller runs and lets go of pods that it has counted or whose Job is gone"},
+		finalizer: JobFinalizer,
+	}}
 }
 
 type jobs struct {
+	releasing
+
 	coverage Coverage
 	// seen are the Jobs that existed in an earlier pass. If one is missing later, it was deleted,
 	// whatever the snapshot covers.
-	seen  map[types.UID]bool
-	waits []Wait
+	seen map[types.UID]bool
 }
-
-func (*jobs) Name() string       { return JobName }
-func (*jobs) Finalizer() string  { return JobFinalizer }
-func (*jobs) Assumption() string { return jobAssumption }
-func (j *jobs) Waiting() []Wait  { return j.waits }
 
 // Step releases the pods that the Job controller doesn't need to count any more.
 func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, j)
+	p := j.begin(ctx, w)
 	var there map[types.UID]*object.Object
 	for _, pod := range objectsThat(w, object.Pod.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(JobFinalizer) }) {
 		if ctx.Err() != nil {
@@ -63,7 +58,7 @@ func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 			p.refused(pod.Ref, object.Pod.Resource(), err)
 		}
 	}
-	return p.end(&j.waits)
+	return p.end()
 }
 
 // look returns the existing Jobs by UID and records them as seen.

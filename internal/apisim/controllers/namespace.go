@@ -15,9 +15,6 @@ import (
 // NamespaceName names the controller that empties namespaces.
 const NamespaceName = "namespace-controller"
 
-// namespaceAssumption must hold for the deletion of a namespace.
-const namespaceAssumption = "the namespace controller runs and can discover and delete every kind in the namespace"
-
 const (
 	// namespaceToken is the namespace controller's entry in spec.finalizers.
 	namespaceToken       = "kubernetes"
@@ -32,28 +29,28 @@ const (
 //
 // The token stays if content may be left: a namespaced kind is not covered in the namespace, or the
 // definitions of custom resources are not covered, so that a kind may be unknown. A caller that
-// knows the kinds from discovery, or regards one as harmless, must say so in its coverage. A nil
-// coverage means that the snapshot is complete.
+// knows the kinds from discovery, or regards one as harmless, must say so in its coverage.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete.
 // Rule: spec §5.2, §5.3, S200–S220.
 func NamespaceController(c Coverage, r release.Rules) Controller {
-	return &namespaces{coverage: orComplete(c), rules: r}
+	return &namespaces{
+		identity: identity{name: NamespaceName, assumption: "the namespace controller runs and can discover and delete every kind in the namespace"},
+		coverage: c,
+		rules:    r,
+	}
 }
 
 type namespaces struct {
+	identity
+
 	coverage Coverage
 	rules    release.Rules
-	waits    []Wait
 }
-
-func (*namespaces) Name() string       { return NamespaceName }
-func (*namespaces) Assumption() string { return namespaceAssumption }
-func (n *namespaces) Waiting() []Wait  { return n.waits }
 
 // Step makes one pass over each namespace that is being deleted.
 func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
-	p, there := begin(ctx, w, NamespaceName), lost{w: w}
+	p, there := n.begin(ctx, w), lost{w: w}
 	for _, ns := range w.ObjectsOf(object.Namespace.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
@@ -63,7 +60,7 @@ func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
 			c.empty()
 		}
 	}
-	return p.end(&n.waits)
+	return p.end()
 }
 
 // empty makes one pass over one namespace.

@@ -12,10 +12,6 @@ import (
 // KubeletName names the controller that finishes pods.
 const KubeletName = "kubelet"
 
-// kubeletAssumption must hold for the deletion of a pod on a node that is not known to have
-// stopped. (spec §11.2, U6)
-const kubeletAssumption = "the kubelet of its node works and stops the containers within the grace period"
-
 // Kubelet returns the kubelets of all nodes, as far as deletion goes. After the containers of a pod
 // that is being deleted have stopped, the kubelet deletes the object without grace, with its UID as
 // a precondition and without a policy, so that finalizers of the collector stay. It ignores pods
@@ -23,25 +19,27 @@ const kubeletAssumption = "the kubelet of its node works and stops the container
 // kubelet is left out.
 //
 // Pods on missing nodes are left to PodGC. Pods of a kubelet that is known not to work are left as
-// they are. A nil health means that all kubelets work.
+// they are.
 //
 // Upstream: pkg/kubelet/status/status_manager.go manager.syncPod, manager.canBeDeleted.
-// Rule: spec §2.9, S051, S060–S062.
-func Kubelet(h Health) Controller { return &kubelet{health: orHealthy(h)} }
-
-type kubelet struct {
-	lookout
-	health Health
-	waits  []Wait
+// Rule: spec §2.9, §11.2, S051, S060–S062, U6.
+func Kubelet(h Health) Controller {
+	return &kubelet{
+		identity: identity{name: KubeletName, assumption: "the kubelet of its node works and stops the containers within the grace period"},
+		health:   h,
+	}
 }
 
-func (*kubelet) Name() string       { return KubeletName }
-func (*kubelet) Assumption() string { return kubeletAssumption }
-func (k *kubelet) Waiting() []Wait  { return k.waits }
+type kubelet struct {
+	identity
+
+	lookout
+	health Health
+}
 
 // Step finishes the pods that wait for their kubelet.
 func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, KubeletName)
+	p := k.begin(ctx, w)
 	nodes, failing := k.nodesOf(w), map[string]string{}
 	unfinished := func(pod *object.Object) bool { return waitsForKubelet(pod) && !nodes.misses(pod) }
 	for _, pod := range podsThat(w, unfinished) {
@@ -54,7 +52,7 @@ func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 		}
 		p.finish(pod, &metav1.Preconditions{UID: &pod.UID})
 	}
-	return p.end(&k.waits)
+	return p.end()
 }
 
 // fails returns why the kubelet of a pod doesn't finish it, "" if it does. It asks once per node
@@ -101,9 +99,6 @@ func (p *pass) refused(of object.Ref, r object.Resource, err error) {
 // PodGCName names the controller that removes pods without a kubelet.
 const PodGCName = "pod-gc"
 
-// podGCAssumption must hold for the deletion of a pod without a node.
-const podGCAssumption = "the node stays away for longer than the 40 seconds that pod GC waits"
-
 // PodGC returns the controller that removes pods that no kubelet will finish: the pods of a missing
 // node, and unscheduled pods that are being deleted. It marks them Failed unless they are finished,
 // and deletes them without grace and without a precondition.
@@ -111,30 +106,30 @@ const podGCAssumption = "the node stays away for longer than the 40 seconds that
 // A node is missing if Look recorded it and it is gone now, or if the world has other nodes. PodGC
 // removes every pod of a node that Look recorded, including those of DaemonSets and static pods. Of
 // a node that was never seen, it removes a pod that is not being deleted only if the coverage is
-// complete for nodes and for the time at which the pods were read. A nil coverage means that the
-// snapshot is complete. A pod that PodGC is known not to have removed stays; a nil health knows of
-// none.
+// complete for nodes and for the time at which the pods were read. A pod that PodGC is known not to
+// have removed stays.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
 // Rule: spec §2.9, S063, S064.
 func PodGC(c Coverage, h Health) Controller {
-	return &podGC{coverage: orComplete(c), health: orHealthy(h)}
+	return &podGC{
+		identity: identity{name: PodGCName, assumption: "the node stays away for longer than the 40 seconds that pod GC waits"},
+		coverage: c,
+		health:   h,
+	}
 }
 
 type podGC struct {
+	identity
+
 	lookout
 	coverage Coverage
 	health   Health
-	waits    []Wait
 }
-
-func (*podGC) Name() string       { return PodGCName }
-func (*podGC) Assumption() string { return podGCAssumption }
-func (g *podGC) Waiting() []Wait  { return g.waits }
 
 // Step removes the pods without a kubelet.
 func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, PodGCName)
+	p := g.begin(ctx, w)
 	nodes := g.nodesOf(w)
 	all, moments := g.coverage.Covers(object.Node.Resource(), ""), momentsOf(g.coverage)
 	alone := func(pod *object.Object) bool {
@@ -152,7 +147,7 @@ func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 			p.finish(pod, nil)
 		}
 	}
-	return p.end(&g.waits)
+	return p.end()
 }
 
 // fail marks a pod Failed unless it is finished, and reports whether the pod may be deleted now.

@@ -35,7 +35,7 @@ func TestKubeletPicksPods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
-			k := controllers.Kubelet(nil)
+			k := controllers.Kubelet(controllers.Healthy{})
 			acted, err := k.Step(t.Context(), w)
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func TestKubeletRequest(t *testing.T) {
 		sent = append(sent, o)
 		return nil
 	}
-	settle(t, controllers.Kubelet(nil), w)
+	settle(t, controllers.Kubelet(controllers.Healthy{}), w)
 	want := []metav1.DeleteOptions{*metav1.NewPreconditionDeleteOptions("u")}
 	want[0].GracePeriodSeconds = new(int64(0))
 	if diff := cmp.Diff(want, sent); diff != "" {
@@ -73,7 +73,7 @@ func TestKubeletIgnoresTheGone(t *testing.T) {
 	w.deletes = func(ref object.Ref, _ metav1.DeleteOptions) error {
 		return apierrors.NewNotFound(podResource, ref.Name)
 	}
-	k := controllers.Kubelet(nil)
+	k := controllers.Kubelet(controllers.Healthy{})
 	if n := settle(t, k, w); n != 0 || len(k.Waiting()) != 0 {
 		t.Errorf("acted %d times, waits %v", n, waits(k))
 	}
@@ -87,19 +87,19 @@ func TestPodGCPicksPods(t *testing.T) {
 		coverage controllers.Coverage
 		goes     bool
 	}{
-		{"node is missing", "v1 Pod s/p node=n2 phase=Running\nv1 Node n1", nil, true},
-		{"node exists", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30\nv1 Node n1", nil, false},
-		{"no node in the world", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30", nil, false},
-		{"no node in the world, alive", "v1 Pod s/p node=n1 phase=Running", nil, false},
+		{"node is missing", "v1 Pod s/p node=n2 phase=Running\nv1 Node n1", all, true},
+		{"node exists", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30\nv1 Node n1", all, false},
+		{"no node in the world", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30", all, false},
+		{"no node in the world, alive", "v1 Pod s/p node=n1 phase=Running", all, false},
 		{"nodes not covered, alive", "v1 Pod s/p node=n2 phase=Running\nv1 Node n1", partly{"Node": ""}, false},
 		{"nodes not covered, being deleted", "v1 Pod s/p node=n2 phase=Running deleting=+30 grace=30\nv1 Node n1", partly{"Node": ""}, true},
-		{"never scheduled", "v1 Pod s/p node=\nv1 Node n1", nil, false},
-		{"never scheduled, being deleted", "v1 Pod s/p node= deleting grace=0", nil, true},
-		{"no facts", "v1 Pod s/p deleting=+30 grace=30\nv1 Node n1", nil, false},
+		{"never scheduled", "v1 Pod s/p node=\nv1 Node n1", all, false},
+		{"never scheduled, being deleted", "v1 Pod s/p node= deleting grace=0", all, true},
+		{"no facts", "v1 Pod s/p deleting=+30 grace=30\nv1 Node n1", all, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
-			g := controllers.PodGC(test.coverage, nil)
+			g := controllers.PodGC(test.coverage, controllers.Healthy{})
 			settle(t, g, w)
 			_, err := w.Get(t.Context(), object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "s", Name: "p"})
 			if gone := apierrors.IsNotFound(err); gone != test.goes {
@@ -127,7 +127,7 @@ func TestPodGCMarksFirst(t *testing.T) {
 		}
 		return nil
 	}
-	g := controllers.PodGC(nil, nil)
+	g := controllers.PodGC(controllers.Complete{}, controllers.Healthy{})
 	settle(t, g, w)
 	if diff := cmp.Diff([]string{"b"}, deleted); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)

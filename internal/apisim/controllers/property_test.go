@@ -88,7 +88,7 @@ func TestControllersRest(t *testing.T) {
 		}
 		w := apisim.New(objects, scenario.Resources())
 		twin := w.Clone()
-		list, others := controllers.All(coverage, nil, release.Rules{}), controllers.All(coverage, nil, release.Rules{})
+		list, others := controllers.All(coverage, controllers.Healthy{}, release.Rules{}), controllers.All(coverage, controllers.Healthy{}, release.Rules{})
 		run(t, w, w, list, coverage)
 		run(t, twin, plain{twin}, others, coverage)
 		if a, b := fmt.Sprint(remains(w), controllers.Waiting(list)), fmt.Sprint(remains(twin), controllers.Waiting(others)); a != b {

@@ -13,14 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// serviceName names the controller that deletes load balancers.
-const serviceName = "service-lb-controller"
-
-// serviceAssumption must hold for the deletion of a Service with a load balancer.
-const serviceAssumption = "the cloud controller manager runs and can take the load balancer down"
-
-const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
-
 // newServiceCleanup returns the part of the cloud controller manager that deletes the load balancer
 // of a Service that is being deleted, and then removes the finalizer.
 //
@@ -30,49 +22,44 @@ const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
 // Upstream: cloud-provider/controllers/service/controller.go syncLoadBalancerIfNeeded,
 // removeFinalizer.
 // Rule: spec §7.1, §7.3, S237.
-func newServiceCleanup() Releaser { return &services{} }
-
-type services struct {
-	// late are the Services that were being deleted in the first pass; nil before it.
-	late  map[types.UID]bool
-	waits []Wait
+func newServiceCleanup() Releaser {
+	return &services{releasing: releasing{
+		identity:  identity{name: "service-lb-controller", assumption: "the cloud controller manager runs and can take the load balancer down"},
+		finalizer: "service.kubernetes.io/load-balancer-cleanup",
+	}}
 }
 
-func (*services) Name() string       { return serviceName }
-func (*services) Finalizer() string  { return serviceCleanup }
-func (*services) Assumption() string { return serviceAssumption }
-func (s *services) Waiting() []Wait  { return s.waits }
+type services struct {
+	releasing
+
+	// late are the Services that were being deleted in the first pass; nil before it.
+	late map[types.UID]bool
+}
 
 // Step releases the Services after the deletion of their load balancers.
 func (s *services) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, s)
+	p := s.begin(ctx, w)
 	first := s.late == nil
 	if first {
 		s.late = map[types.UID]bool{}
 	}
-	for _, o := range objectsThat(w, object.Service.GroupResource(), held(serviceCleanup)) {
+	for _, o := range objectsThat(w, object.Service.GroupResource(), held(s.finalizer)) {
 		switch {
 		case ctx.Err() != nil:
-			return p.end(&s.waits)
+			return p.end()
 		case first:
 			s.late[o.UID] = true
 		case !s.late[o.UID]:
 			p.release(o)
 		}
 	}
-	return p.end(&s.waits)
+	return p.end()
 }
 
 // The names of the controllers that delete objects of a Service without an owner reference.
 const (
 	EndpointsName = "endpoints-controller"
 	AllocatorName = "ipallocator"
-)
-
-// The assumptions that must hold for the deletion of these objects.
-const (
-	endpointsAssumption = "the Endpoints controller runs"
-	allocatorAssumption = "the API server releases the IPs of deleted Services"
 )
 
 // The label of addresses that API servers allocate to Services.
@@ -86,11 +73,11 @@ const (
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
 func EndpointsOfServices(r release.Rules) Controller {
-	name, assumption := EndpointsName, endpointsAssumption
+	name, assumption := EndpointsName, "the Endpoints controller runs"
 	if !r.Follow(release.EndpointsByController) {
 		name, assumption = serverName, serverRuns
 	}
-	return &follower{name: name, assumption: assumption, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
+	return &follower{identity: identity{name: name, assumption: assumption}, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
 		return coordinates{o.Namespace, o.Name}
 	}}
 }
@@ -102,7 +89,7 @@ func EndpointsOfServices(r release.Rules) Controller {
 // Upstream: pkg/registry/core/service/storage/alloc.go releaseAllocatedResources.
 // Upstream: pkg/registry/core/service/ipallocator/ipallocator.go Allocator.release.
 func AddressesOfServices() Controller {
-	return &follower{name: AllocatorName, assumption: allocatorAssumption, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
+	return &follower{identity: identity{name: AllocatorName, assumption: "the API server releases the IPs of deleted Services"}, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
 		a := o.IPAddress()
 		if a == nil || a.Group != "" || a.Resource != object.Service.Plural || o.Labels.Get(addressManager) != addressAllocator {
 			return coordinates{}
@@ -113,21 +100,18 @@ func AddressesOfServices() Controller {
 
 // follower deletes objects of one resource when their leader disappears during the simulation.
 type follower struct {
-	name, assumption string
-	gr, leader       schema.GroupResource
+	identity
+
+	gr, leader schema.GroupResource
 	// of returns the leader of an object, zero if it has none.
 	of func(*object.Object) coordinates
 	// there are the leaders of the last pass, gone those that disappeared.
 	there, gone map[coordinates]bool
 }
 
-func (f *follower) Name() string       { return f.name }
-func (f *follower) Assumption() string { return f.assumption }
-func (*follower) Waiting() []Wait      { return nil }
-
 // Step deletes the objects of the leaders that are gone.
 func (f *follower) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, f.name)
+	p := f.begin(ctx, w)
 	if numberOf(w, f.leader) != len(f.there) {
 		f.look(w.ObjectsOf(f.leader, ""))
 	}
@@ -140,8 +124,7 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 			_ = w.Delete(ctx, o.Ref, metav1.DeleteOptions{})
 		}
 	}
-	var waits []Wait
-	return p.end(&waits)
+	return p.end()
 }
 
 // look records the leaders that disappeared since the last pass. A leader that exists again keeps
@@ -167,9 +150,6 @@ func (f *follower) look(leaders []*object.Object) {
 // MirroringName names the controller that mirrors Endpoints.
 const MirroringName = "endpointslice-mirroring-controller"
 
-// mirroringAssumption must hold for the deletion of a mirror.
-const mirroringAssumption = "the controller that mirrors Endpoints in EndpointSlices runs"
-
 // The label of an EndpointSlice that names its Service, and the manager of the slices that mirror
 // Endpoints.
 const (
@@ -185,7 +165,7 @@ const (
 // Rule: S249.
 func MirroredSlices() Controller {
 	return &follower{
-		name: MirroringName, assumption: mirroringAssumption, gr: object.EndpointSlice.GroupResource(), leader: object.Endpoints.GroupResource(),
+		identity: identity{name: MirroringName, assumption: "the controller that mirrors Endpoints in EndpointSlices runs"}, gr: object.EndpointSlice.GroupResource(), leader: object.Endpoints.GroupResource(),
 		of: func(o *object.Object) coordinates {
 			name, ok := Mirrors(o)
 			if !ok {
@@ -206,45 +186,37 @@ func Mirrors(o *object.Object) (name string, ok bool) {
 	return name, name != ""
 }
 
-// cidrName names the controller that protects ServiceCIDRs.
-const cidrName = "service-cidr-controller"
-
-// cidrAssumption must hold for the deletion of a ServiceCIDR.
-const cidrAssumption = "the ServiceCIDR controller runs, and no Service takes an address of the range in the ten seconds that it waits"
-
-const cidrProtection = "networking.k8s.io/service-cidr-finalizer"
-
 // ServiceCIDRs returns the controller that removes its finalizer from a ServiceCIDR that is being
 // deleted. It does so once the other ServiceCIDRs contain all ranges, or all used addresses of
 // them. The ten seconds that the real controller waits then are left out.
 //
 // The finalizer stays while the ranges, the other ServiceCIDRs or the addresses are unknown. The
-// use of an address without a known Service becomes unknown once a Service is deleted. A nil
-// coverage means that the snapshot is complete.
+// use of an address without a known Service becomes unknown once a Service is deleted.
 //
 // Upstream: pkg/controller/servicecidrs/servicecidrs_controller.go canDeleteCIDR.
 // Upstream: pkg/api/servicecidr/servicecidr.go PrefixContainsIP.
 // Rule: spec §7.1, S241.
-func ServiceCIDRs(c Coverage) Releaser { return &cidrs{coverage: orComplete(c), services: -1} }
+func ServiceCIDRs(c Coverage) Releaser {
+	return &cidrs{coverage: c, services: -1, releasing: releasing{
+		identity:  identity{name: "service-cidr-controller", assumption: "the ServiceCIDR controller runs, and no Service takes an address of the range in the ten seconds that it waits"},
+		finalizer: "networking.k8s.io/service-cidr-finalizer",
+	}}
+}
 
 type cidrs struct {
+	releasing
+
 	coverage Coverage
 	// services is the number of Services in the first pass that needs it; -1 before.
 	services int
-	waits    []Wait
 }
-
-func (*cidrs) Name() string       { return cidrName }
-func (*cidrs) Finalizer() string  { return cidrProtection }
-func (*cidrs) Assumption() string { return cidrAssumption }
-func (c *cidrs) Waiting() []Wait  { return c.waits }
 
 // Step releases the ServiceCIDRs with addresses that are not needed.
 func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, c)
-	list := objectsThat(w, object.ServiceCIDR.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(cidrProtection) })
+	p := c.begin(ctx, w)
+	list := objectsThat(w, object.ServiceCIDR.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(c.finalizer) })
 	if len(list) == 0 {
-		return p.end(&c.waits)
+		return p.end()
 	}
 	if c.services < 0 {
 		c.services = numberOf(w, object.Service.GroupResource())
@@ -257,7 +229,7 @@ func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
 			p.release(o)
 		}
 	}
-	return p.end(&c.waits)
+	return p.end()
 }
 
 // free reports whether no address needs the ServiceCIDR. Otherwise it records a wait.

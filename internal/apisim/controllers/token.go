@@ -21,8 +21,7 @@ const TokensAssumption = "the tokens controller runs, as it does unless it is sw
 //
 // A Secret stays while it is unknown whether it is a token or whether its account is gone: the
 // accounts of the namespace are not covered, or the account of that name has another UID but is
-// older than the Secret, so that the two were read at different times. A nil coverage means that
-// the snapshot is complete.
+// older than the Secret, so that the two were read at different times.
 //
 // The controller's writes to tokens are left out, and so is the removal of a deleted token from its
 // account's list. Neither causes or prevents a deletion, and a plan derives the latter.
@@ -30,26 +29,27 @@ const TokensAssumption = "the tokens controller runs, as it does unless it is sw
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go syncServiceAccount, syncSecret.
 // Rule: spec §7.1, S246–S248.
 func Tokens(c Coverage) Controller {
-	return &tokens{coverage: orComplete(c), seen: map[types.UID]bool{}}
+	return &tokens{
+		identity: identity{name: TokensName, assumption: TokensAssumption},
+		coverage: c,
+		seen:     map[types.UID]bool{},
+	}
 }
 
 type tokens struct {
+	identity
+
 	coverage Coverage
 	// seen are the tokens that had their account in an earlier pass.
-	seen  map[types.UID]bool
-	waits []Wait
+	seen map[types.UID]bool
 }
-
-func (*tokens) Name() string       { return TokensName }
-func (*tokens) Assumption() string { return TokensAssumption }
-func (t *tokens) Waiting() []Wait  { return t.waits }
 
 // Step deletes the tokens of deleted accounts.
 func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, TokensName)
+	p := t.begin(ctx, w)
 	list := objectsThat(w, object.Secret.GroupResource(), func(o *object.Object) bool { return o.Token() != nil && !o.BeingDeleted() })
 	if len(list) == 0 {
-		return p.end(&t.waits)
+		return p.end()
 	}
 	accounts := map[coordinates]*object.Object{}
 	for _, o := range w.ObjectsOf(object.ServiceAccount.GroupResource(), "") {
@@ -63,7 +63,7 @@ func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
 			t.delete(p, o)
 		}
 	}
-	return p.end(&t.waits)
+	return p.end()
 }
 
 // gone reports whether the account of a token is known to be gone, and records a wait if that is

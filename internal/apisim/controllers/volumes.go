@@ -12,41 +12,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// claimProtectionName names the controller that protects claims in use.
-const claimProtectionName = "pvc-protection-controller"
-
-// claimProtectionAssumption must hold for the deletion of a claim.
-const claimProtectionAssumption = "the PVC protection controller runs, and no other pod starts to use the PVC"
-
-const claimProtection = "kubernetes.io/pvc-protection"
-
 // ClaimProtection returns the controller that removes its finalizer from a claim that is being
 // deleted, once no scheduled pod uses the claim. A finished pod still uses it; an unscheduled one
 // doesn't. The claim of an ephemeral volume is used by the pod that controls it, until that pod is
 // shut down.
 //
 // The finalizer stays if the snapshot may lack such a pod: the pods of the namespace are not
-// covered, or one lacks its volumes. A nil coverage means that the snapshot is complete.
+// covered, or one lacks its volumes.
 //
 // Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go podUsesPVCForDeletion.
 // Rule: spec §7.1, S230–S232.
-func ClaimProtection(c Coverage) Releaser { return &claims{coverage: orComplete(c)} }
-
-type claims struct {
-	coverage Coverage
-	waits    []Wait
+func ClaimProtection(c Coverage) Releaser {
+	return &claims{coverage: c, releasing: releasing{
+		identity:  identity{name: "pvc-protection-controller", assumption: "the PVC protection controller runs, and no other pod starts to use the PVC"},
+		finalizer: "kubernetes.io/pvc-protection",
+	}}
 }
 
-func (*claims) Name() string       { return claimProtectionName }
-func (*claims) Finalizer() string  { return claimProtection }
-func (*claims) Assumption() string { return claimProtectionAssumption }
-func (c *claims) Waiting() []Wait  { return c.waits }
+type claims struct {
+	releasing
+
+	coverage Coverage
+}
 
 // Step releases the claims that no pod uses.
 func (c *claims) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, c)
+	p := c.begin(ctx, w)
 	var in *mounts
-	for _, claim := range objectsThat(w, object.PVC.GroupResource(), held(claimProtection)) {
+	for _, claim := range objectsThat(w, object.PVC.GroupResource(), held(c.finalizer)) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -65,7 +58,7 @@ func (c *claims) Step(ctx context.Context, w World) (bool, error) {
 			p.release(claim)
 		}
 	}
-	return p.end(&c.waits)
+	return p.end()
 }
 
 // mounts holds the pods of a namespace by the claims that they use.
@@ -130,42 +123,34 @@ func controls(owner, o *object.Object) bool {
 	return ok && ref.UID == owner.UID
 }
 
-// volumeProtectionName names the controller that protects bound volumes.
-const volumeProtectionName = "pv-protection-controller"
-
-// volumeProtectionAssumption must hold for the deletion of a volume.
-const volumeProtectionAssumption = "the PV controller releases a volume whose claim has gone, and the PV protection controller runs"
-
-const volumeProtection = "kubernetes.io/pv-protection"
-
 // VolumeProtection returns the controller that removes its finalizer from a PersistentVolume that
 // is being deleted, once the volume is not bound. A volume that is bound in the snapshot counts as
 // released when its claim is gone, as the PV controller treats it. The effect of the reclaim policy
 // on other volumes is left out.
 //
-// The finalizer stays while the phase of the volume or the state of its claim is unknown. A nil
-// coverage means that the snapshot is complete.
+// The finalizer stays while the phase of the volume or the state of its claim is unknown.
 //
 // Upstream: pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed.
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume.
 // Rule: spec §7.1, S233.
-func VolumeProtection(c Coverage) Releaser { return &volumes{coverage: orComplete(c)} }
-
-type volumes struct {
-	coverage Coverage
-	waits    []Wait
+func VolumeProtection(c Coverage) Releaser {
+	return &volumes{coverage: c, releasing: releasing{
+		identity:  identity{name: "pv-protection-controller", assumption: "the PV controller releases a volume whose claim has gone, and the PV protection controller runs"},
+		finalizer: "kubernetes.io/pv-protection",
+	}}
 }
 
-func (*volumes) Name() string       { return volumeProtectionName }
-func (*volumes) Finalizer() string  { return volumeProtection }
-func (*volumes) Assumption() string { return volumeProtectionAssumption }
-func (v *volumes) Waiting() []Wait  { return v.waits }
+type volumes struct {
+	releasing
+
+	coverage Coverage
+}
 
 // Step releases the volumes that are not bound.
 func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, v)
+	p := v.begin(ctx, w)
 	var there map[coordinates]*object.Object
-	for _, volume := range objectsThat(w, object.PV.GroupResource(), held(volumeProtection)) {
+	for _, volume := range objectsThat(w, object.PV.GroupResource(), held(v.finalizer)) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -176,7 +161,7 @@ func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
 			p.release(volume)
 		}
 	}
-	return p.end(&v.waits)
+	return p.end()
 }
 
 // unbound reports whether the volume is known to have no claim. Otherwise it records a wait.
@@ -254,23 +239,25 @@ const (
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume, reclaimVolume,
 // findDeletablePlugin.
 // An external provisioner decides by shouldDelete of sig-storage-lib-external-provisioner.
-func VolumeReclaim() Controller { return &reclaim{seen: map[types.UID]bool{}} }
+func VolumeReclaim() Controller {
+	return &reclaim{
+		identity: identity{name: ReclaimName, assumption: ReclaimAssumption},
+		seen:     map[types.UID]bool{},
+	}
+}
 
 type reclaim struct {
+	identity
+
 	// seen are the claims that existed in an earlier pass. claims is the number of claims in the
 	// last pass that left no work.
 	seen   map[types.UID]bool
 	claims int
-	waits  []Wait
 }
-
-func (*reclaim) Name() string       { return ReclaimName }
-func (*reclaim) Assumption() string { return ReclaimAssumption }
-func (r *reclaim) Waiting() []Wait  { return r.waits }
 
 // Step releases the volumes of deleted claims.
 func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, ReclaimName)
+	p := r.begin(ctx, w)
 	n := numberOf(w, object.PVC.GroupResource())
 	if n == r.claims {
 		return false, ctx.Err() // no claim was deleted since a pass without work
@@ -296,7 +283,7 @@ func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
 	if ctx.Err() == nil && len(p.waits) == 0 {
 		r.claims = n
 	}
-	return p.end(&r.waits)
+	return p.end()
 }
 
 // reclaim applies the reclaim policy of a volume.

@@ -133,6 +133,9 @@ func (w *tapped) Finalize(ctx context.Context, o *object.Object) (*object.Object
 	return w.Server.Finalize(ctx, o)
 }
 
+// all covers everything.
+var all = controllers.Complete{}
+
 // partly covers everything but some kinds, each in one or all namespaces.
 type partly map[string]string
 
