@@ -40,11 +40,7 @@ func (l *lexer) definitionScope(it *item, path string, _ bool) error {
 
 func (l *lexer) definitionNames(it *item, path string, _ bool) error {
 	d := &it.facts.definition
-	in, err := l.object(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	return l.members(path, false, func() (err error) {
 		switch string(l.key) {
 		case "kind":
 			err = l.repeated(&d.Kind, "spec.names.kind")
@@ -59,8 +55,8 @@ func (l *lexer) definitionNames(it *item, path string, _ bool) error {
 		default:
 			err = l.skip()
 		}
-	}
-	return err
+		return err
+	})
 }
 
 func (l *lexer) definitionVersions(it *item, path string, _ bool) error {
@@ -77,11 +73,7 @@ func (l *lexer) definitionVersions(it *item, path string, _ bool) error {
 }
 
 func (l *lexer) definitionVersion(v *object.CRDVersion) error {
-	in, err := l.object("an entry of spec.versions")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	return l.members("an entry of spec.versions", false, func() (err error) {
 		switch string(l.key) {
 		case "name":
 			err = l.repeated(&v.Name, "spec.versions.name")
@@ -92,8 +84,8 @@ func (l *lexer) definitionVersion(v *object.CRDVersion) error {
 		default:
 			err = l.skip()
 		}
-	}
-	return err
+		return err
+	})
 }
 
 // defined unifies the forms of the two API versions: v1beta1 may have a single spec.version instead

@@ -29,21 +29,12 @@ func (l *lexer) nodeInfo(it *item, flat bool) error {
 	if l.token() != '{' {
 		return l.skip()
 	}
-	in, err := l.object("status.nodeInfo")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
+	return l.members("status.nodeInfo", flat, func() error {
 		if string(l.key) != "kubeletVersion" || l.token() != '"' || it.facts.kubelet != "" {
-			err = l.skip()
-			continue
+			return l.skip()
 		}
-		err = l.repeated(&it.facts.kubelet, "status.nodeInfo.kubeletVersion")
-	}
-	return err
+		return l.repeated(&it.facts.kubelet, "status.nodeInfo.kubeletVersion")
+	})
 }
 
 // Objects that are written every few seconds while a cluster runs tell when a dump of it was taken:
@@ -118,25 +109,20 @@ var ipAddressFacts = &factKind{
 // parentRef reads the object that an IPAddress belongs to.
 func (l *lexer) parentRef(it *item, path string, _ bool) error {
 	a := &it.facts.address
-	in, err := l.object(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	return l.members(path, false, func() error {
 		switch string(l.key) {
 		case "group":
-			err = l.repeated(&a.Group, "spec.parentRef.group")
+			return l.repeated(&a.Group, "spec.parentRef.group")
 		case "resource":
-			err = l.repeated(&a.Resource, "spec.parentRef.resource")
+			return l.repeated(&a.Resource, "spec.parentRef.resource")
 		case "namespace":
-			err = l.repeated(&a.Namespace, "spec.parentRef.namespace")
+			return l.repeated(&a.Namespace, "spec.parentRef.namespace")
 		case "name":
-			err = l.own(&a.Name, "spec.parentRef.name")
+			return l.own(&a.Name, "spec.parentRef.name")
 		default:
-			err = l.skip()
+			return l.skip()
 		}
-	}
-	return err
+	})
 }
 
 var resourceClaimFacts = &factKind{
@@ -166,11 +152,7 @@ func (l *lexer) reservations(it *item, path string, _ bool) error {
 }
 
 func (l *lexer) reservation(r *object.Reservation) error {
-	in, err := l.object("an entry of status.reservedFor")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	return l.members("an entry of status.reservedFor", false, func() (err error) {
 		switch string(l.key) {
 		case "apiGroup":
 			err = l.repeated(&r.Group, "status.reservedFor.apiGroup")
@@ -185,6 +167,6 @@ func (l *lexer) reservation(r *object.Reservation) error {
 		default:
 			err = l.skip()
 		}
-	}
-	return err
+		return err
+	})
 }

@@ -62,14 +62,7 @@ func (l *lexer) podVolume(it *item, flat bool) error {
 		seen[i] = true
 		return nil
 	}
-	in, err := l.object("an entry of spec.volumes")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
+	err := l.members("an entry of spec.volumes", flat, func() (err error) {
 		switch string(l.key) {
 		case "name":
 			if err = once(0); err == nil {
@@ -87,7 +80,8 @@ func (l *lexer) podVolume(it *item, flat bool) error {
 		default:
 			err = l.skip()
 		}
-	}
+		return err
+	})
 	if text := it.bytes(claim); len(text) > 0 {
 		it.facts.pod.Claims = append(it.facts.pod.Claims, object.Claim{Name: string(text)})
 	}
@@ -100,24 +94,17 @@ func (l *lexer) podVolume(it *item, flat bool) error {
 // named reads the string under key in a mapping.
 func (l *lexer) named(it *item, key, name string, flat bool) (text span, err error) {
 	found := false
-	in, err := l.object(name)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
+	err = l.members(name, flat, func() error {
 		switch {
 		case string(l.key) != key:
-			err = l.skip()
+			return l.skip()
 		case found:
-			return text, l.wrong("%s has %s twice", name, key)
+			return l.wrong("%s has %s twice", name, key)
 		default:
 			found = true
-			err = l.string(it, &text, name+"."+key)
+			return l.string(it, &text, name+"."+key)
 		}
-	}
+	})
 	return text, err
 }
 
@@ -164,22 +151,18 @@ func (l *lexer) conditions(it *item, path string, _ bool) error {
 }
 
 func (l *lexer) condition(it *item) (kind, status string, err error) {
-	in, err := l.object("an entry of status.conditions")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	err = l.members("an entry of status.conditions", false, func() error {
 		switch string(l.key) {
 		case "type":
-			err = l.repeated(&kind, "status.conditions.type")
+			return l.repeated(&kind, "status.conditions.type")
 		case "status":
-			err = l.repeated(&status, "status.conditions.status")
+			return l.repeated(&status, "status.conditions.status")
 		case "lastHeartbeatTime", "LastHeartbeatTime":
-			err = l.moment(it)
+			return l.moment(it)
 		default:
-			err = l.skip()
+			return l.skip()
 		}
-	}
+	})
 	return kind, status, err
 }
 
@@ -200,14 +183,7 @@ var pvFacts = &factKind{
 // claimRef reads the claim of a volume.
 func (l *lexer) claimRef(it *item, path string, flat bool) error {
 	v := &it.facts.volume
-	in, err := l.object(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
+	return l.members(path, flat, func() (err error) {
 		switch string(l.key) {
 		case "namespace":
 			err = l.repeated(&v.ClaimNamespace, "spec.claimRef.namespace")
@@ -220,8 +196,8 @@ func (l *lexer) claimRef(it *item, path string, flat bool) error {
 		default:
 			err = l.skip()
 		}
-	}
-	return err
+		return err
+	})
 }
 
 var statefulSetFacts = &factKind{
@@ -247,14 +223,7 @@ func (l *lexer) claimTemplate(it *item, flat bool) error {
 	const template = "an entry of spec.volumeClaimTemplates"
 	var name span
 	found := false
-	in, err := l.object(template)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
+	err := l.members(template, flat, func() (err error) {
 		switch {
 		case string(l.key) != "metadata":
 			err = l.skip()
@@ -264,7 +233,8 @@ func (l *lexer) claimTemplate(it *item, flat bool) error {
 			found = true
 			name, err = l.named(it, "name", template+".metadata", flat)
 		}
-	}
+		return err
+	})
 	if text := it.bytes(name); len(text) > 0 {
 		it.facts.set.ClaimTemplates = append(it.facts.set.ClaimTemplates, l.rd.in.Bytes(text))
 	}

@@ -49,6 +49,23 @@ func (l *lexer) member(first bool) (bool, error) {
 	return true, nil
 }
 
+// members reads the object at the current position; null has no members. It calls read for each
+// member, with its key in l.key, which must consume the value. path names the object in errors.
+// With flat, a key is the name of a Go field.
+func (l *lexer) members(path string, flat bool, read func() error) error {
+	in, err := l.object(path)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		err = read()
+	}
+	return err
+}
+
 // element moves to the next element of the current array. After the last element it consumes the
 // closing bracket and returns false.
 func (l *lexer) element(first bool) (bool, error) {

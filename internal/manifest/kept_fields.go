@@ -227,27 +227,19 @@ func (k *keptText) mapping(l *lexer, keeps *keep, flat bool) error {
 		return l.skip()
 	}
 	k.json = append(k.json, '{')
-	in, err := l.object("")
 	some := false
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
+	err := l.members("", flat, func() error {
 		below := keeps.below(l.key)
 		if below == nil {
-			err = l.skip()
-			continue
+			return l.skip()
 		}
 		if some {
 			k.json = append(k.json, ',')
 		}
 		some = true
 		k.json = append(appendJSON(k.json, l.key), ':')
-		err = k.value(l, below, flat)
-	}
+		return k.value(l, below, flat)
+	})
 	k.json = append(k.json, '}')
 	return err
 }

@@ -151,11 +151,7 @@ func (l *lexer) annotations(it *item) error {
 	if err := l.once(it, hasAnnotations, "metadata.annotations"); err != nil {
 		return err
 	}
-	in, err := l.object("metadata.annotations")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	return l.members("metadata.annotations", false, func() (err error) {
 		switch string(l.key) {
 		case mirrorAnnotation:
 			if err := l.once(it, hasMirror, "metadata.annotations["+mirrorAnnotation+"]"); err != nil {
@@ -181,8 +177,8 @@ func (l *lexer) annotations(it *item) error {
 		default:
 			err = l.skip()
 		}
-	}
-	return err
+		return err
+	})
 }
 
 // protection reads an annotation that may protect the object.
