@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -83,7 +84,7 @@ func (in *Interner) String(s string) string {
 	if have, ok := in.strings[s]; ok {
 		return have
 	}
-	in.strings[s] = s
+	remember(in, in.strings, s, s)
 	return s
 }
 
@@ -212,40 +213,28 @@ func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revis
 	return key
 }
 
-// build returns the object that was read, without kind and facts. Name, UID and resourceVersion
-// share one allocation.
+// build returns the object that was read, without kind and facts.
 func (rd *reading) build(it *item) *object.Object {
-	n, u, v := it.bytes(it.name), it.bytes(it.uid), it.bytes(it.version)
-	from := len(it.text)
-	it.text = append(append(append(it.text, n...), u...), v...)
-	own := string(it.text[from:])
-	o := &object.Object{
-		ResourceVersion: own[len(n)+len(u):],
-		Owners:          rd.owners(it),
-		Labels:          rd.in.labels(it),
-		Created:         it.created,
-		Generation:      it.generation,
-	}
-	o.Name, o.UID = own[:len(n)], types.UID(own[len(n):len(n)+len(u)])
-	if o.Namespace = rd.in.Bytes(it.bytes(it.namespace)); o.Namespace == "" {
-		o.Namespace = rd.o.Namespace
-	}
-	o.Lifecycle = rd.lifecycle(it)
-	return o
-}
-
-// labels returns the canonical form of the labels. The lexer has checked that they have no
-// duplicates and no NUL.
-func (in *Interner) labels(it *item) object.Labels {
-	if len(it.labels) == 0 {
-		return ""
-	}
-	from := len(it.text)
+	m := &rd.metadataRead
+	m.reset()
+	m.name, m.uid, m.version, m.namespace = it.bytes(it.name), it.bytes(it.uid), it.bytes(it.version), it.bytes(it.namespace)
+	m.created, m.generation, m.Protection, m.Revision = it.created, it.generation, it.protection, it.revision
+	m.Deleted, m.Grace, m.HasGrace = it.deleted, it.grace, it.seen&hasGraceValue != 0
 	for _, l := range it.labels {
-		it.text = append(append(it.text, it.bytes(l.key)...), 0)
-		it.text = append(append(it.text, it.bytes(l.value)...), 0)
+		m.labels = append(m.labels, pair{it.bytes(l.key), it.bytes(l.value)})
 	}
-	return object.Labels(in.Bytes(it.text[from:]))
+	for _, o := range it.owners {
+		m.owners = append(m.owners, Owner{
+			APIVersion: it.bytes(o.apiVersion), Kind: it.bytes(o.kind), Name: it.bytes(o.name), UID: it.bytes(o.uid),
+			Controller: o.controller, Block: o.block,
+		})
+	}
+	for _, f := range it.finalizers {
+		m.Finalizers = append(m.Finalizers, it.bytes(f))
+	}
+	o := m.build(rd.in)
+	o.Namespace = cmp.Or(o.Namespace, rd.o.Namespace)
+	return o
 }
 
 // sortLabels sorts the labels by key and returns a duplicate key, if any.
@@ -260,30 +249,6 @@ func (it *item) sortLabels() (twice []byte) {
 		}
 	}
 	return nil
-}
-
-// owners returns the owner references that were read.
-func (rd *reading) owners(it *item) []object.OwnerReference {
-	rd.ownersRead = rd.ownersRead[:0]
-	for _, o := range it.owners {
-		rd.ownersRead = append(rd.ownersRead, Owner{
-			APIVersion: it.bytes(o.apiVersion), Kind: it.bytes(o.kind), Name: it.bytes(o.name), UID: it.bytes(o.uid),
-			Controller: o.controller, Block: o.block,
-		})
-	}
-	return rd.in.Owners(rd.ownersRead)
-}
-
-// lifecycle returns the Lifecycle that was read, without facts.
-func (rd *reading) lifecycle(it *item) *object.Lifecycle {
-	rd.finalizersRead = rd.finalizersRead[:0]
-	for _, f := range it.finalizers {
-		rd.finalizersRead = append(rd.finalizersRead, it.bytes(f))
-	}
-	return rd.in.Lifecycle(&Lifecycle{
-		Finalizers: rd.finalizersRead, Deleted: it.deleted, Grace: it.grace, HasGrace: it.seen&hasGraceValue != 0,
-		Protection: it.protection, Revision: it.revision,
-	})
 }
 
 // setFacts adds the facts that were read to o.

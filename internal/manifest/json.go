@@ -109,7 +109,7 @@ func (l *lexer) widen() error {
 	most := l.most()
 	size := min(2*len(l.buf), most)
 	if size <= len(l.buf) {
-		return aboveLimit(most, "one value or line")
+		return AboveLimit(most, "one value or line")
 	}
 	if size > 1<<20 {
 		if err := l.rd.reserve(size); err != nil {
@@ -283,7 +283,7 @@ func (l *lexer) appendString(dst []byte) ([]byte, error) {
 		dst = append(dst, l.buf[l.pos:l.pos+n]...)
 		l.pos += n
 		if len(dst) > l.rd.limits.ObjectBytes {
-			return nil, l.above(aboveLimit(l.rd.limits.ObjectBytes, "what is kept of one object"))
+			return nil, l.above(AboveLimit(l.rd.limits.ObjectBytes, "what is kept of one object"))
 		}
 		if l.pos < l.end && l.buf[l.pos] == '"' {
 			l.pos++

@@ -45,8 +45,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// aboveLimit returns the error for exceeding a limit in bytes.
-func aboveLimit(bytes int, what string) error {
+// AboveLimit returns the error for exceeding a limit in bytes.
+func AboveLimit(bytes int, what string) error {
 	return fmt.Errorf("%w: more than %s, the limit for %s", ErrLimit, Size(int64(bytes)), what)
 }
 
@@ -83,7 +83,7 @@ func (l *lexer) charge(bytes int) error {
 		return nil
 	}
 	if l.held += bytes; l.held > l.rd.limits.ObjectBytes {
-		return l.above(aboveLimit(l.rd.limits.ObjectBytes, "what is kept of one object"))
+		return l.above(AboveLimit(l.rd.limits.ObjectBytes, "what is kept of one object"))
 	}
 	return nil
 }

@@ -216,50 +216,19 @@ func (b *Builder) Metadata() *Metadata {
 	return m
 }
 
-// Object builds the object that m has read. Name, UID and resourceVersion share one allocation.
+// Object builds the object that m has read.
 func (b *Builder) Object(m *Metadata) *object.Object {
-	from := len(m.scratch)
-	m.scratch = append(append(append(m.scratch, m.name...), m.uid...), m.version...)
-	own := string(m.scratch[from:])
-	n, u := len(m.name), len(m.name)+len(m.uid)
-	return &object.Object{
-		Ref: object.Ref{
-			APIVersion: b.apiVersion, Kind: b.kind, Namespace: b.strings.Bytes(m.namespace),
-			Name: own[:n], UID: types.UID(own[n:u]),
-		},
-		ResourceVersion: own[u:],
-		Owners:          b.strings.Owners(m.owners),
-		Labels:          b.labels(m),
-		Created:         m.created,
-		Generation:      m.generation,
-		Lifecycle:       b.lifecycle(m),
-	}
-}
-
-func (b *Builder) labels(m *Metadata) object.Labels {
-	if len(m.labels) == 0 {
-		return ""
-	}
-	from := len(m.scratch)
-	for _, l := range m.labels {
-		m.scratch = append(append(m.scratch, l.key...), 0)
-		m.scratch = append(append(m.scratch, l.value...), 0)
-	}
-	return object.Labels(b.strings.Bytes(m.scratch[from:]))
-}
-
-// lifecycle returns the Lifecycle that m has read, with the facts of the kind; nil if it is empty.
-func (b *Builder) lifecycle(m *Metadata) *object.Lifecycle {
-	life := b.strings.Lifecycle(&m.Lifecycle)
+	o := m.build(b.strings)
+	o.APIVersion, o.Kind = b.apiVersion, b.kind
 	if b.secrets() {
 		if token := object.TokenBy(string(m.account), types.UID(m.accountUID), string(m.secretType)); token != nil {
-			return b.strings.WithFacts(life, nil, func() object.Facts { return token })
+			o.Lifecycle = b.strings.WithFacts(o.Lifecycle, nil, func() object.Facts { return token })
 		}
 	}
 	if m.pod != nil {
-		return m.pod.add(life, m.name)
+		o.Lifecycle = m.pod.add(o.Lifecycle, o.Name)
 	}
-	return life
+	return o
 }
 
 func (b *Builder) secrets() bool { return b.kind == "Secret" && b.apiVersion == "v1" }

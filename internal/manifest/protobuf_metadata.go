@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -25,7 +26,6 @@ type Metadata struct {
 	// secretType is the type of a Secret. It is read only if typed is true.
 	secretType []byte
 	typed      bool
-	scratch    []byte
 	// pod has the other parts of a pod; nil for every other kind.
 	pod *podParts
 }
@@ -33,7 +33,7 @@ type Metadata struct {
 type pair struct{ key, value []byte }
 
 func (m *Metadata) reset() {
-	*m = Metadata{labels: m.labels[:0], owners: m.owners[:0], scratch: m.scratch[:0], pod: m.pod, typed: m.typed, Lifecycle: Lifecycle{Finalizers: m.Finalizers[:0]}}
+	*m = Metadata{labels: m.labels[:0], owners: m.owners[:0], pod: m.pod, typed: m.typed, Lifecycle: Lifecycle{Finalizers: m.Finalizers[:0]}}
 	if m.pod != nil {
 		m.pod.reset()
 	}
@@ -206,6 +206,29 @@ func (m *Metadata) check() error {
 	return nil
 }
 
+// build returns the object that was read, without kind and facts. Name, UID and resourceVersion
+// share one allocation.
+func (m *Metadata) build(in *Interner) *object.Object {
+	in.scratch = append(append(append(in.scratch[:0], m.name...), m.uid...), m.version...)
+	own := string(in.scratch)
+	n, u := len(m.name), len(m.name)+len(m.uid)
+	in.scratch = in.scratch[:0]
+	for _, l := range m.labels {
+		in.scratch = append(append(in.scratch, l.key...), 0)
+		in.scratch = append(append(in.scratch, l.value...), 0)
+	}
+	labels := object.Labels(in.Bytes(in.scratch))
+	return &object.Object{
+		Ref:             object.Ref{Namespace: in.Bytes(m.namespace), Name: own[:n], UID: types.UID(own[n:u])},
+		ResourceVersion: own[u:],
+		Owners:          in.Owners(m.owners),
+		Labels:          labels,
+		Created:         m.created,
+		Generation:      m.generation,
+		Lifecycle:       in.Lifecycle(&m.Lifecycle),
+	}
+}
+
 // podParts are the kept parts of a pod's spec and status.
 type podParts struct {
 	strings *Interner
@@ -270,10 +293,10 @@ func (p *podParts) status(message []byte) error {
 }
 
 // add adds the facts of the pod to its Lifecycle.
-func (p *podParts) add(life *object.Lifecycle, name []byte) *object.Lifecycle {
+func (p *podParts) add(life *object.Lifecycle, name string) *object.Lifecycle {
 	key := p.facts.AppendKey(p.key[:0])
 	if key != nil {
 		p.key = key
 	}
-	return p.strings.WithFacts(life, key, func() object.Facts { return p.facts.Of(string(name)) })
+	return p.strings.WithFacts(life, key, func() object.Facts { return p.facts.Of(name) })
 }

@@ -14,9 +14,8 @@ type reading struct {
 	o  Options
 	h  Handler
 	in *Interner
-	// ownersRead and finalizersRead are reused buffers for the Interner.
-	ownersRead     []Owner
-	finalizersRead [][]byte
+	// metadataRead is a reused buffer for the Interner.
+	metadataRead Metadata
 	// limits are those of the options with defaults.
 	limits Limits
 	// document is the number of the current document, from 1.

@@ -36,7 +36,7 @@ func follow(n *yaml.Node) *yaml.Node {
 func (c *converter) node(n *yaml.Node, k *keep) error {
 	n = follow(n)
 	if len(c.out)+len(n.Value) > c.rd.limits.ObjectBytes {
-		err := aboveLimit(c.rd.limits.ObjectBytes, "what is kept of one object")
+		err := AboveLimit(c.rd.limits.ObjectBytes, "what is kept of one object")
 		return c.rd.problem(n.Line+c.shift, err.Error(), err)
 	}
 	c.mark(n.Line)

@@ -52,7 +52,7 @@ func (d *yamlDocument) read() (more bool, err error) {
 		d.l.pos += len(line)
 		d.s.line++
 		if size := d.s.c.size(); size > d.rd.limits.ObjectBytes {
-			return false, d.l.above(aboveLimit(d.rd.limits.ObjectBytes, "what is kept of one object"))
+			return false, d.l.above(AboveLimit(d.rd.limits.ObjectBytes, "what is kept of one object"))
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (v Vouched) vouchFor(s *Snapshot) error {
 func (s *Snapshot) listGaps() {
 	undiscovered := slices.DeleteFunc(s.Gaps, func(g Gap) bool { return g.Resource != EveryResource })
 	s.Gaps = slices.Concat(undiscovered, s.gapsOf())
-	sortGaps(s.Gaps)
+	slices.SortFunc(s.Gaps, compareGaps)
 }
 
 // WithoutVersion returns the snapshot as if a resource were not served in its version. Objects in

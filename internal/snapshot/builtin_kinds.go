@@ -69,29 +69,20 @@ func spanOf(res object.Resource) span {
 	if first := laterKinds[res.APIVersion()+" "+res.Name]; first != 0 {
 		return span{first: first}
 	}
-	return apiSpans[res.APIVersion()]
+	s := apiSpans[res.APIVersion()]
+	if res.Version == "v1" { // a resource may be younger than the version of its group
+		s.first = max(s.first, introduced()[res.GroupResource()][res.Version])
+	}
+	return s
 }
 
-// laterKinds are resources that were added to a version of their group that was served before.
+// laterKinds are resources that Kubernetes 1.10 had, and that were added later to a version of their
+// group that was served before.
 var laterKinds = map[string]int{
-	"admissionregistration.k8s.io/v1 mutatingadmissionpolicies":         36,
-	"admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings":   36,
-	"admissionregistration.k8s.io/v1 validatingadmissionpolicies":       30,
-	"admissionregistration.k8s.io/v1 validatingadmissionpolicybindings": 30,
-	"certificates.k8s.io/v1 clustertrustbundles":                        37,
-	"certificates.k8s.io/v1 podcertificaterequests":                     37,
-	"resource.k8s.io/v1 devicetaintrules":                               37,
-	"batch/v1 cronjobs":                                                 21,
-	"networking.k8s.io/v1 ingressclasses":                               19,
-	"networking.k8s.io/v1 ingresses":                                    19,
-	"networking.k8s.io/v1 ipaddresses":                                  33,
-	"networking.k8s.io/v1 servicecidrs":                                 33,
-	"networking.k8s.io/v1beta1 ingresses":                               14,
-	"storage.k8s.io/v1 csidrivers":                                      18,
-	"storage.k8s.io/v1 csinodes":                                        17,
-	"storage.k8s.io/v1 csistoragecapacities":                            24,
-	"storage.k8s.io/v1 volumeattachments":                               13,
-	"storage.k8s.io/v1 volumeattributesclasses":                         34,
+	"batch/v1 cronjobs":                   21,
+	"networking.k8s.io/v1 ingresses":      19,
+	"networking.k8s.io/v1beta1 ingresses": 14,
+	"storage.k8s.io/v1 volumeattachments": 13,
 }
 
 // builtin returns the built-in resources in the versions that the server serves, as far as known:

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -309,41 +310,34 @@ func (s *Snapshot) gapsOf() []Gap {
 			}
 		}
 	}
-	sortGaps(gaps)
+	slices.SortFunc(gaps, compareGaps)
 	return gaps
 }
 
-func sortGaps(gaps []Gap) { slices.SortFunc(gaps, compareGaps) }
-
 // knownNamespaces returns the namespaces that appear anywhere in the snapshot, sorted.
 func (s *Snapshot) knownNamespaces() []string {
-	set := map[string]struct{}{}
+	set := map[string]bool{}
 	for gr := range s.coverage.places {
 		for ns := range s.coverage.places[gr].namespaces {
-			set[ns] = struct{}{}
+			set[ns] = true
 		}
 		for ns := range s.coverage.places[gr].failures {
-			set[ns] = struct{}{}
+			set[ns] = true
 		}
 	}
 	last := ""
 	for _, o := range s.Objects {
 		if o.Is(object.Namespace) {
-			set[o.Name] = struct{}{}
+			set[o.Name] = true
 		}
 		if o.Namespace != last {
-			set[o.Namespace] = struct{}{}
+			set[o.Namespace] = true
 			last = o.Namespace
 		}
 	}
 	delete(set, "")
 	delete(set, others)
-	names := make([]string, 0, len(set))
-	for ns := range set {
-		names = append(names, ns)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(set))
 }
 
 // Unread returns the gaps of a namespace and its object, or all gaps if namespace is empty, where

@@ -259,7 +259,7 @@ func (r *reader) readZip(in *input, s stream, content io.Reader) error {
 	}
 	archive, err := zip.NewReader(z, z.size)
 	if errors.Is(err, errDirectory) {
-		return fmt.Errorf("%s: %w", s.name, above(r.limits.directoryBytes(), "the directory of a zip archive"))
+		return fmt.Errorf("%s: %w", s.name, manifest.AboveLimit(r.limits.directoryBytes(), "the directory of a zip archive"))
 	}
 	z.left = -1
 	if err != nil {

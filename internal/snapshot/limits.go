@@ -83,11 +83,6 @@ func (l Limits) reading(reserve func(bytes int64, waiting int) error) manifest.L
 	}
 }
 
-// above returns the error for exceeding a limit in bytes.
-func above(bytes int, what string) error {
-	return fmt.Errorf("%w: more than %s, the limit for %s", ErrLimit, manifest.Size(int64(bytes)), what)
-}
-
 func (l Limits) withDefaults() (Limits, error) {
 	for _, f := range []struct {
 		name  string
@@ -218,7 +213,7 @@ func readAll(r io.Reader, limit int, what string) ([]byte, error) {
 		}
 	}
 	if len(content) > limit {
-		return nil, above(limit, what)
+		return nil, manifest.AboveLimit(limit, what)
 	}
 	return content, nil
 }
@@ -226,7 +221,7 @@ func readAll(r io.Reader, limit int, what string) ([]byte, error) {
 // checkDecoding returns an error for a JSON text that could become too large by decoding.
 func (l Limits) checkDecoding(text []byte) error {
 	if most := l.decodedBytes(); manifest.Weight(text) > int64(most) {
-		return above(most, "what a text that is read in one piece may become")
+		return manifest.AboveLimit(most, "what a text that is read in one piece may become")
 	}
 	return nil
 }

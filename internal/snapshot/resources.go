@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,16 +52,7 @@ func resourcesOf(rs *object.Resources, older, whole bool, objects []*object.Obje
 func compareTypes(a, b typeName) int {
 	ag, av := object.SplitAPIVersion(a.apiVersion)
 	bg, bv := object.SplitAPIVersion(b.apiVersion)
-	if c := strings.Compare(ag, bg); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.kind, b.kind); c != 0 {
-		return c
-	}
-	if c := version.CompareKubeAwareVersionStrings(bv, av); c != 0 {
-		return c
-	}
-	return strings.Compare(av, bv)
+	return cmp.Or(strings.Compare(ag, bg), strings.Compare(a.kind, b.kind), version.CompareKubeAwareVersionStrings(bv, av), strings.Compare(av, bv))
 }
 
 // definitionsOf returns the facts of the CustomResourceDefinitions in a fixed order. Of a

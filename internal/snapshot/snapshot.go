@@ -242,7 +242,7 @@ func Listed(objects []*object.Object, served *object.Resources, missing []Missin
 	for _, m := range missing {
 		s.Gaps = append(s.Gaps, Gap{APIVersion: m.GroupVersion, Resource: EveryResource, Why: why(reasonOf(m.Why), "discovery: "+m.Why)})
 	}
-	sortGaps(s.Gaps)
+	slices.SortFunc(s.Gaps, compareGaps)
 	return s, nil
 }
 
@@ -306,12 +306,7 @@ func (s *Snapshot) CoversDependentsOf(owner object.Ref) bool {
 
 // missingDiscovery reports whether the discovery documents are known to be incomplete.
 func (s *Snapshot) missingDiscovery() bool {
-	for _, p := range s.Problems {
-		if p.Kind == StaleDiscovery {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return p.Kind == StaleDiscovery })
 }
 
 // Along finds objects that are looked up in object.Compare order, or nearly so: it searches near

@@ -33,7 +33,7 @@ type storedHeader struct {
 	Coverage        storedCoverage   `json:"coverage"`
 	Gaps            []storedGap      `json:"gaps"`
 	Problems        []storedProblem  `json:"problems"`
-	Resources       []storedResource `json:"resources"`
+	Resources       []StoredResource `json:"resources"`
 }
 
 type storedSource struct {
@@ -104,7 +104,8 @@ type storedRef struct {
 	UID        types.UID `json:"uid,omitzero"`
 }
 
-type storedResource struct {
+// StoredResource is a resource in our own format.
+type StoredResource struct {
 	Group      string   `json:"group,omitzero"`
 	Version    string   `json:"version"`
 	Name       string   `json:"name"`
@@ -118,23 +119,26 @@ type storedResource struct {
 	Guessed    bool     `json:"guessed,omitzero"`
 }
 
-func storedResourcesOf(rs *object.Resources) []storedResource {
-	stored := make([]storedResource, 0, len(rs.All()))
+// StoreResources returns the stored form of resources.
+func StoreResources(rs *object.Resources) []StoredResource {
+	stored := make([]StoredResource, 0, len(rs.All()))
 	for _, r := range rs.All() {
-		stored = append(stored, storedResourceOf(r))
+		stored = append(stored, StoreResource(r))
 	}
 	return stored
 }
 
-func storedResourceOf(r object.Resource) storedResource {
-	return storedResource{
+// StoreResource returns the stored form of a resource.
+func StoreResource(r object.Resource) StoredResource {
+	return StoredResource{
 		Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
 		ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
 		Verbs: r.Verbs.Names(), Custom: r.Custom, Guessed: r.Guessed,
 	}
 }
 
-func (r storedResource) resource() object.Resource {
+// Resource returns the stored resource.
+func (r StoredResource) Resource() object.Resource {
 	return object.Resource{
 		Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
 		ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
@@ -251,21 +255,3 @@ func StoreObject(o *object.Object) *StoredObject {
 func (s *StoredObject) Object(intern *manifest.Interner) *object.Object {
 	return s.Rest.object(typeName{intern.String(s.APIVersion), intern.String(s.Kind)}, intern)
 }
-
-// StoredResource is a resource in our own format.
-type StoredResource storedResource
-
-// StoreResource returns the stored form of a resource.
-func StoreResource(r object.Resource) StoredResource { return StoredResource(storedResourceOf(r)) }
-
-// StoreResources returns the stored form of resources.
-func StoreResources(rs *object.Resources) []StoredResource {
-	stored := make([]StoredResource, 0, len(rs.All()))
-	for _, r := range rs.All() {
-		stored = append(stored, StoreResource(r))
-	}
-	return stored
-}
-
-// Resource returns the stored resource.
-func (r StoredResource) Resource() object.Resource { return storedResource(r).resource() }

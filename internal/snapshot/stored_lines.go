@@ -72,7 +72,7 @@ func (l *lineReader) read() ([]byte, error) {
 	for {
 		part, err := l.from.ReadSlice('\n')
 		if most := l.limits.valueBytes(); len(l.long)+len(part) > most {
-			return nil, l.at(above(most, "one value or line"))
+			return nil, l.at(manifest.AboveLimit(most, "one value or line"))
 		}
 		if err == nil && len(l.long) == 0 {
 			l.line = part

@@ -98,7 +98,7 @@ func (h *storedHeader) snapshot() *Snapshot {
 	s := &Snapshot{Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage), missingIsAbsent: h.MissingIsAbsent}
 	s.latest = h.Source.Moment
 	for _, r := range h.Resources {
-		s.Resources.Add(r.resource())
+		s.Resources.Add(r.Resource())
 	}
 	for _, g := range h.Gaps {
 		s.Gaps = append(s.Gaps, Gap(g))

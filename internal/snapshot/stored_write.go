@@ -154,7 +154,7 @@ func (s *Snapshot) addLines(lines *lineWriter, e Evidence) error {
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
 		Format: formatVersion, Objects: len(s.Objects), MissingIsAbsent: s.missingIsAbsent, Source: storedSourceOf(s.Source),
-		Resources: storedResourcesOf(s.Resources), Coverage: storedCoverageOf(s.coverage),
+		Resources: StoreResources(s.Resources), Coverage: storedCoverageOf(s.coverage),
 	}
 	h.Source.Moment = s.latest
 	for _, g := range s.Gaps {

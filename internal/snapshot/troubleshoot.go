@@ -239,12 +239,7 @@ func messageText(message any) string {
 				return messageText(inner)
 			}
 		}
-		keys := make([]string, 0, len(m))
-		for k := range m {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		return strings.Join(keys, "; ")
+		return strings.Join(slices.Sorted(maps.Keys(m)), "; ")
 	case nil:
 		return ""
 	default:

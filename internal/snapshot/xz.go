@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
+	"slices"
 
 	"github.com/ulikunitz/xz/lzma"
 )
@@ -236,9 +237,7 @@ func (x *xzReader) endBlock() error {
 	}
 	want := block.check.Sum(nil)
 	if block.check.Size() < sha256.Size { // these are written the other way round
-		for i, j := 0, len(want)-1; i < j; i, j = i+1, j-1 {
-			want[i], want[j] = want[j], want[i]
-		}
+		slices.Reverse(want)
 	}
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(x.in, got); err != nil {
