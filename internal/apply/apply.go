@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -225,7 +226,7 @@ func (r *run) note(w sentWrite) {
 	r.mu.Lock()
 	r.sent++
 	r.lastActivity = r.o.Now()
-	if p := r.byKey[plannedKey{w.Object, w.Verb == verbDelete}]; p != nil {
+	if p := r.byKey[plannedKey{w.Object, w.Verb == http.MethodDelete}]; p != nil {
 		if w.Outcome == backup.Confirmed && (p.last == nil || p.last.Outcome != backup.Confirmed) {
 			r.done++
 		}

@@ -67,7 +67,7 @@ func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 	for ref, action := range actions {
 		list = append(list, subject{ref, action, ours[ref]})
 	}
-	sortSubjects(list)
+	slices.SortFunc(list, func(a, b subject) int { return object.Compare(a.ref, b.ref) })
 	return list
 }
 

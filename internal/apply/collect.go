@@ -109,7 +109,7 @@ func (c *collecting) collect(ctx context.Context) error {
 // through wraps the API of the collector: first the bounds of the plan, then the journal.
 func (c *collecting) through(api engine.API) engine.API {
 	written := &journalled{API: api, journal: c.journal, save: c.backup.again, done: c.answered}
-	return &waves{API: newBounds(written, c.result, c.surprised), gate: c.gate, broken: c.broken}
+	return &bounds{API: written, guard: c.result.Guard(silent{written}), run: c}
 }
 
 // before passes a write if the plan does not withhold it, its object is unchanged and unprotected,
@@ -147,9 +147,6 @@ func (c *collecting) surprised(s plan.Surprise) {
 	c.mu.Unlock()
 	c.halt(fmt.Errorf("the plan does not have this: %s %s", s.Verb, s.Object))
 }
-
-// broken ends the run if the journal cannot be written.
-func (c *collecting) broken(err error) { c.halt(err) }
 
 // halt stops further writes. Writes in progress finish.
 func (c *collecting) halt(err error) {
@@ -233,18 +230,14 @@ func (c *collecting) watch(synced, ended <-chan struct{}) {
 	}
 }
 
-// bounds is an API that passes only writes in the plan. The Guard judges one write at a time, under
-// a lock; the writes themselves are concurrent.
+// bounds is an API that passes only writes in the plan, and reports to the gate of the run when one
+// is answered. The Guard judges one write at a time, under a lock; the writes themselves are
+// concurrent.
 type bounds struct {
 	engine.API
 	mu    sync.Mutex
 	guard *plan.Guard // its API sends nothing
-	// surprised is called with a write that was refused.
-	surprised func(plan.Surprise)
-}
-
-func newBounds(api engine.API, result *plan.Result, surprised func(plan.Surprise)) *bounds {
-	return &bounds{API: api, guard: result.Guard(silent{api}), surprised: surprised}
+	run   *collecting
 }
 
 // errUnpinned refuses a write without a resourceVersion, which would apply to any version.
@@ -252,21 +245,23 @@ var errUnpinned = errors.New("the request does not name the version of the objec
 
 // Delete passes a DELETE of the plan that requires a UID and a resourceVersion.
 func (b *bounds) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	defer b.run.gate.leave()
 	if p := o.Preconditions; p == nil || p.ResourceVersion == nil || *p.ResourceVersion == "" {
 		return errUnpinned
 	}
 	if err := b.judge(func() error { return b.guard.Delete(ctx, ref, o) }); err != nil {
 		return err
 	}
-	return b.API.Delete(ctx, ref, o)
+	return b.recorded(b.API.Delete(ctx, ref, o))
 }
 
 // Patch passes a PATCH of the plan.
 func (b *bounds) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	defer b.run.gate.leave()
 	if err := b.judge(func() error { return b.guard.Patch(ctx, ref, p) }); err != nil {
 		return err
 	}
-	return b.API.Patch(ctx, ref, p)
+	return b.recorded(b.API.Patch(ctx, ref, p))
 }
 
 func (b *bounds) judge(ask func() error) error {
@@ -274,7 +269,15 @@ func (b *bounds) judge(ask func() error) error {
 	defer b.mu.Unlock()
 	err := ask()
 	if refused, ok := errors.AsType[*plan.RefusedError](err); ok {
-		b.surprised(refused.Surprise)
+		b.run.surprised(refused.Surprise)
+	}
+	return err
+}
+
+// recorded ends the run if a write could not be recorded.
+func (b *bounds) recorded(err error) error {
+	if _, ok := errors.AsType[*backup.JournalError](err); ok {
+		b.run.halt(err)
 	}
 	return err
 }

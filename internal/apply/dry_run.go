@@ -27,7 +27,7 @@ func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot
 	for _, target := range result.Plan.Seed.Targets {
 		seen := snap.Find(target.APIVersion, target.Kind, target.Namespace, target.Name)
 		if seen == nil {
-			t.answers = append(t.answers, report.Answer{Object: target, Verb: verbDelete, Untried: "it was not seen, so its uid is not known"})
+			t.answers = append(t.answers, report.Answer{Object: target, Verb: http.MethodDelete, Untried: "it was not seen, so its uid is not known"})
 			continue
 		}
 		t.delete(seen.Ref, deleteOptions(result, policy, seen))
@@ -95,11 +95,11 @@ func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
 
 func (t *attempt) delete(ref object.Ref, o metav1.DeleteOptions) {
 	o.DryRun = []string{metav1.DryRunAll}
-	t.ask(ref, verbDelete, func() error { return t.client.Delete(t.ctx, ref, o) })
+	t.ask(ref, http.MethodDelete, func() error { return t.client.Delete(t.ctx, ref, o) })
 }
 
 func (t *attempt) patch(ref object.Ref, p object.Patch) {
-	t.ask(ref, verbPatch, func() error {
+	t.ask(ref, http.MethodPatch, func() error {
 		return t.client.PatchRaw(t.ctx, ref, "", types.PatchType(p.Type.String()), p.Body(), true)
 	})
 }
@@ -107,7 +107,7 @@ func (t *attempt) patch(ref object.Ref, p object.Patch) {
 // may checks the permission to patch instead of sending a request that is not known yet.
 func (t *attempt) may(ref object.Ref) {
 	const verb = "patch"
-	a := report.Answer{Object: report.RefOf(ref), Verb: verbPatch}
+	a := report.Answer{Object: report.RefOf(ref), Verb: http.MethodPatch}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		a.Refused = err.Error()
@@ -128,7 +128,7 @@ func (t *attempt) take(ref object.Ref, names []string) {
 		return
 	}
 	if err != nil {
-		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: verbPatch, Refused: err.Error()})
+		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPatch, Refused: err.Error()})
 		return
 	}
 	p := object.TakeFinalizers(o, names)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -131,9 +132,9 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 	}
 	for i, w := range r.order {
 		state, why := r.stateOf(w, now[w.write.Object], after[w.write.Object])
-		verb := verbPatch
+		verb := http.MethodPatch
 		if w.write.Deletes {
-			verb = verbDelete
+			verb = http.MethodDelete
 		}
 		out.Writes[i] = report.RunWrite{Object: report.RefOf(w.write.Object), Verb: verb, State: state, Message: why}
 		*out.Summary.Of(state)++
@@ -351,7 +352,3 @@ func (e expectation) changes() bool {
 
 // predicted reports whether the prediction is certain enough for a comparison.
 func (e expectation) predicted() bool { return e.Certainty == report.Sure }
-
-func sortSubjects(list []subject) {
-	slices.SortFunc(list, func(a, b subject) int { return object.Compare(a.ref, b.ref) })
-}

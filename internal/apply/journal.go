@@ -19,12 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// The verbs of intents.
-const (
-	verbDelete = "DELETE"
-	verbPatch  = "PATCH"
-)
-
 // settling is the timeout for finding out the effect of an unanswered request.
 const settling = 10 * time.Second
 
@@ -137,7 +131,7 @@ var errUnanswered = errors.New("the same request was not answered before, and ma
 
 // Delete records and sends a DELETE.
 func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	i := backup.Intent{Object: ref, Verb: verbDelete}
+	i := backup.Intent{Object: ref, Verb: http.MethodDelete}
 	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
 		i.ResourceVersion = *p.ResourceVersion
 	}
@@ -153,7 +147,7 @@ func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.Delete
 
 // Patch records and sends a PATCH.
 func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	i := backup.Intent{Object: ref, Verb: verbPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
+	i := backup.Intent{Object: ref, Verb: http.MethodPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
 	if p.Finalizers != nil {
 		if err := a.keep(ctx, i); err != nil {
 			return err
@@ -183,7 +177,10 @@ func patched(p object.Patch) func(*object.Object) bool {
 
 func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
 	one := request{i.Object, i.Verb, i.ResourceVersion}
-	if a.unanswered(one) {
+	a.mu.Lock()
+	unanswered := a.open[one]
+	a.mu.Unlock()
+	if unanswered {
 		return errUnanswered
 	}
 	outcome, err := a.journal.Do(ctx, i, done, send)
@@ -202,12 +199,6 @@ func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*objec
 		return nil // the answer may be lost; an error would make the caller retry
 	}
 	return err
-}
-
-func (a *journalled) unanswered(r request) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.open[r]
 }
 
 // sentWrite is a sent request with its result.

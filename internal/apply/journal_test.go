@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -91,7 +92,7 @@ func TestJournalSettles(t *testing.T) {
 			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
 			j := newJournal(w, look, func() time.Time { return time.Unix(1, 0) })
 			sent := errors.New("reset")
-			got, err := j.Do(t.Context(), backup.Intent{Object: ref, Verb: verbDelete, ResourceVersion: "7"}, (*object.Object).BeingDeleted,
+			got, err := j.Do(t.Context(), backup.Intent{Object: ref, Verb: http.MethodDelete, ResourceVersion: "7"}, (*object.Object).BeingDeleted,
 				func(context.Context) error { return sent })
 			if got != x.want || !errors.Is(err, sent) {
 				t.Errorf("got %s %v, want %s and the answer itself", got, err, x.want)

@@ -200,23 +200,20 @@ func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present
 		return backup.Refused, err
 	}
 	p := object.TakeFinalizers(o, present)
-	i := backup.Intent{Object: o.Ref, Verb: verbPatch, ResourceVersion: o.ResourceVersion, Body: p.Body()}
+	i := backup.Intent{Object: o.Ref, Verb: http.MethodPatch, ResourceVersion: o.ResourceVersion, Body: p.Body()}
 	write := func(ctx context.Context) error { return t.client.Patch(ctx, o.Ref, p) }
 	if len(p.TakeFinalizers) == 0 {
 		body, err := withoutTokens(raw, present)
 		if err != nil {
 			return backup.Refused, err
 		}
-		i.Verb, i.Body = verbPut, body
+		i.Verb, i.Body = http.MethodPut, body
 		write = func(ctx context.Context) error { return t.client.Finalize(ctx, o.Ref, body) }
 	}
 	outcome, err := t.journal.Do(ctx, i, without(present), write)
 	t.note(sentWrite{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
 	return outcome, err
 }
-
-// verbPut is the verb of the intent that finalizes a namespace.
-const verbPut = "PUT"
 
 // withoutTokens returns a namespace without some of its spec.finalizers, as a body for the
 // subresource finalize.

@@ -277,14 +277,14 @@ func ResultOf(err error) Result {
 func mayFollowOurs(err error, code int) bool {
 	switch code {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
-		return Repeated(err)
+		return repeated(err)
 	default:
 		return false
 	}
 }
 
-// Repeated reports whether a request was sent more than once before this answer.
-func Repeated(err error) bool {
+// repeated reports whether a request was sent more than once before this answer.
+func repeated(err error) bool {
 	_, repeated := errors.AsType[*kube.RepeatedError](err)
 	return repeated
 }

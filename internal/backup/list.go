@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,7 +142,7 @@ func (l *Listed) readUndos() error {
 		intents := map[int]object.Ref{}
 		for i := range b.Journal {
 			switch r := &b.Journal[i]; {
-			case r.Kind == Intended && r.Intent.Verb == verbPost:
+			case r.Kind == Intended && r.Intent.Verb == http.MethodPost:
 				intents[r.Seq] = r.Intent.Object
 				made[r.Intent.Object] = made[r.Intent.Object]
 			case r.Kind == Answered && r.Result.Outcome == Confirmed:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,7 @@ func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, aga
 	for i := range b.Journal {
 		switch r := &b.Journal[i]; r.Kind {
 		case Intended:
-			if r.Intent.Verb == verbPost {
+			if r.Intent.Verb == http.MethodPost {
 				intents[r.Seq] = r.Intent.Object
 			}
 		case Answered:
@@ -101,7 +102,7 @@ func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, aga
 		}
 	}
 	for _, r := range b.Unanswered() {
-		if r.Intent.Verb != verbPost {
+		if r.Intent.Verb != http.MethodPost {
 			continue
 		}
 		uid, err := restoredAs(ctx, client, r.Intent.Object)

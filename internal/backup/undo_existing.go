@@ -31,7 +31,7 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 			out.State, out.Message = report.StepContended, ""
 			return
 		}
-		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
+		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
 		result, err := r.journalled(i, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})
@@ -143,7 +143,7 @@ func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *o
 		}
 		place := s.Object
 		place.UID = there.UID
-		_, err = r.journalled(Intent{Object: place, Verb: verbPatch, ResourceVersion: there.ResourceVersion, Body: patch}, func() (string, error) {
+		_, err = r.journalled(Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: there.ResourceVersion, Body: patch}, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})
 		if err == nil {
@@ -199,7 +199,7 @@ func (r *running) giveManagers(ctx context.Context, s *undo.Step, out *report.Un
 		}
 		place := s.Object
 		place.UID = live.UID
-		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: live.ResourceVersion, Body: patch}
+		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: patch}
 		result, err := r.journalled(i, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})

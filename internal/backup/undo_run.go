@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,12 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-)
-
-// The verbs of intents.
-const (
-	verbPost  = "POST"
-	verbPatch = "PATCH"
 )
 
 // UndoOptions are the options of Undo.Run.
@@ -176,7 +171,7 @@ func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		return
 	}
 	instead := ""
-	result, err := r.journalled(Intent{Object: s.Object, Verb: verbPost, Body: journalBody(s, body)}, func() (string, error) {
+	result, err := r.journalled(Intent{Object: s.Object, Verb: http.MethodPost, Body: journalBody(s, body)}, func() (string, error) {
 		made, err := r.client.Create(ctx, s.Object, body, false)
 		if err == nil {
 			out.UID = made.UID

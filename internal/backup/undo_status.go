@@ -63,7 +63,7 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 		}
 		place := s.Object
 		place.UID = live.UID
-		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: patch.ResourceVersion, Body: patch.Body()}
+		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: patch.ResourceVersion, Body: patch.Body()}
 		result, err := r.journalled(i, func() (string, error) { return "", r.client.Patch(ctx, place, patch) })
 		out.State, out.Message = stateOf(result, report.StepRestored), ""
 		if err == nil {
@@ -151,7 +151,7 @@ func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep
 			out.State, out.Message = report.StepRefused, err.Error()
 			return
 		}
-		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
+		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
 		result, err := r.journalled(i, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "status", types.JSONPatchType, patch, false)
 		})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
@@ -198,7 +199,7 @@ func (w *Writer) Intent(i Intent) (int, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case i.Verb == "DELETE" && (!saved || i.ResourceVersion != "" && i.ResourceVersion != version):
+	case i.Verb == http.MethodDelete && (!saved || i.ResourceVersion != "" && i.ResourceVersion != version):
 		return 0, fmt.Errorf("%s at resourceVersion %q: %w", i.Object, i.ResourceVersion, ErrNotSaved)
 	}
 	seq, err := w.journal.append(&Record{Kind: Intended, Time: i.Time, Intent: i})
