@@ -126,7 +126,7 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 	defer r.mu.Unlock()
 	p := r.result.Plan
 	out := &report.Run{
-		APIVersion: report.APIVersion, Kind: "Run", Source: p.Source, Seed: p.Seed, Digest: p.Digest,
+		Header: report.HeaderOf("Run"), Source: p.Source, Seed: p.Seed, Digest: p.Digest,
 		Bundle: r.backup.writer.Path(), State: report.Complete,
 		Writes: make([]report.RunWrite, len(r.order)), Surprises: r.surprises, Differences: []report.Difference{},
 	}

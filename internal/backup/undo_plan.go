@@ -220,7 +220,7 @@ func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o Un
 // document converts a plan to its report.
 func document(p *undo.Plan, values shownValues) *report.Undo {
 	out := &report.Undo{
-		APIVersion: report.APIVersion, Kind: "Undo",
+		Header: report.HeaderOf("Undo"),
 		Steps: make([]report.UndoStep, len(p.Steps)), Skipped: make([]report.UndoSkip, len(p.Skipped)),
 	}
 	for i := range p.Steps {

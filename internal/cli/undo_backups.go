@@ -91,7 +91,7 @@ func (u *undoing) showList(c *cobra.Command) error {
 		fmt.Fprintln(u.streams.ErrOut, "There are no backups in "+render.Escape(dir)+".")
 		return nil
 	}
-	list := &report.Backups{APIVersion: report.APIVersion, Kind: "Backups", Directory: dir, Backups: make([]report.Backup, len(found))}
+	list := &report.Backups{Header: report.HeaderOf("Backups"), Directory: dir, Backups: make([]report.Backup, len(found))}
 	for i := range found {
 		list.Backups[i] = backupOf(&found[i])
 	}

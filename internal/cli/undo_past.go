@@ -235,7 +235,7 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 // nothing returns the answer without any losses.
 func (k *keeping) nothing() *report.Undo {
 	return &report.Undo{
-		APIVersion: report.APIVersion, Kind: "Undo", Source: k.question.Source,
+		Header: report.HeaderOf("Undo"), Source: k.question.Source,
 		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: past.LostDocument(k.account, k.question), Older: k.older(),
 	}
 }

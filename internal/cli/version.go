@@ -57,7 +57,7 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 
 func thisVersion() *report.Version {
 	v := &report.Version{
-		APIVersion: report.APIVersion, Kind: "Version", Version: version.String(), Rules: report.RulesVersion,
+		Header: report.HeaderOf("Version"), Version: version.String(), Rules: report.RulesVersion,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Measured: []report.MeasuredVersion{}, Shadows: []string{},
 	}
 	for _, m := range release.Measurements() {

@@ -163,7 +163,7 @@ func (s *service) listen(ctx context.Context, address string) (at string, stop f
 // object that is only referenced has a namespace.
 func picture(c *engine.Collector, uids []types.UID, resource func(apiVersion, kind string) (object.Resource, error)) *report.Graph {
 	g := c.Graph()
-	doc := &report.Graph{APIVersion: report.APIVersion, Kind: "Graph", Complete: true}
+	doc := &report.Graph{Header: report.HeaderOf("Graph"), Complete: true}
 	for _, uid := range uids {
 		doc.Roots = append(doc.Roots, report.Ref{UID: uid})
 	}

@@ -39,7 +39,7 @@ func (a *Answer) Document() *report.Diagnosis {
 		}
 	}
 	d := &report.Diagnosis{
-		APIVersion: report.APIVersion, Kind: "Diagnosis", Source: plan.SourceOf(a.Snapshot),
+		Header: report.HeaderOf("Diagnosis"), Source: plan.SourceOf(a.Snapshot),
 		Summary: a.Summary, Findings: a.Findings, Gaps: []report.Gap{},
 	}
 	if d.Findings == nil {

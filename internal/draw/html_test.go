@@ -150,7 +150,7 @@ func TestPlanIsWhole(t *testing.T) {
 	d.Scene.Boxes[1].Look = Look(report.Deleted)
 	d.Graph.Nodes[1].BeingDeleted = true
 	d.Plan = &report.Plan{
-		APIVersion: report.APIVersion, Kind: "Plan", Seed: report.Seed{Verb: "delete", Targets: []report.Ref{ref}},
+		Header: report.HeaderOf("Plan"), Seed: report.Seed{Verb: "delete", Targets: []report.Ref{ref}},
 		Effects: []report.Effect{{Object: ref, Outcome: report.Deleted, Reason: "Requested", Message: "deleted as requested"}},
 		Steps:   []report.Step{{N: 1, Actor: "user", Verb: "DELETE", Object: ref, Reason: "Requested"}},
 		Gaps:    []report.Gap{},

@@ -26,7 +26,7 @@ func clockOf(seconds int64) string {
 func lostWith(n int, seconds int64, name func(int) string) *report.Lost {
 	ns := report.Ref{APIVersion: "v1", Kind: "Namespace", Name: name(0), UID: "ns"}
 	d := &report.Lost{
-		APIVersion: report.APIVersion, Kind: "Lost", Source: report.Source{Type: "cluster", Context: name(0)}, From: instant(-300), To: instant(120),
+		Header: report.HeaderOf("Lost"), Source: report.Source{Type: "cluster", Context: name(0)}, From: instant(-300), To: instant(120),
 		Summary:  report.LostSummary{Deleted: n + 1},
 		Requests: []report.LostRequest{{N: 1, Objects: []report.Ref{ns}, Policy: "Background", At: instant(0), Certain: true, Took: n + 1}},
 		Limits:   []report.HistoryLimit{{APIVersion: "v1", Resource: name(0), From: instant(-100), Why: "Expired: " + name(0)}},

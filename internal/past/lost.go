@@ -36,7 +36,7 @@ type LostQuestion struct {
 // LostDocument returns the answer of the account to the question.
 func LostDocument(a *Account, q LostQuestion) *report.Lost {
 	d := &document{index: indexOf(a, &q), a: a, q: q, picked: story(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
-		APIVersion: report.APIVersion, Kind: "Lost", Source: q.Source, Namespace: q.Namespace,
+		Header: report.HeaderOf("Lost"), Source: q.Source, Namespace: q.Namespace,
 		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
 	}}

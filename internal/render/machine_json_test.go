@@ -146,7 +146,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // TestJSONThatCannotBeWritten: a full disk at any point is an error.
 func TestJSONThatCannotBeWritten(t *testing.T) {
-	doc := &report.Plan{APIVersion: report.APIVersion, Kind: "Plan", Digest: strings.Repeat("x", 200<<10)}
+	doc := &report.Plan{Header: report.HeaderOf("Plan"), Digest: strings.Repeat("x", 200<<10)}
 	for i := range 2000 {
 		doc.Effects = append(doc.Effects, report.Effect{Message: strconv.Itoa(i)})
 	}

@@ -4,13 +4,13 @@ import "github.com/kubectl-gc/kubectl-gc/internal/reason"
 
 // Diagnosis is a list of findings over a whole snapshot.
 type Diagnosis struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Source     Source         `json:"source"`
-	Summary    FindingSummary `json:"summary"`
-	Findings   []Finding      `json:"findings"`
-	Complete   bool           `json:"complete"`
-	Gaps       []Gap          `json:"gaps"`
+	Header
+
+	Source   Source         `json:"source"`
+	Summary  FindingSummary `json:"summary"`
+	Findings []Finding      `json:"findings"`
+	Complete bool           `json:"complete"`
+	Gaps     []Gap          `json:"gaps"`
 }
 
 // FindingSummary counts the objects and references that were examined, and the findings.
@@ -101,10 +101,10 @@ const (
 
 // Checkup is the answer to whether the collector of a cluster works, and why.
 type Checkup struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	Source     Source           `json:"source"`
-	Verdict    CollectorVerdict `json:"verdict"`
+	Header
+
+	Source  Source           `json:"source"`
+	Verdict CollectorVerdict `json:"verdict"`
 	// Reasons are the basis of the verdict, the most severe first.
 	Reasons []CheckupReason `json:"reasons"`
 	// PatienceSeconds is how long the collector may take for its work before that counts as a

@@ -96,69 +96,51 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// typeFields reads and writes the fields apiVersion and kind of a document as a GroupVersionKind.
-type typeFields struct{ apiVersion, kind *string }
+// Header begins every document. (metav1.TypeMeta has its fields in another order.)
+type Header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// HeaderOf returns the header of a document of a kind.
+func HeaderOf(kind string) Header { return Header{APIVersion: APIVersion, Kind: kind} }
+
+// GetObjectKind gives printers the apiVersion and kind.
+func (h *Header) GetObjectKind() schema.ObjectKind { return h }
 
 // SetGroupVersionKind writes both fields.
-func (f typeFields) SetGroupVersionKind(gvk schema.GroupVersionKind) {
-	*f.apiVersion, *f.kind = gvk.ToAPIVersionAndKind()
+func (h *Header) SetGroupVersionKind(gvk schema.GroupVersionKind) {
+	h.APIVersion, h.Kind = gvk.ToAPIVersionAndKind()
 }
 
 // GroupVersionKind reads both fields.
-func (f typeFields) GroupVersionKind() schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(*f.apiVersion, *f.kind)
+func (h *Header) GroupVersionKind() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)
 }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (b *Backups) GetObjectKind() schema.ObjectKind { return typeFields{&b.APIVersion, &b.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (b *Backups) DeepCopyObject() runtime.Object { return deepCopy(b) }
 
-// GetObjectKind gives printers the apiVersion and kind.
-func (p *Plan) GetObjectKind() schema.ObjectKind { return typeFields{&p.APIVersion, &p.Kind} }
-
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (p *Plan) DeepCopyObject() runtime.Object { return deepCopy(p) }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (e *Explanation) GetObjectKind() schema.ObjectKind { return typeFields{&e.APIVersion, &e.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (e *Explanation) DeepCopyObject() runtime.Object { return deepCopy(e) }
 
-// GetObjectKind gives printers the apiVersion and kind.
-func (d *Diagnosis) GetObjectKind() schema.ObjectKind { return typeFields{&d.APIVersion, &d.Kind} }
-
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (d *Diagnosis) DeepCopyObject() runtime.Object { return deepCopy(d) }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (g *Graph) GetObjectKind() schema.ObjectKind { return typeFields{&g.APIVersion, &g.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (g *Graph) DeepCopyObject() runtime.Object { return deepCopy(g) }
 
-// GetObjectKind gives printers the apiVersion and kind.
-func (r *Run) GetObjectKind() schema.ObjectKind { return typeFields{&r.APIVersion, &r.Kind} }
-
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (r *Run) DeepCopyObject() runtime.Object { return deepCopy(r) }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (u *Undo) GetObjectKind() schema.ObjectKind { return typeFields{&u.APIVersion, &u.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (u *Undo) DeepCopyObject() runtime.Object { return deepCopy(u) }
 
-// GetObjectKind gives printers the apiVersion and kind.
-func (r *Risk) GetObjectKind() schema.ObjectKind { return typeFields{&r.APIVersion, &r.Kind} }
-
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (r *Risk) DeepCopyObject() runtime.Object { return deepCopy(r) }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (c *Checkup) GetObjectKind() schema.ObjectKind { return typeFields{&c.APIVersion, &c.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (c *Checkup) DeepCopyObject() runtime.Object { return deepCopy(c) }

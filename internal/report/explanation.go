@@ -26,13 +26,13 @@ const (
 
 // Explanation says why one object stays, is deleted or is stuck.
 type Explanation struct {
-	APIVersion string  `json:"apiVersion"`
-	Kind       string  `json:"kind"`
-	Source     Source  `json:"source"`
-	Object     Ref     `json:"object"`
-	Verdict    Verdict `json:"verdict"`
-	Reason     string  `json:"reason"`
-	Message    string  `json:"message"`
+	Header
+
+	Source  Source  `json:"source"`
+	Object  Ref     `json:"object"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"`
+	Message string  `json:"message"`
 	// Next is the request that the collector would send for the object now, such as "DELETE
 	// Background"; empty if it would send none.
 	Next       string             `json:"next,omitempty"`

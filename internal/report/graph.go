@@ -4,9 +4,9 @@ import "k8s.io/apimachinery/pkg/types"
 
 // Graph is the graph of owners and dependents.
 type Graph struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Source     Source `json:"source"`
+	Header
+
+	Source Source `json:"source"`
 	// Namespace is the namespace that was asked for, with its content; empty for all.
 	Namespace string `json:"namespace,omitempty"`
 	// Roots are the objects that were asked for; empty for the whole graph.

@@ -2,16 +2,15 @@ package report
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // Lost is what was deleted within the history that a server still has, and because of which
 // requests.
 type Lost struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Source     Source `json:"source"`
+	Header
+
+	Source Source `json:"source"`
 	// Namespace limits the answer to a namespace and its content; empty for all. Targets limit it
 	// to objects, which may never have existed.
 	Namespace string `json:"namespace,omitempty"`
@@ -179,9 +178,6 @@ type HistoryLimit struct {
 	// Why has the same form as that of a gap.
 	Why string `json:"why"`
 }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (l *Lost) GetObjectKind() schema.ObjectKind { return typeFields{&l.APIVersion, &l.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (l *Lost) DeepCopyObject() runtime.Object { return deepCopy(l) }

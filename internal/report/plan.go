@@ -26,9 +26,9 @@ func Outcomes() []Outcome { return []Outcome{Deleted, Blocked, Orphaned, Pruned,
 // Plan is the prediction of what a request leads to. Its JSON names an object in full in its
 // effect, and elsewhere by its uid.
 type Plan struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Source     Source `json:"source"`
+	Header
+
+	Source Source `json:"source"`
 	// Rules is "upstream" or "strict".
 	Rules string `json:"rules"`
 	Seed  Seed   `json:"seed"`

@@ -2,9 +2,9 @@ package report
 
 // Risk ranks objects by what a delete of each alone would delete.
 type Risk struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Source     Source `json:"source"`
+	Header
+
+	Source Source `json:"source"`
 	// Policy is that of the deletes: "Background".
 	Policy string `json:"policy"`
 	// Objects is the number of objects that were compared.

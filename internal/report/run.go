@@ -57,10 +57,10 @@ func WriteStates() []WriteState {
 // Run is the result of a plan that was carried out: what the server confirmed, and how the cluster
 // differs from the prediction.
 type Run struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Source     Source `json:"source"`
-	Seed       Seed   `json:"seed"`
+	Header
+
+	Source Source `json:"source"`
+	Seed   Seed   `json:"seed"`
 	// Digest is that of the plan.
 	Digest string `json:"digest"`
 	// Bundle is the directory of backup and journal.

@@ -4,9 +4,9 @@ import "k8s.io/apimachinery/pkg/types"
 
 // Undo is the plan or the result of restoring a backup.
 type Undo struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Source     Source `json:"source"`
+	Header
+
+	Source Source `json:"source"`
 	// Bundle is the directory of the backup. Journal is the directory of the record of this undo;
 	// empty until a request is sent.
 	Bundle  string `json:"backup"`
@@ -205,8 +205,8 @@ type UndoSkip struct {
 
 // Backups are the backups on this machine, the newest first.
 type Backups struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	Header
+
 	// Directory is where they are.
 	Directory string   `json:"directory"`
 	Backups   []Backup `json:"backups"`

@@ -2,7 +2,6 @@ package report
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // RulesVersion is the version of Kubernetes that is simulated unless a cluster is known to be
@@ -11,9 +10,9 @@ const RulesVersion = "v1.37.2"
 
 // Version describes the running program.
 type Version struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Version    string `json:"version"`
+	Header
+
+	Version string `json:"version"`
 	// Rules is the version of Kubernetes that is simulated unless a cluster is known to be older.
 	Rules string `json:"rules"`
 	// Measured are the versions of Kubernetes that answers were measured on, the oldest first.
@@ -39,9 +38,6 @@ type MeasuredVersion struct {
 	States int `json:"states"`
 	Wrong  int `json:"wrong"`
 }
-
-// GetObjectKind gives printers the apiVersion and kind.
-func (v *Version) GetObjectKind() schema.ObjectKind { return typeFields{&v.APIVersion, &v.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (v *Version) DeepCopyObject() runtime.Object { return deepCopy(v) }

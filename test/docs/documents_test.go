@@ -256,7 +256,7 @@ func TestRunAndUndo(t *testing.T) {
 	documents := []runtime.Object{}
 	for _, state := range report.WriteStates() {
 		documents = append(documents, &report.Run{
-			APIVersion: report.APIVersion, Kind: "Run", Source: source, Seed: seed, Digest: digest, Bundle: "b", State: report.Partial, Message: "m",
+			Header: report.HeaderOf("Run"), Source: source, Seed: seed, Digest: digest, Bundle: "b", State: report.Partial, Message: "m",
 			Writes:      []report.RunWrite{{Object: ref, Verb: "DELETE", State: state, Message: "m"}},
 			Surprises:   []report.Surprise{{Object: ref, Verb: "DELETE", Message: "m"}},
 			Pending:     []report.Pending{{Object: ref, Finalizers: []string{"f"}, Dependents: []report.Ref{ref}}},
@@ -267,7 +267,7 @@ func TestRunAndUndo(t *testing.T) {
 		report.StepPlanned, report.StepMade, report.StepRestored, report.StepDiffers, report.StepTaken, report.StepRefused, report.StepContended, report.StepUnknown, report.StepSuperseded, report.StepNotDone,
 	} {
 		documents = append(documents, &report.Undo{
-			APIVersion: report.APIVersion, Kind: "Undo", Source: source, Bundle: "b", Journal: "j", SameCluster: report.ProofClusterUID, Digest: digest, State: report.Complete, Message: "m",
+			Header: report.HeaderOf("Undo"), Source: source, Bundle: "b", Journal: "j", SameCluster: report.ProofClusterUID, Digest: digest, State: report.Complete, Message: "m",
 			Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: ref, UID: "v", References: []report.Ref{ref}, Stripped: []string{"s"}, State: state, Message: "m"}},
 			Skipped: []report.UndoSkip{},
 		})

@@ -87,7 +87,7 @@ func TestColumnsOfFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &report.Diagnosis{Kind: "Diagnosis", Findings: []report.Finding{
+	d := &report.Diagnosis{Header: report.Header{Kind: "Diagnosis"}, Findings: []report.Finding{
 		{Code: "UnderWay", Object: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}},
 		{Code: "SelfBlock", Object: report.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
 	}}
@@ -102,7 +102,7 @@ func TestColumnsOfFindings(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 	out.Reset()
-	if err := k.PrintObj(&report.Diagnosis{Kind: "Diagnosis", Findings: []report.Finding{}}, &out); err != nil || strings.Count(out.String(), "\n") != 1 {
+	if err := k.PrintObj(&report.Diagnosis{Header: report.Header{Kind: "Diagnosis"}, Findings: []report.Finding{}}, &out); err != nil || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("without findings: %q, %v", out.String(), err)
 	}
 }

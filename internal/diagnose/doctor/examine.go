@@ -157,7 +157,7 @@ func (e *examiner) checkup() *report.Checkup {
 		}
 	}
 	c := &report.Checkup{
-		APIVersion: report.APIVersion, Kind: "Checkup", Source: plan.SourceOf(e.now.snap),
+		Header: report.HeaderOf("Checkup"), Source: plan.SourceOf(e.now.snap),
 		PatienceSeconds: e.options.Patience, Graph: e.comparison,
 		Summary: e.summary, Findings: append([]report.Finding{}, e.findings...), Gaps: []report.Gap{},
 	}

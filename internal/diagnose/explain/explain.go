@@ -56,7 +56,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	q := &question{snap: snap, target: target, around: o.Health}
 	q.collector = plan.Start(snap, engine.Upstream)
 	e := &report.Explanation{
-		APIVersion: report.APIVersion, Kind: "Explanation", Source: plan.SourceOf(snap), Object: report.RefOf(target.Ref),
+		Header: report.HeaderOf("Explanation"), Source: plan.SourceOf(snap), Object: report.RefOf(target.Ref),
 		Owners: []report.OwnerFinding{}, Dependents: []report.DependentFinding{}, Finalizers: []report.FinalizerFinding{},
 		Chain: []report.ChainLink{}, TakenBy: []report.Taker{}, Remedies: []report.Remedy{}, Gaps: []report.Gap{},
 	}

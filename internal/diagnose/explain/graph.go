@@ -41,7 +41,7 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 		return nil, err
 	}
 	doc := &report.Graph{
-		APIVersion: report.APIVersion, Kind: "Graph", Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []report.Ref{},
+		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []report.Ref{},
 		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
 	}
 	for _, ref := range o.Roots {

@@ -37,7 +37,7 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 	collector := plan.Start(snap, engine.Upstream)
 	r := &ranking{snap: snap, options: o, reach: reach.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
 	doc := &report.Risk{
-		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),
+		Header: report.HeaderOf("Risk"), Source: plan.SourceOf(snap), Policy: engine.Background.String(),
 		Items: []report.RiskItem{}, Gaps: []report.Gap{},
 	}
 	candidates := r.candidates()
