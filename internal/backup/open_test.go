@@ -188,7 +188,7 @@ func TestManifestIsPartOfTheChain(t *testing.T) {
 		{`"file": "00000001.json"`, `"file": "../../x/00000001.json"`, `manifest.json: v1 Pod shop/a is in file "../../x/00000001.json", want "00000001.json"`},
 		{`"action": "deleted"`, `"action": "renamed"`, `manifest.json: v1 Pod shop/a has the unknown action "renamed"`},
 		{`"restorable": false`, `"restorable": true`, "manifest.json: v1 Secret shop/s says restorable and why it is not"},
-		{`{`, `[`, "manifest.json: it is no manifest: [ in the place of {"},
+		{`{`, `[`, "manifest.json: it is not a manifest: [ instead of {"},
 	} {
 		bad := bytes.Replace(text, []byte(c[0]), []byte(c[1]), 1)
 		if bytes.Equal(bad, text) {

@@ -56,15 +56,9 @@ func nextText(s Style, c *cause) string {
 }
 
 func findingTable(s Style, findings []report.Finding) *table {
-	_, several := namespaces(findings, func(f *report.Finding) report.Ref { return f.Object })
-	if !several && findings[0].Object.Namespace != "" {
-		several = true
-	}
-	references := slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Reference != nil })
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
-	t := &table{headers: findingRow(several, references, s.Wide,
-		"SEVERITY", "CODE", "NAMESPACE", "OBJECT", "REFERENCE", "UID", "EVIDENCE", "REMEDY", "MESSAGE")}
+	t := &table{headers: []string{"SEVERITY", "CODE", "NAMESPACE", "OBJECT", "REFERENCE", "UID", "EVIDENCE", "REMEDY", "MESSAGE"}}
 	for i := range sorted {
 		f := &sorted[i]
 		reference := ""
@@ -75,27 +69,15 @@ func findingTable(s Style, findings []report.Finding) *table {
 		if f.Remedy != "" && !s.Wide {
 			message = strings.TrimLeft(message+s.pick(" → ", " -> ")+s.text(f.Remedy), " ")
 		}
-		t.add(severityColour(f.Severity), findingRow(several, references, s.Wide,
+		t.add(severityColour(f.Severity),
 			s.text(string(f.Severity)), s.text(f.Code), s.text(f.Object.Namespace), s.name(f.Object), reference,
-			s.text(string(f.Object.UID)), s.text(f.Evidence), s.text(f.Remedy), message)...)
+			s.text(string(f.Object.UID)), s.text(f.Evidence), s.text(f.Remedy), message)
 	}
+	_, several := namespaces(findings, func(f *report.Finding) report.Ref { return f.Object })
+	t.dropUnless(several || findings[0].Object.Namespace != "", "NAMESPACE")
+	t.dropUnless(slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Reference != nil }), "REFERENCE")
+	t.dropUnless(s.Wide, "UID", "EVIDENCE", "REMEDY")
 	return t
-}
-
-// findingRow leaves out columns without content.
-func findingRow(several, references, wide bool, severity, code, namespace, object, reference, uid, evidence, remedy, message string) []string {
-	row := append(make([]string, 0, 9), severity, code)
-	if several {
-		row = append(row, namespace)
-	}
-	row = append(row, object)
-	if references {
-		row = append(row, reference)
-	}
-	if wide {
-		row = append(row, uid, evidence, remedy)
-	}
-	return append(row, message)
 }
 
 // severityRank returns the rank for sorting, the most severe first and unknown ones last.

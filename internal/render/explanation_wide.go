@@ -151,22 +151,16 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 		shown = shown[:manyDependents]
 	}
 	w.section(sentenceCase(plural(len(dependents), "dependent")))
-	_, several := namespaces(shown, func(d *report.DependentFinding) report.Ref { return d.Ref })
-	t := &table{headers: []string{"OBJECT", "BLOCKS", "STATE"}, indent: 2}
-	if several {
-		t.headers = []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}
-	}
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}, indent: 2}
 	for _, d := range shown {
 		blocks := "no"
 		if d.Blocking {
 			blocks = "yes"
 		}
-		row := []string{s.name(d.Ref), blocks, s.text(d.State)}
-		if several {
-			row = slices.Insert(row, 0, s.text(d.Ref.Namespace))
-		}
-		t.add("", row...)
+		t.add("", s.text(d.Ref.Namespace), s.name(d.Ref), blocks, s.text(d.State))
 	}
+	_, several := namespaces(shown, func(d *report.DependentFinding) report.Ref { return d.Ref })
+	t.dropUnless(several, "NAMESPACE")
 	w.table(t)
 	if left := len(dependents) - len(shown); left > 0 {
 		w.line("  and ", strconv.Itoa(left), " more")

@@ -304,8 +304,7 @@ func (w *writer) losses(l *lostLook, title string, list []*report.Loss) {
 
 // lossTable returns a table with a row for each loss.
 func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
-	_, several := namespaces(list, func(x **report.Loss) report.Ref { return (*x).Object })
-	t := &table{headers: lossRow(s, several, "NAMESPACE", "OBJECT", "DELETED", "GONE", "WHY")}
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "DELETED", "GONE", "WHY"}}
 	for _, x := range list {
 		gone, colour := "", red
 		switch {
@@ -316,23 +315,12 @@ func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
 		default:
 			gone, colour = "stays", blue
 		}
-		row := lossRow(s, several, s.text(x.Object.Namespace), s.name(x.Object), clockText(s, l, x.Began), gone, lossWhy(s, x))
-		t.add(colour, row...)
+		t.add(colour, s.text(x.Object.Namespace), s.name(x.Object), clockText(s, l, x.Began), gone, lossWhy(s, x))
 	}
+	_, several := namespaces(list, func(x **report.Loss) report.Ref { return (*x).Object })
+	t.dropUnless(several, "NAMESPACE")
+	t.dropUnless(s.Wide, "DELETED")
 	return t
-}
-
-// lossRow leaves out columns that are not needed.
-func lossRow(s Style, several bool, namespace, name, began, gone, why string) []string {
-	var row []string
-	if several {
-		row = append(row, namespace)
-	}
-	row = append(row, name)
-	if s.Wide {
-		row = append(row, began)
-	}
-	return append(row, gone, why)
 }
 
 // lossWhy returns the cause of a loss, with alternatives.

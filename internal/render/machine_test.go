@@ -50,7 +50,7 @@ func printWith(t *testing.T, format string, doc runtime.Object) string {
 func TestMachineOutputIsWhole(t *testing.T) {
 	for _, name := range []string{"web", "a\nb\u202e\x1b", "\x7f\u0080\u0085\u009f\ufeff\ufffe\uffff\U0001fffe", strings.Repeat("long-", 100)} {
 		doc := &report.Plan{
-			Header: report.HeaderOf("Plan"),
+			Header:  report.HeaderOf("Plan"),
 			Effects: []report.Effect{{Object: hostileRef("Pod", name), Outcome: report.Deleted}},
 			Steps:   []report.Step{{N: 1, Object: hostileRef("Pod", name)}},
 		}

@@ -99,18 +99,10 @@ func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	if len(rows) == 0 {
 		return
 	}
-	_, several := namespaces(caused, func(e *report.Effect) report.Ref { return e.Object })
-	t := &table{headers: dataRow{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}.cells(several)}
-	shown := rows
-	if !m.style.Wide {
-		shown = rows[:min(len(rows), manyDataRows)]
-	}
-	for _, r := range shown {
-		t.add("", r.cells(several)...)
-	}
+	t := dataTable(m.style, rows, caused)
 	m.paragraph("**Data**" + dataTitle(caused))
 	m.table(t)
-	if left := len(rows) - len(shown); left > 0 {
+	if left := len(rows) - len(t.rows); left > 0 {
 		m.paragraph("and " + plural(left, "more line") + " of data")
 	}
 }

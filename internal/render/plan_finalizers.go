@@ -163,11 +163,7 @@ func keeper(s Style, f report.PlannedFinalizer) string {
 const manyRefusals = 3
 
 func refusalTable(s Style, list []report.Refusal) *table {
-	_, several := namespaces(list, func(r *report.Refusal) report.Ref { return r.Object })
-	t := &table{headers: []string{"OBJECT", "FINALIZER", "WHY", "LIFTED BY"}}
-	if several {
-		t.headers = append([]string{"NAMESPACE"}, t.headers...)
-	}
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "FINALIZER", "WHY", "LIFTED BY"}}
 	shown := list
 	if !s.Wide {
 		shown = list[:min(len(list), manyRefusals)]
@@ -177,12 +173,10 @@ func refusalTable(s Style, list []report.Refusal) *table {
 		if r.LiftedBy != "" {
 			lift = s.text(r.LiftedBy)
 		}
-		row := []string{s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), lift}
-		if several {
-			row = append([]string{s.text(r.Object.Namespace)}, row...)
-		}
-		t.add(outcomeColour(report.Blocked), row...)
+		t.add(outcomeColour(report.Blocked), s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), lift)
 	}
+	_, several := namespaces(list, func(r *report.Refusal) report.Ref { return r.Object })
+	t.dropUnless(several, "NAMESPACE")
 	if left := len(list) - len(shown); left > 0 {
 		row := make([]string, len(t.headers))
 		row[0] = "and " + strconv.Itoa(left) + " more"

@@ -66,7 +66,6 @@ func (t tally) byKind() tally {
 // countTable counts effects by kind, namespace and outcome. Outcomes that do not occur have no
 // column, nor has a common namespace. A narrow table with too many rows sums the namespaces.
 func countTable(s Style, effects []report.Effect) *table {
-	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
 	counts := tally{}
 	for i := range effects {
 		e := &effects[i]
@@ -83,25 +82,20 @@ func countTable(s Style, effects []report.Effect) *table {
 		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.namespace, b.namespace))
 	})
 	outcomes := outcomesOf(effects)
-	t := &table{headers: countRow(several, "KIND", "NAMESPACE")}
+	t := &table{headers: []string{"KIND", "NAMESPACE"}}
 	for _, o := range outcomes {
 		t.headers = append(t.headers, s.text(strings.ToUpper(string(o))))
 	}
 	for _, at := range rows {
-		row := countRow(several, s.text(at.kind), s.text(at.namespace))
+		row := []string{s.text(at.kind), s.text(at.namespace)}
 		for _, o := range outcomes {
 			row = append(row, strconv.Itoa(counts[at][o]))
 		}
 		t.add("", row...)
 	}
+	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	t.dropUnless(several, "NAMESPACE")
 	return t
-}
-
-func countRow(several bool, kind, namespace string) []string {
-	if several {
-		return []string{kind, namespace}
-	}
-	return []string{kind}
 }
 
 // outcomesOf returns the outcomes that occur. Effects must be sorted by outcome.
@@ -129,24 +123,16 @@ func dataTitle(effects []report.Effect) string {
 // data writes the data that is or may be deleted: claims and volumes with the outcome of their
 // storage, Secrets, and custom resources.
 func (w *writer) data(p *report.Plan, effects []report.Effect) {
-	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
 	rows := dataRows(w.style, p, effects)
 	if len(rows) == 0 {
 		return
 	}
-	t := &table{headers: dataRow{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}.cells(several)}
-	shown := rows
-	if !w.style.Wide {
-		shown = rows[:min(len(rows), manyDataRows)]
-	}
-	for _, r := range shown {
-		t.add(outcomeColour(report.Outcome(r.outcome)), r.cells(several)...)
-	}
+	t := dataTable(w.style, rows, effects)
 	w.line()
 	w.prose(w.style.paint(bold, "Data")+dataTitle(effects), 2)
 	w.line()
 	w.table(t)
-	if left := len(rows) - len(shown); left > 0 {
+	if left := len(rows) - len(t.rows); left > 0 {
 		w.line()
 		w.prose(plural(left, "more line")+" of data: -o wide has them all.", 2)
 	}
@@ -155,11 +141,18 @@ func (w *writer) data(p *report.Plan, effects []report.Effect) {
 // dataRow is a row of data with escaped texts.
 type dataRow struct{ outcome, namespace, data, detail string }
 
-func (r dataRow) cells(several bool) []string {
-	if several {
-		return []string{r.outcome, r.namespace, r.data, r.detail}
+// dataTable returns a table of the first rows, or of all if the output is wide.
+func dataTable(s Style, rows []dataRow, effects []report.Effect) *table {
+	if !s.Wide {
+		rows = rows[:min(len(rows), manyDataRows)]
 	}
-	return []string{r.outcome, r.data, r.detail}
+	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}}
+	for _, r := range rows {
+		t.add(outcomeColour(report.Outcome(r.outcome)), r.outcome, r.namespace, r.data, r.detail)
+	}
+	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	t.dropUnless(several, "NAMESPACE")
+	return t
 }
 
 // dataRows returns a row for each claim and volume, then for the Secrets of each namespace and

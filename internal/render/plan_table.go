@@ -122,29 +122,18 @@ func seedText(s Style, seed report.Seed) string {
 }
 
 func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
-	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
-	// One namespace is in the headline, unless the headline names another.
-	if !several && len(p.Seed.Targets) > 0 {
-		several = effects[0].Object.Namespace != p.Seed.Targets[0].Namespace
-	}
-	t := &table{headers: []string{"OUTCOME"}}
-	if several || len(p.Seed.Targets) == 0 {
-		t.headers = append(t.headers, "NAMESPACE")
-	}
-	t.headers = append(t.headers, "OBJECT")
-	t.headers = append(t.headers, "WHY")
+	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHY"}}
 	for _, e := range effects {
 		outcome := s.text(string(e.Outcome))
 		if e.DependsOnTiming {
 			outcome += s.star()
 		}
-		row := []string{outcome}
-		if t.headers[1] == "NAMESPACE" {
-			row = append(row, s.text(e.Object.Namespace))
-		}
-		row = append(row, s.name(e.Object), why(s, e))
-		t.add(outcomeColour(e.Outcome), row...)
+		t.add(outcomeColour(e.Outcome), outcome, s.text(e.Object.Namespace), s.name(e.Object), why(s, e))
 	}
+	// One namespace is in the headline, unless the headline names another.
+	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	named := len(p.Seed.Targets) > 0 && effects[0].Object.Namespace == p.Seed.Targets[0].Namespace
+	t.dropUnless(several || !named, "NAMESPACE")
 	return t
 }
 
@@ -228,18 +217,12 @@ func stuckText(s Style, x *report.Stuck) string {
 }
 
 func stuckTable(s Style, stuck []report.Stuck) *table {
-	_, several := namespaces(stuck, func(x *report.Stuck) report.Ref { return x.Object })
-	t := &table{headers: []string{"OBJECT", "WHY"}}
-	if several {
-		t.headers = []string{"NAMESPACE", "OBJECT", "WHY"}
-	}
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "WHY"}}
 	for _, x := range stuck {
-		row := []string{s.name(x.Object), stuckText(s, &x)}
-		if several {
-			row = slices.Insert(row, 0, s.text(x.Object.Namespace))
-		}
-		t.add("", row...)
+		t.add("", s.text(x.Object.Namespace), s.name(x.Object), stuckText(s, &x))
 	}
+	_, several := namespaces(stuck, func(x *report.Stuck) report.Ref { return x.Object })
+	t.dropUnless(several, "NAMESPACE")
 	return t
 }
 
@@ -269,40 +252,24 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 }
 
 func stepTable(s Style, steps []report.Step) *table {
-	_, several := namespaces(steps, func(x *report.Step) report.Ref { return x.Object })
+	t := &table{headers: []string{"N", "CAUSE", "ACTOR", "VERB", "NAMESPACE", "OBJECT", "POLICY", "UID", "PATCH", "REASON"}}
 	policies := false
 	for i := range steps {
-		policies = policies || steps[i].Policy != ""
-	}
-	t := &table{headers: stepRow(several, policies, s.Wide,
-		"N", "CAUSE", "ACTOR", "VERB", "NAMESPACE", "OBJECT", "POLICY", "UID", "PATCH", "REASON")}
-	for i := range steps {
 		x := &steps[i]
+		policies = policies || x.Policy != ""
 		cause := ""
 		if x.Cause != 0 {
 			cause = s.pick("←", "<-") + strconv.Itoa(x.Cause)
 		}
-		t.add("", stepRow(several, policies, s.Wide,
+		t.add("",
 			strconv.Itoa(x.N), cause, s.text(x.Actor), stepVerb(s, x), s.text(x.Object.Namespace), stepObject(s, x),
-			s.text(x.Policy), s.text(string(x.Object.UID)), s.text(x.Patch), stepReason(s, x))...)
+			s.text(x.Policy), s.text(string(x.Object.UID)), s.text(x.Patch), stepReason(s, x))
 	}
+	_, several := namespaces(steps, func(x *report.Step) report.Ref { return x.Object })
+	t.dropUnless(several, "NAMESPACE")
+	t.dropUnless(policies, "POLICY")
+	t.dropUnless(s.Wide, "UID", "PATCH")
 	return t
-}
-
-// stepRow leaves out columns without content.
-func stepRow(several, policies, wide bool, n, cause, actor, verb, namespace, object, policy, uid, patch, reason string) []string {
-	row := append(make([]string, 0, 10), n, cause, actor, verb)
-	if several {
-		row = append(row, namespace)
-	}
-	row = append(row, object)
-	if policies {
-		row = append(row, policy)
-	}
-	if wide {
-		row = append(row, uid, patch)
-	}
-	return append(row, reason)
 }
 
 // stepVerb returns the verb, with the status of a failed request.

@@ -147,23 +147,15 @@ func isNoise(k report.KindCount) bool {
 }
 
 func riskTable(s Style, items []report.RiskItem) *table {
-	_, several := namespaces(items, func(i *report.RiskItem) report.Ref { return i.Object })
-	several = several || items[0].Object.Namespace != ""
-	t := &table{headers: []string{"OBJECT", "TAKES", "DATA", "WORKLOADS", "REST", "KINDS"}}
-	if several {
-		t.headers = slices.Insert(t.headers, 0, "NAMESPACE")
-	}
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "TAKES", "DATA", "WORKLOADS", "REST", "KINDS"}}
 	for i := range items {
 		item := &items[i]
-		row := []string{
-			s.name(item.Object), strconv.Itoa(item.Takes.Objects), strconv.Itoa(item.Takes.Data),
-			strconv.Itoa(item.Takes.Workloads), strconv.Itoa(item.Takes.Rest), s.kinds(item),
-		}
-		if several {
-			row = slices.Insert(row, 0, s.text(item.Object.Namespace))
-		}
-		t.add("", row...)
+		t.add("",
+			s.text(item.Object.Namespace), s.name(item.Object), strconv.Itoa(item.Takes.Objects), strconv.Itoa(item.Takes.Data),
+			strconv.Itoa(item.Takes.Workloads), strconv.Itoa(item.Takes.Rest), s.kinds(item))
 	}
+	_, several := namespaces(items, func(i *report.RiskItem) report.Ref { return i.Object })
+	t.dropUnless(several || items[0].Object.Namespace != "", "NAMESPACE")
 	return t
 }
 

@@ -64,6 +64,20 @@ func (t *table) add(colour string, cells ...string) {
 	t.rows = append(t.rows, row{cells: cells, colour: colour})
 }
 
+// dropUnless removes columns by their headers, unless they are shown.
+func (t *table) dropUnless(shown bool, headers ...string) {
+	if shown {
+		return
+	}
+	for _, h := range headers {
+		i := slices.Index(t.headers, h)
+		t.headers = slices.Delete(t.headers, i, i+1)
+		for j := range t.rows {
+			t.rows[j].cells = slices.Delete(t.rows[j].cells, i, i+1)
+		}
+	}
+}
+
 // first keeps the first most rows and counts the others, unless the output is wide.
 func (t *table) first(most int, s Style) *table {
 	if left := len(t.rows) - most; !s.Wide && left > 1 {

@@ -205,8 +205,7 @@ func undoObjects(u *report.Undo) int {
 }
 
 func undoTable(s Style, u *report.Undo) *table {
-	_, several := namespaces(u.Steps, func(x *report.UndoStep) report.Ref { return x.Object })
-	t := &table{headers: undoRow(several, "N", "DO", "NAMESPACE", "OBJECT", "OWNERS", "RESULT")}
+	t := &table{headers: []string{"N", "DO", "NAMESPACE", "OBJECT", "OWNERS", "RESULT"}}
 	for i := range u.Steps {
 		x := &u.Steps[i]
 		text := stepWords[x.State]
@@ -216,8 +215,10 @@ func undoTable(s Style, u *report.Undo) *table {
 		if x.State == report.StepPlanned {
 			text = "pending"
 		}
-		t.add("", undoRow(several, strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)...)
+		t.add("", strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)
 	}
+	_, several := namespaces(u.Steps, func(x *report.UndoStep) report.Ref { return x.Object })
+	t.dropUnless(several, "NAMESPACE")
 	// Messages of a server are long: if one does not fit into its row, it is written below.
 	widths := t.widths(s)
 	room := s.limit() - offset(widths, len(widths)-1)
@@ -235,20 +236,8 @@ func undoTable(s Style, u *report.Undo) *table {
 	return t
 }
 
-func undoRow(several bool, n, verb, namespace, name, owners, became string) []string {
-	row := []string{n, verb}
-	if several {
-		row = append(row, namespace)
-	}
-	return append(row, name, owners, became)
-}
-
 func skipTable(s Style, list []report.UndoSkip) *table {
-	_, several := namespaces(list, func(x *report.UndoSkip) report.Ref { return x.Object })
-	t := &table{headers: []string{"OBJECT", "WHY"}}
-	if several {
-		t.headers = []string{"NAMESPACE", "OBJECT", "WHY"}
-	}
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "WHY"}}
 	for i := 0; i < len(list); {
 		x := &list[i]
 		alike := 1
@@ -262,13 +251,11 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 		if alike > 1 {
 			name += " and " + strconv.Itoa(alike-1) + " more"
 		}
-		row := []string{name, s.text(x.Message)}
-		if several {
-			row = append([]string{s.text(x.Object.Namespace)}, row...)
-		}
-		t.add("", row...)
+		t.add("", s.text(x.Object.Namespace), name, s.text(x.Message))
 		i += alike
 	}
+	_, several := namespaces(list, func(x *report.UndoSkip) report.Ref { return x.Object })
+	t.dropUnless(several, "NAMESPACE")
 	return t
 }
 
