@@ -93,31 +93,6 @@ func (d *Deleters) stands() standing {
 	return d.standing
 }
 
-// coverage is the coverage of the feed.
-type coverage struct{ d *Deleters }
-
-func (c coverage) world() *world {
-	return &world{ctx: c.d.ctx, client: c.d.client, feed: c.d.feed, store: c.d.store}
-}
-
-// Covers reports whether everything of a resource is known.
-func (c coverage) Covers(r object.Resource, namespace string) bool {
-	return c.world().Covers(r, namespace)
-}
-
-// Why says why not everything is known.
-func (c coverage) Why(r object.Resource, namespace string) string {
-	return c.world().Why(r, namespace)
-}
-
-// Undiscovered lists the API versions whose resources are unknown.
-func (c coverage) Undiscovered() []object.Undiscovered { return c.world().Undiscovered() }
-
-// Unserved reports whether a resource is announced but not served.
-func (c coverage) Unserved(r object.Resource, namespace string) bool {
-	return c.world().Unserved(r, namespace)
-}
-
 // redefined signals that the served kinds may have changed.
 func (d *Deleters) redefined() {
 	select {

@@ -131,8 +131,8 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 			d.mu.Lock()
 			d.feed = f
 			d.mu.Unlock()
-			d.employ(o)
 			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, asked: map[asked]struct{}{}, observes: d.others.manager != nil}
+			d.employ(o, w)
 			close(followed)
 			beside.Go(func() { d.act(w) })
 			beside.Go(d.followKinds)
@@ -142,8 +142,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 }
 
 // employ chooses the controllers, in their order of action in a plan.
-func (d *Deleters) employ(o Options) {
-	coverage := coverage{d}
+func (d *Deleters) employ(o Options, coverage controllers.Coverage) {
 	if o.Protection || d.others.manager != nil {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
 	}

@@ -107,7 +107,7 @@ func (d *Deleters) unshown(ref object.Ref) string {
 	if err != nil {
 		return "."
 	}
-	w := coverage{d}.world()
+	w := &world{ctx: d.ctx, client: d.client, feed: d.feed, store: d.store}
 	if _, never := w.unwatched(r.GroupResource()); never {
 		return ". The garbage collector does not watch " + r.GroupResource().String() + ", so it never collects them."
 	}
