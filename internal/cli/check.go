@@ -9,7 +9,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -21,11 +20,10 @@ import (
 
 func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from            = source.New(config)
-		out             = output.Output{Own: output.MarkdownFormat}
-		in              source.Namespaces
-		without         string
-		requireComplete bool
+		from    = source.New(config)
+		out     = output.Output{Own: output.MarkdownFormat}
+		in      source.Namespaces
+		without string
 	)
 	c := &cobra.Command{
 		Use:   "check [-n NAMESPACE | -A] [--from DUMP]",
@@ -70,7 +68,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err := out.Show(c, streams.Out, d, output.As(render.DiagnosisTable, d), output.Markdown(render.DiagnosisMarkdown, d)); err != nil {
 				return err
 			}
-			return exit.Verdict(d.Summary.Errors > 0, requireComplete, d.Complete)
+			return out.Verdict(d.Summary.Errors > 0, d.Complete)
 		},
 	}
 	from.AddFlags(c.Flags())
@@ -79,7 +77,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f := c.Flags()
 	in.AddFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
 	f.StringVar(&without, "without-version", "", "Check as if a version of a resource were not served, as in databases.example.com/v1beta1.")
-	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
+	out.AddCompleteFlag(f, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	usage.Unlist(f, "require-complete")
 	return c
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -34,11 +33,10 @@ type collection struct {
 	writing    writing.Writing
 	namespaces source.Namespaces
 	// only are the namespaces to collect in; empty for all.
-	only            []string
-	rules, to       string
-	steps, reads    bool
-	patience        time.Duration
-	requireComplete bool
+	only         []string
+	rules, to    string
+	steps, reads bool
+	patience     time.Duration
 }
 
 func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -101,7 +99,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
 	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
 	usage.Unlist(f, "reads", "steps", "patience")
-	f.BoolVar(&l.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
+	l.output.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
 	return c
 }
 
@@ -144,7 +142,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if met != nil {
 		return met
 	}
-	if err := exit.UnlessComplete(l.requireComplete, result.Plan.Complete); err != nil {
+	if err := l.output.UnlessComplete(result.Plan.Complete); err != nil {
 		return err
 	}
 	if writes {
@@ -211,7 +209,7 @@ func (l *collection) keeper() plan.Keeper {
 // collect asks for confirmation and executes the plan.
 func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	err := l.writing.Sure(c, args, l.streams, writing.Proposal{
-		Verb: "collect garbage", Rehearse: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps, RequireComplete: l.requireComplete,
+		Verb: "collect garbage", Rehearse: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps,
 	})
 	if err != nil {
 		return err

@@ -28,17 +28,16 @@ import (
 
 // deletion is the command delete, and dry-run delete, which ends before the confirmation.
 type deletion struct {
-	streams         genericiooptions.IOStreams
-	source          source.Source
-	targets         targets.Targets
-	output          output.Output
-	writing         writing.Writing
-	asked           deleteRequest
-	steps, reads    bool
-	explore         int
-	exploreSeed     uint64
-	failOn          failOn
-	requireComplete bool
+	streams      genericiooptions.IOStreams
+	source       source.Source
+	targets      targets.Targets
+	output       output.Output
+	writing      writing.Writing
+	asked        deleteRequest
+	steps, reads bool
+	explore      int
+	exploreSeed  uint64
+	failOn       failOn
 
 	wait           bool
 	timeout, stall time.Duration
@@ -106,7 +105,7 @@ func (d *deletion) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
 	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
 	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage+" Nothing is deleted then.")
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
+	d.output.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
 	usage.Unlist(f, "reads", "explore", "seed")
 }
 
@@ -124,7 +123,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	}
 	d.noteDeleted(w, result.Plan)
 	err = d.writing.Sure(c, args, d.streams, writing.Proposal{
-		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps, RequireComplete: d.requireComplete,
+		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps,
 		FailOn: d.failOn.verdict,
 		Rehearse: func() ([]report.Answer, error) {
 			return apply.TryDelete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy)

@@ -22,7 +22,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
@@ -38,14 +37,13 @@ const defaultPatience = 20 * time.Minute
 
 // doctorCommand is the command doctor.
 type doctorCommand struct {
-	streams         genericiooptions.IOStreams
-	source          source.Source
-	output          output.Output
-	graph           beliefs
-	before          []string
-	beforeAt        string
-	patience        time.Duration
-	requireComplete bool
+	streams  genericiooptions.IOStreams
+	source   source.Source
+	output   output.Output
+	graph    beliefs
+	before   []string
+	beforeAt string
+	patience time.Duration
 }
 
 func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -83,7 +81,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d.source.AddAtFlag(f)
 	f.StringVar(&d.beforeAt, "before-at", "", "When the dump of --before was taken, if it does not say so itself.")
 	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the garbage collector may leave work undone.")
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when not everything could be looked at.")
+	d.output.AddCompleteFlag(f, "Exit with 4 when not everything could be looked at.")
 	usage.Unlist(f, "before-at", "require-complete", "graph-ca-file", "graph-token-file")
 	return c
 }
@@ -99,7 +97,7 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 	if err := d.output.Show(c, d.streams.Out, checkup, output.As(render.CheckupText, checkup)); err != nil {
 		return err
 	}
-	return exit.Verdict(checkup.Summary.Errors > 0, d.requireComplete, checkup.Complete)
+	return d.output.Verdict(checkup.Summary.Errors > 0, checkup.Complete)
 }
 
 func (d *doctorCommand) check(c *cobra.Command) error {

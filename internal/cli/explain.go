@@ -11,7 +11,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -29,12 +28,11 @@ import (
 
 // explanation is the command explain.
 type explanation struct {
-	streams         genericiooptions.IOStreams
-	source          source.Source
-	targets         targets.Targets
-	output          output.Output
-	options         explain.Options
-	requireComplete bool
+	streams genericiooptions.IOStreams
+	source  source.Source
+	targets targets.Targets
+	output  output.Output
+	options explain.Options
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -74,7 +72,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	k.source.AddAtFlag(f)
 	f.BoolVar(&k.options.AllPolicies, "all-policies", false,
 		"Of the deletes that would take it, list those under every policy, not only under the mildest that takes it.")
-	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
+	k.output.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read.")
 	usage.Unlist(f, "all", "require-complete")
 	return c
 }
@@ -161,7 +159,7 @@ func (k *explanation) print(c *cobra.Command, w source.World, e *report.Explanat
 	if err != nil {
 		return err
 	}
-	return exit.UnlessComplete(k.requireComplete, e.Complete)
+	return k.output.UnlessComplete(e.Complete)
 }
 
 // manyEvents is the number of events that an explanation shows.
@@ -251,5 +249,5 @@ func (k *explanation) printGone(c *cobra.Command, d *report.Lost) error {
 	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d)); err != nil {
 		return err
 	}
-	return exit.UnlessComplete(k.requireComplete, d.Complete)
+	return k.output.UnlessComplete(d.Complete)
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -33,7 +32,6 @@ type graphCommand struct {
 	owners, dependents, whole bool
 	depth                     int
 	upstream                  bool
-	requireComplete           bool
 	// cluster is the client of the cluster that was read, seen its snapshot; cluster is nil for a
 	// dump.
 	cluster *kube.Client
@@ -85,7 +83,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
 	g.source.AddAtFlag(f)
-	f.BoolVar(&g.requireComplete, "require-complete", false, "Exit with 4 when the graph depends on something that could not be read.")
+	g.output.AddCompleteFlag(f, "Exit with 4 when the graph depends on something that could not be read.")
 	usage.Unlist(f, "all", "at", "upstream", "require-complete")
 	return c
 }
@@ -118,7 +116,7 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	if err := g.show(c, doc); err != nil {
 		return err
 	}
-	return exit.UnlessComplete(g.requireComplete, doc.Complete)
+	return g.output.UnlessComplete(doc.Complete)
 }
 
 // directions returns the directions to follow from an object. With --upstream, it is both.

@@ -15,7 +15,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -30,9 +29,8 @@ import (
 // losing is the command lost.
 type losing struct {
 	lookBack
-	source          source.Source
-	output          output.Output
-	requireComplete bool
+	source source.Source
+	output output.Output
 }
 
 func newLost(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -80,7 +78,7 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	k.output.AddSortFlag(f)
 	k.lookBack.addFlags(f)
 	k.audit.addFlag(f)
-	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something could not be read, or less is remembered than was asked for.")
+	k.output.AddCompleteFlag(f, "Exit with 4 when something could not be read, or less is remembered than was asked for.")
 	k.source.AddRecordFlags(f)
 	usage.Unlist(f, "require-complete")
 	return c
@@ -111,7 +109,7 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 	if err := k.show(c, d); err != nil {
 		return err
 	}
-	return exit.UnlessComplete(k.requireComplete, d.Complete)
+	return k.output.UnlessComplete(d.Complete)
 }
 
 func (k *losing) show(c *cobra.Command, d *report.Lost) error {

@@ -28,16 +28,15 @@ import (
 
 // removal is the command remove-finalizer.
 type removal struct {
-	streams         genericiooptions.IOStreams
-	source          source.Source
-	targets         targets.Targets
-	output          output.Output
-	writing         writing.Writing
-	allow           finalizer.Allow
-	steps           bool
-	wait            bool
-	timeout, stall  time.Duration
-	requireComplete bool
+	streams        genericiooptions.IOStreams
+	source         source.Source
+	targets        targets.Targets
+	output         output.Output
+	writing        writing.Writing
+	allow          finalizer.Allow
+	steps          bool
+	wait           bool
+	timeout, stall time.Duration
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -88,7 +87,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
 	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: check for a running garbage collector when nothing has changed for this long.")
 	usage.Unlist(f, "steps", "patience")
-	f.BoolVar(&r.requireComplete, "require-complete", false, "Refuse with exit code 4 when the plan depends on something that could not be read.")
+	r.output.AddCompleteFlag(f, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c
 }
 
@@ -290,7 +289,7 @@ func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *
 		r.output.Format = "wide"
 	}
 	return r.writing.Sure(c, args, r.streams, writing.Proposal{
-		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps, RequireComplete: r.requireComplete,
+		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps,
 		Obstacles: append(mustStay(p), r.protects(w, p)...), Removes: removes(p), Notes: warnings(p),
 		Rehearse: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
 	})

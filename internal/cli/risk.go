@@ -6,7 +6,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -17,11 +16,10 @@ import (
 
 func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from            = source.New(config)
-		out             = output.Output{Own: output.MarkdownFormat}
-		options         risk.Options
-		in              source.Namespaces
-		requireComplete bool
+		from    = source.New(config)
+		out     = output.Output{Own: output.MarkdownFormat}
+		options risk.Options
+		in      source.Namespaces
 	)
 	c := &cobra.Command{
 		Use:   "risk [--top N] [-n NAMESPACE | -A] [--from DUMP]",
@@ -64,7 +62,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if err := out.Show(c, streams.Out, r, output.As(render.RiskTable, r), output.Markdown(render.RiskMarkdown, r)); err != nil {
 				return err
 			}
-			return exit.UnlessComplete(requireComplete, r.Complete)
+			return out.UnlessComplete(r.Complete)
 		},
 	}
 	f := c.Flags()
@@ -73,7 +71,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	out.AddSortFlag(f)
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
 	in.AddFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
-	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read or not tried.")
+	out.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read or not tried.")
 	usage.Unlist(f, "require-complete")
 	return c
 }

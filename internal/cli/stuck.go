@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
@@ -26,12 +25,11 @@ import (
 
 // stuckCommand is the command stuck.
 type stuckCommand struct {
-	streams         genericiooptions.IOStreams
-	source          source.Source
-	targets         targets.Targets
-	output          output.Output
-	watch           bool
-	requireComplete bool
+	streams genericiooptions.IOStreams
+	source  source.Source
+	targets targets.Targets
+	output  output.Output
+	watch   bool
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -80,7 +78,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	k.targets.AddSelectorFlag(f, "Look at objects with these labels only, as app=web,tier!=db.")
 	k.source.AddAtFlag(f)
 	f.BoolVarP(&k.watch, "watch", "w", false, "Look again every few seconds, and tell when something has changed, until you interrupt it.")
-	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something rests on what was not seen.")
+	k.output.AddCompleteFlag(f, "Exit with 4 when something rests on what was not seen.")
 	usage.Unlist(f, "require-complete")
 	return c
 }
@@ -235,7 +233,7 @@ func (k *stuckCommand) show(c *cobra.Command, d *report.Diagnosis) error {
 }
 
 func (k *stuckCommand) verdict(d *report.Diagnosis) error {
-	return exit.Verdict(d.Summary.Errors > 0, k.requireComplete, d.Complete)
+	return k.output.Verdict(d.Summary.Errors > 0, d.Complete)
 }
 
 // The pause between two reads of a cluster is at least pauseBetweenLooks, and pauseForEachLook

@@ -35,24 +35,6 @@ func Refusedf(format string, args ...any) error {
 	return &Error{Code: Refused, Message: "refused, nothing was written: " + fmt.Sprintf(format, args...)}
 }
 
-// Verdict returns the error of a finished check: Findings if there are any, else that of
-// UnlessComplete.
-func Verdict(findings, required, complete bool) error {
-	if findings {
-		return &Error{Code: Findings}
-	}
-	return UnlessComplete(required, complete)
-}
-
-// UnlessComplete returns the error Incomplete if a complete answer was required but some input was
-// missing.
-func UnlessComplete(required, complete bool) error {
-	if required && !complete {
-		return &Error{Code: Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
-	}
-	return nil
-}
-
 // CodeOf returns the exit code for the error of a command.
 func CodeOf(ctx context.Context, err error) int {
 	var line *usage.Error

@@ -16,18 +16,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // Output selects how to print an answer.
 type Output struct {
-	Format    string
-	noHeaders bool
-	ascii     bool
-	colour    string
-	sortBy    string
-	templates templateFlags
+	Format          string
+	noHeaders       bool
+	ascii           bool
+	colour          string
+	sortBy          string
+	templates       templateFlags
+	requireComplete bool
 	// Own are the formats of the command in addition to the machine formats.
 	Own []string
 }
@@ -47,6 +49,29 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 	o.templates.addFlags(f)
 	usage.AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
 	usage.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
+}
+
+// AddCompleteFlag adds --require-complete.
+func (o *Output) AddCompleteFlag(f *pflag.FlagSet, help string) {
+	f.BoolVar(&o.requireComplete, "require-complete", false, help)
+}
+
+// UnlessComplete returns the error Incomplete if a complete answer was required but some input was
+// missing.
+func (o *Output) UnlessComplete(complete bool) error {
+	if o.requireComplete && !complete {
+		return &exit.Error{Code: exit.Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
+	}
+	return nil
+}
+
+// Verdict returns the error of a finished check: Findings if there are any, else that of
+// UnlessComplete.
+func (o *Output) Verdict(findings, complete bool) error {
+	if findings {
+		return &exit.Error{Code: exit.Findings}
+	}
+	return o.UnlessComplete(complete)
 }
 
 // style returns the style for a reader of out.

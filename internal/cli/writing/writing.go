@@ -112,8 +112,7 @@ type Proposal struct {
 	Result *plan.Result
 	Output *output.Output
 	// Steps shows the requests.
-	Steps           bool
-	RequireComplete bool
+	Steps bool
 	// Obstacles are why the command itself refuses the plan.
 	Obstacles []report.Obstacle
 	// Removes is the number of finalizers to remove.
@@ -146,7 +145,7 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 			return err
 		}
 	}
-	if err := exit.UnlessComplete(p.RequireComplete, document.Complete); err != nil {
+	if err := p.Output.UnlessComplete(document.Complete); err != nil {
 		return err
 	}
 	var tried error
