@@ -7,6 +7,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/draw/layout"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -110,7 +111,7 @@ func (f *figures) areas() (list []Area, of []int) {
 	}
 	list = slices.Clone(found.list)
 	slices.SortFunc(list, func(a, b Area) int {
-		return cmp.Or(first(!a.Elsewhere, !b.Elsewhere), cmp.Compare(a.Namespace, b.Namespace))
+		return cmp.Or(object.TrueFirst(!a.Elsewhere, !b.Elsewhere), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	place := make([]int, len(list))
 	for i, a := range list {

@@ -221,23 +221,12 @@ func sortLines(lines []line, figures int) []line {
 	for _, to := range next[:figures] {
 		if to-from > 1 {
 			slices.SortStableFunc(sorted[from:to], func(a, b line) int {
-				return cmp.Or(first(a.controller, b.controller), cmp.Compare(a.owner, b.owner))
+				return cmp.Or(object.TrueFirst(a.controller, b.controller), cmp.Compare(a.owner, b.owner))
 			})
 		}
 		from = to
 	}
 	return sorted
-}
-
-// first sorts true first.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // fewest is the minimum number of objects that are drawn as one.

@@ -379,7 +379,7 @@ func dataAmong(boxes []Box, p *report.Plan) []int {
 	held := func(r *report.Ref) report.Data { return holds[kindOf{r.APIVersion, r.Kind}] }
 	for i := range p.Effects {
 		if e := &p.Effects[i]; slices.Contains(order, held(&e.Object)) {
-			goes[e.Object] = mayGo(e)
+			goes[e.Object] = e.MayBeDeleted()
 		}
 	}
 	var data []int
@@ -392,16 +392,6 @@ func dataAmong(boxes []Box, p *report.Plan) []int {
 		return cmp.Compare(slices.Index(order, held(&boxes[a].Refs[0])), slices.Index(order, held(&boxes[b].Refs[0])))
 	})
 	return data
-}
-
-// mayGo reports whether an object is or may be deleted, also if only after a finalizer is removed.
-func mayGo(e *report.Effect) bool {
-	switch e.Outcome {
-	case report.Deleted, report.Blocked, report.Unknown:
-		return true
-	default:
-		return e.Later == report.Deleted || e.Later == report.Unknown
-	}
 }
 
 // quietAmong returns the boxes that a page hides at first: generated objects with an unremarkable

@@ -42,6 +42,17 @@ func (r Ref) String() string {
 // Group returns the API group of the reference; "" for the core group.
 func (r Ref) Group() string { return GroupOf(r.APIVersion) }
 
+// TrueFirst compares like cmp.Compare, with true before false.
+func TrueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
 // Compare orders references by apiVersion, kind, namespace, name and UID, byte-wise. Every list
 // that users see has this order.
 func Compare(a, b Ref) int {

@@ -191,7 +191,7 @@ func classText(s Style, c report.Class) string {
 // dependentsText names the first dependents, blocking ones first.
 func dependentsText(s Style, dependents []report.DependentFinding) string {
 	sorted := slices.Clone(dependents)
-	slices.SortStableFunc(sorted, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
+	slices.SortStableFunc(sorted, func(a, b report.DependentFinding) int { return object.TrueFirst(a.Blocking, b.Blocking) })
 	refs := make([]report.Ref, len(sorted))
 	for i, d := range sorted {
 		refs[i] = d.Ref

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -147,7 +148,7 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 	if !s.Wide && len(shown) > manyDependents {
 		// Blocking dependents are usually what the user looks for, and must not be folded.
 		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
+		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return object.TrueFirst(a.Blocking, b.Blocking) })
 		shown = shown[:manyDependents]
 	}
 	w.section(sentenceCase(plural(len(dependents), "dependent")))
@@ -165,14 +166,6 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 	if left := len(dependents) - len(shown); left > 0 {
 		w.line("  and ", strconv.Itoa(left), " more")
 	}
-}
-
-// rank sorts true first.
-func rank(b bool) int {
-	if b {
-		return 0
-	}
-	return 1
 }
 
 func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {

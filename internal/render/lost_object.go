@@ -120,20 +120,11 @@ func (w *writer) fateNotes(l *lostLook) {
 		return x.By != nil && o == *x.By || slices.ContainsFunc(told, func(t *report.Loss) bool { return t.Object == o })
 	})
 	if len(owners) > 0 {
-		w.prose("Owned by "+s.fewOf(owners)+" until then.", 2)
+		w.prose("Owned by "+s.some(owners, fewNames)+" until then.", 2)
 	}
 	if len(x.ReplacedBy) > 0 {
-		w.prose("Made in its place: "+s.fewOf(x.ReplacedBy)+".", 2)
+		w.prose("Made in its place: "+s.some(x.ReplacedBy, fewNames)+".", 2)
 	}
-}
-
-// fewOf names a few objects without their namespace.
-func (s Style) fewOf(refs []report.Ref) string {
-	var names []string
-	for _, r := range refs[:min(len(refs), fewNames)] {
-		names = append(names, s.name(r))
-	}
-	return enumerate(names, len(refs))
 }
 
 // lacks reports whether the instances of a CRD are not shown for one of the reasons.

@@ -149,7 +149,7 @@ func dataCounts(s Style, p *report.Plan, caused []report.Effect) []string {
 	volumes, others := map[volumeEnd]int{}, kindCounts{}
 	for i := range caused {
 		e := &caused[i]
-		if !goesNowOrLater(e) && e.Reason != claimLeft {
+		if !e.MayBeDeleted() && e.Reason != claimLeft {
 			continue
 		}
 		switch kinds[kindName{e.Object.APIVersion, e.Object.Kind}] {

@@ -167,7 +167,7 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	var secrets, custom grouping
 	for i := range effects {
 		e := &effects[i]
-		if !goesNowOrLater(e) && e.Reason != claimLeft {
+		if !e.MayBeDeleted() && e.Reason != claimLeft {
 			continue
 		}
 		switch holds[[2]string{e.Object.APIVersion, e.Object.Kind}] {
@@ -188,17 +188,6 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 		}
 	}
 	return append(append(rows, secrets.rows(s)...), custom.rows(s)...)
-}
-
-// goesNowOrLater reports whether an object is or may be deleted, also if only after a finalizer is
-// removed.
-func goesNowOrLater(e *report.Effect) bool {
-	switch e.Outcome {
-	case report.Deleted, report.Blocked, report.Unknown:
-		return true
-	default:
-		return e.Later == report.Deleted || e.Later == report.Unknown
-	}
 }
 
 // group identifies objects of one kind and namespace with one outcome. Kept ones are deleted when a

@@ -386,6 +386,17 @@ type Refusal struct {
 	Message  string `json:"message"`
 }
 
+// MayBeDeleted reports whether the object is or may be deleted, also if only after a finalizer is
+// removed.
+func (e *Effect) MayBeDeleted() bool {
+	switch e.Outcome {
+	case Deleted, Blocked, Unknown:
+		return true
+	default:
+		return e.Later == Deleted || e.Later == Unknown
+	}
+}
+
 // MayHang returns the finalizers that may or may not be removed, if they alone decide whether a
 // blocked object is deleted. It returns nil if the object is known to stay.
 func (e *Effect) MayHang() []Release {

@@ -3,6 +3,8 @@ package layout
 import (
 	"cmp"
 	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // router routes lines. A line leaves its owner to the right into a gutter, follows it to another
@@ -274,7 +276,7 @@ func (r *router) share(spans []span, bundles []bundle) int32 {
 // trees first, then from top to bottom.
 func bundled(spans []span) []bundle {
 	slices.SortStableFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.gutter, b.gutter), treesFirst(a.tree, b.tree), cmp.Compare(a.owner, b.owner))
+		return cmp.Or(cmp.Compare(a.gutter, b.gutter), object.TrueFirst(a.tree, b.tree), cmp.Compare(a.owner, b.owner))
 	})
 	var bundles []bundle
 	for i, s := range spans {
@@ -285,17 +287,7 @@ func bundled(spans []span) []bundle {
 		b.to, b.low, b.high = i+1, min(b.low, s.low), max(b.high, s.high)
 	}
 	slices.SortStableFunc(bundles, func(a, b bundle) int {
-		return cmp.Or(cmp.Compare(a.gutter, b.gutter), treesFirst(a.tree, b.tree), cmp.Compare(a.low, b.low))
+		return cmp.Or(cmp.Compare(a.gutter, b.gutter), object.TrueFirst(a.tree, b.tree), cmp.Compare(a.low, b.low))
 	})
 	return bundles
-}
-
-func treesFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
