@@ -98,9 +98,9 @@ func (s *Server) admitCreate(v *view, o *object.Object) error {
 	}
 	switch v.gr {
 	case object.Namespace.GroupResource():
-		facts := object.NamespaceFacts{Phase: namespaceActive, Finalizers: tokensOf(o)}
-		if !slices.Contains(facts.Finalizers, namespaceToken) {
-			facts.Finalizers = append(slices.Clip(facts.Finalizers), namespaceToken)
+		facts := object.NamespaceFacts{Phase: namespaceActive, Finalizers: o.NamespaceTokens()}
+		if !slices.Contains(facts.Finalizers, object.NamespaceToken) {
+			facts.Finalizers = append(slices.Clip(facts.Finalizers), object.NamespaceToken)
 		}
 		o.Edit().Facts = &facts
 	case object.PVC.GroupResource():

@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	namespaceToken       = "kubernetes"
 	namespaceActive      = "Active"
 	namespaceTerminating = "Terminating"
 )
@@ -25,7 +24,7 @@ func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOpt
 		return err
 	}
 	if old.BeingDeleted() {
-		if len(tokensOf(old)) > 0 {
+		if len(old.NamespaceTokens()) > 0 {
 			return nil
 		}
 		if err := refuseImmortal(v, old); err != nil {
@@ -42,7 +41,7 @@ func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOpt
 	next := old.Clone()
 	life := next.Edit()
 	life.DeletionTimestamp = s.now
-	life.Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: tokensOf(old)}
+	life.Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: old.NamespaceTokens()}
 	life.Finalizers = namespaceFinalizers(old.Finalizers(), o)
 	if len(o.DryRun) == 0 {
 		s.save(v, old, next)
@@ -77,14 +76,6 @@ func namespaceFinalizers(existing []string, o metav1.DeleteOptions) []string {
 		list = append(list, object.Foreground)
 	}
 	return list
-}
-
-// tokensOf returns the spec.finalizers of a namespace.
-func tokensOf(o *object.Object) []string {
-	if facts := o.NamespaceFacts(); facts != nil {
-		return facts.Finalizers
-	}
-	return []string{namespaceToken}
 }
 
 // refuseImmortal returns the admission error for the three namespaces that every cluster needs.

@@ -85,7 +85,7 @@ func keepFacts(old, next *object.Object, finalize bool) {
 // namespaceAfter returns the facts of a namespace after an update. Finalize changes only
 // spec.finalizers, an update only the phase.
 func namespaceAfter(old *object.Object, asked object.NamespaceFacts, finalize bool) *object.NamespaceFacts {
-	stored := object.NamespaceFacts{Finalizers: tokensOf(old)}
+	stored := object.NamespaceFacts{Finalizers: old.NamespaceTokens()}
 	if facts := old.NamespaceFacts(); facts != nil {
 		stored.Phase = facts.Phase
 	}
@@ -154,7 +154,7 @@ func completesDeletion(v *view, old, next *object.Object) bool {
 	if grace := old.GracePeriod(); grace != nil && *grace != 0 {
 		return false
 	}
-	return v.gr != object.Namespace.GroupResource() || len(tokensOf(next)) == 0
+	return v.gr != object.Namespace.GroupResource() || len(next.NamespaceTokens()) == 0
 }
 
 // updatesUnconditionally reports whether a PUT may omit the resourceVersion.

@@ -118,7 +118,7 @@ func validateStandard(name string, path *field.Path) field.ErrorList {
 }
 
 func isStandard(name string) bool {
-	return name == namespaceToken || name == object.Orphan || name == object.Foreground
+	return name == object.NamespaceToken || name == object.Orphan || name == object.Foreground
 }
 
 // warnOfFinalizers warns of plain finalizers that are new on a custom resource.

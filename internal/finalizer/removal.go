@@ -125,17 +125,8 @@ func Has(o *object.Object, name string) (has, inSpec bool) {
 	if o.HasFinalizer(name) {
 		return true, false
 	}
-	inSpec = o.Is(object.Namespace) && slices.Contains(specFinalizers(o), name)
+	inSpec = o.Is(object.Namespace) && slices.Contains(o.NamespaceTokens(), name)
 	return inSpec, inSpec
-}
-
-// specFinalizers returns the finalizers in the spec of a namespace. Unless they are known, that is
-// NamespaceToken, which every namespace has.
-func specFinalizers(o *object.Object) []string {
-	if facts := o.NamespaceFacts(); facts != nil {
-		return facts.Finalizers
-	}
-	return []string{NamespaceToken}
 }
 
 // judgement is the judgement of one object.
@@ -161,7 +152,7 @@ const most = 3
 func (j *judgement) instead() string {
 	has := slices.Clone(j.o.Finalizers())
 	if j.o.Is(object.Namespace) {
-		has = append(has, specFinalizers(j.o)...)
+		has = append(has, j.o.NamespaceTokens()...)
 	}
 	if len(has) == 0 {
 		return "it has none"

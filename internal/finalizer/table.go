@@ -77,7 +77,7 @@ func IsAboveGroup(name, group string) bool {
 // The finalizers with special rules in this package.
 const (
 	// NamespaceToken is in spec.finalizers of every namespace.
-	NamespaceToken = "kubernetes"
+	NamespaceToken = object.NamespaceToken
 
 	definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 	claimProtection   = "kubernetes.io/pvc-protection"

@@ -88,6 +88,18 @@ func (o *Object) NamespaceFacts() *NamespaceFacts {
 	return f
 }
 
+// NamespaceToken is the namespace controller's entry in spec.finalizers, which every namespace has.
+const NamespaceToken = "kubernetes"
+
+// NamespaceTokens returns the spec.finalizers of a namespace. Unless they are known, the namespace
+// controller is assumed not to have emptied it yet.
+func (o *Object) NamespaceTokens() []string {
+	if facts := o.NamespaceFacts(); facts != nil {
+		return facts.Finalizers
+	}
+	return []string{NamespaceToken}
+}
+
 // NamespaceFacts are the fields that the deletion of a namespace depends on.
 type NamespaceFacts struct {
 	Phase string `json:"phase,omitzero"`

@@ -15,11 +15,7 @@ import (
 // NamespaceName names the controller that empties namespaces.
 const NamespaceName = "namespace-controller"
 
-const (
-	// namespaceToken is the namespace controller's entry in spec.finalizers.
-	namespaceToken       = "kubernetes"
-	namespaceTerminating = "Terminating"
-)
+const namespaceTerminating = "Terminating"
 
 // NamespaceController returns the controller that empties namespaces that are being deleted. With
 // release.OrderedNamespaces it deletes pods first, then everything else; otherwise all at once. The
@@ -55,7 +51,7 @@ func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		if ns.BeingDeleted() && len(tokensOf(ns)) > 0 {
+		if ns.BeingDeleted() && len(ns.NamespaceTokens()) > 0 {
 			c := content{pass: p, coverage: n.coverage, rules: n.rules, namespace: ns, lost: &there}
 			c.empty()
 		}
@@ -68,14 +64,14 @@ func (c *content) empty() {
 	if !c.terminate() || !c.deleteAll() {
 		return
 	}
-	if !slices.Contains(tokensOf(c.namespace), namespaceToken) {
+	if !slices.Contains(c.namespace.NamespaceTokens(), object.NamespaceToken) {
 		c.waitForTokens(c.namespace)
 		return
 	}
 	next := c.namespace.Clone()
 	facts := object.NamespaceFacts{Phase: namespaceTerminating}
-	for _, token := range slices.Compact(slices.Sorted(slices.Values(tokensOf(c.namespace)))) {
-		if token != namespaceToken {
+	for _, token := range slices.Compact(slices.Sorted(slices.Values(c.namespace.NamespaceTokens()))) {
+		if token != object.NamespaceToken {
 			facts.Finalizers = append(facts.Finalizers, token)
 		}
 	}
@@ -107,19 +103,10 @@ func (c *content) terminate() bool {
 
 func (c *content) waitForTokens(ns *object.Object) {
 	w := Wait{Object: ns.Ref, Reason: TokensRemain}
-	for _, token := range slices.Compact(slices.SortedFunc(slices.Values(tokensOf(ns)), strings.Compare)) {
+	for _, token := range slices.Compact(slices.SortedFunc(slices.Values(ns.NamespaceTokens()), strings.Compare)) {
 		w.Finalizers = append(w.Finalizers, FinalizerCount{Name: token, Objects: 1})
 	}
 	c.wait(w)
-}
-
-// tokensOf returns the spec.finalizers of a namespace. Without facts, the namespace controller is
-// assumed not to have emptied it yet.
-func tokensOf(ns *object.Object) []string {
-	if facts := ns.NamespaceFacts(); facts != nil {
-		return facts.Finalizers
-	}
-	return []string{namespaceToken}
 }
 
 // content is the content of one namespace that is being deleted.
