@@ -23,7 +23,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // losing is the command lost.
@@ -106,14 +105,10 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	d := past.LostDocument(a, q)
-	if err := k.show(c, d); err != nil {
+	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d), output.Timeline(d)); err != nil {
 		return err
 	}
 	return k.output.UnlessComplete(d.Complete)
-}
-
-func (k *losing) show(c *cobra.Command, d *report.Lost) error {
-	return k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d), output.Timeline(d))
 }
 
 // lookBack is a question about the past: the time span and the namespaces.

@@ -11,21 +11,10 @@ import (
 
 // markdown writes text for a pull request, in the dialect of GitHub and GitLab. Untrusted text must
 // pass Style.text or Style.name before.
-type markdown struct {
-	*bufio.Writer
-	style Style
-	err   error
-}
+type markdown struct{ writer }
 
 func newMarkdown(out io.Writer, s Style) *markdown {
-	return &markdown{Writer: bufio.NewWriter(out), style: Style{Wide: s.Wide, ASCII: s.ASCII, manner: marked}}
-}
-
-func (m *markdown) done() error {
-	if m.err != nil {
-		return m.err
-	}
-	return m.Flush()
+	return &markdown{writer{Writer: bufio.NewWriter(out), style: Style{Wide: s.Wide, ASCII: s.ASCII, manner: marked}}}
 }
 
 // heading begins the document.

@@ -223,7 +223,7 @@ func (q query) objects(args []string, typed string) ([]string, cobra.ShellCompDi
 	case slashed:
 		return offered(without(prefixed(kind+"/", q.namesOf(kind, name)), args), typed), noFiles
 	case len(args) > 0:
-		return offered(suffixed(q.typesOf(typed), "/"), typed), noFiles | cobra.ShellCompDirectiveNoSpace
+		return offered(withSlash(q.typesOf(typed)), typed), noFiles | cobra.ShellCompDirectiveNoSpace
 	}
 	before := listBefore(typed)
 	return offered(prefixed(before, q.typesOf(strings.TrimPrefix(typed, before))), typed), noFiles
@@ -243,9 +243,9 @@ func prefixed(start string, list []string) []string {
 	return list
 }
 
-func suffixed(list []string, end string) []string {
+func withSlash(list []string) []string {
 	for i := range list {
-		list[i] += end
+		list[i] += "/"
 	}
 	return list
 }
@@ -318,7 +318,7 @@ func (w *words) finalizers(c *cobra.Command, args []string, typed string) ([]str
 	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
 		switch {
 		case len(args) == 0 && !many && !strings.Contains(typed, "/"):
-			return offered(suffixed(q.typesOf(typed), "/"), typed), noFiles | cobra.ShellCompDirectiveNoSpace
+			return offered(withSlash(q.typesOf(typed)), typed), noFiles | cobra.ShellCompDirectiveNoSpace
 		case len(args) == 0:
 			return q.objects(nil, typed)
 		}
