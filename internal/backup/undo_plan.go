@@ -221,7 +221,7 @@ func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o Un
 func document(p *undo.Plan, values shownValues) *report.Undo {
 	out := &report.Undo{
 		Header: report.HeaderOf("Undo"),
-		Steps: make([]report.UndoStep, len(p.Steps)), Skipped: make([]report.UndoSkip, len(p.Skipped)),
+		Steps:  make([]report.UndoStep, len(p.Steps)), Skipped: make([]report.UndoSkip, len(p.Skipped)),
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]

@@ -34,8 +34,9 @@ type stage struct {
 }
 
 func newStage(objects []*object.Object) *stage {
-	s := &stage{resources: scenario.Resources(), collector: engine.New(), controllers: controllers.All(controllers.Complete{}, controllers.Healthy{}, release.Rules{})}
+	s := &stage{resources: scenario.Resources(), collector: engine.New()}
 	s.Server = apisim.New(objects, s.resources, apisim.WithClock(scenario.Start), apisim.WithGivenUIDs())
+	s.controllers = controllers.All(s.Server, controllers.Healthy{}, release.Rules{})
 	for _, o := range s.Objects() {
 		if s.watched(o) {
 			s.collector.Observe(object.Event{Type: object.Added, Object: o})

@@ -25,7 +25,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		scope = scope.limitedTo(s.seed.Targets, all)
 	}
 	p := &report.Plan{
-		Header: report.HeaderOf("Plan"),
+		Header:  report.HeaderOf("Plan"),
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},

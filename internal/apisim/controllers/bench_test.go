@@ -24,7 +24,7 @@ func crowd(b *testing.B, n int) *apisim.Server {
 // BenchmarkStepAtRest measures a Step without work. The collector pays for it whenever it is idle.
 func BenchmarkStepAtRest(b *testing.B) {
 	w := crowd(b, 10_000)
-	list := controllers.All(controllers.Complete{}, controllers.Healthy{}, release.Rules{})
+	list := controllers.All(whole, controllers.Healthy{}, release.Rules{})
 	for {
 		if acted, err := controllers.Step(b.Context(), w, list, nil); err != nil {
 			b.Fatal(err)
@@ -45,7 +45,7 @@ func BenchmarkNamespace(b *testing.B) {
 	full := crowd(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		w, list := full.Clone(), controllers.All(controllers.Complete{}, controllers.Healthy{}, release.Rules{})
+		w, list := full.Clone(), controllers.All(whole, controllers.Healthy{}, release.Rules{})
 		for {
 			acted, err := controllers.Step(b.Context(), w, list, nil)
 			if err != nil {

@@ -31,7 +31,7 @@ v1 Service s/web fin=service.kubernetes.io/load-balancer-cleanup deleting
 resource.k8s.io/v1 ResourceClaim s/d reserved= fin=resource.kubernetes.io/delete-protection deleting
 v1 Secret s/t token=gone
 networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer deleting`
-	for _, c := range controllers.All(controllers.Complete{}, controllers.Healthy{}, release.Rules{}) {
+	for _, c := range controllers.All(whole, controllers.Healthy{}, release.Rules{}) {
 		t.Run(c.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -53,25 +53,25 @@ func TestContextEndsInAPass(t *testing.T) {
 		controller controllers.Controller
 		world      string
 	}{
-		{controllers.NamespaceController(controllers.Complete{}, release.Rules{}), terminating + "v1 ConfigMap s/a\nv1 Secret s/b"},
-		{controllers.NamespaceController(controllers.Complete{}, release.Rules{}), terminating + "v1 ConfigMap s/a"},
-		{controllers.NamespaceController(controllers.Complete{}, release.Rules{}), terminating + "v1 Pod s/a node="},
-		{controllers.NamespaceController(controllers.Complete{}, release.Rules{}), "v1 Namespace s phase=Active spec=kubernetes deleting"},
-		{controllers.DefinitionController(controllers.Complete{}), widgets + "defines=example.com/v1:Widget:widgets established terminating" + going +
+		{controllers.NamespaceController(whole, release.Rules{}), terminating + "v1 ConfigMap s/a\nv1 Secret s/b"},
+		{controllers.NamespaceController(whole, release.Rules{}), terminating + "v1 ConfigMap s/a"},
+		{controllers.NamespaceController(whole, release.Rules{}), terminating + "v1 Pod s/a node="},
+		{controllers.NamespaceController(whole, release.Rules{}), "v1 Namespace s phase=Active spec=kubernetes deleting"},
+		{controllers.DefinitionController(whole), widgets + "defines=example.com/v1:Widget:widgets established terminating" + going +
 			"example.com/v1 Widget s/a\nexample.com/v1 Widget t/b"},
-		{controllers.DefinitionController(controllers.Complete{}), widgets + "defines=example.com/v1:Widget:widgets established" + going},
+		{controllers.DefinitionController(whole), widgets + "defines=example.com/v1:Widget:widgets established" + going},
 		{controllers.Kubelet(controllers.Healthy{}), "v1 Pod s/a node=n1 phase=Running deleting=+30 grace=30\nv1 Pod s/b node=n1 phase=Running deleting=+30 grace=30"},
-		{controllers.JobTracking(controllers.Complete{}), "v1 Pod s/a node=n1 fin=batch.kubernetes.io/job-tracking\nv1 Pod s/b node=n1 fin=batch.kubernetes.io/job-tracking"},
-		{controllers.ClaimProtection(controllers.Complete{}), "v1 PersistentVolumeClaim s/a deleting fin=kubernetes.io/pvc-protection\n" +
+		{controllers.JobTracking(whole), "v1 Pod s/a node=n1 fin=batch.kubernetes.io/job-tracking\nv1 Pod s/b node=n1 fin=batch.kubernetes.io/job-tracking"},
+		{controllers.ClaimProtection(whole), "v1 PersistentVolumeClaim s/a deleting fin=kubernetes.io/pvc-protection\n" +
 			"v1 PersistentVolumeClaim s/b deleting fin=kubernetes.io/pvc-protection"},
-		{controllers.VolumeProtection(controllers.Complete{}), "v1 PersistentVolume a phase=Released deleting fin=kubernetes.io/pv-protection\n" +
+		{controllers.VolumeProtection(whole), "v1 PersistentVolume a phase=Released deleting fin=kubernetes.io/pv-protection\n" +
 			"v1 PersistentVolume b phase=Released deleting fin=kubernetes.io/pv-protection"},
-		{controllers.DeviceClaims(controllers.Complete{}), "resource.k8s.io/v1 ResourceClaim s/a deleting reserved= fin=resource.kubernetes.io/delete-protection\n" +
+		{controllers.DeviceClaims(whole), "resource.k8s.io/v1 ResourceClaim s/a deleting reserved= fin=resource.kubernetes.io/delete-protection\n" +
 			"resource.k8s.io/v1 ResourceClaim s/b deleting reserved= fin=resource.kubernetes.io/delete-protection"},
-		{controllers.ServiceCIDRs(controllers.Complete{}), "networking.k8s.io/v1 ServiceCIDR a cidrs=10.8.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer\n" +
+		{controllers.ServiceCIDRs(whole), "networking.k8s.io/v1 ServiceCIDR a cidrs=10.8.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer\n" +
 			"networking.k8s.io/v1 ServiceCIDR b cidrs=10.9.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer"},
-		{controllers.Tokens(controllers.Complete{}), "v1 Secret s/a token=gone\nv1 Secret s/b token=gone"},
-		{controllers.PodGC(controllers.Complete{}, controllers.Healthy{}), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
+		{controllers.Tokens(whole), "v1 Secret s/a token=gone\nv1 Secret s/b token=gone"},
+		{controllers.PodGC(whole, controllers.Healthy{}), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
 	} {
 		t.Run(test.controller.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

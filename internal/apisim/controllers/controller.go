@@ -186,15 +186,6 @@ type Discovery interface {
 	Unserved(r object.Resource, namespace string) bool
 }
 
-// Complete is the Coverage of a complete snapshot.
-type Complete struct{}
-
-// Covers returns true.
-func (Complete) Covers(object.Resource, string) bool { return true }
-
-// Why returns "".
-func (Complete) Why(object.Resource, string) string { return "" }
-
 // momentsOf returns the Moments of a coverage; without one, all was read at one moment.
 func momentsOf(c Coverage) Moments {
 	if m, ok := c.(Moments); ok {

@@ -30,24 +30,24 @@ func TestDefinitionLeft(t *testing.T) {
 		left     []string
 		waits    []string
 	}{
-		{"not being deleted", widgets + of + "established terminating fin=" + cleanup + "\nexample.com/v1 Widget s/w", all,
+		{"not being deleted", widgets + of + "established terminating fin=" + cleanup + "\nexample.com/v1 Widget s/w", whole,
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "example.com/v1 Widget s/w"}, nil},
-		{"no clean-up left", widgets + of + "established terminating deleting fin=x/y\nexample.com/v1 Widget s/w", all,
+		{"no clean-up left", widgets + of + "established terminating deleting fin=x/y\nexample.com/v1 Widget s/w", whole,
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "example.com/v1 Widget s/w"}, nil},
-		{"instances", widgets + of + "established terminating" + going + "example.com/v1 Widget s/w\nexample.com/v1 Widget s/v\nexample.com/v1 Widget t/w uid=w2", all,
+		{"instances", widgets + of + "established terminating" + going + "example.com/v1 Widget s/w\nexample.com/v1 Widget s/v\nexample.com/v1 Widget t/w uid=w2", whole,
 			[]string{}, nil},
-		{"no facts", widgets + going + "example.com/v1 Widget s/w", all, []string{}, nil},
+		{"no facts", widgets + going + "example.com/v1 Widget s/w", whole, []string{}, nil},
 		{"never established, uncovered", widgets + of + "terminating" + going, partly{"Widget": ""}, []string{}, nil},
 		{"uncovered somewhere", widgets + of + "established terminating" + going + "example.com/v1 Widget s/w", partly{"Widget": "t"},
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com"},
 			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com NotCovered widgets.example.com: no list of it"}},
-		{"kind not served", things + ofThing + "established terminating" + going + "example.org/v1 Thing s/t", all,
+		{"kind not served", things + ofThing + "established terminating" + going + "example.org/v1 Thing s/t", whole,
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org", "example.org/v1 Thing s/t"},
 			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org NotServed things.example.org s/t"}},
-		{"kind not served, no facts", things + going + "example.org/v1 Thing s/t", all,
+		{"kind not served, no facts", things + going + "example.org/v1 Thing s/t", whole,
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org", "example.org/v1 Thing s/t"},
 			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org NotServed things.example.org s/t"}},
-		{"another kind not served", things + ofThing + "established terminating" + going + "example.org/v1 Other s/t\nexample.net/v1 Thing s/t", all,
+		{"another kind not served", things + ofThing + "established terminating" + going + "example.org/v1 Other s/t\nexample.net/v1 Thing s/t", whole,
 			[]string{"example.net/v1 Thing s/t", "example.org/v1 Other s/t"}, nil},
 		{"kind not served, uncovered", things + ofThing + "established terminating" + going, partly{"Thing": ""},
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org"},
@@ -103,7 +103,7 @@ func TestDefinitionCondition(t *testing.T) {
 		}
 		return nil
 	}
-	d := controllers.DefinitionController(controllers.Complete{})
+	d := controllers.DefinitionController(whole)
 	if n := settle(t, d, w); n != 1 {
 		t.Errorf("%d passes", n)
 	}
@@ -125,7 +125,7 @@ func TestDefinitionNamespaces(t *testing.T) {
 		sent = append(sent, gr.String()+" "+namespace)
 		return nil
 	}
-	if _, err := controllers.DefinitionController(controllers.Complete{}).Step(t.Context(), w); err != nil {
+	if _, err := controllers.DefinitionController(whole).Step(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"widgets.example.com s", "widgets.example.com t"}, sent); diff != "" {
@@ -158,7 +158,7 @@ func TestDefinitionRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := &tapped{Server: server(t, test.world)}
 			test.tap(w)
-			d := controllers.DefinitionController(controllers.Complete{})
+			d := controllers.DefinitionController(whole)
 			settle(t, d, w)
 			if diff := cmp.Diff(test.waits, waits(d)); diff != "" {
 				t.Errorf("waits (-want +got):\n%s", diff)

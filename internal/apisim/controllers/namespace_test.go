@@ -43,7 +43,7 @@ example.com/v1 Widget s/a`)}
 		}
 		return nil
 	}
-	if n := settle(t, controllers.NamespaceController(controllers.Complete{}, release.Rules{}), w); n != 1 {
+	if n := settle(t, controllers.NamespaceController(whole, release.Rules{}), w); n != 1 {
 		t.Errorf("%d passes", n)
 	}
 	want := []string{
@@ -67,12 +67,12 @@ func TestNamespaceLeft(t *testing.T) {
 		goes     bool
 		waits    []string
 	}{
-		{"empty", terminating, all, true, nil},
-		{"not being deleted", "v1 Namespace s phase=Terminating spec=kubernetes", all, false, nil},
-		{"no facts", "v1 Namespace s deleting\nv1 ConfigMap s/c", all, true, nil},
-		{"no facts, held", "v1 Namespace s deleting\nv1 ConfigMap s/c fin=x/y", all, false,
+		{"empty", terminating, whole, true, nil},
+		{"not being deleted", "v1 Namespace s phase=Terminating spec=kubernetes", whole, false, nil},
+		{"no facts", "v1 Namespace s deleting\nv1 ConfigMap s/c", whole, true, nil},
+		{"no facts, held", "v1 Namespace s deleting\nv1 ConfigMap s/c fin=x/y", whole, false,
 			[]string{"namespace-controller: v1 Namespace s ContentRemains configmaps s/c fin=x/y"}},
-		{"token twice", "v1 Namespace s phase=Terminating spec=kubernetes,kubernetes deleting", all, true, nil},
+		{"token twice", "v1 Namespace s phase=Terminating spec=kubernetes,kubernetes deleting", whole, true, nil},
 		{"uncovered elsewhere", terminating, partly{"Secret": "t"}, true, nil},
 		{"uncovered here", terminating, partly{"Secret": "s"}, false,
 			[]string{"namespace-controller: v1 Namespace s NotCovered secrets: no list of it"}},
@@ -86,11 +86,11 @@ func TestNamespaceLeft(t *testing.T) {
 		{"kinds that cannot be deleted do not matter", terminating, partly{"Binding": ""}, true, nil},
 		{"CRDs uncovered", terminating, partly{"CustomResourceDefinition": ""}, false,
 			[]string{"namespace-controller: v1 Namespace s NotCovered customresourcedefinitions.apiextensions.k8s.io: no list of it"}},
-		{"kind not served", terminating + "example.org/v9 Thing s/t fin=x/y\nexample.org/v9 Thing t/t uid=other", all, false,
+		{"kind not served", terminating + "example.org/v9 Thing s/t fin=x/y\nexample.org/v9 Thing t/t uid=other", whole, false,
 			[]string{"namespace-controller: v1 Namespace s NotServed s/t fin=x/y"}},
-		{"kind that maps and is not served", terminating + "v1 PodList s/t", all, false,
+		{"kind that maps and is not served", terminating + "v1 PodList s/t", whole, false,
 			[]string{"namespace-controller: v1 Namespace s NotServed s/t"}},
-		{"two held", terminating + "v1 Secret s/b fin=x/y,x/a\nv1 Secret s/a fin=x/y", all, false,
+		{"two held", terminating + "v1 Secret s/b fin=x/y,x/a\nv1 Secret s/a fin=x/y", whole, false,
 			[]string{"namespace-controller: v1 Namespace s ContentRemains secrets s/a s/b fin=x/a,x/y"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestNamespaceLeft(t *testing.T) {
 
 // TestNamespaceWaitCounts: a finalizer is counted once per object.
 func TestNamespaceWaitCounts(t *testing.T) {
-	n := controllers.NamespaceController(controllers.Complete{}, release.Rules{})
+	n := controllers.NamespaceController(whole, release.Rules{})
 	settle(t, n, server(t, terminating+"v1 Secret s/b fin=x/y,x/a\nv1 Secret s/a fin=x/y\nv1 Secret s/c"))
 	want := []controllers.FinalizerCount{{Name: "x/a", Objects: 1}, {Name: "x/y", Objects: 2}}
 	if got := n.Waiting(); len(got) != 1 || cmp.Diff(want, got[0].Finalizers) != "" || len(got[0].Remaining) != 2 || got[0].Unknown() {
@@ -134,7 +134,7 @@ func TestNamespaceWithoutCollections(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := &tapped{Server: server(t, terminating+"v1 ConfigMap s/a fin=orphan\nv1 ConfigMap s/b")}
 			w.collections = func(object.Resource, metav1.DeleteOptions) error { return test.err }
-			n := controllers.NamespaceController(controllers.Complete{}, release.Rules{})
+			n := controllers.NamespaceController(whole, release.Rules{})
 			if passes := settle(t, n, w); passes != 1 {
 				t.Errorf("%d passes", passes)
 			}
@@ -157,7 +157,7 @@ func TestNamespaceOneByOne(t *testing.T) {
 			"b": apierrors.NewMethodNotSupported(configMapResource, "delete"),
 		}[ref.Name]
 	}
-	n := controllers.NamespaceController(controllers.Complete{}, release.Rules{})
+	n := controllers.NamespaceController(whole, release.Rules{})
 	settle(t, n, w)
 	want := []string{"namespace-controller: v1 Namespace s ContentRemains configmaps s/a s/b"}
 	if diff := cmp.Diff(want, waits(n)); diff != "" {
@@ -176,7 +176,7 @@ func TestNamespaceWithoutList(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := apisim.New(objects, rs)
-		settle(t, controllers.NamespaceController(controllers.Complete{}, release.Rules{}), w)
+		settle(t, controllers.NamespaceController(whole, release.Rules{}), w)
 		left := w.Objects()
 		if len(left) != 1 || left[0].BeingDeleted() != verbs.Has(object.DeleteCollection) {
 			t.Errorf("verbs %v: left %v", verbs.Names(), remains(w))
@@ -215,7 +215,7 @@ func TestNamespaceRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := &tapped{Server: server(t, test.world)}
 			test.tap(w)
-			n := controllers.NamespaceController(controllers.Complete{}, release.Rules{})
+			n := controllers.NamespaceController(whole, release.Rules{})
 			settle(t, n, w)
 			if diff := cmp.Diff(test.waits, waits(n)); diff != "" {
 				t.Errorf("waits (-want +got):\n%s", diff)

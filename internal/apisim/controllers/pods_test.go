@@ -87,15 +87,15 @@ func TestPodGCPicksPods(t *testing.T) {
 		coverage controllers.Coverage
 		goes     bool
 	}{
-		{"node is missing", "v1 Pod s/p node=n2 phase=Running\nv1 Node n1", all, true},
-		{"node exists", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30\nv1 Node n1", all, false},
-		{"no node in the world", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30", all, false},
-		{"no node in the world, alive", "v1 Pod s/p node=n1 phase=Running", all, false},
+		{"node is missing", "v1 Pod s/p node=n2 phase=Running\nv1 Node n1", whole, true},
+		{"node exists", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30\nv1 Node n1", whole, false},
+		{"no node in the world", "v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30", whole, false},
+		{"no node in the world, alive", "v1 Pod s/p node=n1 phase=Running", whole, false},
 		{"nodes not covered, alive", "v1 Pod s/p node=n2 phase=Running\nv1 Node n1", partly{"Node": ""}, false},
 		{"nodes not covered, being deleted", "v1 Pod s/p node=n2 phase=Running deleting=+30 grace=30\nv1 Node n1", partly{"Node": ""}, true},
-		{"never scheduled", "v1 Pod s/p node=\nv1 Node n1", all, false},
-		{"never scheduled, being deleted", "v1 Pod s/p node= deleting grace=0", all, true},
-		{"no facts", "v1 Pod s/p deleting=+30 grace=30\nv1 Node n1", all, false},
+		{"never scheduled", "v1 Pod s/p node=\nv1 Node n1", whole, false},
+		{"never scheduled, being deleted", "v1 Pod s/p node= deleting grace=0", whole, true},
+		{"no facts", "v1 Pod s/p deleting=+30 grace=30\nv1 Node n1", whole, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
@@ -127,7 +127,7 @@ func TestPodGCMarksFirst(t *testing.T) {
 		}
 		return nil
 	}
-	g := controllers.PodGC(controllers.Complete{}, controllers.Healthy{})
+	g := controllers.PodGC(whole, controllers.Healthy{})
 	settle(t, g, w)
 	if diff := cmp.Diff([]string{"b"}, deleted); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)

@@ -70,7 +70,7 @@ func TestUnservedVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		objects[1].Edit().Facts = test.other
-		c := controllers.AutoRegister(controllers.Complete{})
+		c := controllers.AutoRegister(whole)
 		settle(t, c, apisim.New(objects, scenario.Resources()))
 		w := apisim.New(objects[1:], scenario.Resources())
 		settle(t, c, w)

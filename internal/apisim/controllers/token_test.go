@@ -28,7 +28,7 @@ func TestTokenOfAnAccountThatWasNotSeen(t *testing.T) {
 				t.Fatal(err)
 			}
 			objects[0].Created, objects[1].Created = test.account, test.token
-			w, c := apisim.New(objects, scenario.Resources()), controllers.Tokens(controllers.Complete{})
+			w, c := apisim.New(objects, scenario.Resources()), controllers.Tokens(whole)
 			settle(t, c, w)
 			if got := remains(w); !slices.Equal(got, test.want) {
 				t.Errorf("%q remain, want %q", got, test.want)

@@ -133,8 +133,8 @@ func (w *tapped) Finalize(ctx context.Context, o *object.Object) (*object.Object
 	return w.Server.Finalize(ctx, o)
 }
 
-// all covers everything.
-var all = controllers.Complete{}
+// whole covers everything.
+var whole = partly{}
 
 // partly covers everything but some kinds, each in one or all namespaces.
 type partly map[string]string
