@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -73,7 +74,7 @@ func marshal(n *node) ([]byte, error) {
 
 // schemaPages are the schemas of all documents, by file name.
 func schemaPages() (map[string][]byte, error) {
-	source, err := readSource("internal/report", "internal/reason")
+	source, err := readSource("internal/object/ref.go", "internal/report/*.go", "internal/reason/*.go")
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (b *builder) value(t reflect.Type) *node {
 		return &node{Type: "string"}
 	case reflect.Struct:
 		return b.define(t.Name(), func() *node {
-			if b.abbreviated && t == reflect.TypeFor[report.Ref]() {
+			if b.abbreviated && t == reflect.TypeFor[object.Ref]() {
 				return byUID(b.object(t))
 			}
 			return b.object(t)

@@ -25,11 +25,11 @@ type source struct {
 	constants map[string][]string
 }
 
-func readSource(directories ...string) (source, error) {
+func readSource(patterns ...string) (source, error) {
 	s := source{map[string]string{}, map[string]string{}, map[string][]string{}}
 	var names []string
-	for _, d := range directories {
-		files, err := filepath.Glob(d + "/*.go")
+	for _, p := range patterns {
+		files, err := filepath.Glob(p)
 		if err != nil {
 			return s, err
 		}

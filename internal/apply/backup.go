@@ -56,7 +56,7 @@ func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 		actions[ref], ours[ref] = backup.Changed, true
 	}
 	for i := range account {
-		ref := object.Ref(account[i].Object)
+		ref := account[i].Object
 		if account[i].Change == report.ChangeDeleted {
 			actions[ref] = backup.Deleted
 		} else {
@@ -110,7 +110,7 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 	}
 	if !s.written && s.action == backup.Deleted {
 		if err := b.protected(o); err != nil {
-			return &RefusedError{Why: report.RefOf(s.ref).ShortName() + strings.TrimPrefix(err.Error(), "it")}
+			return &RefusedError{Why: s.ref.ShortName() + strings.TrimPrefix(err.Error(), "it")}
 		}
 	}
 	if s.written {

@@ -143,7 +143,7 @@ func (c *collecting) answered(w sentWrite) {
 // surprised ends the run: the cluster is not as planned.
 func (c *collecting) surprised(s plan.Surprise) {
 	c.mu.Lock()
-	c.surprises = append(c.surprises, report.Surprise{Object: report.RefOf(s.Object), Verb: s.Verb, Message: s.Why})
+	c.surprises = append(c.surprises, report.Surprise{Object: s.Object, Verb: s.Verb, Message: s.Why})
 	c.mu.Unlock()
 	c.halt(fmt.Errorf("the plan does not have this: %s %s", s.Verb, s.Object))
 }

@@ -31,10 +31,10 @@ import (
 func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, t := range result.Plan.Seed.Targets {
-		if seen := r.seen(object.Ref(t)); seen != nil && stripped(seen, policy) {
-			r.plan(plan.Write{Object: object.Ref(t)})
+		if seen := r.seen(t); seen != nil && stripped(seen, policy) {
+			r.plan(plan.Write{Object: t})
 		}
-		r.plan(plan.Write{Object: object.Ref(t), Deletes: true, Removes: true})
+		r.plan(plan.Write{Object: t, Deletes: true, Removes: true})
 	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
@@ -302,7 +302,7 @@ func (r *run) awaited() []object.Ref {
 	var refs []object.Ref
 	for _, e := range r.expected {
 		if e.predicted() && (e.takes() || e.changes()) {
-			refs = append(refs, object.Ref(e.Object))
+			refs = append(refs, e.Object)
 		}
 	}
 	return refs
@@ -312,7 +312,7 @@ func (r *run) awaited() []object.Ref {
 // deleted. Objects predicted to be blocked are included, since their finalizers may be removed.
 func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object) (left []object.Ref, waiting []report.Pending) {
 	for _, e := range r.expected {
-		ref := object.Ref(e.Object)
+		ref := e.Object
 		s, looked := now[ref]
 		if !looked || s.gone() || e.changes() && s.o != nil && after[ref] != nil && alike(s.o, after[ref]) {
 			continue
@@ -366,18 +366,18 @@ func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
 		return left
 	}
 	return slices.DeleteFunc(slices.Clone(left), func(ref object.Ref) bool {
-		return slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Object == report.RefOf(ref) && e.Controller == plan.PodGC })
+		return slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Object == ref && e.Controller == plan.PodGC })
 	})
 }
 
 // collected reports whether an object was deleted that only a garbage collector deletes.
 func (r *run) collected(now map[object.Ref]sight) bool {
-	written := map[report.Ref]bool{}
+	written := map[object.Ref]bool{}
 	for _, w := range r.order {
-		written[report.RefOf(w.write.Object)] = true
+		written[w.write.Object] = true
 	}
 	return slices.ContainsFunc(r.expected, func(e expectation) bool {
-		s, looked := now[object.Ref(e.Object)]
+		s, looked := now[e.Object]
 		return e.When == report.AtOnce && e.takes() && looked && s.err == nil && s.gone() && !written[e.Object]
 	})
 }

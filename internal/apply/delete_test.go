@@ -29,8 +29,8 @@ func TestCollected(t *testing.T) {
 			r := &run{
 				order: []*planned{{write: plan.Write{Object: owner, Deletes: true}}},
 				expected: []expectation{
-					{Consequence: report.Consequence{Object: report.RefOf(owner), Outcome: report.Deleted, When: report.AtOnce}},
-					{Consequence: report.Consequence{Object: report.RefOf(web), Outcome: report.Deleted, When: tt.when}},
+					{Consequence: report.Consequence{Object: owner, Outcome: report.Deleted, When: report.AtOnce}},
+					{Consequence: report.Consequence{Object: web, Outcome: report.Deleted, When: tt.when}},
 				},
 			}
 			if got := r.collected(tt.now); got != tt.want {
@@ -44,8 +44,8 @@ func TestCollected(t *testing.T) {
 func TestDue(t *testing.T) {
 	pod, other := object.Pod.Ref("shop", "p"), object.Pod.Ref("shop", "q")
 	r := &run{expected: []expectation{
-		{Consequence: report.Consequence{Object: report.RefOf(pod), When: report.ControllerActs, Controller: plan.PodGC}},
-		{Consequence: report.Consequence{Object: report.RefOf(other), When: report.AtOnce}},
+		{Consequence: report.Consequence{Object: pod, When: report.ControllerActs, Controller: plan.PodGC}},
+		{Consequence: report.Consequence{Object: other, When: report.AtOnce}},
 	}}
 	for quiet, want := range map[time.Duration][]object.Ref{time.Minute: {other}, 2 * time.Minute: {pod, other}} {
 		if got := r.due([]object.Ref{pod, other}, quiet); !slices.Equal(got, want) {

@@ -61,7 +61,7 @@ func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapsho
 func TryRemoving(ctx context.Context, client *kube.Client, result *plan.Result) ([]report.Answer, error) {
 	t := attempt{ctx: ctx, client: client}
 	for _, target := range result.Plan.Seed.Targets {
-		t.take(object.Ref(target), result.Plan.Seed.Finalizers)
+		t.take(target, result.Plan.Seed.Finalizers)
 	}
 	return t.answers, ctx.Err()
 }
@@ -78,7 +78,7 @@ const unable = "its server does not say that it knows dry runs"
 
 // ask sends a request as a dry run, if the server of the kind is known to support that.
 func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
-	a := report.Answer{Object: report.RefOf(ref), Verb: verb}
+	a := report.Answer{Object: ref, Verb: verb}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
 	switch {
 	case err != nil:
@@ -107,7 +107,7 @@ func (t *attempt) patch(ref object.Ref, p object.Patch) {
 // may checks the permission to patch instead of sending a request that is not known yet.
 func (t *attempt) may(ref object.Ref) {
 	const verb = "patch"
-	a := report.Answer{Object: report.RefOf(ref), Verb: http.MethodPatch}
+	a := report.Answer{Object: ref, Verb: http.MethodPatch}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		a.Refused = err.Error()
@@ -128,7 +128,7 @@ func (t *attempt) take(ref object.Ref, names []string) {
 		return
 	}
 	if err != nil {
-		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPatch, Refused: err.Error()})
+		t.answers = append(t.answers, report.Answer{Object: ref, Verb: http.MethodPatch, Refused: err.Error()})
 		return
 	}
 	p := object.TakeFinalizers(o, names)
@@ -136,7 +136,7 @@ func (t *attempt) take(ref object.Ref, names []string) {
 		t.patch(ref, p)
 	}
 	if o.Is(object.Namespace) && slices.Contains(names, finalizer.NamespaceToken) {
-		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPut, Untried: "the finalize request of a namespace has no dry run"})
+		t.answers = append(t.answers, report.Answer{Object: ref, Verb: http.MethodPut, Untried: "the finalize request of a namespace has no dry run"})
 	}
 }
 

@@ -80,7 +80,7 @@ func (r *run) definition(ref object.Ref) (object.Ref, bool) {
 	}
 	for _, e := range r.expected {
 		if e.takes() && e.Object.Is(object.CRD) && e.Object.Name == kind.GroupResource().String() {
-			return object.Ref(e.Object), true
+			return e.Object, true
 		}
 	}
 	return object.Ref{}, false
@@ -91,7 +91,7 @@ func (r *run) watched() []object.Ref {
 	var refs []object.Ref
 	have := map[object.Ref]bool{}
 	for _, e := range r.expected {
-		if ref := object.Ref(e.Object); e.predicted() && !have[ref] {
+		if ref := e.Object; e.predicted() && !have[ref] {
 			have[ref] = true
 			refs = append(refs, ref)
 		}
@@ -109,7 +109,7 @@ func (r *run) watched() []object.Ref {
 func (r *run) after() map[object.Ref]*object.Object {
 	wanted := map[object.Ref]bool{}
 	for _, e := range r.expected {
-		wanted[object.Ref(e.Object)] = true
+		wanted[e.Object] = true
 	}
 	world := map[object.Ref]*object.Object{}
 	for _, o := range r.result.After() {
@@ -136,7 +136,7 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 		if w.write.Deletes {
 			verb = http.MethodDelete
 		}
-		out.Writes[i] = report.RunWrite{Object: report.RefOf(w.write.Object), Verb: verb, State: state, Message: why}
+		out.Writes[i] = report.RunWrite{Object: w.write.Object, Verb: verb, State: state, Message: why}
 		*out.Summary.Of(state)++
 	}
 	return out
@@ -198,7 +198,7 @@ func alike(a, b *object.Object) bool {
 func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
 	unsent := unsent(run)
 	for _, e := range all {
-		ref := object.Ref(e.Object)
+		ref := e.Object
 		s, looked := now[ref]
 		if !looked || s.err != nil || !e.predicted() || unsent[e.Object] {
 			continue
@@ -226,8 +226,8 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 }
 
 // unsent returns the objects of planned writes that were not done.
-func unsent(run *report.Run) map[report.Ref]bool {
-	refs := map[report.Ref]bool{}
+func unsent(run *report.Run) map[object.Ref]bool {
+	refs := map[object.Ref]bool{}
 	for _, w := range run.Writes {
 		if w.State != report.Confirmed && w.State != report.AlreadyDone {
 			refs[w.Object] = true
@@ -238,7 +238,7 @@ func unsent(run *report.Run) map[report.Ref]bool {
 
 func pending(e expectation, o *object.Object) report.Pending {
 	p := report.Pending{Object: e.Object, Finalizers: slices.Clone(o.Finalizers())}
-	named := map[report.Ref]bool{e.Object: true}
+	named := map[object.Ref]bool{e.Object: true}
 	for _, r := range e.After {
 		if !named[r.Object] {
 			named[r.Object] = true
@@ -331,7 +331,7 @@ func expectationsOf(result *plan.Result) []expectation {
 		list = append(list, expectation{Consequence: account[i]})
 	}
 	for _, ref := range result.Stays() {
-		list = append(list, expectation{report.Consequence{Object: report.RefOf(ref), Outcome: report.Kept, Certainty: report.Sure}, true})
+		list = append(list, expectation{report.Consequence{Object: ref, Outcome: report.Kept, Certainty: report.Sure}, true})
 	}
 	return list
 }

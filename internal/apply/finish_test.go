@@ -66,7 +66,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var run report.Run
-			e := expectation{Consequence: report.Consequence{Object: report.RefOf(web), Outcome: x.predicted, Certainty: report.Sure}}
+			e := expectation{Consequence: report.Consequence{Object: web, Outcome: x.predicted, Certainty: report.Sure}}
 			for _, name := range x.after {
 				e.After = append(e.After, report.Release{Object: e.Object, Finalizer: name})
 			}
@@ -118,14 +118,14 @@ func TestStripped(t *testing.T) {
 // TestSubjects: all predicted consequences are saved in the backup, immediate or later, deleted or
 // changed, and all objects that we write to.
 func TestSubjects(t *testing.T) {
-	named := func(name string) report.Ref { return report.Ref{APIVersion: "v1", Kind: "Secret", Name: name} }
+	named := func(name string) object.Ref { return object.Ref{APIVersion: "v1", Kind: "Secret", Name: name} }
 	got := map[string]backup.Action{}
 	for _, s := range subjectsOf([]report.Consequence{
 		{Object: named("at-once"), Change: report.ChangeDeleted, When: report.AtOnce},
 		{Object: named("later"), Change: report.ChangeDeleted, When: report.FinalizerRemoved, Certainty: report.Possible},
 		{Object: named("anyway"), Change: report.ChangeDeleted, Anyway: true},
 		{Object: named("orphaned"), Change: report.ChangeEdited},
-	}, []object.Ref{object.Ref(named("written"))}) {
+	}, []object.Ref{named("written")}) {
 		got[s.ref.Name] = s.action
 	}
 	want := map[string]backup.Action{

@@ -93,7 +93,7 @@ func (r *run) accounted() *accounted {
 	all := r.result.Plan.Consequences
 	for i := range all {
 		c := &all[i]
-		ref := object.Ref(c.Object)
+		ref := c.Object
 		if !ours[ref] {
 			a.judged[ref.UID] = c
 		}
@@ -165,7 +165,7 @@ func (a *accounted) places() ([]kube.Place, error) {
 
 // change describes how an object differs from the prediction; empty if it does not.
 func (a *accounted) change(now *object.Object) string {
-	name := report.RefOf(now.Ref).ShortName()
+	name := now.Ref.ShortName()
 	seen := a.seen(now.Ref)
 	if seen != nil && seen.UID != now.UID {
 		seen = nil
@@ -180,7 +180,7 @@ func (a *accounted) change(now *object.Object) string {
 		return ""
 	}
 	switch {
-	case plan.Passing(report.RefOf(now.Ref)):
+	case plan.Passing(now.Ref):
 	case seen == nil && a.contains(now):
 		return name + " is new, and would go, too"
 	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool { return a.going[ref.UID] && !ownedBefore(seen, ref.UID) }):

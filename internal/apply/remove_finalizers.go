@@ -30,7 +30,7 @@ import (
 func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, allow finalizer.Allow, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, t := range result.Plan.Seed.Targets {
-		r.plan(plan.Write{Object: object.Ref(t), Removes: true})
+		r.plan(plan.Write{Object: t, Removes: true})
 	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err

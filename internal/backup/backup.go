@@ -135,34 +135,26 @@ type storedManifest struct {
 	Command    string        `json:"command"`
 	PlanDigest string        `json:"planDigest"`
 	Cluster    Cluster       `json:"cluster"`
-	Witnesses  []storedRef   `json:"witnesses,omitzero"`
+	Witnesses  []object.Ref  `json:"witnesses,omitzero"`
 	Created    time.Time     `json:"created"`
 	Secrets    bool          `json:"secrets"`
 	Entries    []storedEntry `json:"entries"`
 }
 
-type storedRef struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Namespace  string    `json:"namespace,omitzero"`
-	Name       string    `json:"name"`
-	UID        types.UID `json:"uid"`
-}
-
 type storedEntry struct {
-	Object          storedRef `json:"object"`
-	ResourceVersion string    `json:"resourceVersion"`
-	Action          Action    `json:"action"`
-	Restorable      bool      `json:"restorable"`
-	Why             Why       `json:"why,omitzero"`
-	File            string    `json:"file,omitzero"`
-	Size            int64     `json:"size,omitzero"`
-	SHA256          string    `json:"sha256,omitzero"`
+	Object          object.Ref `json:"object"`
+	ResourceVersion string     `json:"resourceVersion"`
+	Action          Action     `json:"action"`
+	Restorable      bool       `json:"restorable"`
+	Why             Why        `json:"why,omitzero"`
+	File            string     `json:"file,omitzero"`
+	Size            int64      `json:"size,omitzero"`
+	SHA256          string     `json:"sha256,omitzero"`
 }
 
 func (e *Entry) stored() storedEntry {
 	return storedEntry{
-		Object: storedRef(e.Object), ResourceVersion: e.ResourceVersion, Action: e.Action,
+		Object: e.Object, ResourceVersion: e.ResourceVersion, Action: e.Action,
 		Restorable: e.Restorable(), Why: e.Why, File: e.File, Size: e.Size, SHA256: e.SHA256,
 	}
 }
@@ -171,7 +163,7 @@ func (e *Entry) stored() storedEntry {
 // have if its bytes are kept.
 func (s *storedEntry) entry(file string) (Entry, string) {
 	e := Entry{
-		Object: object.Ref(s.Object), ResourceVersion: s.ResourceVersion, Action: s.Action,
+		Object: s.Object, ResourceVersion: s.ResourceVersion, Action: s.Action,
 		Why: s.Why, File: s.File, Size: s.Size, SHA256: s.SHA256,
 	}
 	switch {

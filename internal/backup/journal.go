@@ -93,7 +93,7 @@ type storedRecord struct {
 	Prev            string          `json:"prev"`
 	Kind            RecordKind      `json:"kind"`
 	Time            time.Time       `json:"time,omitzero"`
-	Object          *storedRef      `json:"object,omitzero"`
+	Object          *object.Ref     `json:"object,omitzero"`
 	Verb            string          `json:"verb,omitzero"`
 	ResourceVersion string          `json:"resourceVersion,omitzero"`
 	Body            json.RawMessage `json:"body,omitempty"`
@@ -123,7 +123,7 @@ func encode(r *Record, prev string) (line []byte, sum string, err error) {
 	s := storedRecord{Seq: r.Seq, Prev: prev, Kind: r.Kind, Time: r.Time.UTC()}
 	switch r.Kind {
 	case Intended:
-		ref := storedRef(r.Intent.Object)
+		ref := r.Intent.Object
 		s.Object, s.Verb, s.ResourceVersion, s.Body = &ref, r.Intent.Verb, r.Intent.ResourceVersion, r.Intent.Body
 	case Answered:
 		s.Of, s.Outcome, s.Code, s.Message = r.Of, r.Result.Outcome, r.Result.Code, r.Result.Message

@@ -138,14 +138,14 @@ func (m *manifestReader) field(head *Head, name string) error {
 		into = &head.Secrets
 	case "witnesses":
 		return m.list(func() error {
-			var ref storedRef
+			var ref object.Ref
 			if err := m.json.Decode(&ref); err != nil {
 				return m.unreadable(err)
 			}
 			if len(head.Witnesses) == maxWitnesses {
 				return damagedManifest(fmt.Sprintf("it has more than %d witnesses", maxWitnesses))
 			}
-			head.Witnesses = append(head.Witnesses, object.Ref(ref))
+			head.Witnesses = append(head.Witnesses, ref)
 			return m.held.add(len(ref.Namespace)+len(ref.Name), manifestName, len(head.Witnesses))
 		})
 	case "entries":

@@ -177,7 +177,7 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 		if s.Object == nil {
 			return r, "it names no object"
 		}
-		r.Intent = Intent{Time: s.Time, Object: object.Ref(*s.Object), Verb: s.Verb, ResourceVersion: s.ResourceVersion, Body: s.Body}
+		r.Intent = Intent{Time: s.Time, Object: *s.Object, Verb: s.Verb, ResourceVersion: s.ResourceVersion, Body: s.Body}
 		open[n] = true
 	case Answered:
 		if !open[s.Of] {

@@ -33,7 +33,7 @@ func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		a := report.Answer{Object: report.RefOf(s.Object), Verb: http.MethodPatch}
+		a := report.Answer{Object: s.Object, Verb: http.MethodPatch}
 		if s.Verb == undo.Create {
 			t.mapping.Made(s, s.Object.UID) // the server does not check the UIDs of owners
 			a.Verb = http.MethodPost

@@ -226,7 +226,7 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		d := report.UndoStep{
-			N: s.N, Verb: string(s.Verb), Object: report.RefOf(s.Object), State: report.StepPlanned,
+			N: s.N, Verb: string(s.Verb), Object: s.Object, State: report.StepPlanned,
 			Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences),
 		}
 		for _, r := range s.References {
@@ -238,7 +238,7 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 	for i := range p.Skipped {
 		s := &p.Skipped[i]
 		out.Skipped[i] = report.UndoSkip{
-			Object: report.RefOf(s.Object), Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences), Message: reason.UndoSkip.Short(s.Reason),
+			Object: s.Object, Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences), Message: reason.UndoSkip.Short(s.Reason),
 		}
 		if s.Detail != "" {
 			out.Skipped[i].Message += ": " + s.Detail
@@ -254,11 +254,10 @@ func describe(s *undo.Step, d *report.UndoStep) {
 	for _, n := range s.Notes {
 		note := report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)}
 		if volume, ok := s.Volume(); ok && isOfVolume(n) {
-			ref := report.RefOf(volume)
-			note.Volume = &ref
+			note.Volume = &volume
 			if n == reason.VolumeReleased {
 				release := report.Act{
-					Action: report.SendPatch, Target: ref,
+					Action: report.SendPatch, Target: volume,
 					Patch: `[{"op":"test","path":"/spec/claimRef/uid","value":"` + string(s.Object.UID) + `"},{"op":"remove","path":"/spec/claimRef/uid"}]`,
 				}.Remedy("lets the volume be bound to the new PVC")
 				note.Release = &release
@@ -283,8 +282,8 @@ func dropped(of object.Ref, list []undo.Dropped) []report.DroppedReference {
 	return all
 }
 
-func ownerOf(of object.Ref, r object.OwnerReference) report.Ref {
-	return report.RefOf(r.In(of.Namespace))
+func ownerOf(of object.Ref, r object.OwnerReference) object.Ref {
+	return r.In(of.Namespace)
 }
 
 // count computes the summary.

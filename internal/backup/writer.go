@@ -147,7 +147,7 @@ func (w *Writer) seal() error {
 		Entries: make([]storedEntry, len(w.entries)),
 	}
 	for _, ref := range w.head.Witnesses {
-		m.Witnesses = append(m.Witnesses, storedRef(ref))
+		m.Witnesses = append(m.Witnesses, ref)
 	}
 	for i := range w.entries {
 		m.Entries[i] = w.entries[i].stored()

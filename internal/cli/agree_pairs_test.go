@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -29,7 +30,7 @@ import (
 //	doctor   dry-run   garbage that is deleted because of the request, or that stays
 func (a *commandAnswers) contradictions() []string {
 	var found []string
-	say := func(ref report.Ref, format string, args ...any) {
+	say := func(ref object.Ref, format string, args ...any) {
 		found = append(found, ref.FullName()+": "+fmt.Sprintf(format, args...))
 	}
 	a.compareDoctor(say)
@@ -53,7 +54,7 @@ func (a *commandAnswers) contradictions() []string {
 }
 
 // sayer receives a contradiction about an object.
-type sayer func(ref report.Ref, format string, args ...any)
+type sayer func(ref object.Ref, format string, args ...any)
 
 // compareEnds compares the ends of stuck with a plan without a request. If the state of
 // kube-controller-manager is unknown, the plan says so once, not for each object.
@@ -225,7 +226,7 @@ func (a *commandAnswers) compareDoctor(say sayer) {
 		}
 	}
 	if a.collect.Manager == report.FinalizerControllerGone && a.doctor.Verdict != report.CollectorNotWorking || a.collect.Manager != "" && fine {
-		say(report.Ref{Kind: "Cluster"}, "collect: kube-controller-manager %s; doctor: %s", a.collect.Manager, a.doctor.Verdict)
+		say(object.Ref{Kind: "Cluster"}, "collect: kube-controller-manager %s; doctor: %s", a.collect.Manager, a.doctor.Verdict)
 	}
 	for target, p := range a.deletes {
 		if p.Manager == report.FinalizerControllerGone && a.doctor.Verdict != report.CollectorNotWorking || p.Manager != "" && fine {
@@ -246,7 +247,7 @@ func (a *commandAnswers) compareDoctor(say sayer) {
 }
 
 // faultOf returns the fault of a reference from check; empty if there is none.
-func (a *commandAnswers) faultOf(object, owner report.Ref) reason.Code {
+func (a *commandAnswers) faultOf(object, owner object.Ref) reason.Code {
 	for _, f := range a.check.Findings {
 		code := reason.Code(f.Code)
 		if f.Object == object && f.Reference != nil && *f.Reference == owner && (isAbsent(code) || isOpen(code)) {
@@ -283,7 +284,7 @@ func isLeft(f report.Finding) bool {
 	return false
 }
 
-func findingsOn(all []report.Finding, ref report.Ref) (list []report.Finding) {
+func findingsOn(all []report.Finding, ref object.Ref) (list []report.Finding) {
 	for _, f := range all {
 		if f.Object == ref {
 			list = append(list, f)
@@ -292,7 +293,7 @@ func findingsOn(all []report.Finding, ref report.Ref) (list []report.Finding) {
 	return list
 }
 
-func effectOn(p *report.Plan, ref report.Ref) *report.Effect {
+func effectOn(p *report.Plan, ref object.Ref) *report.Effect {
 	if i := slices.IndexFunc(p.Effects, func(e report.Effect) bool { return e.Object == ref }); i >= 0 {
 		return &p.Effects[i]
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -85,7 +86,7 @@ const mostDeletes = 6
 // agree runs every command on one dump, and compares the answers. It returns false if collect does
 // not read the dump.
 func agree(t *testing.T, dump string) bool {
-	a := commandAnswers{dump: dump, explained: map[report.Ref]*report.Explanation{}, deletes: map[report.Ref]*report.Plan{}}
+	a := commandAnswers{dump: dump, explained: map[object.Ref]*report.Explanation{}, deletes: map[object.Ref]*report.Plan{}}
 	if !documentOf(t, &a.collect, "collect", "--rules=upstream", "--from", dump) {
 		return false
 	}
@@ -94,7 +95,7 @@ func agree(t *testing.T, dump string) bool {
 			t.Fatalf("%s refuses what collect reads", command)
 		}
 	}
-	asked := map[report.Ref]bool{}
+	asked := map[object.Ref]bool{}
 	for i := range a.collect.Effects {
 		asked[a.collect.Effects[i].Object] = true
 	}
@@ -102,7 +103,7 @@ func agree(t *testing.T, dump string) bool {
 		asked[f.Object] = asked[f.Object] || f.Object.Name != ""
 	}
 	deletes := 0
-	for _, ref := range slices.SortedFunc(maps.Keys(asked), func(a, b report.Ref) int { return strings.Compare(a.FullName(), b.FullName()) }) {
+	for _, ref := range slices.SortedFunc(maps.Keys(asked), func(a, b object.Ref) int { return strings.Compare(a.FullName(), b.FullName()) }) {
 		a.explain(t, ref)
 		if deletes < mostDeletes && asked[ref] {
 			a.delete(t, ref)
@@ -127,26 +128,26 @@ type commandAnswers struct {
 	collect      report.Plan
 	stuck, check report.Diagnosis
 	doctor       report.Checkup
-	explained    map[report.Ref]*report.Explanation
-	deletes      map[report.Ref]*report.Plan
+	explained    map[object.Ref]*report.Explanation
+	deletes      map[object.Ref]*report.Plan
 }
 
-func (a *commandAnswers) explain(t *testing.T, ref report.Ref) {
+func (a *commandAnswers) explain(t *testing.T, ref object.Ref) {
 	var x report.Explanation
 	if a.explained[ref] == nil && documentOf(t, &x, append(named("explain", ref), "--from", a.dump)...) && x.Object == ref {
 		a.explained[ref] = &x
 	}
 }
 
-func (a *commandAnswers) delete(t *testing.T, ref report.Ref) {
+func (a *commandAnswers) delete(t *testing.T, ref object.Ref) {
 	var p report.Plan
 	if a.deletes[ref] == nil && documentOf(t, &p, append(named("dry-run delete", ref), "--from", a.dump)...) {
 		a.deletes[ref] = &p
 	}
 }
 
-func named(command string, ref report.Ref) []string {
-	args := append(strings.Fields(command), report.KubectlKind(ref.APIVersion, ref.Kind), ref.Name)
+func named(command string, ref object.Ref) []string {
+	args := append(strings.Fields(command), object.KubectlKind(ref.APIVersion, ref.Kind), ref.Name)
 	if ref.Namespace != "" {
 		args = append(args, "-n", ref.Namespace)
 	}

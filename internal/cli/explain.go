@@ -112,7 +112,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // insufficient.
 func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *reach.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now := w.TakenAt()
-	defer output.BeginStage(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).ShortName()).End()
+	defer output.BeginStage(c, k.streams.ErrOut, "explaining "+ref.ShortName()).End()
 	if part != nil {
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err
@@ -168,7 +168,7 @@ const manyEvents = 10
 // addEvents adds the events of the object in a cluster. A read error is reported in the document
 // only.
 func addEvents(ctx context.Context, client *kube.Client, e *report.Explanation) {
-	events, err := client.Events(ctx, object.Ref(e.Object), manyEvents)
+	events, err := client.Events(ctx, e.Object, manyEvents)
 	if err != nil {
 		e.EventsUnknown = err.Error()
 		return

@@ -196,7 +196,7 @@ func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) (map[types.U
 	defer output.BeginStage(c, g.streams.ErrOut, "asking what is ready").End()
 	var refs []object.Ref
 	for i := range doc.Nodes {
-		if ref := object.Ref(doc.Nodes[i].Ref); doc.Nodes[i].Observed && !ref.IsEvent() && !ref.Generated() {
+		if ref := doc.Nodes[i].Ref; doc.Nodes[i].Observed && !ref.IsEvent() && !ref.Generated() {
 			refs = append(refs, ref)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -92,7 +92,7 @@ func questions(snap *snapshot.Snapshot, each int) []string {
 			continue
 		}
 		asked[o.BeingDeleted()]++
-		name := report.KubectlKind(o.APIVersion, o.Kind) + " " + o.Name
+		name := object.KubectlKind(o.APIVersion, o.Kind) + " " + o.Name
 		if o.Namespace != "" {
 			name += " -n " + o.Namespace
 		}

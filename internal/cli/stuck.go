@@ -223,7 +223,7 @@ func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) erro
 func notBeingDeleted(errOut io.Writer, w source.World, refs []object.Ref) {
 	for _, ref := range refs {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
-			fmt.Fprintln(errOut, "note: "+render.Escape(report.RefOf(ref).ShortName())+" is not being deleted")
+			fmt.Fprintln(errOut, "note: "+render.Escape(ref.ShortName())+" is not being deleted")
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -330,7 +331,7 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 	q := report.Confirmation{
 		Verb: "undo", Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID, Digest: document.Digest,
 	}
-	objects := map[report.Ref]bool{}
+	objects := map[object.Ref]bool{}
 	for i := range document.Steps {
 		s := &document.Steps[i]
 		objects[s.Object] = true

@@ -108,7 +108,7 @@ func backupOf(b *backup.Listed) report.Backup {
 		Server: b.Head.Cluster.Server, ClusterUID: string(b.Head.Cluster.UID), Partly: b.Partly,
 	}
 	if b.Main.Name != "" {
-		main := report.RefOf(b.Main)
+		main := b.Main
 		r.Main = &main
 	}
 	if !b.Undone.IsZero() {

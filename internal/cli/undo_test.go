@@ -35,7 +35,7 @@ func TestIncompleteUndoIsNoSuccess(t *testing.T) {
 	}{
 		"complete":  {report.Undo{State: report.Complete}, exit.OK},
 		"forgotten": {report.Undo{State: report.Complete, Summary: report.UndoSummary{Forgotten: 1}}, exit.Partial},
-		"cut off":   {report.Undo{State: report.Complete, CutOff: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}, exit.Partial},
+		"cut off":   {report.Undo{State: report.Complete, CutOff: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}, exit.Partial},
 	} {
 		code := exit.OK
 		if err := (&undoing{}).verdict(&x.ended); err != nil {

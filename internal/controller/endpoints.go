@@ -165,7 +165,7 @@ func picture(c *engine.Collector, uids []types.UID, resource func(apiVersion, ki
 	g := c.Graph()
 	doc := &report.Graph{Header: report.HeaderOf("Graph"), Complete: true}
 	for _, uid := range uids {
-		doc.Roots = append(doc.Roots, report.Ref{UID: uid})
+		doc.Roots = append(doc.Roots, object.Ref{UID: uid})
 	}
 	for id := range g.All {
 		owners := g.Owners(id)
@@ -179,12 +179,12 @@ func picture(c *engine.Collector, uids []types.UID, resource func(apiVersion, ki
 			}
 		}
 		doc.Nodes = append(doc.Nodes, report.Node{
-			Ref: report.RefOf(ref), Virtual: g.Virtual(id), Observed: !g.Virtual(id),
+			Ref: ref, Virtual: g.Virtual(id), Observed: !g.Virtual(id),
 			BeingDeleted: g.BeingDeleted(id), WaitingForDependents: g.WaitingForDependents(id),
 		})
 		for _, o := range owners {
 			if _, ok := g.Find(o.UID); !ok {
-				doc.Nodes = append(doc.Nodes, report.Node{Ref: report.RefOf(o.In("")), Missing: true})
+				doc.Nodes = append(doc.Nodes, report.Node{Ref: o.In(""), Missing: true})
 			}
 			doc.Edges = append(doc.Edges, report.Edge{Dependent: ref.UID, Owner: o.UID, Class: report.UnknownClass})
 		}

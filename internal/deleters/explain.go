@@ -186,7 +186,7 @@ func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
 		list = append(list, "  finalizers: "+strings.Join(o.Finalizers(), ", "))
 	}
 	for _, owner := range e.Owners {
-		line := "  owner " + object.Ref(owner.Ref).String() + ": " + strings.ToLower(string(owner.Class))
+		line := "  owner " + owner.Ref.String() + ": " + strings.ToLower(string(owner.Class))
 		if owner.Evidence != "" {
 			line += " (" + owner.Evidence + ")"
 		}
@@ -222,7 +222,7 @@ func (d *Deleters) dependents(e *report.Explanation) []string {
 		if leaving := d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }); len(leaving) > 0 {
 			held = " is being deleted" + d.holds(leaving[0])
 		}
-		list = append(list, "  dependent "+object.Ref(f.Ref).String()+held)
+		list = append(list, "  dependent "+f.Ref.String()+held)
 	}
 	return list
 }

@@ -52,17 +52,17 @@ func (a *Answer) Document() *report.Diagnosis {
 
 func compareFindings(a, b report.Finding) int {
 	return cmp.Or(
-		object.Compare(object.Ref(a.Object), object.Ref(b.Object)),
+		object.Compare(a.Object, b.Object),
 		strings.Compare(a.Code, b.Code),
 		compareReferences(a.Reference, b.Reference),
 	)
 }
 
-func compareReferences(a, b *report.Ref) int {
+func compareReferences(a, b *object.Ref) int {
 	if a == nil || b == nil {
 		return 0
 	}
-	return object.Compare(object.Ref(*a), object.Ref(*b))
+	return object.Compare(*a, *b)
 }
 
 // gaps returns what was not seen of the subject of the question, what was not seen but could change

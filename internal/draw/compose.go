@@ -160,7 +160,7 @@ func boxOf(x *figure) Box {
 }
 
 // sharedName returns the common prefix of many names.
-func sharedName(refs []report.Ref) string {
+func sharedName(refs []object.Ref) string {
 	names := make([]string, len(refs))
 	for i, r := range refs {
 		names[i] = r.Name

@@ -80,8 +80,8 @@ func (f *figures) around(wanted []bool) {
 }
 
 // Affected returns the objects that a picture of a plan shows in addition to their owners.
-func Affected(p *report.Plan) []report.Ref {
-	refs := make([]report.Ref, 0, len(p.Effects)+len(p.Seed.Targets))
+func Affected(p *report.Plan) []object.Ref {
+	refs := make([]object.Ref, 0, len(p.Effects)+len(p.Seed.Targets))
 	for i := range p.Effects {
 		if e := &p.Effects[i]; affects(p, e) {
 			refs = append(refs, e.Object)
@@ -92,7 +92,7 @@ func Affected(p *report.Plan) []report.Ref {
 
 // affects reports whether an effect is drawn. Events deleted as a consequence are not.
 func affects(p *report.Plan, e *report.Effect) bool {
-	if object.Ref(e.Object).IsEvent() && e.Outcome == report.Deleted && !slices.Contains(p.Seed.Targets, e.Object) {
+	if e.Object.IsEvent() && e.Outcome == report.Deleted && !slices.Contains(p.Seed.Targets, e.Object) {
 		return false
 	}
 	return !e.AlreadyHappening || p.Seed.Verb == "collect"
@@ -101,7 +101,7 @@ func affects(p *report.Plan, e *report.Effect) bool {
 // OfExplanation draws an object with all its owners, its dependents, and what it waits for. The
 // graph must contain these objects and the references between them.
 func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
-	f := figuresOf(g, []report.Ref{e.Object})
+	f := figuresOf(g, []object.Ref{e.Object})
 	x := f.of(e.Object)
 	x.target, x.why = true, e.Message
 	if x.why == "" {
@@ -120,8 +120,8 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 
 // Concerned returns the objects of an explanation: the object itself, all its owners, its
 // dependents, and what it waits for.
-func Concerned(e *report.Explanation) []report.Ref {
-	refs := []report.Ref{e.Object}
+func Concerned(e *report.Explanation) []object.Ref {
+	refs := []object.Ref{e.Object}
 	for _, x := range e.Owners {
 		refs = append(refs, x.Ref)
 	}

@@ -16,7 +16,7 @@ import (
 
 // figure is an object before layout.
 type figure struct {
-	refs      []report.Ref
+	refs      []object.Ref
 	look      Look
 	target    bool
 	note, why string
@@ -41,10 +41,10 @@ type figures struct {
 
 // figuresOf returns a figure for each node, with the look of its state, and for each further object
 // in beside.
-func figuresOf(g *report.Graph, beside []report.Ref) *figures {
+func figuresOf(g *report.Graph, beside []object.Ref) *figures {
 	f := &figures{nodes: nodesAmong(g, beside)}
 	f.list = make([]figure, len(f.nodes.list))
-	refs := make([]report.Ref, len(f.list))
+	refs := make([]object.Ref, len(f.list))
 	for i, n := range f.nodes.list {
 		refs[i] = n.Ref
 		f.list[i] = figure{refs: refs[i : i+1 : i+1], look: lookOf(n), note: render.NodeNote(n), alike: strings.Join(n.Finalizers, "\n")}
@@ -55,7 +55,7 @@ func figuresOf(g *report.Graph, beside []report.Ref) *figures {
 }
 
 // of returns the figure of an object.
-func (f *figures) of(r report.Ref) *figure {
+func (f *figures) of(r object.Ref) *figure {
 	i, _ := f.nodes.at(r)
 	return &f.list[i]
 }
@@ -117,7 +117,7 @@ type nodes struct {
 
 // nodesAmong returns the nodes of a graph, further objects in beside, and UIDs that occur only in
 // edges.
-func nodesAmong(g *report.Graph, beside []report.Ref) *nodes {
+func nodesAmong(g *report.Graph, beside []object.Ref) *nodes {
 	n := &nodes{list: make([]*report.Node, len(g.Nodes)), byUID: make(map[types.UID]int, len(g.Nodes))}
 	for i := range g.Nodes {
 		n.list[i] = &g.Nodes[i]
@@ -134,7 +134,7 @@ func nodesAmong(g *report.Graph, beside []report.Ref) *nodes {
 	for i := range g.Edges {
 		for _, uid := range [2]types.UID{g.Edges[i].Owner, g.Edges[i].Dependent} {
 			if _, ok := n.byUID[uid]; !ok {
-				more = append(more, &report.Node{Ref: report.Ref{UID: uid}, Missing: true})
+				more = append(more, &report.Node{Ref: object.Ref{UID: uid}, Missing: true})
 			}
 		}
 	}
@@ -143,11 +143,11 @@ func nodesAmong(g *report.Graph, beside []report.Ref) *nodes {
 }
 
 // at finds an object.
-func (n *nodes) at(r report.Ref) (int, bool) {
+func (n *nodes) at(r object.Ref) (int, bool) {
 	if i, ok := n.byUID[r.UID]; ok && n.list[i].Ref == r {
 		return i, true
 	}
-	return sort.Find(len(n.list), func(i int) int { return object.Compare(object.Ref(r), object.Ref(n.list[i].Ref)) })
+	return sort.Find(len(n.list), func(i int) int { return object.Compare(r, n.list[i].Ref) })
 }
 
 func (n *nodes) add(more []*report.Node) {
@@ -159,7 +159,7 @@ func (n *nodes) add(more []*report.Node) {
 
 // sort sorts the nodes and removes duplicates.
 func (n *nodes) sort() {
-	slices.SortStableFunc(n.list, func(a, b *report.Node) int { return object.Compare(object.Ref(a.Ref), object.Ref(b.Ref)) })
+	slices.SortStableFunc(n.list, func(a, b *report.Node) int { return object.Compare(a.Ref, b.Ref) })
 	n.list = slices.CompactFunc(n.list, func(a, b *report.Node) bool { return a.Ref == b.Ref })
 	clear(n.byUID)
 	for i, x := range n.list {

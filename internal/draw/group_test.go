@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -67,9 +68,9 @@ func TestWhatIsRemarkableIsNotInAGroup(t *testing.T) {
 	lost := ref("Pod", "shop", "lost")
 	g.Nodes = append(g.Nodes, report.Node{Ref: lost, Observed: true}, report.Node{Ref: ref("ReplicaSet", "shop", "gone"), Virtual: true})
 	g.Edges = append(g.Edges, report.Edge{Owner: g.Nodes[len(g.Nodes)-1].Ref.UID, Dependent: lost.UID, Class: report.Dangling})
-	g.Roots = []report.Ref{g.Nodes[3_000].Ref}
+	g.Roots = []object.Ref{g.Nodes[3_000].Ref}
 	s := OfGraph(g, grouped)
-	for _, want := range []report.Ref{g.Nodes[4_001].Ref, lost, g.Nodes[len(g.Nodes)-1].Ref, g.Roots[0]} {
+	for _, want := range []object.Ref{g.Nodes[4_001].Ref, lost, g.Nodes[len(g.Nodes)-1].Ref, g.Roots[0]} {
 		if b := find(t, s, want); len(b.Refs) != 1 || b.Group {
 			t.Errorf("%v is drawn as %q", want, b.Kind)
 		}
@@ -130,7 +131,7 @@ func TestGroupsCountEverything(t *testing.T) {
 		g := &report.Graph{}
 		for i := range n {
 			at := func(label string, of int) string { return fmt.Sprint(rapid.IntRange(0, of-1).Draw(t, label)) }
-			r := report.Ref{APIVersion: "v1", Kind: at("kind", kinds), Namespace: at("namespace", spaces), Name: fmt.Sprint(i), UID: types.UID(fmt.Sprint(i))}
+			r := object.Ref{APIVersion: "v1", Kind: at("kind", kinds), Namespace: at("namespace", spaces), Name: fmt.Sprint(i), UID: types.UID(fmt.Sprint(i))}
 			g.Nodes = append(g.Nodes, report.Node{Ref: r, Observed: rapid.Bool().Draw(t, "seen"), Virtual: true, BeingDeleted: rapid.IntRange(0, 9).Draw(t, "goes") == 0})
 			for range rapid.IntRange(0, 2).Draw(t, "owners") {
 				owner := types.UID(fmt.Sprint(rapid.IntRange(0, n-1).Draw(t, "owner")))

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -19,7 +20,7 @@ type packed struct {
 
 type packedPlan struct {
 	// Others are objects without a box. They are numbered after the boxes.
-	Others []report.Ref `json:"others"`
+	Others []object.Ref `json:"others"`
 	// Texts are the texts of effects and steps, which refer to them by number. The first is empty.
 	Texts   []string      `json:"texts"`
 	Effects packedEffects `json:"effects"`
@@ -91,7 +92,7 @@ func differences(list []int, width int) {
 // packer numbers objects and texts.
 type packer struct {
 	texts  numbers[string]
-	others numbers[report.Ref]
+	others numbers[object.Ref]
 	boxes  map[types.UID]int
 	count  int
 	// last is the last object with its number: consecutive steps are often about the same object.
@@ -119,7 +120,7 @@ func packPlan(p *payload) *packedPlan {
 	return plan
 }
 
-func (k *packer) object(r *report.Ref) int {
+func (k *packer) object(r *object.Ref) int {
 	if r.UID == "" {
 		return k.count + k.others.number(*r)
 	}
@@ -148,7 +149,7 @@ func grow(n int, columns ...*[]int) {
 	}
 }
 
-func (k *packer) objects(refs []report.Ref) []int {
+func (k *packer) objects(refs []object.Ref) []int {
 	list := make([]int, len(refs))
 	for i := range refs {
 		list[i] = k.object(&refs[i])

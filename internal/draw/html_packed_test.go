@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -21,16 +22,16 @@ func summed(list []int, width int) []int {
 // without a box.
 func TestPackedPlanIsThePlan(t *testing.T) {
 	d := rows(4, numbered)
-	at := func(i int) report.Ref { return d.Scene.Boxes[i].Refs[0] }
-	stranger := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "elsewhere", Name: "stranger"}
-	every := report.Ref{APIVersion: "v1", Kind: "Event", Namespace: "shop"}
+	at := func(i int) object.Ref { return d.Scene.Boxes[i].Refs[0] }
+	stranger := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "elsewhere", Name: "stranger"}
+	every := object.Ref{APIVersion: "v1", Kind: "Event", Namespace: "shop"}
 	d.Plan = &report.Plan{
 		Effects: []report.Effect{
 			{Object: at(2), Outcome: report.Deleted, Reason: "Requested", Message: "deleted as requested"},
 			{
-				Object: at(0), Outcome: report.Blocked, Reason: "Held", Message: "held", Because: []report.Ref{at(2), stranger},
-				BlockedBy:         &report.BlockedBy{Finalizers: []string{"a/b"}, Dependents: []report.Ref{at(1)}, Conditions: []string{"c"}, Node: "n"},
-				RemovedReferences: []report.Ref{at(3)}, AlreadyHappening: true, DependsOnTiming: true, Assumptions: []string{"x", "deleted as requested"}, Recreator: "r",
+				Object: at(0), Outcome: report.Blocked, Reason: "Held", Message: "held", Because: []object.Ref{at(2), stranger},
+				BlockedBy:         &report.BlockedBy{Finalizers: []string{"a/b"}, Dependents: []object.Ref{at(1)}, Conditions: []string{"c"}, Node: "n"},
+				RemovedReferences: []object.Ref{at(3)}, AlreadyHappening: true, DependsOnTiming: true, Assumptions: []string{"x", "deleted as requested"}, Recreator: "r",
 			},
 			{Object: stranger, Outcome: report.Unknown, Reason: "Requested", Message: "held"},
 		},
@@ -50,8 +51,8 @@ func TestPackedPlanIsThePlan(t *testing.T) {
 		why[w.number] = w.value
 	}
 	k := pack(p).Plan
-	refs := append([]report.Ref{at(0), at(1), at(2), at(3)}, k.Others...)
-	named := func(numbers []int) (list []report.Ref) {
+	refs := append([]object.Ref{at(0), at(1), at(2), at(3)}, k.Others...)
+	named := func(numbers []int) (list []object.Ref) {
 		for _, n := range numbers {
 			list = append(list, refs[n])
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -34,7 +35,7 @@ func TestExplained(t *testing.T) {
 }
 
 func box(look Look, apiVersion, kind, name string) Box {
-	return Box{Refs: []report.Ref{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(kind + name)}}, Look: look}
+	return Box{Refs: []object.Ref{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(kind + name)}}, Look: look}
 }
 
 func TestQuiet(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -28,8 +29,8 @@ func rows(n int, name func(int) string) Document {
 	s := &Scene{Title: name(0), Width: 300 * n, Height: 100, Areas: []Area{{Rect: Rect{W: 300 * n, H: 100}, Namespace: name(0)}}}
 	g := &report.Graph{Source: report.Source{Type: "files", Files: []string{name(0)}}, Complete: true}
 	for i := range n {
-		ref := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name(i), UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", i))}
-		s.Boxes = append(s.Boxes, Box{Rect: Rect{X: 300 * i, Y: 40, W: 200, H: 48}, Refs: []report.Ref{ref}, Look: Plain, Note: name(i), Why: name(i)})
+		ref := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name(i), UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", i))}
+		s.Boxes = append(s.Boxes, Box{Rect: Rect{X: 300 * i, Y: 40, W: 200, H: 48}, Refs: []object.Ref{ref}, Look: Plain, Note: name(i), Why: name(i)})
 		g.Nodes = append(g.Nodes, report.Node{Ref: ref, Observed: true, Finalizers: []string{name(i)}})
 		if i > 0 {
 			s.Arrows = append(s.Arrows, Arrow{Owner: i - 1, Dependent: i, Controller: true, Class: report.Existing, Path: []Point{{X: 300*i - 100, Y: 64}, {X: 300 * i, Y: 64}}})
@@ -150,7 +151,7 @@ func TestPlanIsWhole(t *testing.T) {
 	d.Scene.Boxes[1].Look = Look(report.Deleted)
 	d.Graph.Nodes[1].BeingDeleted = true
 	d.Plan = &report.Plan{
-		Header: report.HeaderOf("Plan"), Seed: report.Seed{Verb: "delete", Targets: []report.Ref{ref}},
+		Header: report.HeaderOf("Plan"), Seed: report.Seed{Verb: "delete", Targets: []object.Ref{ref}},
 		Effects: []report.Effect{{Object: ref, Outcome: report.Deleted, Reason: "Requested", Message: "deleted as requested"}},
 		Steps:   []report.Step{{N: 1, Actor: "user", Verb: "DELETE", Object: ref, Reason: "Requested"}},
 		Gaps:    []report.Gap{},

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -37,7 +38,7 @@ func FuzzMermaid(f *testing.F) {
 	}
 	own := pattern()
 	f.Fuzz(func(t *testing.T, a, b string) {
-		refs := []report.Ref{{APIVersion: a, Kind: b, Namespace: a, Name: b, UID: types.UID(a)}, {APIVersion: b, Kind: a, Namespace: b, Name: a, UID: types.UID(b)}}
+		refs := []object.Ref{{APIVersion: a, Kind: b, Namespace: a, Name: b, UID: types.UID(a)}, {APIVersion: b, Kind: a, Namespace: b, Name: a, UID: types.UID(b)}}
 		g := &report.Graph{Roots: refs[:1], Edges: []report.Edge{
 			{Owner: refs[0].UID, Dependent: refs[1].UID, Class: report.Class(a)}, {Owner: "?", Dependent: refs[0].UID, Class: report.Dangling, BlockOwnerDeletion: true},
 		}}
@@ -58,9 +59,9 @@ func FuzzMermaid(f *testing.F) {
 
 // TestShapes: different appearances are written differently.
 func TestShapes(t *testing.T) {
-	owner, dependent, absent := report.Ref{Kind: "A", Name: "a", UID: "a"}, report.Ref{Kind: "B", Namespace: "n", Name: "b", UID: "b"}, report.Ref{Kind: "C", Namespace: "n", Name: "c", UID: "c"}
+	owner, dependent, absent := object.Ref{Kind: "A", Name: "a", UID: "a"}, object.Ref{Kind: "B", Namespace: "n", Name: "b", UID: "b"}, object.Ref{Kind: "C", Namespace: "n", Name: "c", UID: "c"}
 	g := &report.Graph{
-		Roots: []report.Ref{dependent}, Gaps: []report.Gap{{Resource: "pods", Namespace: "n", Matters: true}},
+		Roots: []object.Ref{dependent}, Gaps: []report.Gap{{Resource: "pods", Namespace: "n", Matters: true}},
 		Nodes: []report.Node{{Ref: owner, Observed: true}, {Ref: dependent, Observed: true, BeingDeleted: true}, {Ref: absent, Virtual: true}},
 		Edges: []report.Edge{{Owner: "a", Dependent: "b", BlockOwnerDeletion: true}, {Owner: "c", Dependent: "b", Class: report.Dangling}},
 	}

@@ -1,6 +1,9 @@
 package draw
 
-import "github.com/kubectl-gc/kubectl-gc/internal/report"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
 
 // Options select the form of a scene.
 type Options struct {
@@ -58,7 +61,7 @@ type Area struct {
 type Box struct {
 	Rect
 	// Refs are the objects, at least one, sorted.
-	Refs []report.Ref `json:"refs"`
+	Refs []object.Ref `json:"refs"`
 	// Kind and Name are the texts in the box: "Pod ×48" and "web-5d47c484f4-…".
 	Kind string `json:"kind"`
 	Name string `json:"name"`

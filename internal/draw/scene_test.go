@@ -9,19 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-func ref(kind, namespace, name string) report.Ref {
-	return report.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name, UID: types.UID(kind + namespace + name)}
+func ref(kind, namespace, name string) object.Ref {
+	return object.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name, UID: types.UID(kind + namespace + name)}
 }
 
-func owns(owner, dependent report.Ref) report.Edge {
+func owns(owner, dependent object.Ref) report.Edge {
 	return report.Edge{Owner: owner.UID, Dependent: dependent.UID, Controller: true, Class: report.Existing}
 }
 
 // graphOf returns a graph of observed objects.
-func graphOf(refs ...report.Ref) *report.Graph {
+func graphOf(refs ...object.Ref) *report.Graph {
 	g := &report.Graph{}
 	for _, r := range refs {
 		g.Nodes = append(g.Nodes, report.Node{Ref: r, Observed: true})
@@ -29,7 +30,7 @@ func graphOf(refs ...report.Ref) *report.Graph {
 	return g
 }
 
-func find(t *testing.T, s *Scene, r report.Ref) Box {
+func find(t *testing.T, s *Scene, r object.Ref) Box {
 	t.Helper()
 	for _, b := range s.Boxes {
 		if slices.Contains(b.Refs, r) {
@@ -44,7 +45,7 @@ func TestLooksOfAGraph(t *testing.T) {
 	absent, unseen := ref("Database", "a", "absent"), ref("Database", "a", "unseen")
 	waits, goes, stays := ref("A", "a", "waits"), ref("B", "a", "goes"), ref("Node", "", "stays")
 	g := &report.Graph{
-		Roots: []report.Ref{waits},
+		Roots: []object.Ref{waits},
 		Nodes: []report.Node{
 			{Ref: absent, Virtual: true}, {Ref: unseen, Virtual: true}, {Ref: stays, Observed: true},
 			{Ref: waits, Observed: true, BeingDeleted: true, WaitingForDependents: true, Finalizers: []string{"foregroundDeletion"}},
@@ -58,7 +59,7 @@ func TestLooksOfAGraph(t *testing.T) {
 		},
 	}
 	s := OfGraph(g, Options{Fold: true})
-	for r, want := range map[report.Ref]Look{absent: Absent, unseen: Unseen, stays: Plain, waits: Waiting, goes: BeingDeleted, {UID: "named only"}: Unseen} {
+	for r, want := range map[object.Ref]Look{absent: Absent, unseen: Unseen, stays: Plain, waits: Waiting, goes: BeingDeleted, {UID: "named only"}: Unseen} {
 		if b := find(t, s, r); b.Look != want {
 			t.Errorf("%v looks %s, want %s", r, b.Look, want)
 		}
@@ -95,7 +96,7 @@ func TestFolding(t *testing.T) {
 		g.Nodes = append(g.Nodes, report.Node{Ref: ref("Pod", "a", name), Observed: true})
 		g.Edges = append(g.Edges, owns(few, ref("Pod", "a", name)))
 	}
-	g.Roots = []report.Ref{ref("Pod", "a", "web-5")}
+	g.Roots = []object.Ref{ref("Pod", "a", "web-5")}
 	s := OfGraph(g, Options{Fold: true})
 	b := find(t, s, ref("Pod", "a", "web-1"))
 	if b.Kind != "Pod ×4" || b.Name != "web-…" || len(b.Refs) != 4 {
@@ -115,11 +116,11 @@ func TestPictureOfAPlan(t *testing.T) {
 	a, b, c, owner := ref("A", "n", "a"), ref("B", "n", "b"), ref("C", "n", "c"), ref("Owner", "n", "o")
 	before, far := ref("Old", "n", "old"), ref("Far", "n", "far")
 	p := &report.Plan{
-		Seed: report.Seed{Verb: "delete", Policy: "Background", Targets: []report.Ref{a}},
+		Seed: report.Seed{Verb: "delete", Policy: "Background", Targets: []object.Ref{a}},
 		Effects: []report.Effect{
 			{Object: a, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{"x/y"}}},
-			{Object: b, Outcome: report.Deleted, Reason: "NoExistingOwner", Because: []report.Ref{a}},
-			{Object: c, Outcome: report.Pruned, RemovedReferences: []report.Ref{a}, Message: "kept by o"},
+			{Object: b, Outcome: report.Deleted, Reason: "NoExistingOwner", Because: []object.Ref{a}},
+			{Object: c, Outcome: report.Pruned, RemovedReferences: []object.Ref{a}, Message: "kept by o"},
 			{Object: before, Outcome: report.Deleted, AlreadyHappening: true},
 		},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -15,7 +16,7 @@ func workloads(n int) *report.Graph {
 	g := &report.Graph{}
 	for i := range n {
 		d := i - i%10
-		r := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: fmt.Sprintf("team-%03d", i/200), Name: fmt.Sprintf("web-%05d-%02d", d, i%10), UID: types.UID(fmt.Sprintf("%08d", i))}
+		r := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: fmt.Sprintf("team-%03d", i/200), Name: fmt.Sprintf("web-%05d-%02d", d, i%10), UID: types.UID(fmt.Sprintf("%08d", i))}
 		e := report.Edge{Dependent: r.UID, Owner: types.UID(fmt.Sprintf("%08d", d+1)), Controller: true, BlockOwnerDeletion: true, Class: report.Existing}
 		switch i % 10 {
 		case 0:

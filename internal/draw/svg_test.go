@@ -13,12 +13,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // scenes returns pictures with two untrusted texts in every possible place.
 func scenes(a, b string) []*Scene {
-	refs := []report.Ref{
+	refs := []object.Ref{
 		{APIVersion: a, Kind: b, Namespace: a, Name: b, UID: types.UID(a)},
 		{APIVersion: b, Kind: a, Namespace: b, Name: a, UID: types.UID(b)},
 		{APIVersion: "v1", Kind: "Pod", Namespace: a, Name: a + b, UID: "3"},
@@ -28,7 +29,7 @@ func scenes(a, b string) []*Scene {
 		g.Nodes = append(g.Nodes, report.Node{Ref: r, Observed: i != 1, Virtual: i == 1, BeingDeleted: true, Finalizers: []string{a, b}})
 	}
 	for i := range 5 {
-		r := report.Ref{APIVersion: a, Kind: b, Namespace: a, Name: b + strconv.Itoa(i), UID: types.UID("leaf" + strconv.Itoa(i))}
+		r := object.Ref{APIVersion: a, Kind: b, Namespace: a, Name: b + strconv.Itoa(i), UID: types.UID("leaf" + strconv.Itoa(i))}
 		g.Nodes = append(g.Nodes, report.Node{Ref: r, Observed: true})
 		g.Edges = append(g.Edges, report.Edge{Owner: "3", Dependent: r.UID, Class: report.Class(b), BlockOwnerDeletion: true})
 	}

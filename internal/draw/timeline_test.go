@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -24,18 +25,18 @@ func clockOf(seconds int64) string {
 
 // lostWith returns the delete of a namespace with n losses of several kinds over so many seconds.
 func lostWith(n int, seconds int64, name func(int) string) *report.Lost {
-	ns := report.Ref{APIVersion: "v1", Kind: "Namespace", Name: name(0), UID: "ns"}
+	ns := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name(0), UID: "ns"}
 	d := &report.Lost{
 		Header: report.HeaderOf("Lost"), Source: report.Source{Type: "cluster", Context: name(0)}, From: instant(-300), To: instant(120),
 		Summary:  report.LostSummary{Deleted: n + 1},
-		Requests: []report.LostRequest{{N: 1, Objects: []report.Ref{ns}, Policy: "Background", At: instant(0), Certain: true, Took: n + 1}},
+		Requests: []report.LostRequest{{N: 1, Objects: []object.Ref{ns}, Policy: "Background", At: instant(0), Certain: true, Took: n + 1}},
 		Limits:   []report.HistoryLimit{{APIVersion: "v1", Resource: name(0), From: instant(-100), Why: "Expired: " + name(0)}},
 		Gaps:     []report.Gap{{APIVersion: "v1", Resource: name(0), Why: "Forbidden: " + name(0)}},
 	}
 	d.Losses = append(d.Losses, lossAt(ns, 0, "Requested", nil))
 	kinds := []string{"Secret", "ConfigMap", "Pod", "Service"}
 	for i := range n {
-		ref := report.Ref{APIVersion: "v1", Kind: kinds[i%len(kinds)], Namespace: name(0), Name: name(i + 1), UID: types.UID(fmt.Sprint(i))}
+		ref := object.Ref{APIVersion: "v1", Kind: kinds[i%len(kinds)], Namespace: name(0), Name: name(i + 1), UID: types.UID(fmt.Sprint(i))}
 		d.Losses = append(d.Losses, lossAt(ref, int64(i)*seconds/int64(n), "NamespaceDeleted", &ns))
 	}
 	for i, kind := range kinds {
@@ -44,7 +45,7 @@ func lostWith(n int, seconds int64, name func(int) string) *report.Lost {
 	return d
 }
 
-func lossAt(ref report.Ref, second int64, code string, by *report.Ref) report.Loss {
+func lossAt(ref object.Ref, second int64, code string, by *object.Ref) report.Loss {
 	gone := instant(second)
 	return report.Loss{Object: ref, State: report.LossDeleted, Began: gone, Gone: &gone, LossCause: report.LossCause{Code: code, By: by, Request: 1}}
 }
@@ -84,12 +85,12 @@ func TestTimelineIsBounded(t *testing.T) {
 func TestTimelineOfManyRequests(t *testing.T) {
 	d := lostWith(0, 1, numbered)
 	for i := range 3000 {
-		ref := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: numbered(i), UID: types.UID(fmt.Sprint(i))}
+		ref := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: numbered(i), UID: types.UID(fmt.Sprint(i))}
 		l := lossAt(ref, int64(i)/100, "Requested", nil)
 		l.Request = i + 2
 		d.Losses = append(d.Losses, l)
 		d.Requests = append(d.Requests, report.LostRequest{
-			N: i + 2, Objects: []report.Ref{ref}, At: instant(int64(i) / 100), Certain: true, Took: 1, ByKind: []report.LostCount{{APIVersion: "v1", Kind: "ConfigMap", Count: 1}},
+			N: i + 2, Objects: []object.Ref{ref}, At: instant(int64(i) / 100), Certain: true, Took: 1, ByKind: []report.LostCount{{APIVersion: "v1", Kind: "ConfigMap", Count: 1}},
 		})
 	}
 	page := written(t, d)
@@ -146,8 +147,8 @@ func TestTimelineWithoutTimes(t *testing.T) {
 // their cause, and routine losses are behind a switch.
 func TestTimelineOfWhatIsNotCertain(t *testing.T) {
 	d := lostWith(4, 3, numbered)
-	owner := report.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web"}
-	pod := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-a"}
+	owner := object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web"}
+	pod := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-a"}
 	doubtful := lossAt(pod, 5, "OwnerGone", &owner)
 	doubtful.Request, doubtful.Or = 0, []report.LossCause{{Code: "Requested"}}
 	usual := lossAt(pod, 6, "ControllerChanged", &owner)

@@ -73,7 +73,7 @@ func (r *Refusal) Why() string {
 	if len(r.Because) > 0 {
 		names := make([]string, len(r.Because))
 		for i, b := range r.Because {
-			names[i] = report.RefOf(b).ShortName()
+			names[i] = b.ShortName()
 			if b.Namespace != "" && b.Namespace != r.Object.Namespace {
 				names[i] += " in " + b.Namespace
 			}
@@ -119,10 +119,10 @@ func Document(refusals []Refusal) []report.Refusal {
 	for i := range refusals {
 		r := &refusals[i]
 		d := report.Refusal{
-			Object: report.RefOf(r.Object), Finalizer: r.Finalizer, Reason: string(r.Reason), LiftedBy: Flag(r.Lift), Message: r.Why(),
+			Object: r.Object, Finalizer: r.Finalizer, Reason: string(r.Reason), LiftedBy: Flag(r.Lift), Message: r.Why(),
 		}
 		for _, b := range r.Because {
-			d.Because = append(d.Because, report.RefOf(b))
+			d.Because = append(d.Because, b)
 		}
 		list = append(list, d)
 	}

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // The operations of a Write.
@@ -52,14 +51,14 @@ type Refusal struct {
 
 // Source returns the object that causes the refusal: a policy, or the configuration or CRD of the
 // webhook.
-func (r Refusal) Source() report.Ref {
+func (r Refusal) Source() object.Ref {
 	if r.Denial != nil {
-		return report.RefOf(r.Denial.By)
+		return r.Denial.By
 	}
 	if r.Webhook != nil {
-		return report.Ref{APIVersion: r.Webhook.APIVersion, Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
+		return object.Ref{APIVersion: r.Webhook.APIVersion, Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
 	}
-	return report.RefOf(r.Definition.Ref)
+	return r.Definition.Ref
 }
 
 // Text says what refuses and why.

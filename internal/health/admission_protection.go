@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // inUseLabel is set by Crossplane on the objects that a Usage names. Its webhook is called for
@@ -61,14 +60,14 @@ func (s *Shown) takeUsage(b *body, d *usageBody) {
 		APIVersion: of.APIVersion, Kind: of.Kind, Namespace: cmp.Or(of.Resource.Namespace, b.Metadata.Namespace), Name: of.Resource.Name,
 	}}
 	if by := d.Spec.By; by != nil {
-		u.By = report.Ref{APIVersion: by.APIVersion, Kind: by.Kind, Name: by.Resource.Name}.ShortName()
+		u.By = object.Ref{APIVersion: by.APIVersion, Kind: by.Kind, Name: by.Resource.Name}.ShortName()
 	}
 	s.Usages = append(s.Usages, u)
 }
 
 // says describes a Usage with its reason.
 func (u *InUse) says() string {
-	text := report.RefOf(u.Ref).ShortName() + " of Crossplane says that it is in use"
+	text := u.Ref.ShortName() + " of Crossplane says that it is in use"
 	if u.By != "" {
 		text += " by " + u.By
 	}

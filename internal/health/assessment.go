@@ -158,7 +158,7 @@ func (s *Assessment) Age(o *object.Object) int64 {
 type Proofs []report.Proof
 
 // Add appends an observation, unless its message is empty or it is a duplicate.
-func (p *Proofs) Add(code reason.Code, about *report.Ref, message string) {
+func (p *Proofs) Add(code reason.Code, about *object.Ref, message string) {
 	if message == "" {
 		return
 	}

@@ -29,18 +29,18 @@ type Judgement struct {
 	State report.ControllerVerdict
 	// Controller is the pod that would remove it, or else the workload of such pods. It is the zero
 	// Ref if none was found.
-	Controller report.Ref
+	Controller object.Ref
 	// Name is the name of the controller in the table of finalizers, or else the program that wrote
 	// the finalizer. It is empty if neither is known.
 	Name  string
 	Proof Proofs
 
 	// Suspects are the pods that may be the controller, the likeliest first.
-	Suspects []report.Ref
+	Suspects []object.Ref
 	// Working are the suspects that are known to work.
-	Working []report.Ref
+	Working []object.Ref
 	// Asleep are workloads of the controller that are scaled to 0.
-	Asleep []report.Ref
+	Asleep []object.Ref
 	// Powerless are accounts of the right program without permission to write the object.
 	Powerless []Account
 }
@@ -117,10 +117,10 @@ const byHand = "a person"
 // identify fills the candidates and the name of the result.
 func (s *search) identify() {
 	for _, p := range s.suspects {
-		s.found.Suspects = append(s.found.Suspects, report.RefOf(p.Ref))
+		s.found.Suspects = append(s.found.Suspects, p.Ref)
 	}
 	for _, w := range s.asleep {
-		s.found.Asleep = append(s.found.Asleep, report.RefOf(w.Ref))
+		s.found.Asleep = append(s.found.Asleep, w.Ref)
 	}
 	switch {
 	case len(s.found.Suspects) > 0:
@@ -164,7 +164,7 @@ func (s *search) sleepers() {
 		}
 	}
 	for _, w := range s.asleep {
-		ref := report.RefOf(w.Ref)
+		ref := w.Ref
 		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
 	}
 }
@@ -174,7 +174,7 @@ func (s *search) pace() report.ControllerVerdict {
 	healthy := false
 	const most = 3
 	for n, p := range s.suspects {
-		ref := report.RefOf(p.Ref)
+		ref := p.Ref
 		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
 		if ok {
 			healthy = true
@@ -214,7 +214,7 @@ func because(p *Pod) string {
 // gone judges whether a controller may exist although none was found.
 func (s *search) gone() report.ControllerVerdict {
 	certain := true
-	doubt := func(code reason.Code, about *report.Ref, message string) {
+	doubt := func(code reason.Code, about *object.Ref, message string) {
 		certain = false
 		s.found.Proof.Add(code, about, message)
 	}
@@ -308,12 +308,12 @@ func (s *search) absent() string {
 
 // doubtPods reports the first three pods that may be the controller: those not known to be another
 // one. text gets the name and namespace of the pod.
-func (s *search) doubtPods(pods []*Pod, doubt func(reason.Code, *report.Ref, string), code reason.Code, text func(where string, p *Pod) string) {
+func (s *search) doubtPods(pods []*Pod, doubt func(reason.Code, *object.Ref, string), code reason.Code, text func(where string, p *Pod) string) {
 	left := 3
 	for _, p := range pods {
 		if left > 0 && !s.isOther(p) {
 			left--
-			ref := report.RefOf(p.Ref)
+			ref := p.Ref
 			doubt(code, &ref, text(ref.ShortName()+" in namespace "+ref.Namespace, p))
 		}
 	}
@@ -321,10 +321,10 @@ func (s *search) doubtPods(pods []*Pod, doubt func(reason.Code, *report.Ref, str
 
 // idle looks for a controller that cannot work: workloads whose pods do not start, and pods with
 // its name but without known permission.
-func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
+func (s *search) idle(doubt func(reason.Code, *object.Ref, string)) bool {
 	slow := false
 	for _, w := range s.may.workloads {
-		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
+		if ref := w.Ref; w.Wanted > 0 {
 			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.ShortName(), ref.Namespace, w.Wanted))
 			slow = true
 		}
@@ -335,7 +335,7 @@ func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 		if wrote {
 			program = s.program
 		}
-		ref := report.RefOf(p.Ref)
+		ref := p.Ref
 		switch {
 		case !rightsRead:
 			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))

@@ -79,7 +79,7 @@ func (s *search) leases() object.Pulse {
 			continue
 		}
 		p := s.pulseOf(l)
-		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
+		about := object.Lease.Ref(l.Namespace, l.Name)
 		switch p {
 		case object.PulseBeats:
 			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
@@ -149,7 +149,7 @@ func (s *Assessment) ManagerStands() report.ControllerVerdict {
 func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.ControllerVerdict {
 	name := object.ManagerLease.Name
 	if l := s.managerLease; l != nil {
-		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
+		about := object.Lease.Ref(l.Namespace, l.Name)
 		switch p := s.pulseOf(l); p {
 		case object.PulseBeats:
 			proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // NodeState says whether the kubelet of a node can terminate a pod.
@@ -209,8 +208,7 @@ func (s *Assessment) budgets() map[string][]selecting {
 
 // Text says what blocks a drain of a node.
 func (x *Eviction) Text(known object.Ref) string {
-	ref := report.RefOf(known)
-	return ref.ShortName() + " in namespace " + ref.Namespace + " allows no eviction of " + report.RefOf(x.Pod.Ref).ShortName() + ": a drain of node " + x.Pod.Pod().NodeName + " waits for it"
+	return known.ShortName() + " in namespace " + known.Namespace + " allows no eviction of " + x.Pod.Ref.ShortName() + ": a drain of node " + x.Pod.Pod().NodeName + " waits for it"
 }
 
 // Cordoned reports whether a node is known to be cordoned.

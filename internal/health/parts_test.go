@@ -114,3 +114,14 @@ func each(v any, f func()) {
 		}
 	}
 }
+
+// TestOldLine: lines of evidence in older snapshots have the names of references in upper case.
+func TestOldLine(t *testing.T) {
+	r, err := health.ParseLine([]byte(`{"events":[{"about":{"APIVersion":"v1","Kind":"Pod","Namespace":"shop","Name":"web","UID":"u"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u"}); len(r.Shown.Events) != 1 || r.Shown.Events[0].About != want {
+		t.Errorf("events %+v, want one about %s", r.Shown.Events, want)
+	}
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -231,7 +230,7 @@ var configurations = map[string]object.Kind{
 type Unreachable struct {
 	// Reason is NoEndpoints or ServiceAbsent.
 	Reason  reason.Code
-	Service report.Ref
+	Service object.Ref
 }
 
 // Text says which service is unreachable and why.
@@ -249,7 +248,7 @@ func (r *reach) Down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
 		return Unreachable{}, false
 	}
-	u := Unreachable{Service: report.RefOf(object.Service.Ref(s.Namespace, s.Name))}
+	u := Unreachable{Service: object.Service.Ref(s.Namespace, s.Name)}
 	known := r.services[*s]
 	if known == nil {
 		u.Reason = reason.ServiceAbsent

@@ -11,15 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Ref is the identity of an object: its coordinates and its namespace. It is comparable and may be
-// a map key. The namespace of a cluster-scoped object is empty.
-// (spec §0.3: upstream "object reference".)
+// Ref names an object. The namespace of a cluster-scoped object is empty.
 type Ref struct {
-	APIVersion string
-	Kind       string
-	Namespace  string
-	Name       string
-	UID        types.UID
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace,omitempty"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
 }
 
 // String returns the canonical text of a reference: `apps/v1 Deployment shop/web`. It omits the UID

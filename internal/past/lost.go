@@ -41,7 +41,7 @@ func LostDocument(a *Account, q LostQuestion) *report.Lost {
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
 	}}
 	for _, ref := range q.Objects {
-		d.out.Targets = append(d.out.Targets, report.RefOf(ref))
+		d.out.Targets = append(d.out.Targets, ref)
 	}
 	d.addLosses()
 	d.addAgain()
@@ -76,7 +76,7 @@ func (d *document) addLosses() {
 		}
 		l := &d.a.Losses[i]
 		out := report.Loss{
-			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.usual[i],
+			Object: l.Object.Ref, State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.usual[i],
 			Sent: sentOf(l.Sent, l.Match),
 		}
 		if l.Gone != 0 {
@@ -90,7 +90,7 @@ func (d *document) addLosses() {
 			out.Policy = string(l.Policy)
 		}
 		for _, owner := range l.Owners {
-			out.Owners = append(out.Owners, report.RefOf(owner))
+			out.Owners = append(out.Owners, owner)
 		}
 		for _, other := range l.Or {
 			out.Or = append(out.Or, causeOf(other))
@@ -172,7 +172,7 @@ func (d *document) addRequests() {
 			})
 		case !usual && d.q.Objects == nil:
 			for _, o := range objects { // once, even if it was created and deleted several times
-				if at := object.Ref(o).Coordinates(); !elsewhere[at] {
+				if at := o.Coordinates(); !elsewhere[at] {
 					elsewhere[at] = true
 					d.out.Elsewhere = append(d.out.Elsewhere, o)
 				}
@@ -182,10 +182,10 @@ func (d *document) addRequests() {
 }
 
 // objectsOf returns the objects of a request that are part of the question; all of them if none is.
-func (d *document) objectsOf(r *Request) []report.Ref {
-	var all, asked []report.Ref
+func (d *document) objectsOf(r *Request) []object.Ref {
+	var all, asked []object.Ref
 	for _, l := range r.Losses {
-		ref := report.RefOf(d.a.Losses[l].Object.Ref)
+		ref := d.a.Losses[l].Object.Ref
 		all = append(all, ref)
 		if d.picked[l] {
 			asked = append(asked, ref)
@@ -211,7 +211,7 @@ func stateOf(l *Loss) report.LossState {
 func causeOf(c Cause) report.LossCause {
 	out := report.LossCause{Code: string(c.Code), Request: c.Request + 1}
 	if c.By != (object.Ref{}) {
-		by := report.RefOf(c.By)
+		by := c.By
 		out.By = &by
 	}
 	return out

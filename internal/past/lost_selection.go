@@ -159,7 +159,7 @@ func (d *document) byKind(losses []int) []report.LostCount {
 }
 
 // dataOf returns which data an object held.
-func (d *document) dataOf(r report.Ref) report.Data {
+func (d *document) dataOf(r object.Ref) report.Data {
 	switch {
 	case r.Is(object.PVC), r.Is(object.PV):
 		return report.VolumeData
@@ -176,8 +176,8 @@ func (d *document) dataOf(r report.Ref) report.Data {
 	return ""
 }
 
-func sorted(refs []report.Ref) []report.Ref {
-	slices.SortFunc(refs, func(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) })
+func sorted(refs []object.Ref) []object.Ref {
+	slices.SortFunc(refs, func(a, b object.Ref) int { return object.Compare(a, b) })
 	return refs
 }
 
@@ -275,7 +275,7 @@ func (d *document) takes() bool {
 // earlier.
 func (d *document) addFate(out *report.Loss, l *Loss) {
 	for _, owner := range l.Object.Owners {
-		out.OwnersThen = append(out.OwnersThen, report.RefOf(d.served(owner.In(l.Object.Namespace))))
+		out.OwnersThen = append(out.OwnersThen, d.served(owner.In(l.Object.Namespace)))
 	}
 	mine, ok := l.Object.Controller()
 	if !ok || l.Orphaned {
@@ -298,7 +298,7 @@ func (d *document) addFate(out *report.Loss, l *Loss) {
 		}
 	}
 	for ref := range made {
-		out.ReplacedBy = append(out.ReplacedBy, report.RefOf(ref))
+		out.ReplacedBy = append(out.ReplacedBy, ref)
 	}
 	sorted(out.ReplacedBy)
 }

@@ -64,7 +64,7 @@ func (d *document) addUndo() {
 // content may still be missing.
 func (d *document) isThere(named object.Ref) bool {
 	return named.Is(object.Namespace) && slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool {
-		return samePlace(named, object.Ref(l.Object)) && (l.State == report.LossBeingDeleted || l.Again != "")
+		return samePlace(named, l.Object) && (l.State == report.LossBeingDeleted || l.Again != "")
 	})
 }
 
@@ -110,12 +110,12 @@ func missing(l *report.Loss) bool {
 // known, or else itself. Objects with a replacement are left out. A CRD that is back is never the
 // target, because all of its instances would come back, too.
 func (d *document) addUndoOf(named object.Ref) {
-	at := map[report.Ref]*report.Loss{}
+	at := map[object.Ref]*report.Loss{}
 	var l *report.Loss
 	for i := range d.out.Losses {
 		x := &d.out.Losses[i]
 		at[x.Object] = x
-		if samePlace(named, object.Ref(x.Object)) {
+		if samePlace(named, x.Object) {
 			l = x
 		}
 	}
@@ -139,7 +139,7 @@ func (d *document) addUndoOf(named object.Ref) {
 	act := d.bringBack(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
 	act.Target = target
 	if target.Is(object.Namespace) {
-		act.Target = report.Ref{Namespace: target.Name}
+		act.Target = object.Ref{Namespace: target.Name}
 	}
 	d.advise(act, later)
 }
@@ -165,14 +165,14 @@ func (d *document) requestOf(l *report.Loss) *report.LostRequest {
 }
 
 // isGone reports whether an object is a CRD that does not exist again.
-func (d *document) isGone(crd report.Ref) bool {
+func (d *document) isGone(crd object.Ref) bool {
 	return crd.Is(object.CRD) && slices.ContainsFunc(d.out.Gaps, func(g report.Gap) bool {
 		return g.Why == string(reason.CRDGone) && g.Resource+"."+object.GroupOf(g.APIVersion) == crd.Name
 	})
 }
 
 // spaceOf returns the namespace of an object, or the object's name if it is a namespace.
-func spaceOf(r report.Ref) string {
+func spaceOf(r object.Ref) string {
 	if r.Is(object.Namespace) {
 		return r.Name
 	}
@@ -193,7 +193,7 @@ func (d *document) addAgain() {
 	closed, terminating := map[string]bool{}, namespacesGoing(d.a)
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if o := last[object.Ref(l.Object).Coordinates()]; o != nil && isAgain(l, o) {
+		if o := last[l.Object.Coordinates()]; o != nil && isAgain(l, o) {
 			l.Again = o.UID
 		}
 		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // the namespace may be gone since the file was written
@@ -209,7 +209,7 @@ func isAgain(l *report.Loss, o *object.Object) bool {
 	case report.LossDeleted:
 		return o.UID != l.Object.UID
 	case report.LossOrphaned:
-		return o.UID == l.Object.UID && !slices.ContainsFunc(l.Owners, func(owner report.Ref) bool {
+		return o.UID == l.Object.UID && !slices.ContainsFunc(l.Owners, func(owner object.Ref) bool {
 			return !slices.ContainsFunc(o.Owners, func(r object.OwnerReference) bool {
 				return r.Kind == owner.Kind && r.Name == owner.Name && object.GroupOf(r.APIVersion) == object.GroupOf(owner.APIVersion)
 			})

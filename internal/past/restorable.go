@@ -28,12 +28,12 @@ func Restorable(a *Account, q LostQuestion) []int {
 
 // CutOff returns the namespaces and CRDs among some losses with a deletion that began before the
 // history.
-func CutOff(a *Account, which []int) []report.Ref {
-	var refs []report.Ref
+func CutOff(a *Account, which []int) []object.Ref {
+	var refs []object.Ref
 	for _, i := range which {
 		l := &a.Losses[i]
 		if l.Cause.Code == reason.Before && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD)) {
-			refs = append(refs, report.RefOf(l.Object.Ref))
+			refs = append(refs, l.Object.Ref)
 		}
 	}
 	return sorted(refs)
@@ -142,7 +142,7 @@ func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
 	first := a.Past.To
 	for _, i := range crds {
 		l := &a.Losses[i]
-		later.CRDs = append(later.CRDs, report.RefOf(l.Object.Ref))
+		later.CRDs = append(later.CRDs, l.Object.Ref)
 		if at := a.Past.Clock.At(a.Began(l)); at.Time != 0 && at.Time < first.Time {
 			first = at
 		}
@@ -154,7 +154,7 @@ func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
 	act := report.Act{Action: report.BringBack, Revision: int64(a.Past.From.Revision)}
 	act.Target.Namespace = q.Namespace
 	if len(q.Objects) == 1 {
-		act.Target = report.RefOf(q.Objects[0])
+		act.Target = q.Objects[0]
 	}
 	later.Then = act.Remedy("brings back what they defined")
 	return later

@@ -35,12 +35,12 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are consequences
 	for i := range effects {
 		e := &effects[i]
-		o := along.Find(object.Ref(e.Object))
+		o := along.Find(e.Object)
 		if o == nil {
 			continue // a controller creates it in the simulation, so that it does not exist yet
 		}
 		if o.UID != e.Object.UID { // it has been replaced by another object
-			o = &object.Object{Ref: object.Ref(e.Object)}
+			o = &object.Object{Ref: e.Object}
 		}
 		out := a.judge.OfObject(all, o)
 		if out == nil {
@@ -70,8 +70,8 @@ func (a account) isConsequence(e *report.Effect, tr *outcome.Track) bool {
 	case tr.Target:
 		return true
 	case a.seed.Verb == Collect && isRewritten(e):
-		return !e.AlreadyHappening && slices.ContainsFunc(e.Because, func(ref report.Ref) bool {
-			cause := a.judge.Tracks.Meant(object.Ref(ref))
+		return !e.AlreadyHappening && slices.ContainsFunc(e.Because, func(ref object.Ref) bool {
+			cause := a.judge.Tracks.Meant(ref)
 			return cause != nil && a.attribution.caused(cause)
 		})
 	case a.seed.Verb == Collect && e.DependsOnTiming && a.withheld[tr.First.Ref] == nil:
@@ -168,7 +168,7 @@ func (r *Result) Stays() []object.Ref {
 		e := &r.Plan.Effects[i]
 		left := e.Reason == string(reason.NotAskedFor) || e.Reason == string(reason.Protected)
 		if e.Outcome == report.Kept && e.Later == "" && !left && !e.AlreadyHappening && !e.DependsOnTiming {
-			list = append(list, object.Ref(e.Object))
+			list = append(list, e.Object)
 		}
 	}
 	return list

@@ -373,11 +373,11 @@ func TestAccountIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		account := map[report.Ref]report.Consequence{}
+		account := map[object.Ref]report.Consequence{}
 		for _, c := range result.Plan.Consequences {
 			account[c.Object] = c
 		}
-		if _, ok := account[report.RefOf(target.Ref)]; !ok {
+		if _, ok := account[target.Ref]; !ok {
 			t.Fatalf("the target %s is not in the account", target.Ref)
 		}
 		// Every finalizer is removed, and there is no other request.

@@ -37,14 +37,14 @@ func TestAftermath(t *testing.T) {
 			}
 			account := map[object.Ref]bool{}
 			for _, c := range p.Plan.Consequences {
-				account[object.Ref(c.Object)] = true
+				account[c.Object] = true
 			}
 			return p, account
 		}
 		p, account := planned(0)
 		unknown := map[object.Ref]bool{} // unknown in the plan, with or without the delete
 		for _, e := range p.Plan.Effects {
-			unknown[object.Ref(e.Object)] = e.Outcome == report.Unknown
+			unknown[e.Object] = e.Outcome == report.Unknown
 		}
 		with, without := ended(t, p.After()), ended(t, snap.Objects)
 		for _, o := range snap.Objects {

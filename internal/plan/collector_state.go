@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -176,9 +175,9 @@ func (all stateFacts) newState(what string, lists ...[]stateFact) *collectorStat
 
 // factNames returns the names of the first few objects.
 func factNames(things []stateFact) string {
-	refs := make([]report.Ref, 0, len(things))
+	refs := make([]object.Ref, 0, len(things))
 	for _, r := range things {
-		refs = append(refs, report.RefOf(r.object))
+		refs = append(refs, r.object)
 	}
 	return names(refs)
 }

@@ -44,7 +44,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 			touched[c.Object.Namespace] = true
 		}
 		h.consequence(c)
-		if o := along.Find(object.Ref(c.Object)); o != nil {
+		if o := along.Find(c.Object); o != nil {
 			h.field("held")
 			h.field(strconv.FormatBool(o.BeingDeleted()))
 			h.fields(o.Finalizers()...)
@@ -60,7 +60,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 }
 
 // Passing reports whether a kind is short-lived and holds nothing of value.
-func Passing(r report.Ref) bool {
+func Passing(r object.Ref) bool {
 	switch object.GroupOf(r.APIVersion) {
 	case "", "events.k8s.io":
 		return r.Kind == "Event"

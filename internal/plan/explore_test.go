@@ -209,7 +209,7 @@ func TestOneEnd(t *testing.T) {
 		for _, e := range simulate(t, snap, seed, plan.Options{Explore: 30}).Plan.Effects {
 			if e.DependsOnTiming {
 				t.Fatalf("%s delete of %v: %v, and %s: %s %v in\n%s", policy, targets, *usual.Plan.Exploration,
-					object.Ref(e.Object), e.Outcome, e.Otherwise, scenario.World{Objects: snap.Objects})
+					e.Object, e.Outcome, e.Otherwise, scenario.World{Objects: snap.Objects})
 			}
 		}
 	})

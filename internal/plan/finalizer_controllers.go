@@ -31,7 +31,7 @@ func (f *finalizerControllers) releasesOf(o *object.Object) []report.Release {
 		if name == object.Foreground || name == object.Orphan || name == controllers.DefinitionCleanup {
 			continue
 		}
-		list = append(list, f.withController(o, report.Release{Object: report.RefOf(o.Ref), Finalizer: name, State: report.ControllerUnknown}))
+		list = append(list, f.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown}))
 	}
 	return list
 }
@@ -98,8 +98,8 @@ func (l controllerLookup) mayBeUsed(o *object.Object, finalizer string) bool {
 }
 
 // allDeleted reports whether all pods are gone or being deleted, and no controller recreates them.
-func (l controllerLookup) allDeleted(pods []report.Ref) bool {
-	return len(pods) > 0 && !slices.ContainsFunc(pods, func(r report.Ref) bool { return l.podStays(object.Ref(r)) })
+func (l controllerLookup) allDeleted(pods []object.Ref) bool {
+	return len(pods) > 0 && !slices.ContainsFunc(pods, func(r object.Ref) bool { return l.podStays(r) })
 }
 
 // podStays reports whether a pod stays, or is recreated by its owner that stays. A pod that the

@@ -257,10 +257,10 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 	h := s.futureReleases(all)
 	for i := range effects {
 		e := &effects[i]
-		out := s.judge.Of(all, object.Ref(e.Object))
+		out := s.judge.Of(all, e.Object)
 		switch {
 		case out == nil:
-		case isRewritten(e) && s.judge.Of(s.futures.first, object.Ref(e.Object)) == nil:
+		case isRewritten(e) && s.judge.Of(s.futures.first, e.Object) == nil:
 			s.setRewrittenLater(e, out, h.first, outcome.AfterRelease)
 		default:
 			s.setFutureOutcomes(e, out.Track, h)
@@ -271,7 +271,7 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening || !s.namespaceScope().includes(out) || s.changesByRecovery(out.Track) {
 			continue
 		}
-		e := report.Effect{Object: report.RefOf(out.Track.First.Ref), Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
+		e := report.Effect{Object: out.Track.First.Ref, Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
 		if r, refused := s.futures.refused[out.Track.First.Ref]; refused && r.Sure {
 			e.Reason = string(outcome.RefusedReason(r))
 			e.Message = keptSentence(&e) + ": " + r.Text()
@@ -300,14 +300,14 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 			continue
 		}
 		if in, unknown := s.findUnknownCause(out, all, map[*outcome.Outcome]bool{}); unknown {
-			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(reason.OwnerUnknown), Because: []report.Ref{report.RefOf(in)}}
+			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(reason.OwnerUnknown), Because: []object.Ref{in}}
 			e.Message = "goes or stays with " + e.Because[0].ShortName()
 		}
 		more = append(more, e)
 	}
 	if len(more) > 0 {
 		effects = append(effects, more...)
-		slices.SortFunc(effects, func(a, b report.Effect) int { return object.Compare(object.Ref(a.Object), object.Ref(b.Object)) })
+		slices.SortFunc(effects, func(a, b report.Effect) int { return object.Compare(a.Object, b.Object) })
 	}
 	return effects
 }

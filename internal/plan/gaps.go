@@ -26,7 +26,7 @@ func (s *simulation) addGaps(p *report.Plan) {
 	along := s.snap.Along()
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		o := along.Find(object.Ref(e.Object))
+		o := along.Find(e.Object)
 		if s.seed.Verb != Collect && e.AlreadyHappening && !affected.has(e.Object.UID) && (o == nil || !affected.hasAffectedOwner(o)) {
 			continue
 		}
@@ -81,7 +81,7 @@ func (x *affectedUIDs) hasAffectedOwner(o *object.Object) bool {
 // touchedNamespaces returns the namespaces of the objects that change. nil if the server refuses
 // every request.
 func (s *simulation) touchedNamespaces(p *report.Plan) map[string]bool {
-	namespaces, refused := map[string]bool{}, map[report.Ref]bool{}
+	namespaces, refused := map[string]bool{}, map[object.Ref]bool{}
 	for i := range p.Effects {
 		switch e := &p.Effects[i]; {
 		case e.Reason == string(reason.RequestRefused):

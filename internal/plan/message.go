@@ -103,8 +103,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 }
 
 // isDeleted reports whether an owner existed at first and has been deleted or is being deleted.
-func (m messenger) isDeleted(owner report.Ref) bool {
-	tr := m.tracks.Meant(object.Ref(owner))
+func (m messenger) isDeleted(owner object.Ref) bool {
+	tr := m.tracks.Meant(owner)
 	return tr != nil && tr.First.Name == owner.Name && tr.First.Namespace == owner.Namespace &&
 		(tr.Last == nil || tr.Last.BeingDeleted())
 }
@@ -277,7 +277,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 // waitsForSharedUID reports whether an object waits for a dependent that shares its UID with others,
 // while its own UID and those of its owners are unique.
 func (m messenger) waitsForSharedUID(e *report.Effect) bool {
-	tr := m.tracks.Named(object.Ref(e.Object))
+	tr := m.tracks.Named(e.Object)
 	return e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0 && tr != nil && !m.tracks.Ambiguous(tr)
 }
 
@@ -305,7 +305,7 @@ func lateSentence(e *report.Effect) string {
 }
 
 // names lists the first few objects as kubectl names them, and counts the rest.
-func names(refs []report.Ref) string {
+func names(refs []object.Ref) string {
 	const most = 3
 	var b strings.Builder
 	for i, r := range refs {

@@ -342,7 +342,7 @@ func TestBecauseNamesEveryOwner(t *testing.T) {
 				}
 				var e report.Effect
 				for _, x := range result.Plan.Effects {
-					if object.Ref(x.Object).Name == "c" {
+					if x.Object.Name == "c" {
 						e = x
 					}
 				}

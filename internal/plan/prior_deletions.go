@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -25,7 +24,7 @@ type priorDeletions struct {
 	// anyAwaited is true if there are such objects.
 	anyAwaited bool
 	// waitsFor contains the objects that each awaited object waits for itself.
-	waitsFor map[outcome.Key][]report.Ref
+	waitsFor map[outcome.Key][]object.Ref
 	// deletedBefore is true if an object was being deleted before our requests. It is computed on
 	// first use.
 	deletedBefore *bool
@@ -86,7 +85,7 @@ func (a *priorDeletions) mark(tr *outcome.Track) bool {
 // recordWaits stores the objects that an awaited object waits for.
 func (a *priorDeletions) recordWaits(out *outcome.Outcome) {
 	if a.waitsFor == nil {
-		a.waitsFor = map[outcome.Key][]report.Ref{}
+		a.waitsFor = map[outcome.Key][]object.Ref{}
 	}
 	a.waitsFor[a.tracks.Key(out.Track.First)] = out.Blocked.Dependents
 }

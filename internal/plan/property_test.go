@@ -93,7 +93,7 @@ func TestEffectsAreWhatHappened(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t)
 		result := simulate(t, snap, drawSeed(t, snap), plan.Options{})
-		effects := map[report.Ref]report.Effect{}
+		effects := map[object.Ref]report.Effect{}
 		for _, e := range result.Plan.Effects {
 			if _, twice := effects[e.Object]; twice {
 				t.Fatalf("two effects on %v", e.Object)
@@ -101,7 +101,7 @@ func TestEffectsAreWhatHappened(t *testing.T) {
 			effects[e.Object] = e
 		}
 		if !slices.IsSortedFunc(result.Plan.Effects, func(a, b report.Effect) int {
-			return object.Compare(object.Ref(a.Object), object.Ref(b.Object))
+			return object.Compare(a.Object, b.Object)
 		}) {
 			t.Fatal("effects are not sorted")
 		}
@@ -110,7 +110,7 @@ func TestEffectsAreWhatHappened(t *testing.T) {
 			after[o.Ref] = o
 		}
 		for _, o := range snap.Objects {
-			e, has := effects[report.RefOf(o.Ref)]
+			e, has := effects[o.Ref]
 			last := after[o.Ref]
 			changed := last == nil || last.BeingDeleted() != o.BeingDeleted() ||
 				!slices.Equal(last.Owners, o.Owners) || !slices.Equal(last.Finalizers(), o.Finalizers())
@@ -181,7 +181,7 @@ func TestCollectWritesToNothingUnknown(t *testing.T) {
 		result := simulate(t, snap, plan.CollectSeed(), options)
 		effects := map[object.Ref]report.Effect{}
 		for _, e := range result.Plan.Effects {
-			effects[object.Ref(e.Object)] = e
+			effects[e.Object] = e
 			if e.Outcome == report.Unknown {
 				unknown++
 			}

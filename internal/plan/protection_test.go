@@ -104,9 +104,9 @@ func TestUsersAreNamed(t *testing.T) {
 	effects := protectedWorld(t, `v1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection
 v1 Pod s/a node=n1 phase=Succeeded claims=data
 v1 Pod s/b node=n1 phase=Running claims=data`)
-	want := &report.BlockedBy{Finalizers: []string{"kubernetes.io/pvc-protection"}, Dependents: []report.Ref{
-		report.RefOf(object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "s", Name: "a", UID: "a"}),
-		report.RefOf(object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "s", Name: "b", UID: "b"}),
+	want := &report.BlockedBy{Finalizers: []string{"kubernetes.io/pvc-protection"}, Dependents: []object.Ref{
+		object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "s", Name: "a", UID: "a"},
+		object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "s", Name: "b", UID: "b"},
 	}}
 	if len(effects) != 1 || cmp.Diff(want, effects[0].BlockedBy) != "" {
 		t.Errorf("effects %+v", effects)

@@ -28,7 +28,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		Header:  report.HeaderOf("Plan"),
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
-		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
+		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []object.Ref{}},
 		Effects: s.effects(slices.DeleteFunc(s.sortOutcomes(all), func(out *outcome.Outcome) bool { return !scope.includes(out) })...),
 		Stuck:   scope.filterStuck(s.stuck()),
 		Gaps:    []report.Gap{},
@@ -43,7 +43,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
 			ref = o.Ref
 		}
-		p.Seed.Targets = append(p.Seed.Targets, report.RefOf(ref))
+		p.Seed.Targets = append(p.Seed.Targets, ref)
 	}
 	if err := s.runLaterFuture(ctx, all); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
 		return ""
 	}
-	targets := map[report.Ref]bool{}
+	targets := map[object.Ref]bool{}
 	for _, ref := range p.Seed.Targets {
 		targets[ref] = true
 	}
@@ -110,7 +110,7 @@ func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 	var sibling *report.Effect
 	for i, out := range sorted {
 		effects[i] = report.Effect{
-			Object: report.RefOf(out.Track.First.Ref), Outcome: out.Result, Reason: out.Reason,
+			Object: out.Track.First.Ref, Outcome: out.Result, Reason: out.Reason,
 			AlreadyHappening: out.AlreadyHappening, DependsOnTiming: out.DependsOnTiming, Otherwise: out.Otherwise(), Assumptions: out.Assumptions,
 		}
 		if b := out.Blocked; b != nil && out.Result != report.Deleted {
@@ -142,19 +142,15 @@ func isPlainDelete(out *outcome.Outcome) bool {
 // isSameDelete reports whether an object is deleted with the same object as that of e, for the same
 // reason.
 func isSameDelete(out *outcome.Outcome, e *report.Effect) bool {
-	return isPlainDelete(out) && out.Reason == e.Reason && object.Ref(e.Because[0]) == out.Because[0]
+	return isPlainDelete(out) && out.Reason == e.Reason && e.Because[0] == out.Because[0]
 }
 
-func refs(list []object.Ref) []report.Ref {
+func refs(list []object.Ref) []object.Ref {
 	if len(list) == 0 {
 		return nil
 	}
-	sorted := make([]report.Ref, len(list))
 	slices.SortFunc(list, object.Compare)
-	for i, r := range list {
-		sorted[i] = report.RefOf(r)
-	}
-	return sorted
+	return slices.Clone(list)
 }
 
 func summarise(effects []report.Effect) report.Summary {
@@ -330,7 +326,7 @@ func (s *finalState) addRecreator(e *report.Effect, out *outcome.Outcome) {
 	}
 	e.Recreator, e.RecreatedWhen = again.Controller, again.When
 	if again.For.Name != "" {
-		ref := report.RefOf(again.For)
+		ref := again.For
 		e.RecreatedBy = &ref
 	}
 	e.Assumptions = append(slices.Clip(e.Assumptions), "for what comes back, "+again.Assumption)

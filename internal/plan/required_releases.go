@@ -47,13 +47,13 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 	case out != nil && out.Blocked != nil:
 		found.addReleases(h.namedReleases(o, out.Blocked.Finalizers))
 		for _, d := range out.Blocked.Dependents {
-			found.addSet(h.releasesAt(object.Ref(d)))
+			found.addSet(h.releasesAt(d))
 		}
 	case out != nil && out.Result == report.Deleted:
 	case out == nil && h.tracks.At(key) != nil && h.tracks.At(key).Awaited:
 		found.addReleases(h.controllers.releasesOf(o))
 		for _, d := range h.priorDeletions.waitsFor[key] {
-			found.addSet(h.releasesAt(object.Ref(d)))
+			found.addSet(h.releasesAt(d))
 		}
 	default:
 		for _, ref := range o.Owners {
@@ -205,7 +205,7 @@ func recoveryFrom(why reason.Code) string {
 
 // releaseText names the controller, the finalizer and the object of the first of several removals,
 // and counts the rest. of is the object that the message is about.
-func releaseText(of report.Ref, r report.Release, several int) string {
+func releaseText(of object.Ref, r report.Release, several int) string {
 	text := r.Finalizer
 	if r.Object != of {
 		text += " of " + r.Object.ShortName()

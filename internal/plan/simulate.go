@@ -159,11 +159,11 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 		effects = s.addFutureEffects(effects, all)
 	}
 	for i := range effects {
-		if object.Ref(effects[i].Object) == o.Ref {
+		if effects[i].Object == o.Ref {
 			return effects[i], nil
 		}
 	}
-	return report.Effect{Object: report.RefOf(o.Ref), Outcome: report.Kept}, nil
+	return report.Effect{Object: o.Ref, Outcome: report.Kept}, nil
 }
 
 // simulation is one run of a seed.

@@ -19,7 +19,7 @@ func (s *simulation) steps() []report.Step {
 	c := stepCauses{changed: map[types.UID]int{}, dependentRemoved: map[types.UID]int{}}
 	for n, r := range rec.records.all {
 		step := report.Step{
-			N: n, Actor: rec.words.Text(r.actor), Verb: rec.words.Text(r.verb), Object: report.RefOf(r.object.Ref), Policy: rec.words.Text(r.policy),
+			N: n, Actor: rec.words.Text(r.actor), Verb: rec.words.Text(r.verb), Object: r.object.Ref, Policy: rec.words.Text(r.policy),
 			Reason: rec.words.Text(r.reason), Cause: int(r.cause), Answer: int(r.answer),
 		}
 		if r.patch != nil {
@@ -78,12 +78,12 @@ func (s *simulation) stuck() []report.Stuck {
 			if ref.Namespace != "" && s.notAskedFor(&object.Object{Ref: ref}) {
 				continue
 			}
-			st := report.Stuck{Object: report.RefOf(ref)}
+			st := report.Stuck{Object: ref}
 			id, present := g.Find(ref.UID)
 			if present && g.Virtual(id) {
 				st.Reason, st.Message = s.virtualReason(ref)
 				for _, d := range g.Dependents(id) {
-					st.Because = append(st.Because, report.RefOf(g.Identity(d)))
+					st.Because = append(st.Because, g.Identity(d))
 				}
 			} else if tr := s.tracks.ByUID(ref.UID); tr != nil {
 				st.Reason = tr.Decision.Reason.String()
@@ -94,7 +94,7 @@ func (s *simulation) stuck() []report.Stuck {
 					st.Message = err.Error()
 				}
 				if unresolved := tr.Decision.Unresolved(); unresolved != nil {
-					st.Because = []report.Ref{report.RefOf(unresolved.Ref)}
+					st.Because = []object.Ref{unresolved.Ref}
 				}
 			}
 			if st.Reason == "" { // never decided on its own: another object has its UID
@@ -111,7 +111,7 @@ func (s *simulation) stuck() []report.Stuck {
 			stuck = append(stuck, st)
 		}
 	}
-	slices.SortFunc(stuck, func(a, b report.Stuck) int { return object.Compare(object.Ref(a.Object), object.Ref(b.Object)) })
+	slices.SortFunc(stuck, func(a, b report.Stuck) int { return object.Compare(a.Object, b.Object) })
 	return stuck
 }
 

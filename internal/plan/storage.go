@@ -59,14 +59,14 @@ func (s storage) affectedStorage(effects []report.Effect) []report.Storage {
 	if len(going) == 0 {
 		return nil
 	}
-	var claims []report.Ref
+	var claims []object.Ref
 	for _, e := range going {
 		if e.Object.Is(object.PVC) {
 			claims = append(claims, e.Object)
 		}
 	}
 	all := s.indexVolumes(effects, claims...)
-	ofClaim, named := map[*report.Effect]report.Storage{}, map[report.Ref]bool{}
+	ofClaim, named := map[*report.Effect]report.Storage{}, map[object.Ref]bool{}
 	for _, e := range going {
 		if !e.Object.Is(object.PVC) {
 			continue
@@ -109,15 +109,15 @@ type volumeIndex struct {
 	byClaim map[[2]string][]*object.Object
 	// unknown contains the volumes with an unknown outcome, and deleted those that are deleted
 	// without waiting for the claim.
-	unknown map[report.Ref]*report.Effect
-	deleted map[report.Ref]bool
+	unknown map[object.Ref]*report.Effect
+	deleted map[object.Ref]bool
 	// incomplete is the reason why there may be other volumes. Empty if there are none.
 	incomplete string
 }
 
-func (s storage) indexVolumes(effects []report.Effect, claims ...report.Ref) volumeIndex {
+func (s storage) indexVolumes(effects []report.Effect, claims ...object.Ref) volumeIndex {
 	all := volumeIndex{
-		snap: s.snap, byClaim: make(map[[2]string][]*object.Object, len(claims)), unknown: map[report.Ref]*report.Effect{}, deleted: map[report.Ref]bool{},
+		snap: s.snap, byClaim: make(map[[2]string][]*object.Object, len(claims)), unknown: map[object.Ref]*report.Effect{}, deleted: map[object.Ref]bool{},
 	}
 	for _, c := range claims {
 		all.byClaim[[2]string{c.Namespace, c.Name}] = nil
@@ -157,13 +157,13 @@ func (s storage) indexVolumes(effects []report.Effect, claims ...report.Ref) vol
 // decides, and the volume name in the claim is ignored.
 //
 // Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume, reclaimVolume.
-func (all volumeIndex) storageOfClaim(claim report.Ref) (report.Storage, bool) {
+func (all volumeIndex) storageOfClaim(claim object.Ref) (report.Storage, bool) {
 	for _, o := range all.byClaim[[2]string{claim.Namespace, claim.Name}] {
 		v := o.Volume()
 		if v.ClaimUID != "" && claim.UID != "" && v.ClaimUID != claim.UID {
 			continue
 		}
-		volume := report.RefOf(o.Ref)
+		volume := o.Ref
 		found := report.Storage{Claim: &claim, Volume: &volume, ReclaimPolicy: v.ReclaimPolicy}
 		switch open := all.unknown[volume]; {
 		case open != nil:
@@ -191,7 +191,7 @@ func (all volumeIndex) storageOfClaim(claim report.Ref) (report.Storage, bool) {
 // finalizer that waits for the storage shows whether a controller deletes it.
 //
 // Rule: spec §7.1; KEP-2644.
-func (all volumeIndex) storageOfVolume(volume report.Ref) report.Storage {
+func (all volumeIndex) storageOfVolume(volume object.Ref) report.Storage {
 	found := report.Storage{Volume: &volume, Outcome: report.Unknown}
 	o := all.snap.Find(volume.APIVersion, volume.Kind, volume.Namespace, volume.Name)
 	if o == nil || o.UID != volume.UID || o.Volume() == nil {
@@ -233,7 +233,7 @@ func policyUnknown(policy string) string {
 // StorageOf returns what a delete of a claim or volume does to the storage behind it. It returns
 // false for other objects, and for a claim without a volume.
 func StorageOf(snap *snapshot.Snapshot, o *object.Object) (report.Storage, bool) {
-	ref := report.RefOf(o.Ref)
+	ref := o.Ref
 	switch s := (storage{snap: snap}); {
 	case o.Is(object.PVC):
 		return s.indexVolumes(nil, ref).storageOfClaim(ref)

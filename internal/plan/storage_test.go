@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -70,7 +71,7 @@ func TestStorage(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for _, x := range dataPlan(t, test.world, test.hidden).Storage {
-				name := func(r *report.Ref) string {
+				name := func(r *object.Ref) string {
 					if r == nil {
 						return "-"
 					}

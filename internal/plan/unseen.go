@@ -154,7 +154,7 @@ func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) 
 
 // UnseenContent returns the gaps in the content of a namespace or a CustomResourceDefinition, which
 // is deleted with it. Short-lived kinds don't count. See Passing.
-func UnseenContent(snap *snapshot.Snapshot, of report.Ref) []report.Gap {
+func UnseenContent(snap *snapshot.Snapshot, of object.Ref) []report.Gap {
 	var gaps []report.Gap
 	eachGap(snap, func(g report.Gap, r object.Resource, known bool) {
 		content := false
@@ -163,7 +163,7 @@ func UnseenContent(snap *snapshot.Snapshot, of report.Ref) []report.Gap {
 			content = known && r.GroupResource().String() == of.Name && !snap.Covers(r, "")
 		case of.Is(object.Namespace):
 			content = (g.Namespace == "" || g.Namespace == of.Name) &&
-				(!known || r.Namespaced && !snap.Covers(r, of.Name) && !Passing(report.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}))
+				(!known || r.Namespaced && !snap.Covers(r, of.Name) && !Passing(object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}))
 		}
 		if content {
 			gaps = append(gaps, g)

@@ -71,7 +71,7 @@ func planned(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, o plan.Options
 // changes returns the changes that a complete plan promises. A change that happens anyway counts if
 // the other plan treats it as a consequence of the request.
 func changes(p, other *report.Plan, seen func(report.Effect) bool) map[string]report.Outcome {
-	caused := map[report.Ref]bool{}
+	caused := map[object.Ref]bool{}
 	for _, e := range other.Effects {
 		caused[e.Object] = !e.AlreadyHappening
 	}
@@ -82,7 +82,7 @@ func changes(p, other *report.Plan, seen func(report.Effect) bool) map[string]re
 			asked = seen(e)
 		}
 		if asked && e.Outcome != report.Kept {
-			list[object.Ref(e.Object).String()] = e.Outcome
+			list[e.Object.String()] = e.Outcome
 		}
 	}
 	return list
@@ -163,7 +163,7 @@ func TestMoments(t *testing.T) {
 			var got []string
 			for _, e := range result.Plan.Effects {
 				if tt.delete == "" || !e.AlreadyHappening {
-					got = append(got, string(e.Outcome)+" "+string(object.Ref(e.Object).UID))
+					got = append(got, string(e.Outcome)+" "+string(e.Object.UID))
 				}
 			}
 			if strings.Join(got, " ") != tt.want {

@@ -191,8 +191,8 @@ func (r *Refusal) Error() string {
 }
 
 // Deletes returns the objects that the plan deletes or may delete.
-func Deletes(account []report.Consequence) iter.Seq[report.Ref] {
-	return func(yield func(report.Ref) bool) {
+func Deletes(account []report.Consequence) iter.Seq[object.Ref] {
+	return func(yield func(object.Ref) bool) {
 		for i := range account {
 			if c := &account[i]; c.Change == report.ChangeDeleted {
 				if !yield(c.Object) {
@@ -224,8 +224,7 @@ func (l Limits) Check(account []report.Consequence) *Refusal {
 // account. find returns an object as it was read, nil if it was not.
 func (p Policy) Screen(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
 	var list []Refusal
-	for deleted := range Deletes(account) {
-		ref := object.Ref(deleted)
+	for ref := range Deletes(account) {
 		seen := find(ref)
 		if seen == nil {
 			seen = &object.Object{Ref: ref}

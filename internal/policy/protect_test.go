@@ -143,7 +143,7 @@ func TestData(t *testing.T) {
 }
 
 func consequence(kind, name string, change report.Change) report.Consequence {
-	return report.Consequence{Object: report.Ref{APIVersion: "v1", Kind: kind, Name: name}, Change: change}
+	return report.Consequence{Object: object.Ref{APIVersion: "v1", Kind: kind, Name: name}, Change: change}
 }
 
 func TestLimits(t *testing.T) {

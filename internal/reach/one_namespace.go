@@ -77,7 +77,7 @@ func (p *OneNamespace) Plan(plan *report.Plan) string {
 		return p.lacking
 	}
 	for _, t := range plan.Seed.Targets {
-		if why := p.connected(object.Ref(t)); why != "" {
+		if why := p.connected(t); why != "" {
 			return why
 		}
 		for _, o := range p.around(p.watched[t.UID]) {
@@ -92,16 +92,16 @@ func (p *OneNamespace) Plan(plan *report.Plan) string {
 		judged[e.Object.UID] = true
 		switch {
 		case e.Object.Namespace != p.namespace:
-			return fmt.Sprintf("%s is concerned, and may have dependents in every namespace", object.Ref(e.Object))
+			return fmt.Sprintf("%s is concerned, and may have dependents in every namespace", e.Object)
 		case e.Outcome == report.Unknown:
-			return fmt.Sprintf("what becomes of %s is not known", object.Ref(e.Object))
+			return fmt.Sprintf("what becomes of %s is not known", e.Object)
 		case e.Outcome == report.Blocked && !e.AlreadyHappening:
-			return fmt.Sprintf("%s stays, and whatever has its uid with it", object.Ref(e.Object))
+			return fmt.Sprintf("%s stays, and whatever has its uid with it", e.Object)
 		}
 		if e.AlreadyHappening {
 			continue
 		}
-		if why := p.connected(object.Ref(e.Object)); why != "" {
+		if why := p.connected(e.Object); why != "" {
 			return why
 		}
 	}
@@ -191,9 +191,9 @@ func (p *OneNamespace) Explanation(e *report.Explanation) string {
 	case p.lacking != "":
 		return p.lacking
 	case e.Verdict == report.Undecidable:
-		return fmt.Sprintf("what becomes of %s is not known", object.Ref(e.Object))
+		return fmt.Sprintf("what becomes of %s is not known", e.Object)
 	}
-	if why := p.connected(object.Ref(e.Object)); why != "" {
+	if why := p.connected(e.Object); why != "" {
 		return why
 	}
 	if space := p.snap.FindKind(object.Namespace, "", p.namespace); space != nil && space.BeingDeleted() {
@@ -224,13 +224,13 @@ func (p *OneNamespace) Waits(e *report.Explanation) string {
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
 		if f.More > 0 {
-			return fmt.Sprintf("%s waits for several objects", object.Ref(e.Object))
+			return fmt.Sprintf("%s waits for several objects", e.Object)
 		}
 		for _, l := range f.Chain {
 			if l.Namespace == "" {
 				continue // all of these are in the part
 			}
-			if why := p.connected(object.Ref(l.Ref)); why != "" {
+			if why := p.connected(l.Ref); why != "" {
 				return why
 			}
 			for _, o := range p.around(p.watched[l.UID]) {

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -24,7 +23,7 @@ func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) stri
 	}
 	for i := range g.Nodes {
 		if p.watched[g.Nodes[i].Ref.UID] == nil {
-			return fmt.Sprintf("%s was not seen", object.Ref(g.Nodes[i].Ref))
+			return fmt.Sprintf("%s was not seen", g.Nodes[i].Ref)
 		}
 	}
 	for uid := range below(g, directions) {

@@ -144,9 +144,9 @@ func TestWaits(t *testing.T) {
 		"several":                                      {[]*object.Object{held, near}, 1, "waits for several objects"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := report.Finding{Object: report.RefOf(held.Ref), More: c.more}
+			f := report.Finding{Object: held.Ref, More: c.more}
 			for _, o := range c.chain {
-				f.Chain = append(f.Chain, report.WaitLink{Ref: report.RefOf(o.Ref)})
+				f.Chain = append(f.Chain, report.WaitLink{Ref: o.Ref})
 			}
 			e := &report.Explanation{Object: f.Object, WaitsFor: []report.Finding{{Object: f.Object, Chain: []report.WaitLink{{Ref: f.Object}}}, f}}
 			says(t, "waits", part.Waits(e), c.told)

@@ -29,13 +29,13 @@ func mapped(snap *snapshot.Snapshot) *reach.Map {
 }
 
 // caused returns the outcomes that a delete causes, by object.
-func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine.Policy) map[report.Ref]report.Outcome {
+func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine.Policy) map[object.Ref]report.Outcome {
 	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, o.Ref), plan.Options{NoSteps: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := collected(t, snap)
-	outcomes := map[report.Ref]report.Outcome{}
+	outcomes := map[object.Ref]report.Outcome{}
 	for _, e := range result.Plan.Effects {
 		if !e.AlreadyHappening && e.Outcome != report.Kept && (e.Outcome == report.Deleted || e.Outcome != before[e.Object]) {
 			outcomes[e.Object] = e.Outcome
@@ -45,12 +45,12 @@ func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine
 }
 
 // collected returns the outcomes of a run without a delete.
-func collected(t *rapid.T, snap *snapshot.Snapshot) map[report.Ref]report.Outcome {
+func collected(t *rapid.T, snap *snapshot.Snapshot) map[object.Ref]report.Outcome {
 	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{NoSteps: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcomes := map[report.Ref]report.Outcome{}
+	outcomes := map[object.Ref]report.Outcome{}
 	for _, e := range result.Plan.Effects {
 		outcomes[e.Object] = e.Outcome
 	}
@@ -75,7 +75,7 @@ func TestPartDecides(t *testing.T) {
 				t.Fatalf("%s delete of %s (-whole +part):\n%s\nin\n%s\npart\n%s", policy, o.Ref, diff, text(snap), text(part))
 			}
 			for _, x := range snap.Objects {
-				outcome := whole[report.RefOf(x.Ref)]
+				outcome := whole[x.Ref]
 				concerned := outcome == report.Deleted || outcome == report.Unknown
 				if concerned && x != o && !slices.Contains(m.Above(x), o) {
 					t.Fatalf("a %s delete of %s concerns %s, which it is not above, in\n%s", policy, o.Ref, x.Ref, text(snap))

@@ -3,6 +3,7 @@ package render
 import (
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -26,7 +27,7 @@ func GraphCaption(g *report.Graph) string {
 		return "Owners and dependents: " + plural(len(g.Nodes), "object") + ", " + plural(len(g.Edges), "owner reference")
 	}
 	text := "Owners and dependents of " + raw.some(g.Roots, manyTargets)
-	if ns, several := namespaces(g.Roots, func(r *report.Ref) report.Ref { return *r }); !several && ns != "" {
+	if ns, several := namespaces(g.Roots, func(r *object.Ref) object.Ref { return *r }); !several && ns != "" {
 		text += " -n " + ns
 	}
 	return text + ": " + plural(len(g.Nodes), "object")
@@ -92,7 +93,7 @@ func NodeNote(n *report.Node) string {
 }
 
 // Place returns an object with its namespace, in kubectl's syntax.
-func Place(r report.Ref) string { return raw.place(r) }
+func Place(r object.Ref) string { return raw.place(r) }
 
 // Completeness returns the notes about missing input, without the command to read it. It is empty
 // if the input is complete.

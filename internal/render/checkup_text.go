@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -109,15 +110,15 @@ func checkupTable(s Style, findings []report.Finding) *table {
 }
 
 // subjectName returns an object, or a kind if the finding is about all its objects.
-func subjectName(s Style, r report.Ref) string {
+func subjectName(s Style, r object.Ref) string {
 	if r.Name == "" && r.UID == "" {
-		return s.text(report.ShortKindName(r.APIVersion, r.Kind))
+		return s.text(object.ShortKindName(r.APIVersion, r.Kind))
 	}
 	return s.name(r)
 }
 
 // subjectPlace is subjectName with the namespace.
-func subjectPlace(s Style, r report.Ref) string {
+func subjectPlace(s Style, r object.Ref) string {
 	if r.Name == "" && r.UID == "" {
 		return subjectName(s, r)
 	}

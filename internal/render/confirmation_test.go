@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -19,7 +20,7 @@ func TestConfirmationText(t *testing.T) {
 			{APIVersion: "v1", Kind: "Pod", Change: report.ChangeDeleted, When: report.FinalizerRemoved, Certainty: report.Sure, Count: 2},
 			{APIVersion: "v1", Kind: "Pod", Change: report.ChangeEdited, When: report.FinalizerRemoved, Certainty: report.Possible, Count: 2},
 		},
-		Deletes: 4, Data: []report.Ref{{APIVersion: "v1", Kind: "Secret", Namespace: "a", Name: "key"}},
+		Deletes: 4, Data: []object.Ref{{APIVersion: "v1", Kind: "Secret", Namespace: "a", Name: "key"}},
 		Notes: []string{"No backup is made."},
 	}
 	var b strings.Builder
@@ -50,15 +51,15 @@ No backup is made.
 
 // TestConfirmationPrompt: the prompt is one sentence for every command.
 func TestConfirmationPrompt(t *testing.T) {
-	refs := func(kind string, n int) []report.Ref {
-		list := make([]report.Ref, n)
+	refs := func(kind string, n int) []object.Ref {
+		list := make([]object.Ref, n)
 		for i := range list {
-			list[i] = report.Ref{APIVersion: "v1", Kind: kind, Name: "x"}
+			list[i] = object.Ref{APIVersion: "v1", Kind: kind, Name: "x"}
 		}
 		return list
 	}
 	for want, c := range map[string]report.Confirmation{
-		"to delete pvc/data:":                                             {Deletes: 1, Only: &report.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}},
+		"to delete pvc/data:":                                             {Deletes: 1, Only: &object.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}},
 		"to delete 170 objects, 6 of them PVCs:":                          {Deletes: 170, Data: refs("PersistentVolumeClaim", 6)},
 		"to delete 3 objects, all of them Secrets:":                       {Deletes: 3, Data: refs("Secret", 3)},
 		"to delete up to 9 objects:":                                      {Deletes: 9, UpTo: true},
@@ -80,11 +81,11 @@ func TestConfirmationPrompt(t *testing.T) {
 
 // TestObstaclesText: a refusal names the obstacles, and what unlocks them.
 func TestObstaclesText(t *testing.T) {
-	pvc := report.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}
-	one := []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}
+	pvc := object.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}
+	one := []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}
 	got := ObstaclesText([]report.Obstacle{
 		{Reason: "ProtectedKind", Objects: one, Unlock: "namespace"},
-		{Reason: "ProtectedKind", Objects: []report.Ref{pvc, pvc, pvc, pvc, pvc}, Unlock: "pvc"},
+		{Reason: "ProtectedKind", Objects: []object.Ref{pvc, pvc, pvc, pvc, pvc}, Unlock: "pvc"},
 		{Reason: "ProtectedNamespace", Objects: one},
 		{Reason: "ProtectedByAnnotation", Objects: one},
 		{Reason: "ProtectedByHelm", Objects: one, Unlock: "helm"},
@@ -107,7 +108,7 @@ func TestObstaclesText(t *testing.T) {
 }
 
 func TestAnswersText(t *testing.T) {
-	pod := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}
+	pod := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}
 	accepted := report.Answer{Object: pod, Verb: "DELETE"}
 	refused, untried := accepted, accepted
 	refused.Refused, untried.Untried = "denied by a webhook", "it may know no dry run"

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -126,7 +127,7 @@ func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
 	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
 	for i := range counts {
 		c := &counts[i]
-		t.add(outcomeColour(report.Outcome(c.Change)), s.text(report.ShortKindName(c.APIVersion, c.Kind)), s.text(consequenceText(c)), strconv.Itoa(c.Count))
+		t.add(outcomeColour(report.Outcome(c.Change)), s.text(object.ShortKindName(c.APIVersion, c.Kind)), s.text(consequenceText(c)), strconv.Itoa(c.Count))
 	}
 	return t
 }
@@ -200,7 +201,7 @@ func obstacleText(o *report.Obstacle) string {
 }
 
 // unescaped returns an object with its namespace, in kubectl's syntax.
-func unescaped(r report.Ref) string {
+func unescaped(r object.Ref) string {
 	if r.Namespace == "" {
 		return r.ShortName()
 	}

@@ -73,7 +73,7 @@ func findingTable(s Style, findings []report.Finding) *table {
 			s.text(string(f.Severity)), s.text(f.Code), s.text(f.Object.Namespace), s.name(f.Object), reference,
 			s.text(string(f.Object.UID)), s.text(f.Evidence), s.text(f.Remedy), message)
 	}
-	_, several := namespaces(findings, func(f *report.Finding) report.Ref { return f.Object })
+	_, several := namespaces(findings, func(f *report.Finding) object.Ref { return f.Object })
 	t.dropUnless(several || findings[0].Object.Namespace != "", "NAMESPACE")
 	t.dropUnless(slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Reference != nil }), "REFERENCE")
 	t.dropUnless(s.Wide, "UID", "EVIDENCE", "REMEDY")
@@ -128,7 +128,7 @@ type cause struct {
 	code     string
 	severity reason.Severity
 	// owners are the targets of the references, and objects their holders; each once.
-	owners, objects []report.Ref
+	owners, objects []object.Ref
 	// message and evidence are common to all findings; empty if they differ.
 	message, evidence string
 	// remedy is the first remedy of a finding.
@@ -138,7 +138,7 @@ type cause struct {
 // common is the key of findings with one cause.
 type common struct {
 	code  string
-	owner report.Ref
+	owner object.Ref
 }
 
 // causesOf groups findings by cause, ordered by severity and then by the number of objects.
@@ -237,7 +237,7 @@ func (c *cause) add(f *report.Finding) {
 }
 
 // each sorts objects and removes duplicates.
-func each(refs []report.Ref) []report.Ref {
+func each(refs []object.Ref) []object.Ref {
 	slices.SortFunc(refs, compareRefs)
 	return slices.Compact(refs)
 }

@@ -192,7 +192,7 @@ func classText(s Style, c report.Class) string {
 func dependentsText(s Style, dependents []report.DependentFinding) string {
 	sorted := slices.Clone(dependents)
 	slices.SortStableFunc(sorted, func(a, b report.DependentFinding) int { return object.TrueFirst(a.Blocking, b.Blocking) })
-	refs := make([]report.Ref, len(sorted))
+	refs := make([]object.Ref, len(sorted))
 	for i, d := range sorted {
 		refs[i] = d.Ref
 	}
@@ -290,7 +290,7 @@ func explainRemedies(w *writer, e *report.Explanation, room int) {
 	commands := 0
 	for _, c := range causes {
 		c.own = len(c.held) == 1 && c.held[0] == e.Object && c.total() == 1
-		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return r == e.Object })
+		c.waiting = slices.DeleteFunc(c.waiting, func(r object.Ref) bool { return r == e.Object })
 		commands += len(c.freed.Remedies)
 	}
 	if len(causes) > 0 {
@@ -302,7 +302,7 @@ func explainRemedies(w *writer, e *report.Explanation, room int) {
 	s := w.style
 	for _, r := range pasted(e.Remedies, 2) {
 		w.line()
-		w.atMost(factLines, remedyText(s, &holdup{held: []report.Ref{e.Object}, told: &report.Finding{}, freed: &report.Finding{Object: e.Object}}, r), 2)
+		w.atMost(factLines, remedyText(s, &holdup{held: []object.Ref{e.Object}, told: &report.Finding{}, freed: &report.Finding{Object: e.Object}}, r), 2)
 		w.command("  ", r)
 	}
 }

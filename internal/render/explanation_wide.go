@@ -160,7 +160,7 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 		}
 		t.add("", s.text(d.Ref.Namespace), s.name(d.Ref), blocks, s.text(d.State))
 	}
-	_, several := namespaces(shown, func(d *report.DependentFinding) report.Ref { return d.Ref })
+	_, several := namespaces(shown, func(d *report.DependentFinding) object.Ref { return d.Ref })
 	t.dropUnless(several, "NAMESPACE")
 	w.table(t)
 	if left := len(dependents) - len(shown); left > 0 {
@@ -247,8 +247,8 @@ func takerCondition(x report.Taker) string {
 
 // takersByObject returns the objects of the deletes, each once, and the policies that delete or may
 // delete the explained object.
-func takersByObject(takers []report.Taker) (objects []report.Ref, policies map[report.Ref]string) {
-	policies = map[report.Ref]string{}
+func takersByObject(takers []report.Taker) (objects []object.Ref, policies map[object.Ref]string) {
+	policies = map[object.Ref]string{}
 	for _, x := range takers {
 		policy := x.Policy
 		switch {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -19,7 +20,7 @@ func manyFindings(causes int) []report.Finding {
 	var list []report.Finding
 	for i := range causes {
 		for j := range 4 {
-			r := report.Ref{APIVersion: "example.com/v1", Kind: "Widget", Namespace: "shop", Name: fmt.Sprintf("%s-%d-%d", strings.Repeat("name", 40), i, j)}
+			r := object.Ref{APIVersion: "example.com/v1", Kind: "Widget", Namespace: "shop", Name: fmt.Sprintf("%s-%d-%d", strings.Repeat("name", 40), i, j)}
 			list = append(list, report.Finding{
 				Code: string(reason.FinalizerControllerGone), Severity: reason.Error, Object: r, Message: long, Finalizer: fmt.Sprintf("example.com/hold-%d", i),
 				Chain: []report.WaitLink{{Ref: r, Waits: string(reason.FinalizerControllerGone)}}, ForSeconds: new(90000),
@@ -46,7 +47,7 @@ func TestFirstScreen(t *testing.T) {
 		}
 		for i := range 80 {
 			e.Dependents = append(e.Dependents, report.DependentFinding{Ref: findings[i%len(findings)].Object})
-			e.TakenBy = append(e.TakenBy, report.Taker{Object: report.Ref{APIVersion: "v1", Kind: "Pod", Name: fmt.Sprintf("taker-%d", i)}, Policy: "Background"})
+			e.TakenBy = append(e.TakenBy, report.Taker{Object: object.Ref{APIVersion: "v1", Kind: "Pod", Name: fmt.Sprintf("taker-%d", i)}, Policy: "Background"})
 		}
 		for _, columns := range []int{0, 80, 200} {
 			for name, write := range map[string]func(io.Writer) error{
@@ -83,8 +84,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-func refOf(apiVersion, kind, namespace, name string) report.Ref {
-	return report.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+func refOf(apiVersion, kind, namespace, name string) object.Ref {
+	return object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 }
 
 // TestCauses: however many findings there are, a common cause is printed once.
@@ -153,7 +154,7 @@ func TestEveryCodeHasWords(t *testing.T) {
 func TestScreens(t *testing.T) {
 	name := rapid.StringMatching(`[a-z]([a-z0-9-]{0,50}[a-z0-9])?`)
 	kind := rapid.SampledFrom([][2]string{{"v1", "Pod"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "Deployment"}, {"networking.k8s.io/v1", "NetworkPolicy"}, {"databases.example.com/v1", "PostgresCluster"}})
-	ref := rapid.Custom(func(t *rapid.T) report.Ref {
+	ref := rapid.Custom(func(t *rapid.T) object.Ref {
 		k := kind.Draw(t, "kind")
 		return refOf(k[0], k[1], rapid.SampledFrom([]string{"", "shop", "a-namespace-with-a-longer-name"}).Draw(t, "namespace"), name.Draw(t, "name"))
 	})

@@ -134,7 +134,7 @@ func UpstreamDOT(out io.Writer, _ Style, g *report.Graph) error {
 	return w.Flush()
 }
 
-func uidsOf(refs []report.Ref) []types.UID {
+func uidsOf(refs []object.Ref) []types.UID {
 	uids := make([]types.UID, len(refs))
 	for i, r := range refs {
 		uids[i] = r.UID
@@ -223,7 +223,7 @@ func chooseUpstream(vertices map[types.UID]*report.Node, linked map[types.UID][]
 // missingVertex returns a vertex for an owner that is known only from references. These do not
 // contain its namespace.
 func missingVertex(uid types.UID, known *report.Node) report.Node {
-	n := report.Node{Ref: report.Ref{UID: uid}, Missing: true}
+	n := report.Node{Ref: object.Ref{UID: uid}, Missing: true}
 	if known != nil {
 		n.Ref = known.Ref
 		n.Ref.Namespace = ""

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -24,7 +25,7 @@ func upstreamText(t *testing.T, g *report.Graph) string {
 
 // seen returns an observed vertex of the core group with its UID as name.
 func seen(uid string) report.Node {
-	return report.Node{Observed: true, Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: uid, UID: types.UID(uid)}}
+	return report.Node{Observed: true, Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: uid, UID: types.UID(uid)}}
 }
 
 func owned(dependent, owner string) report.Edge {
@@ -51,9 +52,9 @@ func selected(g *report.Graph, uids ...types.UID) string {
 
 func TestUpstreamLayout(t *testing.T) {
 	pod := report.Node{Observed: true, BeingDeleted: true,
-		Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1", UID: "p-uid"}}
+		Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1", UID: "p-uid"}}
 	set := report.Node{Observed: true,
-		Ref: report.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web", UID: "r-uid"}}
+		Ref: object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web", UID: "r-uid"}}
 	want := `strict digraph full {
   // Node definitions.
   "p-uid" [
@@ -94,7 +95,7 @@ func TestUpstreamLayout(t *testing.T) {
 
 func TestUpstreamAllFlagsAndOddVersions(t *testing.T) {
 	n := report.Node{BeingDeleted: true, WaitingForDependents: true, Virtual: true, Missing: true,
-		Ref: report.Ref{APIVersion: "a/b/c", Kind: "Kind", Name: "x", UID: "u"}}
+		Ref: object.Ref{APIVersion: "a/b/c", Kind: "Kind", Name: "x", UID: "u"}}
 	want := "uid=u\nnamespace=\nKind./x\nbeingDeleted,deletingDependents,virtual,missingFromGraph\n"
 	if got := upstreamLabel(&n, "", ""); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -107,14 +108,14 @@ func TestUpstreamAllFlagsAndOddVersions(t *testing.T) {
 // Covers: S257
 func TestUpstreamMissingOwner(t *testing.T) {
 	g := &report.Graph{
-		Nodes: []report.Node{seen("alpha"), seen("gamma"), {Missing: true, Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "guess", Name: "beta", UID: "beta"}}},
+		Nodes: []report.Node{seen("alpha"), seen("gamma"), {Missing: true, Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "guess", Name: "beta", UID: "beta"}}},
 		Edges: []report.Edge{owned("alpha", "beta"), owned("alpha", "gamma"), owned("gamma", "beta")},
 	}
 	if got, want := selected(g), "alpha beta? gamma | alpha>beta alpha>gamma gamma>beta"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	nodes, _ := SelectUpstream(g, nil)
-	want := report.Node{Missing: true, Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Name: "beta", UID: "beta"}}
+	want := report.Node{Missing: true, Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Name: "beta", UID: "beta"}}
 	if diff := cmp.Diff(want, nodes[1]); diff != "" {
 		t.Errorf("missing vertex (-want +got):\n%s", diff)
 	}

@@ -31,7 +31,7 @@ type fold struct {
 	hidden, kept []bool
 	whole        bool
 	generated    int
-	alone        []report.Ref
+	alone        []object.Ref
 	// inside is the highest urgency of a vertex and everything below it.
 	inside []urgency
 	// level is the number of siblings of a kind before the vertex, or before an ancestor.
@@ -96,7 +96,7 @@ func (f *fold) hide() {
 	}
 	needed := make([]bool, len(f.t.nodes))
 	for _, i := range slices.Backward(f.t.order) {
-		ref := object.Ref(f.t.nodes[i].Ref)
+		ref := f.t.nodes[i].Ref
 		switch {
 		case needed[i] || f.inside[i] != calm:
 		case ref.IsEvent():
@@ -174,7 +174,7 @@ func (f *fold) rank() {
 		if key.above >= 0 {
 			f.level[i] = max(g.all*lateBelow, f.level[key.above])
 		}
-		if f.inside[i] == calm && object.Ref(f.t.nodes[i].Ref).Generated() {
+		if f.inside[i] == calm && f.t.nodes[i].Ref.Generated() {
 			f.level[i] = math.MaxInt
 		}
 		g.all++
@@ -360,8 +360,8 @@ func (t *tree) elsewhere(i int) []entry {
 	return []entry{{vertex: -1, text: text}}
 }
 
-func (t *tree) refs(list []int) []report.Ref {
-	refs := make([]report.Ref, len(list))
+func (t *tree) refs(list []int) []object.Ref {
+	refs := make([]object.Ref, len(list))
 	for n, i := range list {
 		refs[n] = t.nodes[i].Ref
 	}

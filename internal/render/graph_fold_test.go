@@ -31,7 +31,7 @@ func crowded(t *rapid.T) Tree {
 	for i := range n {
 		k := kinds[r.IntN(len(kinds))]
 		node := report.Node{Observed: true, BeingDeleted: rare(), WaitingForDependents: rare(),
-			Ref: report.Ref{APIVersion: k.apiVersion, Kind: k.kind, Namespace: fmt.Sprintf("ns-%d", i%spread), Name: fmt.Sprintf("<%d>", i), UID: types.UID(fmt.Sprint(i))}}
+			Ref: object.Ref{APIVersion: k.apiVersion, Kind: k.kind, Namespace: fmt.Sprintf("ns-%d", i%spread), Name: fmt.Sprintf("<%d>", i), UID: types.UID(fmt.Sprint(i))}}
 		node.Observed = !rare()
 		node.Missing = !node.Observed
 		g.Nodes = append(g.Nodes, node)
@@ -49,7 +49,7 @@ func crowded(t *rapid.T) Tree {
 		}
 	}
 	if rapid.Bool().Draw(t, "asked") {
-		g.Roots = []report.Ref{g.Nodes[rapid.IntRange(0, n-1).Draw(t, "root")].Ref}
+		g.Roots = []object.Ref{g.Nodes[rapid.IntRange(0, n-1).Draw(t, "root")].Ref}
 	}
 	return g
 }
@@ -108,7 +108,7 @@ func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 		tr := newTree(nil, s, g)
 		events := 0
 		for i := range tr.nodes {
-			if object.Ref(tr.nodes[i].Ref).IsEvent() && tr.hidden[i] {
+			if tr.nodes[i].Ref.IsEvent() && tr.hidden[i] {
 				events++ // they do not count
 			}
 		}
@@ -135,10 +135,10 @@ func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 
 // TestTreeShowsTroubleFirst: among many equal objects, the one with a problem is shown.
 func TestTreeShowsTroubleFirst(t *testing.T) {
-	g := &report.Graph{Nodes: []report.Node{{Observed: true, Ref: report.Ref{APIVersion: "apps/v1", Kind: "DaemonSet", Namespace: "shop", Name: "log", UID: "log"}}}}
+	g := &report.Graph{Nodes: []report.Node{{Observed: true, Ref: object.Ref{APIVersion: "apps/v1", Kind: "DaemonSet", Namespace: "shop", Name: "log", UID: "log"}}}}
 	for i := range 250 {
 		uid := types.UID(fmt.Sprint(i))
-		g.Nodes = append(g.Nodes, report.Node{Observed: true, BeingDeleted: i == 200, Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: fmt.Sprintf("log-%03d", i), UID: uid}})
+		g.Nodes = append(g.Nodes, report.Node{Observed: true, BeingDeleted: i == 200, Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: fmt.Sprintf("log-%03d", i), UID: uid}})
 		g.Edges = append(g.Edges, report.Edge{Dependent: uid, Owner: "log", Controller: true, Class: report.Existing})
 	}
 	out := treeText(t, Style{}, g, map[types.UID]object.Printed{"7": {Ready: "1/1", Status: "Running"}, "249": {Ready: "0/1", Status: "CrashLoopBackOff"}})

@@ -46,10 +46,10 @@ func TestTreeOfALongChain(t *testing.T) {
 func TestTreeShowsEachObjectInFullOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(rt, "objects")
-		g := &report.Graph{Roots: []report.Ref{{UID: "none"}}}
+		g := &report.Graph{Roots: []object.Ref{{UID: "none"}}}
 		for i := range n {
 			g.Nodes = append(g.Nodes, report.Node{Observed: true,
-				Ref: report.Ref{APIVersion: "v1", Kind: "ConfigMap", Name: fmt.Sprintf("<%d>", i), UID: types.UID(fmt.Sprint(i))}})
+				Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Name: fmt.Sprintf("<%d>", i), UID: types.UID(fmt.Sprint(i))}})
 		}
 		object := rapid.IntRange(0, n-1)
 		for range rapid.IntRange(0, 3*n).Draw(rt, "references") {

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -40,7 +41,7 @@ func newView(g *report.Graph) *view {
 		for _, uid := range [2]types.UID{g.Edges[i].Dependent, g.Edges[i].Owner} {
 			if !known[uid] {
 				known[uid] = true
-				v.nodes = append(v.nodes, report.Node{Ref: report.Ref{UID: uid}, Missing: true})
+				v.nodes = append(v.nodes, report.Node{Ref: object.Ref{UID: uid}, Missing: true})
 			}
 		}
 	}

@@ -29,8 +29,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-func hostileRef(kind, name string) report.Ref {
-	return report.Ref{APIVersion: "apps/v1" + kind, Kind: "K" + kind, Namespace: kind, Name: name, UID: types.UID(name)}
+func hostileRef(kind, name string) object.Ref {
+	return object.Ref{APIVersion: "apps/v1" + kind, Kind: "K" + kind, Namespace: kind, Name: name, UID: types.UID(name)}
 }
 
 func hostileStyle(width uint8, flag bool) Style {
@@ -83,19 +83,19 @@ func hostileDocuments(a, b string) documents {
 	plan := &report.Plan{
 		Source: report.Source{Type: a},
 		Rules:  b, Digest: a,
-		Seed: report.Seed{Verb: b, Policy: a, Finalizers: []string{a, b}, Targets: []report.Ref{x, y}},
+		Seed: report.Seed{Verb: b, Policy: a, Finalizers: []string{a, b}, Targets: []object.Ref{x, y}},
 		Effects: []report.Effect{
-			{Object: x, Outcome: report.Deleted, Reason: a, Because: []report.Ref{y}, Message: b, RecreatedBy: &y},
+			{Object: x, Outcome: report.Deleted, Reason: a, Because: []object.Ref{y}, Message: b, RecreatedBy: &y},
 			{Object: y, Outcome: report.Outcome(a), Reason: "NoOwners", Message: a, DependsOnTiming: true, Assumptions: []string{b}},
-			{Object: y, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{a}, Dependents: []report.Ref{x}, Node: b}},
+			{Object: y, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{a}, Dependents: []object.Ref{x}, Node: b}},
 			{Object: x, Outcome: report.Kept, AlreadyHappening: true},
 		},
 		Steps: []report.Step{{N: 1, Actor: a, Verb: b, Object: x, Policy: a, Reason: b, Patch: a, Waits: b, Answer: 409}},
-		Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []report.Ref{y}}},
+		Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []object.Ref{y}}},
 		Gaps:  []report.Gap{{Resource: a, Namespace: b, Matters: true}, {Resource: b, Namespace: a, Matters: true}},
 	}
 	namespace := *plan
-	namespace.Seed = report.Seed{Verb: "delete", Targets: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: a}}}
+	namespace.Seed = report.Seed{Verb: "delete", Targets: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: a}}}
 	namespace.Summary.ByKind = []report.Count{
 		{APIVersion: x.APIVersion, Kind: x.Kind, Data: report.VolumeData},
 		{APIVersion: y.APIVersion, Kind: y.Kind, Data: report.CustomData},
@@ -113,7 +113,7 @@ func hostileDocuments(a, b string) documents {
 		Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
 		TakenBy:    []report.Taker{{Object: y, Policy: a}, {Object: y, Policy: b, Unknown: true}},
 		Remedies:   []report.Remedy{{Command: "kubectl " + a, Effect: b, Cost: a}},
-		Deadlock:   &report.Deadlock{Reason: a, Path: []report.Ref{x, y}, Message: a},
+		Deadlock:   &report.Deadlock{Reason: a, Path: []object.Ref{x, y}, Message: a},
 		WaitsFor: []report.Finding{
 			{
 				Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.ControllerVerdict(a),
@@ -123,7 +123,7 @@ func hostileDocuments(a, b string) documents {
 			{Code: b, Severity: reason.Severity(b), Object: x, Message: a, Since: b},
 		},
 		Content: []report.ContentCount{{Kind: a, Role: report.DataRole, Count: 2}, {Kind: b, Role: report.GeneratedRole, Count: 3}},
-		UsedBy:  []report.Ref{x, y}, Storage: &report.Storage{Claim: &x, Volume: &y, ReclaimPolicy: a, Message: b},
+		UsedBy:  []object.Ref{x, y}, Storage: &report.Storage{Claim: &x, Volume: &y, ReclaimPolicy: a, Message: b},
 		Events: []report.EventFinding{{Type: a, Reason: b, Message: a, Last: b, From: a}, {Type: "Warning", Message: b}}, EventsUnknown: a,
 	}
 	checkup := &report.Checkup{
@@ -131,7 +131,7 @@ func hostileDocuments(a, b string) documents {
 		Graph: &report.GraphComparison{From: a, Different: len(b)}, EarlierTakenAt: b,
 		Findings: []report.Finding{
 			{Code: a, Severity: reason.Error, Object: x, Message: b, Evidence: a, Remedy: b},
-			{Code: b, Severity: reason.Severity(a), Object: report.Ref{APIVersion: a, Kind: b}, Message: a},
+			{Code: b, Severity: reason.Severity(a), Object: object.Ref{APIVersion: a, Kind: b}, Message: a},
 		},
 	}
 	diagnosis := &report.Diagnosis{Findings: []report.Finding{
@@ -146,11 +146,11 @@ func hostileDocuments(a, b string) documents {
 	}}
 	when := report.Moment{Revision: int64(len(a)), Time: b}
 	lost := &report.Lost{
-		Source: report.Source{Type: b}, Namespace: b, Targets: []report.Ref{x, y}, Short: len(a)%2 == 0, From: when, To: report.Moment{Time: a},
+		Source: report.Source{Type: b}, Namespace: b, Targets: []object.Ref{x, y}, Short: len(a)%2 == 0, From: when, To: report.Moment{Time: a},
 		Summary: report.LostSummary{Deleted: 2, Orphaned: 1},
 		Requests: []report.LostRequest{
-			{N: 1, Objects: []report.Ref{x, y}, Policy: a, At: when, Took: 3, ByKind: []report.LostCount{{APIVersion: a, Kind: b, State: report.LossState(a), Count: 4, Data: report.Data(b)}}},
-			{N: 2, Objects: []report.Ref{y}, At: when, Certain: true, Took: 9, ByKind: []report.LostCount{{APIVersion: b, Kind: a, State: report.LossBeingDeleted, Count: 4}}},
+			{N: 1, Objects: []object.Ref{x, y}, Policy: a, At: when, Took: 3, ByKind: []report.LostCount{{APIVersion: a, Kind: b, State: report.LossState(a), Count: 4, Data: report.Data(b)}}},
+			{N: 2, Objects: []object.Ref{y}, At: when, Certain: true, Took: 9, ByKind: []report.LostCount{{APIVersion: b, Kind: a, State: report.LossBeingDeleted, Count: 4}}},
 		},
 		Losses: []report.Loss{
 			{Object: x, State: report.LossDeleted, Began: when, Gone: &when, LossCause: report.LossCause{Code: a, By: &y, Request: 1}, Or: []report.LossCause{{Code: b, By: &x}}},
@@ -158,7 +158,7 @@ func hostileDocuments(a, b string) documents {
 			{Object: y, State: report.LossBeingDeleted, LossCause: report.LossCause{Code: b, Request: 2}},
 			{Object: x, LossCause: report.LossCause{Code: a}, Routine: true},
 		},
-		Elsewhere: []report.Ref{y, x}, Limits: []report.HistoryLimit{{Resource: a, From: when, Why: b}}, Gaps: plan.Gaps,
+		Elsewhere: []object.Ref{y, x}, Limits: []report.HistoryLimit{{Resource: a, From: when, Why: b}}, Gaps: plan.Gaps,
 		Remedies: []report.Remedy{{Command: "kubectl " + a, Effect: b}},
 	}
 	risk := &report.Risk{Policy: a, Items: []report.RiskItem{
@@ -168,11 +168,11 @@ func hostileDocuments(a, b string) documents {
 		Seed: plan.Seed, State: report.RunState(a), Message: b, Bundle: a, Summary: report.RunSummary{Confirmed: 1, Compared: 2},
 		Writes:      []report.RunWrite{{Object: x, Verb: a, State: report.WriteState(b), Message: a}, {Object: y, State: report.Confirmed}},
 		Surprises:   []report.Surprise{{Object: y, Verb: b, Message: a}},
-		Pending:     []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []report.Ref{y}}, {Object: y}},
+		Pending:     []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []object.Ref{y}}, {Object: y}},
 		Differences: []report.Difference{{Object: x, Predicted: report.Outcome(a), Reason: report.DifferenceReason(b), Message: a}},
 	}
 	question := &report.Confirmation{
-		Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},
+		Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []object.Ref{x, y}, Notes: []string{a, b},
 		Counts: []report.ConsequenceCount{{APIVersion: a, Kind: b, Change: report.Change(a), When: report.When(b), Count: 2}},
 	}
 	return documents{plan, &namespace, explanation, checkup, diagnosis, risk, run, question, lost}
@@ -205,7 +205,7 @@ func hostileGraph(a, b string, bits uint8) *report.Graph {
 			report.Edge{Dependent: g.Nodes[i].Ref.UID, Owner: types.UID(a + "?"), Controller: bits&8 != 0, Class: report.Dangling})
 	}
 	if bits&16 != 0 {
-		g.Roots = []report.Ref{g.Nodes[0].Ref}
+		g.Roots = []object.Ref{g.Nodes[0].Ref}
 	}
 	return g
 }

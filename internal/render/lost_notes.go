@@ -50,9 +50,9 @@ func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 	case r.Action != report.SaveLost:
 		return "To bring it back:"
 	}
-	var spaces []report.Ref
+	var spaces []object.Ref
 	for _, name := range l.Terminating {
-		spaces = append(spaces, report.RefOf(object.Namespace.Ref("", name)))
+		spaces = append(spaces, object.Namespace.Ref("", name))
 	}
 	return "Nothing can be brought back while " + s.some(spaces, 2) + agree(len(spaces), " is", " are") +
 		" Terminating (why: kubectl gc stuck). To save it before the API server forgets it:"
@@ -60,13 +60,13 @@ func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 
 // thereAgain counts the deleted objects that exist again.
 func thereAgain(s Style, l *lostLook) string {
-	all := map[report.Ref]bool{} // by name, since an object may be deleted twice
+	all := map[object.Ref]bool{} // by name, since an object may be deleted twice
 	for i := range l.Losses {
 		if x := &l.Losses[i]; !x.Routine && x.State == report.LossDeleted {
-			all[placeOfRef(x.Object)] = x.Again != ""
+			all[x.Object.WithoutUID()] = x.Again != ""
 		}
 	}
-	again := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(r report.Ref) bool { return !all[r] })
+	again := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(r object.Ref) bool { return !all[r] })
 	switch n := len(again); {
 	case n == 0:
 		return ""
@@ -89,8 +89,8 @@ func hiddenLosses(s Style, l *lostLook) string {
 	for i := range l.Losses {
 		switch x := &l.Losses[i]; {
 		case !x.Routine:
-		case object.Ref(x.Object).IsEvent():
-		case object.Ref(x.Object).Generated() || x.Request > 0:
+		case x.Object.IsEvent():
+		case x.Object.Generated() || x.Request > 0:
 			noise++
 		default:
 			usual.add(x.Object)

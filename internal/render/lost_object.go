@@ -81,7 +81,7 @@ func becauseText(s Style, x *report.Loss) string {
 
 // chain returns the losses that led to a loss, the first one first.
 func (l *lostLook) chain(x *report.Loss) []*report.Loss {
-	at := map[report.Ref]*report.Loss{}
+	at := map[object.Ref]*report.Loss{}
 	for i := range l.Losses {
 		at[l.Losses[i].Object] = &l.Losses[i]
 	}
@@ -116,7 +116,7 @@ func (w *writer) fateNotes(l *lostLook) {
 		w.prose("A client sent a DELETE for it.", 2)
 	}
 	told := l.chain(x)
-	owners := slices.DeleteFunc(slices.Clone(x.OwnersThen), func(o report.Ref) bool {
+	owners := slices.DeleteFunc(slices.Clone(x.OwnersThen), func(o object.Ref) bool {
 		return x.By != nil && o == *x.By || slices.ContainsFunc(told, func(t *report.Loss) bool { return t.Object == o })
 	})
 	if len(owners) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -93,7 +94,7 @@ func (p *LostPage) Kinds(n int, apiVersion, kind string) string {
 func (p *LostPage) Objects(n int) string { return plural(n, "object") }
 
 // Name returns the short name of an object.
-func (p *LostPage) Name(r report.Ref) string { return page.name(r) }
+func (p *LostPage) Name(r object.Ref) string { return page.name(r) }
 
 // Text returns untrusted text, escaped.
 func (p *LostPage) Text(raw string) string { return page.text(raw) }

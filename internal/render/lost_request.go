@@ -234,7 +234,7 @@ func (w *writer) unasked(l *lostLook) {
 	s := w.style
 	type group struct{ kind, namespace, why string }
 	var order []group
-	refs := map[group][]report.Ref{}
+	refs := map[group][]object.Ref{}
 	_, others := l.unasked()
 	for _, x := range others {
 		g := group{x.Object.APIVersion + " " + x.Object.Kind, x.Object.Namespace, lossWhy(s, x)}

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -50,11 +51,11 @@ type lostLook struct {
 	// took are the losses by the number of their request; 0 for those without one.
 	took map[int][]*report.Loss
 	// targets are the targets of requests, with the numbers of these.
-	targets map[report.Ref]int
+	targets map[object.Ref]int
 }
 
 func lookAt(document *report.Lost) *lostLook {
-	l := &lostLook{document, map[int][]*report.Loss{}, map[report.Ref]int{}}
+	l := &lostLook{document, map[int][]*report.Loss{}, map[object.Ref]int{}}
 	for i := range l.Requests {
 		for _, o := range l.Requests[i].Objects {
 			l.targets[o] = l.Requests[i].N
@@ -317,7 +318,7 @@ func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
 		}
 		t.add(colour, s.text(x.Object.Namespace), s.name(x.Object), clockText(s, l, x.Began), gone, lossWhy(s, x))
 	}
-	_, several := namespaces(list, func(x **report.Loss) report.Ref { return (*x).Object })
+	_, several := namespaces(list, func(x **report.Loss) object.Ref { return (*x).Object })
 	t.dropUnless(several, "NAMESPACE")
 	t.dropUnless(s.Wide, "DELETED")
 	return t

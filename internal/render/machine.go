@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -100,7 +101,7 @@ func printNames(doc runtime.Object, w io.Writer) error {
 		return err
 	}
 	var b strings.Builder
-	seen := make(map[report.Ref]bool, len(refs))
+	seen := make(map[object.Ref]bool, len(refs))
 	for _, r := range refs {
 		if !seen[r] {
 			seen[r] = true
@@ -112,8 +113,8 @@ func printNames(doc runtime.Object, w io.Writer) error {
 	return err
 }
 
-func namedBy(doc runtime.Object) ([]report.Ref, error) {
-	var refs []report.Ref
+func namedBy(doc runtime.Object) ([]object.Ref, error) {
+	var refs []object.Ref
 	switch doc := doc.(type) {
 	case *report.Plan:
 		for _, e := range doc.Effects {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -26,15 +27,15 @@ func TestJSONIsThatOfKubectl(t *testing.T) {
 	docs := map[string]runtime.Object{
 		"empty": &report.Plan{}, "lists": &report.Plan{Effects: []report.Effect{}, Steps: []report.Step{}, Gaps: []report.Gap{{}}},
 		"awkward": &report.Plan{
-			Effects:     []report.Effect{{Object: hostileRef("Pod", awkward), Message: awkward, Because: []report.Ref{{}}, BlockedBy: &report.BlockedBy{}, RecreatedBy: &report.Ref{}}},
-			Seed:        report.Seed{GracePeriodSeconds: new(int64), Targets: []report.Ref{}},
+			Effects:     []report.Effect{{Object: hostileRef("Pod", awkward), Message: awkward, Because: []object.Ref{{}}, BlockedBy: &report.BlockedBy{}, RecreatedBy: &object.Ref{}}},
+			Seed:        report.Seed{GracePeriodSeconds: new(int64), Targets: []object.Ref{}},
 			Summary:     report.Summary{Deleted: math.MaxInt64, Kept: math.MinInt64},
 			Refusals:    []report.Refusal{{}},
-			Storage:     []report.Storage{{Claim: &report.Ref{}}},
+			Storage:     []report.Storage{{Claim: &object.Ref{}}},
 			Complete:    true,
 			Digest:      awkward,
 			Rules:       "upstream",
-			Stuck:       []report.Stuck{{Because: []report.Ref{}}},
+			Stuck:       []report.Stuck{{Because: []object.Ref{}}},
 			Explored:    3,
 			Source:      report.Source{Files: []string{awkward}},
 			Exploration: &report.Exploration{State: report.OneEnd},

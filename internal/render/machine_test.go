@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -87,7 +88,7 @@ func TestMachinePrinterNeedsNoTypeFields(t *testing.T) {
 }
 
 func TestNamesAreOnePerLineAndOnce(t *testing.T) {
-	r := report.Ref{APIVersion: "v1", Kind: "Pod", Name: "a\nnode/b", UID: "u"}
+	r := object.Ref{APIVersion: "v1", Kind: "Pod", Name: "a\nnode/b", UID: "u"}
 	doc := &report.Diagnosis{Findings: []report.Finding{{Object: r}, {Object: r}}}
 	if got, want := printWith(t, "name", doc), "pod/a\\x0anode/b\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)

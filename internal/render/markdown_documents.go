@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -37,7 +38,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 
 // planWarnings returns what must not be overlooked.
 func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
-	var blocked, held, unknown, contested, back []report.Ref
+	var blocked, held, unknown, contested, back []object.Ref
 	var once []report.Release
 	for i := range caused {
 		e := &caused[i]
@@ -65,7 +66,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 	}
 	var points []string
 	for _, w := range []struct {
-		refs []report.Ref
+		refs []object.Ref
 		text string
 	}{
 		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Not known what becomes of:** "},

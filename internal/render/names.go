@@ -21,11 +21,11 @@ func lower(text string) string {
 }
 
 // compareRefs is the order of all lists in the output.
-func compareRefs(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) }
+func compareRefs(a, b object.Ref) int { return object.Compare(a, b) }
 
 // namespaces returns the common namespace of objects. If there is none, several is true and a table
 // needs a column for it.
-func namespaces[T any](items []T, ref func(*T) report.Ref) (one string, several bool) {
+func namespaces[T any](items []T, ref func(*T) object.Ref) (one string, several bool) {
 	for i := range items {
 		ns := ref(&items[i]).Namespace
 		if i == 0 {
@@ -78,7 +78,7 @@ const (
 
 // crowd summarizes objects: counts by kind, namespace and some names. It names as many as fit into
 // room columns, and at least one.
-func (s Style) crowd(refs []report.Ref, room int) string {
+func (s Style) crowd(refs []object.Ref, room int) string {
 	if len(refs) == 1 {
 		return subjectPlace(s, refs[0])
 	}
@@ -107,7 +107,7 @@ func (s Style) crowd(refs []report.Ref, room int) string {
 }
 
 // brief returns the object if it is one, else counts by kind.
-func (s Style) brief(refs []report.Ref) string {
+func (s Style) brief(refs []object.Ref) string {
 	if len(refs) == 1 {
 		return subjectPlace(s, refs[0])
 	}
@@ -116,14 +116,14 @@ func (s Style) brief(refs []report.Ref) string {
 
 // spacesText returns the namespaces of objects. one reports that all are in one namespace or all
 // are cluster-scoped.
-func spacesText(s Style, refs []report.Ref) (text string, one bool) {
+func spacesText(s Style, refs []object.Ref) (text string, one bool) {
 	spaces := map[string]bool{}
 	for _, r := range refs {
 		spaces[r.Namespace] = true
 	}
 	delete(spaces, "")
 	switch {
-	case len(spaces) == 1 && !slices.ContainsFunc(refs, func(r report.Ref) bool { return r.Namespace == "" }):
+	case len(spaces) == 1 && !slices.ContainsFunc(refs, func(r object.Ref) bool { return r.Namespace == "" }):
 		return " in namespace " + s.text(refs[0].Namespace), true
 	case len(spaces) > fewNames:
 		return " in " + strconv.Itoa(len(spaces)) + " namespaces", false
@@ -132,11 +132,11 @@ func spacesText(s Style, refs []report.Ref) (text string, one bool) {
 }
 
 // byKind counts objects by kind, regardless of version.
-func byKind(refs []report.Ref) []report.KindCount {
+func byKind(refs []object.Ref) []report.KindCount {
 	var counts []report.KindCount
 	at := map[string]int{}
 	for _, r := range refs {
-		kind := report.KubectlKind(r.APIVersion, r.Kind)
+		kind := object.KubectlKind(r.APIVersion, r.Kind)
 		i, ok := at[kind]
 		if !ok {
 			i = len(counts)

@@ -1,13 +1,12 @@
 package render
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"testing"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 func TestKubectlName(t *testing.T) {
-	for want, r := range map[string]report.Ref{
+	for want, r := range map[string]object.Ref{
 		"pod/web-1":            {APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"},
 		"deployment.apps/web":  {APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
 		"uid 42":               {UID: "42"},

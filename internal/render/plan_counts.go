@@ -18,7 +18,7 @@ type kindCounts map[kindName]int
 
 type kindName struct{ apiVersion, kind string }
 
-func (c kindCounts) add(r report.Ref) { c[kindName{r.APIVersion, r.Kind}]++ }
+func (c kindCounts) add(r object.Ref) { c[kindName{r.APIVersion, r.Kind}]++ }
 
 // words returns "2 Deployments", "6 Pods": workloads first, in the order from owner to dependent,
 // then by count.
@@ -80,7 +80,7 @@ func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 
 // no decision. Targets and blocking Events stay.
 func withoutEvents(p *report.Plan, effects []report.Effect) []report.Effect {
 	aside := func(e report.Effect) bool {
-		return object.Ref(e.Object).IsEvent() && (e.Outcome == report.Deleted || e.Outcome == report.Unknown) && !slices.Contains(p.Seed.Targets, e.Object)
+		return e.Object.IsEvent() && (e.Outcome == report.Deleted || e.Outcome == report.Unknown) && !slices.Contains(p.Seed.Targets, e.Object)
 	}
 	if !slices.ContainsFunc(effects, aside) {
 		return effects
@@ -104,7 +104,7 @@ func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, generated 
 		e := &caused[i]
 		switch {
 		case e.Outcome != report.Deleted || data[kindName{e.Object.APIVersion, e.Object.Kind}] != "":
-		case object.Ref(e.Object).Generated() && !targets[e.Object]:
+		case e.Object.Generated() && !targets[e.Object]:
 			generated++
 		default:
 			rest.add(e.Object)
@@ -114,8 +114,8 @@ func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, generated 
 }
 
 // targetsOf returns the set of targets.
-func targetsOf(p *report.Plan) map[report.Ref]bool {
-	targets := make(map[report.Ref]bool, len(p.Seed.Targets))
+func targetsOf(p *report.Plan) map[object.Ref]bool {
+	targets := make(map[object.Ref]bool, len(p.Seed.Targets))
 	for _, t := range p.Seed.Targets {
 		targets[t] = true
 	}
@@ -137,8 +137,8 @@ func dataKinds(p *report.Plan) map[kindName]report.Data {
 // may be deleted, now or later, and claims that remain.
 func dataCounts(s Style, p *report.Plan, caused []report.Effect) []string {
 	kinds := dataKinds(p)
-	storage := map[report.Ref]*report.Storage{}
-	covered := map[report.Ref]bool{}
+	storage := map[object.Ref]*report.Storage{}
+	covered := map[object.Ref]bool{}
 	for i := range p.Storage {
 		x := &p.Storage[i]
 		storage[x.Of()] = x

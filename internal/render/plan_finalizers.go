@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -62,8 +63,8 @@ func stateText(held []report.Release) string {
 const protects report.ControllerState = "Protects"
 
 // inUse returns the objects that are blocked because they are in use.
-func inUse(caused []report.Effect) map[report.Ref]bool {
-	used := map[report.Ref]bool{}
+func inUse(caused []report.Effect) map[object.Ref]bool {
+	used := map[object.Ref]bool{}
 	for i := range caused {
 		if e := &caused[i]; e.Outcome == report.Blocked && e.Reason == "InUse" {
 			used[e.Object] = true
@@ -88,7 +89,7 @@ func finalizersOf(list []report.Release) []report.Release {
 
 // addFinalizer adds a release unless one with the same finalizer and state is in the list.
 func addFinalizer(list []report.Release, r report.Release) []report.Release {
-	r.Object = report.Ref{}
+	r.Object = object.Ref{}
 	if slices.Contains(list, r) {
 		return list
 	}
@@ -175,7 +176,7 @@ func refusalTable(s Style, list []report.Refusal) *table {
 		}
 		t.add(outcomeColour(report.Blocked), s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), lift)
 	}
-	_, several := namespaces(list, func(r *report.Refusal) report.Ref { return r.Object })
+	_, several := namespaces(list, func(r *report.Refusal) object.Ref { return r.Object })
 	t.dropUnless(several, "NAMESPACE")
 	if left := len(list) - len(shown); left > 0 {
 		row := make([]string, len(t.headers))

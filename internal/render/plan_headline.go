@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -13,7 +14,7 @@ import (
 // deletion finishes.
 func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
 	head := seedText(s, p.Seed)
-	if ns, several := namespaces(p.Seed.Targets, func(r *report.Ref) report.Ref { return *r }); several {
+	if ns, several := namespaces(p.Seed.Targets, func(r *object.Ref) object.Ref { return *r }); several {
 		head += " in several namespaces"
 	} else if ns != "" {
 		head += " -n " + s.text(ns)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -56,13 +57,13 @@ func narrow(width int) int {
 // waitedFor splits objects of earlier deletions: those that objects of this request wait for, and
 // the rest.
 func waitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
-	held := map[report.Ref]*report.Effect{}
+	held := map[object.Ref]*report.Effect{}
 	for i := range before {
 		if before[i].Outcome == report.Blocked {
 			held[before[i].Object] = &before[i]
 		}
 	}
-	met := map[report.Ref]bool{}
+	met := map[object.Ref]bool{}
 	var follow func(*report.Effect)
 	follow = func(e *report.Effect) {
 		if e.BlockedBy == nil {
@@ -109,7 +110,7 @@ func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string
 func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int) {
 	s, at := w.style, namespaceOf(p)
 	var held, unknown, stays, back groups
-	hung := map[report.Ref]bool{} // objects with a line of their own
+	hung := map[object.Ref]bool{} // objects with a line of their own
 	for _, list := range [][]report.Effect{waited, caused} {
 		for i := range list {
 			if list[i].Outcome == report.Blocked {
@@ -278,7 +279,7 @@ func (w *writer) beside(p *report.Plan, before []report.Effect) {
 }
 
 // hanging returns what blocks an object, and the state of the controller behind it.
-func hanging(s Style, e *report.Effect, hung map[report.Ref]bool) string {
+func hanging(s Style, e *report.Effect, hung map[object.Ref]bool) string {
 	if reason.Code(e.Reason) == reason.ContentRemains {
 		return waitsForContent(s, e, hung)
 	}
@@ -287,13 +288,13 @@ func hanging(s Style, e *report.Effect, hung map[report.Ref]bool) string {
 
 // waitsForContent names the content that blocks a namespace or CRD, as far as it has no line of its
 // own.
-func waitsForContent(s Style, e *report.Effect, hung map[report.Ref]bool) string {
+func waitsForContent(s Style, e *report.Effect, hung map[object.Ref]bool) string {
 	const text = "waits for its content"
 	if e.BlockedBy == nil {
 		return text
 	}
-	var left []report.Ref
-	unnamed := map[report.Ref]bool{}
+	var left []object.Ref
+	unnamed := map[object.Ref]bool{}
 	for _, r := range e.BlockedBy.Dependents {
 		if !hung[r] {
 			left, unnamed[r] = append(left, r), true
@@ -332,7 +333,7 @@ func awaited(s Style, caused []report.Effect) []string {
 // object.
 type groups struct {
 	order []groupKey
-	refs  map[groupKey][]report.Ref
+	refs  map[groupKey][]object.Ref
 	// waits marks groups of objects that wait for others.
 	waits map[groupKey]bool
 }
@@ -341,7 +342,7 @@ type groupKey struct{ kind, namespace, text string }
 
 func (g *groups) add(e *report.Effect, text string) {
 	if g.refs == nil {
-		g.refs, g.waits = map[groupKey][]report.Ref{}, map[groupKey]bool{}
+		g.refs, g.waits = map[groupKey][]object.Ref{}, map[groupKey]bool{}
 	}
 	key := groupKey{e.Object.APIVersion + "/" + e.Object.Kind, e.Object.Namespace, text}
 	if g.refs[key] == nil {
@@ -386,7 +387,7 @@ func (g *groups) items(s Style, home string) []string {
 	return items
 }
 
-func someNames(s Style, refs []report.Ref) string {
+func someNames(s Style, refs []object.Ref) string {
 	var names []string
 	for _, r := range refs[:min(len(refs), manyNames)] {
 		names = append(names, s.text(r.Name))

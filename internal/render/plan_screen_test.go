@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -45,14 +46,14 @@ func displayWidth(line string) int { return width(line) }
 func drawPlan(t *rapid.T) *report.Plan {
 	var p report.Plan
 	p.Source.Type = rapid.SampledFrom([]string{"cluster", "dump"}).Draw(t, "source")
-	p.Seed = report.Seed{Verb: "delete", Policy: "Background", Targets: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}
+	p.Seed = report.Seed{Verb: "delete", Policy: "Background", Targets: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}
 	p.Complete, p.Digest = rapid.Bool().Draw(t, "complete"), "sha256:"+strings.Repeat("a", 64)
-	kinds := []report.Ref{
+	kinds := []object.Ref{
 		{APIVersion: "v1", Kind: "Namespace"}, {APIVersion: "v1", Kind: "Pod"}, {APIVersion: "v1", Kind: "Event"}, {APIVersion: "v1", Kind: "Secret"},
 		{APIVersion: "v1", Kind: "PersistentVolumeClaim"}, {APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"}, {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"},
 	}
 	for i := range rapid.IntRange(0, 30).Draw(t, "custom") {
-		kinds = append(kinds, report.Ref{APIVersion: "very.long.group.of.an.operator.example.com/v1", Kind: fmt.Sprintf("Thing%d", i)})
+		kinds = append(kinds, object.Ref{APIVersion: "very.long.group.of.an.operator.example.com/v1", Kind: fmt.Sprintf("Thing%d", i)})
 	}
 	for _, kind := range kinds {
 		p.Summary.ByKind = append(p.Summary.ByKind, report.Count{APIVersion: kind.APIVersion, Kind: kind.Kind, Data: map[string]report.Data{
@@ -85,14 +86,14 @@ func drawPlan(t *rapid.T) *report.Plan {
 // wideDelete returns the delete of a CRD with two instances in each of n namespaces.
 func wideDelete(n int) *report.Plan {
 	p := &report.Plan{
-		Seed:    report.Seed{Verb: "delete", Targets: []report.Ref{{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com"}}},
+		Seed:    report.Seed{Verb: "delete", Targets: []object.Ref{{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com"}}},
 		Summary: report.Summary{ByKind: []report.Count{{APIVersion: "example.com/v1", Kind: "Cart", Data: report.CustomData}}},
-		Effects: []report.Effect{{Object: report.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com"}, Outcome: report.Deleted}},
+		Effects: []report.Effect{{Object: object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com"}, Outcome: report.Deleted}},
 	}
 	for i := range n {
 		for j := range 2 {
 			p.Effects = append(p.Effects, report.Effect{
-				Object:  report.Ref{APIVersion: "example.com/v1", Kind: "Cart", Namespace: fmt.Sprintf("team-%03d", i), Name: fmt.Sprintf("cart-%d", j)},
+				Object:  object.Ref{APIVersion: "example.com/v1", Kind: "Cart", Namespace: fmt.Sprintf("team-%03d", i), Name: fmt.Sprintf("cart-%d", j)},
 				Outcome: report.Deleted,
 			})
 		}

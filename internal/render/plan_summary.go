@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -28,8 +29,8 @@ func counted(p *report.Plan, caused []report.Effect) bool {
 		len(caused) > 1 && p.Seed.Verb == "delete" && slices.ContainsFunc(p.Seed.Targets, isContainer)
 }
 
-func isContainer(r report.Ref) bool {
-	kind := report.KubectlKind(r.APIVersion, r.Kind)
+func isContainer(r object.Ref) bool {
+	kind := object.KubectlKind(r.APIVersion, r.Kind)
 	return kind == "namespace" || kind == "customresourcedefinition.apiextensions.k8s.io"
 }
 
@@ -69,7 +70,7 @@ func countTable(s Style, effects []report.Effect) *table {
 	counts := tally{}
 	for i := range effects {
 		e := &effects[i]
-		counts.add(place{report.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
+		counts.add(place{object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
 	}
 	if len(counts) > manyCounts && !s.Wide {
 		counts = counts.byKind()
@@ -93,7 +94,7 @@ func countTable(s Style, effects []report.Effect) *table {
 		}
 		t.add("", row...)
 	}
-	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
 	t.dropUnless(several, "NAMESPACE")
 	return t
 }
@@ -150,7 +151,7 @@ func dataTable(s Style, rows []dataRow, effects []report.Effect) *table {
 	for _, r := range rows {
 		t.add(outcomeColour(report.Outcome(r.outcome)), r.outcome, r.namespace, r.data, r.detail)
 	}
-	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
 	t.dropUnless(several, "NAMESPACE")
 	return t
 }
@@ -208,7 +209,7 @@ func (g *grouping) add(e *report.Effect) {
 	if g.count == nil {
 		g.count, g.names = map[group]int{}, map[group][]string{}
 	}
-	of := group{e.Outcome, report.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
+	of := group{e.Outcome, object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
 	if g.count[of] == 0 {
 		g.order = append(g.order, of)
 	}
@@ -235,8 +236,8 @@ func (g *grouping) rows(s Style) []dataRow {
 }
 
 // storageText returns the outcome of the storage behind each claim and volume.
-func storageText(s Style, all []report.Storage) map[report.Ref]string {
-	text := map[report.Ref]string{}
+func storageText(s Style, all []report.Storage) map[object.Ref]string {
+	text := map[object.Ref]string{}
 	for _, x := range all {
 		what := "storage"
 		if x.Claim != nil && x.Volume != nil {

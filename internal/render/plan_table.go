@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -131,7 +132,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 		t.add(outcomeColour(e.Outcome), outcome, s.text(e.Object.Namespace), s.name(e.Object), why(s, e))
 	}
 	// One namespace is in the headline, unless the headline names another.
-	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
 	named := len(p.Seed.Targets) > 0 && effects[0].Object.Namespace == p.Seed.Targets[0].Namespace
 	t.dropUnless(several || !named, "NAMESPACE")
 	return t
@@ -221,7 +222,7 @@ func stuckTable(s Style, stuck []report.Stuck) *table {
 	for _, x := range stuck {
 		t.add("", s.text(x.Object.Namespace), s.name(x.Object), stuckText(s, &x))
 	}
-	_, several := namespaces(stuck, func(x *report.Stuck) report.Ref { return x.Object })
+	_, several := namespaces(stuck, func(x *report.Stuck) object.Ref { return x.Object })
 	t.dropUnless(several, "NAMESPACE")
 	return t
 }
@@ -265,7 +266,7 @@ func stepTable(s Style, steps []report.Step) *table {
 			strconv.Itoa(x.N), cause, s.text(x.Actor), stepVerb(s, x), s.text(x.Object.Namespace), stepObject(s, x),
 			s.text(x.Policy), s.text(string(x.Object.UID)), s.text(x.Patch), stepReason(s, x))
 	}
-	_, several := namespaces(steps, func(x *report.Step) report.Ref { return x.Object })
+	_, several := namespaces(steps, func(x *report.Step) object.Ref { return x.Object })
 	t.dropUnless(several, "NAMESPACE")
 	t.dropUnless(policies, "POLICY")
 	t.dropUnless(s.Wide, "UID", "PATCH")
@@ -291,7 +292,7 @@ func stepReason(s Style, x *report.Step) string {
 // stepObject returns the object of a step, or all of a kind.
 func stepObject(s Style, x *report.Step) string {
 	if x.Verb == "DELETECOLLECTION" {
-		return "all " + s.text(report.ShortKindName(x.Object.APIVersion, x.Object.Kind))
+		return "all " + s.text(object.ShortKindName(x.Object.APIVersion, x.Object.Kind))
 	}
 	return s.name(x.Object)
 }

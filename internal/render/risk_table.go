@@ -154,7 +154,7 @@ func riskTable(s Style, items []report.RiskItem) *table {
 			s.text(item.Object.Namespace), s.name(item.Object), strconv.Itoa(item.Takes.Objects), strconv.Itoa(item.Takes.Data),
 			strconv.Itoa(item.Takes.Workloads), strconv.Itoa(item.Takes.Rest), s.kinds(item))
 	}
-	_, several := namespaces(items, func(i *report.RiskItem) report.Ref { return i.Object })
+	_, several := namespaces(items, func(i *report.RiskItem) object.Ref { return i.Object })
 	t.dropUnless(several || items[0].Object.Namespace != "", "NAMESPACE")
 	return t
 }
@@ -170,7 +170,7 @@ func (s Style) kinds(item *report.RiskItem) string {
 	}
 	var parts []string
 	for _, k := range shown {
-		parts = append(parts, strconv.Itoa(k.Count)+" "+s.text(report.ShortKindName(k.APIVersion, k.Kind)))
+		parts = append(parts, strconv.Itoa(k.Count)+" "+s.text(object.ShortKindName(k.APIVersion, k.Kind)))
 	}
 	if left := len(byCount) - len(shown); left > 0 {
 		parts = append(parts, plural(left, "other kind"))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -17,8 +18,8 @@ type holdup struct {
 	findings    []*report.Finding
 	// held are the blocked objects at the end of the chains, as far as findings name them. waiting
 	// are the objects that wait for them.
-	held, waiting []report.Ref
-	isHeld, waits map[report.Ref]bool
+	held, waiting []object.Ref
+	isHeld, waits map[object.Ref]bool
 	more          int
 	// own reports that the only held object is the explained one, which was named before.
 	own bool
@@ -35,14 +36,14 @@ func holdupsOf(findings []report.Finding) []*holdup {
 		k := keyOf(f)
 		c := found[k]
 		if c == nil {
-			c = &holdup{told: f, freed: f, isHeld: map[report.Ref]bool{}, waits: map[report.Ref]bool{}}
+			c = &holdup{told: f, freed: f, isHeld: map[object.Ref]bool{}, waits: map[object.Ref]bool{}}
 			found[k] = c
 			list = append(list, c)
 		}
 		c.add(f)
 	}
 	for _, c := range list {
-		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return c.isHeld[r] })
+		c.waiting = slices.DeleteFunc(c.waiting, func(r object.Ref) bool { return c.isHeld[r] })
 	}
 	return list
 }
@@ -87,7 +88,7 @@ func (c *holdup) add(f *report.Finding) {
 
 // heldBack returns the object that would be deleted once the end of a chain is resolved: its last
 // object, or the one before if the last is an obstacle.
-func heldBack(f *report.Finding) report.Ref {
+func heldBack(f *report.Finding) object.Ref {
 	last := len(f.Chain) - 1
 	if last < 0 {
 		return f.Object
@@ -125,16 +126,16 @@ func (c *holdup) heldText(s Style) string {
 		}
 	}
 	kind := countOf(s, c.total(), first.APIVersion, first.Kind)
-	switch namespace, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); {
+	switch namespace, several := namespaces(c.held, func(r *object.Ref) object.Ref { return *r }); {
 	case several:
-		return kind + " (" + enumerate(c.heldNames(func(r report.Ref) string { return s.text(r.Namespace + "/" + r.Name) }), c.total()) + ")"
+		return kind + " (" + enumerate(c.heldNames(func(r object.Ref) string { return s.text(r.Namespace + "/" + r.Name) }), c.total()) + ")"
 	case namespace != "":
 		kind += " in namespace " + s.text(namespace)
 	}
-	return kind + " (" + enumerate(c.heldNames(func(r report.Ref) string { return s.text(r.Name) }), c.total()) + ")"
+	return kind + " (" + enumerate(c.heldNames(func(r object.Ref) string { return s.text(r.Name) }), c.total()) + ")"
 }
 
-func (c *holdup) heldNames(name func(report.Ref) string) []string {
+func (c *holdup) heldNames(name func(object.Ref) string) []string {
 	var names []string
 	for _, r := range c.held[:min(len(c.held), manyWaiting)] {
 		names = append(names, name(r))
@@ -163,8 +164,8 @@ func (c *holdup) whyText(s Style) string {
 	if same && c.told.Code != underWay {
 		return s.text(why)
 	}
-	var ends []report.Ref
-	seen := map[report.Ref]bool{}
+	var ends []object.Ref
+	seen := map[object.Ref]bool{}
 	for _, f := range c.findings {
 		if end := lastLink(f); !seen[end] {
 			seen[end] = true
@@ -336,8 +337,8 @@ func remedyText(s Style, c *holdup, r report.Remedy) string {
 	case n == 1 || c.goes():
 	case r.Action == report.TakeOff:
 		held := heldBack(c.freed)
-		all := s.text(report.ShellWord(report.KubectlKind(held.APIVersion, held.Kind))) + " --all-of-kind"
-		if _, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); several {
+		all := s.text(report.ShellWord(object.KubectlKind(held.APIVersion, held.Kind))) + " --all-of-kind"
+		if _, several := namespaces(c.held, func(r *object.Ref) object.Ref { return *r }); several {
 			all += " -A"
 		}
 		text += " of one (of all " + strconv.Itoa(n) + ": " + all + ")"

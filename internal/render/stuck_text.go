@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -89,7 +90,7 @@ func endText(s Style, f *report.Finding) string {
 	return strings.Join(parts, " ")
 }
 
-func lastLink(f *report.Finding) report.Ref {
+func lastLink(f *report.Finding) object.Ref {
 	if len(f.Chain) == 0 {
 		return f.Object
 	}
@@ -140,13 +141,13 @@ type ending struct {
 	longest *report.Finding
 	// own is the finding of the object at the end itself, which has the best words.
 	own     *report.Finding
-	waiting []report.Ref
+	waiting []object.Ref
 }
 
 // endsOf groups the findings by their ends, in the order of the table.
 func endsOf(s Style, findings []report.Finding) []*ending {
 	type key struct {
-		end             report.Ref
+		end             object.Ref
 		code, finalizer string
 	}
 	var list []*ending
@@ -253,7 +254,7 @@ func stuckSummary(s Style, d *report.Diagnosis) string {
 func isDrain(f *report.Finding) bool { return f.Code == string(reason.DrainBlocked) }
 
 func deletionSummary(s Style, d *report.Diagnosis) string {
-	worst := map[report.Ref]int{}
+	worst := map[object.Ref]int{}
 	for _, f := range bySeverity(d.Findings) {
 		if isDrain(f) {
 			continue

@@ -8,6 +8,7 @@ package render
 import (
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -66,7 +67,7 @@ func (s Style) text(raw string) string {
 }
 
 // name returns the short name of an object, escaped.
-func (s Style) name(r report.Ref) string { return s.object(r.ShortName()) }
+func (s Style) name(r object.Ref) string { return s.object(r.ShortName()) }
 
 // object returns a name, escaped. In Markdown it becomes code.
 func (s Style) object(raw string) string {
@@ -77,7 +78,7 @@ func (s Style) object(raw string) string {
 }
 
 // place returns the object with its namespace.
-func (s Style) place(r report.Ref) string {
+func (s Style) place(r object.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
 	}
@@ -93,7 +94,7 @@ func (s Style) pick(sign, ascii string) string {
 }
 
 // some names the first few of many objects: "pod/a, pod/b and 3 more".
-func (s Style) some(refs []report.Ref, most int) string {
+func (s Style) some(refs []object.Ref, most int) string {
 	names := make([]string, 0, most)
 	for _, r := range refs[:min(len(refs), most)] {
 		names = append(names, s.name(r))

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -176,7 +177,7 @@ func (w *writer) lines(list []string) {
 func (w *writer) command(indent string, r report.Remedy) { w.line(indent, w.style.text(r.Command)) }
 
 // where returns the object with its namespace.
-func (s Style) where(r report.Ref) string {
+func (s Style) where(r object.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
 	}

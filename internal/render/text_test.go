@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -20,9 +21,9 @@ func realisticPlan(t *rapid.T) *report.Plan {
 	}
 	name := rapid.StringMatching(`[a-z][a-z0-9-]{1,50}-[0-9a-f]{8,10}-[a-z0-9]{5}`)
 	space := rapid.SampledFrom([]string{"", "shop", "kube-system", "team-payments-production"})
-	ref := rapid.Custom(func(t *rapid.T) report.Ref {
+	ref := rapid.Custom(func(t *rapid.T) object.Ref {
 		k := rapid.SampledFrom(kinds).Draw(t, "kind")
-		return report.Ref{APIVersion: k.apiVersion, Kind: k.kind, Namespace: space.Draw(t, "namespace"), Name: name.Draw(t, "name")}
+		return object.Ref{APIVersion: k.apiVersion, Kind: k.kind, Namespace: space.Draw(t, "namespace"), Name: name.Draw(t, "name")}
 	})
 	effect := rapid.Custom(func(t *rapid.T) report.Effect {
 		e := report.Effect{
@@ -42,7 +43,7 @@ func realisticPlan(t *rapid.T) *report.Plan {
 		Effects: rapid.SliceOfN(effect, 1, 20).Draw(t, "effects"),
 	}
 	if rapid.Bool().Draw(t, "of a namespace") {
-		p.Seed.Targets = []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}
+		p.Seed.Targets = []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}
 	}
 	p.Summary.ByKind = []report.Count{
 		{APIVersion: "v1", Kind: "PersistentVolumeClaim", Data: report.VolumeData},
@@ -50,7 +51,7 @@ func realisticPlan(t *rapid.T) *report.Plan {
 	}
 	for i, e := range p.Effects {
 		if e.Object.Kind == "PersistentVolumeClaim" && rapid.Bool().Draw(t, "bound") {
-			volume := report.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: name.Draw(t, "volume")}
+			volume := object.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: name.Draw(t, "volume")}
 			p.Storage = append(p.Storage, report.Storage{Claim: &e.Object, Volume: &volume, ReclaimPolicy: "Delete", Outcome: report.Deleted, Message: "deleted with the PVC"})
 		}
 		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "namespace-controller", Verb: "DELETE", Object: e.Object, Policy: "Background", Reason: e.Reason, Cause: i})

@@ -43,12 +43,12 @@ func keptNotes(s Style, u *report.Undo) []string {
 
 // latestOnly returns an undo without earlier versions of its objects, and the objects that had
 // some.
-func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
+func latestOnly(u *report.Undo) (latest *report.Undo, twice []object.Ref) {
 	earlier := func(x report.UndoSkip) bool { return x.Reason == string(reason.ListedTwice) }
-	had := map[report.Ref]bool{}
+	had := map[object.Ref]bool{}
 	for i := range u.Skipped {
 		if earlier(u.Skipped[i]) {
-			had[placeOfRef(u.Skipped[i].Object)] = true
+			had[u.Skipped[i].Object.WithoutUID()] = true
 		}
 	}
 	if len(had) == 0 {
@@ -56,7 +56,7 @@ func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	}
 	for i := range u.Steps {
 		x := &u.Steps[i]
-		if ref := placeOfRef(x.Object); x.State == report.StepPlanned && x.Verb == "Create" && had[ref] {
+		if ref := x.Object.WithoutUID(); x.State == report.StepPlanned && x.Verb == "Create" && had[ref] {
 			twice = append(twice, ref)
 		}
 	}
@@ -64,12 +64,6 @@ func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	c.Skipped = slices.DeleteFunc(slices.Clone(u.Skipped), earlier)
 	c.Summary.Skipped -= len(u.Skipped) - len(c.Skipped)
 	return &c, twice
-}
-
-// placeOfRef returns a reference without its UID.
-func placeOfRef(r report.Ref) report.Ref {
-	r.UID = ""
-	return r
 }
 
 // laterUndo writes what is restored only after this undo, and how.

@@ -50,7 +50,7 @@ func (w *writer) differences(u *report.Undo) {
 	shown := slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return has(x.Differences) }) ||
 		slices.ContainsFunc(u.Steps, func(x report.UndoStep) bool { return has(x.Differences) })
 	headed := false
-	add := func(of report.Ref, list []report.FieldDifference) {
+	add := func(of object.Ref, list []report.FieldDifference) {
 		if len(list) == 0 {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -21,8 +22,8 @@ func undoText(t *testing.T, u *report.Undo) string {
 	return b.String()
 }
 
-func coreRef(kind, name string) report.Ref {
-	return report.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name}
+func coreRef(kind, name string) object.Ref {
+	return object.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name}
 }
 
 func lostNothing() *report.Lost {
@@ -36,10 +37,10 @@ func lostNothing() *report.Lost {
 // earlier losses.
 func TestNothingToUndo(t *testing.T) {
 	never := lostNothing()
-	never.Namespace, never.Targets = "", []report.Ref{coreRef("ConfigMap", "never")}
+	never.Namespace, never.Targets = "", []object.Ref{coreRef("ConfigMap", "never")}
 	routine := lostNothing()
 	routine.Losses = []report.Loss{{Object: coreRef("Pod", "web"), State: report.LossDeleted, Routine: true}}
-	then := report.Act{Action: report.BringBack, Minutes: 10, Target: report.Ref{Namespace: "shop"}}.Remedy("brings it back")
+	then := report.Act{Action: report.BringBack, Minutes: 10, Target: object.Ref{Namespace: "shop"}}.Remedy("brings it back")
 	older := report.OlderLosses{Objects: 1, Last: coreRef("ConfigMap", "old"), At: report.Moment{Time: "2026-11-24T13:58:00Z"}, Then: &then}
 	two := older
 	two.Objects = 2
@@ -132,7 +133,7 @@ func TestUndoThatLacks(t *testing.T) {
 		Lost: lostNothing(), Bundle: "/b/one", Summary: report.UndoSummary{Planned: 1, Skipped: 2, Forgotten: 2},
 		Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: coreRef("ConfigMap", "a"), State: report.StepPlanned}},
 		Skipped: []report.UndoSkip{{Object: coreRef("ConfigMap", "b"), Reason: string(reason.Forgotten)}, {Object: coreRef("ConfigMap", "c"), Reason: string(reason.Forgotten)}},
-		CutOff:  []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
+		CutOff:  []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
 	}
 	const cut = "Incomplete: ns/shop was being deleted already when the history begins: what had gone by then is not known, and not restored."
 	for state, want := range map[report.RunState]string{
@@ -205,7 +206,7 @@ func TestUndoDifferences(t *testing.T) {
 // TestUndoNamesWaitingClaims: each PVC that waits for a volume is named before the steps, with the
 // patch that releases the volume.
 func TestUndoNamesWaitingClaims(t *testing.T) {
-	volume := report.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: "disk"}
+	volume := object.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: "disk"}
 	release := report.Act{Action: report.SendPatch, Target: volume, Patch: `[{"op":"remove","path":"/spec/claimRef/uid"}]`}.Remedy("")
 	u := &report.Undo{Bundle: "/b", Summary: report.UndoSummary{Planned: 2}}
 	for i, n := range []report.UndoNote{
@@ -228,7 +229,7 @@ pvc/b in namespace shop waits for pv/disk: its volume still belongs to the PVC t
 
 // TestBackups: the list shows the content of each backup, its time, and whether it was undone.
 func TestBackups(t *testing.T) {
-	space := report.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}
+	space := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}
 	var b strings.Builder
 	list := &report.Backups{Backups: []report.Backup{
 		{Name: "3", Created: "2026-11-23T22:17:24Z", Command: "delete", Objects: 42, Main: &space, Server: "https://a", Undone: "2026-11-23T22:20:00Z"},

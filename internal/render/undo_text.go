@@ -88,7 +88,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 // undoNotes returns the notes of the steps, each once, with its objects.
 func undoNotes(s Style, u *report.Undo) []string {
 	var order []string
-	about := map[string][]report.Ref{}
+	about := map[string][]object.Ref{}
 	for _, step := range u.Steps {
 		for _, n := range step.Notes {
 			if n.Volume != nil {
@@ -117,14 +117,14 @@ func undoNotes(s Style, u *report.Undo) []string {
 }
 
 // closedNamespaces returns the namespaces that are being deleted. Nothing can be created in them.
-func closedNamespaces(u *report.Undo) []report.Ref {
+func closedNamespaces(u *report.Undo) []object.Ref {
 	seen := map[string]bool{}
-	var spaces []report.Ref
+	var spaces []object.Ref
 	for i := range u.Skipped {
 		x := &u.Skipped[i]
 		if x.Reason == string(reason.NamespaceTerminates) && !seen[x.Object.Namespace] {
 			seen[x.Object.Namespace] = true
-			spaces = append(spaces, report.RefOf(object.Namespace.Ref("", x.Object.Namespace)))
+			spaces = append(spaces, object.Namespace.Ref("", x.Object.Namespace))
 		}
 	}
 	return spaces
@@ -197,7 +197,7 @@ func undoPlanned(u *report.Undo) string {
 
 // undoObjects returns the number of objects in the steps.
 func undoObjects(u *report.Undo) int {
-	objects := map[report.Ref]bool{}
+	objects := map[object.Ref]bool{}
 	for i := range u.Steps {
 		objects[u.Steps[i].Object] = true
 	}
@@ -217,7 +217,7 @@ func undoTable(s Style, u *report.Undo) *table {
 		}
 		t.add("", strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)
 	}
-	_, several := namespaces(u.Steps, func(x *report.UndoStep) report.Ref { return x.Object })
+	_, several := namespaces(u.Steps, func(x *report.UndoStep) object.Ref { return x.Object })
 	t.dropUnless(several, "NAMESPACE")
 	// Messages of a server are long: if one does not fit into its row, it is written below.
 	widths := t.widths(s)
@@ -254,7 +254,7 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 		t.add("", s.text(x.Object.Namespace), name, s.text(x.Message))
 		i += alike
 	}
-	_, several := namespaces(list, func(x *report.UndoSkip) report.Ref { return x.Object })
+	_, several := namespaces(list, func(x *report.UndoSkip) object.Ref { return x.Object })
 	t.dropUnless(several, "NAMESPACE")
 	return t
 }
@@ -266,7 +266,7 @@ func sameSkip(a, b *report.UndoSkip) bool {
 
 func droppedTable(s Style, u *report.Undo) *table {
 	t := &table{headers: []string{"OBJECT", "OWNER", "WHY"}}
-	add := func(of report.Ref, list []report.DroppedReference) {
+	add := func(of object.Ref, list []report.DroppedReference) {
 		for _, d := range list {
 			t.add("", s.name(of), s.name(d.Owner), s.text(d.Message))
 		}

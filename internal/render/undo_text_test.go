@@ -7,20 +7,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 func undone(evil string) *report.Undo {
-	web := report.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web" + evil, UID: "1"}
-	set := report.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web-1", UID: "2"}
-	gone := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "gone", UID: "3"}
+	web := object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web" + evil, UID: "1"}
+	set := object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web-1", UID: "2"}
+	gone := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "gone", UID: "3"}
 	return &report.Undo{
 		Bundle: "/b" + evil, Journal: "/b/undo/1", State: report.Partial, Message: "not everything was made" + evil,
 		Summary: report.UndoSummary{Planned: 2, Made: 1, Failed: 1, Skipped: 1, Dropped: 1},
 		Steps: []report.UndoStep{
 			{N: 1, Verb: "Create", Object: web, State: report.StepMade, UID: "11", Notes: []report.UndoNote{{Reason: "X", Message: "something to know" + evil}}},
-			{N: 2, Verb: "Create", Object: set, State: report.StepRefused, Message: "forbidden" + evil, References: []report.Ref{web},
+			{N: 2, Verb: "Create", Object: set, State: report.StepRefused, Message: "forbidden" + evil, References: []object.Ref{web},
 				Dropped: []report.DroppedReference{{Owner: gone, Reason: "OwnerGone", Message: "the owner is gone" + evil}}},
 		},
 		Skipped: []report.UndoSkip{{Object: gone, Reason: "NotSaved", Message: "its content was not kept" + evil}},
@@ -64,11 +65,11 @@ Journal: /b/undo/1
 // TestUndoLater: before a CRD is restored, the text names what can't be restored yet, and what may
 // be lost until then.
 func TestUndoLater(t *testing.T) {
-	crd := report.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "lamps.example.com"}
+	crd := object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "lamps.example.com"}
 	u := &report.Undo{
 		Lost: &report.Lost{}, Summary: report.UndoSummary{Planned: 1},
 		Steps: []report.UndoStep{{N: 1, Verb: "Create", Object: crd, State: report.StepPlanned}},
-		Later: &report.LaterUndo{CRDs: []report.Ref{crd}, Then: report.Remedy{Command: "kubectl gc undo --since=5m -A"}},
+		Later: &report.LaterUndo{CRDs: []object.Ref{crd}, Then: report.Remedy{Command: "kubectl gc undo --since=5m -A"}},
 	}
 	for n, want := range map[int]string{
 		0: `The API server shows the objects of crd/lamps.example.com once it is back. A run that asks you goes
@@ -118,8 +119,8 @@ func TestForeignTextOfUndosAndRefusals(t *testing.T) {
 // A text about many objects is printed once, with their number.
 func TestUndoTextIsShort(t *testing.T) {
 	u := &report.Undo{Bundle: "/b", SameCluster: report.ProofAssumed}
-	ref := func(kind, name string) report.Ref {
-		return report.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name}
+	ref := func(kind, name string) object.Ref {
+		return object.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name}
 	}
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
 		u.Steps = append(u.Steps, report.UndoStep{N: i + 1, Verb: "Create", Object: ref("Service", name), State: report.StepPlanned,

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/kubectl-gc/kubectl-gc/internal/reason"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
 
 // Diagnosis is a list of findings over a whole snapshot.
 type Diagnosis struct {
@@ -27,8 +30,8 @@ type Finding struct {
 	// Code is a stable CamelCase code of docs/reasons.md.
 	Code      string          `json:"code"`
 	Severity  reason.Severity `json:"severity"`
-	Object    Ref             `json:"object"`
-	Reference *Ref            `json:"reference,omitempty"`
+	Object    object.Ref      `json:"object"`
+	Reference *object.Ref     `json:"reference,omitempty"`
 	Message   string          `json:"message"`
 	Evidence  string          `json:"evidence,omitempty"`
 	Remedy    string          `json:"remedy,omitempty"`
@@ -70,7 +73,7 @@ const (
 
 // WaitLink is one step from a waiting object to the one that must change.
 type WaitLink struct {
-	Ref
+	object.Ref
 	// Waits is why the object waits for the next one: a CamelCase reason of
 	// docs/reasons.md. The last link has the code of the finding.
 	Waits string `json:"waits"`
@@ -79,9 +82,9 @@ type WaitLink struct {
 // Proof is one piece of evidence, or a missing one.
 type Proof struct {
 	// Reason is a CamelCase reason of docs/reasons.md.
-	Reason  string `json:"reason"`
-	Object  *Ref   `json:"object,omitempty"`
-	Message string `json:"message"`
+	Reason  string      `json:"reason"`
+	Object  *object.Ref `json:"object,omitempty"`
+	Message string      `json:"message"`
 }
 
 // CollectorVerdict is the answer to whether the collector of a cluster works.

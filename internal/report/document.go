@@ -13,27 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // APIVersion is the apiVersion of every document.
 const APIVersion = "kubectl-gc.io/v1alpha1"
-
-// Ref names an object in a document.
-type Ref struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Namespace  string    `json:"namespace,omitempty"`
-	Name       string    `json:"name"`
-	UID        types.UID `json:"uid"`
-}
-
-// RefOf converts an object.Ref.
-func RefOf(r object.Ref) Ref { return Ref(r) }
-
-// Is reports whether the referenced object is of the kind, in any version.
-func (r Ref) Is(k object.Kind) bool { return object.Ref(r).Is(k) }
 
 // Source says what a document was computed from.
 type Source struct {

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
 // Verdict is the state of one object by the rules of the collector.
 type Verdict string
 
@@ -28,11 +30,11 @@ const (
 type Explanation struct {
 	Header
 
-	Source  Source  `json:"source"`
-	Object  Ref     `json:"object"`
-	Verdict Verdict `json:"verdict"`
-	Reason  string  `json:"reason"`
-	Message string  `json:"message"`
+	Source  Source     `json:"source"`
+	Object  object.Ref `json:"object"`
+	Verdict Verdict    `json:"verdict"`
+	Reason  string     `json:"reason"`
+	Message string     `json:"message"`
 	// Next is the request that the collector would send for the object now, such as "DELETE
 	// Background"; empty if it would send none.
 	Next       string             `json:"next,omitempty"`
@@ -59,7 +61,7 @@ type Explanation struct {
 	// Content counts the content of a namespace: workloads first, then data.
 	Content []ContentCount `json:"content,omitempty"`
 	// UsedBy are the pods that use a PVC.
-	UsedBy []Ref `json:"usedBy,omitempty"`
+	UsedBy []object.Ref `json:"usedBy,omitempty"`
 	// Storage is the outcome of the storage behind a PVC or volume when it is deleted; absent for a
 	// PVC without a volume.
 	Storage *Storage `json:"storage,omitempty"`
@@ -72,17 +74,17 @@ type Explanation struct {
 
 // OwnerFinding is one owner reference with its class and the evidence.
 type OwnerFinding struct {
-	Ref                Ref    `json:"ref"`
-	Controller         bool   `json:"controller,omitempty"`
-	BlockOwnerDeletion bool   `json:"blockOwnerDeletion,omitempty"`
-	Class              Class  `json:"class"`
-	Evidence           string `json:"evidence"`
+	Ref                object.Ref `json:"ref"`
+	Controller         bool       `json:"controller,omitempty"`
+	BlockOwnerDeletion bool       `json:"blockOwnerDeletion,omitempty"`
+	Class              Class      `json:"class"`
+	Evidence           string     `json:"evidence"`
 }
 
 // DependentFinding is one dependent of the object.
 type DependentFinding struct {
-	Ref      Ref  `json:"ref"`
-	Blocking bool `json:"blocking,omitempty"`
+	Ref      object.Ref `json:"ref"`
+	Blocking bool       `json:"blocking,omitempty"`
 	// State is Live, BeingDeleted or WaitingForDependents.
 	State string `json:"state"`
 }
@@ -103,14 +105,14 @@ type FinalizerFinding struct {
 
 // ChainLink is one step of a chain of owners.
 type ChainLink struct {
-	Ref
+	object.Ref
 	Class Class `json:"class"`
 }
 
 // Taker is a single delete that would delete the object too.
 type Taker struct {
-	Object Ref    `json:"object"`
-	Policy string `json:"policy"`
+	Object object.Ref `json:"object"`
+	Policy string     `json:"policy"`
 	// Unknown marks a delete that may or may not delete the object: that depends on something that
 	// was not seen.
 	Unknown bool `json:"unknown,omitempty"`
@@ -127,8 +129,8 @@ type Deadlock struct {
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
 	// Path is a sequence: the object, the objects that it waits for, and where that ends.
-	Path    []Ref  `json:"path"`
-	Message string `json:"message"`
+	Path    []object.Ref `json:"path"`
+	Message string       `json:"message"`
 }
 
 // EventFinding is one Event about the object.

@@ -1,6 +1,9 @@
 package report
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Graph is the graph of owners and dependents.
 type Graph struct {
@@ -10,8 +13,8 @@ type Graph struct {
 	// Namespace is the namespace that was asked for, with its content; empty for all.
 	Namespace string `json:"namespace,omitempty"`
 	// Roots are the objects that were asked for; empty for the whole graph.
-	Roots []Ref  `json:"roots"`
-	Nodes []Node `json:"nodes"`
+	Roots []object.Ref `json:"roots"`
+	Nodes []Node       `json:"nodes"`
 	// Edges are sorted by dependent and owner.
 	Edges    []Edge `json:"edges"`
 	Complete bool   `json:"complete"`
@@ -20,7 +23,7 @@ type Graph struct {
 
 // Node is an object that was seen, or that is only referred to.
 type Node struct {
-	Ref Ref `json:"ref"`
+	Ref object.Ref `json:"ref"`
 	// Virtual: only referred to, never seen.
 	Virtual bool `json:"virtual"`
 	// Observed: seen in the snapshot.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -13,8 +14,8 @@ type Lost struct {
 	Source Source `json:"source"`
 	// Namespace limits the answer to a namespace and its content; empty for all. Targets limit it
 	// to objects, which may never have existed.
-	Namespace string `json:"namespace,omitempty"`
-	Targets   []Ref  `json:"targets,omitempty"`
+	Namespace string       `json:"namespace,omitempty"`
+	Targets   []object.Ref `json:"targets,omitempty"`
 	// Asked is the requested beginning, a revision or a time; absent for all existing history.
 	// Short is true if the history begins later.
 	Asked *Moment `json:"asked,omitempty"`
@@ -32,7 +33,7 @@ type Lost struct {
 	// Losses are sorted by beginning.
 	Losses []Loss `json:"losses"`
 	// Elsewhere are objects outside of Namespace and Targets with a delete in the history.
-	Elsewhere []Ref `json:"elsewhere,omitempty"`
+	Elsewhere []object.Ref `json:"elsewhere,omitempty"`
 	// Limits are the kinds with less history, and Gaps those without any.
 	Limits []HistoryLimit `json:"limits"`
 	// AuditLog describes the audit logs that were read, if any.
@@ -83,7 +84,7 @@ type LostSummary struct {
 type LostRequest struct {
 	N int `json:"n"`
 	// Objects are the targets of the request: one object, or several of a kind at once.
-	Objects []Ref `json:"objects"`
+	Objects []object.Ref `json:"objects"`
 	// Policy is Background, Foreground or Orphan, as far as the history shows it.
 	Policy string `json:"policy"`
 	At     Moment `json:"at"`
@@ -127,19 +128,19 @@ const (
 // Loss is one object that is gone, is being deleted, or has lost an owner.
 type Loss struct {
 	// Object is the object as it was, with its uid.
-	Object Ref       `json:"object"`
-	State  LossState `json:"state"`
+	Object object.Ref `json:"object"`
+	State  LossState  `json:"state"`
 	// Began is when its deletion began, or when it lost an owner. Gone is when it was removed.
 	Began Moment  `json:"began"`
 	Gone  *Moment `json:"gone,omitempty"`
 	// Policy is that of its deletion.
 	Policy string `json:"policy,omitempty"`
 	// Owners are the owners that it has lost and still lacks.
-	Owners []Ref `json:"owners,omitempty"`
+	Owners []object.Ref `json:"owners,omitempty"`
 	// OwnersThen are the owners that the object had, and ReplacedBy the objects that were created
 	// in its place. Both are set only for Targets.
-	OwnersThen []Ref `json:"ownersThen,omitempty"`
-	ReplacedBy []Ref `json:"replacedBy,omitempty"`
+	OwnersThen []object.Ref `json:"ownersThen,omitempty"`
+	ReplacedBy []object.Ref `json:"replacedBy,omitempty"`
 	// Again is the uid of the object that now has the name of a deleted object. For an object that
 	// lost an owner it is its own uid, if it has an owner of that name again.
 	Again types.UID `json:"again,omitempty"`
@@ -161,7 +162,7 @@ type LossCause struct {
 	// Code is a CamelCase code of docs/reasons.md.
 	Code string `json:"code"`
 	// By is the object that it was deleted with: its owner, namespace or CRD.
-	By *Ref `json:"by,omitempty"`
+	By *object.Ref `json:"by,omitempty"`
 	// Request is the number of the request that began it; 0 for none.
 	Request int `json:"request,omitempty"`
 }

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
 // Outcome is the predicted outcome of an object.
 type Outcome string
 
@@ -75,9 +77,9 @@ type Seed struct {
 	Policy string `json:"policy,omitempty"`
 	// GracePeriodSeconds is the grace period of the request, for pods; absent if each pod keeps its
 	// own.
-	GracePeriodSeconds *int64   `json:"gracePeriodSeconds,omitempty"`
-	Finalizers         []string `json:"finalizers,omitempty"`
-	Targets            []Ref    `json:"targets"`
+	GracePeriodSeconds *int64       `json:"gracePeriodSeconds,omitempty"`
+	Finalizers         []string     `json:"finalizers,omitempty"`
+	Targets            []object.Ref `json:"targets"`
 }
 
 // Summary counts the effects by outcome.
@@ -104,8 +106,8 @@ type Count struct {
 
 // Effect is the outcome of one object, and its reason.
 type Effect struct {
-	Object  Ref     `json:"object"`
-	Outcome Outcome `json:"outcome"`
+	Object  object.Ref `json:"object"`
+	Outcome Outcome    `json:"outcome"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
 	// Consequence is what a run does to the object: its entry in the account of the plan. It is
@@ -121,10 +123,10 @@ type Effect struct {
 	Once []Release `json:"once,omitempty"`
 	// Because names the objects that decide: the owner that keeps it, or the owner that it is
 	// deleted with.
-	Because []Ref `json:"because,omitempty"`
+	Because []object.Ref `json:"because,omitempty"`
 	// BlockedBy is set for Blocked.
-	BlockedBy         *BlockedBy `json:"blockedBy,omitempty"`
-	RemovedReferences []Ref      `json:"removedReferences,omitempty"`
+	BlockedBy         *BlockedBy   `json:"blockedBy,omitempty"`
+	RemovedReferences []object.Ref `json:"removedReferences,omitempty"`
 	// AlreadyHappening marks an effect that would also happen without the request.
 	AlreadyHappening bool `json:"alreadyHappening,omitempty"`
 	// DependsOnTiming marks an uncertain outcome: it depends on timing, or on what the garbage
@@ -137,16 +139,16 @@ type Effect struct {
 	// Recreator is the controller that creates the object again. RecreatedBy is the object that it
 	// does so for, if there is one. RecreatedWhen is when it does so, such as "when it restarts";
 	// empty if it does at once.
-	Recreator     string `json:"recreator,omitempty"`
-	RecreatedBy   *Ref   `json:"recreatedBy,omitempty"`
-	RecreatedWhen string `json:"recreatedWhen,omitempty"`
-	Message       string `json:"message"`
+	Recreator     string      `json:"recreator,omitempty"`
+	RecreatedBy   *object.Ref `json:"recreatedBy,omitempty"`
+	RecreatedWhen string      `json:"recreatedWhen,omitempty"`
+	Message       string      `json:"message"`
 }
 
 // BlockedBy says what holds a terminating object.
 type BlockedBy struct {
-	Finalizers []string `json:"finalizers,omitempty"`
-	Dependents []Ref    `json:"dependents,omitempty"`
+	Finalizers []string     `json:"finalizers,omitempty"`
+	Dependents []object.Ref `json:"dependents,omitempty"`
 	// Conditions are those of a namespace that say what it waits for.
 	Conditions []string `json:"conditions,omitempty"`
 	// Node is the node with the kubelet that has to end the pod.
@@ -160,10 +162,10 @@ type Step struct {
 	Actor string `json:"actor"`
 	// Verb is GET, DELETE, PATCH, PUT, DELETECOLLECTION (of all objects of the
 	// kind in the namespace; the object has no name) or REMOVED.
-	Verb   string `json:"verb"`
-	Object Ref    `json:"object"`
-	Policy string `json:"policy,omitempty"`
-	Reason string `json:"reason"`
+	Verb   string     `json:"verb"`
+	Object object.Ref `json:"object"`
+	Policy string     `json:"policy,omitempty"`
+	Reason string     `json:"reason"`
 	// Cause is the number of the step that led to this one; 0 for none.
 	Cause int `json:"cause,omitempty"`
 	// Patch is the body of a PATCH.
@@ -176,10 +178,10 @@ type Step struct {
 
 // Stuck is an attempt of the collector that never succeeds.
 type Stuck struct {
-	Object  Ref    `json:"object"`
-	Reason  string `json:"reason"`
-	Because []Ref  `json:"because,omitempty"`
-	Message string `json:"message"`
+	Object  object.Ref   `json:"object"`
+	Reason  string       `json:"reason"`
+	Because []object.Ref `json:"because,omitempty"`
+	Message string       `json:"message"`
 }
 
 // Consequence is what a run does to one object, at once or later: our requests change or delete it.
@@ -188,9 +190,9 @@ type Stuck struct {
 //
 // In JSON it is a part of the effect on the object, without the fields that the effect has.
 type Consequence struct {
-	Object Ref    `json:"-"`
-	Change Change `json:"change"`
-	When   When   `json:"when"`
+	Object object.Ref `json:"-"`
+	Change Change     `json:"change"`
+	When   When       `json:"when"`
 	// After are the finalizers that must be removed before the object is gone, the Once of the
 	// effect. With FinalizerRemoved nothing happens to the object before.
 	After []Release `json:"-"`
@@ -247,8 +249,8 @@ const (
 // Release is a finalizer that must be removed from an object, and what is known about the
 // controller that removes it.
 type Release struct {
-	Object    Ref    `json:"object"`
-	Finalizer string `json:"finalizer"`
+	Object    object.Ref `json:"object"`
+	Finalizer string     `json:"finalizer"`
 	// Controller is the name of the controller that removes it; empty if none is known.
 	Controller string          `json:"controller,omitempty"`
 	State      ControllerState `json:"state"`
@@ -338,8 +340,8 @@ const (
 // a PVC that a deleted StatefulSet leaves.
 type Storage struct {
 	// Claim is the PVC. Volume is the volume that is bound to it, or a volume without a PVC.
-	Claim  *Ref `json:"claim,omitempty"`
-	Volume *Ref `json:"volume,omitempty"`
+	Claim  *object.Ref `json:"claim,omitempty"`
+	Volume *object.Ref `json:"volume,omitempty"`
 	// ReclaimPolicy is that of the volume: Delete, Retain or Recycle. It is empty if it is unknown.
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
 	// Outcome is the outcome of the storage by the reclaim policy once PVC and volume are gone:
@@ -349,14 +351,14 @@ type Storage struct {
 }
 
 // Of returns the PVC, or the volume if there is none.
-func (s Storage) Of() Ref {
+func (s Storage) Of() object.Ref {
 	switch {
 	case s.Claim != nil:
 		return *s.Claim
 	case s.Volume != nil:
 		return *s.Volume
 	default:
-		return Ref{}
+		return object.Ref{}
 	}
 }
 
@@ -375,12 +377,12 @@ type PlannedFinalizer struct {
 
 // Refusal is a safety rule that forbids the removal of a finalizer.
 type Refusal struct {
-	Object    Ref    `json:"object"`
-	Finalizer string `json:"finalizer"`
+	Object    object.Ref `json:"object"`
+	Finalizer string     `json:"finalizer"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
 	// Because are the first objects that cause the refusal.
-	Because []Ref `json:"because,omitempty"`
+	Because []object.Ref `json:"because,omitempty"`
 	// LiftedBy is the flag that lifts the refusal; empty if none does.
 	LiftedBy string `json:"liftedBy,omitempty"`
 	Message  string `json:"message"`

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -58,7 +59,7 @@ func (w *references) effect(*jsontext.Encoder, *Effect) error {
 	return errors.ErrUnsupported
 }
 
-func (w *references) reference(enc *jsontext.Encoder, r *Ref) error {
+func (w *references) reference(enc *jsontext.Encoder, r *object.Ref) error {
 	if w.whole > 0 {
 		w.whole--
 		return errors.ErrUnsupported
@@ -88,7 +89,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, (*fields)(p), jsonv1.DefaultOptionsV1()); err != nil {
 		return err
 	}
-	whole := make(map[types.UID]Ref, len(p.Effects))
+	whole := make(map[types.UID]object.Ref, len(p.Effects))
 	n := 0
 	for i := range p.Effects {
 		e := &p.Effects[i]
@@ -97,8 +98,8 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 			n++
 		}
 	}
-	eachRef(reflect.ValueOf(p).Elem(), func(r *Ref) {
-		if *r == (Ref{UID: r.UID}) {
+	eachRef(reflect.ValueOf(p).Elem(), func(r *object.Ref) {
+		if *r == (object.Ref{UID: r.UID}) {
 			if known, ok := whole[r.UID]; ok {
 				*r = known
 			}
@@ -117,7 +118,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 }
 
 // eachRef calls do with each reference of a document.
-func eachRef(v reflect.Value, do func(*Ref)) {
+func eachRef(v reflect.Value, do func(*object.Ref)) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
@@ -128,7 +129,7 @@ func eachRef(v reflect.Value, do func(*Ref)) {
 			eachRef(v.Index(i), do)
 		}
 	case reflect.Struct:
-		if r, ok := reflect.TypeAssert[*Ref](v.Addr()); ok {
+		if r, ok := reflect.TypeAssert[*object.Ref](v.Addr()); ok {
 			do(r)
 			return
 		}

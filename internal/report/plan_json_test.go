@@ -8,11 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-func pod(name string, uid types.UID) report.Ref {
-	return report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: name, UID: uid}
+func pod(name string, uid types.UID) object.Ref {
+	return object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: name, UID: uid}
 }
 
 // TestReferencesOfAPlan: a reference is the uid alone exactly where that leads to one effect, and
@@ -28,7 +29,7 @@ func TestReferencesOfAPlan(t *testing.T) {
 	}
 	const whole = `{"apiVersion":"v1","kind":"Pod","namespace":"shop","name":"`
 	for name, tt := range map[string]struct {
-		ref  report.Ref
+		ref  object.Ref
 		want string
 	}{
 		"what has an effect":                 {known, `{"uid":"u-known"}`},
@@ -38,8 +39,8 @@ func TestReferencesOfAPlan(t *testing.T) {
 		"what is called otherwise elsewhere": {older, strings.Replace(whole, `"v1"`, `"v1beta1"`, 1) + `known","uid":"u-known"}`},
 	} {
 		p := &report.Plan{
-			Seed:    report.Seed{Targets: []report.Ref{tt.ref, tt.ref}},
-			Effects: append([]report.Effect{{Object: pod("first", "u-first"), Because: []report.Ref{tt.ref, tt.ref}, RecreatedBy: &tt.ref}}, effects...),
+			Seed:    report.Seed{Targets: []object.Ref{tt.ref, tt.ref}},
+			Effects: append([]report.Effect{{Object: pod("first", "u-first"), Because: []object.Ref{tt.ref, tt.ref}, RecreatedBy: &tt.ref}}, effects...),
 			Steps:   []report.Step{{N: 1, Object: tt.ref}},
 		}
 		text, err := json.Marshal(p)

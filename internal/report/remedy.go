@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // Remedy is a command that would change the verdict, and its effect.
@@ -22,8 +24,8 @@ func (a Act) Remedy(effect string) Remedy {
 
 // Act is what a remedy does. Two remedies with the same act are the same remedy.
 type Act struct {
-	Action Action `json:"action"`
-	Target Ref    `json:"-"`
+	Action Action     `json:"action"`
+	Target object.Ref `json:"-"`
 	// Policy is the propagation policy of a second delete.
 	Policy string `json:"-"`
 	// NoWait makes the command of a second delete return at once.
@@ -109,7 +111,7 @@ const (
 func (a Act) CommandLine() string { return "kubectl " + a.arguments() }
 
 func (a Act) arguments() string {
-	object, word := a.Target.argument(), a.Target.word()
+	object, word := inTwoWords(a.Target), inOneWord(a.Target)
 	kind, name := ShellWord(strings.ToLower(a.Target.Kind)), ShellWord(a.Target.Name)
 	namespace := " -n " + ShellWord(a.Target.Namespace)
 	switch a.Action {
@@ -172,7 +174,7 @@ func (a Act) arguments() string {
 		if a.Target.Name != "" {
 			return "gc undo " + since + " " + word
 		}
-		return "gc undo " + since + cmp.Or(a.Target.inNamespace(), " -A")
+		return "gc undo " + since + cmp.Or(inNamespace(a.Target), " -A")
 	}
 	return ""
 }
@@ -193,15 +195,15 @@ func flag(set bool, text string) string {
 	return " " + text
 }
 
-// argument names an object for kubectl in two words: `pod web -n shop`.
-func (r Ref) argument() string {
-	return ShellWord(KubectlKind(r.APIVersion, r.Kind)) + " " + ShellWord(r.Name) + r.inNamespace()
+// inTwoWords names an object for kubectl in two words: `pod web -n shop`.
+func inTwoWords(r object.Ref) string {
+	return ShellWord(object.KubectlKind(r.APIVersion, r.Kind)) + " " + ShellWord(r.Name) + inNamespace(r)
 }
 
-// word names an object for kubectl in one word: `pod/web -n shop`.
-func (r Ref) word() string { return ShellWord(r.ShortName()) + r.inNamespace() }
+// inOneWord names an object for kubectl in one word: `pod/web -n shop`.
+func inOneWord(r object.Ref) string { return ShellWord(r.ShortName()) + inNamespace(r) }
 
-func (r Ref) inNamespace() string { return flag(r.Namespace != "", "-n "+ShellWord(r.Namespace)) }
+func inNamespace(r object.Ref) string { return flag(r.Namespace != "", "-n "+ShellWord(r.Namespace)) }
 
 // ShellWord quotes a text so that a shell reads it as one word, also at an interactive prompt,
 // where more characters are special than in a script. Names are untrusted. (docs/adr/0031)

@@ -9,15 +9,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // TestCommandLine: each action has its command, and no name of a cluster gets out of its
 // word.
 func TestCommandLine(t *testing.T) {
-	node := report.Ref{APIVersion: "v1", Kind: "Node", Name: "n1"}
-	web := report.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
-	hostile := report.Ref{APIVersion: "example.com/v1", Kind: "A b", Namespace: "$(c)", Name: "d;e"}
+	node := object.Ref{APIVersion: "v1", Kind: "Node", Name: "n1"}
+	web := object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	hostile := object.Ref{APIVersion: "example.com/v1", Kind: "A b", Namespace: "$(c)", Name: "d;e"}
 	for _, test := range []struct {
 		act  report.Act
 		want string

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
 // Risk ranks objects by what a delete of each alone would delete.
 type Risk struct {
 	Header
@@ -22,8 +24,8 @@ type Risk struct {
 
 // RiskItem is one object and the toll of its delete.
 type RiskItem struct {
-	Object Ref  `json:"object"`
-	Takes  Toll `json:"takes"`
+	Object object.Ref `json:"object"`
+	Takes  Toll       `json:"takes"`
 	// ByKind has the toll by kind.
 	ByKind []KindCount `json:"byKind"`
 	// Later counts the objects that are deleted only once finalizers are removed.

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -116,7 +117,7 @@ func (s *RunSummary) Of(state WriteState) *int {
 
 // RunWrite is one planned write.
 type RunWrite struct {
-	Object Ref `json:"object"`
+	Object object.Ref `json:"object"`
 	// Verb is DELETE or PATCH.
 	Verb    string     `json:"verb"`
 	State   WriteState `json:"state"`
@@ -125,17 +126,17 @@ type RunWrite struct {
 
 // Surprise is a write that the collector wanted and that is not in the plan.
 type Surprise struct {
-	Object  Ref    `json:"object"`
-	Verb    string `json:"verb"`
-	Message string `json:"message"`
+	Object  object.Ref `json:"object"`
+	Verb    string     `json:"verb"`
+	Message string     `json:"message"`
 }
 
 // Pending is an object that is being deleted and not gone yet.
 type Pending struct {
-	Object     Ref      `json:"object"`
-	Finalizers []string `json:"finalizers,omitempty"`
+	Object     object.Ref `json:"object"`
+	Finalizers []string   `json:"finalizers,omitempty"`
 	// Dependents are the dependents that it waits for, as far as the plan knows them.
-	Dependents []Ref `json:"dependents,omitempty"`
+	Dependents []object.Ref `json:"dependents,omitempty"`
 }
 
 // DifferenceReason says how an object differs from what was predicted.
@@ -155,7 +156,7 @@ const (
 
 // Difference is an object that is not as predicted.
 type Difference struct {
-	Object    Ref              `json:"object"`
+	Object    object.Ref       `json:"object"`
 	Predicted Outcome          `json:"predicted"`
 	Reason    DifferenceReason `json:"reason"`
 	Message   string           `json:"message"`
@@ -181,9 +182,9 @@ type Confirmation struct {
 	// undo creates or changes.
 	Removes, Restores int
 	// Only is the written object; nil if there are several.
-	Only *Ref
+	Only *object.Ref
 	// Data are the objects with data that cannot be recreated.
-	Data []Ref
+	Data []object.Ref
 	// Notes are further sentences that the user should read.
 	Notes []string
 	// Backup is the name of the backup to remove, which no cluster has a part in; otherwise empty.
@@ -255,7 +256,7 @@ func (c *Confirmation) Name() string {
 type Obstacle struct {
 	// Reason is a reason.Code, or a policy.RefusalReason without one.
 	Reason  string
-	Objects []Ref
+	Objects []object.Ref
 	// Finalizer and Message are set for a finalizer that must stay.
 	Finalizer, Message string
 	// Planned and Limit are set for a plan that deletes too much.
@@ -267,7 +268,7 @@ type Obstacle struct {
 // Answer is the answer of the API server to a dry-run request. It is only shown; no document
 // contains it.
 type Answer struct {
-	Object Ref
+	Object object.Ref
 	// Verb is DELETE, PATCH, POST or PUT.
 	Verb string
 	// Refused is the error of a refusal. Untried is why the request was not sent.

@@ -1,6 +1,9 @@
 package report
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Undo is the plan or the result of restoring a backup.
 type Undo struct {
@@ -31,7 +34,7 @@ type Undo struct {
 	Skipped []UndoSkip `json:"skipped"`
 	// CutOff are namespaces and CRDs that were already being deleted when the history of the
 	// cluster begins. Content that was deleted before is unknown and not restored.
-	CutOff []Ref `json:"cutOff,omitempty"`
+	CutOff []object.Ref `json:"cutOff,omitempty"`
 }
 
 // Incomplete reports whether something that is known to be gone is not restored, or an object
@@ -44,7 +47,7 @@ func (u *Undo) Unknown() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) 
 // LaterUndo is what an undo cannot restore yet: the instances of CRDs that are gone. The API server
 // shows them as they were once their CRDs are back.
 type LaterUndo struct {
-	CRDs []Ref `json:"crds"`
+	CRDs []object.Ref `json:"crds"`
 	// Dependents is the number of existing dependents of these instances. The garbage collector
 	// deletes them once it sees that the instances are gone.
 	Dependents int `json:"dependents,omitempty"`
@@ -62,9 +65,9 @@ type LaterUndo struct {
 type OlderLosses struct {
 	// Objects is their number. Last is the one that was deleted last, and At is when that deletion
 	// began.
-	Objects int    `json:"objects"`
-	Last    Ref    `json:"last"`
-	At      Moment `json:"at"`
+	Objects int        `json:"objects"`
+	Last    object.Ref `json:"last"`
+	At      Moment     `json:"at"`
 	// Then is the command that restores them; absent if there is none.
 	Then *Remedy `json:"then,omitempty"`
 }
@@ -143,10 +146,10 @@ type UndoStep struct {
 	// Manage (managedFields that an interrupted undo has left).
 	Verb string `json:"verb"`
 	// Object is the object as it was, with its old uid; UID is the one it has now.
-	Object Ref       `json:"object"`
-	UID    types.UID `json:"uid,omitempty"`
+	Object object.Ref `json:"object"`
+	UID    types.UID  `json:"uid,omitempty"`
 	// References are the restored owner references, as they were.
-	References []Ref              `json:"references,omitempty"`
+	References []object.Ref       `json:"references,omitempty"`
 	Dropped    []DroppedReference `json:"dropped,omitempty"`
 	// Stripped are fields that are left out. Notes are what the user should know.
 	Stripped []string   `json:"stripped,omitempty"`
@@ -173,7 +176,7 @@ type FieldDifference struct {
 
 // DroppedReference is a reference that is not restored, and why.
 type DroppedReference struct {
-	Owner Ref `json:"owner"`
+	Owner object.Ref `json:"owner"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -186,13 +189,13 @@ type UndoNote struct {
 	Message string `json:"message"`
 	// Volume is the volume that a PVC waits for. Release is the command that makes it available, if
 	// there is one.
-	Volume  *Ref    `json:"volume,omitempty"`
-	Release *Remedy `json:"release,omitempty"`
+	Volume  *object.Ref `json:"volume,omitempty"`
+	Release *Remedy     `json:"release,omitempty"`
 }
 
 // UndoSkip is an object that is left alone, and why.
 type UndoSkip struct {
-	Object Ref `json:"object"`
+	Object object.Ref `json:"object"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
 	// UID is that of the object that has the name now.
@@ -221,8 +224,8 @@ type Backup struct {
 	Command string `json:"command,omitempty"`
 	// Objects is the number of objects in it. Main is the one that describes it best: a namespace,
 	// else a CRD, else the first.
-	Objects int  `json:"objects"`
-	Main    *Ref `json:"main,omitempty"`
+	Objects int         `json:"objects"`
+	Main    *object.Ref `json:"main,omitempty"`
 	// Server is the API server of its cluster, ClusterUID the uid of namespace kube-system there.
 	Server     string `json:"server,omitempty"`
 	ClusterUID string `json:"clusterUID,omitempty"`

@@ -27,6 +27,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
@@ -250,8 +251,8 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 // TestRunAndUndo: the documents of what was written, which no dump answers with.
 func TestRunAndUndo(t *testing.T) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	ref := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", UID: "u"}
-	seed := report.Seed{Verb: "delete", Policy: "Background", Targets: []report.Ref{ref}}
+	ref := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", UID: "u"}
+	seed := report.Seed{Verb: "delete", Policy: "Background", Targets: []object.Ref{ref}}
 	source := report.Source{Type: "cluster", Context: "c", Server: "https://c"}
 	documents := []runtime.Object{}
 	for _, state := range report.WriteStates() {
@@ -259,7 +260,7 @@ func TestRunAndUndo(t *testing.T) {
 			Header: report.HeaderOf("Run"), Source: source, Seed: seed, Digest: digest, Bundle: "b", State: report.Partial, Message: "m",
 			Writes:      []report.RunWrite{{Object: ref, Verb: "DELETE", State: state, Message: "m"}},
 			Surprises:   []report.Surprise{{Object: ref, Verb: "DELETE", Message: "m"}},
-			Pending:     []report.Pending{{Object: ref, Finalizers: []string{"f"}, Dependents: []report.Ref{ref}}},
+			Pending:     []report.Pending{{Object: ref, Finalizers: []string{"f"}, Dependents: []object.Ref{ref}}},
 			Differences: []report.Difference{{Object: ref, Predicted: report.Deleted, Reason: report.Survived, Message: "m"}},
 		})
 	}
@@ -268,7 +269,7 @@ func TestRunAndUndo(t *testing.T) {
 	} {
 		documents = append(documents, &report.Undo{
 			Header: report.HeaderOf("Undo"), Source: source, Bundle: "b", Journal: "j", SameCluster: report.ProofClusterUID, Digest: digest, State: report.Complete, Message: "m",
-			Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: ref, UID: "v", References: []report.Ref{ref}, Stripped: []string{"s"}, State: state, Message: "m"}},
+			Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: ref, UID: "v", References: []object.Ref{ref}, Stripped: []string{"s"}, State: state, Message: "m"}},
 			Skipped: []report.UndoSkip{},
 		})
 	}

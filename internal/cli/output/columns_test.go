@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/get"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -88,8 +89,8 @@ func TestColumnsOfFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &report.Diagnosis{Header: report.Header{Kind: "Diagnosis"}, Findings: []report.Finding{
-		{Code: "UnderWay", Object: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}},
-		{Code: "SelfBlock", Object: report.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
+		{Code: "UnderWay", Object: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}},
+		{Code: "SelfBlock", Object: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
 	}}
 	var out bytes.Buffer
 	if err := k.PrintObj(d, &out); err != nil {

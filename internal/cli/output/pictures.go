@@ -71,15 +71,10 @@ func ExplanationDrawing(ctx context.Context, snap *snapshot.Snapshot, e *report.
 }
 
 // drawingOf draws a report with the objects that it mentions and their owners.
-func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []report.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
+func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []object.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
 	return func(o draw.Options) (*draw.Document, error) {
-		refs := about(doc)
-		among := slices.Grow([]object.Ref(nil), len(refs))
-		for _, r := range refs {
-			among = append(among, object.Ref(r))
-		}
 		var err error
-		if d.Graph, err = explain.Graph(ctx, snap, explain.GraphOptions{Among: among}); err != nil {
+		if d.Graph, err = explain.Graph(ctx, snap, explain.GraphOptions{Among: about(doc)}); err != nil {
 			return nil, err
 		}
 		d.Scene = scene(doc, d.Graph, o)

@@ -230,7 +230,7 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 func (w World) found(refs []object.Ref) []*object.Object {
 	var list []*object.Object
 	for _, ref := range refs {
-		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !plan.Passing(report.RefOf(o.Ref)) {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !plan.Passing(o.Ref) {
 			list = append(list, o)
 		}
 	}
@@ -281,7 +281,7 @@ func SecondsOf(text string) (int64, error) {
 func reachOf(w World, p *report.Plan) kube.Reach {
 	var r kube.Reach
 	written, held := map[*object.Object]bool{}, map[*object.Object]bool{}
-	add := func(list *[]*object.Object, have map[*object.Object]bool, ref report.Ref, is func(*object.Object) bool) {
+	add := func(list *[]*object.Object, have map[*object.Object]bool, ref object.Ref, is func(*object.Object) bool) {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !have[o] && is(o) {
 			*list = append(*list, o)
 			have[o] = true

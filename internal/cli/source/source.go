@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -192,7 +191,7 @@ func (s *Source) notBefore(snap *snapshot.Snapshot) error {
 	at, err := SecondsOf(s.At)
 	for _, o := range snap.Objects {
 		if o.BeingDeleted() && at < o.Deleted() {
-			return fmt.Errorf("--at=%s: the dump was taken later: %s was deleted at %s", s.At, render.Escape(report.RefOf(o.Ref).ShortName()), time.Unix(o.Deleted(), 0).UTC().Format(time.RFC3339))
+			return fmt.Errorf("--at=%s: the dump was taken later: %s was deleted at %s", s.At, render.Escape(o.Ref.ShortName()), time.Unix(o.Deleted(), 0).UTC().Format(time.RFC3339))
 		}
 	}
 	return err

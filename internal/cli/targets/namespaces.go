@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -53,11 +52,11 @@ func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 		switch {
 		case ref.Namespace != "":
 		case t.many():
-			return t.clusterScoped(c, report.RefOf(ref).ShortName()+" is")
+			return t.clusterScoped(c, ref.ShortName()+" is")
 		case ref.Is(object.Namespace) && ref.Name == t.Namespaces.One:
 		default:
 			fmt.Fprintf(c.ErrOrStderr(), "warning: %s is cluster-scoped: -n %s does not apply to it\n",
-				render.Escape(report.RefOf(ref).ShortName()), render.Escape(t.Namespaces.One))
+				render.Escape(ref.ShortName()), render.Escape(t.Namespaces.One))
 		}
 	}
 	return nil

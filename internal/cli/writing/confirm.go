@@ -53,7 +53,7 @@ func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 // question returns the question for a plan: the cluster, the user and the consequences.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
 	// Events that are deleted as a consequence do not count.
-	aside := func(r report.Ref) bool { return object.Ref(r).IsEvent() && !slices.Contains(p.Seed.Targets, r) }
+	aside := func(r object.Ref) bool { return r.IsEvent() && !slices.Contains(p.Seed.Targets, r) }
 	deletes := slices.DeleteFunc(slices.Collect(policy.Deletes(p.Consequences)), aside)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
@@ -76,15 +76,15 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	if len(deletes) == 1 {
 		q.Only = &deletes[0]
 	}
-	places := map[report.Ref]int{}
+	places := map[object.Ref]int{}
 	for _, r := range deletes {
 		kind, err := kinds.For(r.APIVersion, r.Kind)
-		if place, data := policy.Data(object.Ref(r), err == nil && kind.Custom); data {
+		if place, data := policy.Data(r, err == nil && kind.Custom); data {
 			places[r] = place
 			q.Data = append(q.Data, r)
 		}
 	}
-	slices.SortStableFunc(q.Data, func(a, b report.Ref) int { return places[a] - places[b] })
+	slices.SortStableFunc(q.Data, func(a, b object.Ref) int { return places[a] - places[b] })
 	return q
 }
 

@@ -25,36 +25,36 @@ func (person) AtTerminal() bool { return true }
 const planDigest = "sha256:aaaa"
 
 func TestConfirm(t *testing.T) {
-	pod := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}
-	secret := report.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "key"}
-	settings := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "settings"}
-	database := report.Ref{APIVersion: "example.com/v1", Kind: "Database", Namespace: "shop", Name: "orders"}
+	pod := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}
+	secret := object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "key"}
+	settings := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "settings"}
+	database := object.Ref{APIVersion: "example.com/v1", Kind: "Database", Namespace: "shop", Name: "orders"}
 	var kinds object.Resources
 	kinds.Add(object.Resource{Group: "example.com", Version: "v1", Name: "databases", Kind: "Database", Custom: true})
-	many := make([]report.Ref, 1001)
+	many := make([]object.Ref, 1001)
 	for name, x := range map[string]struct {
 		flags   []string
 		typed   string // empty: no terminal
-		deletes []report.Ref
+		deletes []object.Ref
 		code    int // -1: goes on
 		says    string
 	}{
-		"no terminal":             {deletes: []report.Ref{pod}, code: exit.Refused, says: "--confirm=" + planDigest},
-		"the digest":              {flags: []string{"--confirm=" + planDigest}, deletes: []report.Ref{pod, secret}, code: -1},
-		"another digest":          {flags: []string{"--confirm=sha256:bbbb"}, deletes: []report.Ref{pod}, code: exit.Refused, says: planDigest},
-		"another one, and a yes":  {flags: []string{"--confirm=sha256:bbbb"}, typed: "y\n", deletes: []report.Ref{pod}, code: exit.Refused, says: planDigest},
-		"the name":                {typed: "prod\n", deletes: []report.Ref{pod}, code: -1, says: "Type the name of the context (prod) to delete pod/web-1: "},
-		"a yes is not a name":     {typed: "y\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "the answer was not prod"},
-		"no":                      {typed: "n\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
-		"nothing":                 {typed: "\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
-		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written: there was no answer"},
-		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exit.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
-		"the worst loss first":    {typed: "y\n", deletes: []report.Ref{settings, secret, database}, code: exit.Refused, says: "1 of them a Secret, 1 Database and 1 ConfigMap: "},
-		"the name to data":        {typed: "prod\n", deletes: []report.Ref{pod, secret}, code: -1},
+		"no terminal":             {deletes: []object.Ref{pod}, code: exit.Refused, says: "--confirm=" + planDigest},
+		"the digest":              {flags: []string{"--confirm=" + planDigest}, deletes: []object.Ref{pod, secret}, code: -1},
+		"another digest":          {flags: []string{"--confirm=sha256:bbbb"}, deletes: []object.Ref{pod}, code: exit.Refused, says: planDigest},
+		"another one, and a yes":  {flags: []string{"--confirm=sha256:bbbb"}, typed: "y\n", deletes: []object.Ref{pod}, code: exit.Refused, says: planDigest},
+		"the name":                {typed: "prod\n", deletes: []object.Ref{pod}, code: -1, says: "Type the name of the context (prod) to delete pod/web-1: "},
+		"a yes is not a name":     {typed: "y\n", deletes: []object.Ref{pod}, code: exit.Refused, says: "the answer was not prod"},
+		"no":                      {typed: "n\n", deletes: []object.Ref{pod}, code: exit.Refused, says: "nothing was written"},
+		"nothing":                 {typed: "\n", deletes: []object.Ref{pod}, code: exit.Refused, says: "nothing was written"},
+		"the end":                 {typed: "\x04", deletes: []object.Ref{pod}, code: exit.Refused, says: "nothing was written: there was no answer"},
+		"yes to data":             {typed: "y\n", deletes: []object.Ref{pod, secret}, code: exit.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
+		"the worst loss first":    {typed: "y\n", deletes: []object.Ref{settings, secret, database}, code: exit.Refused, says: "1 of them a Secret, 1 Database and 1 ConfigMap: "},
+		"the name to data":        {typed: "prod\n", deletes: []object.Ref{pod, secret}, code: -1},
 		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exit.Refused},
 		"many allowed, name":      {flags: []string{"--max-deletes=2000"}, typed: "prod\n", deletes: many, code: -1},
 		"only shown":              {flags: []string{"--dry-run"}, typed: "y\n", deletes: many, code: exit.OK, says: "gc delete 'a b' --namespace=shop --confirm=" + planDigest},
-		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []report.Ref{pod}, code: exit.OK},
+		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []object.Ref{pod}, code: exit.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k Writing

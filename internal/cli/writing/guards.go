@@ -44,7 +44,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 }
 
 // lost returns the number of deleted Secrets without a copy in the backup.
-func (w *Writing) lost(deletes []report.Ref) int {
+func (w *Writing) lost(deletes []object.Ref) int {
 	if w.backupSecrets {
 		return 0
 	}
@@ -114,7 +114,7 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 		if released(p, r.Why, find(r.Object)) {
 			continue
 		}
-		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), report.Ref(r.Object))
+		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
 	}
 	if !w.unseen && world.Client != nil {
 		list = append(list, unseen(world, p)...)
@@ -163,7 +163,7 @@ func Protected(ref object.Ref, why reason.Code) report.Obstacle {
 }
 
 // Gather adds an object to the equal obstacle in the list, or appends the obstacle.
-func Gather(list []report.Obstacle, o report.Obstacle, ref report.Ref) []report.Obstacle {
+func Gather(list []report.Obstacle, o report.Obstacle, ref object.Ref) []report.Obstacle {
 	i := slices.IndexFunc(list, func(x report.Obstacle) bool {
 		return x.Reason == o.Reason && x.Unlock == o.Unlock && x.Finalizer == o.Finalizer && x.Message == o.Message
 	})

@@ -42,7 +42,7 @@ func TestReleased(t *testing.T) {
 		{"a namespace of the system", plan.RemoveFinalizer, other, reason.ProtectedNamespace, deleted, false},
 		{"a delete", plan.Delete, other, reason.ProtectedKind, deleted, false},
 	} {
-		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []report.Ref{report.RefOf(test.target)}}}
+		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []object.Ref{test.target}}}
 		if got := released(p, test.why, test.seen); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}

@@ -128,14 +128,13 @@ func (c *checker) list(o *object.Object) {
 	}
 	if controllers[1] != nil {
 		c.add(reason.TwoControllers, o, controllers[1].In(o.Namespace),
-			"both "+name(controllers[0].In(""))+" and "+name(controllers[1].In(""))+" are its controller", "")
+			"both "+controllers[0].In("").ShortName()+" and "+controllers[1].In("").ShortName()+" are its controller", "")
 	}
 }
 
 func (c *checker) add(code reason.Code, o *object.Object, ref object.Ref, message, evidence string) {
-	reference := report.RefOf(ref)
 	c.Findings = append(c.Findings, report.Finding{
-		Code: string(code), Severity: reason.Check.Severity(code), Object: report.RefOf(o.Ref), Reference: &reference,
+		Code: string(code), Severity: reason.Check.Severity(code), Object: o.Ref, Reference: &ref,
 		Message: message, Evidence: evidence,
 	})
 }
@@ -156,7 +155,7 @@ func (c *checker) problems() {
 			continue
 		}
 		c.Findings = append(c.Findings, report.Finding{
-			Code: string(code), Severity: reason.Check.Severity(code), Object: report.RefOf(p.Object), Message: p.Message,
+			Code: string(code), Severity: reason.Check.Severity(code), Object: p.Object, Message: p.Message,
 		})
 	}
 }
@@ -172,7 +171,7 @@ func (c *checker) cycles() {
 		names := make([]string, len(members))
 		for i, id := range members {
 			uids[g.Identity(id).UID] = true
-			names[i] = name(g.Identity(id))
+			names[i] = g.Identity(id).ShortName()
 		}
 		blocking := true
 		for _, id := range members {

@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // reference adds a finding for what the engine found out about one owner reference.
@@ -59,15 +58,15 @@ func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 		return
 	}
 	if f.Evidence == engine.OtherUID {
-		c.add(reason.OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s exists with another uid, %s", name(f.Ref), f.Live.UID), "")
+		c.add(reason.OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s exists with another uid, %s", f.Ref.ShortName(), f.Live.UID), "")
 		return
 	}
-	c.add(reason.OwnerNotFound, o, f.Ref, name(f.Ref)+" does not exist", "")
+	c.add(reason.OwnerNotFound, o, f.Ref, f.Ref.ShortName()+" does not exist", "")
 }
 
 func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object.Ref) {
 	ref := f.Reference
-	evidence := "the uid belongs to " + report.RefOf(actual).FullName()
+	evidence := "the uid belongs to " + actual.FullName()
 	switch {
 	case !strings.EqualFold(ref.Kind, actual.Kind) || object.GroupOf(ref.APIVersion) != actual.Group():
 		c.add(reason.OwnerKindMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to a %s, not a %s", actual.Kind, ref.Kind), evidence)
@@ -76,7 +75,7 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 	case actual.Namespace != f.Ref.Namespace:
 		c.add(reason.OwnerNamespaceMismatch, o, f.Ref, fmt.Sprintf("the owner is in namespace %q, not %q", actual.Namespace, f.Ref.Namespace), evidence)
 	default:
-		c.add(reason.OwnerUIDMismatch, o, f.Ref, name(f.Ref)+" exists with another uid", evidence)
+		c.add(reason.OwnerUIDMismatch, o, f.Ref, f.Ref.ShortName()+" exists with another uid", evidence)
 	}
 }
 
@@ -90,7 +89,7 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	}
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
 		actual := c.collector.Graph().Identity(id)
-		evidence := "the uid belongs to " + report.RefOf(actual).FullName()
+		evidence := "the uid belongs to " + actual.FullName()
 		if ref.Kind == actual.Kind {
 			c.add(reason.OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served, the owner is %s", ref.APIVersion, actual.APIVersion), "")
 			return
@@ -112,7 +111,7 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	evidence := ""
 	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
-		evidence = "the uid belongs to " + report.RefOf(c.collector.Graph().Identity(id)).FullName()
+		evidence = "the uid belongs to " + c.collector.Graph().Identity(id).FullName()
 	}
 	c.unknown(o)
 	c.add(reason.OwnerNotCovered, o, f.Ref,
@@ -124,9 +123,6 @@ func (c *checker) unknown(o *object.Object) {
 	c.Unseen.Owners(c.Snapshot, o)
 	c.Unseen.Doubt()
 }
-
-// name returns the name of an object as kubectl prints it.
-func name(r object.Ref) string { return report.RefOf(r).ShortName() }
 
 // why returns the text of an error about a place that the snapshot does not cover.
 func why(err error) string {

@@ -218,7 +218,7 @@ func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[sch
 		refs := unseen[kind]
 		if !seen[kind] {
 			about := object.Ref{APIVersion: refs[0].APIVersion, Kind: refs[0].Kind}
-			c.add(reason.GraphKindUnknown, about, "the garbage collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+report.RefOf(refs[0]).FullName())
+			c.add(reason.GraphKindUnknown, about, "the garbage collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+refs[0].FullName())
 			continue
 		}
 		for _, ref := range refs {

@@ -172,7 +172,7 @@ func drawGraph(t *rapid.T) *report.Graph {
 	for _, uid := range uids {
 		missing := rapid.IntRange(0, 4).Draw(t, "missing") == 0
 		n := report.Node{
-			Ref: report.Ref{
+			Ref: object.Ref{
 				APIVersion: rapid.SampledFrom([]string{"v1", "apps/v1", "x.example.com/v1beta1", "", "g/"}).Draw(t, "apiVersion"),
 				Kind:       name.Draw(t, "kind"), Name: name.Draw(t, "name"), UID: types.UID(uid),
 			},
@@ -207,7 +207,7 @@ func TestReadsWhatWeWrite(t *testing.T) {
 		want := &doctor.DebugGraph{Nodes: []doctor.GraphNode{}, Edges: []doctor.GraphEdge{}}
 		for _, n := range nodes {
 			want.Nodes = append(want.Nodes, doctor.GraphNode{
-				Ref: object.Ref(n.Ref), Missing: n.Missing, BeingDeleted: n.BeingDeleted,
+				Ref: n.Ref, Missing: n.Missing, BeingDeleted: n.BeingDeleted,
 				WaitingForDependents: n.WaitingForDependents, Virtual: n.Virtual,
 			})
 		}
@@ -243,7 +243,7 @@ func FuzzRead(f *testing.F) {
 		doc := &report.Graph{}
 		for _, n := range g.Nodes {
 			doc.Nodes = append(doc.Nodes, report.Node{
-				Ref: report.Ref(n.Ref), Missing: n.Missing, Observed: n.Observed(), Virtual: n.Virtual,
+				Ref: object.Ref(n.Ref), Missing: n.Missing, Observed: n.Observed(), Virtual: n.Virtual,
 				BeingDeleted: n.BeingDeleted, WaitingForDependents: n.WaitingForDependents,
 			})
 		}
@@ -264,7 +264,7 @@ func BenchmarkRead100000(b *testing.B) {
 	g := &report.Graph{}
 	for i := range 100_000 {
 		uid := types.UID(fmt.Sprintf("%08d-aaaa-bbbb-cccc-dddddddddddd", i))
-		g.Nodes = append(g.Nodes, report.Node{Observed: true, Ref: report.Ref{
+		g.Nodes = append(g.Nodes, report.Node{Observed: true, Ref: object.Ref{
 			APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: fmt.Sprint("n", i%100), Name: fmt.Sprint("object-", i), UID: uid,
 		}})
 		if i > 0 {

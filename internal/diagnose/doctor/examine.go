@@ -128,7 +128,7 @@ func (e *examiner) lookBack() error {
 // add adds a finding about an object, or about a kind if about has no name.
 func (e *examiner) add(code reason.Code, about object.Ref, message, evidence string) {
 	e.findings = append(e.findings, report.Finding{
-		Code: string(code), Severity: reason.Doctor.Severity(code), Object: report.RefOf(about),
+		Code: string(code), Severity: reason.Doctor.Severity(code), Object: about,
 		Message: message, Evidence: evidence, Remedy: signs[code].remedy,
 	})
 }
@@ -144,7 +144,7 @@ func (e *examiner) age(began int64) (int64, bool) {
 
 func (e *examiner) checkup() *report.Checkup {
 	slices.SortStableFunc(e.findings, func(a, b report.Finding) int {
-		return cmp.Or(object.Compare(object.Ref(a.Object), object.Ref(b.Object)), strings.Compare(a.Code, b.Code))
+		return cmp.Or(object.Compare(a.Object, b.Object), strings.Compare(a.Code, b.Code))
 	})
 	for _, f := range e.findings {
 		switch f.Severity {

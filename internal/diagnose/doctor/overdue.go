@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // object examines what the collector has left undone about one object.
@@ -72,7 +71,7 @@ func (e *examiner) ownerlessSince(o *object.Object, d engine.Decision) (since in
 			return 0, ""
 		}
 		if live.Created > since {
-			since, why = live.Created, name(live.Ref)+" was created again"
+			since, why = live.Created, live.Ref.ShortName()+" was created again"
 		}
 	}
 	return since, why
@@ -124,18 +123,18 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 		return
 	}
 	oldest, since, patched := e.blockers(ctx, o, d)
-	if oldest != nil && e.refused(oldest, health.Remove, name(o.Ref)+" waits for it") {
+	if oldest != nil && e.refused(oldest, health.Remove, o.Ref.ShortName()+" waits for it") {
 		return
 	}
 	if oldest != nil {
 		if least, known := e.age(since); known && least >= e.options.Patience {
-			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the garbage collector has not even begun to delete for at least "+span(least),
+			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+oldest.Ref.ShortName()+", which the garbage collector has not even begun to delete for at least "+span(least),
 				"deleted "+span(waits)+" ago")
 		}
 		return
 	}
 	if patched != nil {
-		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", after the garbage collector has removed its reference", "deleted "+span(waits)+" ago")
+		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+patched.Ref.ShortName()+", after the garbage collector has removed its reference", "deleted "+span(waits)+" ago")
 	}
 }
 
@@ -213,7 +212,7 @@ func (e *examiner) refusedDependents(o *object.Object) bool {
 	}
 	found := false
 	g.EachDependent(id, func(d graph.ID) bool {
-		found = !g.Virtual(d) && e.refused(g.Object(d), health.Update, name(o.Ref)+" is to release it")
+		found = !g.Virtual(d) && e.refused(g.Object(d), health.Update, o.Ref.ShortName()+" is to release it")
 		return !found
 	})
 	return found
@@ -225,9 +224,6 @@ func (e *examiner) watched(o *object.Object) bool {
 	return ok && !e.now.collector.Graph().Virtual(id)
 }
 
-// name returns the name of an object as kubectl prints it.
-func name(r object.Ref) string { return report.RefOf(r).ShortName() }
-
 // ownerless returns a text that names the owners as absent.
 func ownerless(o *object.Object) string {
 	const most = 2
@@ -236,7 +232,7 @@ func ownerless(o *object.Object) string {
 		if i == most {
 			return strings.Join(names, ", ") + " and " + strconv.Itoa(len(o.Owners)-most) + " more owners are absent"
 		}
-		names = append(names, name(ref.In("")))
+		names = append(names, ref.In("").ShortName())
 	}
 	if len(names) == 1 {
 		return "its owner " + names[0] + " is absent"

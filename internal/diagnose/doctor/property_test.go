@@ -93,7 +93,7 @@ func TestNothingLeftByACollector(t *testing.T) {
 			}
 			old = append(old, o)
 		}
-		missed := map[report.Ref]bool{}
+		missed := map[object.Ref]bool{}
 		for _, x := range done.Plan.Effects {
 			missed[x.Object] = x.Reason == string(reason.DeletionMissed) || len(x.RemovedReferences) > 0
 		}

@@ -107,7 +107,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 // taker returns how a delete takes the target, and whether it does. A blocked target that is being
 // deleted waits for its finalizers, whatever else is deleted.
 func (t *taking) taker(x *object.Object, policy engine.Policy, e *report.Effect) (report.Taker, bool) {
-	taker := report.Taker{Object: report.RefOf(x.Ref), Policy: policy.String()}
+	taker := report.Taker{Object: x.Ref, Policy: policy.String()}
 	switch {
 	case e.AlreadyHappening && e.Outcome != report.Unknown:
 		return taker, false

@@ -37,7 +37,7 @@ type question struct {
 	// near is the part of the snapshot that decides about the object.
 	near *snapshot.Snapshot
 	// users are the objects that use the object while it is being deleted, and so protect it.
-	users []report.Ref
+	users []object.Ref
 	// undecided: a delete was tried, and it is unknown whether it takes the object.
 	undecided bool
 	// goes: the object is deleted in the end without any request.
@@ -56,7 +56,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	q := &question{snap: snap, target: target, around: o.Health}
 	q.collector = plan.Start(snap, engine.Upstream)
 	e := &report.Explanation{
-		Header: report.HeaderOf("Explanation"), Source: plan.SourceOf(snap), Object: report.RefOf(target.Ref),
+		Header: report.HeaderOf("Explanation"), Source: plan.SourceOf(snap), Object: target.Ref,
 		Owners: []report.OwnerFinding{}, Dependents: []report.DependentFinding{}, Finalizers: []report.FinalizerFinding{},
 		Chain: []report.ChainLink{}, TakenBy: []report.Taker{}, Remedies: []report.Remedy{}, Gaps: []report.Gap{},
 	}
@@ -206,7 +206,7 @@ func (q *question) goesWithoutNamespace() bool {
 // than the deleted one, the target and those above it. Some of these may be unseen.
 func late(t report.Taker, above []*object.Object) bool {
 	return t.Later && len(t.Once) == 0 || slices.ContainsFunc(t.Once, func(r report.Release) bool {
-		ref := object.Ref(r.Object)
+		ref := r.Object
 		return container(ref) && ref != above[len(above)-1].Ref || r.Object != t.Object && !slices.ContainsFunc(above, func(o *object.Object) bool { return o.Ref == ref })
 	})
 }
@@ -267,12 +267,12 @@ func (q *question) surround(e *report.Explanation) {
 }
 
 // podsOf returns the pods that use a claim.
-func podsOf(snap *snapshot.Snapshot, claim *object.Object) []report.Ref {
-	var pods []report.Ref
+func podsOf(snap *snapshot.Snapshot, claim *object.Object) []object.Ref {
+	var pods []object.Ref
 	for _, o := range snap.Objects {
 		if facts := o.Pod(); facts != nil && o.Namespace == claim.Namespace &&
 			slices.ContainsFunc(facts.Claims, func(c object.Claim) bool { return c.Name == claim.Name }) {
-			pods = append(pods, report.RefOf(o.Ref))
+			pods = append(pods, o.Ref)
 		}
 	}
 	return pods

@@ -41,11 +41,11 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 		return nil, err
 	}
 	doc := &report.Graph{
-		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []report.Ref{},
+		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []object.Ref{},
 		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
 	}
 	for _, ref := range o.Roots {
-		doc.Roots = append(doc.Roots, report.RefOf(ref))
+		doc.Roots = append(doc.Roots, ref)
 	}
 	for _, id := range ids {
 		doc.Nodes = append(doc.Nodes, b.node(id))
@@ -162,7 +162,7 @@ func (b *graphBuilder) node(id graph.ID) report.Node {
 		}
 	}
 	n := report.Node{
-		Ref: report.RefOf(ref), Virtual: g.Virtual(id), Observed: !g.Virtual(id),
+		Ref: ref, Virtual: g.Virtual(id), Observed: !g.Virtual(id),
 		BeingDeleted: g.BeingDeleted(id), WaitingForDependents: g.WaitingForDependents(id),
 		Finalizers: g.Object(id).Finalizers(),
 	}

@@ -25,7 +25,7 @@ func TestGraphAmong(t *testing.T) {
 		among := []object.Ref{}
 		for _, n := range whole.Nodes {
 			if rapid.Bool().Draw(t, "wanted") {
-				among = append(among, object.Ref(n.Ref))
+				among = append(among, n.Ref)
 				wanted[string(n.Ref.UID)] = true
 			}
 		}

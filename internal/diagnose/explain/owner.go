@@ -18,14 +18,14 @@ func (q *question) owners() []report.OwnerFinding {
 	findings := make([]report.OwnerFinding, 0, len(q.target.Owners))
 	for i, ref := range q.target.Owners {
 		f := report.OwnerFinding{
-			Ref:                report.RefOf(ref.In(q.target.Namespace)),
+			Ref:                ref.In(q.target.Namespace),
 			Controller:         ref.Controller == object.True,
 			BlockOwnerDeletion: ref.Blocks(),
 			Class:              report.UnknownClass,
 		}
 		if i < len(q.facts.Owners) {
 			o := q.facts.Owners[i]
-			f.Ref = report.RefOf(o.Ref)
+			f.Ref = o.Ref
 			f.Class = classOf(o.Class)
 			f.Evidence = q.evidence(o, i)
 		}
@@ -53,7 +53,7 @@ func (q *question) evidence(o engine.OwnerFact, i int) string {
 	text := q.evidenceText(o)
 	if o.Class == engine.Dangling && q.attempt.ObservedElsewhere(i) {
 		if id, ok := q.collector.Graph().Find(o.Reference.UID); ok {
-			text += "; its uid belongs to " + report.RefOf(q.collector.Graph().Identity(id)).FullName()
+			text += "; its uid belongs to " + q.collector.Graph().Identity(id).FullName()
 		}
 	}
 	return text
@@ -115,7 +115,7 @@ func (q *question) dependents() []report.DependentFinding {
 	}
 	findings := make([]report.DependentFinding, 0, g.DependentCount(id))
 	for _, d := range g.Dependents(id) {
-		f := report.DependentFinding{Ref: report.RefOf(g.Identity(d)), State: "Live"}
+		f := report.DependentFinding{Ref: g.Identity(d), State: "Live"}
 		for _, ref := range g.Owners(d) {
 			f.Blocking = f.Blocking || ref.UID == q.target.UID && ref.Blocks()
 		}
@@ -141,7 +141,7 @@ func (q *question) chain(ctx context.Context) []report.ChainLink {
 		if !ok {
 			return links
 		}
-		links = append(links, report.ChainLink{Ref: report.RefOf(o.Ref), Class: classOf(o.Class)})
+		links = append(links, report.ChainLink{Ref: o.Ref, Class: classOf(o.Class)})
 		if o.Class != engine.Existing && o.Class != engine.Waiting || met[o.Ref.UID] {
 			return links
 		}

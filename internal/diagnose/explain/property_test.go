@@ -115,7 +115,7 @@ func TestTakenBy(t *testing.T) {
 
 // taken is a report.Taker without the finalizers.
 type taken struct {
-	object         report.Ref
+	object         object.Ref
 	policy         string
 	unknown, later bool
 }
@@ -132,7 +132,7 @@ func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers ma
 			if x == o {
 				continue
 			}
-			taker := taken{object: report.RefOf(x.Ref), policy: policy.String()}
+			taker := taken{object: x.Ref, policy: policy.String()}
 			switch e := effect(t, snap, plan.DeleteSeed(policy, x.Ref), o); {
 			case e.Outcome == report.Deleted && !e.AlreadyHappening:
 				takers[taker] = true
@@ -178,7 +178,7 @@ func effect(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, o *object.Objec
 		t.Fatal(err)
 	}
 	for _, e := range result.Plan.Effects {
-		if e.Object == report.RefOf(o.Ref) {
+		if e.Object == o.Ref {
 			return e
 		}
 	}

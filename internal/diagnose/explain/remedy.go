@@ -94,15 +94,15 @@ func (q *question) drains() []health.Eviction {
 func (q *question) lookAtBudgets() []report.Remedy {
 	var remedies []report.Remedy
 	for _, x := range q.drains() {
-		show := report.Act{Action: report.Describe, Target: report.RefOf(q.around.Known(x.Budget.Ref))}
-		remedies = append(remedies, show.Remedy("shows which pods it counts, and which of them are not ready: "+report.RefOf(x.Pod.Ref).ShortName()+" can't be evicted"))
+		show := report.Act{Action: report.Describe, Target: q.around.Known(x.Budget.Ref)}
+		remedies = append(remedies, show.Remedy("shows which pods it counts, and which of them are not ready: "+x.Pod.Ref.ShortName()+" can't be evicted"))
 	}
 	return remedies
 }
 
 // repairFinalizers returns a command that shows the writers of the finalizers.
 func (q *question) repairFinalizers() []report.Remedy {
-	show := report.Act{Action: report.ShowWriters, Target: report.RefOf(q.target.Ref)}
+	show := report.Act{Action: report.ShowWriters, Target: q.target.Ref}
 	return []report.Remedy{show.Remedy("shows who wrote " + strings.Join(q.foreignFinalizers(), ", ") +
 		": repair that controller, it removes the finalizer when its own clean-up is done")}
 }
@@ -123,7 +123,7 @@ func (q *question) missingTypes(e *report.Explanation) string {
 		if r, err := q.snap.Resources.For(o.Ref.APIVersion, o.Ref.Kind); err == nil && object.AnswerTo(r, o.Ref.Name) != object.OfThatName {
 			continue // a list does not show it
 		}
-		kind := report.KubectlKind(o.Ref.APIVersion, o.Ref.Kind)
+		kind := object.KubectlKind(o.Ref.APIVersion, o.Ref.Kind)
 		if o.Class == report.UnknownClass && len(kinds) < most && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
@@ -157,10 +157,10 @@ func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]repor
 // cost is what a second delete does apart from ending the object.
 type cost struct {
 	ends                           bool
-	taken, stuck, orphaned, doubts []report.Ref
+	taken, stuck, orphaned, doubts []object.Ref
 }
 
-func (q *question) costOf(p *report.Plan, target report.Ref) cost {
+func (q *question) costOf(p *report.Plan, target object.Ref) cost {
 	var c cost
 	for i := range p.Effects {
 		e := &p.Effects[i]
@@ -182,12 +182,12 @@ func (q *question) costOf(p *report.Plan, target report.Ref) cost {
 }
 
 // anyway reports whether an object is deleted without the request, too.
-func anyway(p *report.Plan, r report.Ref) bool {
+func anyway(p *report.Plan, r object.Ref) bool {
 	return slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == r && c.Anyway })
 }
 
 // beingDeleted reports whether the snapshot shows an object as being deleted.
-func (q *question) beingDeleted(r report.Ref) bool {
+func (q *question) beingDeleted(r object.Ref) bool {
 	o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
 	return o != nil && o.BeingDeleted()
 }
@@ -200,7 +200,7 @@ func (c cost) text(policy engine.Policy, target *object.Object) string {
 	case target.HasFinalizer(object.Orphan):
 		text = "deletes the object now without orphaning: the dependents that were to be kept are collected"
 	}
-	add := func(what string, refs []report.Ref) {
+	add := func(what string, refs []object.Ref) {
 		if len(refs) > 0 {
 			text += "; " + what + " " + names(refs)
 		}

@@ -59,7 +59,7 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 func (q *question) unserved() string {
 	for _, o := range q.facts.Owners {
 		if o.Evidence == engine.KindNotServed {
-			return report.RefOf(o.Ref).ShortName()
+			return o.Ref.ShortName()
 		}
 	}
 	return ""
@@ -98,7 +98,7 @@ func (q *question) garbageMessage(effect report.Effect) string {
 	case len(waiting) > 0:
 		return "its owner " + waiting[0] + " is being deleted in the foreground and waits for it to go"
 	case len(absent) == 1 && q.ownerElsewhere() != nil:
-		actual := report.RefOf(q.ownerElsewhere().Ref)
+		actual := q.ownerElsewhere().Ref
 		if actual.Namespace != q.target.Namespace && actual.Namespace != "" {
 			return "its owner " + actual.ShortName() + " is in namespace " + actual.Namespace + ", and an owner in another namespace does not count: the garbage collector takes it for absent"
 		}
@@ -133,7 +133,7 @@ func (q *question) otherUID() bool {
 func (q *question) undecidableMessage() string {
 	for _, o := range q.decision.Owners {
 		if o.Class == engine.Unresolved && o.Evidence != engine.NotAsked {
-			return "its owner " + report.RefOf(o.Ref).ShortName() + ": " + q.evidenceText(o)
+			return "its owner " + o.Ref.ShortName() + ": " + q.evidenceText(o)
 		}
 	}
 	return q.decision.Err.Error()
@@ -144,7 +144,7 @@ func (q *question) ownersOf(class engine.Class) []string {
 	var names []string
 	for _, o := range q.facts.Owners {
 		if o.Class == class {
-			names = append(names, report.RefOf(o.Ref).ShortName())
+			names = append(names, o.Ref.ShortName())
 		}
 	}
 	return names
@@ -235,13 +235,13 @@ func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.
 	if err != nil {
 		return nil, err
 	}
-	effects := map[report.Ref]*report.Effect{}
+	effects := map[object.Ref]*report.Effect{}
 	for i := range result.Plan.Effects {
 		effects[result.Plan.Effects[i].Object] = &result.Plan.Effects[i]
 	}
-	start := report.RefOf(q.target.Ref)
-	from := map[report.Ref]report.Ref{start: start}
-	open := []report.Ref{start}
+	start := q.target.Ref
+	from := map[object.Ref]object.Ref{start: start}
+	open := []object.Ref{start}
 	for i := 0; i < len(open); i++ {
 		at := open[i]
 		if d := q.end(ctx, at, effects[at]); d != nil {
@@ -271,7 +271,7 @@ func waitsForDependents(e *report.Effect) bool {
 }
 
 // end returns the deadlock at an object; nil if there is none.
-func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *report.Deadlock {
+func (q *question) end(ctx context.Context, at object.Ref, e *report.Effect) *report.Deadlock {
 	name := at.ShortName()
 	if e != nil && e.Outcome == report.Blocked {
 		switch reason.Code(e.Reason) {
@@ -304,7 +304,7 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 }
 
 // names lists the first few objects.
-func names(refs []report.Ref) string {
+func names(refs []object.Ref) string {
 	const most = 3
 	var list []string
 	for _, r := range refs[:min(most, len(refs))] {
@@ -316,11 +316,11 @@ func names(refs []report.Ref) string {
 	return strings.Join(list, ", ")
 }
 
-func pathTo(from map[report.Ref]report.Ref, at report.Ref) []report.Ref {
-	path := []report.Ref{at}
+func pathTo(from map[object.Ref]object.Ref, at object.Ref) []object.Ref {
+	path := []object.Ref{at}
 	for from[at] != at {
 		at = from[at]
-		path = append([]report.Ref{at}, path...)
+		path = append([]object.Ref{at}, path...)
 	}
 	return path
 }

@@ -34,7 +34,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, others := report.RiskItem{Object: report.RefOf(o.Ref)}, 0
+		item, others := report.RiskItem{Object: o.Ref}, 0
 		for _, e := range result.Plan.Effects {
 			held := e.Later == report.Deleted || e.Later == report.Blocked || e.Outcome == report.Blocked && e.Later != ""
 			// An object that is certainly changed and may be deleted later counts as deleted.
@@ -50,7 +50,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 			case "Secret", "PersistentVolumeClaim", "PersistentVolume":
 				item.Takes.Data++
 			case "Widget", "Gadget":
-				if precious[object.Ref(e.Object)] {
+				if precious[e.Object] {
 					item.Takes.Data++
 				} else {
 					item.Takes.Rest++
@@ -70,7 +70,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 	}
 	slices.SortFunc(items, func(a, b report.RiskItem) int {
 		return cmp.Or(cmp.Compare(b.Takes.Data, a.Takes.Data), cmp.Compare(b.Takes.Workloads, a.Takes.Workloads),
-			cmp.Compare(b.Takes.Rest, a.Takes.Rest), object.Compare(object.Ref(a.Object), object.Ref(b.Object)))
+			cmp.Compare(b.Takes.Rest, a.Takes.Rest), object.Compare(a.Object, b.Object))
 	})
 	return items
 }

@@ -116,7 +116,7 @@ func (r *ranking) enough(c candidate) bool {
 	if len(r.items) < r.options.Top {
 		return false
 	}
-	return order(r.items[r.options.Top-1], report.RiskItem{Object: report.RefOf(c.object.Ref), Takes: c.ceiling}) < 0
+	return order(r.items[r.options.Top-1], report.RiskItem{Object: c.object.Ref, Takes: c.ceiling}) < 0
 }
 
 // above counts the candidates that may rank higher than the last wanted object.
@@ -132,7 +132,7 @@ func (r *ranking) above(rest []candidate) int {
 
 // order sorts the greatest toll first.
 func order(a, b report.RiskItem) int {
-	return cmp.Or(-compare(a.Takes, b.Takes), object.Compare(object.Ref(a.Object), object.Ref(b.Object)))
+	return cmp.Or(-compare(a.Takes, b.Takes), object.Compare(a.Object, b.Object))
 }
 
 // try simulates a delete. It adds the result if the delete takes more than the object itself.
@@ -155,9 +155,9 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 	if err != nil {
 		return item, 0, err
 	}
-	item = report.RiskItem{Object: report.RefOf(o.Ref), ByKind: []report.KindCount{}}
+	item = report.RiskItem{Object: o.Ref, ByKind: []report.KindCount{}}
 	kinds := map[report.KindCount]int{}
-	var unknown []report.Ref
+	var unknown []object.Ref
 	for i := range result.Plan.Consequences {
 		c := &result.Plan.Consequences[i]
 		switch {
@@ -167,7 +167,7 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 		case c.Outcome == report.Blocked && len(c.After) == 0:
 			item.Blocked++
 		default:
-			add(&item.Takes, r.scale.of(object.Ref(c.Object)))
+			add(&item.Takes, r.scale.of(c.Object))
 			kinds[report.KindCount{APIVersion: c.Object.APIVersion, Kind: c.Object.Kind}]++
 			if c.Outcome != report.Deleted {
 				item.Later++
@@ -189,7 +189,7 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 }
 
 // madeUnknown counts the objects with an outcome that only the delete makes unknown.
-func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unknown []report.Ref) (int, error) {
+func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unknown []object.Ref) (int, error) {
 	if len(unknown) == 0 {
 		return 0, nil
 	}
@@ -198,7 +198,7 @@ func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unkn
 	if err != nil {
 		return 0, err
 	}
-	before := map[report.Ref]bool{}
+	before := map[object.Ref]bool{}
 	for i := range result.Plan.Effects {
 		if e := &result.Plan.Effects[i]; e.Outcome == report.Unknown {
 			before[e.Object] = true

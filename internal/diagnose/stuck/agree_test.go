@@ -81,7 +81,7 @@ func codeOf(why reason.Code) reason.Code {
 	return ""
 }
 
-func said(findings []report.Finding, ref report.Ref) (list []string) {
+func said(findings []report.Finding, ref object.Ref) (list []string) {
 	for _, f := range findings {
 		if f.Object == ref {
 			list = append(list, f.Code+" "+f.Message)
@@ -90,7 +90,7 @@ func said(findings []report.Finding, ref report.Ref) (list []string) {
 	return list
 }
 
-func says(findings []report.Finding, ref report.Ref, code reason.Code) bool {
+func says(findings []report.Finding, ref object.Ref, code reason.Code) bool {
 	return slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Object == ref && reason.Code(f.Code) == code })
 }
 
@@ -149,7 +149,7 @@ func TestCommandsAgree(t *testing.T) {
 			if taker.Unknown || taker.Policy != "Background" {
 				continue
 			}
-			after := simulated(t, snap, plan.DeleteSeed(engine.Background, object.Ref(taker.Object)), around)
+			after := simulated(t, snap, plan.DeleteSeed(engine.Background, taker.Object), around)
 			if e := after[x.Object]; e == nil || !taker.Later && e.Outcome != report.Deleted || taker.Later && e.Later != report.Deleted {
 				t.Fatalf("%v: taken by %v, and its plan says %+v", o.Ref, taker.Object, e)
 			}
@@ -188,12 +188,12 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *health.Evidence, see
 	}
 }
 
-func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *health.Assessment) map[report.Ref]*report.Effect {
+func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *health.Assessment) map[object.Ref]*report.Effect {
 	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Health: around})
 	if err != nil {
 		t.Fatal(err)
 	}
-	effects := map[report.Ref]*report.Effect{}
+	effects := map[object.Ref]*report.Effect{}
 	for i := range r.Plan.Effects {
 		effects[r.Plan.Effects[i].Object] = &r.Plan.Effects[i]
 	}

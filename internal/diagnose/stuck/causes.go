@@ -15,7 +15,7 @@ import (
 )
 
 // deadlock handles objects that the collector never releases.
-func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []report.Ref) end {
+func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []object.Ref) end {
 	e := endAt(o, code)
 	e.others = others
 	i.proveSimulation(o, &e)
@@ -24,27 +24,27 @@ func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []report.R
 }
 
 // liveDependent handles a dependent that blocks a foreground deletion and stays.
-func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
-	if x := i.effects[object.Ref(d)]; x != nil && reason.Code(x.Reason).Late() {
+func (i *inquiry) liveDependent(o *object.Object, d object.Ref) end {
+	if x := i.effects[d]; x != nil && reason.Code(x.Reason).Late() {
 		return i.late(o, x, nil)[0]
 	}
-	if x := i.effects[object.Ref(d)]; x != nil && x.Outcome == report.Unknown && !i.neverJudged(d) {
-		if dependent := i.at(object.Ref(d)); dependent != nil {
+	if x := i.effects[d]; x != nil && x.Outcome == report.Unknown && !i.neverJudged(d) {
+		if dependent := i.at(d); dependent != nil {
 			return i.notSeen(dependent, x)
 		}
 	}
-	if dependent := i.at(object.Ref(d)); dependent != nil && !dependent.BeingDeleted() && i.hindered(dependent) {
+	if dependent := i.at(d); dependent != nil && !dependent.BeingDeleted() && i.hindered(dependent) {
 		if refused, ok := i.refusal(dependent, health.Remove); ok {
 			return refused
 		}
 	}
 	e := endAt(o, reason.LiveDependentBlocks)
-	e.at, e.others = d, []report.Ref{d}
+	e.at, e.others = d, []object.Ref{d}
 	e.chain = []report.WaitLink{{Ref: d, Waits: string(reason.LiveDependentBlocks)}}
-	if x := i.effects[object.Ref(d)]; x != nil {
+	if x := i.effects[d]; x != nil {
 		e.prove(reason.SimulationSays, &d, x.Message)
 	}
-	if s, ok := i.stuck[object.Ref(d)]; ok {
+	if s, ok := i.stuck[d]; ok {
 		e.prove(reason.SimulationSays, &d, s.Message)
 	}
 	i.redelete(o, &e, "frees it; the dependent stays as it is")
@@ -61,14 +61,14 @@ func (i *inquiry) hindered(o *object.Object) bool {
 }
 
 // mayBeRefused reports whether it is unknown if a policy denies the delete of an object.
-func (i *inquiry) mayBeRefused(ref report.Ref) bool {
-	e := i.effects[object.Ref(ref)]
+func (i *inquiry) mayBeRefused(ref object.Ref) bool {
+	e := i.effects[ref]
 	return e != nil && e.Reason == string(reason.PolicyUnknown)
 }
 
-func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
+func (i *inquiry) orphaning(o *object.Object, dependents []object.Ref) end {
 	for _, ref := range dependents {
-		if d := i.at(object.Ref(ref)); d != nil {
+		if d := i.at(ref); d != nil {
 			if refused, ok := i.refusal(d, health.Update); ok {
 				return refused.behind(o, string(reason.OrphaningFails))
 			}
@@ -190,7 +190,7 @@ func (i *inquiry) failing(o *object.Object, code reason.Code, c health.Condition
 	e.detail = health.Clip(c.Message)
 	e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
 	for _, name := range health.UnansweredAPIs(c.Message) {
-		api := report.Act{Action: report.Describe, Target: report.RefOf(object.APIService.Ref("", name))}
+		api := report.Act{Action: report.Describe, Target: object.APIService.Ref("", name)}
 		e.remedy(api, "shows why the API does not answer: repair or remove it, the deletion is tried again by itself", "")
 	}
 	if name := health.CalledWebhook(c.Message); name != "" {

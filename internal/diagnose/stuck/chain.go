@@ -50,7 +50,7 @@ func (i *inquiry) simulated(o *object.Object) []end {
 // blocked handles an object that still exists at the end of the simulation.
 func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	var names []string
-	var dependents []report.Ref
+	var dependents []object.Ref
 	if b := e.BlockedBy; b != nil {
 		names, dependents = b.Finalizers, b.Dependents
 	}
@@ -82,7 +82,7 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 			return i.usedAndHeld(o, names, dependents)
 		}
 		ends := i.foreign(o, names)
-		return append(ends, i.follow(o, string(reason.BlockingDependents), dependents, func(d report.Ref) (end, bool) {
+		return append(ends, i.follow(o, string(reason.BlockingDependents), dependents, func(d object.Ref) (end, bool) {
 			return i.liveDependent(o, d), true
 		})...)
 	}
@@ -105,7 +105,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 		return i.inUse(o, b.Finalizers, i.users(o))
 	case b != nil:
 		names = b.Finalizers
-		ends = i.follow(o, waitingFor(o, e), b.Dependents, func(d report.Ref) (end, bool) {
+		ends = i.follow(o, waitingFor(o, e), b.Dependents, func(d object.Ref) (end, bool) {
 			if i.neverJudged(d) {
 				return i.liveDependent(o, d), true
 			}
@@ -163,8 +163,8 @@ func waitingFor(o *object.Object, e *report.Effect) string {
 
 // neverJudged reports whether a dependent has an owner of a kind that is known not to be served: the
 // collector never decides about it. (Q4)
-func (i *inquiry) neverJudged(d report.Ref) bool {
-	x := i.effects[object.Ref(d)]
+func (i *inquiry) neverJudged(d object.Ref) bool {
+	x := i.effects[d]
 	return x != nil && x.Reason == reason.UnknownOwnerKind.String() && i.snap.KnowsAllKinds()
 }
 
@@ -185,7 +185,7 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	if o.Is(object.Namespace) {
 		if resources := i.around.Remaining(o.Name); len(resources) > 0 {
 			e.detail = "the namespace controller has last found " + strings.Join(resources, ", ")
-			show := report.Act{Action: report.ShowKinds, Kinds: strings.Join(resources, ","), Target: report.Ref{Namespace: o.Name}}
+			show := report.Act{Action: report.ShowKinds, Kinds: strings.Join(resources, ","), Target: object.Ref{Namespace: o.Name}}
 			e.remedy(show, "shows what is left in it, with the finalizers that hold it", "")
 			return e
 		}
@@ -224,7 +224,7 @@ func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) 
 }
 
 // contained handles a namespace or a definition that still has content.
-func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, content []report.Ref) []end {
+func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, content []object.Ref) []end {
 	// The clean-up of a definition waits for its instances, as a namespace does for its content.
 	ends := i.foreign(o, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == definitionCleanup }))
 	if o.Is(object.Namespace) {
@@ -233,8 +233,8 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 	if o.Is(object.CRD) {
 		ends = append(ends, i.definition(o)...)
 	}
-	for _, x := range i.follow(o, string(reason.ContentRemains), content, func(r report.Ref) (end, bool) {
-		if d := i.at(object.Ref(r)); d != nil && i.unserved(d) {
+	for _, x := range i.follow(o, string(reason.ContentRemains), content, func(r object.Ref) (end, bool) {
+		if d := i.at(r); d != nil && i.unserved(d) {
 			return i.notServed(d), true
 		}
 		return end{}, false
@@ -286,11 +286,11 @@ func (i *inquiry) going(refs []object.Ref) []object.Ref {
 }
 
 // users returns the users of a protected object that are not being deleted.
-func (i *inquiry) users(o *object.Object) []report.Ref {
-	var list []report.Ref
+func (i *inquiry) users(o *object.Object) []object.Ref {
+	var list []object.Ref
 	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists {
-			list = append(list, refsOf(i.holding(r.Because))...)
+			list = append(list, i.holding(r.Because)...)
 		}
 	}
 	return list
@@ -305,7 +305,7 @@ func waitsForKubelet(o *object.Object) bool {
 // moving adds the ends of the objects that o waits for now. It leaves out those that are under way: o
 // is then under way as well.
 func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []object.Ref) []end {
-	for _, e := range i.follow(o, waits, refsOf(others), func(report.Ref) (end, bool) { return end{}, false }) {
+	for _, e := range i.follow(o, waits, others, func(object.Ref) (end, bool) { return end{}, false }) {
 		if e.code != reason.UnderWay && e.code != reason.ManagerNotSeen {
 			ends = merge(ends, e)
 		}
@@ -320,22 +320,6 @@ func (i *inquiry) holding(users []object.Ref) []object.Ref {
 		o := i.at(ref)
 		return o == nil || o.BeingDeleted() || o.Pod() != nil && o.Pod().NodeName == ""
 	})
-}
-
-func refsBack(list []report.Ref) []object.Ref {
-	refs := make([]object.Ref, len(list))
-	for n, r := range list {
-		refs[n] = object.Ref(r)
-	}
-	return refs
-}
-
-func refsOf(list []object.Ref) []report.Ref {
-	refs := make([]report.Ref, len(list))
-	for n, r := range list {
-		refs[n] = report.RefOf(r)
-	}
-	return refs
 }
 
 // contentOf returns the objects of a namespace that are being deleted.

@@ -50,7 +50,7 @@ func (i *inquiry) drainFinding(node *object.Object, blocked []health.Eviction) r
 	for n := range blocked {
 		x := &blocked[n]
 		known := i.around.Known(x.Budget.Ref)
-		ref := report.RefOf(known)
+		ref := known
 		if n == 0 {
 			e.detail = x.Text(known)
 			e.chain = append(e.chain, report.WaitLink{Ref: ref, Waits: string(reason.DrainBlocked)})
@@ -61,7 +61,7 @@ func (i *inquiry) drainFinding(node *object.Object, blocked []health.Eviction) r
 	e.more = len(blocked) - 1
 	e.prove(reason.NodeSays, nil, "a drain would evict no other pod of node "+node.Name+"; the cluster does not record whether one is running")
 	f := report.Finding{
-		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: report.RefOf(node.Ref),
+		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: node.Ref,
 		Message: e.message(), Chain: e.chain, More: e.more, Proof: e.proof, Remedies: e.remedies,
 	}
 	f.Remedy = f.Remedies[0].Command

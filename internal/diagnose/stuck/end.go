@@ -15,13 +15,13 @@ import (
 type end struct {
 	code reason.Code
 	// of is the object that waits for it directly. at is the object that the end is about.
-	of, at    report.Ref
+	of, at    object.Ref
 	finalizer string
 	verdict   report.ControllerVerdict
 	proof     health.Proofs
 	remedies  []report.Remedy
 	// others are further objects that the message names.
-	others []report.Ref
+	others []object.Ref
 	// detail is text of a server or of a simulation.
 	detail string
 	chain  []report.WaitLink
@@ -30,17 +30,17 @@ type end struct {
 }
 
 func endAt(o *object.Object, code reason.Code) end {
-	at := report.RefOf(o.Ref)
+	at := o.Ref
 	return end{code: code, of: at, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
 }
 
 // act returns an act on an object.
 func act(action report.Action, o *object.Object) report.Act {
-	return report.Act{Action: action, Target: report.RefOf(o.Ref)}
+	return report.Act{Action: action, Target: o.Ref}
 }
 
 // prove adds a proof, unless it is empty or there already.
-func (e *end) prove(code reason.Code, about *report.Ref, message string) {
+func (e *end) prove(code reason.Code, about *object.Ref, message string) {
 	e.proof.Add(code, about, message)
 }
 
@@ -102,7 +102,7 @@ func compareEnds(a, b end) int {
 	return cmp.Or(
 		cmp.Compare(rank(reason.Stuck.Severity(a.code)), rank(reason.Stuck.Severity(b.code))),
 		strings.Compare(string(a.code), string(b.code)),
-		object.Compare(object.Ref(a.at), object.Ref(b.at)),
+		object.Compare(a.at, b.at),
 		strings.Compare(a.finalizer, b.finalizer),
 	)
 }
@@ -112,16 +112,16 @@ func rank(s reason.Severity) int {
 }
 
 // follow returns the ends of the objects that o waits for, with o in front of their chains.
-func (i *inquiry) follow(o *object.Object, waits string, others []report.Ref, alive func(report.Ref) (end, bool)) []end {
+func (i *inquiry) follow(o *object.Object, waits string, others []object.Ref, alive func(object.Ref) (end, bool)) []end {
 	var all []end
 	for _, ref := range others {
-		next := i.at(object.Ref(ref))
+		next := i.at(ref)
 		if next == nil || next.Ref == o.Ref {
 			continue
 		}
 		ends := i.ends[next.Ref]
 		if next.BeingDeleted() || i.hangs(next.Ref) {
-			ends = slices.DeleteFunc(slices.Clone(i.endsOf(next)), func(e end) bool { return e.passes(report.RefOf(o.Ref)) })
+			ends = slices.DeleteFunc(slices.Clone(i.endsOf(next)), func(e end) bool { return e.passes(o.Ref) })
 		} else if e, ok := alive(ref); ok {
 			ends = []end{e}
 		}
@@ -134,13 +134,13 @@ func (i *inquiry) follow(o *object.Object, waits string, others []report.Ref, al
 
 // behind returns the end as seen from an object that waits for the first of its chain.
 func (e end) behind(o *object.Object, waits string) end {
-	link := report.WaitLink{Ref: report.RefOf(o.Ref), Waits: waits}
+	link := report.WaitLink{Ref: o.Ref, Waits: waits}
 	e.chain = append([]report.WaitLink{link}, e.chain...)
 	return e
 }
 
 // passes reports whether the chain contains an object. That object has a shorter chain itself.
-func (e *end) passes(o report.Ref) bool {
+func (e *end) passes(o object.Ref) bool {
 	return e.of == o || slices.ContainsFunc(e.chain[:len(e.chain)-1], func(l report.WaitLink) bool { return l.Ref == o })
 }
 
@@ -252,7 +252,7 @@ func behind(detail string) string {
 }
 
 // places returns the names of the first few objects.
-func places(refs []report.Ref) string {
+func places(refs []object.Ref) string {
 	const most = 3
 	names := make([]string, 0, most+1)
 	for n, r := range refs {

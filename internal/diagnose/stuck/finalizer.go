@@ -38,7 +38,7 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 		return i.behindFinalizer(i.policyEnd(o, denies), e)
 	}
 	if mayDeny != nil {
-		binding := report.RefOf(mayDeny.Binding)
+		binding := mayDeny.Binding
 		e.prove(reason.PolicySays, &binding, mayDeny.Text())
 		if e.verdict == report.FinalizerControllerAlive {
 			e.verdict = report.FinalizerControllerUnknown

@@ -13,12 +13,12 @@ import (
 
 // inUse handles a claim or a volume that is in use. Users that are being deleted are followed to
 // their ends.
-func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []end {
+func (i *inquiry) inUse(o *object.Object, names []string, users []object.Ref) []end {
 	used := endAt(o, reason.StillInUse)
 	if len(names) > 0 {
 		used.finalizer = names[0]
 	}
-	ends := i.follow(o, string(reason.InUse), users, func(u report.Ref) (end, bool) {
+	ends := i.follow(o, string(reason.InUse), users, func(u object.Ref) (end, bool) {
 		used.others = append(used.others, u)
 		return end{}, false
 	})
@@ -26,7 +26,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []
 		return ends
 	}
 	used.chain = append(used.chain[:0],
-		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(reason.InUse)},
+		report.WaitLink{Ref: o.Ref, Waits: string(reason.InUse)},
 		report.WaitLink{Ref: used.others[0], Waits: string(reason.StillInUse)})
 	used.more = len(used.others) - 1
 	i.freeConsumer(o, &used)
@@ -34,7 +34,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []
 }
 
 // usedAndHeld handles an object with protection finalizers, because of users, and other finalizers.
-func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []report.Ref) []end {
+func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []object.Ref) []end {
 	var protecting, others []string
 	for _, name := range names {
 		if _, protects := i.around.UseOf(o, name); protects || health.OfManager(name) {
@@ -56,7 +56,7 @@ func (i *inquiry) protected(o *object.Object, name string) (ends []end, decided 
 	}
 	users := slices.DeleteFunc(slices.Clone(use.Users), i.collected)
 	if len(users) > 0 {
-		return i.inUse(o, []string{name}, refsOf(users)), true
+		return i.inUse(o, []string{name}, users), true
 	}
 	if use.Counted > 0 {
 		e := endAt(o, reason.StillInUse)
@@ -99,7 +99,7 @@ func (i *inquiry) proveAttachments(e *end) {
 				continue
 			}
 			said[a.Ref.Name] = true
-			ref := report.RefOf(i.around.Known(a.Ref))
+			ref := i.around.Known(a.Ref)
 			e.prove(reason.AttachmentSays, &ref, ref.ShortName()+" "+i.attachmentText(a))
 			if failed {
 				e.remedy(report.Act{Action: report.Describe, Target: ref}, "shows what the CSI driver says about it", "")
@@ -129,7 +129,7 @@ func (i *inquiry) proveEvictions(e *end) {
 		node := i.around.DrainedNode(o)
 		for _, x := range i.around.Evictions(node) {
 			known := i.around.Known(x.Budget.Ref)
-			ref := report.RefOf(known)
+			ref := known
 			e.prove(reason.BudgetSays, &ref, x.Text(known))
 			e.remedy(report.Act{Action: report.Describe, Target: ref}, budgetEffect, "")
 		}

@@ -14,7 +14,7 @@ import (
 
 // late handles an overdue deletion: its controller could have continued long ago, or has tried and
 // failed. It also returns what else the object waits for.
-func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
+func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []object.Ref) []end {
 	e := endAt(o, reason.Code(x.Reason))
 	e.prove(reason.SimulationSays, nil, x.Message)
 	switch reason.Code(x.Reason) {
@@ -40,7 +40,7 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 		ends = []end{i.controllerBehind(o, e)}
 	}
 	ends = append(ends, i.tokens(o)...)
-	return i.moving(ends, o, string(reason.ContentRemains), refsBack(dependents))
+	return i.moving(ends, o, string(reason.ContentRemains), dependents)
 }
 
 // controllerBehind handles an object that only waits for a controller or the API server.

@@ -37,12 +37,12 @@ func (i *inquiry) pod(o *object.Object) []end {
 	case state == health.NodeNotReady:
 		e.code = reason.NodeNotReady
 		e.detail = node
-		about := report.RefOf(object.Node.Ref("", node))
+		about := object.Node.Ref("", node)
 		if there != nil {
-			about = report.RefOf(there.Ref)
+			about = there.Ref
 		}
 		e.prove(reason.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
-		e.remedy(report.Act{Action: report.Describe, Target: report.RefOf(object.Node.Ref("", node))}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
+		e.remedy(report.Act{Action: report.Describe, Target: object.Node.Ref("", node)}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
 		e.code = reason.GracePeriod

@@ -101,7 +101,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		}
 		ended := map[object.Ref]bool{}
 		for _, f := range d.Findings {
-			ended[object.Ref(f.Object)] = true
+			ended[f.Object] = true
 			assertFinding(t, f)
 			if f.Verdict == report.FinalizerControllerGone && len(unread) > 0 {
 				t.Fatalf("%v were not read, and yet: %+v", unread, f)

@@ -68,7 +68,7 @@ func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	case user.Is(object.PVC):
 		cost = "the data of the PVC, with the reclaim policy Delete"
 	}
-	if p := i.at(object.Ref(user)); p != nil && p.Pod() != nil && p.Pod().Finished() {
+	if p := i.at(user); p != nil && p.Pod() != nil && p.Pod().Finished() {
 		cost = ""
 	}
 	e.remedy(report.Act{Action: report.Delete, Target: user}, effect, cost)
@@ -84,7 +84,7 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 	for n := range findings {
 		for _, r := range findings[n].Remedies {
 			if r.Action == report.DeleteAgain {
-				targets = append(targets, object.Ref(r.Target))
+				targets = append(targets, r.Target)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 	if err != nil {
 		return err
 	}
-	frees := map[report.Ref]bool{}
+	frees := map[object.Ref]bool{}
 	for _, e := range r.Plan.Effects {
 		frees[e.Object] = e.Outcome == report.Deleted
 	}

@@ -106,7 +106,7 @@ func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
 	switch e.code {
 	case reason.StillInUse, reason.LiveDependentBlocks: // until something deletes these
 		for _, ref := range append(slices.Clone(e.others), e.chain[len(e.chain)-1].Ref) {
-			if o := i.at(object.Ref(ref)); o != nil && !o.BeingDeleted() {
+			if o := i.at(ref); o != nil && !o.BeingDeleted() {
 				d.Unseen.Above(i.snap, o)
 			}
 		}
@@ -115,7 +115,7 @@ func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
 	case reason.EndNotSeen:
 		last := e.chain[len(e.chain)-1].Ref
 		d.Unseen.Doubt()
-		if o := i.at(object.Ref(last)); o != nil {
+		if o := i.at(last); o != nil {
 			d.Unseen.Owners(i.snap, o)
 		}
 		if last.Namespace == "" && !last.Is(object.Namespace) {
@@ -194,11 +194,11 @@ func (i *inquiry) simulate() error {
 	i.isLate = r.Late
 	i.effects = make(map[object.Ref]*report.Effect, len(r.Plan.Effects))
 	for n := range r.Plan.Effects {
-		i.effects[object.Ref(r.Plan.Effects[n].Object)] = &r.Plan.Effects[n]
+		i.effects[r.Plan.Effects[n].Object] = &r.Plan.Effects[n]
 	}
 	i.stuck = map[object.Ref]report.Stuck{}
 	for _, s := range r.Plan.Stuck {
-		i.stuck[object.Ref(s.Object)] = s
+		i.stuck[s.Object] = s
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 	i.proveAttachments(&e)
 	i.proveEvictions(&e)
 	f := report.Finding{
-		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: report.RefOf(o.Ref),
+		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: o.Ref,
 		Message: e.message(), Chain: e.chain, More: e.more,
 		Finalizer: e.finalizer, Verdict: e.verdict, Proof: e.proof, Remedies: e.remedies,
 		Since: metav1.Unix(o.DeletionTimestamp(), 0).UTC().Format("2006-01-02T15:04:05Z"),

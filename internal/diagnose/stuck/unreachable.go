@@ -20,7 +20,7 @@ func (i *inquiry) brokenAPIs(o *object.Object, discovery health.Condition) []end
 	var ends []end
 	for _, a := range i.around.APIServices() {
 		e := endAt(o, reason.APIServiceUnavailable)
-		e.at = report.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: a.Name}
+		e.at = object.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: a.Name}
 		e.chain[0].Waits = string(reason.NamespaceDeletionFails)
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.APIServiceUnavailable)})
 		e.detail = health.Clip(a.Available.Message)
@@ -46,7 +46,7 @@ func (i *inquiry) repairService(e *end, s *health.ServiceRef) {
 			return
 		}
 	}
-	e.remedy(report.Act{Action: report.ShowBackends, Target: report.Ref{Namespace: s.Namespace}}, "shows what is behind service "+s.Name+": bring it up, and the waiting ends by itself", "")
+	e.remedy(report.Act{Action: report.ShowBackends, Target: object.Ref{Namespace: s.Namespace}}, "shows what is behind service "+s.Name+": bring it up, and the waiting ends by itself", "")
 }
 
 // brokenWebhooks returns the webhooks without endpoints that a message of the namespace controller is
@@ -81,10 +81,10 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 
 // refusedWrites handles an object that stays because a policy or an unreachable webhook refuses a
 // write to it, or to an object that it waits for.
-func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []string, others []report.Ref) []end {
+func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []string, others []object.Ref) []end {
 	var ends []end
 	for _, ref := range others {
-		if d := i.at(object.Ref(ref)); d != nil && !d.BeingDeleted() {
+		if d := i.at(ref); d != nil && !d.BeingDeleted() {
 			if x, ok := i.refusal(d, health.Remove); ok {
 				ends = merge(ends, x.behind(o, waitingFor(o, e)))
 			}
@@ -138,9 +138,9 @@ func (i *inquiry) policyEnd(o *object.Object, d *health.Denial) end {
 			e.remedy(act(report.Edit, o), "changes what the policy asks for, so that it admits the request", "")
 		}
 	}
-	e.at = report.RefOf(i.around.Known(d.By))
+	e.at = i.around.Known(d.By)
 	e.chain[0].Waits = string(e.code)
-	if e.at != report.RefOf(o.Ref) {
+	if e.at != o.Ref {
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(e.code)})
 	}
 	e.detail = d.Text()
@@ -149,7 +149,7 @@ func (i *inquiry) policyEnd(o *object.Object, d *health.Denial) end {
 		e.remedy(report.Act{Action: report.Describe, Target: e.at}, "shows what protects the object", "")
 		return e
 	}
-	binding := report.RefOf(d.Binding)
+	binding := d.Binding
 	e.prove(reason.PolicySays, &binding, d.Text())
 	e.remedy(report.Act{Action: report.Describe, Target: e.at}, "shows what the policy asks for", "")
 	e.remedy(report.Act{Action: report.Unregister, Target: binding}, "takes the policy out of force", "nothing that it denies is denied until it is bound again")
@@ -159,9 +159,9 @@ func (i *inquiry) policyEnd(o *object.Object, d *health.Denial) end {
 // conversionEnd returns the end for a webhook that converts custom resources.
 func (i *inquiry) conversionEnd(o *object.Object, d *health.Definition, why health.Unreachable) end {
 	e := endAt(o, reason.WebhookUnreachable)
-	e.at = report.RefOf(i.around.Known(d.Ref))
+	e.at = i.around.Known(d.Ref)
 	e.chain[0].Waits = string(reason.WebhookUnreachable)
-	if e.at != report.RefOf(o.Ref) {
+	if e.at != o.Ref {
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.WebhookUnreachable)})
 	}
 	e.detail = "the conversion webhook of " + d.Plural + "." + d.Group
@@ -175,7 +175,7 @@ func (i *inquiry) conversionEnd(o *object.Object, d *health.Definition, why heal
 // admissionEnd returns the end for a webhook that has to admit a request.
 func (i *inquiry) admissionEnd(o *object.Object, h *health.Webhook, why health.Unreachable) end {
 	e := endAt(o, reason.WebhookUnreachable)
-	e.at = report.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Configuration}
+	e.at = object.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Configuration}
 	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.WebhookUnreachable)})
 	e.detail = "the webhook " + h.Name
 	e.prove(why.Reason, &why.Service, why.Text())

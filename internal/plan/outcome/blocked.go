@@ -65,7 +65,7 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 			protect++
 		}
 		for _, ref := range users {
-			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(ref))
+			out.Blocked.Dependents = append(out.Blocked.Dependents, ref)
 		}
 	}
 	if protect > 0 && protect == len(out.Blocked.Finalizers) {
@@ -82,7 +82,7 @@ func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 	if o.HasFinalizer(object.Foreground) {
 		blockers := g.BlockingDependents(id)
 		for _, d := range blockers {
-			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(g.Identity(d)))
+			out.Blocked.Dependents = append(out.Blocked.Dependents, g.Identity(d))
 		}
 		switch {
 		case len(blockers) == 0:
@@ -95,7 +95,7 @@ func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 	if o.HasFinalizer(object.Orphan) && j.orphaning(o) && j.Kept[o.Ref] != reason.DependentsNotCovered {
 		out.setReason(reason.OrphaningFails)
 		g.EachDependent(id, func(d graph.ID) bool {
-			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(g.Identity(d)))
+			out.Blocked.Dependents = append(out.Blocked.Dependents, g.Identity(d))
 			return true
 		})
 	}
@@ -144,8 +144,8 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 }
 
 // joined appends to list the references of more that it lacks.
-func joined(list, more []report.Ref) []report.Ref {
-	has := make(map[report.Ref]bool, len(list)+len(more))
+func joined(list, more []object.Ref) []object.Ref {
+	has := make(map[object.Ref]bool, len(list)+len(more))
 	for _, r := range list {
 		has[r] = true
 	}
@@ -216,11 +216,11 @@ func (j *Judge) spreadWaiting(all *Outcomes) {
 			continue
 		}
 		for _, ref := range out.Blocked.Dependents {
-			if d := j.Of(all, object.Ref(ref)); d != nil {
+			if d := j.Of(all, ref); d != nil {
 				waiters[d] = append(waiters[d], out)
 			} else if tr := j.Tracks.ByUID(ref.UID); tr != nil && tr.Decision.undecided() || j.Tracks.Shared[ref.UID] {
 				out.open = true
-			} else if j.mayYetGo(object.Ref(ref)) {
+			} else if j.mayYetGo(ref) {
 				out.lingering = true
 			} else {
 				firm = append(firm, out) // nothing touched it: it simply stays
@@ -274,10 +274,10 @@ func (j *Judge) Doubt(list, others *Outcomes) {
 			out.MarkUnknown(reason.SharedUID)
 		}
 	}
-	stays := func(ref report.Ref) bool {
-		d := j.Of(list, object.Ref(ref))
+	stays := func(ref object.Ref) bool {
+		d := j.Of(list, ref)
 		if d == nil {
-			d = j.Of(others, object.Ref(ref))
+			d = j.Of(others, ref)
 		}
 		return d == nil && !j.Tracks.Shared[ref.UID] || d != nil && d.Result != report.Unknown
 	}
@@ -294,7 +294,7 @@ func (j *Judge) Doubt(list, others *Outcomes) {
 				continue
 			}
 			staying[out]++
-			if d := j.Of(list, object.Ref(ref)); d != nil {
+			if d := j.Of(list, ref); d != nil {
 				waiters[d] = append(waiters[d], out)
 			}
 		}
@@ -323,7 +323,7 @@ func (j *Judge) Waiting(tr *Track) *Outcome {
 
 // wait is what a namespace, definition, pod, claim or volume waits for.
 type wait struct {
-	remaining []report.Ref
+	remaining []object.Ref
 	detail    string
 	// holds is the finalizer that stays because of it, if it is one of Kubernetes.
 	holds string
@@ -349,7 +349,7 @@ func (j *Judge) waits(ref object.Ref) (wait, bool) {
 		found.broken = found.broken || x.Reason == controllers.DiscoveryFails
 		found.unknown = found.unknown || x.Unknown()
 		for _, r := range x.Remaining {
-			found.remaining = append(found.remaining, report.RefOf(r))
+			found.remaining = append(found.remaining, r)
 		}
 		found.holds = cmp.Or(found.holds, x.Holds)
 		found.used = found.used || x.Reason == controllers.ClaimInUse || x.Reason == controllers.VolumeBound

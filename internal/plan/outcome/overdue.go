@@ -213,9 +213,9 @@ func foreignTokens(o *object.Object) []string {
 }
 
 // untouched reports whether all of these objects exist and none is being deleted.
-func (j *Judge) untouched(list []report.Ref) bool {
-	return !slices.ContainsFunc(list, func(r report.Ref) bool {
-		o, err := j.Server.Get(context.Background(), object.Ref(r))
+func (j *Judge) untouched(list []object.Ref) bool {
+	return !slices.ContainsFunc(list, func(r object.Ref) bool {
+		o, err := j.Server.Get(context.Background(), r)
 		return err != nil || o.BeingDeleted()
 	})
 }
@@ -232,10 +232,10 @@ func (j *Judge) addLate(all *Outcomes) {
 			continue
 		}
 		for _, ref := range out.Blocked.Dependents {
-			if _, is := j.Neighbours.Late.Of(object.Ref(ref)); !is || j.Of(all, object.Ref(ref)) != nil {
+			if _, is := j.Neighbours.Late.Of(ref); !is || j.Of(all, ref) != nil {
 				continue
 			}
-			if o, err := j.Server.Get(context.Background(), object.Ref(ref)); err == nil {
+			if o, err := j.Server.Get(context.Background(), ref); err == nil {
 				more = append(more, j.Tracks.Of(o))
 			}
 		}

@@ -92,9 +92,9 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 }
 
 // refusedOf returns why a write was refused to one of the objects that are not being deleted.
-func (j *Judge) refusedOf(list []report.Ref) (health.Refusal, bool) {
+func (j *Judge) refusedOf(list []object.Ref) (health.Refusal, bool) {
 	for _, d := range list {
-		if r, ok := j.Neighbours.Refused[object.Ref(d)]; ok && j.stands(object.Ref(d)) {
+		if r, ok := j.Neighbours.Refused[d]; ok && j.stands(d) {
 			return r, true
 		}
 	}

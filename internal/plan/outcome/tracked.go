@@ -261,7 +261,7 @@ func (j *Judge) judgeConsidered(out *Outcome) {
 	case unresolved == nil:
 	case out.Result == report.Kept && !d.solid.Empty() && !j.keptForever(d):
 		out.Assumptions = append(out.Assumptions,
-			"the reference to "+report.RefOf(unresolved.Ref).ShortName()+", of which nothing is known, stays")
+			"the reference to "+unresolved.Ref.ShortName()+", of which nothing is known, stays")
 	default:
 		out.Because = []object.Ref{unresolved.Ref}
 		if out.Result == report.Unknown {

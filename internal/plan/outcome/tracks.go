@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -240,7 +239,7 @@ func (t *Tracks) Orphaning(d engine.Decision) {
 
 // Elsewhere returns the full name of the object that has the uid of an object's owner but that the
 // reference cannot mean; empty if none was seen.
-func (t *Tracks) Elsewhere(of report.Ref, owners []report.Ref) string {
+func (t *Tracks) Elsewhere(of object.Ref, owners []object.Ref) string {
 	o := t.snap.Find(of.APIVersion, of.Kind, of.Namespace, of.Name)
 	if o == nil || len(owners) != 1 {
 		return ""
@@ -248,7 +247,7 @@ func (t *Tracks) Elsewhere(of report.Ref, owners []report.Ref) string {
 	for _, ref := range o.Owners {
 		at := ref.In(o.Namespace)
 		if actual := t.snap.Elsewhere(at); actual != nil && ref.UID == owners[0].UID {
-			return report.RefOf(actual.Ref).FullName()
+			return actual.Ref.FullName()
 		}
 	}
 	return ""

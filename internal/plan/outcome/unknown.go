@@ -24,7 +24,7 @@ func (j *Judge) markAmbiguous(all *Outcomes) {
 	for _, out := range all.All() {
 		tr := out.Track
 		switch {
-		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d report.Ref) bool { return !shared[d.UID] }):
+		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d object.Ref) bool { return !shared[d.UID] }):
 			out.MarkUnknown(reason.SharedUID)
 		case tr.First.BeingDeleted(): // its owners no longer matter
 		case out.Result == report.Deleted && len(j.containers(tr.First)) > 0: // it goes with its namespace, whatever owns it

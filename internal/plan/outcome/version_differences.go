@@ -58,7 +58,7 @@ func (j *Judge) markUpdates(all *Outcomes) {
 		slices.SortFunc(refs, object.Compare)
 		after.Blocked = &report.BlockedBy{}
 		for _, r := range slices.Compact(refs) {
-			after.Blocked.Dependents = append(after.Blocked.Dependents, report.RefOf(r))
+			after.Blocked.Dependents = append(after.Blocked.Dependents, r)
 		}
 	}
 }

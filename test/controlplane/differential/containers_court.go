@@ -307,7 +307,7 @@ func foretell(ctx context.Context, world []*object.Object, on platform, acts []s
 	}
 	f := forecast{state: stateOf(listed(result.After())), unknown: map[string]bool{}, contested: map[string]bool{}, conditions: map[string][]string{}}
 	for _, e := range result.Plan.Effects {
-		name := object.Ref(e.Object).String()
+		name := e.Object.String()
 		f.unknown[name] = e.Outcome == report.Unknown
 		f.contested[name] = e.DependsOnTiming
 		if e.Object.Kind == "Namespace" && e.Outcome == report.Blocked {

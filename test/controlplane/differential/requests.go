@@ -317,7 +317,7 @@ func (l *live) proxy() (http.Handler, error) {
 func stepsOf(p *report.Plan, rs *object.Resources) (string, error) {
 	var steps page
 	for _, s := range p.Steps {
-		ref := asSent(rs, object.Ref(s.Object))
+		ref := asSent(rs, s.Object)
 		if s.Actor != "collector" || s.Answer != 0 {
 			continue
 		}

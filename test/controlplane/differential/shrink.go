@@ -144,7 +144,7 @@ func (t *trial) misjudge(ctx context.Context, on platform) (*misjudged, error) {
 	// What would happen without the request is not told for sure: the collector may have missed it.
 	open := map[string]bool{}
 	for _, e := range result.Plan.Effects {
-		open[object.Ref(e.Object).String()] = e.Outcome == report.Unknown || e.AlreadyHappening && seed.Verb != plan.Collect
+		open[e.Object.String()] = e.Outcome == report.Unknown || e.AlreadyHappening && seed.Verb != plan.Collect
 	}
 	names := otherThan(t.world, listed(result.After()), open)
 	if len(names) == 0 {

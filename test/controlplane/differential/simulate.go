@@ -82,7 +82,7 @@ func (t *trial) announce(ctx context.Context, on platform) error {
 func compared(result *plan.Result, now []*object.Object) (differ int, unsaid []string) {
 	contested := map[string]bool{}
 	for _, e := range result.Plan.Effects {
-		contested[object.Ref(e.Object).String()] = e.DependsOnTiming || e.Outcome == report.Unknown
+		contested[e.Object.String()] = e.DependsOnTiming || e.Outcome == report.Unknown
 	}
 	after := listed(result.After())
 	return len(otherThan(now, after, nil)), otherThan(now, after, contested)

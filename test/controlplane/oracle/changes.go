@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -121,7 +122,7 @@ type entry struct {
 
 type account map[key]*entry
 
-func (a account) add(r report.Ref, e entry) {
+func (a account) add(r object.Ref, e entry) {
 	e.key = key{r.Kind, r.Namespace, r.Name}
 	if old := a[e.key]; old != nil {
 		e.goes = e.goes || old.goes

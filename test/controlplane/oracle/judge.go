@@ -311,7 +311,7 @@ func (t *trial) judgeAccount(a account, copied map[key]bool) {
 		if !copied[k] && !t.meddledWith(k) {
 			t.violate(unclaimed, k, "the account says %s", e.text)
 		}
-		name := report.Ref{APIVersion: kindNamed(k.kind).apiVersion, Kind: k.kind, Name: k.name}.ShortName()
+		name := object.Ref{APIVersion: kindNamed(k.kind).apiVersion, Kind: k.kind, Name: k.name}.ShortName()
 		if t.story.answer.typed() && !strings.Contains(said, name) && !t.meddled() {
 			t.violate(unshown, k, "%s is not in what was printed; the account says %s", name, e.text)
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -106,7 +107,7 @@ func (s *stage) explained(one *situation) {
 }
 
 // said is what findings say of an object, but for what changes while somebody asks.
-func said(findings []report.Finding, about report.Ref) string {
+func said(findings []report.Finding, about object.Ref) string {
 	var b strings.Builder
 	for i := range findings {
 		f := &findings[i]
@@ -140,7 +141,7 @@ func told(a *answer) string {
 	return b.String() + a.errOut
 }
 
-func short(r report.Ref) string { return r.Kind + "/" + r.Name }
+func short(r object.Ref) string { return r.Kind + "/" + r.Name }
 
 // leaf is what stands at the end of the chain.
 func leaf(f *report.Finding) string {

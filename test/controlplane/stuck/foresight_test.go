@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -345,12 +346,12 @@ func (w *foresight) foretoldOf(o thing) (at [2]string) {
 	return at
 }
 
-func same(a, b report.Ref) bool {
-	group := func(r report.Ref) string { g, _, _ := strings.Cut("/"+r.APIVersion, "/v"); return g }
+func same(a, b object.Ref) bool {
+	group := func(r object.Ref) string { g, _, _ := strings.Cut("/"+r.APIVersion, "/v"); return g }
 	return group(a) == group(b) && a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
 }
 
-func (w *foresight) effect(r report.Ref) *report.Effect {
+func (w *foresight) effect(r object.Ref) *report.Effect {
 	i := slices.IndexFunc(w.plan.Effects, func(e report.Effect) bool { return same(e.Object, r) })
 	if i < 0 {
 		return nil
@@ -378,7 +379,7 @@ func (w *foresight) asForetold(when int) bool {
 // unsaid are the conditions by which the namespace was to say why it stays, and which are
 // not true.
 func (w *foresight) unsaid() (list []string) {
-	e := w.effect(report.Ref{APIVersion: "v1", Kind: "Namespace", Name: w.one.Name})
+	e := w.effect(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: w.one.Name})
 	if e == nil || e.Outcome != report.Blocked || e.BlockedBy == nil {
 		return nil
 	}

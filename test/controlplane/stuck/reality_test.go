@@ -12,13 +12,14 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 // thing is an object of the cluster.
 type thing struct {
-	report.Ref
+	object.Ref
 	path, uid   string
 	terminating bool
 }
@@ -182,7 +183,7 @@ func list(ctx context.Context, at string, all map[string]thing) (bool, error) {
 			in += "/namespaces/" + m.Namespace
 		}
 		where := in + "/" + path.Base(at) + "/" + m.Name
-		all[where] = thing{report.Ref{
+		all[where] = thing{object.Ref{
 			APIVersion: l.APIVersion, Kind: strings.TrimSuffix(l.Kind, "List"), Namespace: m.Namespace, Name: m.Name,
 		}, where, m.UID, m.DeletionTimestamp != ""}
 	}

@@ -1,10 +1,9 @@
-package report_test
+package object_test
 
 import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -14,12 +13,12 @@ func TestShortName(t *testing.T) {
 		{"batch/v1", "Job", "job/x"}, {"example.com/v1", "Deployment", "deployment.example.com/x"},
 		{"rbac.authorization.k8s.io/v1", "Role", "role.rbac.authorization.k8s.io/x"},
 	} {
-		r := report.Ref{APIVersion: test.apiVersion, Kind: test.kind, Namespace: "n", Name: "x"}
+		r := object.Ref{APIVersion: test.apiVersion, Kind: test.kind, Namespace: "n", Name: "x"}
 		if got := r.ShortName(); got != test.want {
 			t.Errorf("%s %s: %s, want %s", test.apiVersion, test.kind, got, test.want)
 		}
 	}
-	if got := (report.Ref{UID: "u"}).ShortName(); got != "uid u" {
+	if got := (object.Ref{UID: "u"}).ShortName(); got != "uid u" {
 		t.Errorf("a uid: %s", got)
 	}
 }
@@ -37,7 +36,7 @@ func TestShortKindsAreKubectls(t *testing.T) {
 	}
 	short := 0
 	for _, r := range snapshot.BuiltinResources().All() {
-		name := report.ShortKind(r.APIVersion(), r.Kind)
+		name := object.ShortKind(r.APIVersion(), r.Kind)
 		if name == "" {
 			continue
 		}

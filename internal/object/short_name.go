@@ -1,4 +1,4 @@
-package report
+package object
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // KubectlName returns the object as `kubectl … -o name` prints it and as kubectl accepts it:
@@ -33,7 +31,7 @@ func KubectlKind(apiVersion, kind string) string {
 	if utf8.ValidString(kind) {
 		kind = strings.ToLower(kind)
 	}
-	if group := object.GroupOf(apiVersion); group != "" {
+	if group := GroupOf(apiVersion); group != "" {
 		return kind + "." + group
 	}
 	return kind
@@ -50,7 +48,7 @@ func (r Ref) ShortName() string {
 
 // ShortKind returns the short name of a kind, which kubectl accepts; empty if it has none.
 func ShortKind(apiVersion, kind string) string {
-	return shortKinds[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}]
+	return shortKinds[schema.GroupKind{Group: GroupOf(apiVersion), Kind: kind}]
 }
 
 // ShortKindName returns ShortKind, or KubectlKind if there is none.
