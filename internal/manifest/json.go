@@ -35,9 +35,10 @@ type lexer struct {
 	// when it gets too long; wholeLost then becomes true.
 	mark, whole        int
 	mayLose, wholeLost bool
-	// ended is true at the end of source; failed is the reason unless it is io.EOF.
-	ended  bool
-	failed error
+	// ended is true at the end of source; failed is the reason unless it is io.EOF. full is true if
+	// the reason is that the buffer would get too large.
+	ended, full bool
+	failed      error
 	// line is the line number of buf[counted].
 	line, counted int
 	// open are the open brackets at the current position.
@@ -109,6 +110,7 @@ func (l *lexer) widen() error {
 	most := l.most()
 	size := min(2*len(l.buf), most)
 	if size <= len(l.buf) {
+		l.full = true
 		return AboveLimit(most, "one value or line")
 	}
 	if size > 1<<20 {

@@ -19,6 +19,8 @@ func TestLimits(t *testing.T) {
 	}
 	for _, c := range []struct{ name, input, want string }{
 		{"a line of YAML", "a: " + long + "\n", "in: line 1: the input exceeds a limit: more than 256 KiB, the limit for one value or line"},
+		{"an object of YAML", "a: 1\n---\na:\n" + strings.Repeat("  b: "+long[:100]+"\n", 3000), "in: document 2: line 3: the input exceeds a limit: more than 256 KiB, the limit for the text of one object of YAML, which begins here; JSON has no such limit"},
+		{"an item of YAML", "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  apiVersion: v1\n  metadata: {name: a}\n- a: 2\n" + strings.Repeat("  b: "+long[:100]+"\n", 3000), "in: document 1: line 7: the input exceeds a limit: more than 256 KiB, the limit for the text of one object of YAML, which begins here; JSON has no such limit"},
 		{"a label", "\n\n" + pod(`,"labels":{"a":"`+long+`"}`), "in: document 1: line 3: the input exceeds a limit: more than 4 KiB, the limit for what is kept of one object"},
 		{"finalizers", pod(`,"finalizers":[""` + strings.Repeat(`,""`, 100) + `]`), "line 1: the input exceeds a limit: more than 4 KiB, the limit for what is kept of one object"},
 		{"a spec before the kind", `{"spec":{"nodeName":"` + long[:5000] + `"},"apiVersion":"v1","kind":"Pod"}`, "the limit for what is kept of one object"},

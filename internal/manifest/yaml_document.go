@@ -32,6 +32,10 @@ func (d *yamlDocument) read() (more bool, err error) {
 	d.s.push(0, false, keepObject)
 	for {
 		line := d.l.nextLine()
+		if len(line) == 0 && d.l.full && d.s.line > d.line {
+			err := AboveLimit(d.l.most(), "the text of one object of YAML, which begins here; JSON has no such limit")
+			return false, d.rd.problem(d.line, err.Error(), err)
+		}
 		if len(line) == 0 && d.l.failed != nil {
 			return false, d.l.unexpected("")
 		}
