@@ -98,8 +98,15 @@ type wanted struct {
 	last uint64
 }
 
-// single is the largest number of objects of a page that are read one by one.
-const single = 8
+// Up to manyToList objects are read to find a few in a list. If fewToList objects or fewer are
+// missing then, they are read by name.
+const (
+	manyToList = 500
+	fewToList  = 8
+)
+
+// errEnough ends a list early: all wanted objects were found, or the list is large.
+var errEnough = errors.New("enough was read")
 
 // pagesOf groups losses into as few lists as possible.
 func pagesOf(account *past.Account, which []int) []*page {
@@ -242,15 +249,21 @@ func (k *keeper) readPage(from bodyReader, p *page) error {
 	return nil
 }
 
-// readSome reads objects at one revision: up to single by name, more as a list.
+// readSome reads objects at one revision: one by name, more with a list.
 func (k *keeper) readSome(from bodyReader, of past.Collection, some map[types.UID]wanted) error {
-	maps.DeleteFunc(some, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
-	if len(some) > single {
-		return k.read(from, of, some)
+	isKept := func(uid types.UID, _ wanted) bool { return k.kept[uid] }
+	maps.DeleteFunc(some, isKept)
+	if len(some) > 1 {
+		whole, err := k.read(from, of, some)
+		if err != nil || whole {
+			return err
+		}
+		some = maps.Clone(some)
+		maps.DeleteFunc(some, isKept)
 	}
 	for _, uid := range slices.Sorted(maps.Keys(some)) {
 		of.Name = some[uid].ref.Name
-		if err := k.read(from, of, some); err != nil {
+		if _, err := k.read(from, of, some); err != nil {
 			return err
 		}
 	}
@@ -258,25 +271,36 @@ func (k *keeper) readSome(from bodyReader, of past.Collection, some map[types.UI
 }
 
 // read keeps the wanted objects of a list. It ignores unserved kinds, unreadable lists and
-// forgotten revisions.
-func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]wanted) error {
-	err := from.Bodies(k.ctx, of, func(raw []byte) error {
+// forgotten revisions. whole is false if it has left the end of a large list out, and a few objects
+// are missing.
+func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]wanted) (whole bool, err error) {
+	missing, seen := len(wanted), 0
+	err = from.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
 		if err := json.Unmarshal(raw, &id); err != nil {
 			return err
 		}
-		w, ok := wanted[id.Metadata.UID]
-		if !ok || k.kept[id.Metadata.UID] {
-			return nil
+		seen++
+		if w, ok := wanted[id.Metadata.UID]; ok && !k.kept[id.Metadata.UID] {
+			missing--
+			if err := k.add(w.ref, w.action, raw); err != nil {
+				return err
+			}
 		}
-		return k.add(w.ref, w.action, raw)
+		if missing == 0 || seen >= manyToList && missing <= fewToList {
+			return errEnough
+		}
+		return nil
 	})
 	_, unserved := errors.AsType[*object.UnknownKindError](err)
 	_, unread := errors.AsType[*past.UnreadError](err)
-	if unserved || unread || kube.Forgotten(err) {
-		return nil
+	switch {
+	case errors.Is(err, errEnough):
+		return missing == 0, nil
+	case unserved || unread || kube.Forgotten(err):
+		return true, nil
 	}
-	return err
+	return true, err
 }
 
 // takeOver copies an entry of the earlier backup.

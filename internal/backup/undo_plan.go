@@ -69,7 +69,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if _, err := client.Discover(ctx); err != nil {
 		return nil, err
 	}
-	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{})}
+	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{}).Present(ctx, b.objects())}
 	again, err := madeBefore(ctx, client, dir, o.Reading)
 	if err != nil {
 		return nil, err
@@ -97,6 +97,15 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	return u, nil
 }
 
+// objects returns the objects of a backup.
+func (b *Backup) objects() []object.Ref {
+	refs := make([]object.Ref, len(b.Entries))
+	for i := range b.Entries {
+		refs[i] = b.Entries[i].Object
+	}
+	return refs
+}
+
 // savedIn returns the objects of a backup.
 func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 	saved := make([]undo.Saved, len(b.Entries))
@@ -122,7 +131,12 @@ func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 // lookup reads from the cluster. It reports an object as absent only if that is proven.
 type lookup struct {
 	ctx  context.Context
-	from *kube.Proven
+	from getter
+}
+
+type getter interface {
+	Get(ctx context.Context, ref object.Ref) (*object.Object, error)
+	Resource(apiVersion, kind string) (object.Resource, error)
 }
 
 func (l lookup) find(ref object.Ref) (*object.Object, error) {

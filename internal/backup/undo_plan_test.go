@@ -2,11 +2,13 @@ package backup
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -100,4 +102,32 @@ func backupOf(t *testing.T, head Head, o *object.Object) string {
 	addObject(t, w, o, Deleted)
 	closeBackup(t, w)
 	return w.Path()
+}
+
+// TestPlanAsksLittle: planning reads the present objects with one list for each kind and namespace,
+// whether they exist or not.
+func TestPlanAsksLittle(t *testing.T) {
+	saved := map[*object.Object]Action{one("old.example.com/v1", "Thing", "t"): Deleted}
+	for i := range 30 {
+		saved[one("v1", "ConfigMap", fmt.Sprintf("c%02d", i))] = Deleted
+	}
+	stays := one("v1", "ConfigMap", "c07")
+	s, client := testCluster(t, stays)
+	u := planned(t, client, backup(t, saved))
+	if len(u.Document().Steps) != 30 || len(u.Document().Skipped) != 1 {
+		t.Errorf("%d steps, %d skipped", len(u.Document().Steps), len(u.Document().Skipped))
+	}
+	asked := map[string]int{}
+	for _, path := range s.asked {
+		if strings.Contains(path, "/namespaces/shop") {
+			asked[path]++
+		}
+	}
+	want := map[string]int{
+		"/api/v1/namespaces/shop/configmaps": 1, "/apis/old.example.com/v1/namespaces/shop/things": 1,
+		"/api/v1/namespaces/shop": 1, // whether it is being deleted
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("-want +asked:\n%s", diff)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -132,6 +133,45 @@ func TestPastOfMany(t *testing.T) {
 		}
 		if asked := len(s.requests("fieldSelector")) + len(s.requests("limit=500")); asked > 120+n*20/500 {
 			t.Errorf("%d requests for %d objects", asked, n)
+		}
+	}
+}
+
+// TestStates: several objects of a namespace cost one list; one object, and those behind the
+// beginning of a large namespace, are read by name.
+func TestStates(t *testing.T) {
+	names := make([]string, manyToList+1)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%04d", i)
+	}
+	for wanted, requests := range map[string]int{"c0001": 1, "c0001 c0002 c0003": 1, "c0001 none": 2, "c0001 c0500": 2} {
+		s, c := ready(t)
+		s.on(shopConfigMaps, func(w http.ResponseWriter, r *http.Request) {
+			if name, ok := strings.CutPrefix(r.URL.Query().Get("fieldSelector"), "metadata.name="); ok {
+				if !slices.Contains(names, name) {
+					listOf("100", "")(w, r)
+					return
+				}
+				listOf("100", "", name)(w, r)
+				return
+			}
+			listOf("100", "more", names[:manyToList]...)(w, r)
+		})
+		var refs []object.Ref
+		for name := range strings.FieldsSeq(wanted) {
+			refs = append(refs, object.ConfigMap.Ref("shop", name))
+		}
+		got, err := newPastReader(c, 100, 1000).states(t.Context(), Place{Resource: configMaps}, refs, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ref := range refs {
+			if found := got.of(ref) != nil; found != (ref.Name != "none") {
+				t.Errorf("%s: %s is found: %v", wanted, ref.Name, found)
+			}
+		}
+		if asked := s.requests(shopConfigMaps); len(asked) != requests {
+			t.Errorf("%s: %q", wanted, asked)
 		}
 	}
 }

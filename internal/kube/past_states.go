@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -81,9 +82,63 @@ func nameOf(ref object.Ref) types.NamespacedName {
 }
 
 // states returns the objects with these names at a revision, whatever their UID. Without an error,
-// missing objects did not exist.
+// missing objects did not exist. Several objects of a namespace cost one list. If the namespace is
+// large, those that are not at the beginning of the list are read by name.
 func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (standing, error) {
-	return rd.statesBy(ctx, at, refs, Selection{Revision: revision}, fewByName)
+	by := Selection{Revision: revision}
+	if len(refs) > fewByName || !at.Resource.Namespaced {
+		return rd.statesBy(ctx, at, refs, by, fewByName)
+	}
+	got, byName := standing{}, []object.Ref{}
+	for _, some := range bySpace(refs) {
+		found, err := false, error(nil)
+		if len(some) > 1 {
+			found, err = rd.statesIn(ctx, Place{at.Resource, some[0].Namespace}, by, some, got)
+		}
+		switch {
+		case Forgotten(err):
+			return got, err
+		case !found:
+			byName = append(byName, slices.DeleteFunc(some, func(ref object.Ref) bool { return got.of(ref) != nil })...)
+		}
+	}
+	return got, rd.byName(ctx, at, byName, revision, got)
+}
+
+// bySpace groups references by namespace, sorted.
+func bySpace(refs []object.Ref) [][]object.Ref {
+	spaces := map[string][]object.Ref{}
+	for _, ref := range refs {
+		spaces[ref.Namespace] = append(spaces[ref.Namespace], ref)
+	}
+	groups := make([][]object.Ref, 0, len(spaces))
+	for _, ns := range slices.Sorted(maps.Keys(spaces)) {
+		groups = append(groups, spaces[ns])
+	}
+	return groups
+}
+
+// statesIn lists a namespace until it has all objects with the names. found is false if the
+// namespace is too large for that.
+func (rd *pastReader) statesIn(ctx context.Context, at Place, by Selection, refs []object.Ref, into standing) (found bool, err error) {
+	wanted := map[types.NamespacedName]bool{}
+	for _, ref := range refs {
+		wanted[nameOf(ref)] = true
+	}
+	seen := 0
+	err = rd.listed(ctx, at, by, func(o *object.Object) error {
+		if name := nameOf(o.Ref); wanted[name] {
+			into[name] = o
+			delete(wanted, name)
+		}
+		if seen++; len(wanted) == 0 {
+			return errFound
+		} else if seen == manyToList {
+			return errManyToList
+		}
+		return nil
+	})
+	return err == nil || errors.Is(err, errFound), err
 }
 
 // statesBy reads the objects one by one if there are at most few, and lists them otherwise.

@@ -30,6 +30,7 @@ const (
 	podTail = `}}`
 	// Words of the errors.
 	oneValue  = "the limit for one value"
+	oneText   = "the limit for the text of one object of YAML"
 	oneObject = "the limit for what is kept of one object"
 	memory    = "the limit for memory"
 	lift      = "--max-memory"
@@ -96,7 +97,7 @@ func TestBodies(t *testing.T) {
 	one := fmt.Sprintf(dying(""), 1)
 	tryAll(t, []bomb{
 		{name: "a body", args: stuck, write: inside(one+`},"spec":{"a":"`, "x", large(500*mib), `"}}`), objects: 1},
-		{name: "a body in YAML", args: stuck, write: inside("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\nspec:\n  a:\n", "  - bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n", large(200*mib), ""), want: oneValue},
+		{name: "a body in YAML", args: stuck, write: inside("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\nspec:\n  a:\n", "  - bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n", large(200*mib), ""), want: oneText},
 		{name: "many writers", long: true, args: stuck, write: inside(one+`,"managedFields":[{}`, `,{}`, 60*mib, `]}}`), objects: 1},
 		{name: "many conditions", long: true, args: stuck, write: inside(one+`},"status":{"conditions":[{}`, `,{}`, 60*mib, `]}}`), objects: 1},
 		{name: "a body in YAML with many entries", args: stuck, write: inside("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\nspec:\n  a:\n", "  - {}\n", 60*mib, ""), objects: 1},
