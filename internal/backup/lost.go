@@ -47,8 +47,9 @@ type Kept struct {
 	Objects int
 	// OfKinds is the number of existing objects that refer to one of Losses.Kinds.
 	OfKinds int
-	// Unknown is why existing dependents may be missing from the backup; nil if none is.
-	Unknown error
+	// Unknown is why existing dependents may be missing from the backup; nil if none is. Unread is
+	// the same for ServiceAccounts and ClusterRoles that controllers have changed.
+	Unknown, Unread error
 }
 
 // KeepLost makes a backup of losses from a record of the past, with Secrets if the head says so.
@@ -64,6 +65,7 @@ func KeepLost(ctx context.Context, record past.Source, dir string, head Head, l 
 	out := Kept{Path: w.Path()}
 	if err = k.keepAll(l); err == nil {
 		out.OfKinds, out.Unknown = k.keepLiving(l) // not fatal: the record forgets the rest within minutes
+		out.Unread = k.unread
 		out.Objects, err = len(k.kept), errors.Join(w.Seal(), ctx.Err())
 	}
 	return out, errors.Join(err, w.Close(head.Created))
@@ -153,6 +155,9 @@ type keeper struct {
 	owners []object.Ref
 	// earlier are the entries of the earlier backup.
 	earlier map[types.UID]*Entry
+	// rewritten are what controllers may have changed because an object was deleted.
+	rewritten rewrites
+	unread    error
 }
 
 func (k *keeper) keepAll(l Losses) error {
@@ -171,6 +176,9 @@ func (k *keeper) keepAll(l Losses) error {
 			return err
 		}
 	}
+	if err := k.keepRewritten(); err != nil {
+		return err
+	}
 	for _, uid := range slices.Sorted(maps.Keys(k.earlier)) {
 		if !k.kept[uid] {
 			if err := k.takeOver(l.Earlier, k.earlier[uid]); err != nil {
@@ -184,6 +192,7 @@ func (k *keeper) keepAll(l Losses) error {
 // keepWhole keeps all objects of a collection. It is an error if the record has forgotten them,
 // since even their names are unknown then.
 func (k *keeper) keepWhole(of past.Collection) error {
+	k.rewritten.revision = of.Revision
 	return k.record.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
 		if err := json.Unmarshal(raw, &id); err != nil {
@@ -201,6 +210,7 @@ func (k *keeper) add(ref object.Ref, action Action, raw []byte) error {
 	k.kept[ref.UID] = true
 	if action == Deleted {
 		k.owners = append(k.owners, ref)
+		k.noteRewrites(ref, raw)
 	}
 	_, err := k.writer.Add(ref, action, raw)
 	return err
@@ -283,6 +293,7 @@ func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]
 		seen++
 		if w, ok := wanted[id.Metadata.UID]; ok && !k.kept[id.Metadata.UID] {
 			missing--
+			k.rewritten.revision = of.Revision
 			if err := k.add(w.ref, w.action, raw); err != nil {
 				return err
 			}

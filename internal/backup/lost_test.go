@@ -222,3 +222,62 @@ func TestKeepLostFails(t *testing.T) {
 		}
 	}
 }
+
+// contents is a record that holds the same objects at every revision.
+type contents struct {
+	past.Source
+	objects map[string][]string // by kind
+	refused string
+}
+
+func (r *contents) Bodies(_ context.Context, of past.Collection, take func([]byte) error) error {
+	if of.Kind == r.refused {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "", errors.New("not for you"))
+	}
+	for _, text := range r.objects[of.Kind] {
+		if err := take([]byte(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestKeepRewritten: with a token, the ServiceAccount that named it is kept, and with a ClusterRole
+// those that aggregated it, as a backup of a run has them. What was deleted itself is kept once.
+func TestKeepRewritten(t *testing.T) {
+	r := &contents{objects: map[string][]string{
+		"Secret": {
+			`{"type":"kubernetes.io/service-account-token","metadata":{"namespace":"shop","name":"token","uid":"u-Secret-token","resourceVersion":"1"}}`,
+			`{"type":"Opaque","metadata":{"namespace":"shop","name":"other","uid":"u-Secret-other","resourceVersion":"1"}}`,
+		},
+		"ServiceAccount": {
+			`{"metadata":{"namespace":"shop","name":"ci","uid":"u-ci","resourceVersion":"2"},"secrets":[{"name":"token"}]}`,
+			`{"metadata":{"namespace":"shop","name":"of-other","uid":"u-of-other","resourceVersion":"2"},"secrets":[{"name":"other"}]}`,
+			`{"metadata":{"namespace":"shop","name":"none","uid":"u-none","resourceVersion":"2"}}`,
+		},
+		"ClusterRole": {
+			`{"metadata":{"name":"part","uid":"u-part","resourceVersion":"1","labels":{"to":"edit"}}}`,
+			`{"metadata":{"name":"edit","uid":"u-edit","resourceVersion":"3"},"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"to":"edit"}}]}}`,
+			`{"metadata":{"name":"view","uid":"u-view","resourceVersion":"3"},"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"to":"view"}}]}}`,
+		},
+	}}
+	role := object.ClusterRole.Ref("", "part")
+	role.UID = "u-part"
+	secrets := [2]object.Ref{object.Secret.Ref("shop", "token"), object.Secret.Ref("shop", "other")}
+	secrets[0].UID, secrets[1].UID = "u-Secret-token", "u-Secret-other"
+	losses := Losses{Account: accountOf(lossOf(secrets[0], 60, -1), lossOf(secrets[1], 60, -1), lossOf(role, 60, -1)), Which: []int{0, 1, 2}}
+	want := []string{
+		"ClusterRole/part 1 deleted", "Secret/token 1 deleted", "Secret/other 1 deleted", "ServiceAccount/ci 2 changed", "ClusterRole/edit 3 changed",
+	}
+	got := kept(t, r, losses)
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	r.refused = "ServiceAccount"
+	saved, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon, Secrets: true}, losses)
+	if err != nil || !apierrors.IsForbidden(saved.Unread) || saved.Objects != 4 {
+		t.Errorf("%+v, %v", saved, err)
+	}
+}

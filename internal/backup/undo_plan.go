@@ -262,9 +262,12 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 	return out
 }
 
-// describe fills in the stripped fields and the notes of a step.
+// describe fills in the changes, the stripped fields and the notes of a step.
 func describe(s *undo.Step, d *report.UndoStep) {
-	d.Stripped, d.Notes = s.Stripped, nil
+	d.Changes, d.Stripped, d.Notes = changesOf(s), nil, nil
+	for _, x := range s.Stripped {
+		d.Stripped = append(d.Stripped, x.Field)
+	}
 	for _, n := range s.Notes {
 		note := report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)}
 		if volume, ok := s.Volume(); ok && isOfVolume(n) {
@@ -282,6 +285,36 @@ func describe(s *undo.Step, d *report.UndoStep) {
 		}
 		d.Notes = append(d.Notes, note)
 	}
+}
+
+// changesOf returns what a step does not write as it was saved.
+func changesOf(s *undo.Step) []report.UndoChange {
+	var all []report.UndoChange
+	add := func(field string, why reason.Code, detail string) {
+		c := report.UndoChange{Field: field, Reason: string(why), Message: reason.UndoChange.Short(why)}
+		if detail != "" {
+			c.Message += ": " + detail
+		}
+		all = append(all, c)
+	}
+	for _, r := range s.References {
+		if r.Made || r.Was != "" {
+			add("metadata.ownerReferences", reason.OwnerHasNewUID, ownerOf(s.Object, r.OwnerReference).ShortName())
+		}
+	}
+	for _, x := range s.Stripped {
+		add(x.Field, x.Why, "")
+	}
+	for _, field := range s.Addresses() {
+		add(field, reason.AddressTried, "")
+	}
+	if len(s.Secrets) > 0 {
+		add("secrets", reason.SecretsAdded, strings.Join(s.Secrets, ", "))
+	}
+	if s.Verb == undo.Manage {
+		add("metadata.managedFields", reason.ManagersRestored, "")
+	}
+	return all
 }
 
 func isOfVolume(n reason.Code) bool {

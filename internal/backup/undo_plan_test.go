@@ -131,3 +131,21 @@ func TestPlanAsksLittle(t *testing.T) {
 		t.Errorf("-want +asked:\n%s", diff)
 	}
 }
+
+// TestChanges: the document lists what a step does not write as it was saved.
+func TestChanges(t *testing.T) {
+	owner := one("old.example.com/v1", "Thing", "owner")
+	below := one("v1", "ConfigMap", "below", to(owner))
+	_, client := testCluster(t)
+	doc := planned(t, client, backup(t, map[*object.Object]Action{owner: Deleted, below: Deleted})).Document()
+	var got []string
+	for _, s := range doc.Steps {
+		for _, c := range s.Changes {
+			got = append(got, s.Verb+" "+s.Object.Name+" "+c.Field+" "+c.Reason+" "+c.Message)
+		}
+	}
+	want := []string{"Restore below metadata.ownerReferences OwnerHasNewUID the owner has a new uid: thing.old.example.com/owner"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -229,6 +229,9 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 	case saved.Unknown != nil:
 		fmt.Fprintf(k.streams.ErrOut, "warning: what still refers to what is restored may keep the old uid, and then the garbage collector deletes it: %s\n", render.Escape(saved.Unknown.Error()))
 	}
+	if saved.Unread != nil {
+		fmt.Fprintf(k.streams.ErrOut, "warning: whether a ServiceAccount or an aggregated ClusterRole was changed by what was deleted is unknown: %s\n", render.Escape(saved.Unread.Error()))
+	}
 	return saved, nil
 }
 

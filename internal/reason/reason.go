@@ -53,7 +53,7 @@ type Family struct {
 // Families returns all families, in the order of docs/reasons.md.
 func Families() []*Family {
 	return []*Family{
-		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoNote,
+		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoChange, UndoNote,
 		Gap, Proof, Check, Stuck, Doctor, Verdict, Release, Lost,
 	}
 }

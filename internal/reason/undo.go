@@ -107,6 +107,43 @@ const (
 	OwnerMadeAgain Code = "OwnerMadeAgain"
 )
 
+// Reasons of an undo to write a field otherwise than it was saved.
+const (
+	OwnerHasNewUID    Code = "OwnerHasNewUID"
+	NodeChosenAgain   Code = "NodeChosenAgain"
+	RefusedAtCreation Code = "RefusedAtCreation"
+	BoundAgain        Code = "BoundAgain"
+	ClaimHasNewUID    Code = "ClaimHasNewUID"
+	AccountUIDSet     Code = "AccountUIDSet"
+	UIDGenerated      Code = "UIDGenerated"
+	OfEarlierDeletion Code = "OfEarlierDeletion"
+	AddressTried      Code = "AddressTried"
+	ManagersRestored  Code = "ManagersRestored"
+)
+
+// UndoChange has the reasons of an undo to write a field otherwise than it was saved.
+var UndoChange = &Family{
+	Title: "Reasons of an undo to change a field",
+	Found: "in `changes` of the steps of an undo",
+	Meanings: []Meaning{
+		{Code: OwnerHasNewUID, Short: "the owner has a new uid"},
+		{Code: NodeChosenAgain, Short: "left out: the scheduler chooses a node again"},
+		{Code: RefusedAtCreation, Short: "left out: the server refuses it for a new object"},
+		{Code: BoundAgain, Short: "left out: the volume is bound again"},
+		{Code: ClaimHasNewUID, Short: "left out: the PVC has a new uid; the volume stays reserved for its name"},
+		{Code: AccountUIDSet, Short: "left out: the tokens controller writes the uid of the ServiceAccount"},
+		{Code: TokenDropped, Short: "the token is generated again"},
+		{Code: UIDGenerated, Short: "left out: the server generates it from the new uid"},
+		{Code: OfEarlierDeletion, Short: "left out: it belonged to the earlier deletion"},
+		{Code: AddressTried, Short: "kept if it is free; otherwise the Service gets a new one"},
+		{Code: AddressesDropped, Short: "its addresses or node ports are in use by now: the Service gets new ones"},
+		{Code: StatusComputed, Short: "its status is not restored: controllers set it again"},
+		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
+		{Code: SecretsAdded, Short: "the names that it lost are added to its secrets"},
+		{Code: ManagersRestored, Short: "the saved ones replace those of kubectl-gc"},
+	},
+}
+
 // UndoNote has the notes on the steps of an undo.
 var UndoNote = &Family{
 	Title: "Notes of an undo",

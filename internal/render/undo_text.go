@@ -55,6 +55,12 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.table(rows.first(manyRunRows, s))
 	}
+	if rows := changeTable(s, u); s.Wide && len(rows.rows) > 0 {
+		w.line()
+		w.prose("Not written as it was saved:", 2)
+		w.line()
+		w.table(rows)
+	}
 	if u.Later != nil && u.State == "" {
 		w.laterUndo(u)
 	}
@@ -276,6 +282,18 @@ func droppedTable(s Style, u *report.Undo) *table {
 	}
 	for i := range u.Skipped {
 		add(u.Skipped[i].Object, u.Skipped[i].Dropped)
+	}
+	return t
+}
+
+// changeTable has the fields that are not written as they were saved.
+func changeTable(s Style, u *report.Undo) *table {
+	t := &table{headers: []string{"N", "OBJECT", "FIELD", "WHY"}}
+	for i := range u.Steps {
+		x := &u.Steps[i]
+		for _, c := range x.Changes {
+			t.add("", strconv.Itoa(x.N), s.name(x.Object), s.text(c.Field), s.text(c.Message))
+		}
 	}
 	return t
 }

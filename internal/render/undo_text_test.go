@@ -21,7 +21,7 @@ func undone(evil string) *report.Undo {
 		Summary: report.UndoSummary{Planned: 2, Made: 1, Failed: 1, Skipped: 1, Dropped: 1},
 		Steps: []report.UndoStep{
 			{N: 1, Verb: "Create", Object: web, State: report.StepMade, UID: "11", Notes: []report.UndoNote{{Reason: "X", Message: "something to know" + evil}}},
-			{N: 2, Verb: "Create", Object: set, State: report.StepRefused, Message: "forbidden" + evil, References: []object.Ref{web},
+			{N: 2, Verb: "Create", Object: set, State: report.StepRefused, Message: "forbidden" + evil, Changes: []report.UndoChange{{Field: "f" + evil, Message: "m" + evil}}, References: []object.Ref{web},
 				Dropped: []report.DroppedReference{{Owner: gone, Reason: "OwnerGone", Message: "the owner is gone" + evil}}},
 		},
 		Skipped: []report.UndoSkip{{Object: gone, Reason: "NotSaved", Message: "its content was not kept" + evil}},
@@ -57,8 +57,19 @@ Journal: /b/undo/1
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	b.Reset()
-	if err := render.UndoText(&b, render.Style{Wide: true}, undone("")); err != nil || !strings.Contains(b.String(), "made with uid 11\n") {
+	u := undone("")
+	u.Steps[1].Changes = []report.UndoChange{{Field: "metadata.ownerReferences", Reason: "OwnerHasNewUID", Message: "the owner has a new uid: deploy/web"}}
+	if err := render.UndoText(&b, render.Style{Wide: true}, u); err != nil || !strings.Contains(b.String(), "made with uid 11\n") {
 		t.Errorf("wide: %v\n%s", err, b.String())
+	}
+	const changes = `
+Not written as it was saved:
+
+N   OBJECT     FIELD                      WHY
+2   rs/web-1   metadata.ownerReferences   the owner has a new uid: deploy/web
+`
+	if !strings.Contains(b.String(), changes) {
+		t.Errorf("wide:\n%s", b.String())
 	}
 }
 

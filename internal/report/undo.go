@@ -151,9 +151,13 @@ type UndoStep struct {
 	// References are the restored owner references, as they were.
 	References []object.Ref       `json:"references,omitempty"`
 	Dropped    []DroppedReference `json:"dropped,omitempty"`
-	// Stripped are fields that are left out. Notes are what the user should know.
-	Stripped []string   `json:"stripped,omitempty"`
-	Notes    []UndoNote `json:"notes,omitempty"`
+	// Changes are the fields that are not written as they were saved, and why. Not listed is what
+	// every new object has: a new uid, resourceVersion, generation and creation time, no deletion
+	// time, and an annotation with the old uid. Stripped are those that are left out. Notes are what
+	// the user should know.
+	Changes  []UndoChange `json:"changes,omitempty"`
+	Stripped []string     `json:"stripped,omitempty"`
+	Notes    []UndoNote   `json:"notes,omitempty"`
 	// Differences are the fields that are overwritten. For StepDiffers they are the fields that are
 	// not as saved.
 	Differences []FieldDifference `json:"differences,omitempty"`
@@ -177,6 +181,15 @@ type FieldDifference struct {
 // DroppedReference is a reference that is not restored, and why.
 type DroppedReference struct {
 	Owner object.Ref `json:"owner"`
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// UndoChange is a field that an undo does not write as it was saved.
+type UndoChange struct {
+	// Field is the path of the field, such as spec.nodeName.
+	Field string `json:"field"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`

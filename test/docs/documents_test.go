@@ -269,7 +269,7 @@ func TestRunAndUndo(t *testing.T) {
 	} {
 		documents = append(documents, &report.Undo{
 			Header: report.HeaderOf("Undo"), Source: source, Bundle: "b", Journal: "j", SameCluster: report.ProofClusterUID, Digest: digest, State: report.Complete, Message: "m",
-			Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: ref, UID: "v", References: []object.Ref{ref}, Stripped: []string{"s"}, State: state, Message: "m"}},
+			Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: ref, UID: "v", References: []object.Ref{ref}, Changes: []report.UndoChange{{Field: "f", Reason: "R", Message: "m"}}, Stripped: []string{"s"}, State: state, Message: "m"}},
 			Skipped: []report.UndoSkip{},
 		})
 	}

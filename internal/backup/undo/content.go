@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -190,35 +192,39 @@ func (n *node) strip(p *planning) {
 func (n *node) stripKind() {
 	switch {
 	case n.Object.Is(object.Pod):
-		n.drop("spec", "nodeName")            // the scheduler assigns one; the old node may be gone
-		n.drop("spec", "ephemeralContainers") // refused at creation
+		n.drop(reason.NodeChosenAgain, "spec", "nodeName") // the old node may be gone
+		n.drop(reason.RefusedAtCreation, "spec", "ephemeralContainers")
 	case n.Object.Is(object.PVC):
 		for _, a := range bindingMarks {
-			n.drop("metadata", "annotations", a)
+			n.drop(reason.BoundAgain, "metadata", "annotations", a)
 		}
 	case n.Object.Is(object.PV):
 		// The volume stays reserved for the claim of that name, whatever its UID.
-		n.drop("spec", "claimRef", "uid")
-		n.drop("spec", "claimRef", "resourceVersion")
-		n.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
+		n.drop(reason.ClaimHasNewUID, "spec", "claimRef", "uid")
+		n.drop(reason.ClaimHasNewUID, "spec", "claimRef", "resourceVersion")
+		n.drop(reason.BoundAgain, "metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
 	case n.Object.Is(object.Job):
 		n.stripJob()
 	case isToken(n):
 		// With the UID of another ServiceAccount, the Secret would be deleted.
-		n.drop("metadata", "annotations", "kubernetes.io/service-account.uid")
-		if n.drop("data", "token") {
+		n.drop(reason.AccountUIDSet, "metadata", "annotations", "kubernetes.io/service-account.uid")
+		if n.drop(reason.TokenDropped, "data", "token") {
 			n.step.Notes = append(n.step.Notes, reason.TokenDropped)
 		}
 	}
 }
 
-// drop removes a field and records it as stripped.
-func (n *node) drop(path ...string) bool {
+// drop removes a field and records why.
+func (n *node) drop(why reason.Code, path ...string) bool {
 	if !remove(n.content, path...) {
 		return false
 	}
-	n.step.Stripped = append(n.step.Stripped, strings.Join(path, "."))
+	n.stripped(strings.Join(path, "."), why)
 	return true
+}
+
+func (n *node) stripped(field string, why reason.Code) {
+	n.step.Stripped = append(n.step.Stripped, Stripped{field, why})
 }
 
 // stripFinalizers removes those of the garbage collector. They belonged to the earlier deletion and
@@ -236,7 +242,7 @@ func (n *node) stripFinalizers() {
 	default:
 		metadata["finalizers"] = kept
 	}
-	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the garbage collector")
+	n.stripped("metadata.finalizers of the garbage collector", reason.OfEarlierDeletion)
 }
 
 // addresses are the fields of a Service with allocated addresses, as named in a server's refusal.
@@ -265,17 +271,34 @@ func (s *Step) DropAddresses(refused []string) bool {
 	return true
 }
 
+// Addresses returns the fields of a new Service with addresses and ports that are written, and that
+// another Service may have by then.
+func (s *Step) Addresses() []string {
+	if s.Verb != Create || !s.Object.Is(object.Service) {
+		return nil
+	}
+	n := node{Saved: Saved{Object: s.Object}, content: runtime.DeepCopyJSON(s.content)}
+	for _, field := range addresses {
+		n.dropAddress(field)
+	}
+	var fields []string
+	for _, x := range n.step.Stripped {
+		fields = append(fields, x.Field)
+	}
+	return fields
+}
+
 // dropAddress removes one of the fields in addresses. The clusterIP None of a headless Service is
 // not an address and stays.
 func (n *node) dropAddress(field string) {
 	switch field {
 	case "spec.clusterIP":
 		if textAt(n.content, "spec", "clusterIP") != "None" {
-			n.drop("spec", "clusterIP")
-			n.drop("spec", "clusterIPs")
+			n.drop(reason.AddressesDropped, "spec", "clusterIP")
+			n.drop(reason.AddressesDropped, "spec", "clusterIPs")
 		}
 	case "spec.healthCheckNodePort":
-		n.drop("spec", "healthCheckNodePort")
+		n.drop(reason.AddressesDropped, "spec", "healthCheckNodePort")
 	case "spec.ports":
 		ports, _ := at(n.content, "spec", "ports").([]any)
 		had := false
@@ -285,7 +308,7 @@ func (n *node) dropAddress(field string) {
 			}
 		}
 		if had {
-			n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
+			n.stripped("spec.ports.nodePort", reason.AddressesDropped)
 		}
 	}
 }
@@ -330,10 +353,10 @@ func (n *node) stripJob() {
 	if manual, _ := at(n.content, "spec", "manualSelector").(bool); manual {
 		return
 	}
-	n.drop("spec", "selector")
+	n.drop(reason.UIDGenerated, "spec", "selector")
 	for _, label := range []string{"controller-uid", "batch.kubernetes.io/controller-uid"} {
-		n.drop("metadata", "labels", label)
-		n.drop("spec", "template", "metadata", "labels", label)
+		n.drop(reason.UIDGenerated, "metadata", "labels", label)
+		n.drop(reason.UIDGenerated, "spec", "template", "metadata", "labels", label)
 	}
 }
 

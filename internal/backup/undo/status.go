@@ -35,10 +35,10 @@ func (n *node) stripStatus(p *planning) {
 	case !BuiltIn(n.Object.Group()):
 		n.status = status
 	case n.Object.Is(object.Job):
-		n.step.Stripped = append(n.step.Stripped, "status")
+		n.stripped("status", reason.StartsOver)
 		n.step.Notes = append(n.step.Notes, reason.StartsOver)
 	default:
-		n.step.Stripped = append(n.step.Stripped, "status")
+		n.stripped("status", reason.StatusComputed)
 		n.step.Notes = append(n.step.Notes, reason.StatusComputed)
 	}
 }

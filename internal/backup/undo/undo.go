@@ -98,7 +98,7 @@ type Step struct {
 	References []Reference
 	Dropped    []Dropped
 	// Stripped are removed fields, in addition to those removed from every object.
-	Stripped []string
+	Stripped []Stripped
 	Notes    []reason.Code
 	// Differences are the fields that Overwrite changes.
 	Differences []Difference
@@ -125,6 +125,13 @@ type Reference struct {
 	Made bool
 	// Was is the former UID of the reference, if it pointed to an earlier owner of that name.
 	Was types.UID
+}
+
+// Stripped is a field that is not written as it was saved.
+type Stripped struct {
+	// Field is its path: spec.nodeName.
+	Field string
+	Why   reason.Code
 }
 
 // Dropped is an owner reference that is not written.

@@ -129,7 +129,7 @@ func lines(p *Plan) []string {
 				line += "(new)"
 			}
 		}
-		all = append(all, line+droppedText(s.Dropped)+joined(" -", s.Stripped)+joined(" !", s.Notes))
+		all = append(all, line+droppedText(s.Dropped)+joined(" -", fieldsOf(s.Stripped))+joined(" !", s.Notes))
 	}
 	for _, s := range p.Skipped {
 		all = append(all, fmt.Sprintf("%s %s %s", s.Reason, s.Object, s.Live)+droppedText(s.Dropped))
