@@ -176,14 +176,20 @@ func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	if info.EmulationMajor != "" && info.EmulationMinor != "" {
 		id.Emulated = info.EmulationMajor + "." + info.EmulationMinor
 	}
+	id.ClusterUID, err = c.clusterUID(ctx)
+	return id, err
+}
+
+// clusterUID returns the uid of the namespace kube-system; empty if it may not be read.
+func (c *Client) clusterUID(ctx context.Context) (types.UID, error) {
 	ns, err := c.read(ctx, namespaces, object.Namespace.Ref("", "kube-system"))
 	switch {
 	case err == nil:
-		id.ClusterUID = ns.UID
+		return ns.UID, nil
 	case !refused(err):
-		return id, fmt.Errorf("namespace kube-system: %w", err)
+		return "", fmt.Errorf("namespace kube-system: %w", err)
 	}
-	return id, nil
+	return "", nil
 }
 
 // namespaces is the resource that is needed before discovery.

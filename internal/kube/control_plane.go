@@ -2,9 +2,7 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -38,7 +36,7 @@ func (c *Client) Lease(ctx context.Context, namespace, name string) (Lease, erro
 		namespace: namespace, name: name,
 	}
 	var l coordination.Lease
-	at, err := c.readWhole(ctx, request{
+	at, err := c.exchangeDated(ctx, request{
 		verb: http.MethodGet, path: []string{"apis", coordination.GroupName, "v1", "namespaces", namespace, "leases", name},
 		accept: jsonType, about: about,
 	}, &l)
@@ -61,26 +59,6 @@ func (c *Client) Lease(ctx context.Context, namespace, name string) (Lease, erro
 	return got, nil
 }
 
-// readWhole is like exchange, and also returns the server's time of the response.
-func (c *Client) readWhole(ctx context.Context, r request, into any) (time.Time, error) {
-	a, err := c.send(ctx, r)
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer func() { _ = a.body.Close() }()
-	if a.media != jsonType {
-		return time.Time{}, &UnexpectedAnswerError{About: r.about.String(), What: "its type is " + quote(a.media)}
-	}
-	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%s: the answer broke off: %w", r.about, err)
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return time.Time{}, &UnexpectedAnswerError{About: r.about.String(), What: err.Error()}
-	}
-	return a.date, nil
-}
-
 // CommandLine is the command of a container with all arguments.
 type CommandLine struct {
 	Pod  object.Ref
@@ -96,7 +74,7 @@ const mostPods = "50"
 func (c *Client) CommandLines(ctx context.Context, namespace, labels string) ([]CommandLine, error) {
 	about := subject{resource: object.Pod.Resource(), namespace: namespace}
 	var list corev1.PodList
-	_, err := c.readWhole(ctx, request{
+	err := c.exchange(ctx, request{
 		verb: http.MethodGet, path: []string{"api", "v1", "namespaces", namespace, "pods"},
 		query:  url.Values{"labelSelector": {labels}, "limit": {mostPods}},
 		accept: jsonType, about: about,

@@ -377,12 +377,7 @@ func compareRecords(a, b *health.Record) int { return object.Compare(a.Ref(), b.
 
 // everyScene lists the parts that any question may need, except those that show controllers.
 func everyScene() []scene {
-	scenes := append(admission(), usages()...)
-	for _, p := range []health.Part{
-		health.APIServices, health.Leases, health.Namespaces, health.Definitions, health.Nodes, health.Attachments,
-		health.Budgets,
-	} {
-		scenes = append(scenes, scene{part: p})
-	}
-	return scenes
+	return slices.Concat(admission(), usages(), scenesOf(
+		health.APIServices, health.Leases, health.Namespaces, health.Definitions, health.Nodes, health.Attachments, health.Budgets,
+	))
 }

@@ -11,27 +11,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
+// scenesOf returns scenes of parts, in all namespaces.
+func scenesOf(parts ...health.Part) []scene {
+	scenes := make([]scene, len(parts))
+	for i, p := range parts {
+		scenes[i].part = p
+	}
+	return scenes
+}
+
 // scenes returns the parts that matter for what the objects wait for.
 func (w *witness) scenes() []scene {
-	all := func(parts ...health.Part) []scene {
-		var scenes []scene
-		for _, p := range parts {
-			scenes = append(scenes, scene{part: p})
-		}
-		return scenes
-	}
-	scenes := append(admission(), all(health.APIServices, health.Leases, health.Namespaces)...)
+	scenes := append(admission(), scenesOf(health.APIServices, health.Leases, health.Namespaces)...)
 	if w.any(mayBeConverted) {
-		scenes = append(scenes, all(health.Definitions)...)
+		scenes = append(scenes, scene{part: health.Definitions})
 	}
 	if w.any(func(o *object.Object) bool { return o.Is(object.Pod) }) {
-		scenes = append(scenes, all(health.Nodes)...)
+		scenes = append(scenes, scene{part: health.Nodes})
 	}
 	if w.any(usesVolumes) {
-		scenes = append(scenes, all(health.Attachments)...)
+		scenes = append(scenes, scene{part: health.Attachments})
 	}
 	if w.any(mayBeDrained) {
-		scenes = append(scenes, all(health.Budgets)...)
+		scenes = append(scenes, scene{part: health.Budgets})
 	}
 	scenes = append(scenes, w.consumers()...)
 	if w.used {
@@ -45,7 +47,7 @@ func (w *witness) scenes() []scene {
 
 // admission returns the parts that can refuse a request.
 func admission() []scene {
-	return []scene{{part: health.ValidatingWebhooks}, {part: health.MutatingWebhooks}, {part: health.Policies}, {part: health.PolicyBindings}}
+	return scenesOf(health.ValidatingWebhooks, health.MutatingWebhooks, health.Policies, health.PolicyBindings)
 }
 
 // consumers returns the parts with objects that may use one that a finalizer protects.
@@ -62,19 +64,15 @@ func (w *witness) consumers() []scene {
 
 // usages returns the parts with Crossplane's Usages.
 func usages() []scene {
-	return []scene{{part: health.LegacyUsages}, {part: health.Usages}, {part: health.ClusterUsages}}
+	return scenesOf(health.LegacyUsages, health.Usages, health.ClusterUsages)
 }
 
 // controllers returns the parts that show controllers, without leases.
 func controllers() []scene {
-	var scenes []scene
-	for _, p := range []health.Part{
+	return scenesOf(
 		health.Pods, health.Deployments, health.StatefulSets, health.DaemonSets,
 		health.Roles, health.RoleBindings, health.ClusterRoles, health.ClusterBindings,
-	} {
-		scenes = append(scenes, scene{part: p})
-	}
-	return scenes
+	)
 }
 
 // waitsForSomebody reports whether an object waits for a controller, and not only for a kubelet,

@@ -19,9 +19,6 @@ import (
 type FollowOptions struct {
 	// Wants selects among the kinds that a collector watches; nil selects all.
 	Wants func(object.Resource) bool
-	// Namespace limits namespaced kinds to one namespace; empty means all. Cluster-scoped kinds are
-	// always followed.
-	Namespace string
 	// SyncPeriod is the interval of discovery; 0 means 30 seconds, as upstream.
 	SyncPeriod time.Duration
 	// State is called for every change of a kind's state, concurrently and after the events that

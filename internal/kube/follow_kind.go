@@ -39,15 +39,11 @@ type known struct{ namespace, name, version string }
 // newFollower returns the follower of a kind. handed are objects that were sent before the kind was
 // dropped. They are sent again, because receivers forget the objects of a dropped kind.
 func newFollower(f *following, r object.Resource, handed map[types.UID]known) *follower {
-	at := Place{Resource: r}
-	if r.Namespaced {
-		at.Namespace = f.options.Namespace
-	}
 	before := make(map[types.UID]known, len(handed))
 	for uid, k := range handed {
 		before[uid] = known{namespace: k.namespace, name: k.name}
 	}
-	return &follower{f: f, at: at, known: before, reader: newFrameReader(r)}
+	return &follower{f: f, at: Place{Resource: r}, known: before, reader: newFrameReader(r)}
 }
 
 // tolerated is how many consecutive watches may fail before the kind is Broken. A forbidden watch

@@ -129,22 +129,31 @@ type refusal struct{ error }
 func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, limit int64) (Listed, error) {
 	rd := newListReader(at, to)
 	rd.whole = rd.whole && !by.Metadata
-	var got Listed
+	accept := acceptList
+	if rd.whole {
+		accept = acceptWhole(at.Resource)
+	}
+	version, taken, err := c.pages(ctx, at, by, limit, accept, rd)
+	return Listed{ResourceVersion: version, Objects: rd.objects, Taken: taken}, err
+}
+
+// pages reads all pages of a list. It returns the list's resourceVersion and the server's time of
+// the first response.
+func (c *Client) pages(ctx context.Context, at Place, by Selection, limit int64, accept string, rd pageReader) (version string, first time.Time, err error) {
 	token := ""
 	for {
-		page, taken, err := c.page(ctx, listRequest(at, by, limit, token, rd.whole), rd)
+		page, taken, err := c.page(ctx, listRequest(at, by, limit, token, accept), rd)
 		if err != nil {
-			return got, err
+			return "", first, err
 		}
-		if got.Taken.IsZero() {
-			got.Taken = taken
+		if first.IsZero() {
+			first = taken
 		}
-		got.Objects, got.ResourceVersion = rd.objects, page.resourceVersion
 		switch page.more {
 		case "":
-			return got, nil
+			return page.resourceVersion, first, nil
 		case token:
-			return got, &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
+			return "", first, &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
 		}
 		token = page.more
 	}
@@ -188,7 +197,7 @@ func (c *Client) page(ctx context.Context, r request, rd pageReader) (listMeta, 
 	return page, time.Time{}, err
 }
 
-func listRequest(at Place, by Selection, limit int64, token string, whole bool) request {
+func listRequest(at Place, by Selection, limit int64, token, accept string) request {
 	q := url.Values{}
 	for key, value := range map[string]string{"labelSelector": by.Labels, "fieldSelector": by.Fields, "continue": token} {
 		if value != "" {
@@ -202,11 +211,7 @@ func listRequest(at Place, by Selection, limit int64, token string, whole bool) 
 		q.Set("resourceVersion", strconv.FormatUint(by.Revision, 10))
 		q.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 	}
-	r := request{verb: http.MethodGet, path: at.path(), query: q, accept: acceptList, about: at.subject()}
-	if whole {
-		r.accept = acceptWhole(at.Resource)
-	}
-	return r
+	return request{verb: http.MethodGet, path: at.path(), query: q, accept: accept, about: at.subject()}
 }
 
 // acceptWhole returns the media types for whole objects of a kind with facts.

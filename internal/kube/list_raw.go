@@ -32,26 +32,7 @@ func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take fu
 	if limit == 0 {
 		limit = pageSize
 	}
-	rd := &bodyReader{at: at, take: take}
-	token := ""
-	for {
-		r := listRequest(at, by, limit, token, true)
-		r.accept = jsonType // also for pods
-		page, taken, err := c.page(ctx, r, rd)
-		if err != nil {
-			return "", date, err
-		}
-		if date.IsZero() {
-			date = taken
-		}
-		switch page.more {
-		case "":
-			return page.resourceVersion, date, nil
-		case token:
-			return "", date, &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
-		}
-		token = page.more
-	}
+	return c.pages(ctx, at, by, limit, jsonType, &bodyReader{at: at, take: take})
 }
 
 // bodyReader reads the pages of a list of whole objects.
@@ -176,7 +157,7 @@ func expect(d *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// early turns io.EOF into io.ErrUnexpectedEOF.
+// early turns io.EOF within a message into io.ErrUnexpectedEOF.
 func early(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -213,7 +213,7 @@ func (rd *pastReader) stateAt(ctx context.Context, at Place, ref object.Ref, rev
 func (c *Client) shownAt(ctx context.Context, at Place, revision uint64) (uint64, error) {
 	rd := newListReader(at, Listing{})
 	rd.whole = false
-	page, _, err := c.page(ctx, listRequest(at, Selection{Revision: revision}, 1, "", rd.whole), rd)
+	page, _, err := c.page(ctx, listRequest(at, Selection{Revision: revision}, 1, "", acceptList), rd)
 	if err != nil {
 		return 0, err
 	}

@@ -133,9 +133,7 @@ func (c *Client) printPages(ctx context.Context, at Place, found map[types.UID]o
 	token := ""
 	for range mostPages {
 		var t table
-		r := listRequest(at, Selection{}, pageSize, token, false)
-		r.accept = acceptTable
-		if c.exchange(ctx, r, &t) != nil || !t.read(found) || t.Metadata.Continue == "" {
+		if c.exchange(ctx, listRequest(at, Selection{}, pageSize, token, acceptTable), &t) != nil || !t.read(found) || t.Metadata.Continue == "" {
 			return
 		}
 		token = t.Metadata.Continue
@@ -267,8 +265,7 @@ func (c *Client) printRows(ctx context.Context, l seenList, found map[types.UID]
 	limit := pageSize // enough to see whether the table is useful
 	for done := 0; done < mostRows; limit = mostRows - done {
 		var t table
-		r := listRequest(l.Place, Selection{Revision: l.revision}, int64(limit), token, false)
-		r.accept = acceptTable
+		r := listRequest(l.Place, Selection{Revision: l.revision}, int64(limit), token, acceptTable)
 		r.query.Set("includeObject", "None")
 		if c.exchange(ctx, r, &t) != nil || t.Metadata.ResourceVersion != strconv.FormatUint(l.revision, 10) || !t.identify(rest) {
 			return false

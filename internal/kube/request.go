@@ -259,22 +259,28 @@ const smallBody = 16 << 20
 
 // exchange sends a request and decodes the response, which must be JSON.
 func (c *Client) exchange(ctx context.Context, r request, into any) error {
+	_, err := c.exchangeDated(ctx, r, into)
+	return err
+}
+
+// exchangeDated is like exchange, and also returns the server's time of the response.
+func (c *Client) exchangeDated(ctx context.Context, r request, into any) (time.Time, error) {
 	a, err := c.send(ctx, r)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	defer func() { _ = a.body.Close() }()
 	if a.media != jsonType {
-		return &UnexpectedAnswerError{About: r.about.String(), What: "its type is " + quote(a.media)}
+		return time.Time{}, &UnexpectedAnswerError{About: r.about.String(), What: "its type is " + quote(a.media)}
 	}
 	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
 	if err != nil {
-		return fmt.Errorf("the answer broke off: %w", err)
+		return time.Time{}, fmt.Errorf("%s: the answer broke off: %w", r.about, err)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return &UnexpectedAnswerError{About: r.about.String(), What: err.Error()}
+		return time.Time{}, &UnexpectedAnswerError{About: r.about.String(), What: err.Error()}
 	}
-	return nil
+	return a.date, nil
 }
 
 // warnings passes on the warnings of the server, each text once.

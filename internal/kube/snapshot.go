@@ -88,6 +88,7 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 	}
 	objects := append(make([]*object.Object, 0, n), g.named...)
 	revisions := map[string]uint64{}
+	var taken time.Time // of the first list
 	for i := range g.results {
 		got := &g.results[i]
 		gr := places[i].Resource.GroupResource()
@@ -103,15 +104,15 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 			revisions[places[i].about()] = revision
 		}
 		objects = append(objects, got.objects...)
-		if t := got.listed.Taken; !t.IsZero() && (source.at.IsZero() || t.Before(source.at)) {
-			source.at = t
+		if t := got.listed.Taken; !t.IsZero() && (taken.IsZero() || t.Before(taken)) {
+			taken = t
 		}
 		got.objects = nil
 	}
-	if !source.at.IsZero() {
-		source.TakenAt = source.at.UTC().Format(time.RFC3339)
+	if !taken.IsZero() {
+		source.TakenAt = taken.UTC().Format(time.RFC3339)
 	}
-	snap, err := snapshot.Listed(objects, d.Resources, d.Missing, coverage, source.Source)
+	snap, err := snapshot.Listed(objects, d.Resources, d.Missing, coverage, source)
 	if err == nil {
 		c.seen.Store(&seen{in: weak.Make(snap), revisions: revisions})
 	}
@@ -129,26 +130,14 @@ func comparePlaces(a, b Place) int {
 	)
 }
 
-type sourceAt struct {
-	snapshot.Source
-	at time.Time
-}
-
 // source reads the identity of the server.
-func (c *Client) source(ctx context.Context) (sourceAt, error) {
-	s := sourceAt{Source: snapshot.Source{Server: c.base.String(), Context: c.context}}
-	var err error
+func (c *Client) source(ctx context.Context) (s snapshot.Source, err error) {
+	s.Server, s.Context = c.base.String(), c.context
 	if s.KubernetesVersion, err = c.version(ctx); err != nil && !refused(err) {
 		return s, fmt.Errorf("the server's version: %w", err)
 	}
-	ns, err := c.read(ctx, namespaces, object.Namespace.Ref("", "kube-system"))
-	switch {
-	case err == nil:
-		s.ClusterUID = ns.UID
-	case !refused(err):
-		return s, fmt.Errorf("namespace kube-system: %w", err)
-	}
-	return s, nil
+	s.ClusterUID, err = c.clusterUID(ctx)
+	return s, err
 }
 
 func reasonOf(err error) reason.Code {

@@ -172,17 +172,9 @@ func (f *frames) message() (frame, error) {
 	}
 	text := f.rd.buf[:n]
 	if _, err := io.ReadFull(f.body, text); err != nil {
-		return frame{}, broken(err)
+		return frame{}, early(err)
 	}
 	return f.rd.event(text)
-}
-
-// broken turns io.EOF in a frame into io.ErrUnexpectedEOF.
-func broken(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // event decodes a WatchEvent.

@@ -115,8 +115,8 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 		k = d.newKind(e.Kind)
 	}
 	if k.whole {
-		if !d.fits(e.Raw) {
-			return nil, fmt.Errorf("%w: decoding it could take more than %s", manifest.ErrLimit, manifest.Size(int64(d.h.Limits.ParsedBytes)))
+		if err := d.checkSize(e.Raw); err != nil {
+			return nil, err
 		}
 		text, err := textOf(e)
 		if err != nil {
@@ -133,7 +133,7 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 	if d.h.Raw == nil || d.h.Wants != nil && d.h.Wants(o) == nil {
 		return o, nil
 	}
-	if !d.fits(e.Raw) {
+	if d.checkSize(e.Raw) != nil {
 		return o, d.h.Raw(o, nil)
 	}
 	text, err := textOf(e)
@@ -146,10 +146,13 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 // fieldBytes is the approximate decoded size of a field that is a message, even of two bytes.
 const fieldBytes = 2 << 10
 
-// fits reports whether the decoded form of a message stays within the limit.
-func (d *Decoder) fits(raw []byte) bool {
+// checkSize returns an error if the decoded form of a message may exceed the limit.
+func (d *Decoder) checkSize(raw []byte) error {
 	most := d.h.Limits.ParsedBytes / fieldBytes
-	return len(raw)/2 <= most || manifest.CountFields(raw, most) <= most
+	if len(raw)/2 <= most || manifest.CountFields(raw, most) <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: decoding it could take more than %s", manifest.ErrLimit, manifest.Size(int64(d.h.Limits.ParsedBytes)))
 }
 
 func (d *Decoder) newKind(name manifest.Kind) *kindDecoder {
@@ -218,8 +221,8 @@ func (d *Decoder) typedText(value []byte, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !d.fits(e.Raw) {
-		return nil, fmt.Errorf("%w: decoding it could take more than %s", manifest.ErrLimit, manifest.Size(int64(d.h.Limits.ParsedBytes)))
+	if err := d.checkSize(e.Raw); err != nil {
+		return nil, err
 	}
 	o, err := typed(e)
 	if err != nil {
@@ -296,27 +299,21 @@ func versioned(text []byte, version string) ([]byte, error) {
 // RenewTime returns the last renewal of a Lease in seconds since 1970; 0 for none, and for a Lease
 // that is not protobuf. An etcd file has no clock, but regularly renewed objects tell the time.
 func RenewTime(value []byte) (int64, error) {
-	var seconds uint64
 	e, err := manifest.Open(value)
 	if err != nil {
 		return 0, nil //nolint:nilerr // it says nothing
 	}
 	// The numbers are those of coordination/v1 generated.proto: spec and its renewTime.
-	err = manifest.Each(e.Raw, func(tag uint64, spec []byte, _ uint64) error {
-		if tag != manifest.BytesTag(2) {
-			return nil
+	at, err := fieldAt(e.Raw, manifest.BytesTag(2), manifest.BytesTag(4))
+	if err != nil {
+		return 0, err
+	}
+	var seconds uint64
+	err = manifest.Each(at, func(tag uint64, _ []byte, number uint64) error {
+		if tag == manifest.VarintTag(1) {
+			seconds = number
 		}
-		return manifest.Each(spec, func(tag uint64, at []byte, _ uint64) error {
-			if tag != manifest.BytesTag(4) {
-				return nil
-			}
-			return manifest.Each(at, func(tag uint64, _ []byte, number uint64) error {
-				if tag == manifest.VarintTag(1) {
-					seconds = number
-				}
-				return nil
-			})
-		})
+		return nil
 	})
 	if err != nil || seconds > latest {
 		return 0, err
@@ -335,19 +332,23 @@ func KubeletVersion(value []byte) (string, error) {
 		return "", nil //nolint:nilerr // it says nothing
 	}
 	// The numbers are those of core/v1 generated.proto: status, nodeInfo, kubeletVersion.
-	text := e.Raw
-	for _, tag := range []uint64{manifest.BytesTag(3), manifest.BytesTag(7), manifest.BytesTag(7)} {
+	text, err := fieldAt(e.Raw, manifest.BytesTag(3), manifest.BytesTag(7), manifest.BytesTag(7))
+	return string(text), err
+}
+
+// fieldAt returns the bytes field that a path of tags leads to; nil if there is none.
+func fieldAt(message []byte, path ...uint64) ([]byte, error) {
+	for _, tag := range path {
 		var found []byte
-		err := manifest.Each(text, func(at uint64, part []byte, _ uint64) error {
+		if err := manifest.Each(message, func(at uint64, part []byte, _ uint64) error {
 			if at == tag {
 				found = part
 			}
 			return nil
-		})
-		if err != nil {
-			return "", err
+		}); err != nil {
+			return nil, err
 		}
-		text = found
+		message = found
 	}
-	return string(text), nil
+	return message, nil
 }
