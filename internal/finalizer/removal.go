@@ -99,7 +99,7 @@ func (w *World) instancesOf(k schema.GroupKind) crowd {
 	if w.kinds == nil {
 		w.kinds = map[schema.GroupKind]*crowd{}
 		for _, o := range w.snap.Objects {
-			join(w.kinds, schema.GroupKind{Group: o.Group(), Kind: o.Kind}, o.Ref)
+			join(w.kinds, o.GroupKind(), o.Ref)
 		}
 	}
 	return at(w.kinds, k)

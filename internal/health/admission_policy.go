@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cel"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -322,7 +321,7 @@ func (s *Assessment) paramsOf(p *Policy, b *PolicyBinding, o *object.Object) par
 		return params{unseen: true}
 	}
 	found := params{unseen: !s.snap.Covers(r, namespace)}
-	for _, x := range s.objectsOf(schema.GroupKind{Group: r.Group, Kind: r.Kind}) {
+	for _, x := range s.objectsOf(r.GroupKind()) {
 		if x.Namespace == namespace && is(x) {
 			found.values = append(found.values, celObject(x))
 		}

@@ -219,7 +219,7 @@ var protectedKinds = map[schema.GroupKind]dependence{
 // Source: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go; pkg/features/kruise_features.go:
 // off by default since v1.8.
 func (s *Assessment) protectedBy(value string, w Write, r object.Resource) *Denial {
-	on, protects := protectedKinds[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+	on, protects := protectedKinds[r.GroupKind()]
 	cascading := value == "Cascading"
 	if !protects || w.Object.BeingDeleted() || cascading && on == onNothing {
 		return nil

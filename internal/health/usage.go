@@ -53,7 +53,7 @@ func (s *Assessment) objectsOf(kind schema.GroupKind) []*object.Object {
 	if s.ofKind == nil {
 		s.ofKind = map[schema.GroupKind][]*object.Object{}
 		for _, o := range s.snap.Objects {
-			k := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
+			k := o.GroupKind()
 			s.ofKind[k] = append(s.ofKind[k], o)
 		}
 	}

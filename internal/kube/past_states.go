@@ -231,7 +231,7 @@ func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
 	limited := map[schema.GroupKind]bool{} // changes of these kinds may be missing
 	for i := range record.Limits {
 		r := record.Limits[i].Resource
-		limited[schema.GroupKind{Group: r.Group, Kind: r.Kind}] = true
+		limited[r.GroupKind()] = true
 	}
 	wanted := rd.unchanged(record)
 	for _, some := range chunks(wanted) {
@@ -246,7 +246,7 @@ func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
 		}
 		for _, ref := range some {
 			switch o := then.of(ref); {
-			case o == nil && err == nil && !limited[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}]:
+			case o == nil && err == nil && !limited[ref.GroupKind()]:
 				record.Absent = append(record.Absent, ref)
 			case o != nil && stood(o, record):
 				record.Standing = append(record.Standing, o)

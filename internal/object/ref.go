@@ -51,6 +51,9 @@ func TrueFirst(a, b bool) int {
 	return 1
 }
 
+// GroupKind returns the kind without its version.
+func (r Ref) GroupKind() schema.GroupKind { return schema.GroupKind{Group: r.Group(), Kind: r.Kind} }
+
 // Compare orders references by apiVersion, kind, namespace, name and UID, byte-wise. Every list
 // that users see has this order.
 func Compare(a, b Ref) int {
@@ -72,6 +75,11 @@ func Compare(a, b Ref) int {
 // Coordinates are where an object is stored: neither its version nor its uid is part of them. Two
 // objects with the same coordinates cannot exist at the same time.
 type Coordinates struct{ Group, Kind, Namespace, Name string }
+
+// GroupKind returns the kind of the object.
+func (c Coordinates) GroupKind() schema.GroupKind {
+	return schema.GroupKind{Group: c.Group, Kind: c.Kind}
+}
 
 // Coordinates returns where the object is stored.
 func (r Ref) Coordinates() Coordinates { return Coordinates{r.Group(), r.Kind, r.Namespace, r.Name} }
@@ -217,10 +225,12 @@ func MayBeCustom(group string) bool {
 }
 
 // IsEvent reports whether an object is an Event, in either of its groups.
-func (r Ref) IsEvent() bool {
-	group := r.Group()
-	return r.Kind == "Event" && (group == "" || group == "events.k8s.io")
-}
+func (r Ref) IsEvent() bool { return r.Kind == "Event" && hasEvents(r.Group()) }
+
+// IsEvent reports whether a resource is that of Events, in either of its groups.
+func (r Resource) IsEvent() bool { return r.Name == "events" && hasEvents(r.Group) }
+
+func hasEvents(group string) bool { return group == "" || group == "events.k8s.io" }
 
 // generated are the kinds that Kubernetes creates for other objects, and creates again when
 // deleted.

@@ -88,6 +88,11 @@ func (r Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Name}
 }
 
+// GroupKind returns the kind of the resource without its version.
+func (r Resource) GroupKind() schema.GroupKind {
+	return schema.GroupKind{Group: r.Group, Kind: r.Kind}
+}
+
 // Undiscovered is an API version with resources that a server has not named.
 type Undiscovered struct {
 	APIVersion string
@@ -189,11 +194,10 @@ func (rs *Resources) Preferred(gr schema.GroupResource) (Resource, bool) {
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go GetDeletableResources.
 // Upstream: pkg/controller/garbagecollector/graph_builder.go ignoredResources.
 func (rs *Resources) Monitored(r Resource) bool {
-	gr := r.GroupResource()
-	if gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io") {
+	if r.IsEvent() {
 		return false
 	}
-	p, ok := rs.Preferred(gr)
+	p, ok := rs.Preferred(r.GroupResource())
 	return ok && p.Version == r.Version && p.Verbs.Has(Delete|List|Watch)
 }
 

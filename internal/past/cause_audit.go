@@ -141,8 +141,6 @@ const (
 	second = 1_000_000 // in microseconds, the unit of a log
 	// skew is how many seconds clocks may differ.
 	skew = 5
-	// beat is how many seconds later than its known time the last revision may be.
-	beat = 15
 )
 
 // Logged returns the window of time in an audit log that may have requests of a past.
@@ -153,7 +151,7 @@ func (p *Record) Logged() LogWindow {
 	}
 	if p.To.Time != 0 {
 		// The last requests may have come after the last tick of the clock.
-		w.To = (p.To.Time + skew + beat) * second
+		w.To = (p.To.Time + skew + mostApart) * second
 	}
 	return w
 }

@@ -141,7 +141,7 @@ func cleanedUp(o *object.Object) bool {
 		_, controlled := o.Controller()
 		return controlled
 	}
-	return shortLived[schema.GroupKind{Group: o.Group(), Kind: o.Kind}]
+	return shortLived[o.GroupKind()]
 }
 
 // shortLived are the kinds whose objects are created and deleted routinely.

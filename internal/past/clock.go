@@ -3,6 +3,7 @@ package past
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // Clock maps revisions to times, from objects that are renewed at known times. Revisions themselves
@@ -44,12 +45,7 @@ func longestRising(ticks []Moment) []Moment {
 	var ends []int // ends[n] is the tick with the earliest time that can end n+1 rising ticks
 	before := make([]int, len(ticks))
 	for i, t := range ticks {
-		n, _ := slices.BinarySearchFunc(ends, t.Time, func(end int, time int64) int {
-			if ticks[end].Time <= time {
-				return -1
-			}
-			return 1
-		})
+		n := sort.Search(len(ends), func(n int) bool { return ticks[ends[n]].Time > t.Time })
 		before[i] = -1
 		if n > 0 {
 			before[i] = ends[n-1]
@@ -83,14 +79,14 @@ func (c Clock) Earliest(revision uint64) Moment {
 	return Moment{revision, c.ticks[i-1].Time}
 }
 
-// vague is the largest gap, in seconds, between the ticks around a revision whose time counts as
-// known.
-const vague = 15
+// mostApart is the largest gap, in seconds, between known times of a cluster. The time of a revision
+// in a larger gap counts as unknown.
+const mostApart = 15
 
 // At returns Earliest if the ticks around the revision are close. Otherwise the time is unknown.
 func (c Clock) At(revision uint64) Moment {
 	i, found := c.search(revision)
-	if !found && i > 0 && i < len(c.ticks) && c.ticks[i].Time-c.ticks[i-1].Time > vague {
+	if !found && i > 0 && i < len(c.ticks) && c.ticks[i].Time-c.ticks[i-1].Time > mostApart {
 		return Moment{Revision: revision}
 	}
 	return c.Earliest(revision)
@@ -116,12 +112,7 @@ func (c Clock) Until(revision uint64) int64 {
 // Before returns the last moment that the clock knows to be no later than a time. It returns the
 // zero value if there is none.
 func (c Clock) Before(time int64) Moment {
-	i, _ := slices.BinarySearchFunc(c.ticks, time, func(t Moment, at int64) int {
-		if t.Time <= at {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(c.ticks), func(i int) bool { return c.ticks[i].Time > time })
 	if i == 0 {
 		return Moment{}
 	}

@@ -52,7 +52,7 @@ func worldAt(p *Record, changes []Change) *world {
 	}
 	limited := map[schema.GroupKind]bool{}
 	for _, l := range p.Limits {
-		limited[schema.GroupKind{Group: l.Resource.Group, Kind: l.Resource.Kind}] = true
+		limited[l.Resource.GroupKind()] = true
 	}
 	seen := map[object.Coordinates]bool{}
 	for i := range changes {
@@ -65,7 +65,7 @@ func worldAt(p *Record, changes []Change) *world {
 		w.drop(at)
 		switch {
 		case c.Type == object.Added:
-			w.absent[at] = !limited[schema.GroupKind{Group: at.Group, Kind: at.Kind}]
+			w.absent[at] = !limited[at.GroupKind()]
 		case c.Old != nil:
 			w.put(c.Old)
 		case c.Type == object.Deleted, !c.Object.BeingDeleted():
@@ -98,7 +98,7 @@ func began(p *Record) int64 {
 
 func (w *world) put(o *object.Object) {
 	at := o.Ref.Coordinates()
-	kind := schema.GroupKind{Group: at.Group, Kind: at.Kind}
+	kind := at.GroupKind()
 	if w.shelves[kind] == nil {
 		w.shelves[kind] = map[object.Coordinates]*object.Object{}
 	}
@@ -113,7 +113,7 @@ func (w *world) put(o *object.Object) {
 }
 
 func (w *world) drop(at object.Coordinates) {
-	delete(w.shelves[schema.GroupKind{Group: at.Group, Kind: at.Kind}], at)
+	delete(w.shelves[at.GroupKind()], at)
 	if at.Kind == object.Pod.Kind && at.Group == "" {
 		delete(w.pods[at.Namespace], at)
 	}
@@ -122,7 +122,7 @@ func (w *world) drop(at object.Coordinates) {
 // find returns the object in a place. It returns nil and true if the place is empty, nil and false
 // if that is unknown.
 func (w *world) find(at object.Coordinates) (o *object.Object, known bool) {
-	o = w.shelves[schema.GroupKind{Group: at.Group, Kind: at.Kind}][at]
+	o = w.shelves[at.GroupKind()][at]
 	return o, o != nil || w.absent[at]
 }
 
@@ -202,7 +202,7 @@ func (w *witness) Select(gr schema.GroupResource, namespace string, match func(*
 		return nil
 	}
 	var list []*object.Object
-	for _, o := range w.shelves[schema.GroupKind{Group: r.Group, Kind: r.Kind}] {
+	for _, o := range w.shelves[r.GroupKind()] {
 		if (namespace == "" || o.Namespace == namespace) && match(o) {
 			list = append(list, o)
 		}

@@ -36,8 +36,8 @@ type title struct {
 	// Secrets is true if the file has the content of Secrets.
 	Secrets bool `json:"secrets,omitzero"`
 	// From and To are the moments between which the history is complete, except for the limits.
-	From savedMoment `json:"from"`
-	To   savedMoment `json:"to"`
+	From Moment `json:"from"`
+	To   Moment `json:"to"`
 }
 
 // Cluster is the cluster of a history.
@@ -52,7 +52,7 @@ type Cluster struct {
 type entry struct {
 	Served    []snapshot.StoredResource `json:"served,omitempty"`
 	Limit     *limit                    `json:"limit,omitzero"`
-	Tick      *savedMoment              `json:"tick,omitzero"`
+	Tick      *Moment                   `json:"tick,omitzero"`
 	Stood     *snapshot.StoredObject    `json:"stood,omitzero"`
 	Elsewhere *snapshot.StoredObject    `json:"elsewhere,omitzero"`
 	Absent    *ref                      `json:"absent,omitzero"`
@@ -64,7 +64,7 @@ type entry struct {
 
 type limit struct {
 	Resource snapshot.StoredResource `json:"resource"`
-	From     savedMoment             `json:"from,omitzero"`
+	From     Moment                  `json:"from,omitzero"`
 	Listed   bool                    `json:"listed,omitzero"`
 	Why      string                  `json:"why,omitzero"`
 }
@@ -106,14 +106,6 @@ type savedBody struct {
 	uid types.UID
 }
 
-// savedMoment is a Moment.
-type savedMoment struct {
-	Revision uint64 `json:"revision,omitzero"`
-	Time     int64  `json:"time,omitzero"`
-}
-
-func (t savedMoment) moment() Moment { return Moment(t) }
-
 // SaveOptions configures Save.
 type SaveOptions struct {
 	Cluster Cluster
@@ -137,7 +129,7 @@ func Save(ctx context.Context, f io.Writer, record *Record, from Source, o SaveO
 	}
 	w.add(title{
 		Format: formatVersion, Cluster: o.Cluster, Created: o.Created.UTC(), Secrets: o.Secrets,
-		From: savedMoment(record.From), To: savedMoment(record.To),
+		From: record.From, To: record.To,
 	})
 	w.past(record)
 	s := &saver{ctx: ctx, w: w, from: from}
@@ -186,10 +178,10 @@ func (w *writer) past(p *Record) {
 	w.add(entry{Served: snapshot.StoreResources(p.Resources)})
 	for i := range p.Limits {
 		l := &p.Limits[i]
-		w.add(entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: savedMoment(l.From), Listed: l.Listed, Why: l.Why}})
+		w.add(entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: l.From, Listed: l.Listed, Why: l.Why}})
 	}
 	for _, t := range p.Clock.Ticks() {
-		w.add(entry{Tick: new(savedMoment(t))})
+		w.add(entry{Tick: &t})
 	}
 	for _, o := range p.Standing {
 		w.add(entry{Stood: snapshot.StoreObject(o)})

@@ -29,7 +29,7 @@ func FuzzEntries(f *testing.F) {
 		must(t, err)
 		w, err := newWriter(out)
 		must(t, err)
-		w.add(title{Format: formatVersion, From: savedMoment{Revision: 1}, To: savedMoment{Revision: 9}})
+		w.add(title{Format: formatVersion, From: Moment{Revision: 1}, To: Moment{Revision: 9}})
 		_, err = w.to.Write(append(text, '\n'))
 		must(t, err)
 		must(t, w.end())

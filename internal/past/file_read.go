@@ -117,7 +117,7 @@ func (r *File) take(e *entry, intern *manifest.Interner) error {
 	case e.Limit != nil:
 		p.Limits = append(p.Limits, e.Limit.limit())
 	case e.Tick != nil:
-		r.ticks = append(r.ticks, e.Tick.moment())
+		r.ticks = append(r.ticks, *e.Tick)
 	case e.Stood != nil:
 		o := e.Stood.Object(intern)
 		if o.UID == "" {
@@ -159,13 +159,13 @@ type write struct {
 func newRecord(t title) *File {
 	return &File{
 		cluster: t.Cluster,
-		whole:   Record{From: t.From.moment(), To: t.To.moment(), Resources: &object.Resources{}},
+		whole:   Record{From: t.From, To: t.To, Resources: &object.Resources{}},
 		bodies:  map[object.Coordinates][]*savedBody{}, writes: map[object.Coordinates][]write{},
 	}
 }
 
 func (l *limit) limit() Limit {
-	return Limit{Resource: l.Resource.Resource(), From: l.From.moment(), Listed: l.Listed, Why: l.Why}
+	return Limit{Resource: l.Resource.Resource(), From: l.From, Listed: l.Listed, Why: l.Why}
 }
 
 func (c *change) change(intern *manifest.Interner) (Change, error) {

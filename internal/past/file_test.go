@@ -143,7 +143,7 @@ func TestFileLimits(t *testing.T) {
 		must(t, err)
 		w, err := newWriter(out)
 		must(t, err)
-		w.add(title{Format: formatVersion, From: savedMoment{Revision: 1}, To: savedMoment{Revision: 9}})
+		w.add(title{Format: formatVersion, From: Moment{Revision: 1}, To: Moment{Revision: 9}})
 		text := `{"metadata":{"uid":"u"},"data":"` + strings.Repeat("x", c.body) + `"}`
 		w.add(entry{Body: &savedBody{Kind: savedKind{Kind: "Pod"}, From: 1, Until: 2, Text: []byte(text)}})
 		must(t, w.end())

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -274,9 +273,6 @@ func formatMicros(at int64) string {
 	return time.UnixMicro(at).UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 }
 
-// clockTick is the maximum distance, in seconds, between known times of a cluster.
-const clockTick = 15
-
 // addLimits adds which parts of the requested history are unknown.
 func (d *document) addLimits() {
 	record := d.a.Past
@@ -289,7 +285,7 @@ func (d *document) addLimits() {
 	case d.q.Since != 0 && record.To.Time != 0:
 		since := record.To.Time - int64(d.q.Since/time.Second)
 		d.out.Asked = &report.Moment{Time: momentOf(Moment{Time: since}).Time}
-		d.out.Short = record.From.Time == 0 || record.From.Time > since+clockTick
+		d.out.Short = record.From.Time == 0 || record.From.Time > since+mostApart
 	}
 	for i := range record.Limits {
 		l := &record.Limits[i]
@@ -349,7 +345,7 @@ func (d *document) addGoneKind(g report.Gap) {
 // one along.
 func (d *document) matters(r object.Resource) bool {
 	if d.q.Objects != nil && !d.takes() {
-		return d.bearing()[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+		return d.bearing()[r.GroupKind()]
 	}
 	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.Is(object.Namespace) || r.Is(object.CRD) ||
 		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })

@@ -240,7 +240,7 @@ func story(a *Account, q LostQuestion) []bool {
 // of its deletion is unknown, only its own kind is returned.
 func (d *document) bearing() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
-	add := func(ref object.Ref) { kinds[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}] = true }
+	add := func(ref object.Ref) { kinds[ref.GroupKind()] = true }
 	for _, o := range d.q.Objects {
 		add(o)
 	}

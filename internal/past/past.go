@@ -11,9 +11,9 @@ import (
 // Moment is a revision of a cluster. All kinds share one counter, so the order of all writes is
 // known.
 type Moment struct {
-	Revision uint64
+	Revision uint64 `json:"revision,omitzero"`
 	// Time is in seconds since 1970 by the clocks of the cluster; 0 if unknown.
-	Time int64
+	Time int64 `json:"time,omitzero"`
 }
 
 // Change is one write to one object.
@@ -205,5 +205,5 @@ func Tells(old, o *object.Object) bool {
 // Ordinary reports whether objects of a kind are created and deleted all the time and do not count
 // as losses.
 func Ordinary(r object.Resource) bool {
-	return r.Is(object.Lease) || r.Name == "events" && (r.Group == "" || r.Group == "events.k8s.io")
+	return r.Is(object.Lease) || r.IsEvent()
 }

@@ -82,7 +82,7 @@ type Policy struct {
 // Check reports whether the object is protected, and why. Among several reasons, it returns the one
 // that is hardest to lift.
 func (p Policy) Check(o *object.Object) (reason.Code, bool) {
-	kind := kindOf(o.Ref)
+	kind := o.GroupKind()
 	switch {
 	case kind == schema.GroupKind{Kind: "Namespace"} && slices.Contains(namespaces, o.Name):
 		return reason.ProtectedNamespace, true
@@ -139,26 +139,15 @@ func parseKind(name string) (schema.GroupKind, bool) {
 	return schema.GroupKind{}, false
 }
 
-func kindOf(r object.Ref) schema.GroupKind {
-	return schema.GroupKind{Group: r.Group(), Kind: r.Kind}
-}
-
-// DefaultMaxDeletes is the default of Limits.MaxDeletes.
+// DefaultMaxDeletes is the default of the number of objects that one run may delete.
 const DefaultMaxDeletes = 1000
-
-// Limits bound one run. A plan above a limit is refused as a whole and before any write, since half
-// of it would be another plan.
-type Limits struct {
-	// MaxDeletes is the maximum number of objects that the plan may delete.
-	MaxDeletes int
-}
 
 // RefusalReason is the rule that refuses a plan.
 type RefusalReason string
 
 // The reasons for refusing a plan.
 const (
-	// TooManyDeletes: the plan deletes more objects than MaxDeletes.
+	// TooManyDeletes: the plan deletes more objects than are allowed.
 	TooManyDeletes RefusalReason = "TooManyDeletes"
 	// ProtectedObject: the plan deletes an object that is protected.
 	ProtectedObject RefusalReason = "ProtectedObject"
@@ -203,21 +192,17 @@ func Deletes(account []report.Consequence) iter.Seq[object.Ref] {
 	}
 }
 
-func countDeletes(account []report.Consequence) (n int) {
-	for i := range account {
-		if account[i].Change == report.ChangeDeleted {
-			n++
-		}
+// CheckMaxDeletes refuses a plan that may delete more objects than most; nil if it does not. The
+// plan is refused as a whole and before any write, since half of it would be another plan.
+func CheckMaxDeletes(account []report.Consequence, most int) *Refusal {
+	n := 0
+	for range Deletes(account) {
+		n++
 	}
-	return n
-}
-
-// Check refuses a run that is above a limit; nil if it is not.
-func (l Limits) Check(account []report.Consequence) *Refusal {
-	if n := countDeletes(account); n > l.MaxDeletes {
-		return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: l.MaxDeletes}
+	if n <= most {
+		return nil
 	}
-	return nil
+	return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: most}
 }
 
 // Screen returns a refusal for each object that the policy forbids to delete, in the order of
@@ -259,7 +244,7 @@ func Data(r object.Ref, custom bool) (place int, ok bool) {
 	if custom {
 		return slices.Index(dataKinds, object.Secret.GroupKind), true
 	}
-	place = slices.Index(dataKinds, kindOf(r))
+	place = slices.Index(dataKinds, r.GroupKind())
 	return place, place >= 0
 }
 

@@ -156,11 +156,11 @@ func TestLimits(t *testing.T) {
 		1: {Reason: TooManyDeletes, Planned: 2, Limit: 1},
 		2: nil, DefaultMaxDeletes: nil,
 	} {
-		if diff := cmp.Diff(want, Limits{MaxDeletes: limit}.Check(account)); diff != "" {
+		if diff := cmp.Diff(want, CheckMaxDeletes(account, limit)); diff != "" {
 			t.Errorf("at most %d: %s", limit, diff)
 		}
 	}
-	if r := (Limits{}).Check(nil); r != nil {
+	if r := CheckMaxDeletes(nil, 0); r != nil {
 		t.Errorf("a plan without deletes: %v", r)
 	}
 }

@@ -132,18 +132,30 @@ func (d *Directory) Below(name string) (*Directory, error) {
 func (d *Directory) Put(name string, content []byte) error {
 	part := name + ".part"
 	f, err := d.Create(part)
+	if err == nil {
+		write := func(f File) error {
+			_, err := f.Write(content)
+			return err
+		}
+		err = commit(f, write, func() error { return d.root.Rename(part, name) }, func() error { return d.root.Remove(part) })
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(d.Path, name), err)
 	}
-	_, err = f.Write(content)
+	return nil
+}
+
+// commit writes a new file to the disk and gives it its name, or removes it if that fails.
+func commit(f File, write func(File) error, rename, remove func() error) error {
+	err := write(f)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = d.root.Rename(part, name)
+		err = rename()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(d.Path, name), errors.Join(err, d.root.Remove(part)))
+		return errors.Join(err, remove())
 	}
 	return nil
 }
@@ -215,24 +227,12 @@ func Whole(path string, write func(File) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		return errors.Join(err, remove(part))
-	}
-	return nil
-}
-
-func remove(name string) error {
-	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return commit(f, write, func() error { return os.Rename(part, path) }, func() error {
+		if err := os.Remove(part); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
 }
 
 // DamageError reports that a file differs from what was written.

@@ -297,7 +297,7 @@ func (s *Snapshot) dropProjections() {
 		if stored == nil {
 			stored = s.storedKinds()
 		}
-		if !stored[schema.GroupKind{Group: r.Group, Kind: r.Kind}] {
+		if !stored[r.GroupKind()] {
 			known[r.GroupResource()] = true
 		}
 	}

@@ -119,7 +119,7 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 	if !w.unseen && world.Client != nil {
 		list = append(list, unseen(world, p)...)
 	}
-	if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
+	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
 	}
 	return list
