@@ -136,7 +136,7 @@ func cleanedUp(o *object.Object) bool {
 	case o.Is(object.EndpointSlice):
 		return o.Labels.Has("endpointslice.kubernetes.io/managed-by")
 	case o.Is(object.APIService):
-		return controllers.Registered(o)
+		return o.RegisteredForCRDs()
 	case o.Is(object.ResourceClaim):
 		_, controlled := o.Controller()
 		return controlled

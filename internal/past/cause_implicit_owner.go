@@ -15,45 +15,29 @@ import (
 type follower struct {
 	code reason.Code
 	make func() controllers.Controller
-	// leader is the kind that the objects belong to. of returns the leader of an object. It has no
-	// name if several objects of a group are leaders together.
-	leader object.Kind
-	of     func(o *object.Object) (object.Ref, bool)
+	// dependent is the kind of the objects, leader the kind that they belong to.
+	dependent, leader object.Kind
+}
+
+// leaderOf returns the leader of an object. It has no name if several objects of a group are leaders
+// together.
+func (f *follower) leaderOf(o *object.Object) (ref object.Ref, ok bool) {
+	if f.leader == object.CRD {
+		return ref, o.RegisteredForCRDs()
+	}
+	owner, ok := o.ImplicitOwner()
+	return owner.Ref().WithoutUID(), ok && o.Is(f.dependent)
 }
 
 func followers() []follower {
 	return []follower{
-		{reason.AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.ServiceAccount, func(o *object.Object) (object.Ref, bool) {
-			if o.Token() == nil {
-				return object.Ref{}, false
-			}
-			return object.ServiceAccount.Ref(o.Namespace, o.Token().Account), true
-		}},
+		{reason.AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.Secret, object.ServiceAccount},
 		// Two controllers delete them. Which of them did makes no difference here.
-		{reason.ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Service, func(o *object.Object) (object.Ref, bool) {
-			return object.Service.Ref(o.Namespace, o.Name), o.Is(object.Endpoints)
-		}},
-		{reason.ServiceGone, controllers.AddressesOfServices, object.Service, func(o *object.Object) (object.Ref, bool) {
-			a := o.IPAddress()
-			if a == nil {
-				return object.Ref{}, false
-			}
-			return object.Service.Ref(a.Namespace, a.Name), true
-		}},
-		{reason.EndpointsGone, controllers.MirroredSlices, object.Endpoints, func(o *object.Object) (object.Ref, bool) {
-			name, ok := controllers.Mirrors(o)
-			return object.Endpoints.Ref(o.Namespace, name), ok
-		}},
-		{reason.ClaimGone, controllers.VolumeReclaim, object.PVC, func(o *object.Object) (object.Ref, bool) {
-			v := o.Volume()
-			if v == nil {
-				return object.Ref{}, false
-			}
-			return object.PVC.Ref(v.ClaimNamespace, v.ClaimName), true
-		}},
-		{reason.VersionGone, func() controllers.Controller { return controllers.AutoRegister(definitions{}) }, object.CRD, func(o *object.Object) (object.Ref, bool) {
-			return object.Ref{}, controllers.Registered(o)
-		}},
+		{reason.ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Endpoints, object.Service},
+		{reason.ServiceGone, controllers.AddressesOfServices, object.IPAddress, object.Service},
+		{reason.EndpointsGone, controllers.MirroredSlices, object.EndpointSlice, object.Endpoints},
+		{reason.ClaimGone, controllers.VolumeReclaim, object.PV, object.PVC},
+		{reason.VersionGone, func() controllers.Controller { return controllers.AutoRegister(definitions{}) }, object.APIService, object.CRD},
 	}
 }
 
@@ -74,7 +58,7 @@ type hub struct {
 
 // hubOf returns the hub of a following object, or of one of several leaders.
 func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
-	leader, follows := f.of(o)
+	leader, follows := f.leaderOf(o)
 	switch leads = o.Is(f.leader); {
 	case !leads && !follows:
 		return h, false, false
@@ -170,7 +154,7 @@ func (p *pack) look(w *world, leader object.Coordinates) {
 func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 	for i := range t.followers {
 		f := &t.followers[i]
-		leader, ok := f.of(o)
+		leader, ok := f.leaderOf(o)
 		if !ok || !t.leaves(o, left, unnamed) {
 			continue
 		}

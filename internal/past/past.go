@@ -149,10 +149,8 @@ func Around(o *object.Object, served *object.Resources) []object.Ref {
 	if pod := o.Pod(); pod != nil && pod.NodeName != "" {
 		refs = append(refs, object.Node.Ref("", pod.NodeName))
 	}
-	for _, f := range followers() {
-		if leader, ok := f.of(o); ok && leader.Name != "" {
-			refs = append(refs, leader)
-		}
+	if owner, ok := o.ImplicitOwner(); ok {
+		refs = append(refs, owner.Ref().WithoutUID())
 	}
 	return refs
 }

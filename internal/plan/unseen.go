@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -198,23 +197,15 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 	if o.Namespace != "" && !apisim.Immortal(o.Namespace) {
 		u.addObject(snap, object.Namespace, "", o.Namespace)
 	}
-	mirrored, isMirror := controllers.Mirrors(o)
+	owner, hasOwner := o.ImplicitOwner()
 	switch {
 	case o.Pod() != nil && o.Pod().NodeName != "":
 		u.addObject(snap, object.Node, "", o.Pod().NodeName)
-	case o.Token() != nil:
-		u.addObject(snap, object.ServiceAccount, o.Namespace, o.Token().Account)
-	case o.Volume() != nil && o.Volume().ClaimName != "":
-		u.addObject(snap, object.PVC, o.Volume().ClaimNamespace, o.Volume().ClaimName)
-	case o.Is(object.Endpoints):
-		u.addObject(snap, object.Service, o.Namespace, o.Name)
-	case isMirror: // other slices have no Endpoints
-		u.addObject(snap, object.Endpoints, o.Namespace, mirrored)
-	case o.IPAddress() != nil:
-		u.addObject(snap, object.Service, o.IPAddress().Namespace, o.IPAddress().Name)
-	case o.Is(object.IPAddress):
+	case hasOwner:
+		u.addObject(snap, owner.Kind, owner.Namespace, owner.Name)
+	case o.Is(object.IPAddress): // its Service is unknown
 		u.Of(snap, object.Service.Resource(), "")
-	case controllers.Registered(o): // only these APIServices are deleted with a CRD
+	case o.RegisteredForCRDs(): // only these APIServices are deleted with a CRD
 		u.Of(snap, object.CRD.Resource(), "")
 	}
 }
@@ -259,22 +250,17 @@ func (u *Unseen) addObject(snap *snapshot.Snapshot, kind object.Kind, namespace,
 // Follows reports whether an object may be deleted with objects other than its owners, its
 // namespace and its node.
 func Follows(o *object.Object) bool {
-	_, isMirror := controllers.Mirrors(o)
-	return o.Volume() != nil || o.Token() != nil || isMirror || o.Is(object.Endpoints) || o.Is(object.IPAddress) || controllers.Registered(o)
+	_, hasOwner := o.ImplicitOwner()
+	return hasOwner || o.Volume() != nil || o.Is(object.IPAddress) || o.RegisteredForCRDs()
 }
 
 // LeaderOf returns the object that an object of the same namespace is deleted with, if there is
 // exactly one: the Service of Endpoints, the Endpoints of a slice that mirrors them, the
 // ServiceAccount of a token. It returns nil for other objects, and if the leader was not seen.
 func LeaderOf(snap *snapshot.Snapshot, o *object.Object) *object.Object {
-	mirrored, isMirror := controllers.Mirrors(o)
-	switch {
-	case o.Is(object.Endpoints):
-		return snap.FindKind(object.Service, o.Namespace, o.Name)
-	case isMirror:
-		return snap.FindKind(object.Endpoints, o.Namespace, mirrored)
-	case o.Token() != nil:
-		return snap.FindKind(object.ServiceAccount, o.Namespace, o.Token().Account)
+	owner, ok := o.ImplicitOwner()
+	if !ok || owner.Namespace != o.Namespace {
+		return nil
 	}
-	return nil
+	return snap.FindKind(owner.Kind, owner.Namespace, owner.Name)
 }

@@ -12,15 +12,8 @@ import (
 // and the APIService of a version with the definitions that serve it. (internal/apisim/controllers
 // has the controllers that delete them.)
 
-const (
-	// madeForDefinition is the label of APIServices that exist because of definitions.
-	madeForDefinition = "kube-aggregator.kubernetes.io/automanaged"
-	// givenBy is the label of addresses that an API server allocates to Services.
-	givenBy   = "ipaddress.kubernetes.io/managed-by"
-	allocator = "ipallocator.k8s.io"
-	// retain is the policy of volumes that stay when their claim is deleted.
-	retain = "Retain"
-)
+// retain is the policy of volumes that stay when their claim is deleted.
+const retain = "Retain"
 
 // follow fills leaders and followers.
 func (m *Map) follow() {
@@ -49,24 +42,18 @@ func mayFollow(o *object.Object) bool {
 // leadersOf returns the objects that take o along when they are deleted. If there are several, only
 // the last one does.
 func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) []*object.Object {
-	switch {
-	case o.Volume() != nil && o.Volume().ReclaimPolicy != retain:
-		return m.claimOf(o)
-	case o.Token() != nil:
-		return m.find(object.ServiceAccount, o.Namespace, o.Token().Account)
-	case mirrors(o) != "":
-		return m.find(object.Endpoints, o.Namespace, mirrors(o))
-	case o.Is(object.Endpoints):
-		return m.find(object.Service, o.Namespace, o.Name)
-	case isAddress(o):
-		if a := o.IPAddress(); a != nil && a.Group == "" && a.Resource == "services" {
-			return m.find(object.Service, a.Namespace, a.Name)
-		}
-	case o.Is(object.APIService) && o.Labels.Get(madeForDefinition) == "true":
+	if o.RegisteredForCRDs() {
 		_, group, _ := strings.Cut(o.Name, ".")
 		return slices.Concat(serving[o.Name], serving["."+group])
 	}
-	return nil
+	owner, ok := o.ImplicitOwner()
+	switch {
+	case !ok || o.Is(object.IPAddress) && !o.IsServiceAddress() || o.Volume() != nil && o.Volume().ReclaimPolicy == retain:
+		return nil
+	case owner.Kind == object.PVC:
+		return m.claim(owner.Namespace, owner.Name)
+	}
+	return m.find(owner.Kind, owner.Namespace, owner.Name)
 }
 
 // serving returns the definitions by the names of the APIServices that they need. A definition with
@@ -99,19 +86,6 @@ func (m *Map) find(kind object.Kind, namespace, name string) []*object.Object {
 		return []*object.Object{o}
 	}
 	return nil
-}
-
-// mirrors returns the name of the Endpoints that an EndpointSlice mirrors; empty for any other
-// object.
-func mirrors(o *object.Object) string {
-	if o.Is(object.EndpointSlice) && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
-		return o.Labels.Get("kubernetes.io/service-name")
-	}
-	return ""
-}
-
-func isAddress(o *object.Object) bool {
-	return o.Is(object.IPAddress) && o.Labels.Get(givenBy) == allocator
 }
 
 // contents are the objects that are deleted with a container. of has them by namespace, instances by

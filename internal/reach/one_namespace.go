@@ -314,41 +314,31 @@ func follows(o *object.Object) string {
 // name, a token with its ServiceAccount. A claim that is being deleted waits for pods.
 func (p *OneNamespace) beside(o *object.Object) []*object.Object {
 	var found []*object.Object
-	add := func(kind object.Kind) {
-		if x := p.snap.FindKind(kind, o.Namespace, o.Name); x != nil {
+	add := func(kind object.Kind, namespace, name string) {
+		if x := p.snap.FindKind(kind, namespace, name); x != nil && x.Namespace == o.Namespace {
 			found = append(found, x)
 		}
 	}
+	addThose := func(belongs func(x *object.Object) bool) {
+		for _, x := range p.snap.Objects {
+			if x.Namespace == o.Namespace && belongs(x) {
+				found = append(found, x)
+			}
+		}
+	}
+	if owner, ok := o.ImplicitOwner(); ok {
+		add(owner.Kind, owner.Namespace, owner.Name)
+	}
 	switch {
-	case o.Is(object.Endpoints):
-		add(object.Service)
-		for _, x := range p.snap.Objects {
-			if x.Namespace == o.Namespace && mirrors(x) == o.Name {
-				found = append(found, x)
-			}
-		}
-	case mirrors(o) != "":
-		if x := p.snap.FindKind(object.Endpoints, o.Namespace, mirrors(o)); x != nil {
-			found = append(found, x)
-		}
-	case o.Is(object.Service):
-		add(object.Endpoints)
-	case o.Token() != nil:
-		if x := p.snap.FindKind(object.ServiceAccount, o.Namespace, o.Token().Account); x != nil {
-			found = append(found, x)
-		}
-	case o.Is(object.ServiceAccount):
-		for _, x := range p.snap.Objects {
-			if t := x.Token(); t != nil && x.Namespace == o.Namespace && t.Account == o.Name {
-				found = append(found, x)
-			}
-		}
+	case o.Is(object.Service): // its addresses are not in the namespace
+		add(object.Endpoints, o.Namespace, o.Name)
+	case o.Is(object.Endpoints), o.Is(object.ServiceAccount):
+		addThose(func(x *object.Object) bool {
+			owner, ok := x.ImplicitOwner()
+			return ok && o.Is(owner.Kind) && owner.Name == o.Name
+		})
 	case o.BeingDeleted() && (o.Is(object.PVC) || o.Is(object.ResourceClaim)):
-		for _, x := range p.snap.Objects {
-			if x.Is(object.Pod) && x.Namespace == o.Namespace {
-				found = append(found, x)
-			}
-		}
+		addThose(func(x *object.Object) bool { return x.Is(object.Pod) })
 	}
 	return found
 }

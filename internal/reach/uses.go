@@ -123,7 +123,7 @@ func (u *uses) enter(o *object.Object) {
 		}
 	case o.Is(object.ServiceCIDR):
 		u.ranges = append(u.ranges, o)
-	case isAddress(o):
+	case o.IsServiceAddress():
 		u.addresses = append(u.addresses, o)
 	}
 }
@@ -168,7 +168,7 @@ func (m *Map) held(o *object.Object, asked map[string]bool) []*object.Object {
 		return append(m.claimsOf(o), m.uses().reserved[place{o.Namespace, o.Name}]...)
 	case o.Is(object.PVC):
 		return m.uses().volumes[place{o.Namespace, o.Name}]
-	case o.Is(object.ServiceCIDR), isAddress(o), o.Is(object.Service) && len(m.uses().owed) > 0:
+	case o.Is(object.ServiceCIDR), o.IsServiceAddress(), o.Is(object.Service) && len(m.uses().owed) > 0:
 		return m.uses().ranges
 	}
 	return nil

@@ -240,13 +240,7 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 // registeredIn returns the APIServices that the API server created for definitions and that are not
 // being deleted.
 func registeredIn(w World) []*object.Object {
-	return objectsThat(w, object.APIService.GroupResource(), func(o *object.Object) bool { return Registered(o) && !o.BeingDeleted() })
-}
-
-// Registered reports whether an object is an APIService that is created and deleted along with
-// definitions.
-func Registered(o *object.Object) bool {
-	return o.Is(object.APIService) && o.Labels.Get(autoManaged) == "true"
+	return objectsThat(w, object.APIService.GroupResource(), func(o *object.Object) bool { return o.RegisteredForCRDs() && !o.BeingDeleted() })
 }
 
 // needed reports whether one of the definitions serves the version of an APIService.

@@ -196,7 +196,7 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 		if _, ref, ok := controllerOf(w, o, object.Service); ok {
 			return Recreation{Controller: "endpointslice-controller", For: ref, Assumption: assumption}, true
 		}
-	case sliceMirrored:
+	case "endpointslicemirroring-controller.k8s.io":
 		if _, ref, ok := controllerOf(w, o, object.Endpoints); ok {
 			return Recreation{Controller: MirroringName, For: ref, Assumption: "the controller runs"}, true
 		}
@@ -258,11 +258,11 @@ func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 //
 // Upstream: pkg/registry/core/service/ipallocator/controller/repairip.go syncService.
 func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
-	a := o.IPAddress()
-	if a == nil || a.Group != "" || a.Resource != object.Service.Plural || o.Labels.Get(addressManager) != addressAllocator {
+	service, ok := leaderOf(o)
+	if !ok {
 		return Recreation{}, false
 	}
-	return sake(w, object.Service.Ref(a.Namespace, a.Name), serverName, serverRuns)
+	return sake(w, service.Ref(), serverName, serverRuns)
 }
 
 // namespaceFillsUp handles the objects that every active namespace has.

@@ -62,12 +62,6 @@ const (
 	AllocatorName = "ipallocator"
 )
 
-// The label of addresses that API servers allocate to Services.
-const (
-	addressManager   = "ipaddress.kubernetes.io/managed-by"
-	addressAllocator = "ipallocator.k8s.io"
-)
-
 // EndpointsOfServices returns the controller that deletes the Endpoints with the name of a deleted
 // Service, whatever created them. In older releases the API server does it first.
 //
@@ -77,9 +71,7 @@ func EndpointsOfServices(r release.Rules) Controller {
 	if !r.Follow(release.EndpointsByController) {
 		name, assumption = serverName, serverRuns
 	}
-	return &follower{identity: identity{name: name, assumption: assumption}, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
-		return coordinates{o.Namespace, o.Name}
-	}}
+	return &follower{identity: identity{name: name, assumption: assumption}, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource()}
 }
 
 // AddressesOfServices returns the part of the API server that deletes the IPAddresses of a deleted
@@ -89,13 +81,7 @@ func EndpointsOfServices(r release.Rules) Controller {
 // Upstream: pkg/registry/core/service/storage/alloc.go releaseAllocatedResources.
 // Upstream: pkg/registry/core/service/ipallocator/ipallocator.go Allocator.release.
 func AddressesOfServices() Controller {
-	return &follower{identity: identity{name: AllocatorName, assumption: "the API server releases the IPs of deleted Services"}, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
-		a := o.IPAddress()
-		if a == nil || a.Group != "" || a.Resource != object.Service.Plural || o.Labels.Get(addressManager) != addressAllocator {
-			return coordinates{}
-		}
-		return coordinates{a.Namespace, a.Name}
-	}}
+	return &follower{identity: identity{name: AllocatorName, assumption: "the API server releases the IPs of deleted Services"}, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource()}
 }
 
 // follower deletes objects of one resource when their leader disappears during the simulation.
@@ -103,8 +89,6 @@ type follower struct {
 	identity
 
 	gr, leader schema.GroupResource
-	// of returns the leader of an object, zero if it has none.
-	of func(*object.Object) coordinates
 	// there are the leaders of the last pass, gone those that disappeared.
 	there, gone map[coordinates]bool
 }
@@ -116,7 +100,10 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 		f.look(w.ObjectsOf(f.leader, ""))
 	}
 	if len(f.gone) > 0 {
-		for _, o := range objectsThat(w, f.gr, func(o *object.Object) bool { return f.gone[f.of(o)] && !o.BeingDeleted() }) {
+		for _, o := range objectsThat(w, f.gr, func(o *object.Object) bool {
+			owner, ok := leaderOf(o)
+			return ok && f.gone[coordinates{owner.Namespace, owner.Name}] && !o.BeingDeleted()
+		}) {
 			if ctx.Err() != nil {
 				break
 			}
@@ -125,6 +112,15 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 		}
 	}
 	return p.end()
+}
+
+// leaderOf returns the object that o is deleted with. An address that no API server has allocated
+// stays.
+func leaderOf(o *object.Object) (object.ImplicitOwner, bool) {
+	if o.Is(object.IPAddress) && !o.IsServiceAddress() {
+		return object.ImplicitOwner{}, false
+	}
+	return o.ImplicitOwner()
 }
 
 // look records the leaders that disappeared since the last pass. A leader that exists again keeps
@@ -150,13 +146,6 @@ func (f *follower) look(leaders []*object.Object) {
 // MirroringName names the controller that mirrors Endpoints.
 const MirroringName = "endpointslice-mirroring-controller"
 
-// The label of an EndpointSlice that names its Service, and the manager of the slices that mirror
-// Endpoints.
-const (
-	sliceService  = "kubernetes.io/service-name"
-	sliceMirrored = "endpointslicemirroring-controller.k8s.io"
-)
-
 // MirroredSlices returns the controller that deletes the EndpointSlices that mirror deleted
 // Endpoints, with or without an owner reference. Endpoints are deleted along with their Service.
 //
@@ -166,24 +155,7 @@ const (
 func MirroredSlices() Controller {
 	return &follower{
 		identity: identity{name: MirroringName, assumption: "the controller that mirrors Endpoints in EndpointSlices runs"}, gr: object.EndpointSlice.GroupResource(), leader: object.Endpoints.GroupResource(),
-		of: func(o *object.Object) coordinates {
-			name, ok := Mirrors(o)
-			if !ok {
-				return coordinates{}
-			}
-			return coordinates{o.Namespace, name}
-		},
 	}
-}
-
-// Mirrors returns the name of the Endpoints that an EndpointSlice mirrors; false for every other
-// object.
-func Mirrors(o *object.Object) (name string, ok bool) {
-	if !o.Is(object.EndpointSlice) || o.Labels.Get(sliceManager) != sliceMirrored {
-		return "", false
-	}
-	name = o.Labels.Get(sliceService)
-	return name, name != ""
 }
 
 // ServiceCIDRs returns the controller that removes its finalizer from a ServiceCIDR that is being
@@ -282,7 +254,7 @@ func within(r netip.Prefix, ranges []netip.Prefix) bool {
 // addresses returns the IPAddresses of Services that are in a range of own and in none of others.
 func (c *cidrs) addresses(w World, own, others []netip.Prefix) []*object.Object {
 	return objectsThat(w, object.IPAddress.GroupResource(), func(o *object.Object) bool {
-		if o.Labels.Get(addressManager) != addressAllocator {
+		if !o.IsServiceAddress() {
 			return false
 		}
 		at, err := netip.ParseAddr(o.Name)

@@ -70,6 +70,7 @@ func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
 // unknown. account is the one of that name, or nil.
 func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	of := token.Token()
+	owner, _ := token.ImplicitOwner()
 	switch {
 	case account != nil && of.Of(account.Name, account.UID):
 		t.seen[token.UID] = true
@@ -77,22 +78,15 @@ func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	case t.seen[token.UID]:
 		return true
 	case account == nil:
-		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, accountOf(token), token.Created)
+		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, owner.Ref(), token.Created)
 	case account.Created != 0 && account.Created == token.Created:
-		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, accountOf(token), token.Created)
+		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, owner.Ref(), token.Created)
 	case account.Created != 0 && account.Created < token.Created:
 		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: object.ServiceAccount.Resource(), Why: "does not show its account: the account of that name has another uid and is older"})
 		return false
 	default:
 		return true
 	}
-}
-
-// accountOf returns the account that a token names.
-func accountOf(token *object.Object) object.Ref {
-	ref := object.ServiceAccount.Ref(token.Namespace, token.Token().Account)
-	ref.UID = token.Token().AccountUID
-	return ref
 }
 
 // delete deletes a Secret if it is known to be a token.

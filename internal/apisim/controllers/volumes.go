@@ -179,21 +179,16 @@ func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]
 	case facts.ClaimName == "":
 		return notShown("its PVC")
 	}
-	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
+	owner, _ := volume.ImplicitOwner()
+	claim := there[coordinates{owner.Namespace, owner.Name}]
 	switch {
 	case claim == nil:
-		return !p.unseen(v.coverage, volume.Ref, object.PVC, claimRef(facts), volume.DeletionTimestamp())
+		return !p.unseen(v.coverage, volume.Ref, object.PVC, owner.Ref(), volume.DeletionTimestamp())
 	case facts.ClaimUID != claim.UID:
 		return notShown("whether its PVC is the one of that name")
 	}
 	p.wait(remaining(volume.Ref, VolumeBound, object.PVC.Resource(), []*object.Object{claim}))
 	return false
-}
-
-func claimRef(facts *object.PVFacts) object.Ref {
-	ref := object.PVC.Ref(facts.ClaimNamespace, facts.ClaimName)
-	ref.UID = facts.ClaimUID
-	return ref
 }
 
 // coordinates identify an object within one resource.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -76,7 +75,7 @@ func (w *Writing) recall(p *report.Plan) string {
 // still count.
 func released(p *report.Plan, why reason.Code, seen *object.Object) bool {
 	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == reason.ProtectedKind && seen != nil &&
-		(seen.BeingDeleted() || controllers.Registered(seen))
+		(seen.BeingDeleted() || seen.RegisteredForCRDs())
 }
 
 // Guards returns the flags that weaken a guard or change what is saved, for the digest.

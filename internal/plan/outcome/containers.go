@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -33,11 +32,8 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 	if r, err := j.Server.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
 		definition(r)
 	}
-	if service, ok := serviceOf(o); ok && len(refs) == 0 {
-		add(j.Snap.Find(service.APIVersion, service.Kind, service.Namespace, service.Name))
-	}
-	if name, ok := controllers.Mirrors(o); ok && len(refs) == 0 {
-		add(j.Snap.Find("v1", "Endpoints", o.Namespace, name))
+	if owner, ok := o.ImplicitOwner(); ok && len(refs) == 0 && (owner.Kind == object.Service || owner.Kind == object.Endpoints) {
+		add(j.Snap.FindKind(owner.Kind, owner.Namespace, owner.Name))
 	}
 	if node, ok := nodeOf(o); ok && len(refs) == 0 {
 		add(j.Snap.Find(node.APIVersion, node.Kind, "", node.Name))
@@ -51,17 +47,6 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 		}
 	}
 	return refs
-}
-
-// serviceOf returns the Service that takes o along when it is deleted, although o has no reference to
-// it.
-func serviceOf(o *object.Object) (object.Ref, bool) {
-	ref := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
-	if a := o.IPAddress(); a != nil {
-		ref.Namespace, ref.Name = a.Namespace, a.Name
-		return ref, true
-	}
-	return ref, o.Is(object.Endpoints)
 }
 
 // Leaves reports whether an object is gone or being deleted by now.

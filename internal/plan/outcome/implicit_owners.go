@@ -34,13 +34,10 @@ func (j *Judge) judgeReleased(out *Outcome) {
 
 // ClaimOf returns the claim of a volume, as a slice of zero or one element.
 func ClaimOf(volume *object.Object) []object.Ref {
-	facts := volume.Volume()
-	if facts == nil || facts.ClaimName == "" {
-		return nil
+	if owner, ok := volume.ImplicitOwner(); ok && owner.Kind == object.PVC {
+		return []object.Ref{owner.Ref()}
 	}
-	return []object.Ref{{
-		APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: facts.ClaimNamespace, Name: facts.ClaimName, UID: facts.ClaimUID,
-	}}
+	return nil
 }
 
 // markFollowers adds the volumes, tokens and pods with an unknown outcome, and what they own. It
@@ -126,9 +123,8 @@ func (j *Judge) accountOf(o *object.Object) (ref object.Ref, ok bool) {
 	if account := j.Snap.FindKind(object.ServiceAccount, o.Namespace, t.Account); account != nil && t.Of(account.Name, account.UID) {
 		return account.Ref, true
 	}
-	account := object.ServiceAccount.Ref(o.Namespace, t.Account)
-	account.UID = t.AccountUID
-	return account, true
+	owner, ok := o.ImplicitOwner()
+	return owner.Ref(), ok
 }
 
 // judgeRevoked sets the reason of a token that the tokens controller deleted. It returns false for
