@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -62,6 +63,65 @@ func (l *lateReader) narrow(ctx context.Context, went []*leaving) {
 	for _, g := range went {
 		slices.SortFunc(g.spans, func(a, b span) int { return int(a.after) - int(b.after) })
 	}
+}
+
+// findAlive searches for a state before the deletion of objects that were already being deleted in
+// the first list that has them: they were created, and their deletion began, between two lists.
+//
+//	list at     100   200                 300
+//	            -     being deleted       -
+//	read        150: -   175: exists           its deletion began after 175
+func (l *lateReader) findAlive(ctx context.Context, went []*leaving) {
+	groups := map[span][]*leaving{}
+	for _, g := range went {
+		if g.beginsUnseen() {
+			s := span{g.lacked, g.came}
+			groups[s] = append(groups[s], g)
+		}
+	}
+	var open []bracket
+	for s, objects := range groups {
+		open = append(open, bracket{s, objects})
+	}
+	slices.SortFunc(open, func(a, b bracket) int { return cmp.Compare(a.after, b.after) })
+	for len(open) > 0 {
+		b := open[0]
+		open = open[1:]
+		if b.to-b.after > 1 && l.mayAsk(b.objects) {
+			open = append(open, l.searchAlive(ctx, b)...)
+		}
+	}
+}
+
+// searchAlive reads the objects of a bracket at a revision in the middle. It returns the halves of
+// those that did not exist yet or were being deleted then.
+func (l *lateReader) searchAlive(ctx context.Context, b bracket) []bracket {
+	middle := b.after + (b.to-b.after)/2
+	then, err := l.statesBy(ctx, l.place, refsOf(b.objects), l.selection(middle), single)
+	if err != nil {
+		if !Forgotten(err) {
+			l.why = cmp.Or(l.why, err)
+		}
+		return nil
+	}
+	early, late := bracket{span: span{b.after, middle}}, bracket{span: span{middle, b.to}}
+	for _, g := range b.objects {
+		o := then.of(g.Ref)
+		if o == nil || o.UID != g.UID {
+			g.lacked = middle
+			late.objects = append(late.objects, g)
+			continue
+		}
+		g.states[middle] = o
+		g.came = middle
+		if stage(o) == 1 {
+			early.objects = append(early.objects, g)
+			continue
+		}
+		g.Object = o
+		g.spans = append(g.spans, span{middle, b.to})
+	}
+	return slices.DeleteFunc([]bracket{early, late}, func(x bracket) bool { return len(x.objects) == 0 })
 }
 
 // middle returns the revision that halves a bracket; 0 if it is narrow enough. It prefers events

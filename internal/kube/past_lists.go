@@ -36,6 +36,8 @@ func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast
 		return placePast{why: l.why}
 	}
 	went := l.compare()
+	l.findAlive(ctx, went)
+	went = slices.DeleteFunc(went, func(g *leaving) bool { return len(g.spans) == 0 })
 	l.narrow(ctx, went)
 	l.readFacts(ctx, went)
 	got := placePast{from: l.lists[0].revision, changes: l.changes(went), why: l.why}
@@ -190,6 +192,9 @@ type leaving struct {
 	spans []span
 }
 
+// beginsUnseen reports whether the first list that has an object shows it as being deleted.
+func (g *leaving) beginsUnseen() bool { return g.came != 0 && stage(g.states[g.came]) == 1 }
+
 // span is the interval from one revision to a later one.
 type span struct{ after, to uint64 }
 
@@ -205,7 +210,8 @@ func stage(o *object.Object) int {
 	}
 }
 
-// compare finds the objects that were deleted, or began to be deleted, between two lists, sorted.
+// compare finds the objects that were deleted, or began to be deleted, between two lists, sorted. It
+// includes those whose first list shows them as being deleted.
 func (l *lateReader) compare() []*leaving {
 	all := map[types.UID]*leaving{}
 	for _, x := range l.lists {
@@ -237,7 +243,7 @@ func (l *lateReader) compare() []*leaving {
 				break
 			}
 		}
-		if len(g.spans) == 0 {
+		if len(g.spans) == 0 && !g.beginsUnseen() {
 			delete(all, uid)
 		}
 	}

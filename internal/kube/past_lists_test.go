@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,8 +25,8 @@ type archive struct {
 	// gone is the revision of each deletion, in the order of names; 0 for none.
 	names []string
 	gone  map[string]uint64
-	// came has the revisions of creations after the beginning.
-	came map[string]uint64
+	// came has the revisions of creations after the beginning, began those at which deletions began.
+	came, began map[string]uint64
 	// first is the oldest remembered revision, page the number of objects on a page; 0 means three.
 	first uint64
 	page  int
@@ -46,19 +47,22 @@ func (a *archive) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(410, metav1.StatusReasonExpired)(w, r)
 		return
 	}
-	var shown []string
-	token := ""
+	list := metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: fmt.Sprint(revision)}}
 	for i, name := range a.names[first:] {
 		if a.gone[name] != 0 && a.gone[name] <= revision || revision < a.came[name] || !strings.HasSuffix("metadata.name="+name, q.Get("fieldSelector")) {
 			continue
 		}
-		if len(shown) == cmp.Or(a.page, 3) {
-			token = base64.StdEncoding.EncodeToString(fmt.Append(nil, revision, first+i))
+		if len(list.Items) == cmp.Or(a.page, 3) {
+			list.Continue = base64.StdEncoding.EncodeToString(fmt.Append(nil, revision, first+i))
 			break
 		}
-		shown = append(shown, name)
+		item := metaOf(named(name), list.ResourceVersion)
+		if at := a.began[name]; at != 0 && at <= revision {
+			item.DeletionTimestamp = &metav1.Time{Time: time.Unix(int64(at), 0)}
+		}
+		list.Items = append(list.Items, item)
 	}
-	listOf(fmt.Sprint(revision), token, shown...)(w, r)
+	answer200(protobufType, wrapped(metaVersion, partialList, &list))(w, r)
 }
 
 // stored returns a storage of config maps a to j with some deletions. c and d are deleted in
@@ -103,6 +107,35 @@ func TestPastOfLists(t *testing.T) {
 	}
 	if n := len(s.requests("fieldSelector")) + len(s.requests("limit=500")); n > 80 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestPastBeforeDeletion: an object that was created, and whose deletion began, between two lists is
+// found as it was before, too. The first list that has it shows it as being deleted.
+func TestPastBeforeDeletion(t *testing.T) {
+	for range 3 { // brackets are read concurrently
+		a := &archive{
+			names: []string{"a", "b", "c"}, gone: map[string]uint64{"a": 900, "b": 901},
+			came: map[string]uint64{"a": 300, "b": 218, "c": 700}, began: map[string]uint64{"a": 302, "b": 320, "c": 701},
+		}
+		got, s := a.read(t, func(*pastReader) {})
+		want := map[string]string{"DELETED a": "900-900", "DELETED b": "901-901", "MODIFIED a": "302-302", "MODIFIED b": "320-320", "MODIFIED c": "701-701"}
+		now := wentBy(got.changes)
+		for _, c := range got.changes {
+			if c.Type == object.Added && c.Object.BeingDeleted() {
+				t.Errorf("%s is created and being deleted at %d", c.Object.Name, c.Revision)
+			}
+			if c.Type == object.Modified && (c.Old == nil || c.Old.BeingDeleted()) {
+				t.Errorf("the deletion of %s begins at %d with %v", c.Object.Name, c.Revision, c.Old)
+			}
+		}
+		maps.DeleteFunc(now, func(what, _ string) bool { return strings.HasPrefix(what, "ADDED") })
+		if !maps.Equal(now, want) {
+			t.Errorf("%v, want %v", now, want)
+		}
+		if n := len(s.requests("fieldSelector")) + len(s.requests("limit=500")); n > 90 {
+			t.Errorf("%d requests", n)
+		}
 	}
 }
 
