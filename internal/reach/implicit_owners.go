@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Some objects are deleted with others without an owner reference or being contained in them: a
-// volume with its claim, a token with its ServiceAccount, Endpoints and addresses with their Service,
-// and the APIService of a version with the definitions that serve it. (internal/apisim/controllers
-// has the controllers that delete them.)
+// Some objects are deleted with others without an owner reference or being contained in them: with
+// their implicit owner (object.ImplicitOwner), and the APIService of a version with the definitions
+// that serve it. internal/apisim/controllers has the controllers that delete them.
 
 // retain is the policy of volumes that stay when their claim is deleted.
 const retain = "Retain"
