@@ -1,7 +1,6 @@
-// Package gctest is a garbage collector for tests against an API server that has none, such as
-// that of envtest. It deletes dependents whose owners have gone, in the background, in the
-// foreground, and orphans them; it empties namespaces that are deleted and finishes pods, for
-// which there is no kubelet.
+// Package gctest runs a garbage collector in tests against an API server that has none, such as
+// that of envtest. It supports background and foreground deletion and orphaning. It also empties
+// namespaces that are being deleted, and ends deleted pods, since no kubelet does that.
 //
 //	testEnv := &envtest.Environment{}
 //	cfg, err := testEnv.Start()
@@ -12,10 +11,10 @@
 //		t.Fatal(err)
 //	}
 //
-// What is deleted, and in which order, is decided by the rules of the API server's own release, by the same
-// code that predicts deletes in kubectl gc. Instances of a CustomResourceDefinition that is
-// deleted are the work of the API server itself.
+// It follows the rules of the API server's own release, and runs the same code that predicts
+// deletes in kubectl gc. The instances of a deleted CustomResourceDefinition are deleted by the API
+// server itself.
 //
-// This package is stable: what is exported is not changed or removed within a major version of
+// This package is stable: exported identifiers are not changed or removed within a major version of
 // the module.
 package gctest

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/gctest"
 )
 
-// Objects whose owner is missing are garbage: nothing of them is left when it is settled.
+// Objects with a missing owner are garbage: WaitSettled returns once they are deleted.
 func ExampleStart() {
 	var t attempt // as the *testing.T of a test
 	defer t.end()
@@ -25,8 +25,8 @@ func ExampleStart() {
 	// Output: other
 }
 
-// What waits for a finalizer is settled: it goes on when somebody takes that off. Explain says
-// so in the message of a test that has expected more.
+// An object that waits for a finalizer is settled. Explain shows the finalizer, for the message of a
+// test that expected the object to be gone.
 func ExampleGC_Explain() {
 	var t attempt
 	defer t.end()

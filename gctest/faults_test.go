@@ -19,14 +19,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A server that fails for a while is asked again.
+// Requests to a server that fails for a while are retried.
 func TestServerFails(t *testing.T) {
 	for name, code := range map[string]int{"an error": http.StatusInternalServerError, "a proxy's error": http.StatusBadGateway} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(configMap("owner", ""), configMap("dependent", "owner"))
 			var left atomic.Int32
 			s.before = func(w http.ResponseWriter, r *http.Request) bool {
-				// It is the first thing that is asked by who waits.
+				// WaitSettled sends this request first.
 				if r.Method != http.MethodGet || r.URL.Path != "/api/v1/namespaces" || r.URL.Query().Get("watch") != "" || left.Load() == 0 {
 					return false
 				}
@@ -52,7 +52,7 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-// What the server does not answer is named at the deadline.
+// The error at the deadline names the unanswered request.
 func TestNoAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		silent func(*http.Request) bool
@@ -93,7 +93,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// The timeout of a config is one of whole requests, of which a watch is one.
+// The timeout of a config must not end a watch, which is also one request.
 func TestTimeoutOfConfig(t *testing.T) {
 	s := serve(configMap("dependent", "nobody"))
 	t.Cleanup(s.close)
@@ -108,10 +108,10 @@ func TestTimeoutOfConfig(t *testing.T) {
 	}
 }
 
-// widget is of a kind that client-go does not know, as those of an operator are.
+// widget is a type that client-go does not know, like those of an operator.
 type widget struct{ corev1.ConfigMap }
 
-// Whatever it is asked about, Explain says something that helps.
+// Explain returns a helpful text for any argument.
 func TestExplain(t *testing.T) {
 	odd := configMap("odd", "owner")
 	odd.Owners[0].Kind, odd.Owners[0].Name = "No\x1b[31m", "a\nb"
@@ -173,8 +173,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Explain may be asked by several at once, and while the collector is at work: the race detector
-// judges.
+// Explain is safe for concurrent use, also while the collector works. The race detector checks that.
 func TestExplainBesideWork(t *testing.T) {
 	objects := []*object.Object{configMap("owner", "")}
 	for i := range 200 {
@@ -203,8 +202,7 @@ func TestExplainBesideWork(t *testing.T) {
 	}
 }
 
-// Of an object of an operator's own type, which says no kind, it is known what it was when it
-// has gone.
+// Explain knows the kind of a deleted object from its uid, even if its type is unknown to client-go.
 func TestExplainGone(t *testing.T) {
 	s := serve(configMap("owner", ""), configMap("goes", "owner"))
 	t.Cleanup(s.close)

@@ -26,8 +26,8 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// GC is a garbage collector at work. It may be used from many goroutines, and any number of
-// them may be at work in one process, on different API servers.
+// GC is a running garbage collector. It is safe for concurrent use. One process may run any number
+// of them, each on its own API server.
 type GC struct {
 	deleters *deleters.Deleters
 }
@@ -37,23 +37,24 @@ const (
 	startTimeout = 30 * time.Second
 	// settleTimeout is how long WaitSettled waits with a context that has no deadline.
 	settleTimeout = 30 * time.Second
-	// stopTimeout is how long the end of a test waits for requests under way.
+	// stopTimeout is how long the end of a test waits for requests in progress.
 	stopTimeout = 10 * time.Second
 	// explainTimeout is how long Explain may take.
 	explainTimeout = 10 * time.Second
 )
 
 // Start starts a garbage collector and returns once it has listed and watches every object. It
-// collects until the test ends, and leaves no goroutine behind. The API server has to outlive it:
+// collects until the test ends, and leaves no goroutine behind. The API server must outlive it:
 // stop the server in a Cleanup that is registered before Start.
 //
-// The test fails at once in a cluster that is in use, that is, where kube-controller-manager or a
-// kubelet renews its lease (see WithClusterInUse). envtest's USE_EXISTING_CLUSTER=true leads there.
+// Start fails the test in a cluster that is in use, that is, where kube-controller-manager or a
+// kubelet renews its lease (see WithClusterInUse). With USE_EXISTING_CLUSTER=true, envtest connects
+// to such a cluster.
 //
-// The test also fails at once if the API server cannot be reached, or if the config may not list
-// or watch everything. The config needs the rights of an administrator, which envtest's has. A kind
-// that cannot be read for another reason, for example because its conversion webhook does not
-// answer, is a remark in the log of the test.
+// Start also fails the test if it cannot reach the API server, or if the config may not list or
+// watch everything. The config needs the rights of an administrator, which envtest's has. If a kind
+// cannot be read for another reason, for example because its conversion webhook does not answer,
+// Start only logs that.
 func Start(t T, config *rest.Config, options ...Option) *GC {
 	t.Helper()
 	o := deleters.Options{Command: "gctest", AskProtection: "gctest.WithClaimProtection()", AskInUse: "gctest.WithClusterInUse()"}
@@ -83,7 +84,7 @@ func Start(t T, config *rest.Config, options ...Option) *GC {
 	return gc
 }
 
-// stop ends the collector, and tells the test what went wrong. Other goroutines must not do that.
+// stop ends the collector and reports its error to the test. Only the calling goroutine uses t.
 func (gc *GC) stop(t T) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -98,18 +99,17 @@ func (gc *GC) stop(t T) {
 	}
 }
 
-// WaitSettled returns when nothing is left to do: everything that was written to the API server
-// before the call was seen, what follows from it was done, and what that has brought about, too.
-// It does not wait for what others have to do: a finalizer that a controller of the test removes
-// does not hold it up.
+// WaitSettled blocks until nothing is left to do: the collector has seen everything that was
+// written to the API server before the call, and has finished all deletions that follow from it.
+// It does not wait for the work of other controllers: an object is settled if only a finalizer
+// that a controller of the test removes holds it.
 //
-// It returns an error when the context ends, or after 30 seconds if that has no deadline, which
-// says what was left to do, and names each object that is being deleted with the finalizers that
-// hold it; and at once, when the collector may not see everything or has ended. A context that
-// was cancelled is such an error, too. What the server fails at is asked for again until then.
+// It returns an error when ctx ends, by cancellation too, or after 30 seconds if ctx has no
+// deadline. The error lists the remaining work, and each object that is being deleted with the
+// finalizers that hold it. Failed requests are retried until then. WaitSettled fails at once if the
+// collector may not read everything or has ended.
 //
-// After a first call that has settled, another one costs a single request if nothing was
-// written meanwhile.
+// After a successful call, the next one costs a single request if nothing was written in between.
 func (gc *GC) WaitSettled(ctx context.Context) error {
 	if _, bound := ctx.Deadline(); !bound {
 		var cancel context.CancelFunc
@@ -128,14 +128,14 @@ type Object interface {
 	runtime.Object
 }
 
-// Explain says why an object is there, goes or is stuck, as text of a few lines for the message
-// of a failed test: what the collector makes of its owners, which finalizers hold it and which
-// dependents it waits for. It says what the watches have shown, so that it is true of everything
-// before the last WaitSettled.
+// Explain returns why an object exists, is being deleted or is stuck, as a few lines for the message
+// of a failed test: the state of its owners, the finalizers that hold it, and the dependents that it
+// waits for. It uses what the watches have shown, which includes every write before the last
+// WaitSettled.
 //
-// The object is found by its uid; without one by its kind, namespace and name. Typed clients leave
-// the kind out: what has no uid has to be of a kind that client-go knows, or say its apiVersion
-// and kind.
+// It finds the object by its uid, or without one by its kind, namespace and name. Objects from typed
+// clients usually have no apiVersion and kind. One that also has no uid must be of a type that
+// client-go knows.
 func (gc *GC) Explain(o Object) string {
 	if v := reflect.ValueOf(o); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return "which object? It is nil."
@@ -145,7 +145,8 @@ func (gc *GC) Explain(o Object) string {
 	return gc.deleters.Explain(ctx, refOf(o))
 }
 
-// refOf names an object. Typed clients leave the kind out.
+// refOf returns the reference of an object. If the object has no kind, as from a typed client,
+// refOf takes it from the scheme of client-go.
 func refOf(o Object) object.Ref {
 	kind := o.GetObjectKind().GroupVersionKind()
 	if kind.Empty() {

@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// asked is the object that a test has made with a typed client.
+// asked returns an object as a typed client does: without apiVersion and kind.
 func asked(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
 }
 
-// remove deletes a config map as a user does.
+// remove deletes a ConfigMap as a user does.
 func (s *server) remove(t *testing.T, name string) {
 	t.Helper()
 	ref := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name}
@@ -33,8 +33,7 @@ func (s *server) remove(t *testing.T, name string) {
 	}
 }
 
-// Garbage is collected, and what it means to be settled holds: what a finalizer keeps is
-// settled, and is explained.
+// Garbage is collected. An object that a finalizer holds is settled, and Explain names the finalizer.
 func TestSettled(t *testing.T) {
 	s := serve(configMap("owner", ""), configMap("free", "owner"), configMap("held", "owner", "example.com/held"), configMap("stays", ""))
 	t.Cleanup(s.close)
@@ -59,8 +58,8 @@ func TestSettled(t *testing.T) {
 	mentions(t, gc.Explain(asked("free")), "is not there")
 }
 
-// An owner of a name that no object can have is absent where Kubernetes finds it absent, and
-// otherwise keeps its dependents for good, which is settled.
+// An owner with an impossible name counts as absent if Kubernetes treats it so. Otherwise it keeps
+// its dependents forever, and that is settled.
 func TestImpossibleNames(t *testing.T) {
 	s := serve(configMap("web", ""), configMap("as-path", "shop/web"), configMap("kept", "w%b"))
 	t.Cleanup(s.close)
@@ -78,7 +77,7 @@ func TestImpossibleNames(t *testing.T) {
 	}
 }
 
-// What is wrong with a config or a server fails the test that starts, and says what.
+// Start fails the test with the cause if the config or the server is unusable.
 func TestStartFails(t *testing.T) {
 	forbidden := func(verb, resource string, watch bool) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -152,7 +151,7 @@ func TestStartFails(t *testing.T) {
 	})
 }
 
-// A release for which the rules were not measured is remarked, and one that is says nothing.
+// Start logs a remark if the rules were not measured for the server's release, and none otherwise.
 func TestOtherReleases(t *testing.T) {
 	for version, remark := range map[string]bool{"v1.36.3": false, "v1.31.0+kcp-v0.26.0": false, "v1.30.9": true, "v1.99.0": true} {
 		s := serve()
@@ -173,7 +172,7 @@ func TestOtherReleases(t *testing.T) {
 	}
 }
 
-// A deadline is kept, and says what was left to do.
+// WaitSettled returns at the deadline, with the remaining work.
 func TestDeadline(t *testing.T) {
 	s := serve(configMap("dependent", "nobody"), configMap("held", "", "example.com/held"))
 	s.before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -196,7 +195,7 @@ func TestDeadline(t *testing.T) {
 	mentions(t, fmt.Sprint(gc.WaitSettled(over)), "the context was cancelled")
 }
 
-// A test that ends while something is collected ends, and says nothing afterwards.
+// A test can end while the collector is writing, and nothing is logged afterwards.
 func TestEndsWhileCollecting(t *testing.T) {
 	s := serve(configMap("dependent", "nobody"))
 	writing, ends := make(chan struct{}), make(chan struct{})
@@ -220,7 +219,7 @@ func TestEndsWhileCollecting(t *testing.T) {
 	}
 }
 
-// A server that goes away is no hang.
+// WaitSettled does not hang if the server stops.
 func TestServerGoes(t *testing.T) {
 	s := serve(configMap("one", ""))
 	var a attempt

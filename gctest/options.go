@@ -9,43 +9,42 @@ type option func(*deleters.Options)
 
 func (o option) apply(d *deleters.Options) { o(d) }
 
-// Pods says how a pod that is bound to a node ends after its deletion, for no kubelet stops its
-// containers. A pod without a node is deleted by the API server at once.
+// Pods selects when a deleted pod on a node is removed, since no kubelet does that. The API server
+// removes a pod without a node at once.
 type Pods uint8
 
-// The ends of pods.
+// The values of Pods.
 const (
-	// AtOnce has pods end as soon as they are deleted. It is the default.
+	// AtOnce removes pods as soon as they are deleted. It is the default.
 	AtOnce Pods = iota
-	// AfterGracePeriod has pods end when their grace period is over; WaitSettled waits for it.
+	// AfterGracePeriod removes pods when their grace period is over. WaitSettled waits for that.
 	AfterGracePeriod
 	// Never leaves pods to the test. WaitSettled does not wait for them.
 	Never
 )
 
-// WithPods chooses what becomes of pods that are deleted.
+// WithPods selects when deleted pods are removed.
 func WithPods(p Pods) Option {
 	ends := map[Pods]deleters.Pods{AtOnce: deleters.AtOnce, AfterGracePeriod: deleters.AfterGracePeriod, Never: deleters.Never}
 	end, known := ends[p]
 	if !known {
-		end = deleters.Pods(p) // which fails the test that starts
+		end = deleters.Pods(p) // Start then fails the test
 	}
 	return option(func(o *deleters.Options) { o.Pods = end })
 }
 
-// WithClaimProtection has the finalizers taken off that protect storage in use:
-// kubernetes.io/pvc-protection off claims that no pod uses, and kubernetes.io/pv-protection off
-// volumes that are not bound. The API server puts them on, and without this option claims and
-// volumes that are deleted stay.
+// WithClaimProtection removes the finalizers that protect storage in use:
+// kubernetes.io/pvc-protection from claims that no pod uses, and kubernetes.io/pv-protection from
+// volumes that are not bound. The API server adds them. Without this option, deleted claims and
+// volumes stay.
 func WithClaimProtection() Option {
 	return option(func(o *deleters.Options) { o.Protection = true })
 }
 
-// WithClusterInUse starts also in a cluster where kube-controller-manager or a kubelet works, so
-// that one suite runs on both. Where kube-controller-manager renews its lease, nothing is written:
-// WaitSettled waits for what the cluster's own controllers do. Where only kubelets do, pods are left
-// to them. Without the option Start fails the test in such a cluster, and on an API server
-// without controllers it changes nothing.
+// WithClusterInUse lets Start run in a cluster with kube-controller-manager or kubelets, so that one
+// suite runs there and in envtest. If kube-controller-manager renews its lease, the collector writes
+// nothing, and WaitSettled waits for the cluster's own controllers. If only kubelets renew theirs,
+// the pods are left to them. On an API server without controllers, the option changes nothing.
 func WithClusterInUse() Option {
 	return option(func(o *deleters.Options) { o.InUse = true })
 }

@@ -18,8 +18,8 @@ import (
 
 var errNoConversion = errors.New("no conversion")
 
-// A kind that cannot be read, as one whose conversion webhook does not answer, is no failure of
-// Start: it is remarked, and nothing settles before it can be read.
+// A kind that cannot be read, for example because its conversion webhook does not answer, does not
+// fail Start: it is logged as a remark, and nothing settles before it can be read.
 func TestKindThatCannotBeRead(t *testing.T) {
 	s := serve()
 	var mended atomic.Bool
@@ -49,7 +49,7 @@ func TestKindThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// An APIService whose server does not answer is named, with what to do.
+// The error and the remark name an APIService whose server does not answer, and the remedy.
 func TestAPIServiceWithoutServer(t *testing.T) {
 	away := object.Resource{Group: "metrics.example.com", Version: "v1", Name: "nodes", Kind: "NodeMetrics", Verbs: object.AllVerbs}
 	services := object.APIService.Resource()
@@ -66,7 +66,7 @@ func TestAPIServiceWithoutServer(t *testing.T) {
 	mentions(t, said, "nothing settles until this is mended: ", "APIService v1.metrics.example.com")
 }
 
-// What keeps a namespace is said once at a deadline, and in words.
+// The error at a deadline says once, as a sentence, what blocks a namespace.
 func TestNamespaceRefused(t *testing.T) {
 	s := serve(configMap("refused", ""), configMap("held", "", "example.com/held"))
 	s.before = refusing("/configmaps")

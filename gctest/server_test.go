@@ -44,7 +44,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusing has the deletes refused of whose path has this part.
+// refusing refuses the deletes whose path contains part.
 func refusing(part string) func(w http.ResponseWriter, r *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		denied := r.Method == http.MethodDelete && strings.Contains(r.URL.Path, part)
@@ -58,8 +58,7 @@ func refusing(part string) func(w http.ResponseWriter, r *http.Request) bool {
 // serve starts a server with these objects.
 func serve(objects ...*object.Object) *server { return serveAlso(nil, nil, objects...) }
 
-// serveAlso starts a server that serves more kinds, of which those of some API versions cannot be
-// asked for.
+// serveAlso starts a server that serves more kinds. The API versions in stale do not answer.
 func serveAlso(more []object.Resource, stale []string, objects ...*object.Object) *server {
 	rs := &object.Resources{}
 	all := slices.Concat(served, more)
@@ -95,7 +94,7 @@ func configMap(name, owner string, finalizers ...string) *object.Object {
 	return o
 }
 
-// there are the names of the config maps.
+// there returns the names of the ConfigMaps.
 func (s *server) there() string {
 	var names []string
 	for _, o := range s.Sim.Objects() {
@@ -106,7 +105,7 @@ func (s *server) there() string {
 	return strings.Join(names, " ")
 }
 
-// attempt is a test of which somebody else looks at the outcome.
+// attempt is a gctest.T that records its messages and whether it failed.
 type attempt struct {
 	mu       sync.Mutex
 	said     []string
@@ -133,7 +132,7 @@ func (a *attempt) say(failed bool, format string, args []any) {
 	a.said, a.failed = append(a.said, fmt.Sprintf(format, args...)), a.failed || failed
 }
 
-// run runs a test to its end, and returns what it has said.
+// run runs a test with its cleanups, and returns its messages.
 func (a *attempt) run(test func(*attempt)) string {
 	done := make(chan struct{})
 	go func() {
@@ -153,7 +152,7 @@ func (a *attempt) end() {
 	}
 }
 
-// mentions makes sure that a text has all these parts.
+// mentions fails the test unless a text has all parts.
 func mentions(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
@@ -163,11 +162,11 @@ func mentions(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// ample is how long anything may take that has to happen, on whatever machine.
+// ample is longer than any awaited event takes, even on a slow machine.
 const ample = 5 * time.Minute
 
-// unsettled is the error of what does not come to its end, once it has come so far that the
-// error has these parts: each deadline is later than the one before.
+// unsettled calls WaitSettled with longer and longer deadlines until its error has all parts, and
+// returns that error. It fails the test if WaitSettled succeeds.
 func unsettled(t *testing.T, gc *gctest.GC, parts ...string) error {
 	t.Helper()
 	for late := 300 * time.Millisecond; ; late *= 2 {

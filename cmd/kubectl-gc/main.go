@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs name them
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers that kubeconfigs name
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
@@ -20,16 +20,16 @@ import (
 func main() {
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
-	context.AfterFunc(ctx, stop)                      // from now on another interrupt kills
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // what fails is an error of a command, and said once
+	context.AfterFunc(ctx, stop)                      // a second interrupt kills the process
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // commands report their errors themselves
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	code := cli.Main(ctx, os.Args, streams)
 	stop()
 	os.Exit(code)
 }
 
-// endings are the signals that ask for an end. The loss of the terminal is one of them,
-// so that a run says what it has sent; unless it was started to outlive that (nohup).
+// endings returns the signals that end a command. The loss of the terminal (SIGHUP) is one of them,
+// so that a run can report what it has sent. Under nohup it is not.
 func endings() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -38,10 +38,10 @@ func endings() []os.Signal {
 	return signals
 }
 
-// collectLater leaves garbage alone until there is ten times as much of it as of what
-// is in use after the start, some 25 MB: help and completion end before, and then a
-// third of their time does not go into collecting it three times over. From the first
-// collection on it is as usual.
+// collectLater delays Go's first garbage collection until garbage is ten times the memory in use
+// after the start, about 25 MB. Help and completion end before that. They would otherwise collect
+// three times, which takes a third of their time. The cleanup of an unreachable array runs after the
+// first collection and restores the usual setting.
 func collectLater() {
 	usual := debug.SetGCPercent(1000)
 	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
