@@ -38,7 +38,7 @@ const (
 	leaseName     = "kubectl-gc"
 )
 
-// mostWorkers is more than any server processes concurrently.
+// mostWorkers is the maximum of --workers. No server processes as many requests concurrently.
 const mostWorkers = 1000
 
 // controllerCommand is the command controller.
@@ -248,7 +248,7 @@ func (p *presetFlags) addFlags(f *pflag.FlagSet) {
 // besidePreset are the flags that may be combined with --preset.
 var besidePreset = map[string]bool{"preset": true, "pods": true, "claim-protection": true, "cluster-in-use": true, "address": true, "v": true}
 
-// check refuses flags that the preset sets itself, or that need the preset.
+// check refuses flags that conflict with the preset, or that need it.
 func (p *presetFlags) check(c *cobra.Command) (err error) {
 	if p.preset == presetNone {
 		for _, name := range []string{"pods", "claim-protection", "cluster-in-use"} {
@@ -269,7 +269,7 @@ func (p *presetFlags) check(c *cobra.Command) (err error) {
 // startTimeout is how long a collector for tests waits for the API server.
 const startTimeout = 30 * time.Second
 
-// runPreset deletes everything due for deletion until it is interrupted.
+// runPreset runs the collector for tests (--preset=envtest) until it is interrupted.
 func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	if !k.cluster.Known() {
 		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")

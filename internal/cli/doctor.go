@@ -118,8 +118,8 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	return d.graph.check(c)
 }
 
-// examine reads all input and judges it. The graph of a running collector is read before and after
-// the snapshot; changes in between are no difference.
+// examine reads all input and judges it. It reads the graph of a running collector before and after
+// the snapshot, so that a change in between is not reported as a difference.
 func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	ctx := c.Context()
 	o := doctor.Options{Patience: int64(d.patience / time.Second)}

@@ -215,7 +215,7 @@ func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done boo
 	}
 	record, err := k.source.OpenRecord(c, k.streams, &k.targets.Namespaces)
 	if err != nil {
-		return false, nil // as above
+		return false, nil // the caller reports the error of the lookup
 	}
 	defer record.Close()
 	return k.gone(c, record, named)

@@ -159,7 +159,7 @@ func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 	return l, nil
 }
 
-// restoreAll restores losses, if there are any.
+// restoreAll restores losses. If there are none, it prints that, and older losses if there are any.
 func (k *keeping) restoreAll(l backup.Losses) error {
 	if len(l.Which)+len(l.Whole) == 0 && l.Earlier == nil {
 		nothing := k.nothing()

@@ -96,7 +96,7 @@ func UTF8Locale() bool {
 // Full returns the format with its template.
 func (o *Output) Full() string { return o.templates.complete(o.Format) }
 
-// ForPeople reports whether the format omits information.
+// ForPeople reports whether the format is text, wide or name. These omit much of the document.
 func (o *Output) ForPeople() bool {
 	format := o.Full()
 	return format == "" || format == "wide" || format == "name"

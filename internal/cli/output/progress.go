@@ -122,7 +122,8 @@ func (s *Stage) End() {
 	}
 }
 
-// show writes the line once, or repeatedly if it is animated.
+// show waits for silence, then writes the line: once, or every blink if it is animated. It returns
+// when the stage or the context ends.
 func (s *Stage) show() {
 	start := time.Now()
 	next := time.NewTimer(silence)

@@ -47,8 +47,8 @@ func LiftLimit(err error) error {
 	}
 }
 
-// Memory limits the memory of the process while a dump is read. It makes the garbage collector run
-// in time, and ends reading if too much is in use.
+// Memory limits the memory of the process while a dump is read. It sets the memory limit of the Go
+// runtime, so that garbage is collected in time, and ends reading if too much is in use.
 type Memory struct {
 	sample []metrics.Sample
 	// usual is the former memory limit of the runtime, now the one set last.
@@ -67,9 +67,13 @@ func NewMemory() *Memory {
 	return m
 }
 
-// The parts of the limit, and of the addition for each object. The program has up to 50 MB of pages
-// in memory that the runtime does not count. The distance between inUsePart and runtimePart, where
-// the runtime collects aggressively, is room for garbage.
+// The shares of the user's limit, and of the addition for objects, that RoomFor uses:
+//
+//	heap in use before reading ends = inUsePart × limit + objectsPart × addition
+//	memory limit of the runtime     = runtimePart × limit + addition
+//
+// The distance between the two is room for garbage: the runtime collects aggressively there. The
+// rest is for up to 50 MB of the program's own pages, which the runtime does not count.
 const (
 	inUsePart   = 0.46
 	objectsPart = 0.6
@@ -81,7 +85,8 @@ func (m *Memory) Room(bytes int64, objects int, limits snapshot.Limits) error {
 	return m.RoomFor(bytes, objects, snapshot.ObjectMemory, limits.MemoryBytes)
 }
 
-// RoomFor is an error if that many more bytes exceed the limit plus each bytes per object.
+// RoomFor is an error if that many more bytes exceed the limit plus each bytes per object. It raises
+// the memory limit of the runtime as objects are added.
 func (m *Memory) RoomFor(bytes int64, objects, each int, limit int64) error {
 	more := float64(objects) * float64(each)
 	most, inUse := more+float64(limit), int64(objectsPart*more+inUsePart*float64(limit))

@@ -83,7 +83,7 @@ func DidYouMean(near []string) string {
 }
 
 // Nearest returns up to three candidates that start with word, or that differ from it only by a few
-// letters or their order.
+// letters or by the order of its letters.
 func Nearest(word string, candidates []string) []string {
 	type scored struct {
 		text     string

@@ -42,7 +42,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	return append(notes, what+", which cannot be brought back: see --backup-secrets.")
 }
 
-// lost returns the number of deleted Secrets without a copy in the backup.
+// lost returns the number of Secrets to delete whose content the backup will not contain.
 func (w *Writing) lost(deletes []object.Ref) int {
 	if w.backupSecrets {
 		return 0
@@ -70,9 +70,9 @@ func (w *Writing) recall(p *report.Plan) string {
 	}
 }
 
-// released reports whether a protected kind does not count in a removal of finalizers: the object
-// was deleted before, or it is registered by a CRD or similar and deleted with it. Annotations
-// still count.
+// released reports whether a removal of finalizers may ignore that the kind of an object is
+// protected: the object is being deleted already, or it is an APIService that is deleted along with
+// its CRDs. Protection by an annotation is never ignored.
 func released(p *report.Plan, why reason.Code, seen *object.Object) bool {
 	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == reason.ProtectedKind && seen != nil &&
 		(seen.BeingDeleted() || seen.RegisteredForCRDs())

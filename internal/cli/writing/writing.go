@@ -43,7 +43,7 @@ type Writing struct {
 	maxDeletes    int
 	unlock        []string
 	unlocked      []string // names of the command itself, for the digest
-	unseen        bool     // content that was not read may be deleted
+	unseen        bool     // --unlock=unseen: content that was not read may be deleted
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
