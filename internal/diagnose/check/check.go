@@ -30,8 +30,8 @@ type checker struct {
 }
 
 // References lists the owner references that the collector would misunderstand, or that put their
-// object at risk. If the snapshot lacks an owner, that is a warning, never an error. namespace limits
-// the check to the references of its objects; empty for all.
+// object at risk. If the snapshot lacks an owner, that is a warning, never an error. namespace
+// limits the check to the references of its objects; empty for all.
 func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
 	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	part := askedIn(snap).part(snap)
@@ -59,7 +59,8 @@ func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) 
 	return d, nil
 }
 
-// differences returns what the release of the cluster does differently with the findings.
+// differences returns the differences between the cluster's release and the newest one that concern
+// the findings.
 func differences(snap *snapshot.Snapshot, findings []report.Finding) []report.VersionDifference {
 	i := slices.IndexFunc(findings, func(f report.Finding) bool {
 		return f.Code == string(reason.OwnerNamespaced) || f.Code == string(reason.OwnerNamespaceMismatch)
@@ -76,8 +77,9 @@ func (c *checker) wanted(ref object.Ref) bool {
 	return c.Namespace == "" || ref.Namespace == c.Namespace
 }
 
-// object checks the references of one object. found: a lookup may find the object, or another one
-// instead, so that the object has to be looked up as well. Any other object is known to be found.
+// object checks the references of one object. found reports that the object is in the reduced
+// snapshot (asked.part): a lookup may return it or another object of its name, so it is looked up
+// too, as the collector does. A lookup of any other object is known to return that object.
 func (c *checker) object(ctx context.Context, o *object.Object, found bool) {
 	if len(o.Owners) == 0 {
 		return
@@ -196,14 +198,15 @@ func abridge(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// asked has the uids and names that the references of a snapshot look for. An object with none of
-// them is never found, and is in no cycle. Most objects own nothing.
+// asked has the uids and names that the owner references of a snapshot look for. An object with none
+// of them owns nothing, as most objects do: no lookup finds it, and it is in no cycle.
 type asked struct {
 	uids  map[types.UID]struct{}
 	names map[string]struct{}
 }
 
-// askedIn adds the names of objects that are not plain, because a lookup of these objects may fail.
+// askedIn collects the uids and names in all owner references. It adds the names of objects that are
+// not plain (plainKinds.has), because a lookup of these may fail or find another object.
 func askedIn(snap *snapshot.Snapshot) asked {
 	a := asked{uids: map[types.UID]struct{}{}, names: map[string]struct{}{}}
 	var plain plainKinds
@@ -243,16 +246,17 @@ func (a asked) part(snap *snapshot.Snapshot) *snapshot.Snapshot {
 	return snap.With(found)
 }
 
-// plainKinds caches the result for the kind of the last object.
+// plainKinds caches the result of has for the kind of the last object.
 type plainKinds struct {
 	apiVersion, kind string
 	namespaced       bool
 	plain            bool
 }
 
-// has reports whether a server finds the object under its own name, unless one that is not plain has
-// the same name. Its kind must be served and stored in the version and scope of the object. Two plain
-// objects of a snapshot never have the same coordinates.
+// has reports whether an object is plain: its kind can be read with GET, and is served and stored in
+// the version and scope of the object. A lookup of a plain object finds the object itself, unless one
+// that is not plain has the same name. Two plain objects of a snapshot never have the same
+// coordinates.
 func (p *plainKinds) has(snap *snapshot.Snapshot, o *object.Object) bool {
 	if p.kind == o.Kind && p.apiVersion == o.APIVersion && p.namespaced == (o.Namespace != "") {
 		return p.plain

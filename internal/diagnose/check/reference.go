@@ -107,7 +107,7 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 }
 
 // kindNotCovered handles a kind that does not map in a snapshot with unknown kinds: the cluster may
-// well have served it.
+// serve it.
 func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	evidence := ""
 	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {

@@ -15,8 +15,8 @@ import (
 
 // Belief is the graph of a cluster's collector, read once or several times.
 type Belief struct {
-	// Read has all readings, at least one. A difference counts only if all of them show it: with one
-	// before the snapshot and one after it, changes in between are no differences.
+	// Read has all readings, at least one. A difference counts only if all of them show it. With one
+	// reading before the snapshot and one after it, a change in between is thus not reported.
 	Read []*DebugGraph
 	// From is the file or URL that was read.
 	From string
@@ -206,8 +206,8 @@ func (c *comparer) sameOwners(o *object.Object) bool {
 	return true
 }
 
-// unseen adds findings for objects that the collector does not know. If it knows no object of a kind,
-// there is one finding for the kind.
+// unseen adds findings for objects that the collector does not know. If it knows no object of a
+// kind, there is one finding for the kind.
 func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[schema.GroupKind]bool) {
 	kinds := make([]schema.GroupKind, 0, len(unseen))
 	for kind := range unseen {

@@ -75,8 +75,8 @@ const (
 	lastLine    = "}"
 )
 
-// ReadGraph reads one graph up to the end of the input. If anything is wrong with the text, including
-// text after the graph, the error is a *SyntaxError.
+// ReadGraph reads one graph up to the end of the input. If anything is wrong with the text,
+// including text after the graph, the error is a *SyntaxError.
 func ReadGraph(in io.Reader) (*DebugGraph, error) {
 	r := &reader{
 		lines: bufio.NewScanner(in), at: map[types.UID]int{}, words: map[string]string{}, versions: map[[2]string]string{},
@@ -202,7 +202,7 @@ func (r *reader) node() error {
 			return err
 		}
 		switch attributes[i] {
-		case "label": // has nothing that the others lack
+		case "label": // the other attributes have all of it
 			_, err = r.value(attributes[i])
 		case "group":
 			group, err = r.word(attributes[i])
@@ -374,8 +374,8 @@ func (r *reader) unquote(text []byte) (string, error) {
 	return "", r.wrong("%s is no string in quotes", shorten(text))
 }
 
-// mostWords limits the interned texts. Kinds and namespaces repeat, but those of a hostile graph need
-// not.
+// mostWords limits the interned texts. Kinds and namespaces repeat, but in a hostile graph all of
+// them may differ.
 const mostWords = 1 << 16
 
 // shorten returns foreign text for a message: short and without control characters.

@@ -59,11 +59,11 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	e.add(code, o.Ref, message, e.created(o))
 }
 
-// ownerlessSince returns the latest time since which no owner exists, if objects younger than o have
-// taken all their names. Otherwise it returns 0.
+// ownerlessSince returns a time since which no owner of o exists: the last creation of an object
+// that took the name of an owner. It returns 0 unless each name is taken by an object younger than o.
 //
-// An older object with the name proves nothing: the owner may have been created after it, between two
-// lists.
+// An older object with the name proves nothing: the owner may have been created after it, between
+// two lists.
 func (e *examiner) ownerlessSince(o *object.Object, d engine.Decision) (since int64, why string) {
 	for i := range d.Owners {
 		live := d.Owners[i].Live
@@ -184,8 +184,8 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
 }
 
-// refused reports whether a policy or an unreachable webhook refuses a write to an object, or may. It
-// then adds a finding.
+// refused reports whether a policy or an unreachable webhook refuses a write to an object, or may.
+// It then adds a finding.
 func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if e.options.Health == nil {
 		return false

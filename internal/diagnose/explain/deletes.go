@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// mostTried and wholes limit the number of simulated objects, over all simulations, in the search for
-// deletes that would take an object: mostTried objects plus wholes times the snapshot. Objects beyond
-// the limit are counted, but not tried.
+// mostTried and wholes limit the number of simulated objects, over all simulations, in the search
+// for deletes that would take an object: mostTried objects plus wholes times the snapshot. Objects
+// beyond the limit are counted, but not tried.
 const (
 	mostTried = 500_000
 	wholes    = 4

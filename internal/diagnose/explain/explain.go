@@ -202,8 +202,8 @@ func (q *question) goesWithoutNamespace() bool {
 	return q.goes && (len(q.decision.Requests) > 0 || ns == nil || !ns.BeingDeleted())
 }
 
-// late reports whether a delete takes the object only after finalizers are removed from objects other
-// than the deleted one, the target and those above it. Some of these may be unseen.
+// late reports whether a delete takes the target only after finalizers are removed from objects
+// other than the deleted one, the target and those above it. Some of these may be unseen.
 func late(t report.Taker, above []*object.Object) bool {
 	return t.Later && len(t.Once) == 0 || slices.ContainsFunc(t.Once, func(r report.Release) bool {
 		ref := r.Object

@@ -130,8 +130,8 @@ func (q *question) dependents() []report.DependentFinding {
 	return findings
 }
 
-// chain follows the deciding reference from owner to owner. It ends at an absent or unknown owner, or
-// at an existing one without owners, which keeps the object.
+// chain follows the deciding reference from owner to owner. It ends at an absent or unknown owner,
+// or at an existing one without owners, which keeps the object.
 func (q *question) chain(ctx context.Context) []report.ChainLink {
 	facts := q.facts
 	met := map[types.UID]bool{q.target.UID: true}

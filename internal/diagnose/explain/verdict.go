@@ -112,8 +112,8 @@ func (q *question) garbageMessage(effect report.Effect) string {
 	}
 }
 
-// ownerElsewhere returns the object that has the uid of an absent owner but that the reference cannot
-// mean; nil if there is none.
+// ownerElsewhere returns the object that has the uid of an absent owner, but another kind, namespace
+// or name than the reference; nil if there is none.
 func (q *question) ownerElsewhere() *object.Object {
 	for _, o := range q.facts.Owners {
 		ref := o.Ref

@@ -111,7 +111,8 @@ func (r *ranking) wanted(o *object.Object) bool {
 	return ns == "" || o.Namespace == ns || o.Is(object.Namespace) && o.Name == ns
 }
 
-// enough reports whether a candidate, and all after it, rank lower than the last wanted object.
+// enough reports whether a candidate, and thus all after it, rank below the last of the Top results
+// so far even if their ceilings are reached.
 func (r *ranking) enough(c candidate) bool {
 	if len(r.items) < r.options.Top {
 		return false
@@ -119,7 +120,7 @@ func (r *ranking) enough(c candidate) bool {
 	return order(r.items[r.options.Top-1], report.RiskItem{Object: c.object.Ref, Takes: c.ceiling}) < 0
 }
 
-// above counts the candidates that may rank higher than the last wanted object.
+// above counts the candidates that may rank above the last of the Top results so far.
 func (r *ranking) above(rest []candidate) int {
 	n := 0
 	for _, c := range rest {
@@ -148,8 +149,8 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 	return nil
 }
 
-// item returns what the delete of an object takes, and how many other objects: those deleted at once,
-// and those deleted after finalizers are removed.
+// item returns what the delete of an object takes, and how many other objects: those deleted at
+// once, and those deleted after finalizers are removed.
 func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
 	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
 	if err != nil {

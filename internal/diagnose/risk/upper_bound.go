@@ -14,9 +14,9 @@ import (
 // their positions in the snapshot.
 //
 // A settled object is deleted only after all of its owners, or with its container. So a delete takes
-// no more than the object dominates in the graph of owners, which one walk finds for all objects.
-// Containers are followed one by one. For an object that is not settled, the bound is everything that
-// is connected with it.
+// no more than the object dominates in the graph of owners, which one walk finds for all objects
+// (dominance). For an object that takes a container, such as a namespace, along, the delete is
+// followed instead (follow). For an object that is not settled, the bound is its whole group.
 type ceilings struct {
 	reach *reach.Map
 	*paths
@@ -61,7 +61,8 @@ func newCeilings(m *reach.Map, snap *snapshot.Snapshot, weights *scale) *ceiling
 // own returns the toll of an object alone.
 func (c *ceilings) own(i int) report.Toll { return weigh(c.classes[i]) }
 
-// gather groups the objects that are not settled.
+// gather joins each object that is not settled with its unsettled sources (reach.Map.Sources). For
+// each settled source it notes the groups that it may affect.
 func (c *ceilings) gather() {
 	type touch struct{ by, touched int }
 	var touches []touch
@@ -149,7 +150,7 @@ func (c *ceilings) follow(start int) report.Toll {
 	return sum
 }
 
-// loses takes one owner from an object and reports whether that was the last.
+// loses counts one owner of an object as deleted in this walk, and reports whether it was the last.
 func (c *ceilings) loses(d int32) bool {
 	if c.asked[d] != c.turn {
 		c.asked[d], c.left[d] = c.turn, int32(len(c.owners[d]))
@@ -158,7 +159,7 @@ func (c *ceilings) loses(d int32) bool {
 	return c.left[d] == 0
 }
 
-// stir adds the groups that a settled object may affect, each once per walk.
+// stir is addTouched for a walk: it adds each group only once per walk.
 func (c *ceilings) stir(i int, sum *report.Toll) {
 	for _, g := range c.touched[i] {
 		if c.seenIn[g] != c.turn {
@@ -172,6 +173,8 @@ func (c *ceilings) stir(i int, sum *report.Toll) {
 // is the nearest one that must be deleted before it can be. Objects that own one another in a cycle
 // count as one. Node 0 is a virtual root: an object without owners is deleted only by a request.
 // Leaves, which own nothing, are counted in their parent and are not in the tree.
+//
+//	owners a → b, a → c, b → d, c → d        tree: a above b, c and d, since d goes only after both
 type dominance struct {
 	// circle is the number of an object's cycle, from 1, owners first; 0 for an object that is not
 	// settled, and for a leaf.
@@ -184,7 +187,7 @@ type dominance struct {
 	contains []bool
 }
 
-// follows reports whether a container may be deleted with the object.
+// follows reports whether a container may be deleted with the object, so that follow must be used.
 func (d *dominance) follows(i int) bool { return d.contains[d.circle[i]] }
 
 func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }
@@ -245,7 +248,8 @@ func (d *dominance) meet(a, b int32) int32 {
 	return a
 }
 
-// circles returns the number of each object's cycle, and the members of each cycle. Cycle 0 has none.
+// circles returns the number of each object's cycle, and the members of each cycle. Cycle 0 is the
+// root and has none.
 func circles(c *ceilings) (circle []int32, members [][]int32) {
 	circle, members = make([]int32, len(c.snap.Objects)), make([][]int32, 1)
 	graph.Components(len(c.snap.Objects), c.inner, func(i int32) []int32 { return c.owners[i] }, func(found []int32) {

@@ -119,7 +119,7 @@ func (i *inquiry) redelete(o *object.Object, e *end, effect string) {
 	e.remedy(again, effect, "")
 }
 
-// secondPolicy is the policy of such a second delete.
+// secondPolicy is the policy of the second delete that redelete proposes.
 const secondPolicy = engine.Background
 
 // notServed handles an object that no request can reach.

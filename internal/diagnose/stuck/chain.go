@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// find derives the ends of an object from its simulated outcome. For an object that is being deleted,
-// the result is empty only in a cycle: everything that it waits for is open already.
+// find derives the ends of an object from its simulated outcome. For an object that is being
+// deleted, the result is empty only in a cycle: everything that it waits for is open already.
 func (i *inquiry) find(o *object.Object) []end {
 	var ends []end
 	if i.unserved(o) {
@@ -302,8 +302,8 @@ func waitsForKubelet(o *object.Object) bool {
 	return len(o.Finalizers()) == 0 || grace != nil && *grace > 0
 }
 
-// moving adds the ends of the objects that o waits for now. It leaves out those that are under way: o
-// is then under way as well.
+// moving adds the ends of the objects that o waits for now. It leaves out those that are under way:
+// o is then under way as well.
 func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []object.Ref) []end {
 	for _, e := range i.follow(o, waits, others, func(object.Ref) (end, bool) { return end{}, false }) {
 		if e.code != reason.UnderWay && e.code != reason.ManagerNotSeen {

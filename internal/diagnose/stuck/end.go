@@ -94,7 +94,7 @@ func (i *inquiry) endsOf(o *object.Object) []end {
 	return found
 }
 
-// inCircle reports whether the last open object waits for an earlier one.
+// inCircle reports whether the last open object waits, perhaps through others, for an earlier one.
 func (i *inquiry) inCircle() bool { return i.closes < len(i.open)-1 }
 
 // compareEnds sorts first the ends that do not resolve themselves.
@@ -111,7 +111,8 @@ func rank(s reason.Severity) int {
 	return slices.Index([]reason.Severity{reason.Error, reason.Warning, reason.Info}, s)
 }
 
-// follow returns the ends of the objects that o waits for, with o in front of their chains.
+// follow returns the ends of the objects that o waits for, with o in front of their chains. alive
+// returns the end for an object that is not being deleted; false if it has none.
 func (i *inquiry) follow(o *object.Object, waits string, others []object.Ref, alive func(object.Ref) (end, bool)) []end {
 	var all []end
 	for _, ref := range others {
@@ -139,7 +140,8 @@ func (e end) behind(o *object.Object, waits string) end {
 	return e
 }
 
-// passes reports whether the chain contains an object. That object has a shorter chain itself.
+// passes reports whether the chain contains an object. The object reaches the end by a shorter
+// chain, so a chain through it is left out.
 func (e *end) passes(o object.Ref) bool {
 	return e.of == o || slices.ContainsFunc(e.chain[:len(e.chain)-1], func(l report.WaitLink) bool { return l.Ref == o })
 }
@@ -163,7 +165,8 @@ func (i *inquiry) at(ref object.Ref) *object.Object {
 	return o
 }
 
-// hangs reports whether an object that may not be deleted yet will be, and then stay blocked.
+// hangs reports whether the simulation deletes an object and leaves it blocked, even if its deletion
+// has not begun yet.
 func (i *inquiry) hangs(ref object.Ref) bool {
 	e := i.effects[ref]
 	return e != nil && e.Outcome == report.Blocked

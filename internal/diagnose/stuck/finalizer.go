@@ -101,7 +101,7 @@ var (
 func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	t := i.around.Shown(o)
 	if t == nil || o.Is(object.Namespace) {
-		return // these conditions name failures, so that False is good
+		return // the conditions of a namespace name failures: False is good
 	}
 	const most = 3
 	list := slices.DeleteFunc(slices.Clone(t.Conditions), func(c health.Condition) bool { return weight(c) == 0 })
@@ -113,7 +113,9 @@ func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	}
 }
 
-// weight returns how much a condition explains why an object stays, from 0 for nothing to 4.
+// weight returns how much a condition explains why an object stays: 4 for a failed deletion, 3 for
+// another condition about deletion, 2 for another failure, 1 for a good condition that is not True,
+// such as Ready, 0 for nothing.
 func weight(c health.Condition) int {
 	typ := strings.ToLower(c.Type)
 	has := func(words []string) bool {

@@ -65,8 +65,8 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 
 // Objects reports, for each object that is being deleted, what it finally waits for, and what would
 // end that. It also reports cordoned nodes with blocked drains. A simulation shows what the
-// collector does. Evidence about other controllers, which may be nil, shows whether they remove
-// their finalizers.
+// collector does. seen is the evidence whether other controllers remove their finalizers; it may be
+// nil.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *health.Evidence, q Question) (*report.Diagnosis, error) {
 	around := health.New(snap, seen, q.Now)
 	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]int{}, partial: map[object.Ref]int{}}

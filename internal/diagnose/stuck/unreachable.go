@@ -49,8 +49,8 @@ func (i *inquiry) repairService(e *end, s *health.ServiceRef) {
 	e.remedy(report.Act{Action: report.ShowBackends, Target: object.Ref{Namespace: s.Namespace}}, "shows what is behind service "+s.Name+": bring it up, and the waiting ends by itself", "")
 }
 
-// brokenWebhooks returns the webhooks without endpoints that a message of the namespace controller is
-// about.
+// brokenWebhooks returns the webhooks without endpoints that a message of the namespace controller
+// is about.
 func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	if i.seen == nil {
 		return nil
