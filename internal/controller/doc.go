@@ -2,8 +2,8 @@
 // package collect: it elects a leader by a lease, limits writes, reports its work in metrics,
 // events and logs, and answers requests over HTTP.
 //
-// Every write passes three gates. The gate of a request (gate.go) knows the intent: protection, the
-// mode, the safety limit, the rate limit of deletes. The transport (transport.go) is right before
-// the wire and knows the time: no write starts when another process may have the lease. The
-// preconditions of the request are the last gate, which the server checks.
+// Every write passes three checks. The gate (type gate) knows the intent of a request. It checks
+// protection, the mode, the safety limit and the rate limit of deletes. The transport (type
+// transport) runs right before the request is sent: no write starts if another process may hold the
+// lease. Last, the server checks the preconditions of the request.
 package controller

@@ -97,7 +97,7 @@ func (s *service) metrics(w http.ResponseWriter, r *http.Request) {
 	legacyregistry.Handler().ServeHTTP(w, r)
 }
 
-// idle is the state of a process that does not collect.
+// idle is an empty collector, for the gauges of a process that does not collect.
 var idle = engine.New()
 
 // graph is the debug endpoint of kube-controller-manager. It is restricted to this machine, because

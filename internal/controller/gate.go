@@ -34,7 +34,7 @@ var (
 
 func refuse(why reason.Code) *refusal { return &refusal{why, reason.Gate.Short(why)} }
 
-// hold is the pause before a request is decided again that was refused for a lasting reason.
+// hold is the pause before a refused request is decided again, if the reason will not pass soon.
 const hold = 10 * time.Minute
 
 // holdBack implements engine.RunOptions.Hold.
@@ -134,9 +134,9 @@ func (g *gate) mayWrite() error {
 	}
 }
 
-// transport is the last step before the wire. It counts the collector's requests, and blocks writes
-// that must not start now. A request may have waited for a rate limiter, or for a pause that the
-// server asked for, since it passed the gate.
+// transport is the last step before a request is sent. It counts the collector's requests, and
+// blocks writes that must not start now. It repeats the last check of the gate, because a request
+// may have waited since: for a rate limiter, or for a Retry-After of the server.
 type transport struct {
 	next http.RoundTripper
 	gate *gate

@@ -295,7 +295,7 @@ func (e *events) warn(w engine.Warning) {
 		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID, w.Dependent.Namespace)
 }
 
-// kept reports that a request about an object was decided and not sent. It must not be called
+// kept sends an event about a request that was decided but not sent. It must not be called
 // concurrently.
 func (e *events) kept(r engine.Request, d engine.Decision, why *refusal) {
 	code, text := d.Reason.String(), ""
@@ -309,7 +309,7 @@ func (e *events) kept(r engine.Request, d engine.Decision, why *refusal) {
 	}
 }
 
-// done reports what was done to an object.
+// done sends an event about a successful request.
 func (e *events) done(r engine.Request, d engine.Decision) {
 	e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, d.Reason.String(), actionOf(r).done+": "+because(d))
 }

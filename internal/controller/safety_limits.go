@@ -137,8 +137,9 @@ func newGarbageRateLimit(percent int, now func() time.Time, known func(context.C
 	return &garbageRateLimit{percent: percent, now: now, known: known, found: map[types.UID]sighting{}, limit: fewGarbage}
 }
 
-// see counts an object. settled is true if it was found long enough ago that other garbage with the
-// same cause has been found too. why is set if there is too much garbage.
+// see counts a garbage object. settled is true if the object was first found at least gathering ago,
+// so that other garbage with the same cause has been found too. why is set if there is too much
+// garbage: the limit then trips.
 func (s *garbageRateLimit) see(ctx context.Context, uid types.UID) (settled bool, why string, err error) {
 	settled, n, limit := s.count(uid)
 	if n <= limit {
@@ -192,7 +193,7 @@ func (s *service) tripRecord() (tripRecord, bool) {
 	return tripRecord{leases: s.leases, lease: *s.o.Lease}, true
 }
 
-// recall trips the limit if it was tripped before this process became the leader.
+// recall trips the limit again if the lease records that an earlier process tripped it.
 func (s *service) recall(ctx context.Context) error {
 	l, ok := s.tripRecord()
 	if !ok {

@@ -23,7 +23,7 @@ type standing struct {
 	due time.Time
 }
 
-// The pause before a refused request is retried.
+// The shortest and longest pause before refused requests are retried.
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = 2 * time.Second
@@ -101,7 +101,7 @@ func (d *Deleters) redefined() {
 	}
 }
 
-// The pause between two discoveries while a change of the served kinds is expected.
+// The shortest and longest pause between two discoveries while the served kinds are changing.
 const (
 	firstLook = 10 * time.Millisecond
 	lastLook  = time.Second

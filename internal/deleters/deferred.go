@@ -63,7 +63,7 @@ const retryDeferred = 50 * time.Millisecond
 
 // ask returns the collector's remaining work, read between two steps. It retries deferred attempts,
 // except those that wait for a kind that is not served or an owner with an impossible name:
-// Kubernetes never completes them either.
+// Kubernetes never completes them either. last is the time of the last retry, which ask updates.
 func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) {
 	var got collector
 	err := d.between(ctx, func(c *engine.Collector) {
@@ -118,7 +118,8 @@ func (d *Deleters) failed(ctx context.Context, uid types.UID) []string {
 	return slices.Compact(list)
 }
 
-// open returns why an attempt is deferred; empty if it cannot succeed in the present state.
+// open returns why an attempt is deferred. It is empty if a retry can't succeed: the kind is still
+// not served, or the owner has an impossible name. kinds is the store's count of kind changes.
 func (l deferrals) open(a attempt, kinds uint64) string {
 	why, known := l[a]
 	if _, unknown := errors.AsType[*object.UnknownKindError](why.err); known && unknown && why.kinds == kinds {

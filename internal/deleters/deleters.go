@@ -60,7 +60,7 @@ type Deleters struct {
 	done chan struct{}
 	err  error
 	do   chan func(*engine.Collector)
-	// definitions has a token after a change that may affect the served kinds.
+	// definitions receives a value after a change that may affect the served kinds.
 	definitions chan struct{}
 	answers     answers
 	deletes     deletes

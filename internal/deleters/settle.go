@@ -28,7 +28,7 @@ type mark struct {
 	writes, kinds uint64
 }
 
-// The pause between two checks.
+// The shortest and longest pause between two checks.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 50 * time.Millisecond
@@ -115,9 +115,9 @@ func (d *Deleters) Settle(ctx context.Context) error {
 // account is the time limit for finding the remaining work at a deadline.
 const account = time.Second
 
-// leftIn returns the remaining work at a deadline from all sources, or the last known one if there
-// is none. If something is recreated after every delete, that is reported as the cause instead of
-// the work in progress.
+// leftIn returns the remaining work at a deadline from all sources, or last, the list of the last
+// check, if no source has any. If objects are recreated after every delete, it reports only that, as
+// the cause. deleted is the number of deletes before Settle began.
 func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
 	defer cancel()
@@ -144,7 +144,8 @@ func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) 
 	return once(list)
 }
 
-// look returns the remaining work; nothing if all is settled.
+// look returns the remaining work; nothing if all is settled. retried is the time of the last retry
+// of unreadable kinds or deferred attempts, which look updates.
 func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string, err error) {
 	if left, err = d.busy(ctx, retried, false); err != nil || len(left) > 0 {
 		return left, err
@@ -251,7 +252,8 @@ func (d *Deleters) left(s standing) []string {
 	return append([]string{"the controllers look at what has changed"}, d.comes(s)...)
 }
 
-// comes returns the work that the controllers will continue without further changes.
+// comes returns the work that the controllers continue without a change by others: pods in their
+// grace period, and waits that a later pass may end.
 func (d *Deleters) comes(s standing) []string {
 	var list []string
 	if !s.due.IsZero() {

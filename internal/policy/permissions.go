@@ -39,7 +39,7 @@ func Commands() []Command {
 	return []Command{Read, Stuck, Lost, Doctor, Delete, Collect, Controller, RemoveFinalizer, Undo}
 }
 
-// Parse returns the command with a name.
+// Parse returns the command with a name. Any other name is an error that lists the commands.
 func Parse(name string) (Command, error) {
 	if c := Command(name); slices.Contains(Commands(), c) {
 		return c, nil
@@ -64,7 +64,7 @@ type Options struct {
 	Kinds []object.Resource
 }
 
-// verbs returns what a command does to objects.
+// verbs returns the RBAC verbs that a command needs on objects.
 //
 // With the admission plugin OwnerReferencesPermissionEnforcement, changing owner references
 // requires delete on the object, which Collect has. Setting blockOwnerDeletion requires update on
