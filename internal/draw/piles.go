@@ -82,7 +82,7 @@ func newPiles(f *figures, most int) *piles {
 	return p
 }
 
-// place is the common position of adjacent piles.
+// place is what adjacent piles have in common: their owner and their namespace.
 type place struct {
 	above     int
 	namespace string
@@ -138,7 +138,8 @@ func (p *piles) alikeOf(i int, open map[string]bool) alike {
 	return key
 }
 
-// merge merges the smallest adjacent piles, those with problems last.
+// merge merges the smallest piles of a place into one, so that mostKinds are left. Piles with
+// problems are merged last.
 func (p *piles) merge(where place, beside []int) {
 	slices.SortFunc(beside, func(a, b int) int {
 		x, y := &p.list[a], &p.list[b]
@@ -161,8 +162,9 @@ func (p *piles) merge(where place, beside []int) {
 // mostAreas is the maximum number of namespaces with an area, unless all have one.
 const mostAreas = 24
 
-// opened returns the namespaces with an area of their own; nil for all. Those with problems come
-// first, then those with the most objects.
+// opened returns the namespaces with an area of their own; nil if all have one. It takes namespaces
+// with problems first, then those with the most objects, until there are mostAreas or their top
+// piles need half of most boxes.
 func (p *piles) opened(most int) map[string]bool {
 	type space struct {
 		name    string
@@ -200,8 +202,8 @@ func (p *piles) opened(most int) map[string]bool {
 	return nil
 }
 
-// tree lists each figure once, below the owner that controls it. Cycles are broken at their first
-// figure.
+// tree lists each figure once, below its controller or else its first owner. Cycles are broken at
+// their first figure.
 type tree struct {
 	// order lists every owner before its dependents.
 	order []int

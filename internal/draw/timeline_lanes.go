@@ -185,7 +185,8 @@ func lossLook(x *report.Loss) string {
 	}
 }
 
-// tell sets the texts of a moment, and lists the objects if there are several.
+// tell sets the texts of a moment. It lists the objects if there are several, or if the deletion of
+// the only one began earlier.
 func (l *listing) tell(m *moment) {
 	first := m.losses[0]
 	m.Count, m.Why = len(m.losses), l.words.Why(first)
@@ -218,7 +219,8 @@ func (l *listing) placed(x *report.Loss) bool {
 	return x.Object.Namespace != "" && l.doc.Namespace == "" && (x.By == nil || !x.By.Is(object.Namespace))
 }
 
-// list builds the table of a moment. Columns with the same value in all rows are left out.
+// list builds the table of a moment, unless the page already lists too many objects. A column with
+// the same value in all rows is left out if the reader does not need the value.
 func (l *listing) list(m *moment) {
 	if l.listed+m.Count > mostListed {
 		l.unlisted += m.Count
@@ -259,7 +261,7 @@ func (l *listing) list(m *moment) {
 	}
 }
 
-// barOf returns the bar of a moment. Its height grows with the count.
+// barOf returns the bar of a moment. Its height grows by 3 pixels for each doubling of the count.
 func barOf(m *moment) bar {
 	const most, lane = 18, 22
 	height := min(most, 5+int(3*math.Log2(float64(m.Count))))
@@ -345,7 +347,7 @@ type span struct {
 // mostSpans is the number of kinds with a shorter history that are drawn; the notes name more.
 const mostSpans = 6
 
-// spansOf returns the kinds with a shorter history than others.
+// spansOf returns the kinds with a shorter history than others, then those without any.
 func spansOf(d *report.Lost, x axis, words *render.LostPage) []span {
 	var list []span
 	for _, l := range d.Limits {

@@ -214,7 +214,7 @@ func idleFinalizers(s Style, finalizers []report.FinalizerFinding) string {
 func explainDeletes(w *writer, e *report.Explanation) {
 	s := w.style
 	objects, policies := takersByObject(e.TakenBy)
-	asked := len(objects) < len(e.TakenBy) // one entry for each policy
+	asked := len(objects) < len(e.TakenBy) // TakenBy has an entry for each policy of an object
 	var names []string
 	for i := range e.TakenBy {
 		x := &e.TakenBy[i]

@@ -34,7 +34,7 @@ type fold struct {
 	alone        []object.Ref
 	// inside is the highest urgency of a vertex and everything below it.
 	inside []urgency
-	// level is the number of siblings of a kind before the vertex, or before an ancestor.
+	// level is the rank of a vertex: lower levels are shown first (see rank).
 	level  []int
 	groups map[siblings]*kin
 	// unshown is the number of groups below a vertex without a line.
@@ -145,8 +145,11 @@ func (f *fold) continued(i int) int {
 	return 0
 }
 
-// rank computes groups and levels. Objects without an owner are ranked in each namespace. A sibling
-// below an owner ranks like lateBelow objects without one; generated objects come last.
+// rank computes groups and levels. Without an owner, the level is the number of objects of the kind
+// and namespace before the vertex. Below an owner, it is lateBelow times the number of siblings
+// before it, or the level of the owner if that is higher. Generated objects come last.
+//
+//	Pods of the first ReplicaSet: 0, 8, 16, …    17th Service without an owner: 16
 func (f *fold) rank() {
 	f.level = make([]int, len(f.t.nodes))
 	f.groups = map[siblings]*kin{}

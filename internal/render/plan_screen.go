@@ -203,7 +203,8 @@ func shrink(list []*part, s Style, room int) {
 	}
 }
 
-// namespaceOf returns the namespace that is omitted in the output: that of the target.
+// namespaceOf returns the namespace that is omitted in the output: that of the first target, or the
+// target itself if it is a namespace.
 func namespaceOf(p *report.Plan) string {
 	if len(p.Seed.Targets) == 0 {
 		return ""
@@ -264,7 +265,7 @@ func (s Style) layItem(text string) []string {
 	return laid
 }
 
-// beside notes what happens without the request, and vain attempts of the collector.
+// beside writes what happens without the request, and which attempts of the collector never succeed.
 func (w *writer) beside(p *report.Plan, before []report.Effect) {
 	if len(before) > 0 {
 		verb := " are"

@@ -95,7 +95,7 @@ func heldBack(f *report.Finding) object.Ref {
 	}
 	switch reason.Code(f.Code) {
 	case reason.StillInUse:
-		if last == 0 || f.Chain[last-1].Waits != string(reason.InUse) { // its users have no names
+		if last == 0 || f.Chain[last-1].Waits != string(reason.InUse) { // the chain does not name its users
 			return f.Chain[last].Ref
 		}
 		return f.Chain[last-1].Ref
@@ -321,8 +321,8 @@ func (c *holdup) write(w *writer, d detail) (left bool) {
 	return len(c.told.Proof) > len(proofs) || len(c.freed.Remedies) > len(shown)
 }
 
-// pasted returns the shown commands: the mildest, and if that only looks, also the one that always
-// ends the waiting.
+// pasted returns the commands to show: the first and mildest, and if that one only reads, also the
+// last, which ends the wait.
 func pasted(all []report.Remedy, most int) []report.Remedy {
 	if len(all) < 2 || most == 1 || !all[0].Action.Looks() || all[len(all)-1].Action.Looks() {
 		return all[:min(len(all), 1)]

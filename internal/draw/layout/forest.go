@@ -73,7 +73,7 @@ func (f *forest) gather() {
 	}
 }
 
-// hold adds an invisible container.
+// hold adds an invisible container of nodes, and returns its number.
 func (f *forest) hold(nodes []int32) int32 {
 	f.below = append(f.below, nodes)
 	return int32(len(f.below) - 1)
@@ -112,7 +112,7 @@ func (f *forest) extra(e int32) bool {
 	return f.within(e) && f.beside[f.Edges[e].Dependent] != e
 }
 
-// tie computes tied.
+// tie marks the tied nodes, from the ends of extra edges up to the roots and containers.
 func (f *forest) tie() {
 	f.tied = make([]bool, len(f.below))
 	for i := range f.Edges {
@@ -213,7 +213,11 @@ func (f *forest) measure(node int32, wide int, breaks bool) {
 }
 
 // stack places the children of a node below each other, or in several columns if that is better.
-// Children with tied extra edges stay in the first column, to the right of all their owners.
+// Tied children stay in the first column, to the right of all their owners. It returns the height
+// of the children in pixels and their depth in columns.
+//
+//	tied t, others a to d: t in column 0; below it the lane of the line to the other columns; below
+//	that a and b in column 0, c and d in column 1
 func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int32) {
 	nodes := f.below[node]
 	if plain := f.plainHeight(node, nodes); !breaks || len(nodes) < 2 || f.drawn(node) && plain < longRow || f.holdsTied(node) {

@@ -89,8 +89,8 @@ func (p *page) absolute(unit int32, y int) int {
 	return p.unitY[unit] + y
 }
 
-// arrange puts the units into columns by graph.column. Units of the same column are broken into several
-// columns for a good ratio.
+// arrange puts the units into columns by graph.column. Units of the same column are broken into
+// several columns for a good ratio.
 func (p *page) arrange() {
 	columns := make([][]int32, slices.Max(p.column)+1)
 	for u, c := range p.column {
@@ -111,7 +111,7 @@ func (p *page) arrange() {
 	p.height += margin
 }
 
-// stand places units below each other, with a common width.
+// stand places units below each other in a new column, which is as wide as the widest of them.
 func (p *page) stand(units []int32) {
 	y, broad := margin, 0
 	for _, u := range units {
@@ -198,8 +198,8 @@ func fold(items []item, between int) []int {
 	return best
 }
 
-// fill breaks items into columns of about the given height. size is the width of the smallest page
-// that contains them.
+// fill breaks items into columns of about the height limit, with a distance of between. size is the
+// width of the smallest page of the preferred ratio that contains them.
 func fill(items []item, limit, between int) (ends []int, size int) {
 	width, tallest := 0, 0
 	wide, high := 0, 0

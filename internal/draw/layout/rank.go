@@ -69,7 +69,7 @@ func (g *graph) index() {
 	}
 }
 
-// sort computes a topological order depth first, and the edges that close a cycle.
+// sort computes topological and closes by a depth-first search.
 func (g *graph) sort() {
 	const open, done = 1, 2
 	state := make([]uint8, len(g.Boxes))
@@ -98,8 +98,8 @@ func (g *graph) sort() {
 	g.topological = after
 }
 
-// unite computes the units: the strongly connected components of groups. Components arrives with
-// dependents first.
+// unite computes the units: the strongly connected components of groups. Units are numbered with
+// dependents first, as Components yields them.
 func (g *graph) unite() {
 	next := g.groupEdges()
 	g.unit = make([]int32, g.Groups)
