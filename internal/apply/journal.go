@@ -156,6 +156,7 @@ func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) 
 	return a.send(ctx, i, patched(p), func(ctx context.Context) error { return a.API.Patch(ctx, ref, p) })
 }
 
+// keep saves the version of an object that a request removes something from.
 func (a *journalled) keep(ctx context.Context, i backup.Intent) error {
 	if a.save == nil {
 		return nil
@@ -175,6 +176,7 @@ func patched(p object.Patch) func(*object.Object) bool {
 	}
 }
 
+// send sends a request through the journal. A request that was not answered is never repeated.
 func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
 	one := request{i.Object, i.Verb, i.ResourceVersion}
 	a.mu.Lock()

@@ -20,7 +20,8 @@ type gate struct {
 
 func newGate() *gate { return &gate{wave: 1, changed: make(chan struct{})} }
 
-// enter waits for room in the wave. Each successful enter needs a leave.
+// enter blocks until the wave has room, the gate is closed or ctx ends. Each successful enter needs
+// a leave.
 func (g *gate) enter(ctx context.Context) error {
 	for {
 		g.mu.Lock()
@@ -77,6 +78,7 @@ func (g *gate) busy() bool {
 	return g.started > g.finished
 }
 
+// stir wakes the callers of enter. The lock must be held.
 func (g *gate) stir() {
 	close(g.changed)
 	g.changed = make(chan struct{})

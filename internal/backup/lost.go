@@ -95,13 +95,13 @@ type page struct {
 type wanted struct {
 	ref    object.Ref
 	action Action
-	// last is the revision before the deletion of the object itself began. It finds objects that
-	// were created after the request that caused their deletion.
+	// last is the revision before the deletion of the object itself began. An object that was
+	// created after the request that caused its deletion is found only there, not in the page.
 	last uint64
 }
 
-// Up to manyToList objects are read to find a few in a list. If fewToList objects or fewer are
-// missing then, they are read by name.
+// After manyToList objects, reading a list ends if at most fewToList wanted objects are missing.
+// These are then read by name.
 const (
 	manyToList = 500
 	fewToList  = 8

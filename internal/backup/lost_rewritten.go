@@ -16,17 +16,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
-// rewrites are the objects that controllers change because a token or a ClusterRole is deleted. A
-// backup of a run has them, since its plan does.
+// rewrites are the deletions that make controllers change other objects: those of ServiceAccount
+// tokens and ClusterRoles. The changed objects are kept, too. In the backup of a run they are
+// consequences of the plan.
 //
 // Upstream: pkg/controller/serviceaccount/tokens_controller.go removeSecretReference.
 // Upstream: pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go syncClusterRole.
 type rewrites struct {
-	// revision is the one at which the objects are read that are being kept.
+	// revision is the revision of the object that is being kept.
 	revision uint64
-	// tokens are the names of the tokens of ServiceAccounts, by namespace and revision.
+	// tokens are the names of deleted tokens, by the ServiceAccounts that may name them: those of a
+	// namespace at a revision.
 	tokens map[past.Collection]map[string]bool
-	// roles are the labels of deleted ClusterRoles, by revision.
+	// roles are the labels of deleted ClusterRoles, by the ClusterRoles at a revision.
 	roles map[past.Collection][]labels.Set
 }
 
@@ -35,7 +37,7 @@ type secretName struct {
 	Name string `json:"name"`
 }
 
-// noteRewrites notes what the deletion of an object changes.
+// noteRewrites notes a deleted token or ClusterRole, for keepRewritten.
 func (k *keeper) noteRewrites(ref object.Ref, raw []byte) {
 	r := &k.rewritten
 	switch {
@@ -68,8 +70,8 @@ func (k *keeper) noteRewrites(ref object.Ref, raw []byte) {
 }
 
 // keepRewritten keeps the ServiceAccounts that named a deleted token, and the ClusterRoles that
-// aggregated a deleted one, as they were. An undo returns the names, and says of the others that
-// their rules come back.
+// aggregated a deleted one, as they were. An undo adds the names to the ServiceAccounts again. The
+// rules of the ClusterRoles come back by themselves, and the undo says so.
 func (k *keeper) keepRewritten() error {
 	tokens, roles := k.rewritten.tokens, k.rewritten.roles
 	for _, at := range slices.SortedFunc(maps.Keys(tokens), compareCollections) {

@@ -85,8 +85,8 @@ func renameTokens(value any) {
 	}
 }
 
-// differences returns the fields that differ between two values, ordered by path. Lists of equal length
-// are compared entry by entry. An empty field equals a missing one.
+// differences returns the fields that differ between two values, ordered by path. Lists of equal
+// length are compared entry by entry. An empty field equals a missing one.
 func differences(path string, saved, now any) []Difference {
 	if empty(saved) && empty(now) {
 		return nil

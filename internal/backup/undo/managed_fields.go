@@ -67,7 +67,7 @@ func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []
 // managedFields. Some fields then belong to this program. After a complete undo, none do.
 func (p *planning) managersLeft(n *node) bool {
 	if len(n.managers) == 0 || p.now.Content == nil || slices.ContainsFunc(n.managers, isOurs) {
-		return false // it owned fields when the object was saved
+		return false // this program owned fields when the object was saved
 	}
 	raw, err := p.now.Content(n.Object)
 	if err != nil {

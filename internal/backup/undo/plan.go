@@ -35,7 +35,7 @@ type node struct {
 	status any
 	// managers are the saved managedFields.
 	managers []any
-	// left reports that an earlier undo left the fields of the object to this program.
+	// left reports that an earlier undo created the object and did not restore its managedFields.
 	left bool
 	// compared is the step that would overwrite the object that exists again.
 	compared Step
@@ -57,7 +57,7 @@ type planning struct {
 	occupied map[object.Coordinates]bool
 	// terminating caches whether a namespace is being deleted.
 	terminating map[string]bool
-	// first are the nodes that others may require first.
+	// first are the created nodes of a rank below lastRank, which other nodes may require.
 	first []int
 	// definitions are the nodes of CustomResourceDefinitions, services those of Services.
 	definitions []int
