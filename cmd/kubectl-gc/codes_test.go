@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestEveryCodeIsShown: the script of check brings about each code once.
+// TestEveryCodeIsShown: the script of check shows each code once.
 func TestEveryCodeIsShown(t *testing.T) {
 	script, err := os.ReadFile("testdata/script/check.txtar")
 	if err != nil {

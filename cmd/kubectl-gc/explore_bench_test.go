@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkExploring is what it costs that a plan is explored without being asked to:
-// the processor time of the whole process, the least of the runs, with and without.
+// BenchmarkExploring measures the cost of exploring other schedules by default: the least CPU time
+// of the process over all runs, with and without exploring.
 func BenchmarkExploring(b *testing.B) {
 	for _, world := range []string{"new", "leaving"} {
 		for _, n := range []int{100, 500, 1990} {
@@ -41,11 +41,11 @@ func compare(b *testing.B, args ...string) {
 	b.ReportMetric(float64(usual)/float64(plain), "ratio")
 }
 
-// shop is a namespace in which a Deployment and a ConfigMap reach n objects: pods that have a second
-// owner, so that it matters which of them goes first, and every nineteenth a finalizer.
-// With leaving there is all of that which a garbage collector may remember: those that are
-// held are being deleted, so is every fifth ReplicaSet, in the foreground, and some pods
-// name an owner that is gone.
+// shop returns a dump of a namespace with n objects below a Deployment and a ConfigMap. Each pod has
+// both a ReplicaSet and the ConfigMap as owners, so that the order of deletes matters. Every
+// nineteenth pod has a finalizer. With leaving, the dump also has everything that a garbage
+// collector may remember: pods with finalizers and every fifth ReplicaSet (in the foreground) are
+// being deleted, and some pods name an absent owner.
 func shop(n int, leaving bool) []byte {
 	var items []string
 	add := func(apiVersion, kind, name, owners, more string) {
@@ -87,8 +87,8 @@ func shop(n int, leaving bool) []byte {
 	return []byte(`{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",\n") + "]}\n")
 }
 
-// processor is the processor time of one run of the program. Exit codes above 2 are
-// answers.
+// processor returns the CPU time of one run of the program. It accepts exit codes above 2, which
+// are answers.
 func processor(b *testing.B, args ...string) time.Duration {
 	b.Helper()
 	c := exec.CommandContext(b.Context(), "kubectl-gc", args...)
@@ -101,7 +101,7 @@ func processor(b *testing.B, args ...string) time.Duration {
 	return c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 }
 
-// least is the smaller of two durations, of which the first may be none.
+// least returns the smaller of two durations; b if a is 0.
 func least(a, b time.Duration) time.Duration {
 	if a == 0 {
 		return b

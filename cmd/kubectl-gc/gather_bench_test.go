@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// BenchmarkMustGather is the processor time of questions to a must-gather of 8,000 objects,
-// the least of the runs: whatever is asked, the dump is read once.
+// BenchmarkMustGather measures the least CPU time of commands over a must-gather of 8,000 objects.
+// Each command reads the dump once.
 func BenchmarkMustGather(b *testing.B) {
 	dump := b.TempDir()
 	writeMustGather(b, dump)
@@ -30,8 +30,8 @@ func BenchmarkMustGather(b *testing.B) {
 	}
 }
 
-// writeMustGather writes what `oc adm inspect` would of 40 namespaces with 200 objects each,
-// of which 80 are pods: they stand in the list of their namespace and in a file of their own.
+// writeMustGather writes the files of `oc adm inspect` for 40 namespaces with 200 objects each. 80 of
+// them are pods, which are in the list of their namespace and in a file of their own.
 func writeMustGather(tb testing.TB, dir string) {
 	tb.Helper()
 	write := func(name string, content []byte) {

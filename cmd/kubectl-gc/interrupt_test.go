@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// running is the program as a process of its own.
+// running is the program in a separate process.
 type running struct {
 	*exec.Cmd
 	stdin          io.WriteCloser
@@ -41,8 +41,8 @@ func start(t *testing.T, args ...string) *running {
 	return p
 }
 
-// interrupt sends a signal, and compares how the program ends: with 130, nothing on
-// stdout, and one more line on stderr.
+// interrupt sends a signal. It fails the test unless the program exits with 130, nothing on stdout
+// and one more line on stderr.
 func (p *running) interrupt(t *testing.T, want string) {
 	t.Helper()
 	if err := p.Process.Signal(os.Interrupt); err != nil {
@@ -65,11 +65,11 @@ func (p *running) interrupt(t *testing.T, want string) {
 	}
 }
 
-// TestInterruptedReading: a dump that comes through a pipe is left in its middle, even
-// if nothing more comes.
+// TestInterruptedReading: reading a dump from a pipe is interrupted in the middle, even if the pipe
+// is silent.
 func TestInterruptedReading(t *testing.T) {
 	p := start(t, "check", "--from", "-")
-	// More than a pipe holds: once it is written, it is being read.
+	// This is more than a pipe holds: once it is written, the program is reading.
 	for range 4 {
 		if _, err := p.stdin.Write(bytes.Repeat([]byte("# a comment of a dump\n"), 10_000)); err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func TestInterruptedReading(t *testing.T) {
 	p.interrupt(t, "error: interrupted while reading standard input\n")
 }
 
-// TestInterruptedSimulation: schedules are tried until somebody has had enough.
+// TestInterruptedSimulation: trying schedules can be interrupted.
 func TestInterruptedSimulation(t *testing.T) {
 	p := start(t, "dry-run", "delete", "deployment/web", "-n", "shop", "--explore=1000000000", "--progress=plain", "-o", "json", "--from", "../../examples/shop.yaml")
 	// The line says that it simulates, and that this takes long.
@@ -90,7 +90,7 @@ func TestInterruptedSimulation(t *testing.T) {
 	p.interrupt(t, "error: interrupted while "+doing+"\n")
 }
 
-// TestInterruptedCluster: a server that does not answer is not waited for.
+// TestInterruptedCluster: a request to a server that does not answer is interrupted.
 func TestInterruptedCluster(t *testing.T) {
 	arrived, ended := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -108,8 +108,8 @@ func TestInterruptedCluster(t *testing.T) {
 	p.interrupt(t, "error: interrupted while reading the cluster\n")
 }
 
-// TestSecondInterruptKills: where the first one cannot help, since nobody takes what is
-// printed, another one ends the process.
+// TestSecondInterruptKills: a second interrupt ends the process if the first one has no effect,
+// because the program is blocked on a full pipe.
 func TestSecondInterruptKills(t *testing.T) {
 	dump := filepath.Join(t.TempDir(), "many.yaml")
 	var b strings.Builder
@@ -120,7 +120,7 @@ func TestSecondInterruptKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, "dry-run", "delete", "configmaps", "--all", "-A", "-o", "json", "--from", dump)
-	if _, err := p.stdout.Read(make([]byte, 1)); err != nil { // it prints, and more than a pipe holds
+	if _, err := p.stdout.Read(make([]byte, 1)); err != nil { // it prints more than a pipe holds
 		t.Fatal(err)
 	}
 	done := make(chan struct{})

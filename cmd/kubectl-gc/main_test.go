@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"kubectl-gc": main, "kubectl_complete-gc": main})
 }
 
-// TestScripts is the command line as a user meets it. Each script is a dump or
-// several, the commands, and what they print to the byte.
+// TestScripts runs command lines as a user does. Each script has one or more dumps, the commands,
+// and their exact output.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -40,8 +40,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command that has to end with the exit code that is its first
-// argument: `exits 3 kubectl-gc check --from dump.yaml`.
+// exits runs a command and requires the exit code in its first argument:
+// `exits 3 kubectl-gc check --from dump.yaml`.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT…]")

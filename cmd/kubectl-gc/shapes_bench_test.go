@@ -13,8 +13,7 @@ import (
 
 var objects = flag.Int("objects", 100_000, "how many objects a cluster of BenchmarkShapes has")
 
-// BenchmarkShapes is the processor time of every command on clusters of all shapes, the
-// least of the runs.
+// BenchmarkShapes measures the least CPU time of every command on clusters of all shapes.
 func BenchmarkShapes(b *testing.B) {
 	for _, shape := range shapes.All() {
 		b.Run(shape.Name, func(b *testing.B) {

@@ -14,7 +14,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// onTerminal starts the program on a terminal of its own, so many columns wide.
+// onTerminal starts the program on a new terminal with that many columns. wait returns the exit
+// code.
 func onTerminal(t *testing.T, columns uint16, args ...string) (terminal *os.File, wait func() int) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "kubectl-gc", args...)
@@ -35,7 +36,7 @@ func onTerminal(t *testing.T, columns uint16, args ...string) (terminal *os.File
 	}
 }
 
-// TestWidth: on a terminal no line is wider than it, unless everything was asked for.
+// TestWidth: no line is wider than the terminal, unless wide output was requested.
 func TestWidth(t *testing.T) {
 	for _, columns := range []uint16{50, 72, 100} {
 		for _, command := range []string{
@@ -59,8 +60,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestInterruptedOnTerminal: what takes long is one line, which is taken back when
-// somebody types Ctrl-C.
+// TestInterruptedOnTerminal: progress is one updated line, which Ctrl-C erases.
 func TestInterruptedOnTerminal(t *testing.T) {
 	terminal, wait := onTerminal(t, 40, "dry-run", "delete", "deployment/web", "-n", "shop", "--explore=1000000000", "--from", "../../examples/shop.yaml")
 	const clearLine = "\r\x1b[K"

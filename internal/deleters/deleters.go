@@ -75,9 +75,9 @@ type Deleters struct {
 	refused  []kube.KindState
 }
 
-// Start starts the work. It returns when everything is known and watched, or with an error that
-// names what may not be read. Kinds that cannot be read for other reasons are in Remarks. ctx
-// limits the start only. Stop ends the work.
+// Start starts the controllers. It returns when all kinds are listed and watched, or with an error
+// that names those that may not be read. Kinds that cannot be read for other reasons are in Remarks.
+// ctx limits the start only. Stop ends the controllers.
 func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
 	if o.Pods > Never {
 		return nil, fmt.Errorf("Pods(%d) is no end of pods: take AtOnce, AfterGracePeriod or Never", o.Pods)
@@ -238,8 +238,8 @@ func (d *Deleters) ended() error {
 	return fmt.Errorf("the garbage collector has ended: %w", d.err)
 }
 
-// Stop ends the work and returns when all goroutines have ended. No write begins after the call,
-// and writes in progress have a second to finish.
+// Stop ends the controllers and returns when all goroutines have ended. No write begins after the
+// call, and writes in progress have a second to finish.
 func (d *Deleters) Stop() error {
 	d.stop()
 	<-d.done

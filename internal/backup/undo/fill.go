@@ -32,7 +32,8 @@ func (n *node) hasContent() bool {
 
 // Lacks returns a merge patch that adds the saved content which a concurrently created object
 // lacks, with its UID and resourceVersion. It is nil if the object lacks nothing. other reports
-// that a value conflicts with the saved one: it is another object and must not be changed.
+// that a value conflicts with the saved one, or that an owner reference is missing: it is another
+// object and must not be changed.
 func (s *Step) Lacks(m *Mapping, raw []byte) (patch []byte, other bool, err error) {
 	owners, _, err := m.resolve(s)
 	if err != nil {
