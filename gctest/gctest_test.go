@@ -33,7 +33,7 @@ func (s *server) remove(t *testing.T, name string) {
 	}
 }
 
-// Garbage is collected. An object that a finalizer holds is settled, and Explain names the finalizer.
+// Garbage is collected. An object that a finalizer holds is settled, and Explain names it.
 func TestSettled(t *testing.T) {
 	s := serve(configMap("owner", ""), configMap("free", "owner"), configMap("held", "owner", "example.com/held"), configMap("stays", ""))
 	t.Cleanup(s.close)

@@ -30,8 +30,8 @@ func BenchmarkMustGather(b *testing.B) {
 	}
 }
 
-// writeMustGather writes the files of `oc adm inspect` for 40 namespaces with 200 objects each. 80 of
-// them are pods, which are in the list of their namespace and in a file of their own.
+// writeMustGather writes the files of `oc adm inspect` for 40 namespaces with 200 objects each. 80
+// of them are pods, which are in the list of their namespace and in a file of their own.
 func writeMustGather(tb testing.TB, dir string) {
 	tb.Helper()
 	write := func(name string, content []byte) {

@@ -87,6 +87,8 @@ func (b *runBackup) take(ctx context.Context, snap *snapshot.Snapshot, subjects 
 	})
 }
 
+// keep saves one subject, or notes in gone or changed that it differs from what the plan is based
+// on. version is the version in the snapshot. A protected consequence is a *RefusedError.
 func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 	b.expect(s)
 	if b.unsaved {

@@ -79,6 +79,8 @@ type accounted struct {
 	anywhere bool
 }
 
+// accounted indexes the consequences of the plan. The objects of our own requests are not judged,
+// except for the targets of a delete.
 func (r *run) accounted() *accounted {
 	a := &accounted{
 		run: r, judged: map[types.UID]*report.Consequence{}, going: map[types.UID]bool{},

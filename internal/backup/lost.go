@@ -160,6 +160,8 @@ type keeper struct {
 	unread    error
 }
 
+// keepAll keeps the losses, then what controllers rewrote because of them. Entries of the earlier
+// backup come last, because an object in the record is preferred to its earlier copy.
 func (k *keeper) keepAll(l Losses) error {
 	if l.Earlier != nil {
 		for i := range l.Earlier.Entries {

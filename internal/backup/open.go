@@ -61,6 +61,7 @@ func Open(path string, memory Memory) (*Backup, error) {
 	return b, nil
 }
 
+// read reads the manifest and the journal, and then checks the bytes of all entries.
 func (b *Backup) read(held *holding) error {
 	if err := held.ask(manifestName, 0); err != nil {
 		return err

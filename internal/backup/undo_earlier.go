@@ -85,6 +85,7 @@ func undosOf(path string, memory Memory) ([]*Backup, error) {
 	return earlier, nil
 }
 
+// readEarlierJournal adds the creations of one earlier undo to again.
 func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, again map[types.UID]types.UID) error {
 	intents := map[int]object.Ref{}
 	for i := range b.Journal {

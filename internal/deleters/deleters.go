@@ -141,7 +141,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	})
 }
 
-// employ chooses the controllers, in their order of action in a plan.
+// employ chooses the controllers, in the order in which a plan runs them.
 func (d *Deleters) employ(o Options, coverage controllers.Coverage) {
 	if o.Protection || d.others.manager != nil {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))

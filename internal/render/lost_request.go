@@ -157,8 +157,8 @@ func how(policy string) string {
 	return ""
 }
 
-// uncertain returns the other possible causes, each once. It includes a name if all losses share
-// it.
+// uncertain returns a sentence that the request is uncertain, with the other possible causes of the
+// targets' losses, each once. A cause has the name of an object if it is the same for all targets.
 func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 	codes := map[string]string{}
 	for _, x := range l.took[r.N] {
@@ -182,7 +182,7 @@ func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 }
 
 // tollParts returns the losses of a request by kind: data, others, those not deleted yet, and
-// orphans.
+// orphans. Targets and routine losses are left out.
 func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
 	asked := map[lostKind]int{}
 	for _, x := range l.took[r.N] {
@@ -335,7 +335,8 @@ func (w *writer) sent(r *report.LostRequest) {
 	w.prose(text, 4)
 }
 
-// senderWhy adds the sender of the DELETE to a cause that does not name it.
+// senderWhy adds the sender of the DELETE to a cause that does not name it. If the audit log
+// contradicts the history, it adds the cause that the history alone would give.
 func senderWhy(s Style, x *report.Loss, text string) string {
 	if x.Sent != nil && len(x.Or) == 0 {
 		switch reason.Code(x.Code) {

@@ -253,6 +253,7 @@ func sortRows[T any](rows []T, field string) error {
 	return nil
 }
 
+// keyOf returns the first value at a path in the JSON of a row. A list or an object is an error.
 func keyOf(path *jsonpath.JSONPath, row any) (key, error) {
 	raw, err := json.Marshal(row)
 	if err != nil {

@@ -253,9 +253,9 @@ type plainKinds struct {
 	plain            bool
 }
 
-// has reports whether an object is plain: its kind can be read with GET, and is served and stored in
-// the version and scope of the object. A lookup of a plain object finds the object itself, unless one
-// that is not plain has the same name. Two plain objects of a snapshot never have the same
+// has reports whether an object is plain: its kind can be read with GET, and is served and stored
+// in the version and scope of the object. A lookup of a plain object finds the object itself, unless
+// one that is not plain has the same name. Two plain objects of a snapshot never have the same
 // coordinates.
 func (p *plainKinds) has(snap *snapshot.Snapshot, o *object.Object) bool {
 	if p.kind == o.Kind && p.apiVersion == o.APIVersion && p.namespaced == (o.Namespace != "") {

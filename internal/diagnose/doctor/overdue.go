@@ -60,7 +60,8 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 }
 
 // ownerlessSince returns a time since which no owner of o exists: the last creation of an object
-// that took the name of an owner. It returns 0 unless each name is taken by an object younger than o.
+// that took the name of an owner. It returns 0 unless each name is taken by an object younger than
+// o.
 //
 // An older object with the name proves nothing: the owner may have been created after it, between
 // two lists.

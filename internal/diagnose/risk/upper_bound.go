@@ -174,7 +174,7 @@ func (c *ceilings) stir(i int, sum *report.Toll) {
 // count as one. Node 0 is a virtual root: an object without owners is deleted only by a request.
 // Leaves, which own nothing, are counted in their parent and are not in the tree.
 //
-//	owners a → b, a → c, b → d, c → d        tree: a above b, c and d, since d goes only after both
+//	owners a → b, a → c, b → d, c → d    tree: a above b, c and d, as d goes only after both
 type dominance struct {
 	// circle is the number of an object's cycle, from 1, owners first; 0 for an object that is not
 	// settled, and for a leaf.
@@ -192,6 +192,8 @@ func (d *dominance) follows(i int) bool { return d.contains[d.circle[i]] }
 
 func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }
 
+// dominate builds the tree with owners first, so that each parent is complete before its children,
+// and then adds up the totals with dependents first.
 func dominate(c *ceilings) *dominance {
 	circle, members := circles(c)
 	n := len(members)
