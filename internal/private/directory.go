@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is written.
+// File is a file that is open for writing.
 type File interface {
 	io.WriteCloser
 	Sync() error
@@ -24,9 +24,9 @@ const (
 // methods can't reach files outside of it.
 type Directory struct {
 	root *os.Root
-	// Path is its path when it was opened.
+	// Path is the path by which it was opened.
 	Path string
-	// Create opens a new file for writing.
+	// Create opens a new file for writing. It fails if the file exists.
 	Create func(name string) (File, error)
 }
 
@@ -46,7 +46,7 @@ func Enter(path string) (*Directory, error) {
 	return within(root, path, seen)
 }
 
-// within fails unless the opened directory is the checked one.
+// within returns the opened directory. It fails if that is not the one that was checked as seen.
 func within(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
 	opened, err := root.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
@@ -77,8 +77,8 @@ func private(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// MakeAll creates the missing directories with access for the user only, and syncs them to the
-// disk.
+// MakeAll creates the missing directories of a path with access for the user only, and syncs them
+// to the disk.
 func MakeAll(path string) error {
 	if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -100,7 +100,7 @@ func MakeAll(path string) error {
 // maxSame is the maximum number of directories with one name and different suffixes.
 const maxSame = 100
 
-// Below creates a new directory in d and enters it. If the name is taken, a suffix is added.
+// Below creates a new directory in d and opens it. A taken name gets a suffix: name-2, name-3.
 func (d *Directory) Below(name string) (*Directory, error) {
 	unique := name
 	for n := 2; ; n++ {
@@ -128,7 +128,7 @@ func (d *Directory) Below(name string) (*Directory, error) {
 	return within(root, path, seen)
 }
 
-// Put writes a file atomically. It is durable after Sync.
+// Put writes a file atomically and replaces an existing one. It is durable after Sync.
 func (d *Directory) Put(name string, content []byte) error {
 	part := name + ".part"
 	f, err := d.Create(part)
@@ -145,7 +145,7 @@ func (d *Directory) Put(name string, content []byte) error {
 	return nil
 }
 
-// commit writes a new file to the disk and gives it its name, or removes it if that fails.
+// commit writes, syncs and closes a new file and renames it. If any of that fails, it removes it.
 func commit(f File, write func(File) error, rename, remove func() error) error {
 	err := write(f)
 	if err == nil {
@@ -160,7 +160,7 @@ func commit(f File, write func(File) error, rename, remove func() error) error {
 	return nil
 }
 
-// Sync makes the names in the directory durable.
+// Sync makes created, renamed and removed names in the directory durable.
 func (d *Directory) Sync() error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *Directory) Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Read returns the content of a file. More than limit bytes are an error.
+// Read returns the content of a file. It fails for more than limit bytes.
 func (d *Directory) Read(name string, limit int64) ([]byte, error) {
 	f, err := d.Open(name)
 	if err != nil {
@@ -217,7 +217,8 @@ func (d *Directory) Remove(name string) error { return d.root.Remove(name) }
 // Close closes the directory.
 func (d *Directory) Close() error { return d.root.Close() }
 
-// Whole writes a file atomically, with access for the user only. It replaces an existing file.
+// Whole writes a file atomically, with access for the user only. It replaces an existing file. It
+// does not check who can write to the directory of path.
 func Whole(path string, write func(File) error) error {
 	part := path + ".partial"
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -235,7 +236,7 @@ func Whole(path string, write func(File) error) error {
 	})
 }
 
-// DamageError reports that a file differs from what was written.
+// DamageError reports that a file is not, or may not be, as this program wrote it.
 type DamageError struct {
 	File string
 	// Line is counted from 1; 0 for the whole file.

@@ -9,8 +9,8 @@ import (
 
 const noFollow = 0
 
-// ours is always true here. Access control lists decide about the owner, and a home directory
-// passes them on.
+// ours returns true: access control lists protect files here, and files in a home directory
+// inherit its list.
 func ours(fs.FileInfo) bool { return true }
 
 func shared(fs.FileInfo) bool { return false }

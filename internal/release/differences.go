@@ -2,64 +2,64 @@ package release
 
 import "github.com/kubectl-gc/kubectl-gc/internal/reason"
 
-// Rule is something that the newest release does, and an older one does not.
+// Rule is a behaviour of the newest release that some older release lacks.
 type Rule uint8
 
-// The rules, by what the newest release does.
+// The rules. Each is named for the behaviour of the newest release.
 const (
-	// UpdatesWithoutNamespace: an object can be updated whose namespace is gone, so that its
+	// UpdatesWithoutNamespace: an object can still be updated after its namespace is gone, so its
 	// finalizers can be removed.
 	UpdatesWithoutNamespace Rule = iota
-	// EndpointsByController: the Endpoints of a deleted Service are deleted by their controller
-	// alone, and not by the API server at once.
+	// EndpointsByController: only the Endpoints controller deletes the Endpoints of a deleted
+	// Service. The API server no longer deletes them with the Service.
 	EndpointsByController
-	// DeletesPinned: the garbage collector deletes the very version of an object that it has
-	// looked at.
+	// DeletesPinned: the garbage collector sends the resourceVersion that it has read as a
+	// precondition of its delete.
 	DeletesPinned
-	// InstancesForbidden: no request creates an instance of a CRD that is being deleted.
+	// InstancesForbidden: no request can create an instance of a CRD that is being deleted.
 	InstancesForbidden
-	// FewerFlowSchemas: the API server does not keep the FlowSchemas endpoint-controller and
+	// FewerFlowSchemas: the API server does not recreate the FlowSchemas endpoint-controller and
 	// workload-leader-election.
 	FewerFlowSchemas
-	// OrderedNamespaces: the pods of a namespace go first, and all else waits for them.
+	// OrderedNamespaces: nothing else in a namespace is deleted before its pods are gone.
 	OrderedNamespaces
-	// EndpointsLabelled: the Endpoints that a controller keeps have a label that says so.
+	// EndpointsLabelled: Endpoints that a controller maintains have a label that says so.
 	EndpointsLabelled
-	// GraceEndsNow: a grace period that is shortened below what has passed of it ends now, and
-	// not in the past.
+	// GraceEndsNow: a grace period that is shortened to less than the time already passed ends
+	// now, not in the past.
 	GraceEndsNow
-	// BoundedStart: a garbage collector that starts waits 30 seconds at most for a kind that it
+	// BoundedStart: a starting garbage collector waits at most 30 seconds for a kind that it
 	// cannot list.
 	BoundedStart
-	// TokensStayDeleted: a ServiceAccount whose token is deleted does not get a new one.
+	// TokensStayDeleted: a ServiceAccount gets no new token Secret for a deleted one.
 	TokensStayDeleted
-	// OwnersByPlace: the garbage collector knows an owner by its place, and not by its uid
-	// alone.
+	// OwnersByPlace: the garbage collector identifies an owner by its namespace, kind, name and
+	// uid, not by its uid alone.
 	OwnersByPlace
 )
 
-// Difference is a rule and the release that brought it.
+// Difference describes a rule and the release that introduced it.
 type Difference struct {
 	Rule Rule
-	// Since is the first release that follows the rule unless it is told otherwise.
+	// Since is the first release that follows the rule by default.
 	Since Minor
-	// Now and Before are what releases do since then, and did before, as sentences without a
-	// full stop.
+	// Now is what releases do since then, and Before what earlier ones did, as sentences without
+	// a full stop.
 	Now, Before string
-	// Said is how a document says what an older release does; empty where that changes no
-	// answer but by what the answer says anyway.
+	// Said is the code that reports the difference in a document; empty if no answer needs its
+	// own remark about it.
 	Said reason.Code
-	// Simulated tells that a simulation of an older release does the same. If not, what it
-	// would decide is Unknown there.
+	// Simulated is true if the simulation of an older release behaves like that release. Otherwise
+	// whatever the rule decides is Unknown for it.
 	Simulated bool
-	// Change is where Kubernetes describes or made it.
+	// Change is the pull request or the KEP of the difference.
 	Change string
-	// Scenario is the file, below internal, that shows both sides; empty where a simulation
-	// does not differ, or no release was measured that is old enough.
+	// Scenario is the file, below internal, that shows both behaviours; empty if simulations do
+	// not differ, or if no measured release is old enough.
 	Scenario string
 }
 
-// Differences are all that are known, the newest first.
+// Differences are all known differences, the newest first.
 var Differences = []Difference{
 	{
 		Rule: UpdatesWithoutNamespace, Since: 37, Said: reason.UpdateRefused, Simulated: true, Change: "kubernetes/kubernetes#140661",
@@ -124,7 +124,7 @@ var Differences = []Difference{
 	},
 }
 
-// DifferenceOf is the row of a rule.
+// DifferenceOf returns the difference that introduced a rule.
 func DifferenceOf(rule Rule) Difference {
 	for _, d := range Differences {
 		if d.Rule == rule {

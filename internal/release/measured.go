@@ -6,26 +6,25 @@ import (
 	"strings"
 )
 
-// Measurement is what was seen when predictions were compared with a control plane of a
-// release.
+// Measurement is the result of comparing predictions with a real control plane of one release.
 type Measurement struct {
-	// Version is that of the control plane, as v1.31.0, and Day when it was, as 2026-11-26.
+	// Version is the version of the control plane: v1.31.0. Day is the date: 2026-11-26.
 	Version, Day string
-	// States are the worlds that were compared, Objects what was compared of them, and Wrong
-	// what was not as predicted.
+	// States is the number of random cluster states, Objects that of the results compared in them,
+	// and Wrong that of the mispredicted ones.
 	States, Objects, Wrong int
-	// Files are the scenario files that hold, Shown the tests of what this release does in its
-	// own way, and Suite those of upstream's own for its collector that ours passes, of how many.
+	// Each pair is passed and total. Files are scenario files. Shown are tests of this release's
+	// peculiarities. Suite are upstream's tests of its collector, run against ours.
 	Files, Shown, Suite [2]int
-	// Minutes is how long all of that took.
+	// Minutes is the duration of the whole measurement.
 	Minutes int
 }
 
 //go:embed measured.tsv
 var measured string
 
-// Measurements are the last of each release, the oldest release first. `make matrix` writes
-// them.
+// Measurements returns the latest measurement of each release, the oldest release first.
+// `make matrix` writes them.
 func Measurements() []Measurement {
 	var list []Measurement
 	for line := range strings.Lines(measured) {
@@ -35,7 +34,7 @@ func Measurements() []Measurement {
 		}
 		var n [10]int
 		for i := range n {
-			n[i], _ = strconv.Atoi(f[i+2]) // written by a program, and a test reads them
+			n[i], _ = strconv.Atoi(f[i+2]) // a program writes them, and a test reads them all
 		}
 		list = append(list, Measurement{
 			Version: f[0], Day: f[1], States: n[0], Objects: n[1], Wrong: n[2],

@@ -1,6 +1,6 @@
-// Package release holds what releases of Kubernetes do otherwise than each other where
-// objects are deleted. Each difference is one row of a table; whoever simulates, judges or
-// tells asks for a rule by its name and never for a number.
+// Package release describes how releases of Kubernetes differ in deleting objects. Each difference
+// is one row of a table. Other packages ask whether a release follows a Rule, and never compare
+// version numbers.
 package release
 
 import (
@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Minor is the N of a release 1.N; 0 is one that is not known.
+// Minor is the N of a release 1.N; 0 for an unknown release.
 type Minor int
 
-// The releases that were measured on a control plane, the first and the last.
+// The first and the last release that were measured on a control plane.
 const (
 	Oldest Minor = 31
 	Newest Minor = 37
 )
 
-// MinorOf is 37 for v1.37.2, and for what others make of it, such as 1.37.2+k3s1; 0 for what is
-// no version of Kubernetes.
+// MinorOf returns the release of a version: 37 for v1.37.2, and for a vendor's 1.37.2+k3s1. It
+// returns 0 if the text is no version of Kubernetes.
 func MinorOf(version string) Minor {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
 	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
@@ -31,7 +31,7 @@ func MinorOf(version string) Minor {
 	return Minor(minor)
 }
 
-// Measured are the releases that were measured, the oldest first.
+// Measured returns the measured releases, the oldest first.
 func Measured() []Minor {
 	var all []Minor
 	for m := Oldest; m <= Newest; m++ {
@@ -40,7 +40,7 @@ func Measured() []Minor {
 	return all
 }
 
-// String is v1.37 for 37; empty for 0.
+// String returns v1.37 for 37; empty for 0.
 func (m Minor) String() string {
 	if m == 0 {
 		return ""
@@ -48,8 +48,8 @@ func (m Minor) String() string {
 	return "v1." + strconv.Itoa(int(m))
 }
 
-// Nearest is the measured release whose rules are followed for this one: itself, or the
-// oldest or the newest one. For a release that is not known it is the newest.
+// Nearest returns the nearest measured release: m itself, Oldest or Newest. For an unknown release
+// it is Newest.
 func (m Minor) Nearest() Minor {
 	if m == 0 {
 		return Newest
@@ -57,14 +57,14 @@ func (m Minor) Nearest() Minor {
 	return min(max(m, Oldest), Newest)
 }
 
-// Rules are those of one release. The zero value is those of the newest one.
+// Rules are the rules that one release follows. The zero value follows all, like the newest one.
 type Rules struct {
-	// lacks has a bit for each rule that the release does not follow.
+	// lacks has the bit 1<<r set for each Rule r that the release does not follow.
 	lacks uint32
 }
 
-// Of are the rules of a release, also of one that is older than those that were measured, as
-// far as the table knows it. What is not known or newer has those of the newest.
+// Of returns the rules of a release, as far as the table knows it; the release need not be a
+// measured one. An unknown or newer release has the rules of the newest.
 func Of(m Minor) Rules {
 	var r Rules
 	for _, d := range Differences {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// TestOf: a release follows the rules that it or one before it has brought.
+// TestOf: a release follows the rules that it or an earlier release introduced.
 func TestOf(t *testing.T) {
 	for _, d := range release.Differences {
 		for m, want := range map[release.Minor]bool{0: true, d.Since - 1: false, d.Since: true, release.Newest: true, release.Newest + 5: true, 1: false} {
@@ -43,8 +43,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestTable: each rule has one row, the newest first, and each that a measured release lacks and
-// a simulation of it follows has a scenario file that shows both sides of it.
+// TestTable: each rule has one row, the newest first. A scenario file, if a row has one, shows the
+// last release without the rule and the first one with it.
 func TestTable(t *testing.T) {
 	seen := map[release.Rule]bool{}
 	for i, d := range release.Differences {
@@ -77,8 +77,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestMeasurements: each line of the table is read, for a release of those that are said to be
-// measured, and no release stands twice.
+// TestMeasurements: each line of the table is read and belongs to a measured release, and no
+// release occurs twice.
 func TestMeasurements(t *testing.T) {
 	text, err := os.ReadFile("measured.tsv")
 	if err != nil {
@@ -107,7 +107,7 @@ func TestMeasurements(t *testing.T) {
 	}
 }
 
-// minorOf is the release that calls itself so; 0 for none.
+// minorOf returns the measured release with that name; 0 for none.
 func minorOf(name string) release.Minor {
 	for _, m := range release.Measured() {
 		if m.String() == name {
