@@ -40,7 +40,7 @@ type Refusal struct {
 	Webhook *Webhook
 	// Denial is the policy that denies it.
 	Denial *Denial
-	// Definition is the CRD whose conversion webhook does not answer.
+	// Definition is the CRD of the conversion webhook that does not answer.
 	Definition *Definition
 	Why        Unreachable
 	// Sure is true if the webhook is certainly called, or the policy certainly denies. It is false
@@ -84,12 +84,13 @@ func (s *Assessment) Converted() bool {
 	return ok
 }
 
-// Obstructed reports whether any webhook, policy or label could make a write fail.
+// Obstructed reports whether any known webhook, policy or label could make a write fail.
 func (s *Assessment) Obstructed() bool {
 	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.guards) > 0 || s.marked
 }
 
-// Refuses returns why a write fails, and whether any reason is known. Certain reasons come first.
+// Refuses returns why a write fails or may fail; false if nothing known refuses it. Certain reasons
+// take precedence.
 func (s *Assessment) Refuses(w Write) (Refusal, bool) {
 	surely, perhaps := s.Webhooks(w)
 	for _, h := range surely {
@@ -165,7 +166,7 @@ func (s *Assessment) Cleanup(definition *object.Object) (Refusal, bool) {
 	return Refusal{}, false
 }
 
-// instancesFail is the reason of the condition Terminating of a CRD whose instances cannot be
+// instancesFail is the reason in the condition Terminating of a CRD if its instances cannot be
 // listed or deleted.
 const instancesFail = "InstanceDeletionFailed"
 
@@ -180,9 +181,9 @@ func (s *Assessment) Unreadable(namespace string) (Refusal, bool) {
 	return Refusal{}, false
 }
 
-// unreadable returns why the instances of one CRD cannot be listed, in one namespace or everywhere.
-// A list does not say which instance cannot be converted, so another namespace may be unaffected.
-// But until the API server's watch cache is ready, all its lists fail.
+// unreadable returns why the instances of one CRD cannot be listed in a namespace, or in any if it
+// is empty. A list does not say which instance cannot be converted, so other namespaces may be
+// unaffected. But until the API server's watch cache is ready, its lists fail in all namespaces.
 //
 // Upstream: apiserver/pkg/storage/cacher/cacher.go Cacher.GetList.
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource:
@@ -213,7 +214,7 @@ func (s *Assessment) preferred(d *Definition) string {
 	return r.Version
 }
 
-// conversionsWithoutBackend returns the CRDs whose conversion webhook has no endpoints.
+// conversionsWithoutBackend returns the CRDs with a conversion webhook that has no endpoints.
 func (r *reach) conversionsWithoutBackend(seen *Evidence) []*Definition {
 	var list []*Definition
 	for n := range seen.Definitions {
@@ -225,7 +226,7 @@ func (r *reach) conversionsWithoutBackend(seen *Evidence) []*Definition {
 	return list
 }
 
-// webhooksWithoutBackend returns the webhooks without endpoints whose failure policy is Fail.
+// webhooksWithoutBackend returns the webhooks without endpoints and with the failure policy Fail.
 func (r *reach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
 	var list []*Webhook
 	for n := range seen.Webhooks {
@@ -266,10 +267,10 @@ func covers(h *Webhook, w Write, r object.Resource) bool {
 	})
 }
 
-// Conversion returns the CRD of a custom resource whose conversion webhook does not answer. It
-// returns nil if there is none, or if nothing must be converted. sure is true if the conversion is
-// certain, because no instance is stored in the version of the request. With a single version, or
-// if all instances are stored in that of the request, nothing is ever converted.
+// Conversion returns the CRD of a custom resource if its conversion webhook does not answer. It
+// returns nil if there is no such webhook, or if nothing must be converted. sure is true if the
+// conversion is certain, because no instance is stored in the version of the request. With a single
+// version, or if all instances are stored in that of the request, nothing is ever converted.
 func (s *Assessment) Conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
 	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
 	if err != nil || len(s.unreachableConversions) == 0 {

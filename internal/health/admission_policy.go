@@ -284,7 +284,7 @@ func labelledByName(o *object.Object) *object.Object {
 	return c
 }
 
-// params are the objects that the expressions of a policy are evaluated with, one at a time.
+// params are the parameter objects of a policy. Its expressions are evaluated once for each.
 type params struct {
 	values []cel.Value
 	// unseen is true if some of them may be missing. wrong is why the binding cannot be used.

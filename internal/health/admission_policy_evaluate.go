@@ -79,8 +79,8 @@ func guardsOf(seen *Evidence) []guard {
 	return guards
 }
 
-// Denies returns a policy that certainly refuses a write, or one that may. Both are nil if none
-// does. Policies never see requests for objects of admissionregistration.k8s.io.
+// Denies returns the denial of a policy or a protecting webhook that certainly refuses a write, or
+// else of one that may. Policies never see requests for objects of admissionregistration.k8s.io.
 //
 // Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
@@ -210,7 +210,7 @@ func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
 }
 
 // conditions evaluates the match conditions. applies is false if the policy certainly does not
-// apply. d is a denial if a condition fails or cannot be evaluated.
+// apply. d is set if the evaluation of a condition fails, or if its result is unknown.
 func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) {
 	var broken *Denial
 	for _, c := range g.policy.Conditions {
@@ -234,7 +234,8 @@ func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) 
 }
 
 // validate evaluates one validation. The policy that `rbac --for=protect` prints reads an
-// annotation, which a snapshot does not keep as such. Its validation is recognized by its text.
+// annotation, and a snapshot keeps only what the annotation means. Its validation is recognized by
+// its text.
 func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
 	result := v.Evaluate(names)
 	if v.Text == object.ProtectExpression && w.Operation == Remove {
@@ -266,7 +267,7 @@ func (v *Validation) message(names map[string]cel.Value) string {
 	return "failed expression: " + v.Text
 }
 
-// present is a field that is set but whose value is unknown.
+// present is the unknown value of a field that is set.
 var present = cel.Value{}
 
 // celNames returns the variables of a policy's expressions with the known fields: metadata that a

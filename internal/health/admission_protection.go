@@ -11,8 +11,8 @@ import (
 )
 
 // inUseLabel is set by Crossplane on the objects that a Usage names. Its webhook is called for
-// deletes of objects with the label. inUseLabel and protectionLabel are the only labels whose
-// webhooks are understood. Which deletes other working webhooks refuse is unknown.
+// deletes of objects with the label. Only the webhooks of inUseLabel and protectionLabel are
+// understood. It is unknown which deletes other working webhooks refuse.
 //
 // Source: crossplane/crossplane internal/controller/protection/usage/reconciler.go Reconciler.Reconcile,
 // cluster/webhookconfigurations/usage.yaml.

@@ -30,7 +30,7 @@ type Assessment struct {
 	// ofNamespace and ofDefinition have the conditions of namespaces and CRDs by name.
 	ofNamespace, ofDefinition map[string][]Condition
 	consumers                 map[object.Ref]*Consumer
-	// wanted is the number of pods that a workload wants. It is computed on first use.
+	// wanted has the number of pods that each workload wants. It is computed on first use.
 	wanted map[object.Ref]int
 	// managerLease is the lease of kube-controller-manager. nil if it was not read. managerless is
 	// true if the lease is known not to exist. A dump without any lease doesn't show that, because
@@ -38,19 +38,19 @@ type Assessment struct {
 	managerLease *Lease
 	managerless  bool
 	stands       *report.ControllerVerdict
-	// attached is nil if there are no attachments. drains are those of nodes, computed on first
+	// attached is nil if there are no attachments. drains has the drains by node, computed on first
 	// use.
 	attached *attachments
 	drains   map[string]drain
 
 	*reach
-	// unreachableWebhooks are the webhooks without a working backend whose failure policy is Fail.
+	// unreachableWebhooks are the webhooks without a working backend and with the failure policy Fail.
 	unreachableWebhooks []*Webhook
 	// guards are the admission policies that could refuse a write.
 	guards []guard
 	// marked is true if any object has a label that may make a webhook refuse its delete.
 	marked bool
-	// unreachableConversions are the CRDs whose conversion webhook has no working backend.
+	// unreachableConversions are the CRDs with a conversion webhook without a working backend.
 	unreachableConversions []*Definition
 	rights                 *rights
 	programs               *programs
@@ -154,7 +154,7 @@ func (s *Assessment) Age(o *object.Object) int64 {
 	return s.now - o.DeletionTimestamp()
 }
 
-// Proofs lists observations and missing observations, the most important first.
+// Proofs are observations, and what could not be observed, the most important first.
 type Proofs []report.Proof
 
 // Add appends an observation, unless its message is empty or it is a duplicate.

@@ -176,7 +176,7 @@ type eventBody struct {
 	By   string `json:"reportingController"`
 }
 
-// takeEvent reads events of both API groups.
+// takeEvent adds an event of either API group.
 func (s *Shown) takeEvent(_ *body, d *eventBody) {
 	about := d.Involved
 	if about.Kind == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// long is the age, in seconds, at which a deletion is slow even if its controller works.
+// long is the age, in seconds, above which a deletion counts as slow even if its controller runs.
 const long = 600
 
 // needed are the parts that must be complete before a controller is called gone: it could be in any
@@ -169,7 +169,8 @@ func (s *search) sleepers() {
 	}
 }
 
-// pace judges whether a controller that was found makes progress.
+// pace judges a controller that was found: Alive, or Slow if no suspect is ready, its lease has
+// expired or the deletion takes long.
 func (s *search) pace() report.ControllerVerdict {
 	healthy := false
 	const most = 3
@@ -211,7 +212,8 @@ func because(p *Pod) string {
 	return ""
 }
 
-// gone judges whether a controller may exist although none was found.
+// gone judges whether a controller may exist although none was found. It returns Gone only if there
+// is no doubt, and Slow if idle found it.
 func (s *search) gone() report.ControllerVerdict {
 	certain := true
 	doubt := func(code reason.Code, about *object.Ref, message string) {
@@ -298,7 +300,7 @@ func (s *search) writtenByTool() bool {
 	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
 }
 
-// absent says what was searched without success.
+// absent describes the unsuccessful search for a controller.
 func (s *search) absent() string {
 	if len(s.may.strangers)+len(s.may.mighty) > 0 {
 		return "no pod that may write the object is its controller: all of them belong to other controllers"
@@ -319,8 +321,8 @@ func (s *search) doubtPods(pods []*Pod, doubt func(reason.Code, *object.Ref, str
 	}
 }
 
-// idle looks for a controller that cannot work: workloads whose pods do not start, and pods with
-// its name but without known permission.
+// idle reports whether the controller exists and cannot work: a workload has no pods, or a pod that
+// runs the program may not write the object. It adds what it finds to the doubts.
 func (s *search) idle(doubt func(reason.Code, *object.Ref, string)) bool {
 	slow := false
 	for _, w := range s.may.workloads {

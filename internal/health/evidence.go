@@ -33,7 +33,8 @@ type Evidence struct {
 	managerless bool
 }
 
-// Missed records that a server does not have an object.
+// Missed records that a server does not have an object. Only a missing lease of
+// kube-controller-manager matters.
 func (w *Evidence) Missed(ref object.Ref) {
 	is := func(l Lease) bool { return l.Namespace == ref.Namespace && l.Name == ref.Name }
 	if ref == object.ManagerLease && !slices.ContainsFunc(w.Leases, is) {
@@ -132,7 +133,7 @@ func decode(raw []byte, into any) error {
 	return json.UnmarshalCaseSensitivePreserveInts(raw, into)
 }
 
-// Completeness reports whether all objects of a list were read.
+// Completeness says whether all objects of a part were read.
 type Completeness struct {
 	// Whole is true if every object of the part was read: an object that was not read does not
 	// exist.
@@ -165,8 +166,8 @@ func (w *Evidence) Mark(p Part, namespace, why string) {
 	}
 }
 
-// CompletenessOf returns the completeness of a part in a namespace, or in all namespaces if it is empty. A
-// nil World has read nothing.
+// CompletenessOf returns the completeness of a part in a namespace, or in all namespaces if it is
+// empty. For nil evidence nothing was read.
 func (w *Evidence) CompletenessOf(p Part, namespace string) Completeness {
 	if w == nil {
 		return Completeness{Why: NotRead}

@@ -36,12 +36,13 @@ func (s *Shown) takeLease(b *body, d *leaseBody) {
 // dumpTakes is the longest time, in seconds, between reading a lease and the time of its dump.
 const dumpTakes = 240
 
-// pulseOf returns the state of a lease at the time of the question.
+// pulseOf returns the state of a lease's holder at the time of the question.
 func (s *Assessment) pulseOf(l *Lease) object.Pulse {
 	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
 }
 
-// slack returns how many seconds before the time of the question a lease may have been read.
+// slack returns the maximum number of seconds between the reading of a lease and the time of the
+// question.
 func (s *Assessment) slack() int64 {
 	if s.seen.Live {
 		return 0
@@ -49,8 +50,8 @@ func (s *Assessment) slack() int64 {
 	return dumpTakes
 }
 
-// ManagerLease returns the lease of kube-controller-manager, nil if it was not read, and how many
-// seconds before the time of the question it may have been read.
+// ManagerLease returns the lease of kube-controller-manager, and the slack of its reading. The
+// lease is nil if it was not read.
 func (s *Assessment) ManagerLease() (l *Lease, slack int64) {
 	if s.managerLease == nil {
 		return nil, 0
@@ -117,7 +118,7 @@ func (s *search) owns(l *Lease) bool {
 	return about(domain) || about(group) || s.program != "" && !isCommon(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
 }
 
-// Manager judges kube-controller-manager, which an object waits for.
+// Manager judges kube-controller-manager for an object that waits for it.
 func (s *Assessment) Manager(o *object.Object) Judgement {
 	j := Judgement{Name: "kube-controller-manager"}
 	j.State = s.managerVerdict(o, &j.Proof)

@@ -108,7 +108,7 @@ func (s *Shown) takeBudget(b *body, d *budgetBody) {
 
 // Eviction is a pod that blocks a drain.
 type Eviction struct {
-	// Budget is the budget that forbids to evict Pod.
+	// Budget is the budget that protects Pod from eviction.
 	Budget *Budget
 	Pod    *object.Object
 }
@@ -118,15 +118,15 @@ type Eviction struct {
 func (s *Assessment) Evictions(node string) []Eviction { return s.drained()[node].blocked }
 
 // BlockedDrain is a cordoned node from which all pods that a drain evicts are gone, except those
-// that budgets protect. No drain of it can end. The cluster does not record
-// whether one is running.
+// that budgets protect. A drain of it cannot end. The cluster does not record whether one is
+// running.
 type BlockedDrain struct {
 	Node      string
 	Evictions []Eviction
 }
 
-// BlockedDrains returns the cordoned nodes with blocked drains, sorted by name. A cordoned node with
-// a pod that could be evicted is not returned: a drain would have evicted it.
+// BlockedDrains returns the cordoned nodes with blocked drains, sorted by name. It leaves out nodes
+// with a pod that could be evicted: a drain would have evicted it.
 func (s *Assessment) BlockedDrains() []BlockedDrain {
 	var all []BlockedDrain
 	for node, d := range s.drained() {
@@ -138,10 +138,10 @@ func (s *Assessment) BlockedDrains() []BlockedDrain {
 	return all
 }
 
-// drain is what a drain of a node does with its pods.
+// drain is what a drain of a node can do with its pods.
 type drain struct {
 	blocked []Eviction
-	// left is true if it can evict a pod that is not being deleted yet.
+	// left is true if the node has a pod that the drain can evict and that is not being deleted.
 	left bool
 }
 
@@ -218,7 +218,8 @@ func (s *Assessment) Cordoned(node string) bool {
 }
 
 // DrainedNode returns the node that is drained before an object is deleted: a Node itself, or the
-// node of a Cluster API Machine whose conditions mention a drain. It is empty for any other object.
+// node of a Cluster API Machine with conditions that mention a drain. It is empty for any other
+// object.
 func (s *Assessment) DrainedNode(o *object.Object) string {
 	if o.Is(object.Node) && o.BeingDeleted() {
 		return o.Name
@@ -305,7 +306,7 @@ type attachments struct {
 	byClaim                  map[[2]string][]*Attachment
 }
 
-// attachmentsOf indexes the attachments of a world. Those with an error come first.
+// attachmentsOf indexes the attachments in the evidence. Those with an error come first.
 func (s *Assessment) attachmentsOf(seen *Evidence) *attachments {
 	x := &attachments{map[string][]*Attachment{}, map[string][]*Attachment{}, map[string][]*Attachment{}, map[[2]string][]*Attachment{}}
 	for _, failing := range []bool{true, false} {

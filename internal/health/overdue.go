@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Doer is a controller that completes deletions without waiting for other components.
+// Doer is a component that is responsible for the next step of a deletion.
 type Doer int
 
-// The doers.
+// The responsible components.
 const (
 	// Collector is the garbage collector.
 	Collector Doer = iota + 1
@@ -27,7 +27,7 @@ const (
 	Kubelet
 )
 
-// inManager reports whether a doer runs in kube-controller-manager.
+// inManager reports whether the component runs in kube-controller-manager.
 func (d Doer) inManager() bool { return d == Collector || d == NamespaceController || d == Manager }
 
 // Lateness says why a controller that should have completed a deletion has not.
@@ -125,8 +125,8 @@ func (s *Assessment) failingNamespace(name string) Condition {
 
 const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
 
-// Retries reports whether the namespace controller, which is known to run, will soon retry after a
-// discovery failure because discovery works now.
+// Retries reports whether the namespace controller will soon retry a deletion that failed in
+// discovery: it is known to run, and discovery is known to work now.
 func (s *Assessment) Retries(namespace *object.Object) bool {
 	c, _ := Find(s.ConditionsOfNamespace(namespace.Name), discoveryFailure)
 	return c.True() && s.DiscoveryWorks() && s.ManagerRuns()
@@ -143,8 +143,8 @@ func (s *Assessment) ConditionsOfNamespace(name string) []Condition { return s.o
 // ConditionsOfDefinition returns the conditions of a CRD. It returns nil if it was not read.
 func (s *Assessment) ConditionsOfDefinition(name string) []Condition { return s.ofDefinition[name] }
 
-// OnlyRemains reports whether the failures that a condition lists say only that content remained
-// after the last attempt, which is normal during a deletion.
+// OnlyRemains reports whether the message of a condition lists no other failures than content that
+// remained after the last attempt, which is normal during a deletion.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go makeDeleteContentCondition:
@@ -162,8 +162,9 @@ func OnlyRemains(message string) bool {
 	return true
 }
 
-// Remaining returns the resources, as kubectl accepts them, whose objects the namespace controller
-// found in its last attempt to empty a namespace. It is empty if the condition does not say.
+// Remaining returns the resources, as kubectl accepts them, of the objects that the namespace
+// controller found in its last attempt to empty a namespace. It is empty if the condition names
+// none.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessContentTotals.
 func (s *Assessment) Remaining(namespace string) []string {

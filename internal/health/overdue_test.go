@@ -56,8 +56,8 @@ type lateCase struct {
 	want     string // reason, and whether it is proven; empty for not late
 }
 
-// TestLate: a controller that waits for nothing is late after Patience, not a second earlier, and by
-// the snapshot's clock only. Only the lease proves that it does not work.
+// TestLate: a controller that waits for nothing is late after Patience, not a second earlier, and
+// by the snapshot's clock only. Only the lease proves that it does not work.
 func TestLate(t *testing.T) {
 	runs, over := lease(justNow), lease(atTen)
 	for name, c := range map[string]lateCase{

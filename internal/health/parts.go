@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Part is a resource that the evidence is read from, such as `pods` or
-// `leases.coordination.k8s.io`.
+// Part names a resource that evidence is read from, such as `pods` or `leases.coordination.k8s.io`.
 type Part string
 
 // The parts.
@@ -53,8 +52,8 @@ type source struct {
 	fields, held *manifest.Fields
 }
 
-// sourceOf returns the source of a part whose objects have the fields of T, in addition to those of
-// all objects.
+// sourceOf returns the source of a part. The fields of T are read from its objects, in addition to
+// those that are read from all objects.
 func sourceOf[T any](p Part, r object.Resource, take func(*Shown, *body, *T)) source {
 	fields := manifest.FieldsOf(body{}, *new(T))
 	return source{p, r, func(s *Shown, b *body, raw []byte) error {
@@ -118,8 +117,8 @@ func ResourceOf(p Part) object.Resource {
 	return sources[i].resource
 }
 
-// PartOf returns the part that objects of a kind belong to, in any version. It returns false for
-// kinds of which only terminating objects are recorded.
+// PartOf returns the part that objects of a kind belong to, in any version. It returns false for a
+// kind if only its terminating objects are recorded.
 func PartOf(apiVersion, kind string) (Part, bool) {
 	s, ok := findSource(apiVersion, kind)
 	return s.part, ok

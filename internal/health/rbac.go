@@ -90,7 +90,7 @@ type mayWrite struct {
 	accounts, powerful map[Account]bool
 	// outside are the users and groups with such rights that are not service accounts.
 	outside []string
-	// everyone is true if all service accounts may.
+	// everyone is true if a group of service accounts has the right. Then all of them count.
 	everyone bool
 
 	// pods are the unfinished pods under accounts with the right, workloads use such accounts.
@@ -212,7 +212,7 @@ func (r *rights) looksAfter(a Account) cared {
 	return r.groups[a]
 }
 
-// cared are API groups, sorted, without those of Kubernetes itself.
+// cared are the API groups that an account manages, sorted, without those of Kubernetes itself.
 type cared struct {
 	// controlled are the groups where the account may write the status or the finalizers of some
 	// kind. Only controllers need that.
@@ -261,8 +261,8 @@ func unique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// told reports whether RBAC is in use: an API server with RBAC creates the role cluster-admin
-// itself.
+// told reports whether RBAC is known to be in use: an API server with RBAC creates the role
+// cluster-admin itself.
 //
 // Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
 func (r *rights) told() bool {
@@ -277,9 +277,9 @@ func (r *rights) rulesOf(b *Binding) []Rule {
 	return r.local[b.Ref.Namespace+"/"+b.RoleName]
 }
 
-// allows reports whether rules allow writes of an object, and whether one of them names its API
-// group. A rule for all resources of a group names that group. Rules for a subresource count,
-// because the status of some kinds can change finalizers.
+// allows returns powerful if some rule allows writes of an object, and named if such a rule names
+// its API group instead of all groups. Rules for a subresource count, because the status of some
+// kinds can change finalizers.
 //
 // Upstream: pkg/apis/rbac/v1/evaluation_helpers.go VerbMatches, APIGroupMatches, ResourceMatches.
 func allows(rules []Rule, resource object.Resource, name string) (named, powerful bool) {
@@ -304,8 +304,8 @@ func containsAny(list []string, wanted ...string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
 }
 
-// grant gives the rights of a binding to its subjects. System users and groups that may write
-// everything are skipped: they remove finalizers of Kubernetes only.
+// grant adds the subjects of a binding to w. System users and groups with rights for all API groups
+// are skipped: they remove only finalizers of Kubernetes.
 func (w *mayWrite) grant(b *Binding, named bool) {
 	for _, s := range b.Subjects {
 		namespace, name, isAccount := accountOf(s, b.Ref.Namespace)

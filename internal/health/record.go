@@ -31,8 +31,8 @@ type Record struct {
 	Absent bool `json:"absent,omitzero"`
 }
 
-// Part returns the part whose completeness a record describes. It returns false for a record of an
-// object.
+// Part returns the part for a record that describes the completeness of one. It returns false for a
+// record of an object.
 func (r *Record) Part() (Part, bool) {
 	if r.Name != "" {
 		return "", false
@@ -157,7 +157,7 @@ func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	return r, err
 }
 
-// Missed returns the record of an object whose JSON was unavailable, with the reason.
+// Missed returns the record of an object without available JSON, with the reason.
 func Missed(o *object.Object, why string) *Record {
 	r := recordOf(o.Ref)
 	r.Unread = why

@@ -175,7 +175,8 @@ type reach struct {
 	seen     *Evidence
 	services map[ServiceRef]*Service
 	ready    map[ServiceRef]int
-	// since is when the oldest object that names a service was created. The service existed then.
+	// since has, by service, when the oldest object of snap that names it was created. The service
+	// is assumed to have existed by then.
 	snap  *snapshot.Snapshot
 	since map[ServiceRef]int64
 }
@@ -242,8 +243,8 @@ func (u Unreachable) Text() string {
 	return "no endpoint of service " + where + " is ready"
 }
 
-// Down reports whether a service is known to have no ready endpoint. An incomplete list proves
-// nothing.
+// Down reports whether a service is known to be absent or without a ready endpoint. An incomplete
+// list proves nothing.
 func (r *reach) Down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
 		return Unreachable{}, false
@@ -260,7 +261,7 @@ func (r *reach) Down(s *ServiceRef) (Unreachable, bool) {
 	return u, !known.External && r.ready[*s] == 0 && (slices.Whole || legacy.Whole)
 }
 
-// Broken is like Down, for a webhook. A webhook outside the cluster is never known to be down.
+// Broken is like Down, for a webhook. A webhook with a URL is never known to be down.
 func (r *reach) Broken(c *Client) (Unreachable, bool) {
 	if c == nil {
 		return Unreachable{}, false

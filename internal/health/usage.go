@@ -13,7 +13,8 @@ import (
 type Use struct {
 	// Users are known to use it. Possible are objects of a kind that may use it.
 	Users, Possible []object.Ref
-	// Counted is the number of further users by its own status, if not all users were read.
+	// Counted is the number of further users according to the status of the object; 0 if all users
+	// were read.
 	Counted int
 	// Unseen is true if there may be more users: the kinds of users are unknown, or lists are
 	// incomplete.
@@ -21,7 +22,7 @@ type Use struct {
 }
 
 // UseOf returns what uses an object that a finalizer protects while it is in use. It returns false
-// for other finalizers, and for those of Kubernetes, whose controllers are simulated.
+// for other finalizers, and for those of Kubernetes, because their controllers are simulated.
 func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 	usage, applies := finalizer.UsageOf(o, name, s.snap.Resources)
 	if !applies || OfManager(name) {
@@ -60,7 +61,7 @@ func (s *Assessment) objectsOf(kind schema.GroupKind) []*object.Object {
 	return s.ofKind[kind]
 }
 
-// The kinds whose spec names objects that a finalizer protects while they are used.
+// The kinds of objects that name, in their spec, objects that a finalizer protects while in use.
 var (
 	gateway      = object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true}
 	clusterQueue = object.Resource{Group: "kueue.x-k8s.io", Version: "v1beta1", Name: "clusterqueues", Kind: "ClusterQueue"}
