@@ -38,7 +38,8 @@ type event struct {
 	listed []types.UID
 }
 
-// deleteBody has the fields that are read from DeleteOptions, or from an Eviction with DeleteOptions.
+// deleteBody has the fields that are read from DeleteOptions, or from an Eviction with
+// DeleteOptions.
 type deleteBody struct {
 	DeleteOptions
 	uid       string

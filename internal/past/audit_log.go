@@ -19,15 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// AuditLog is the content of audit logs. It may be incomplete: a log may omit requests, and each API
-// server has its own. The absence of a request proves nothing.
+// AuditLog is the content of audit logs. It may be incomplete: a log may omit requests, and each
+// API server has its own. The absence of a request proves nothing.
 type AuditLog struct {
 	// Requests are ordered by the time when they were received.
 	Requests []AuditedRequest
 	// First and Last are the times when the first and the last request of any kind was received, in
 	// microseconds since 1970; 0 for empty logs.
 	First, Last int64
-	// Cut are logs whose last event is incomplete, for example because it is still being written.
+	// Cut are logs with an incomplete last event, for example because it is still being written.
 	Cut []string
 
 	texts map[string]string

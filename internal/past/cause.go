@@ -28,8 +28,8 @@ type explanation struct {
 	contradicts *Cause
 }
 
-// candidate is a cause that would have led to the deletion. since is the revision where it began to
-// apply.
+// candidate is a cause that would have led to the deletion. since is the revision at which it began
+// to apply; 0 if that is unknown or was before the history.
 type candidate struct {
 	Cause
 	since uint64
@@ -44,10 +44,12 @@ type suspects struct {
 	unlikely []Cause
 }
 
+// add adds a certain cause.
 func (s *suspects) add(code reason.Code, by object.Ref, request int, since uint64) {
 	s.would = append(s.would, candidate{Cause{code, by, request}, since})
 }
 
+// suspect adds a possible cause once.
 func (s *suspects) suspect(code reason.Code, by object.Ref) {
 	c := Cause{code, by, -1}
 	if !slices.Contains(s.might, c) {
@@ -55,9 +57,8 @@ func (s *suspects) suspect(code reason.Code, by object.Ref) {
 	}
 }
 
-// explain returns the cause of a deletion that leaves such a trace. Of several certain causes the
-// earliest counts. Without a certain cause, likeliest decides. Without any, it is a client's
-// request.
+// explain returns the cause of a deletion of o that left a trace. Of several certain causes, the
+// one that began to apply first counts. Without a certain cause, likeliest ranks the possible ones.
 func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanation {
 	var s suspects
 	t.byCollector(&s, o, left)
@@ -83,8 +84,8 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 	return t.likeliest(&s, o)
 }
 
-// explainBetween explains a deletion that began in a range of revisions. If the result differs at
-// the beginning of the range, or its reason began within the range, it is uncertain.
+// explainBetween explains a deletion that began after c.After and up to c.Revision. It adds
+// alternatives if the cause at the beginning of the range differs, or began to apply within it.
 func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explanation {
 	e := t.explain(o, left, c.Revision)
 	if c.After == 0 {
@@ -106,8 +107,9 @@ func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explana
 	return e
 }
 
-// likeliest ranks uncertain causes: first the garbage collector, then a follower whose leader was
-// deleted, then the object's controller, and last a client's request.
+// likeliest ranks uncertain causes: first the garbage collector, then the controller of a deleted
+// implicit owner, then the object's controller or Kubernetes' usual cleanup, and last a client's
+// request.
 func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	requested := Cause{Code: reason.Requested, Request: -1}
 	for _, first := range []func(Cause) bool{
@@ -136,7 +138,8 @@ func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	return explanation{cause: requested, or: slices.Concat(s.might, s.unlikely), asked: true}
 }
 
-// doubtful reports whether another request may have won the race against a candidate.
+// doubtful reports whether a client's request may have deleted the object before a certain
+// candidate did.
 func (t *tracer) doubtful(c candidate, o *object.Object) bool {
 	switch {
 	case c.since == 0 && t.created[o.UID] == 0:
@@ -347,9 +350,9 @@ const grace = 5
 const apart = 2
 
 // patience returns how many seconds after a revision the namespace controller begins to empty a
-// namespace at the earliest; 0 if it may have begun. For a namespace that was created just before
-// it returns 0, because the controller may apply its pending work for an earlier one of the same
-// name.
+// namespace at the earliest; 0 if it may have begun. It returns 0 for a namespace that was created
+// just before its deletion: the controller may still have pending work for an earlier namespace of
+// the same name.
 func (t *tracer) patience(ns *object.Object, revision uint64) int64 {
 	if ns.Created == 0 || ns.Deleted()-ns.Created <= grace+apart {
 		return 0
@@ -398,7 +401,7 @@ func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
 	return false
 }
 
-// leavingOf returns the pods whose deletion begins at some time.
+// leavingOf returns the pods with a deletion that begins in one of the changes.
 func leavingOf(changes []Change) map[types.UID]bool {
 	leaving := map[types.UID]bool{}
 	for i := range changes {

@@ -12,10 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// hear lets the audit log decide the cause if it has the request. It keeps the causes that match
-// the sender, or else the certain cause that matches because it won the race. If none matches, the
-// contradiction is recorded. A request that may have come too late excludes nothing: one for a
-// collection, and one that matches no cause, for an object that was not deleted at once.
+// hear lets a request in the audit log decide between the causes of e. Only causes that match its
+// sender stay. If none does, another certain candidate may match: its request was the fastest. If
+// none matches at all, the sender's own cause counts, and contradicts is the refuted one. Two kinds
+// of requests may have come too late and refute nothing: one for a collection, and one without a
+// matching cause for an object that was not removed at once.
 func (t *tracer) hear(e explanation, o *object.Object, c *Change, left trace) explanation {
 	r, match := t.sender(o, c, left)
 	if r == nil {
@@ -176,7 +177,7 @@ func (t *tracer) timed() *Record {
 // senders has the requests of an audit log by their target.
 type senders struct {
 	of map[target][]*AuditedRequest
-	// shared are places that several objects had, one after the other.
+	// shared are coordinates that several objects had, one after the other.
 	shared map[object.Coordinates]bool
 }
 
@@ -278,7 +279,7 @@ func firstSent(list []*AuditedRequest) *AuditedRequest {
 	return r
 }
 
-// lastSent returns the last of several requests; nil if another sender's may have been last.
+// lastSent returns the last of one or more requests; nil if another sender's may have been last.
 func lastSent(list []*AuditedRequest) *AuditedRequest {
 	r := slices.MaxFunc(list, func(a, b *AuditedRequest) int { return int(a.Answered - b.Answered) })
 	for _, other := range list {

@@ -144,7 +144,7 @@ func cleanedUp(o *object.Object) bool {
 	return shortLived[o.GroupKind()]
 }
 
-// shortLived are the kinds whose objects are created and deleted routinely.
+// shortLived are the kinds with objects that are created and deleted routinely.
 var shortLived = map[schema.GroupKind]bool{
 	{Kind: "Event"}:                                                             true,
 	{Group: "events.k8s.io", Kind: "Event"}:                                     true,

@@ -45,13 +45,15 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 	}
 }
 
-// mayBeGone reports whether an object was deleted in a range of revisions that has begun.
+// mayBeGone reports whether an object may be gone by now: it was deleted in a range of revisions
+// that began before the current change.
 func (t *tracer) mayBeGone(uid types.UID) bool {
 	c := t.vague[uid]
 	return c != nil && c.After < t.now
 }
 
-// collected adds the owner whose end was the last reason to delete the object.
+// collected adds the owner that was deleted last, because the object lived until then: with owners
+// a and b that were removed at revisions 10 and 20, it is b.
 func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.Decision, policy metav1.DeletionPropagation) {
 	policies := []metav1.DeletionPropagation{policy}
 	if t.had[o.UID] != traceOf(o) {

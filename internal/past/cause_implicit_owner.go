@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// follower is a controller that deletes objects when another object is deleted that they do not
-// reference as an owner.
+// follower is a controller that deletes dependents after their implicit owner, the leader: an
+// object that they belong to without an owner reference.
 type follower struct {
 	code reason.Code
 	make func() controllers.Controller
-	// dependent is the kind of the objects, leader the kind that they belong to.
+	// dependent is the kind of the dependents, leader the kind of their implicit owner.
 	dependent, leader object.Kind
 }
 
-// leaderOf returns the leader of an object. It has no name if several objects of a group are leaders
-// together.
+// leaderOf returns the leader of a dependent. The leader of an APIService has no name, because all
+// CRDs of its group are leaders together.
 func (f *follower) leaderOf(o *object.Object) (ref object.Ref, ok bool) {
 	if f.leader == object.CRD {
 		return ref, o.RegisteredForCRDs()
@@ -32,7 +32,7 @@ func (f *follower) leaderOf(o *object.Object) (ref object.Ref, ok bool) {
 func followers() []follower {
 	return []follower{
 		{reason.AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.Secret, object.ServiceAccount},
-		// Two controllers delete them. Which of them did makes no difference here.
+		// The release decides which of two controllers deletes Endpoints. The cause is the same.
 		{reason.ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Endpoints, object.Service},
 		{reason.ServiceGone, controllers.AddressesOfServices, object.IPAddress, object.Service},
 		{reason.EndpointsGone, controllers.MirroredSlices, object.EndpointSlice, object.Endpoints},
@@ -41,7 +41,8 @@ func followers() []follower {
 	}
 }
 
-// definitions is the coverage of a past: every deletion of a CRD is seen.
+// definitions is the coverage of a replay: all CRDs are covered, because each of their deletions is
+// in the history.
 type definitions struct{}
 
 // Covers reports whether the resource is that of CRDs.
@@ -50,13 +51,15 @@ func (definitions) Covers(r object.Resource, _ string) bool { return r.Is(object
 // Why returns an empty reason.
 func (definitions) Why(object.Resource, string) string { return "" }
 
-// hub identifies a leader of a follower, or the group of several leaders.
+// hub is the key of a pack: the index of its controller in tracer.followers, and the leader. All
+// CRDs of a group are one leader, with only the group set.
 type hub struct {
 	follower int
 	at       object.Coordinates
 }
 
-// hubOf returns the hub of a following object, or of one of several leaders.
+// hubOf returns the hub of a dependent or of a leader. i is the index of f. leads is true for a
+// leader.
 func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
 	leader, follows := f.leaderOf(o)
 	switch leads = o.Is(f.leader); {
@@ -71,16 +74,17 @@ func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
 	return hub{i, leader.Coordinates()}, leads, true
 }
 
-// pack has the followers of one leader and their controller. The controller sees only these
-// objects, so its cost does not depend on the size of the cluster.
+// pack has the dependents of one leader and their controller. The controller sees only these
+// objects and the leader, so its cost does not depend on the size of the cluster.
 type pack struct {
 	controller controllers.Controller
 	members    map[object.Coordinates]bool
-	// due is what the controller would delete now; ever is what it would have deleted at some time.
+	// due are the objects that the controller would delete now, ever those at any time so far.
 	due, ever map[identity]bool
 }
 
-// join adds an object to the packs of its leaders.
+// join adds a dependent to the packs of its leaders. CRDs join the pack of their group too, because
+// its controller must see all of them.
 func (t *tracer) join(o *object.Object) {
 	for i := range t.followers {
 		f := &t.followers[i]
@@ -106,7 +110,7 @@ func (t *tracer) leave(o *object.Object) {
 	}
 }
 
-// look runs the controllers that follow an object, and records what they would delete.
+// look runs the controllers of the packs that an object leads, and records what they would delete.
 func (t *tracer) look(o *object.Object) {
 	for i := range t.followers {
 		if h, leads, ok := t.followers[i].hubOf(i, o); ok && leads && t.packs[h] != nil {
@@ -149,8 +153,9 @@ func (p *pack) look(w *world, leader object.Coordinates) {
 	}
 }
 
-// byFollower adds a controller that would delete the object, without a policy. An object that is no
-// longer due may have a delete in flight.
+// byFollower adds the controllers that delete an object after its leader, without a policy. An
+// object that was due and no longer is may still have been deleted: the delete may have been in
+// flight.
 func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 	for i := range t.followers {
 		f := &t.followers[i]
@@ -176,7 +181,8 @@ func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 	}
 }
 
-// end returns the loss of a leader: its request, and the revision of its end.
+// end returns a lost leader, the request that it was lost by, and the revision of its removal. It
+// returns -1 and 0 if the history does not have the loss.
 func (t *tracer) end(leader object.Ref, o *object.Object) (ref object.Ref, request int, since uint64) {
 	i, ok := t.last[leader.Coordinates()]
 	if leader.Name == "" {

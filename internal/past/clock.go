@@ -10,14 +10,14 @@ import (
 // have no time. The zero value knows nothing.
 type Clock struct{ ticks []Moment }
 
-// lag is for how many seconds after the renewal of a lease a list may still show that renewal as
-// the last.
+// lag is the maximum age, in seconds, of the last renewal of a lease in a list. A tick can be that
+// far behind.
 const lag = 60
 
 // NewClock returns a clock of ticks in any order. A tick says that its time had come at its
-// revision. A later tick with an earlier time adds nothing and is dropped. A tick that is further
-// ahead of later ones than lag comes from a clock that was ahead. It is dropped unless most ticks
-// agree with it. Of several ticks of one revision the latest counts.
+// revision. A later tick with an earlier time adds nothing and is dropped. A tick that is more than
+// lag seconds ahead of later ticks comes from a clock that was ahead. It is dropped unless most
+// ticks agree with it. Of several ticks of one revision the latest counts.
 //
 //	revision  10   20    30   40   50
 //	time      100  9000  110  109  120   20 and 40 are dropped
@@ -79,8 +79,8 @@ func (c Clock) Earliest(revision uint64) Moment {
 	return Moment{revision, c.ticks[i-1].Time}
 }
 
-// mostApart is the largest gap, in seconds, between known times of a cluster. The time of a revision
-// in a larger gap counts as unknown.
+// mostApart is the largest gap, in seconds, between known times of a cluster. The time of a
+// revision in a larger gap counts as unknown.
 const mostApart = 15
 
 // At returns Earliest if the ticks around the revision are close. Otherwise the time is unknown.
@@ -97,8 +97,8 @@ func (c Clock) search(revision uint64) (i int, found bool) {
 	return slices.BinarySearchFunc(c.ticks, revision, func(t Moment, r uint64) int { return cmp.Compare(t.Revision, r) })
 }
 
-// Until returns an upper bound for the time of a revision: that of the first tick with a later time.
-// It returns 0 if the clock has none.
+// Until returns an upper bound for the time of a revision: that of the first tick with a later
+// time. It returns 0 if the clock has none.
 func (c Clock) Until(revision uint64) int64 {
 	i, _ := c.search(revision)
 	for k := i + 1; k < len(c.ticks); k++ {

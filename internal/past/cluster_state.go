@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// identity is one of the objects that a place had.
+// identity identifies one of the objects that had the same coordinates, one after the other.
 type identity struct {
 	object.Coordinates
 	uid types.UID
@@ -30,7 +30,7 @@ type world struct {
 	absent map[object.Coordinates]bool
 	// pods has the pods by namespace.
 	pods map[string]map[object.Coordinates]*object.Object
-	// guessed are objects whose state before their first change was inferred from it.
+	// guessed are objects with a state before their first change that was inferred from that change.
 	guessed map[identity]bool
 }
 

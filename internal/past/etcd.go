@@ -62,7 +62,7 @@ func (r *EtcdFile) Close() { r.stored.Close() }
 // Present returns the latest state of the cluster.
 func (r *EtcdFile) Present() *snapshot.Snapshot { return r.stored.Snapshot }
 
-// arrange finds the keys of each kind. Keys are sorted.
+// arrange makes a shelf for each kind. The keys of a kind are adjacent, because keys are sorted.
 func (r *EtcdFile) arrange() error {
 	var last *shelf
 	for i, key := range r.stored.Keys {
@@ -106,7 +106,7 @@ func (r *EtcdFile) define() error {
 	return nil
 }
 
-// each visits all states of some keys that can be read.
+// each calls visit with all states of some keys, except the encrypted ones.
 func (r *EtcdFile) each(s *shelf, keys []string, visit func(o *object.Object)) error {
 	for _, key := range keys {
 		for _, c := range r.stored.Changes(key) {
@@ -146,7 +146,7 @@ func isSealed(err error) bool {
 	return sealed
 }
 
-// wind makes the clock: the control plane renews its leases every few seconds.
+// wind makes the clock from the leases that the control plane renews every few seconds.
 func (r *EtcdFile) wind() error {
 	var ticks []Moment
 	for _, s := range r.shelves {
@@ -223,7 +223,7 @@ func (r *EtcdFile) begin(w Window) (uint64, error) {
 	case w.Since > 0:
 		since := r.clock.At(newest).Time - w.Since
 		for _, tick := range r.clock.Ticks() {
-			if tick.Time > since { // until then it was not later
+			if tick.Time > since { // no earlier tick is later than since
 				return max(tick.Revision-1, oldest), nil
 			}
 		}

@@ -29,7 +29,7 @@ func IsFile(path string) (is bool, err error) {
 
 var errDamaged = errors.New("it is damaged, or was not written to its end")
 
-// OpenFile reads a file of history. The limits of the options hold for it as they do for a dump.
+// OpenFile reads a file of history, within the limits of the options.
 func OpenFile(ctx context.Context, path string, o snapshot.Options) (r *File, err error) {
 	err = withLines(path, o, func(l *snapshot.Lines) error {
 		if r, err = readLines(ctx, l); err != nil {
@@ -338,7 +338,7 @@ func (r *File) places(c Collection) []object.Coordinates {
 	return list
 }
 
-// there returns the object that was in a place at a revision.
+// there returns the UID of the object at some coordinates at a revision, and whether it existed.
 func (r *File) there(at object.Coordinates, revision uint64) (uid types.UID, there bool) {
 	for _, w := range r.writes[at] {
 		if w.revision > revision {

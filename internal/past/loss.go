@@ -23,7 +23,7 @@ type Account struct {
 type Loss struct {
 	// Object is the object as it was before the loss.
 	Object *object.Object
-	// Asked is the revision where its deletion began, Gone the one of its removal. They are
+	// Asked is the revision at which its deletion began, Gone the one of its removal. They are
 	// equal if nothing delayed it. If they are not known exactly, they are the earliest and the
 	// latest possible. Gone is 0 for an object that is still being deleted, and for one that lost
 	// an owner.

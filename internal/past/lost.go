@@ -26,8 +26,8 @@ type LostQuestion struct {
 	// for all of the history.
 	Since         time.Duration
 	SinceRevision uint64
-	// Undo: deleted objects can be brought back. File has the flags that name the file with their
-	// content; empty for the cluster itself.
+	// Undo is true if deleted objects can be brought back. File has the flags that name the file
+	// with their content; empty for the cluster itself.
 	Undo bool
 	File string
 }
@@ -109,8 +109,8 @@ func (d *document) addLosses() {
 	}
 }
 
-// began returns when a loss began. If it was requested directly, the time of the request is the most
-// precise.
+// began returns when a loss began. If it was requested directly, the time of the request is the
+// most precise.
 func (d *document) began(l *Loss) report.Moment {
 	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Asked {
 		return momentOf(d.a.Requests[r].At)
@@ -118,8 +118,8 @@ func (d *document) began(l *Loss) report.Moment {
 	return d.notBefore(d.a.Past.Clock.At(l.Asked), l)
 }
 
-// notBefore returns m as a moment of a loss. The clock may be some seconds early. No loss is earlier
-// than its request, and the audit log may have the exact time of that.
+// notBefore returns m as a moment of a loss that is not earlier than the request of the loss. The
+// clock may be some seconds early, and the audit log may have the exact time of the request.
 func (d *document) notBefore(m Moment, l *Loss) report.Moment {
 	if r := l.Cause.Request; r >= 0 && m.Time != 0 && m.Revision >= d.a.Requests[r].At.Revision {
 		m.Time = max(m.Time, d.a.Requests[r].At.Time)
@@ -144,8 +144,8 @@ func count(sum *report.LostSummary, l *report.Loss) {
 	}
 }
 
-// addRequests adds the requests that a loss of the document refers to. They keep their numbers of the
-// account.
+// addRequests adds the requests that a loss of the document refers to. They keep their numbers of
+// the account.
 func (d *document) addRequests() {
 	named := map[int]bool{}
 	for i := range d.out.Losses {
@@ -246,8 +246,8 @@ func sentOf(r *AuditedRequest, match Match) *report.Sent {
 	return out
 }
 
-// senderOf returns the sender of a request with all its parts. MatchedBy is that of the least certain
-// part.
+// senderOf returns the sender of a request with all its parts. MatchedBy is that of the least
+// certain part.
 func (d *document) senderOf(r *Request) *report.Sent {
 	if len(r.Sent) == 0 {
 		return nil
@@ -334,7 +334,8 @@ func (d *document) addGoneKinds() {
 	}
 }
 
-// addGoneKind adds a gap unless it is there already: a CRD may be deleted, created and deleted again.
+// addGoneKind adds a gap unless it is there already: a CRD may be deleted, created and deleted
+// again.
 func (d *document) addGoneKind(g report.Gap) {
 	if !slices.Contains(d.out.Gaps, g) {
 		d.out.Gaps = append(d.out.Gaps, g)

@@ -33,8 +33,10 @@ func pick(a *Account, q LostQuestion) []bool {
 	return picked
 }
 
-// below returns a function that reports whether a loss was caused by a delete of an object of the
-// question. What the same request took for its other objects is not.
+// below returns a function that reports whether a loss was caused by the delete of an object of the
+// question. A request may have deleted other objects too. What was deleted because of those is not
+// below. all and some have, for each request, whether all or some of its objects are of the
+// question.
 func (q *LostQuestion) below(a *Account) func(loss int) bool {
 	all, some := make([]bool, len(a.Requests)), make([]bool, len(a.Requests))
 	for i := range a.Requests {
@@ -67,7 +69,8 @@ func (q *LostQuestion) below(a *Account) func(loss int) bool {
 	}
 }
 
-// routine reports whether a loss is part of normal operation and so only of interest if it is named.
+// routine reports whether a loss is part of normal operation, so that it matters only if it is
+// named.
 func (q *LostQuestion) routine(l *Loss) bool {
 	if q.Objects != nil && q.itself(l.Object.Ref) {
 		return false
@@ -87,7 +90,8 @@ func (q *LostQuestion) routine(l *Loss) bool {
 }
 
 // routines marks the losses that are part of normal operation: those that Kubernetes itself causes,
-// and what they take along, such as the pods of a Job that exceeds the history limit of its CronJob.
+// and what they take along, such as the pods of a Job that exceeds the history limit of its
+// CronJob.
 func (q *LostQuestion) routines(a *Account) []bool {
 	usual := make([]bool, len(a.Losses))
 	byUID := map[types.UID]int{}
@@ -115,7 +119,7 @@ func (q *LostQuestion) routines(a *Account) []bool {
 type index struct {
 	// usual marks the losses of normal operation.
 	usual []bool
-	// missed marks the requests, by users, that caused any other loss.
+	// missed marks the requests of clients that caused any other loss.
 	missed []bool
 	// crds has the kinds of deleted CRDs, which are no longer served.
 	crds map[schema.GroupKind]bool
@@ -190,9 +194,9 @@ func samePlace(a, b object.Ref) bool {
 	return a.Kind == b.Kind && a.Group() == b.Group() && a.Namespace == b.Namespace && a.Name == b.Name
 }
 
-// story marks the losses that an answer is about: those of pick, and for named objects also what was
-// deleted with them, and what took them along: their owners, and so on up to the request. For an
-// instance that is not shown, it marks the deletion of its CRD.
+// story marks the losses that an answer is about: those of pick, and for named objects also what
+// was deleted with them, and what took them along: their owners, and so on up to the request. For
+// an instance that is not shown, it marks the deletion of its CRD.
 func story(a *Account, q LostQuestion) []bool {
 	picked := pick(a, q)
 	if q.Objects == nil {
@@ -236,8 +240,8 @@ func story(a *Account, q LostQuestion) []bool {
 	return picked
 }
 
-// bearing returns the kinds that may have taken a named object along, and its own kind. If the cause
-// of its deletion is unknown, only its own kind is returned.
+// bearing returns the kinds of the named objects, of the shown losses, and of all objects that the
+// attribution of these losses depends on.
 func (d *document) bearing() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	add := func(ref object.Ref) { kinds[ref.GroupKind()] = true }
@@ -259,7 +263,8 @@ func (d *document) bearing() map[schema.GroupKind]bool {
 	return kinds
 }
 
-// takes reports whether a named object took others along, or must have. These may be of any kind.
+// takes reports whether other objects, of any kind, were deleted with a named one, or must have
+// been.
 func (d *document) takes() bool {
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
@@ -270,9 +275,9 @@ func (d *document) takes() bool {
 	return false
 }
 
-// addFate adds to the loss of a named object its owners and its replacements. A replacement was
-// created by its controller since, or by another one of the same Deployment, which may have done so
-// earlier.
+// addFate adds the owners and the replacements of a named object to its loss. A replacement was
+// created later by the same controller. Or it was created at any time by another controller of the
+// same Deployment, which may have scaled up the new ReplicaSet first.
 func (d *document) addFate(out *report.Loss, l *Loss) {
 	for _, owner := range l.Object.Owners {
 		out.OwnersThen = append(out.OwnersThen, d.served(owner.In(l.Object.Namespace)))
@@ -313,8 +318,8 @@ func (d *document) served(ref object.Ref) object.Ref {
 	return ref
 }
 
-// controllers returns the topmost controllers of objects. For a pod this is the Deployment, which
-// replaces the pods of one ReplicaSet by those of another.
+// controllers returns the topmost controller of each object, by UID. For a pod this is the
+// Deployment, which replaces the pods of one ReplicaSet by those of another.
 func (d *document) controllers() map[types.UID]types.UID {
 	if d.above != nil {
 		return d.above

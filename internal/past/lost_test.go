@@ -146,8 +146,8 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// TestOneTimeOfARequest: no loss has a time before its request. The audit log knows that time better
-// than the clock.
+// TestOneTimeOfARequest: no loss has a time before its request. The audit log knows that time
+// better than the clock.
 func TestOneTimeOfARequest(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
 	lose := func(name string, at uint64) Loss {

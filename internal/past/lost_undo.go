@@ -14,7 +14,7 @@ import (
 const slack = 2 * time.Minute
 
 // addUndo adds the command that brings back the losses, or saves them if none can come back yet. It
-// reaches back a little further than the first loss, because it is run later.
+// reaches back a little further than the first loss, because the command runs later.
 func (d *document) addUndo() {
 	if len(d.q.Objects) == 1 && !d.isThere(d.q.Objects[0]) {
 		d.addUndoOf(d.q.Objects[0])
@@ -68,8 +68,8 @@ func (d *document) isThere(named object.Ref) bool {
 	})
 }
 
-// advise adds the command of an undo, or the one that saves losses that cannot come back before their
-// namespace is gone.
+// advise adds the command of an undo. If later is true, it is the one that saves losses that cannot
+// come back before their namespace is gone.
 func (d *document) advise(act report.Act, later bool) {
 	effect := "brings it back"
 	if later {
@@ -100,15 +100,16 @@ func waits(of *report.Lost, l *report.Loss) bool {
 	return missing(l) && slices.Contains(of.Terminating, spaceOf(l.Object))
 }
 
-// missing reports whether a user may want a loss back.
+// missing reports whether an undo should bring back a loss.
 func missing(l *report.Loss) bool {
 	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
 	return !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
 }
 
-// addUndoOf adds the command that brings back a named object: the one that took it along, if that is
-// known, or else itself. Objects with a replacement are left out. A CRD that is back is never the
-// target, because all of its instances would come back, too.
+// addUndoOf adds the command that brings back a named object. The target is the first deleted
+// object in the chain of causes: for a pod of a deleted Deployment it is the Deployment. An object
+// with a replacement gets no command. A CRD that exists again is never the target, because all of
+// its instances would come back, too.
 func (d *document) addUndoOf(named object.Ref) {
 	at := map[object.Ref]*report.Loss{}
 	var l *report.Loss
@@ -144,7 +145,8 @@ func (d *document) addUndoOf(named object.Ref) {
 	d.advise(act, later)
 }
 
-// lastGoneCRD returns the last loss of a CRD in the document that does not exist again; nil for none.
+// lastGoneCRD returns the last loss in the document of a CRD that does not exist again; nil for
+// none.
 func (d *document) lastGoneCRD() *report.Loss {
 	for i := range slices.Backward(d.out.Losses) {
 		if l := &d.out.Losses[i]; d.isGone(l.Object) {
@@ -186,8 +188,8 @@ func minutes(seconds int64) int {
 	return (n + few - 1) / few * few
 }
 
-// addAgain marks the losses that exist again, and the namespaces that nothing can be created in yet.
-// An undo can do nothing about either.
+// addAgain marks the losses that exist again, and the Terminating namespaces, in which nothing can
+// be created. An undo brings back neither.
 func (d *document) addAgain() {
 	last := lastOf(d.a.Past.Changes)
 	closed, terminating := map[string]bool{}, namespacesGoing(d.a)

@@ -39,14 +39,14 @@ type tracer struct {
 	losses   []Loss
 	requests []Request
 	senders  senders
-	// lost has the index of each loss; last has the latest one of each place.
+	// lost has the index of each object's loss, last that of the latest loss at its coordinates.
 	lost map[identity]int
 	last map[object.Coordinates]int
 	// created and respecified are the revisions of creations, and of the last changes of a spec.
 	created, respecified map[types.UID]uint64
 	// stamps are the changes with a known time.
 	stamps []Moment
-	// leaving are the pods whose deletion begins at some time.
+	// leaving are the pods with a deletion that begins at any time in the history.
 	leaving map[types.UID]bool
 	// replaced are the pods that a ReplicaSet has replaced.
 	replaced map[types.UID]bool
@@ -192,7 +192,8 @@ func (t *tracer) link(c *Change, before *object.Object) {
 	}
 }
 
-// drop removes an object from the world and notifies its followers.
+// drop removes an object from the world. It runs the controllers of its dependents before and
+// after.
 func (t *tracer) drop(o *object.Object) {
 	t.look(o)
 	t.world.drop(o.Ref.Coordinates())
@@ -215,7 +216,7 @@ func (t *tracer) unseen(c *Change, before *object.Object) {
 	}
 }
 
-// missed records the end of an object that no change shows.
+// missed records the removal of an object that no change shows.
 func (t *tracer) missed(o *object.Object, revision uint64) {
 	if i, ok := t.lost[identityOf(o.Ref)]; ok {
 		t.losses[i].Gone = revision
@@ -394,8 +395,8 @@ func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	}
 }
 
-// spare marks the cause of dependents of a waiting owner as uncertain: without a client's request
-// they might have been released.
+// spare marks the cause of the deleted dependents of a waiting owner as uncertain after the owner
+// got the policy Orphan: the collector may have meant to release them, and a client deleted them.
 func (t *tracer) spare(owner object.Ref) {
 	for i := range t.losses {
 		if l := &t.losses[i]; l.Cause.Code == reason.OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {

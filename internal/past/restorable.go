@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Restorable returns the losses that an undo brings back: those of the question, what was deleted
-// with them, and the namespaces and CRDs that they need. What a controller other than the garbage
-// collector deleted is left out, unless it is named.
+// Restorable returns the indexes of the losses that an undo brings back: those of the question,
+// what was deleted with them, and the namespaces and CRDs that they need. It leaves out objects
+// that a controller deleted for a reason that is not in collected, unless they are named.
 func Restorable(a *Account, q LostQuestion) []int {
 	picked, usual := pick(a, q), q.routines(a)
 	chosen := map[*Loss]bool{}
@@ -72,7 +72,7 @@ func isAsked(l *Loss) bool {
 	return by(l.Cause) || slices.ContainsFunc(l.Or, by)
 }
 
-// collected reports whether an object was deleted because of its owner or container.
+// collected reports whether an object was lost because of its owner, namespace, CRD or claim.
 func collected(l *Loss) bool {
 	switch l.Cause.Code {
 	case reason.OwnerGone, reason.OwnerReplaced, reason.OwnerNamespaceMismatch, reason.OwnerWaits, reason.OwnerOrphans, reason.ReferenceRemoved, reason.OwnerUnknown,
@@ -83,8 +83,8 @@ func collected(l *Loss) bool {
 	}
 }
 
-// withPlaces adds the deleted namespaces and CRDs without which the chosen losses cannot be created.
-// If owners is set, it also adds the CRDs of the owners that took them along.
+// withPlaces adds the deleted namespaces and CRDs without which the chosen losses cannot be
+// created. If owners is set, it also adds the CRDs of the owners that took them along.
 func withPlaces(a *Account, which []int, owners bool) []int {
 	spaces, kinds := map[string]bool{}, map[[2]string]bool{}
 	for _, i := range which {
@@ -115,8 +115,8 @@ func Kinds(a *Account, crds []int) []schema.GroupKind {
 	return kinds
 }
 
-// Below returns losses, and those of the dependents of owners, in a namespace or in all, with what
-// was deleted with these.
+// Below returns which, and the losses in a namespace, or in all if it is empty, of dependents of
+// the owners and of what was deleted with these dependents.
 func Below(a *Account, which []int, owners map[types.UID]bool, namespace string) []int {
 	all := slices.Clone(which)
 	for _, i := range a.With(func(l *Loss) bool {
@@ -135,8 +135,8 @@ func Below(a *Account, which []int, owners map[types.UID]bool, namespace string)
 // Upstream: apiserver/pkg/storage/etcd3/compact.go compactor.
 const usualMemory = 300
 
-// Later returns what an undo cannot bring back before CRDs exist again: their objects. The server
-// remembers them for some time. The command brings them back then.
+// Later describes a second undo: the objects of CRDs cannot come back before the CRDs exist again.
+// Remembered is until when the server remembers these objects. Then is the command.
 func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
 	later := &report.LaterUndo{}
 	first := a.Past.To
@@ -164,12 +164,12 @@ func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
 type definition struct {
 	// last is its last known content: the current one, or the one that it will have once it is back.
 	last *object.CRDFacts
-	// served: the server serves the kind that the CRD defined.
+	// served is true if the server serves the kind that the CRD defined.
 	served bool
 	// unread is why the server does not show the CRD's former objects, even if the CRD is back; empty
 	// if it does.
 	unread reason.Code
-	// lacks is the missing version that causes this.
+	// lacks is the missing version if unread is CRDVersionGone.
 	lacks string
 }
 
@@ -251,9 +251,9 @@ func (d *definition) version(was *object.CRDFacts) (name string, served bool) {
 	return "", false
 }
 
-// Definitions sorts the losses that are CRDs. gone has those that make their objects unreadable while
-// they are gone, one per name. back has those that exist again, or come back with another one of the
-// same name. others has the rest.
+// Definitions sorts the losses that are CRDs. gone has those that make their objects unreadable
+// while they are gone, one per name. back has those that exist again, or come back with another one
+// of the same name. others has the rest.
 func Definitions(a *Account, which []int) (gone, back, others []int) {
 	last := map[string]int{}
 	for _, i := range which {
@@ -276,9 +276,9 @@ func Definitions(a *Account, which []int) (gone, back, others []int) {
 	return gone, back, others
 }
 
-// Instances returns the collections that were deleted with CRDs, as they were just before, the latest
-// first. They are limited to the namespace of the question. A question about one instance does not
-// include all of its kind.
+// Instances returns the collections that were deleted with CRDs, as they were just before, the
+// latest first. They are limited to the namespace of the question. A question about one instance
+// does not include all of its kind.
 func Instances(a *Account, crds []int, q LostQuestion) []Collection {
 	picked, now := pick(a, q), definitionsOf(a)
 	var all []Collection

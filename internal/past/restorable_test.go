@@ -50,9 +50,9 @@ func restorables() *Account {
 	}
 }
 
-// TestRestorable: the losses of the question come back with what was deleted with them, and with the
-// namespace and the CRD that they need. What another controller deleted comes back only if it is
-// named.
+// TestRestorable: the losses of the question come back with what was deleted with them, and with
+// the namespace and the CRD that they need. What another controller deleted comes back only if it
+// is named.
 func TestRestorable(t *testing.T) {
 	for name, test := range map[string]struct {
 		q    LostQuestion
@@ -72,8 +72,8 @@ func TestRestorable(t *testing.T) {
 	}
 }
 
-// TestOneOfRequest: a question about one of several objects of a request is not about the others, nor
-// about what was deleted with them.
+// TestOneOfRequest: a question about one of several objects of a request is not about the others,
+// nor about what was deleted with them.
 func TestOneOfRequest(t *testing.T) {
 	loss := func(ref, by object.Ref) Loss {
 		ref.UID = types.UID("u-" + ref.Name)
@@ -104,8 +104,8 @@ func TestOneOfRequest(t *testing.T) {
 	}
 }
 
-// TestDefinitions: a CRD that is not served comes first, and its former objects are read in a version
-// that it served. Those of a CRD that is back are read at once.
+// TestDefinitions: a CRD that is not served comes first, and its former objects are read in a
+// version that it served. Those of a CRD that is back are read at once.
 func TestDefinitions(t *testing.T) {
 	a := restorables()
 	gone, back, others := Definitions(a, []int{0, 5, 7})
@@ -144,8 +144,8 @@ func lamps(uid string, namespaced bool, versions ...string) *object.Object {
 	return o
 }
 
-// lives returns an account of CRDs of one name that were created and deleted one after the other. The
-// last one is deleted only if gone is set.
+// lives returns an account of CRDs of one name that were created and deleted one after the other.
+// The last one is deleted only if gone is set.
 func lives(gone bool, crds ...*object.Object) *Account {
 	record := &Record{From: Moment{Revision: 10}, To: Moment{Revision: 1000}, Resources: &object.Resources{}}
 	a := &Account{Past: record}
@@ -167,8 +167,8 @@ func lives(gone bool, crds ...*object.Object) *Account {
 }
 
 // TestDefinitionMadeAgain: a CRD that exists again is not gone. Its former objects are read in a
-// version that is served now, unless they were stored in another version or elsewhere. If it is gone,
-// only the last one comes back, with the objects of all of them.
+// version that is served now, unless they were stored in another version or elsewhere. If it is
+// gone, only the last one comes back, with the objects of all of them.
 func TestDefinitionMadeAgain(t *testing.T) {
 	first, gadgets := lamps("1", true, "v1"), lamps("2", true, "v1")
 	gadgets.Definition().Kind = "Gadget"
