@@ -42,9 +42,9 @@ const (
 	mostProofs = 1 << 14
 )
 
-// Proven is a Client whose Get returns NotFound only if the absence of the object is proven. It
-// returns an *object.UncoveredError if the server said NotFound and the proof failed. It is meant
-// for deletes of this program: Decide keeps everything that depends on something unknown.
+// Proven is a Client with a Get that returns NotFound only if the absence of the object is proven.
+// Get returns an *object.UncoveredError if the server said NotFound and the proof failed. Deletes
+// of this program use it: Decide keeps everything that depends on something unknown.
 //
 // The proof consists of live steps in this order: discovery is fresh and has the resource; GET
 // returns 404 with a Status about exactly this object; a LIST of the objects of that name succeeds
@@ -146,8 +146,8 @@ func (p *Proven) refresh(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// served proves that the path of an object that was not found is served: a list of the objects of
-// that name succeeds, has no object other than instead, and is not older than what was seen.
+// served proves that the path of an object that was not found is served: a list of the objects with
+// that name succeeds, has no object except instead, and is not older than earlier responses.
 func (p *Proven) served(ctx context.Context, ref object.Ref, instead *object.Object) error {
 	at, err := p.locate(ref)
 	if err != nil {
@@ -208,7 +208,8 @@ func (p *Proven) forget(ref object.Ref) {
 	delete(p.proofs, ref)
 }
 
-// judge returns the result of a proof: the server's response, or that the grace period still runs.
+// judge returns the result of a proof: the server's response, or an error while the grace period
+// runs.
 func (p *Proven) judge(ref object.Ref, have proof) (*object.Object, error) {
 	age := have.last.Sub(have.first)
 	if p.options.AbsentGracePeriod <= age || p.options.SeenAlive(ref.UID) {
@@ -281,7 +282,7 @@ func behind(floor uint64, resourceVersion string) bool {
 	return err == nil && n < floor
 }
 
-// wentBack returns the error for a server that shows the past.
+// wentBack returns the error for a server that shows an older state than before.
 func wentBack(r object.Resource, shown string) error {
 	return fmt.Errorf("the server shows resourceVersion %s of %s, and a higher one was seen: it has gone back in time", quote(shown), r.GroupResource())
 }

@@ -69,11 +69,11 @@ type Client struct {
 	wait  waiter
 	now   func() time.Time
 	pause pause
-	// idle is how long a list may receive nothing before it is cancelled, and how long a watch may
-	// take to begin.
+	// idle is the time after which a list is cancelled if nothing arrives, and within which a watch
+	// must begin.
 	idle time.Duration
-	// brief is how long a single request may take, including its response. A server gives up after
-	// 60 s itself.
+	// brief is the time limit for a single request with its response. A server itself gives up after
+	// 60 s.
 	brief time.Duration
 }
 

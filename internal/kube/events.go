@@ -27,11 +27,11 @@ type Event struct {
 	From string
 }
 
-// Events returns at most most events about an object: those of type Warning first, and within one
-// type the newest first. An API server usually keeps events for an hour.
+// Events returns the first most events about an object: Warnings before others, and within one type
+// the newest first. An API server usually keeps events for an hour.
 //
-// The events of an object without a namespace are in the namespace default. Those of a
-// node have its name for a uid.
+// The events of an object without a namespace are in the namespace default. Those of a node have
+// its name instead of its uid.
 //
 // Upstream: client-go/tools/record/event.go makeEvent.
 // The kubelet makes the reference to its node itself.

@@ -17,15 +17,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// alike is the largest number of objects of one kind that are read one by one. For more objects the
+// alike is the maximum number of objects of one kind that are read one by one. For more objects the
 // whole kind is listed, which is cheaper, and events are read for the first ones only.
 const alike = 20
 
-// Evidence reads what shows why objects that are being deleted are stuck: whole objects of few
-// kinds, and only those that can matter for the objects. Nothing is read for other objects. all are
-// the objects of the cluster, including the dependents of about. With drains it also reads cordoned
-// nodes, and the budgets that can block their drains. Failed reads are marked in the world with the
-// reason. Evidence fails only if the context ends.
+// Evidence reads why objects are stuck: whole objects of the few kinds that can matter for those in
+// about that are being deleted. all are the objects of the cluster, including the dependents of
+// about. With drains it also reads cordoned nodes, and the budgets that can block their drains.
+// Failed reads are marked in the evidence with the reason. Evidence fails only if the context ends.
 func (c *Client) Evidence(ctx context.Context, about, all []*object.Object, drains bool) (*health.Evidence, error) {
 	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, health.InUseByLabel)}
 	w.world.Live = true
@@ -42,10 +41,10 @@ func (c *Client) Evidence(ctx context.Context, about, all []*object.Object, drai
 	return w.world.Sorted(), ctx.Err()
 }
 
-// drains reads what scenes lack of cordoned nodes and budgets.
+// drains reads the cordoned nodes, and the budgets if there are any, unless scenes include them.
 func (w *witness) drains(ctx context.Context, scenes []scene) {
 	if !slices.Contains(scenes, scene{part: health.Nodes}) {
-		_ = w.gather(ctx, scene{part: health.Nodes}, "spec.unschedulable=true") // nodes that are not read are not known to be cordoned
+		_ = w.gather(ctx, scene{part: health.Nodes}, "spec.unschedulable=true") // an unread node is not known to be cordoned
 	}
 	cordoned := slices.ContainsFunc(w.world.Nodes, func(n health.Node) bool { return n.Cordoned })
 	if cordoned && !slices.Contains(scenes, scene{part: health.Budgets}) {
@@ -90,10 +89,10 @@ func deleting(all []*object.Object) []*object.Object {
 	return some
 }
 
-// besides runs all tasks, at most inFlight at a time.
+// besides runs all tasks, at most inFlight concurrently.
 func besides(tasks []func()) { atMost(inFlight, tasks) }
 
-// atMost runs all tasks, at most n at a time.
+// atMost runs all tasks, at most n concurrently.
 func atMost(n int, tasks []func()) {
 	var running errgroup.Group
 	running.SetLimit(n)
@@ -114,8 +113,8 @@ type witness struct {
 	used  bool
 	mu    sync.Mutex // guards the fields below
 	world health.Evidence
-	// keep makes it collect records of the objects that were read, and remarks about failed reads
-	// and the completeness of each part. Both are in the order of arrival.
+	// If keep is true, records has those of the objects that were read, and remarks those of failed
+	// reads and of the completeness of each part. Both are in the order of arrival.
 	keep             bool
 	records, remarks []*health.Record
 }
@@ -168,7 +167,7 @@ func (w *witness) part(ctx context.Context, s scene) {
 	}
 }
 
-// missed records that a server does not have an object, unless it was read.
+// missed records that a server does not have an object. It has no effect if the object was read.
 func (w *witness) missed(ref object.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,7 +183,7 @@ func (w *witness) gather(ctx context.Context, s scene, fields string) error {
 	return w.client.bodies(ctx, at, Selection{Fields: fields}, func(raw []byte) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		// The world records an unreadable object for its part.
+		// An unreadable object makes its part incomplete.
 		_ = w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 		return nil
 	})
@@ -369,7 +368,7 @@ func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*health
 	}
 	slices.SortStableFunc(w.records, compareRecords)
 	slices.SortStableFunc(w.remarks, compareRecords)
-	// World.Take uses the first record of an object, so content comes before remarks.
+	// health.Evidence.Take uses the first record of an object, so content comes before remarks.
 	return append(w.records, w.remarks...), nil
 }
 

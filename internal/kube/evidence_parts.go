@@ -185,7 +185,7 @@ func (w *witness) calledFor(matters func(*health.Webhook) bool) []scene {
 type Reach struct {
 	// Written are the objects that are deleted or changed.
 	Written []*object.Object
-	// Held are those of them that stay until a controller that is not part of Kubernetes removes a
+	// Held are those of Written that wait for a controller outside of Kubernetes to remove a
 	// finalizer.
 	Held []*object.Object
 }
@@ -193,8 +193,8 @@ type Reach struct {
 // few is the largest number of nodes, or namespaces, that are read one by one. More are listed.
 const few = 5
 
-// Neighbours reads what shows whether the other controllers work that take part when these objects
-// are deleted or changed. It reads no more than can matter. Failed reads are marked in the world
+// Neighbours reads whether the other controllers work that take part when the objects of r are
+// deleted or changed. It reads no more than can matter. Failed reads are marked in the evidence
 // with the reason. It fails only if the context ends.
 func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, error) {
 	w := &witness{client: c, about: r.Held}
@@ -290,8 +290,8 @@ func goingOf(objects []*object.Object) []string {
 }
 
 // mayAsk reports whether a webhook or policy with these rules may have to admit the delete or
-// change of one of the objects. It ignores the resources of rules: two more requests cost less than
-// an error.
+// change of one of the objects. It ignores the resources in the rules: reading too much costs two
+// requests, and missing a webhook would make the answer wrong.
 func mayAsk(rules []health.WebhookRule, objects []*object.Object) bool {
 	for _, rule := range rules {
 		if !slices.ContainsFunc(rule.Operations, func(op string) bool {

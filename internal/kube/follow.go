@@ -210,21 +210,21 @@ type Feed struct {
 	kinds  map[schema.GroupResource]KindState
 	listed bool // discovery has succeeded once
 	// missing is what the last discovery could not read. complete is true if every kind is Synced.
-	// epoch counts how often complete has become true.
+	// epoch counts how often complete has become true. It starts at 1 if synced is closed earlier.
 	missing  string
 	complete bool
 	epoch    uint64
-	// again ends the wait for the next discovery, and waiting those for the next try of broken
-	// kinds.
+	// again ends the wait for the next discovery. waiting ends the waits for the next tries of
+	// broken kinds.
 	again   context.CancelFunc
 	waiting map[*follower]context.CancelFunc
 }
 
 // Events returns the changes of all kinds, ordered within each kind. The events of a list are
 // Added, or Modified for objects that were sent before. A missed Deleted event that a list reveals
-// has nothing but the identity. None has Old. The channel is closed after the context has ended and
-// all events are sent. It must be received from: nothing is dropped, and a slow receiver slows the
-// server down.
+// has only the identity of the object. None has Old. The channel is closed after the context has
+// ended and all events are sent. It must be received from: nothing is dropped, and a slow receiver
+// slows the server down.
 func (f *Feed) Events() <-chan object.Event { return f.events }
 
 // Synced is closed when every kind that existed at the start has sent all of its objects, or is
@@ -334,8 +334,8 @@ func (f *Feed) note(k KindState) {
 	}
 }
 
-// settle updates complete, and closes synced once no kind is in its first list. The lock must be
-// held.
+// settle updates complete and epoch. It closes synced once discovery has succeeded and no kind is
+// in its first list. The lock must be held.
 func (f *Feed) settle() {
 	was := f.complete
 	f.complete = f.listed

@@ -21,8 +21,8 @@ import (
 
 // Past reads the history that the server remembers: every write since a moment, in order, of each
 // kind that may be watched. It only reads: one small list for each step of the search for the
-// beginning, one watch for each kind, whole lists of the past for kinds whose watch does not reach
-// back far enough, and the owners, namespaces and CRDs of deleted objects.
+// beginning, one watch for each kind, whole lists of the past for a kind if its watch does not
+// reach back far enough, and the owners, namespaces and CRDs of deleted objects.
 //
 // Kinds that cannot be read completely are in Limits. It fails if nothing is known.
 func (c *Client) Past(ctx context.Context, w past.Window) (*past.Record, error) {
@@ -153,7 +153,7 @@ type placePast struct {
 	changes []past.Change
 	// watched is the first revision that the watch covers.
 	watched uint64
-	// from is the beginning. If listed is true, lists of earlier revisions are known too.
+	// from is where the history begins. If listed is true, lists of earlier revisions are known too.
 	from   uint64
 	listed bool
 	// why is why nothing, or not everything, was read.

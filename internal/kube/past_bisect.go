@@ -19,7 +19,7 @@ const (
 	single    = 8   // up to this number, objects are read one by one
 )
 
-// bracket has objects that changed between two revisions.
+// bracket has the objects with a deletion that began or ended between two revisions.
 type bracket struct {
 	span
 	objects []*leaving
@@ -124,8 +124,8 @@ func (l *lateReader) searchAlive(ctx context.Context, b bracket) []bracket {
 	return slices.DeleteFunc([]bracket{early, late}, func(x bracket) bool { return len(x.objects) == 0 })
 }
 
-// middle returns the revision that halves a bracket; 0 if it is narrow enough. It prefers events
-// that the judgement depends on.
+// middle returns the revision that halves a bracket; 0 if it is narrow enough. It prefers the last
+// revision before an event that the judgement depends on.
 func (b *bracket) middle(events map[*leaving][]uint64) uint64 {
 	half := b.after + (b.to-b.after)/2
 	best := uint64(0)
@@ -154,7 +154,7 @@ func (b *bracket) close() {
 	}
 }
 
-// mayAsk counts the requests for objects, and reports whether the budget allows them.
+// mayAsk reports whether the budget allows the requests for objects, and charges them to it.
 func (l *lateReader) mayAsk(objects []*leaving) bool {
 	cost := 1
 	if len(objects) <= single {
@@ -167,7 +167,8 @@ func (l *lateReader) mayAsk(objects []*leaving) bool {
 	return true
 }
 
-// halve reads the objects of a bracket at a revision in the middle.
+// halve reads the objects of a bracket at a revision in the middle, and returns the halves with
+// changes.
 func (l *lateReader) halve(ctx context.Context, b bracket, middle uint64) []bracket {
 	then, err := l.statesBy(ctx, l.place, refsOf(b.objects), l.selection(middle), single)
 	if err != nil {

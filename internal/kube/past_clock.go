@@ -28,8 +28,8 @@ type clockReader struct {
 	refused error
 	instead Place
 	ticks   []past.Moment
-	// useless are leases without a server timestamp whose renewTime is ahead of the server's clock,
-	// and leases that are no longer renewed.
+	// useless are leases without a server timestamp and with a renewTime ahead of the server's
+	// clock, and leases that are no longer renewed.
 	useless map[string]bool
 	// now is the server's time of the first list; 0 if unknown.
 	now int64
@@ -119,7 +119,7 @@ func stampOf(l *coordination.Lease) int64 {
 // abandoned is the age, in seconds, at which a lease counts as no longer renewed.
 const abandoned = 60
 
-// compare sets the server's time, and finds the leases that do not show it.
+// compare sets the server's time, and finds the leases with a renewal that does not agree with it.
 func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
 	if date.IsZero() {
 		return
@@ -179,7 +179,7 @@ type ForbiddenPastError struct {
 	Err error
 }
 
-// Error names the permissions of which one is needed.
+// Error names the permissions. One of them is needed.
 func (e *ForbiddenPastError) Error() string {
 	text := "reading the history of the cluster needs the right to list leases in namespace kube-system"
 	if len(e.Namespaces) > 0 {
@@ -191,7 +191,8 @@ func (e *ForbiddenPastError) Error() string {
 // Unwrap returns the answer of the server.
 func (e *ForbiddenPastError) Unwrap() error { return e.Err }
 
-// oldest returns the first revision that the server can list.
+// oldest returns the first revision that the server can list. It steps back by 1000, 4000, 16000
+// and so on until the server has forgotten a revision, and then bisects.
 func (r *clockReader) oldest(ctx context.Context, now uint64) (past.Moment, error) {
 	known, forgotten := now, uint64(0) // the boundary is between the two
 	for step := uint64(1000); ; step *= 4 {
@@ -225,9 +226,11 @@ func (r *clockReader) oldest(ctx context.Context, now uint64) (past.Moment, erro
 	return r.read(ctx, known)
 }
 
-// since returns a moment that is not later than a time and not much earlier, or the oldest one. A
-// lease shows the earliest time of a revision: a write after the last renewal before the time may
-// be later than the time. So the result is the revision of that renewal.
+// since returns a moment that is not later than a time and not much earlier, or the oldest one. It
+// is that of the last renewal before the time. A later write may be later than the time:
+//
+//	revision  10             20                30
+//	time      90 (renewal)   unknown: 90-110   110 (renewal)   since(100) returns revision 10
 func (r *clockReader) since(ctx context.Context, oldest, now past.Moment, time int64) (past.Moment, error) {
 	if oldest.Time > time {
 		return oldest, nil
@@ -246,8 +249,8 @@ func (r *clockReader) since(ctx context.Context, oldest, now past.Moment, time i
 	return renewal, err
 }
 
-// part finds the boundary of a condition that holds at before and not at behind. It returns the
-// last moment where it holds, and the next one.
+// part finds by bisection the boundary of a condition that holds at before and not at behind. It
+// returns the last moment at which it holds, and the next one.
 func (r *clockReader) part(ctx context.Context, before, behind past.Moment, so func(past.Moment) bool) (last, next past.Moment, err error) {
 	for behind.Revision-before.Revision > 1 {
 		middle, err := r.read(ctx, before.Revision+(behind.Revision-before.Revision)/2)
@@ -264,7 +267,7 @@ func (r *clockReader) part(ctx context.Context, before, behind past.Moment, so f
 }
 
 // The precision of the clock is limited to save requests. Ticks are added until no deletion lies
-// between two ticks that are more than precise seconds apart, or mostTicks have been added.
+// between two ticks that are more than precise seconds apart, or until mostTicks were requested.
 const (
 	precise    = 5
 	firstTicks = 8
@@ -351,8 +354,8 @@ func ends(record *past.Record) []uint64 {
 	return revisions
 }
 
-// vaguest returns the middle one of the revisions in the widest gap between ticks. It returns 0 if
-// all revisions are known precisely.
+// vaguest returns the middle one of the revisions in the widest gap between ticks that has any. It
+// returns 0 if no such gap is wider than precise.
 func vaguest(ticks []past.Moment, revisions []uint64) uint64 {
 	revision, widest := uint64(0), int64(precise)
 	for i := 1; i < len(ticks); i++ {

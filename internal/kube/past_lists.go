@@ -17,10 +17,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
-// lateOf reads a place up to revision to, before the part that a watch covers: the server keeps the
-// changes of a busy kind for a minute or two, and none from before its last start. Its storage
-// still serves whole lists of the past. An object that one list has and a later one lacks was
-// deleted between them:
+// lateOf reads the history of a place from lists of the past, up to revision to, where its watch
+// begins. The watch reaches back only a minute or two for a busy kind, and not beyond the last
+// start of the server. The storage still serves older lists. An object that one list has and a
+// later one lacks was deleted between them:
 //
 //	lists at    from   before the delete of a namespace   now
 //	a           yes    yes                                 -    deleted between the last two
@@ -174,7 +174,7 @@ func (l *lateReader) read(ctx context.Context, x *look) {
 	}
 }
 
-// selection selects metadata only, except for namespaces and CRDs, whose facts matter at each
+// selection selects metadata only, except for namespaces and CRDs: their facts matter at each
 // revision.
 func (l *lateReader) selection(revision uint64) Selection {
 	return Selection{Revision: revision, Metadata: !holdsOthers(l.place.Resource)}

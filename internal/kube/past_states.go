@@ -24,7 +24,7 @@ type pastReader struct {
 	from, to uint64
 	// bytes is the number of bytes of lists that may still be read.
 	bytes atomic.Int64
-	// ends are the last revisions before CRDs began to be deleted.
+	// ends has, by the defined resource, the last revisions before its CRDs began to be deleted.
 	ends map[schema.GroupResource][]uint64
 	// roots are the deletions that are known so far. events has the revisions of all writes of a
 	// deletion by object.
@@ -118,8 +118,8 @@ func bySpace(refs []object.Ref) [][]object.Ref {
 	return groups
 }
 
-// statesIn lists a namespace until it has all objects with the names. found is false if the
-// namespace is too large for that.
+// statesIn lists a namespace until it has all objects with the names, or to its end. found is false
+// if missing objects may exist: the namespace is too large, or the list failed.
 func (rd *pastReader) statesIn(ctx context.Context, at Place, by Selection, refs []object.Ref, into standing) (found bool, err error) {
 	wanted := map[types.NamespacedName]bool{}
 	for _, ref := range refs {
@@ -257,7 +257,7 @@ func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
 	return ctx.Err()
 }
 
-// mostElsewhere is for how many owners other namespaces are searched.
+// mostElsewhere is the maximum number of owners that are searched for in other namespaces.
 const mostElsewhere = 50
 
 // standElsewhere searches other namespaces for owners that their dependents' namespace lacks: an
@@ -292,7 +292,7 @@ func (rd *pastReader) standElsewhere(ctx context.Context, record *past.Record) {
 	}
 }
 
-// chunks splits references into runs of one kind.
+// chunks splits references into runs of adjacent ones with the same kind.
 func chunks(refs []object.Ref) [][]object.Ref {
 	var all [][]object.Ref
 	for len(refs) > 0 {
@@ -321,8 +321,8 @@ func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standin
 	}
 }
 
-// stood reports whether an object existed when the past begins. A newer one does not show what
-// existed before it.
+// stood reports whether an object existed at the beginning of the past. A newer one does not show
+// what existed before it.
 func stood(o *object.Object, record *past.Record) bool {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	return err == nil && n <= record.From.Revision || o.Created != 0 && o.Created < record.From.Time

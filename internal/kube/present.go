@@ -17,7 +17,7 @@ import (
 // that act on an absence only with a POST: the server refuses it if the object exists after all.
 type Present struct {
 	*Proven
-	// read are the coordinates whose state is known, with their objects; nil if absent.
+	// read has the object at each known coordinates; nil if it is absent.
 	read map[object.Coordinates]*object.Object
 }
 
@@ -28,7 +28,7 @@ const (
 	fewToList  = 8
 )
 
-// errManyToList ends a list that is too large for what is wanted of it.
+// errManyToList ends a list that is too large for the few objects that are wanted from it.
 var errManyToList = errors.New("the list is large")
 
 // Present reads the objects at the coordinates of refs, whatever their UIDs. Coordinates in lists
@@ -72,10 +72,10 @@ type presence struct {
 	known bool
 }
 
-// listNames lists the objects with the names. It returns false if the list failed, is too large, or is
-// older than what was seen.
+// listNames lists the objects with the names. It returns false if the list failed, is too large, or
+// is older than earlier responses.
 func (p *Proven) listNames(ctx context.Context, g *presence) bool {
-	by := Selection{Metadata: g.at.Resource.Kind != object.PV.Resource().Kind} // what a volume is bound to matters
+	by := Selection{Metadata: g.at.Resource.Kind != object.PV.Resource().Kind} // callers need the claim that a volume is bound to
 	if len(g.names) == 1 {
 		for name := range g.names {
 			by.Fields = fields.OneTermEqualSelector("metadata.name", name).String()

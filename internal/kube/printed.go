@@ -34,7 +34,7 @@ const (
 	fewSingle, fewPlaces = 2, 3
 )
 
-// wordless are kinds with many objects whose table has only names, sizes and ages.
+// wordless are kinds with many objects and a table of only names, sizes and ages.
 var wordless = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAccount, object.Service}
 
 // Printed has the server print objects as for kubectl get. Objects that are not printed in time are

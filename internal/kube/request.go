@@ -59,13 +59,13 @@ type answer struct {
 	date  time.Time
 }
 
-// patience is how often a request is sent while the server says "not now".
+// patience is the maximum number of times that a request is sent while the server says "not now".
 const patience = 10
 
-// unready is the total time that a read waits for a single resource that is not ready. The server,
-// whose watch cache retries less and less often, asks for waits of up to 30 seconds. If the objects
-// cannot be converted, the resource stays unready until that is repaired. Then unconverted is
-// enough, for a webhook that has missed one request.
+// unready is the maximum total time that a read waits for a resource that is not ready. The server
+// asks for waits of up to 30 seconds, because its watch cache retries less and less often. If the
+// objects cannot be converted, the resource stays unready until the webhook is repaired. Then
+// unconverted is the limit: enough for a webhook that has missed one request.
 const (
 	unready     = 15 * time.Second
 	unconverted = 2 * time.Second
@@ -138,8 +138,8 @@ func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err
 	}
 }
 
-// hold waits until a request may be sent: for a pause of all requests that the server has asked
-// for, and for the client's own rate limit.
+// hold waits until a request may be sent: until the pause that the server has asked for is over,
+// and until the client's own rate limit allows it.
 func (c *Client) hold(ctx context.Context) error {
 	if d := c.pause.left(c.now()); d > 0 {
 		c.wait(ctx.Done(), d)
@@ -228,7 +228,7 @@ func overloaded(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// unreadyFor returns how long to wait for an unready resource, depending on the error.
+// unreadyFor returns the maximum total time to wait for an unready resource, by its error.
 //
 // Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked: appends why the last
 // attempt to read has failed.

@@ -185,7 +185,7 @@ func (g *gathering) note(change func(*Progress)) {
 }
 
 // unauthorized returns the error of the lists if every one of them was unauthorized: the
-// credentials have expired, and a snapshot of nothing but gaps would hide that.
+// credentials have expired, and a snapshot with only gaps would hide that.
 func (g *gathering) unauthorized() error {
 	for i := range g.results {
 		if !apierrors.IsUnauthorized(g.results[i].err) {
@@ -251,9 +251,9 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 	g.note(func(p *Progress) { p.Done++ })
 }
 
-// gatherInstead lists each kind whose list of all namespaces was forbidden in the namespaces of
-// Scope.Instead, and records in the coverage why the other namespaces are missing. If namespaces
-// may not be listed, it reads those that the scope names with a GET. It returns the places of all
+// gatherInstead lists the kinds that may not be listed in all namespaces in those of Scope.Instead.
+// It records in the coverage why the other namespaces are missing. If the kind Namespace may not be
+// listed, it reads the namespaces that the scope names with a GET. It returns the places of all
 // results.
 func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
 	namespaces := g.scope.Instead
@@ -300,8 +300,8 @@ func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gatherin
 	}
 }
 
-// secretKind is the kind whose metadata does not show whether the tokens controller deletes an
-// object: the type is not in the metadata, and the secret data must not be read for it.
+// secretKind is the kind Secret. The tokens controller deletes only Secrets of one type. The type
+// is not in the metadata, and the secret data must not be read for it.
 const secretKind = "Secret"
 
 // settleTokens lists the Secrets of the token type, if some objects may be tokens, and records
