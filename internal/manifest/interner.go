@@ -185,7 +185,7 @@ func (in *Interner) WithFacts(life *object.Lifecycle, key []byte, facts func() o
 		}
 		return life
 	}
-	// No protection has this value.
+	// No protection has the value 0xff: no key with facts equals one without.
 	in.scratch = append(in.scratch[:0], 0xff)
 	in.scratch = append(appendLifecycle(in.scratch, of.Protection, of.Revision, of.Finalizers), key...)
 	shared, ok := in.lifecycles[string(in.scratch)]

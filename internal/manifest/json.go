@@ -13,7 +13,7 @@ import (
 
 const (
 	bufferSize = 128 << 10
-	// firstBuffer is enough for most files, of which there may be many.
+	// firstBuffer is the initial buffer size. It is enough for most files.
 	firstBuffer = 16 << 10
 	// maxDepth is the maximum nesting, as in encoding/json.
 	maxDepth = 10000

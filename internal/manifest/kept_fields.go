@@ -55,7 +55,7 @@ var keepMetadata = keepFields(map[string]*keep{
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 	"deletionTimestamp", "deletionGracePeriodSeconds", "continue")
 
-// keepEntries keeps empty entries.
+// keepEntries keeps the entries of a list as empty mappings: only their existence matters.
 var keepEntries = &keep{each: keepFields(nil)}
 
 // keepSpec, keepStatus and keepBeside are what is kept for any kind in factKinds.

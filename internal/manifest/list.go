@@ -77,7 +77,7 @@ func (ls *listing) place(index int) string {
 	}
 }
 
-// understand takes the list's apiVersion and kind.
+// understand sets the list's apiVersion and kind, as far as it has been read.
 func (ls *listing) understand(it *item) {
 	ls.apiVersion, ls.kind = string(it.bytes(it.apiVersion)), string(it.bytes(it.kind))
 	ls.known = ls.kind != ""

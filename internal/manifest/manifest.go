@@ -3,8 +3,8 @@
 // streams: memory grows with the number of objects, not with the size of the input, and it keeps
 // only what deletion needs (see object.Object). Transient memory has Limits.
 //
-// It reads protobuf without the Go types of a kind: the metadata, which has the same field number in
-// every kind, and the fields that the deletion of pods and volumes depends on.
+// It reads protobuf without the Go types of a kind: the metadata, which has the same field number
+// in every kind, and the fields that the deletion of pods and volumes depends on.
 //
 // It knows nothing about files, archives or clusters; package snapshot does.
 package manifest
@@ -247,8 +247,8 @@ func (rd *reading) readJSON(l *lexer) error {
 	}
 }
 
-// documentJSON reads one document. With SkipText, a value that proves invalid before it has a field
-// of an object is skipped as text.
+// documentJSON reads one document. With SkipText, an invalid value is skipped as text unless a
+// field of an object has been read: `{"level": info}` is a log line, not a broken object.
 func (rd *reading) documentJSON(l *lexer) error {
 	rd.document++
 	rd.recognised = false

@@ -69,8 +69,8 @@ func Each(message []byte, visit func(tag uint64, text []byte, number uint64) err
 	return nil
 }
 
-// CountFields counts the fields of a message that may be messages, recursively, up to about most. Text
-// that looks like a message is counted, too.
+// CountFields counts the fields of a message that may be messages, recursively, up to about most.
+// Text that looks like a message is counted, too.
 func CountFields(message []byte, most int) (count int) {
 	for len(message) > 0 && count <= most {
 		tag, n := protowire.ConsumeVarint(message)

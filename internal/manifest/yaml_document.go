@@ -78,8 +78,8 @@ func (d *yamlDocument) other() bool {
 	return d.list != nil && d.list.kind != "" && !isListKind(d.it.bytes(d.it.kind))
 }
 
-// turn detects whether the line begins the list of the document, begins an item of it, or follows
-// it.
+// turn detects whether the line begins the list of the document, begins an item of the list, or
+// follows the list.
 func (d *yamlDocument) turn(text []byte) error {
 	n := indentOf(text)
 	if n == len(text) || d.s.quote != 0 || d.behind {
@@ -116,7 +116,7 @@ func (d *yamlDocument) restart(frames int) {
 	d.l.mark = d.l.pos
 }
 
-// begin takes the text before the items as the head of a list.
+// begin reads the text before the items as the head of a list.
 func (d *yamlDocument) begin(indent int) error {
 	d.s.c.out = append(d.s.c.out[:d.s.memberAt], '}')
 	d.it.reset(d.line)

@@ -53,13 +53,14 @@ func (o *Object) ImplicitOwner() (owner ImplicitOwner, ok bool) {
 	return owner, false
 }
 
-// IsServiceAddress reports whether an object is an address that an API server allocated to a Service.
+// IsServiceAddress reports whether an object is an address that an API server allocated to a
+// Service.
 func (o *Object) IsServiceAddress() bool {
 	return o.Is(IPAddress) && o.Labels.Get(addressManager) == "ipallocator.k8s.io"
 }
 
-// RegisteredForCRDs reports whether an object is an APIService that is created and deleted along with
-// the CRDs that serve its version.
+// RegisteredForCRDs reports whether an object is an APIService that is created and deleted along
+// with the CRDs that serve its version.
 func (o *Object) RegisteredForCRDs() bool {
 	return o.Is(APIService) && o.Labels.Get(autoManaged) == "true"
 }

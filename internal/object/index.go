@@ -66,7 +66,7 @@ func (x *Index) Find(name string, nameOf func(uint32) string) (uint32, bool) {
 }
 
 // Look reads the slot where the search for a name begins, as a prefetch. It returns a number that
-// depends on it.
+// depends on the slot, so that the compiler keeps the read.
 func (x *Index) Look(name string) int {
 	if x.taken == 0 {
 		return 0
@@ -159,7 +159,8 @@ func (x *Index) Take(name string, nameOf func(uint32) string) (uint32, bool) {
 	return number, true
 }
 
-// empty frees a slot and moves up the entries that were displaced by it.
+// empty frees a slot. It moves each following entry into the free slot if a search for the entry
+// would stop there, and then continues with the slot that this frees.
 func (x *Index) empty(at int) {
 	x.taken--
 	for next := x.next(at); x.slots[next] != 0; next = x.next(next) {

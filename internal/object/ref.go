@@ -199,7 +199,7 @@ func (k Kind) Resource() Resource {
 	return Resource{Group: k.Group, Version: k.Version, Name: k.Plural, Kind: k.Kind, Namespaced: k.Namespaced}
 }
 
-// GroupResource returns the key of storage.
+// GroupResource returns the resource without a version: the key of storage.
 func (k Kind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }

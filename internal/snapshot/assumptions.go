@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Vouched is the user's word about the lists of a dump that prove nothing themselves.
+// Vouched is what the user states about the completeness of a dump's lists.
 type Vouched struct {
-	// Partial is true if no list is complete.
+	// Partial is true if no list is complete, except those of Complete.
 	Partial bool
-	// Complete are types, as kubectl accepts them, with all their objects in the dump, even if
-	// Partial is true: those in the namespaces In, or all.
+	// Complete are types, as kubectl accepts them. The dump has all their objects in the namespaces
+	// In, or in the whole cluster if In is empty.
 	Complete []string
 	In       []string
 }
 
-// UnknownTypeError is a type that a user vouches for and that a dump lacks.
+// UnknownTypeError reports that a user vouches for a type that the snapshot does not know.
 type UnknownTypeError struct {
 	Name      string
 	Resources *object.Resources
@@ -28,7 +28,7 @@ type UnknownTypeError struct {
 // Error returns the type.
 func (e *UnknownTypeError) Error() string { return fmt.Sprintf("no resource type %q is known", e.Name) }
 
-// vouch adds the user's word to a coverage. Known failures stay.
+// vouch adds the user's statements to a coverage. Known failures stay.
 func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*object.Object) error {
 	if v.Partial {
 		c.nothingWhole("it was said that no list of the dump is whole")
@@ -56,7 +56,7 @@ func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*obje
 	return nil
 }
 
-// vouchFor adds the user's word to a snapshot with a final coverage.
+// vouchFor adds the user's statements to a snapshot with a final coverage.
 func (v Vouched) vouchFor(s *Snapshot) error {
 	if !v.Partial && len(v.Complete) == 0 {
 		return nil

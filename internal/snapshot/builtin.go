@@ -31,7 +31,7 @@ func BuiltinResources() *object.Resources {
 	return rs
 }
 
-// builtinResources are BuiltinResources. They must not be changed.
+// builtinResources returns the shared BuiltinResources, which must not be changed.
 var builtinResources = sync.OnceValue(BuiltinResources)
 
 func builtinVerbs(s string) object.Verbs {

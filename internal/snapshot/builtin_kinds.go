@@ -76,8 +76,8 @@ func spanOf(res object.Resource) span {
 	return s
 }
 
-// laterKinds are resources that Kubernetes 1.10 had, and that were added later to a version of their
-// group that was served before.
+// laterKinds has the release that added a resource to a version of its group, if Kubernetes 1.10
+// had the resource and that version was served earlier.
 var laterKinds = map[string]int{
 	"batch/v1 cronjobs":                   21,
 	"networking.k8s.io/v1 ingresses":      19,
@@ -85,8 +85,8 @@ var laterKinds = map[string]int{
 	"storage.k8s.io/v1 volumeattachments": 13,
 }
 
-// builtin returns the built-in resources in the versions that the server serves, as far as known:
-// an object is named as its own server names it. Versions that the dump shows come first. A
+// builtin returns the built-in resources in the versions that the server serves, as far as known,
+// so that objects keep the version of their own server. Versions that the dump shows come first. A
 // resource without any possible version keeps that of the rules.
 func (r builtinKinds) builtin() *object.Resources {
 	table := builtinResources()

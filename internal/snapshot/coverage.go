@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// Coverage is the proof of complete lists. A resource and namespace without a proof is not covered:
-// unknown is never absent. The zero value covers nothing and is ready.
+// Coverage says which lists are proven to be complete. A resource in a namespace without a proof is
+// not covered: unknown is never absent. The zero value covers nothing and is ready to use.
 //
 // It is keyed by storage, not by version or group name: a list of extensions/v1beta1 deployments
 // covers apps deployments too, because both are views of the same objects.

@@ -19,7 +19,7 @@ import (
 // the paths, so that they equal those of reading the files one after the other.
 
 const (
-	// mostFiles is the number of files that are read at a time.
+	// mostFiles is the number of files that are read concurrently.
 	mostFiles = 4
 	// mostUnmerged is the number of files that may wait, read but unmerged, for an earlier one.
 	// Each gets this fraction of the transient memory that Limits allow. A file that needs more is
@@ -46,7 +46,8 @@ type fileResult struct {
 	err error
 }
 
-// readDirectory reads all files below a directory and merges their results in the order of their paths.
+// readDirectory reads all files below a directory and merges their results in the order of their
+// paths.
 func (r *reader) readDirectory(in *input, root string) error {
 	files := r.filesIn(in, root, "", nil)
 	if r.workers == 1 {

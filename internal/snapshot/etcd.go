@@ -296,7 +296,7 @@ func (s *Snapshot) unserved(k *storedKind, defined bool) {
 		Message: fmt.Sprintf("%d objects of %q are stored and were passed over: %s", n, k.resource().String(), what)})
 }
 
-// open removes from the coverage what could not be read of a kind.
+// open removes a kind from the coverage if some of its objects could not be read.
 func (k *storedKind) open(s *Snapshot) {
 	gr := k.resource()
 	switch {

@@ -34,7 +34,7 @@ var introduced = sync.OnceValue(func() map[schema.GroupResource]map[string]int {
 	return kinds
 })
 
-// newer returns the newer of two server versions, one of which may be empty. In an upgraded cluster
+// newer returns the newer of two server versions. One may be empty. In an upgraded cluster
 // the newer one tells which kinds may exist.
 func newer(a, b string) string {
 	m := release.MinorOf(a)

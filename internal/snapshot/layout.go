@@ -9,7 +9,7 @@ import (
 type layout struct {
 	// name is the one in the table of docs/offline.md.
 	name string
-	// locate returns what a file is; false if it is not of this layout.
+	// locate returns what a file is; false if the path is not of this layout.
 	locate func(dirs []string, base string) (location, bool)
 	// proof returns what a list in it proves.
 	proof func(s *sighting) proof

@@ -92,7 +92,7 @@ func (j *judge) list(s *sighting) {
 	}
 }
 
-// empty judges a list without items by its kind.
+// empty covers the kind of a list without items, if that is cluster-scoped.
 func (j *judge) empty(s *sighting) {
 	kind, typed := strings.CutSuffix(s.list.Kind, "List")
 	if !typed || kind == "" {
@@ -103,7 +103,7 @@ func (j *judge) empty(s *sighting) {
 	}
 }
 
-// placed covers the resource and the scope that a path names.
+// placed covers the resource in the scope that a path names, unless items contradict the path.
 func (j *judge) placed(s *sighting) {
 	named, ok := j.named(s.location)
 	if !ok || s.scope == shown || !j.agrees(s, named) {

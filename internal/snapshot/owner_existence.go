@@ -41,7 +41,9 @@ func (s *Snapshot) Successors(of object.Ref) []types.UID {
 
 // doubt records the owners that may have been created while the dump was taken. latest is a time at
 // which the cluster was still running. An object without a creation time can't be compared. An
-// owner is at least as old as its oldest dependent.
+// owner is at least as old as its oldest dependent:
+//
+//	10:00 ReplicaSets listed   10:01 rs created   10:02 pod of rs created   10:03 pods listed
 func (s *Snapshot) doubt(latest int64) {
 	for _, o := range s.Objects {
 		latest = max(latest, o.Created)
@@ -106,7 +108,8 @@ func (s *Snapshot) ownersUnseen() map[types.UID]bool {
 	return unseen
 }
 
-// why returns why a missing owner may exist, and the older object with its name.
+// why returns why the missing owner in a reference of o may exist, and the older object with its
+// name; "" and nil if it doesn't exist. o is its oldest dependent.
 func (d *moments) why(o *object.Object, ref object.OwnerReference) (why string, older *object.Object) {
 	r, err := d.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -137,7 +140,7 @@ type moments struct {
 	// began is the earliest time at which the dump can have begun.
 	began int64
 	// newest returns the creation time of the youngest object of each list. bound returns, by node
-	// name, a time at which the node is known to have existed.
+	// name, a time at which the node is known to have existed; MaxInt64 if none is known.
 	newest func() map[listed]int64
 	bound  func() map[string]int64
 }
@@ -166,9 +169,8 @@ func (s *Snapshot) Unseen(k object.Kind, ref object.Ref, at int64) string {
 	return meanwhile
 }
 
-// UnseenNode is Unseen for a node with pods. A pod may have waited for its node, so that its
-// creation proves nothing about the node's. A pod that was created for the node proves that it
-// existed.
+// UnseenNode is Unseen for a node with pods. A pod of a DaemonSet and a mirror pod were created for
+// an existing node. Any other pod may be older than its node, and proves nothing.
 func (s *Snapshot) UnseenNode(name string) string {
 	if s.missingIsAbsent || s.moments == nil {
 		return ""
@@ -176,8 +178,8 @@ func (s *Snapshot) UnseenNode(name string) string {
 	return s.Unseen(object.Node, object.Node.Ref("", name), s.moments.bound()[name])
 }
 
-// after reports whether a time may be later than the reading of a list: the list was read when its
-// youngest object was created or later, and times are whole seconds.
+// after reports whether a list may have been read before a time. The list was certainly not read
+// before its youngest object was created. Times are whole seconds, so equal times prove nothing.
 func (m *moments) after(l listed, at int64) bool { return at >= max(m.began, m.newest()[l]) }
 
 func (m *moments) youngest() map[listed]int64 {

@@ -85,11 +85,11 @@ func printable(r object.Ref) string {
 	return s
 }
 
-// passed are the skipped documents, which are no objects, and the inputs with nothing else. They
-// prove nothing and don't stop the reading.
+// passed counts the skipped documents, which are not objects, and has the inputs without any other
+// content. They prove nothing and don't stop the reading.
 type passed struct {
-	// documents is their number. first is the place of the first one, by file name, and why it was
-	// skipped.
+	// documents is the number of skipped documents. first is the position of the first one, in the
+	// order of file names, and why it was skipped.
 	documents int
 	first     string
 	// inputs are those without any object, list or discovery document.
@@ -106,7 +106,7 @@ func (p *passed) add(what string) {
 	}
 }
 
-// merge adds those of another file.
+// merge adds the skipped documents of another file.
 func (p *passed) merge(one *passed) {
 	if one.documents > 0 && (p.documents == 0 || one.first < p.first) {
 		p.first = one.first

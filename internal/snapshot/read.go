@@ -20,9 +20,9 @@ type Options struct {
 	// AllowPartial turns broken files into problems and gaps. Without it they are errors: a
 	// half-read file looks as if the other half didn't exist.
 	AllowPartial bool
-	// TreatMissingAsAbsent makes the snapshot cover everything: the user vouches for it.
+	// TreatMissingAsAbsent makes the snapshot cover everything: the user vouches for that.
 	TreatMissingAsAbsent bool
-	// Vouched is the user's word about the lists.
+	// Vouched is what the user states about the lists.
 	Vouched Vouched
 	// TakenAt, if not empty, is the time of the dump as an RFC 3339 text.
 	TakenAt string
@@ -104,7 +104,7 @@ type reader struct {
 	// revisionRead is true if the requested revision was read from some input.
 	revisionRead bool
 
-	// workers is the number of files of a directory that are read at a time.
+	// workers is the number of files of a directory that are read concurrently.
 	workers int
 	// memory is shared with the concurrent readers of other files. counted is the number of this
 	// reader's objects that memory knows of.
@@ -324,8 +324,8 @@ type fileReading struct {
 	file     string
 
 	lists []*sighting
-	// shown are the spots of the current list, in order, known the same as a set. last is the spot
-	// of the previous item. common is what the items have in common.
+	// shown are the spots of the current list, in order, and known is the set of them. last is the
+	// spot of the previous item. common is what the items have in common.
 	shown  []spot
 	known  map[spot]struct{}
 	last   spot

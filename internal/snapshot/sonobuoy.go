@@ -107,7 +107,7 @@ func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
 }
 
 // run judges a run of sonobuoy after its files were judged as lists. With a selector, all lists are
-// incomplete. Queries without a file are doubted. groups are those that the server serves.
+// incomplete. A query without a file leaves a gap. groups are those that the server serves.
 func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 	if run.selector != "" {
 		text := fmt.Sprintf("sonobuoy listed only objects with the labels %q", run.selector)
@@ -157,8 +157,8 @@ func (j *judge) leftNoFile(gr schema.GroupResource, namespace string) {
 	}
 }
 
-// inPlace reports whether the namespaces of all items match their paths. Releases around 0.15
-// queried one namespace and wrote the results to the directories of all.
+// inPlace reports whether the namespaces of all items match their paths, and there are such items.
+// Releases around 0.15 queried one namespace and wrote the results to the directories of all.
 func (run *sonobuoyRun) inPlace() bool {
 	some := false
 	for _, s := range run.lists {

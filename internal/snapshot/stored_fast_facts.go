@@ -68,8 +68,9 @@ func (p *plainObjects) lifecycle(l *plainLine) (life *object.Lifecycle, alone bo
 	return life, alone || unlike
 }
 
-// facts reads the facts of kinds with many objects per cluster. It returns nil for other kinds, and
-// their lines are odd. unlike is true for mostly unique facts.
+// facts reads the facts of kinds with many objects per cluster. It returns nil for other kinds: the
+// caller marks their lines as odd, and the JSON decoder reads them. unlike is true for facts that
+// are mostly unique.
 func (p *plainObjects) facts(l *plainLine) (facts object.Facts, unlike bool) {
 	switch {
 	case l.member(`"pod":`):

@@ -36,7 +36,8 @@ func (r *reader) lines(content *bufio.Reader) *lineReader {
 // reserveEach is the number of bytes between two requests for memory.
 const reserveEach = 128 << 10
 
-// check reports as an error if the current line must not be decoded.
+// check requests memory for decoding the current line. It returns an error if the line could need
+// more than the limits allow.
 func (l *lineReader) check() error {
 	weight := int64(0)
 	if len(l.line) > 4<<10 {
@@ -112,9 +113,9 @@ func (l *lineReader) ends() error {
 	return nil
 }
 
-// Lines reads the lines of another format of this program than a snapshot: JSON lines, compressed
-// or not, of which the last one confirms the hash of those before it. The limits of Options hold as
-// they do for a dump. It is for one goroutine and has to be closed.
+// Lines reads a file of JSON lines, compressed or not, in a format of this program other than the
+// snapshot's. The caller checks the hash in the last line with Sum. The limits of Options apply as
+// to a dump. Lines must be used by one goroutine and closed.
 type Lines struct {
 	lines *lineReader
 	close func()
@@ -148,9 +149,9 @@ func ReadLines(f *os.File, o Options) (*Lines, error) {
 	return &Lines{&lineReader{from: bufio.NewReaderSize(text, 64<<10), hash: sha256.New(), limits: limits, reserve: reserve}, end}, nil
 }
 
-// Begins reports whether the file begins with a text. It is for a file of which nothing was read.
+// Begins reports whether the file begins with a text. It must be called before the first Next.
 func (l *Lines) Begins(text string) bool {
-	start, _ := l.lines.from.Peek(len(text)) // a file that cannot be read begins with nothing
+	start, _ := l.lines.from.Peek(len(text)) // an unreadable file begins with no text; Next returns the error
 	return string(start) == text
 }
 

@@ -110,6 +110,7 @@ func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
 	return s.addLines(&lineWriter{w: w, hash: sha256.New()}, e)
 }
 
+// addLines writes the header, the objects, the evidence and the trailer.
 func (s *Snapshot) addLines(lines *lineWriter, e Evidence) error {
 	header, types := s.header()
 	header.Evidence, header.EvidenceUnread = e.Lines, e.Unread || s.conditionless

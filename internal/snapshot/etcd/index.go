@@ -28,7 +28,8 @@ type Change struct {
 	Deletion bool
 	// stored is the record in the file.
 	stored []byte
-	// before is the position of the previous change of the same key, counted from one; 0 for none.
+	// before is the position in Index.changes of the previous change of the same key, counted from
+	// one; 0 for none.
 	before int32
 }
 
@@ -75,7 +76,7 @@ func (f *File) Index(from, to int64, reserve func(bytes int64) error) (*Index, e
 	return x, nil
 }
 
-// Close releases the file.
+// Close ends the reading. The file stays open.
 func (x *Index) Close() { _ = x.tx.Rollback() }
 
 // read adds the changes in the file, in order.

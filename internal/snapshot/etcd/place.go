@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Place is the content of an object's key.
+// Place is what an object's key names.
 type Place struct {
 	// Group is the group of a custom resource or of a resource of the extensions server; "" for all
 	// other resources, because their keys lack it.
