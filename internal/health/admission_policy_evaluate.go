@@ -187,7 +187,7 @@ func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
 		v := &g.policy.Validations[i]
 		switch x := g.validate(v, names, w); {
 		case x == nil:
-		case x.Open != Decided || d != nil: // it may not apply
+		case x.Open != Decided || d != nil: // the policy may not apply
 			if open == nil {
 				open = x
 			}

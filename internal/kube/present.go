@@ -12,9 +12,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Present has the current objects at coordinates that were read in advance, with one LIST for each
-// kind and namespace instead of a GET, and a LIST if it fails, for each object. It is for callers
-// that act on an absence only with a POST: the server refuses it if the object exists after all.
+// Present has the current objects at coordinates that were read in advance. It costs one LIST for
+// each kind and namespace. Proven.Get costs a GET for each object, and a LIST for each absent one.
+// Present is only for callers that act on an absence with a POST: the server refuses the POST if
+// the object exists after all.
 type Present struct {
 	*Proven
 	// read has the object at each known coordinates; nil if it is absent.

@@ -170,6 +170,7 @@ func (p *pause) left(now time.Time) time.Duration {
 	return p.until.Sub(now)
 }
 
+// once sends a request a single time. Only with alive may the response take any time.
 func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 	u := *c.base
 	escaped := make([]string, len(r.path))

@@ -213,6 +213,7 @@ func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error
 	return ctx.Err()
 }
 
+// gatherOne lists a place. The objects in to are in the order of references.
 func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathering) {
 	if to.err = ctx.Err(); to.err != nil {
 		return

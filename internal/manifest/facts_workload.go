@@ -49,8 +49,8 @@ func (l *lexer) podVolumes(it *item, path string, flat bool) error {
 	})
 }
 
-// podVolume reads one volume. The claim of an ephemeral one has the volume's name until the pod's
-// name is prepended.
+// podVolume reads one volume. The claim of an ephemeral volume gets the name of the volume, because
+// the pod's name may come later: PodFacts.Of prepends it.
 func (l *lexer) podVolume(it *item, flat bool) error {
 	var name, claim span
 	ephemeral := false

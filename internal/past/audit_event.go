@@ -158,7 +158,8 @@ func (r *reader) oneOf(what string, wanted map[string]*string) error {
 	})
 }
 
-// addresses reads the source addresses of a request. Only the last one can be trusted.
+// addresses reads the source addresses of a request. Of many it keeps the first ones, and the last,
+// which is the only one that can be trusted.
 func (r *reader) addresses(e *event) error {
 	return r.each("sourceIPs", func() error {
 		var address string
@@ -235,7 +236,7 @@ func (r *reader) returned(e *event) error {
 	})
 }
 
-// item reads the uid of an object of a collection. If there are too many, all are dropped.
+// item reads the uid of an object of a collection. If there are more than manyUIDs, it drops all.
 func (r *reader) item(e *event) error {
 	return r.fields("an item of responseObject", func(name string) error {
 		if name != "metadata" {

@@ -254,6 +254,7 @@ type saver struct {
 // single is the largest number of objects of a page that are read one by one.
 const single = 8
 
+// page saves the objects of a page: many with one list, and those that the list lacks one by one.
 func (s *saver) page(p *page) error {
 	found := map[*Loss]bool{}
 	if len(p.wanted) > single {

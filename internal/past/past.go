@@ -80,7 +80,7 @@ type Limit struct {
 	Why string
 }
 
-// Source returns the past of a cluster: its API server for some minutes, or a file.
+// Source reads the past of a cluster: from its API server, which remembers some minutes, or a file.
 type Source interface {
 	// Past returns every write since a moment, in order, of each kind that the record has. Missing
 	// parts are in Limits. It fails if nothing is known.

@@ -152,6 +152,8 @@ func (j *judge) showing(at spot) {
 	}
 }
 
+// partial records that a page of a list proves nothing: neither it, nor any other list of its
+// kinds.
 func (j *judge) partial(s *sighting) {
 	const text = "a list says that it is one page of several"
 	if named, ok := j.named(s.location); ok {

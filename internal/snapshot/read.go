@@ -181,6 +181,7 @@ func (l location) holdsObjects(start []byte) (location, bool) {
 	return l, true
 }
 
+// dispatch reads a file by its content: our own format, a small document, or objects.
 func (r *reader) dispatch(in *input, file string, l location, content *bufio.Reader) error {
 	start, err := content.Peek(startBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {

@@ -52,8 +52,8 @@ const (
 	changeMemory = 64
 )
 
-// Index returns an index of the changes from one revision to another. reserve requests memory, and
-// its error ends the reading.
+// Index returns an index of the state at revision from and of the changes up to revision to.
+// reserve requests memory, and its error ends the reading.
 func (f *File) Index(from, to int64, reserve func(bytes int64) error) (*Index, error) {
 	for _, at := range []int64{from, to} {
 		if at < f.Oldest || at > f.Newest {
