@@ -16,7 +16,7 @@ type account struct {
 	snap        *snapshot.Snapshot
 	judge       *outcome.Judge
 	attribution *attribution
-	words       *outcome.Words
+	words       *outcome.Words // interns the actors in the tracks
 	// withheld contains the objects that a collection leaves alone.
 	withheld withheld
 	// afterReleases contains the outcomes after every finalizer has been removed.
@@ -29,8 +29,8 @@ func (s *simulation) account() account {
 	}
 }
 
-// consequences returns the account of a run: the objects that change or are deleted because of our
-// requests, in the order of the effects. It sets Effect.Consequence of each of them.
+// consequences returns the objects that change or are deleted because of our requests, in the order
+// of the effects. It sets Effect.Consequence of each of them.
 func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []report.Consequence {
 	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are consequences
 	for i := range effects {
@@ -146,6 +146,8 @@ func isRewritten(e *report.Effect) bool {
 	return rewritten
 }
 
+// certaintyOf returns Undecided if an outcome is unknown, and Possible if it depends on timing, on
+// a refused request or on a finalizer that may stay.
 func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 	switch {
 	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept, e.Reason == string(reason.RulesUnknown):

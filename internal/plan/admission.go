@@ -59,7 +59,7 @@ func (r *recorder) forbidden(ref object.Ref, why health.Refusal) error {
 }
 
 // refusalOf reports whether a policy denies a write of the current actor, or a webhook that it needs
-// does not answer. The namespace controller deletes collections.
+// does not answer. Deletes by the namespace controller name no object: it deletes collections.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteCollection.
 func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (health.Refusal, bool) {

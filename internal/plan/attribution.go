@@ -22,8 +22,8 @@ type attribution struct {
 	tracks *outcome.Tracks
 	// writes returns the requests that a collection has sent so far.
 	writes func() []Write
-	// cachedMap is the impact map of the snapshot before our first request. No collector may
-	// continue to use its graph.
+	// cachedMap is the impact map of the snapshot before our first request. The collector that owns
+	// its graph must not run any further.
 	cachedMap *reach.Map
 	// reached is the set of objects that deletes of our requested objects may touch.
 	reached *reach.Set
@@ -156,8 +156,8 @@ func (c *attribution) simulateWithoutUs() map[outcome.Key]*object.Object {
 	return ends
 }
 
-// markCaused sets Anyway on outcomes that would have happened without our requests if these cause
-// them too. The order of the two is unknown, and the end is the same.
+// markCaused sets Anyway on outcomes that our requests cause but that would have happened without
+// them too. Which of the two comes first is unknown, and the end is the same.
 func (c *attribution) markCaused(all *outcome.Outcomes) {
 	for _, out := range all.All() {
 		if out.AlreadyHappening && (c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)) {
@@ -166,9 +166,9 @@ func (c *attribution) markCaused(all *outcome.Outcomes) {
 	}
 }
 
-// markUnrelated marks contested objects outside the reach of our requests as AlreadyHappening. They
-// are contested because of what the collector remembers of other deletions, and this is not caused
-// by our requests.
+// markUnrelated marks objects outside the reach of our requests as AlreadyHappening if their
+// outcome depends on timing. It depends on what the collector remembers of other deletions, and our
+// requests do not cause that.
 func (c *attribution) markUnrelated(all *outcome.Outcomes) {
 	if c.seed.Verb == Collect {
 		return

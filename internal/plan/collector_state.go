@@ -19,8 +19,8 @@ type collectorState struct {
 	//
 	// Upstream: pkg/controller/garbagecollector/graph.go markDeletingDependents.
 	waitedBefore map[types.UID]bool
-	// startedDeletions contains objects that the collector has begun to delete. Only a collector
-	// that starts processes them again. (Q20, Q26)
+	// startedDeletions contains objects that are being deleted and that the collector has already
+	// processed since then. It processes them again only after a restart. (Q20, Q26)
 	//
 	// Upstream: pkg/controller/garbagecollector/graph_builder.go deletionStartsWithFinalizer.
 	startedDeletions map[types.UID]bool
@@ -50,7 +50,7 @@ type stateFacts struct {
 }
 
 // possibleFacts returns the facts that a running collector may remember about the objects of a
-// part. They are empty for our own collector, which starts with the request.
+// part. There are none for our own collector, because it has just started.
 func (s *simulation) possibleFacts(part []*object.Object) stateFacts {
 	if s.ourCollector() {
 		return stateFacts{}
@@ -155,7 +155,7 @@ func (all stateFacts) randomState(random *rand.Rand) *collectorState {
 }
 
 // runningState returns the state of a collector that has been running and remembers nothing. It may
-// be faster than the request. nil if the collector has observed everything before the request
+// act before the request arrives. nil if the collector has observed everything before the request
 // anyway.
 func (all stateFacts) runningState() *collectorState {
 	if !all.running {
@@ -194,7 +194,7 @@ func (m *collectorState) knownAbsences() []object.Ref {
 func (m *collectorState) eventsFor(o *object.Object) []object.Event {
 	switch {
 	case m == nil:
-	case m.waitedBefore[o.UID]:
+	case m.waitedBefore[o.UID]: // it had the foreground finalizer, and has lost it
 		before := o.Clone()
 		before.Edit().Finalizers = append(slices.Clone(o.Finalizers()), object.Foreground)
 		return []object.Event{

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// PodGC is the Controller of a consequence that pod GC causes, 40 to 60 seconds after the node has
-// gone.
+// PodGC is the name of the pod garbage collector in report.Consequence.Controller. It deletes a pod
+// 40 to 60 seconds after the pod's node is gone.
 const PodGC = controllers.PodGCName
 
 // controllerSet runs the simulated controllers other than the garbage collector.
@@ -27,8 +27,8 @@ type controllerSet struct {
 	controllers []controllers.Controller
 	// interleaver is nil for the reference schedule.
 	interleaver *interleaver
-	// lastWaits contains what the controllers waited for in their last pass, by object. It is
-	// computed on first use.
+	// lastWaits contains the waits that the controllers recorded in their last pass, by object. It
+	// is computed on first use. Each pass resets it.
 	lastWaits map[object.Ref][]controllers.Wait
 }
 
@@ -64,7 +64,7 @@ func (w *controllerSet) runPass(ctx context.Context, list []controllers.Controll
 	return acted != nil || err != nil
 }
 
-// waitsOf returns what the controllers have been waiting for with an object since their last pass.
+// waitsOf returns the waits about an object that the controllers recorded in their last pass.
 func (w *controllerSet) waitsOf(ref object.Ref) []controllers.Wait {
 	if w.lastWaits == nil {
 		w.lastWaits = controllers.WaitsOf(w.controllers)
@@ -128,8 +128,9 @@ func (i *interleaver) runPass(ctx context.Context, w *controllerSet, list []cont
 	return w.runPass(ctx, list, partialState{w.recorder, i.random, new(bool)})
 }
 
-// actWhileBusy lets controllers act while the collector is busy, at first only those that do not
-// wait. A kubelet may have nothing to wait for.
+// actWhileBusy lets controllers act while the collector is busy. Until the collector has been idle
+// once, the namespace controller and pod GC do not act, because they wait for some seconds. A
+// kubelet may act at once.
 func (i *interleaver) actWhileBusy(ctx context.Context, w *controllerSet) {
 	if i.passesLeft == 0 || i.random.IntN(16) > 0 {
 		return

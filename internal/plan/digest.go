@@ -15,8 +15,8 @@ import (
 // digest identifies what a run does: the request, the flags that weaken a guard, the account, and
 // the gaps in the namespaces of its objects. It includes the generation of each target, which
 // counts the changes of its spec. It excludes resource versions: every request is pinned to the
-// version that is read right before, and the account shows the result of each field that decides
-// about deletion. So a changed status, an Event or a Lease does not require another look at a plan.
+// version that is read right before it, and the account shows the result of each field that decides
+// about deletion. So a changed status, an Event or a Lease does not make a reviewed plan invalid.
 func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan) string {
 	h := &digester{hash: sha256.New()}
 	h.fields("v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
@@ -69,11 +69,12 @@ func Passing(r object.Ref) bool {
 	}
 }
 
+// consequence adds a consequence. The outcome of one that is only possible does not count.
 func (h *digester) consequence(c *report.Consequence) {
 	o := c.Object
 	h.fields("object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), string(c.Change), string(c.Certainty))
 	if c.Certainty == report.Possible {
-		return // which of its ends is found first means nothing
+		return // which of its possible outcomes is shown is arbitrary
 	}
 	h.fields("expected", string(c.When), string(c.Outcome), c.Reason)
 	for _, r := range c.After {

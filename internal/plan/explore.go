@@ -15,18 +15,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Usual, as Options.Explore, explores a plan as far as that costs no more than the plan itself. It
-// explores nothing if more than MostInReach objects are within reach.
+// Usual is the value of Options.Explore that picks the number of runs by cost: together they cost
+// about as much as the plan itself. It picks none if more than MostInReach objects are within
+// reach.
 const Usual = -1
 
 // MostInReach is the largest number of objects within reach that a plan explores by default.
 const MostInReach = 2000
 
-// explorationScope is what a request can reach. Other runs are tried on it.
+// explorationScope is the part of the snapshot that a request can reach. The other runs simulate
+// only this part.
 type explorationScope struct {
 	region *reach.Region
-	// part is the region as a snapshot, and reached the objects in it that may change. nil if no
-	// other runs are tried.
+	// part is the region as a snapshot, and reached the objects in it that may change. Both are nil
+	// if the region is too large to try other runs.
 	part    *snapshot.Snapshot
 	reached []*object.Object
 	// hasOneEnd is true if every schedule leads to the same end.
@@ -180,6 +182,8 @@ func (x *explorer) tryRun(ctx context.Context, m *collectorState, random *rand.R
 	return nil
 }
 
+// compareWith adds an end for each reached object that ends differently in the other run. An object
+// without an outcome in one of the runs was not touched there.
 func (x *explorer) compareWith(other *simulation, m *collectorState) {
 	outcomes := other.judge.Outcomes()
 	for _, o := range x.s.explorationScope.reached {
@@ -200,9 +204,9 @@ func (x *explorer) compareWith(other *simulation, m *collectorState) {
 }
 
 // addEnd records that an object also ends differently. The plan shows the end of the reference
-// run, which is the usual one: testdata/usual has worlds that a server brought to that end in three
+// run, which is the usual one: for the worlds in testdata/usual, a real server reached it in three
 // runs of three. An object that is unknown in one run is unknown. A plan for our own collector
-// shows the end that costs the object least.
+// shows the end with the lowest outcome.Rank.
 func (x *explorer) addEnd(key outcome.Key, here, there *outcome.Outcome, other *simulation, m *collectorState) {
 	shown := x.all.At(key)
 	if shown == nil {

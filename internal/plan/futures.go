@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// future continues a run after it has settled: finalizers of other controllers are removed.
+// future is a continuation of a run that has settled: it removes finalizers of other controllers.
 type future struct {
 	// selects reports whether a finalizer is removed.
 	selects func(report.Release) bool
-	// In firstPhase, finalizers are removed from objects that follow from our requests,
-	// until nothing more follows. In awaitedPhase, finalizers are also removed from awaited
-	// objects. What happens then need not follow from our requests.
+	// In firstPhase, finalizers are removed from objects that our requests delete, until nothing
+	// more changes. In awaitedPhase, they are also removed from awaited objects. Changes in that
+	// phase may not be caused by our requests.
 	firstPhase, awaitedPhase outcome.Phases
 }
 
@@ -37,8 +37,8 @@ func hasRunningController(r report.Release) bool { return r.State == report.Cont
 var (
 	// expected removes the finalizers that have a running controller. The plan shows this future.
 	expected = future{selects: hasRunningController, firstPhase: outcome.AfterRelease, awaitedPhase: outcome.AfterOthers}
-	// later removes all other finalizers, because they may be removed some day, and makes
-	// everything answer that did not.
+	// later removes all other finalizers, because they may be removed some day. Before that, all
+	// unreachable nodes, APIs and webhooks recover.
 	later = future{selects: anyRelease, firstPhase: outcome.InLaterFuture, awaitedPhase: outcome.LaterOfOthers}
 )
 
@@ -60,13 +60,13 @@ type futures struct {
 	// then. Both are only set if the run continues after that.
 	end   []*object.Object
 	steps int
-	// recovered is true if everything answers that did not before, so that later changes need not
-	// follow from our requests. late contains the deletions that were overdue until then.
+	// recovered is true after recoverControllers. Changes after it may not be caused by our
+	// requests. late contains the deletions that were overdue until then.
 	recovered bool
 	late      *outcome.Late
 	// refused contains the writes that were refused until then.
 	refused map[object.Ref]health.Refusal
-	// recovery is the condition of that, as a clause after "once".
+	// recovery is what must recover, as a clause after "once": "the unreachable API recovers".
 	recovery string
 }
 
@@ -116,14 +116,14 @@ func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) 
 	}
 	s.futures.last = s.judge.Outcomes()
 	for _, out := range all.All() {
-		// Without our requests it would have happened too, and now it follows from them.
+		// It would have happened without our requests too, but now they cause it.
 		out.Anyway = out.Anyway || out.AlreadyHappening && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.changesByRecovery(out.Track)
 	}
 	return nil
 }
 
-// changesByRecovery reports whether an object changes in the later future only because something
-// answers again, unrelated to our requests.
+// changesByRecovery reports whether an object changes in the later future only because a node, an
+// API or a webhook has recovered, unrelated to our requests.
 func (s *simulation) changesByRecovery(tr *outcome.Track) bool {
 	return s.futures.recovered && tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.AfterOthers) == 0 && !s.attribution.reaches(tr.First)
 }
@@ -161,8 +161,8 @@ func (s *simulation) recoverControllers() {
 	s.collector.Wake()
 }
 
-// removeFinalizers removes the finalizers of a future until nothing more follows. It returns those
-// that were removed from objects other than awaited ones.
+// removeFinalizers removes the finalizers of a future until nothing more changes. It returns those
+// that it removed from objects other than awaited ones.
 func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, next future) (done []report.Release, err error) {
 	s.tracks.Phase = next.firstPhase
 	for {
@@ -226,6 +226,8 @@ func (s *simulation) heldObjects(next future) []heldObject {
 	return list
 }
 
+// heldObjectOf returns the object of a track with the finalizers that a future removes from it. It
+// has no names if there are none. others includes awaited objects.
 func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others bool) heldObject {
 	h := heldObject{object: tr.Last}
 	if tr.Last == nil || !tr.Last.BeingDeleted() || len(tr.Last.Finalizers()) == 0 {
@@ -325,9 +327,9 @@ func (s *simulation) setRewrittenLater(e *report.Effect, out *outcome.Outcome, b
 	}
 }
 
-// findUnknownCause returns the object that takes another one along in the later future, if its own
-// outcome is unknown. It may then take the other one at once. on contains the outcomes visited so
-// far.
+// findUnknownCause returns the object that causes a deletion in the later future, if its own
+// outcome is unknown, or if it depends on an unknown one. In a (unknown) → b → c, it returns b for
+// c: c may then be deleted at once. on contains the outcomes visited so far.
 func (s *simulation) findUnknownCause(last *outcome.Outcome, all *outcome.Outcomes, on map[*outcome.Outcome]bool) (object.Ref, bool) {
 	if last.Result != report.Deleted || on[last] {
 		return object.Ref{}, false
@@ -377,6 +379,8 @@ func (h futureReleases) releasesFor(o *object.Object, e *report.Effect) *release
 	return h.unions.union(h.first.releasesFor(o), h.expected.releasesFor(o))
 }
 
+// setFutureOutcomes sets AtOnce, Later and Once of an effect, and adds them to its message. An
+// object without an outcome at once stays, or stays blocked if it was being deleted before.
 func (s *simulation) setFutureOutcomes(e *report.Effect, tr *outcome.Track, h futureReleases) {
 	if e.AlreadyHappening || e.Outcome == report.Unknown {
 		return

@@ -52,7 +52,7 @@ func (s *simulation) addGaps(p *report.Plan) {
 
 // affectedUIDs contains the UIDs of the targets and of the objects that the request affects,
 // computed on first use. It lacks objects that are unknown without the request too: whether the
-// request affects them depends on their owners. See own.
+// request affects them depends on their owners. See hasAffectedOwner.
 type affectedUIDs struct {
 	plan *report.Plan
 	uids map[types.UID]bool
@@ -147,9 +147,9 @@ func (s *simulation) addUnseenFor(u *Unseen, e *report.Effect, o *object.Object)
 	}
 }
 
-// addUnseenKeepers adds to u the unseen objects that could keep a seen object of the collection, or
-// take it or one of its references: an object with another owner stays, and may lose its references
-// to the absent ones.
+// addUnseenKeepers adds to u the unseen objects that could decide about an object in the scope of
+// the collection: an unseen owner would keep it, so that it only loses its references to absent
+// owners, and an unseen namespace, node or account could cause its deletion.
 func (s *simulation) addUnseenKeepers(u *Unseen) {
 	for _, o := range s.snap.Objects {
 		if !s.notAskedFor(o) {

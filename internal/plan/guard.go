@@ -45,11 +45,11 @@ func (e *RefusedError) Error() string {
 // plannedWrites is what the plan does to one object.
 type plannedWrites struct {
 	policies []string
-	// dropped contains the owners that lose their references. lists contains the whole lists that
-	// are written if the server does not support strategic patches.
+	// dropped contains the owners to which the object loses its references. lists contains the
+	// whole lists that are written if the server does not support strategic patches.
 	dropped []types.UID
 	lists   [][]object.OwnerReference
-	unblock bool
+	unblock bool // see unblocks
 	// finalizers contains the lists that remain after a finalizer was removed.
 	finalizers [][]string
 }

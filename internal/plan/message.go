@@ -13,7 +13,7 @@ import (
 
 // messenger writes the message of an effect.
 type messenger struct {
-	// allKinds is true if a kind that does not map is known not to be served.
+	// allKinds is true if all served kinds are known, so that an unknown kind is not served.
 	allKinds bool
 	tracks   *outcome.Tracks
 }
@@ -204,8 +204,8 @@ func blockedSentence(e *report.Effect) string {
 	}
 }
 
-// finalizerHolders describes finalizers that are not simulated, and the controller that removes a
-// single one. In a healthy cluster most of them are removed.
+// finalizerHolders returns the text for finalizers of controllers that are not simulated. For a
+// single finalizer, it adds the controller that removes it, and when it does.
 func finalizerHolders(finalizers []string) string {
 	if len(finalizers) > 1 {
 		return "finalizers " + strings.Join(finalizers, ", ")

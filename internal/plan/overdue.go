@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// components maps each controller that can be judged overdue to the component that runs it.
-// Controllers of kube-controller-manager that remove finalizers are not listed.
+// components maps each controller that can be judged overdue to the component that runs it. It
+// lacks those that only remove finalizers: componentOf recognizes them by the finalizer.
 var components = map[string]health.Doer{
 	controllers.NamespaceName:  health.NamespaceController,
 	controllers.DefinitionName: health.CRDController,
@@ -90,7 +90,7 @@ func (s overdueSearch) find(ctx context.Context) (*outcome.Late, error) {
 func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	list := controllers.All(s.neighbours, s.neighbours, s.recorder.snap.Version().Rules())
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
-		return cmp.Compare(componentOf(b), componentOf(a)) // the component that ends a pod is named before the one that counts it
+		return cmp.Compare(componentOf(b), componentOf(a)) // a pod is overdue at its kubelet rather than at the Job controller that counts it
 	})
 	for _, c := range list {
 		by := componentOf(c)
@@ -117,8 +117,8 @@ func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old 
 	return nil
 }
 
-// emptiesContainer reports whether a component is the controller that empties a namespace or a
-// definition.
+// emptiesContainer reports whether o is a namespace or a definition, and a component is the
+// controller that deletes its content.
 func emptiesContainer(by health.Doer, o *object.Object) bool {
 	return by == health.NamespaceController && o.Is(object.Namespace) || by == health.CRDController && o.Is(object.CRD)
 }
@@ -179,6 +179,7 @@ func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespac
 	return t.recordWrites(gr, namespace)
 }
 
+// recordWrites records the delete of each object of a resource in a namespace.
 func (t trial) recordWrites(gr schema.GroupResource, namespace string) (err error) {
 	for _, o := range t.ObjectsOf(gr, namespace) {
 		mine := t.actor == controllers.NamespaceName

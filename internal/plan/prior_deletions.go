@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// priorDeletions finds earlier deletions, by other actors or as garbage, that are unfinished and
-// decide how far our requests go. An awaited object itself is deleted without us. What its end
-// allows is caused by our requests. Track.Awaited marks these objects. There are two cases:
+// priorDeletions finds unfinished deletions, by other actors or as garbage, that began before our
+// requests and decide how far these go. Their objects are awaited (Track.Awaited). They are deleted
+// without us, but our requests cause what happens once they are gone. There are two cases:
 //
 //   - Something that our requests delete waits for the object, at any distance.
 //   - Both delete something together. We delete a, b is already being deleted but held by a finalizer,

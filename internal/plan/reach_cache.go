@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// reachCache holds the paths of a snapshot and what a seed may reach, computed before a run.
+// reachCache holds the paths along which deletes spread in a snapshot, and the objects that a seed
+// may reach. It is computed before a run.
 type reachCache struct {
-	// collector has observed the whole snapshot and done nothing. nil if part is set. paths are the
-	// paths along which deletes spread.
+	// collector has observed the whole snapshot and done nothing. nil if part is set.
 	collector *engine.Collector
 	paths     *reach.Map
 	// part contains the objects that may change because of the seed or by themselves, and the

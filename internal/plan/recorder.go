@@ -32,7 +32,8 @@ const (
 )
 
 // record is one step. It is small because a plan may have millions. Texts are numbers in
-// recorder.words.
+// recorder.words. cause is the number of the step that caused a removal, 0 for none. answer is the
+// HTTP status of a failure, 0 for success.
 type record struct {
 	object              *object.Object
 	patch               *object.Patch
@@ -54,9 +55,9 @@ type recorder struct {
 		apiVersion, kind string
 		yes              bool
 	}
-	reads bool
+	reads bool // records GETs as well
 
-	actor  string
+	actor  string // of the next requests
 	reason string
 	// finalizing is true while the spec.finalizers of a namespace are being replaced.
 	finalizing     bool
@@ -95,8 +96,8 @@ func (r *recorder) runAs(actor, reason string, do func()) {
 	r.actor, r.reason, r.observedObject = was, why, attempt
 }
 
-// Resource maps a kind as the server does. A kind that does not map there may still be served, as
-// another name of a kind that does.
+// Resource maps a kind as the server does. A kind that does not map there may still be served, for
+// example as another version of a kind that does.
 func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
 	resource, err := r.server.Resource(apiVersion, kind)
 	if err == nil {
@@ -144,9 +145,9 @@ func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, er
 	return o, err
 }
 
-// getAlike returns an object of a kind that does not map, under another name of that kind that does.
-// As long as it exists, its dependents stay whether or not the kind is served. Otherwise getAlike
-// returns unknown.
+// getAlike looks up an object of a kind that does not map under the resource that would store it,
+// such as another version of the kind. If the object exists there, its dependents stay whether or
+// not the kind is served. Otherwise getAlike returns the error unknown.
 func (r *recorder) getAlike(ctx context.Context, ref object.Ref, unknown error) (*object.Object, error) {
 	resource, ok := r.snap.Alike(ref.APIVersion, ref.Kind)
 	if !ok {
@@ -256,8 +257,8 @@ func (r *recorder) storedRef(ref object.Ref) object.Ref {
 	return ref
 }
 
-// recordRefusal stores the answer to a failed write of the collector that it will only retry.
-// Answers that say that the object has changed or is gone are not stored.
+// recordRefusal stores the server's refusal of a write of the collector. It deletes the stored one
+// after a success, and if the object has changed or is gone.
 func (r *recorder) recordRefusal(ref object.Ref, err error) {
 	if r.actor != outcome.ActorCollector || err == nil && len(r.refusedWrites) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 
 // removeRequestedFinalizers sends the user's requests to remove finalizers.
 //
-// Rule: spec §2.5, §12: an object that is being deleted goes with the very request
-// that leaves it without a finalizer.
+// Rule: spec §2.5, §12: the request that removes the last finalizer of an object that is being
+// deleted also deletes the object.
 func (s *simulation) removeRequestedFinalizers(ctx context.Context) error {
 	for _, ref := range s.seed.Targets {
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
@@ -62,7 +62,7 @@ func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Ob
 
 // compareWithoutRequest marks outcomes that are the same without the request as AlreadyHappening,
 // and removes those of unchanged objects. If the request removes a finalizer of the collector,
-// deletions that follow from it are contested, because the collector may have been faster.
+// deletions that follow from it depend on timing, because the collector may have been faster.
 func (s *simulation) compareWithoutRequest(ctx context.Context, all *outcome.Outcomes) error {
 	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Health: s.options.Health, NoSteps: true})
 	if err := other.run(ctx, nil); err != nil {
@@ -100,7 +100,7 @@ func (s *simulation) isOnlyListedDependent(all *outcome.Outcomes, out *outcome.O
 }
 
 // sameWorstEnd reports whether the worst end of an object equals its end in a run without the
-// request. The worst end leaves the least of it.
+// request. The worst end is the one with the highest outcome.Rank.
 func sameWorstEnd(out, without *outcome.Outcome) bool {
 	most := out
 	for _, e := range out.Ends {

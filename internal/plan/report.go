@@ -59,14 +59,14 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	return p, nil
 }
 
-// managerState returns the state of kube-controller-manager's lease, if it matters for an object
-// that is said to be deleted or changed. Empty otherwise.
+// managerState returns the state of kube-controller-manager's lease if it is not known to be
+// running and a deletion or change in the plan needs it. Empty otherwise.
 func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
-	around := s.options.Health // neighbours has none left in the later future
+	around := s.options.Health // recoverControllers has cleared that of neighbours
 	if around == nil {
 		return ""
 	}
-	// Our own collector does not need it, but a namespace needs its controller.
+	// A collection by our own collector needs it only for namespaces.
 	ours := s.seed.Verb == Collect && s.options.Rules == engine.Strict
 	stands := around.ManagerStands()
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
@@ -133,8 +133,8 @@ func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 	return effects
 }
 
-// isPlainDelete reports whether an object is simply deleted with one other. All such objects share a
-// message.
+// isPlainDelete reports whether an object is deleted because of exactly one other object, with
+// nothing to add. Such objects with the same cause and reason share a message.
 func isPlainDelete(out *outcome.Outcome) bool {
 	return out.Result == report.Deleted && len(out.Because) == 1 && len(out.Removed) == 0 && out.Detail == "" && !out.DependsOnTiming
 }
@@ -283,6 +283,8 @@ func (s *finalState) Find(ref object.Ref) (*object.Object, controllers.Standing)
 	return s.last.object, s.last.standing
 }
 
+// lookup is Find without its cache. An object that the snapshot lacks is Gone if its kind is
+// covered.
 func (s *finalState) lookup(ref object.Ref) (*object.Object, controllers.Standing) {
 	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil {

@@ -32,6 +32,9 @@ func (s *simulation) requiredReleases(all *outcome.Outcomes) requiredReleases {
 	}
 }
 
+// releasesFor returns the finalizers that must be removed before an object can change. It follows
+// the objects that block it or, if it is neither blocked nor deleted, its owners, namespace and
+// claim.
 func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 	key := h.tracks.Key(o)
 	if list, ok := h.cache[key]; ok {
@@ -145,10 +148,9 @@ func (o *releaseSet) onlyRunning() *releaseSet {
 	return o.runningOnly
 }
 
-// messageSuffix returns the part of an effect's message that names the finalizers that must be
-// removed first, and says if their controllers do not run.
-//
-// A refused write is not held by a finalizer. For that, recovery says when it will succeed.
+// messageSuffix returns the end of an effect's message: which finalizers must be removed first, and
+// whether their controllers run. Without such finalizers, a write was refused, and recovery says
+// when it will succeed.
 func (o *releaseSet) messageSuffix(e *report.Effect, recovery string) string {
 	if o == nil {
 		o = &releaseSet{othersGone: true}
@@ -222,6 +224,7 @@ func releaseText(of object.Ref, r report.Release, several int) string {
 // unionCache caches the unions of two sets.
 type unionCache map[[2]*releaseSet]*releaseSet
 
+// union returns the union of two sets, either of which may be nil.
 func (j unionCache) union(a, b *releaseSet) *releaseSet {
 	switch {
 	case a == nil || a == b:
@@ -241,7 +244,8 @@ func (j unionCache) union(a, b *releaseSet) *releaseSet {
 }
 
 // releaseSetBuilder builds a set of finalizers without duplicates. A namespace may wait for
-// thousands. A single joined set, and a union of two sets that was built before, are shared.
+// thousands, so sets are shared: a single joined set is used as it is, and unions of two are
+// cached.
 type releaseSetBuilder struct {
 	// sets contains the joined sets, as long as these are at most two.
 	sets []*releaseSet
@@ -261,6 +265,7 @@ func (u *releaseSetBuilder) addSet(o *releaseSet) {
 	}
 }
 
+// addReleases adds finalizers one by one. Sets that were joined before are copied into the list.
 func (u *releaseSetBuilder) addReleases(more []report.Release) {
 	if len(more) == 0 {
 		return

@@ -141,7 +141,8 @@ func (s *simulation) runSchedules(ctx context.Context, left withheld) (*outcome.
 }
 
 // EffectOn simulates a seed and returns its effect on one object: Kept if nothing touches it. For a
-// delete, the effect includes both futures. around may be nil.
+// delete, the effect includes both futures. around is the health of the other controllers; nil if
+// it is unknown.
 func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *health.Assessment) (report.Effect, error) {
 	s := newSimulation(snap, seed, Options{Health: around, NoSteps: true, Unrecorded: true})
 	if err := s.run(ctx, nil); err != nil {
@@ -346,12 +347,14 @@ func (s *simulation) observeAll(objects []*object.Object, random *rand.Rand) {
 	}
 }
 
+// drain lets the collector and the other controllers run until nothing changes. It sends the user's
+// pending requests first or, with random, at random times.
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
 	follow := s.collectorCallbacks()
 	follow.Idle = func() bool { return s.sendNextRequest() || s.controllers.act(ctx) }
 	if random != nil {
 		s.controllers.interleaver = newInterleaver(random)
-		pace := 1 << random.IntN(8) // the user's requests follow one another closely, or the collector settles after each
+		pace := 1 << random.IntN(8) // a small pace sends the user's requests close together; with 128, the collector settles before each
 		world := interleavedWorld{s.recorder, func() {
 			for pace < 1<<7 && len(s.pendingRequests) > 0 && random.IntN(pace) == 0 {
 				s.sendNextRequest()

@@ -52,6 +52,7 @@ func (c stepCauses) causeOf(r *record) int {
 	return cause
 }
 
+// record records the n-th step as a possible cause of later ones.
 func (c stepCauses) record(n int, r *record, removed bool) {
 	if r.object.UID == "" {
 		return
@@ -66,7 +67,7 @@ func (c stepCauses) record(n int, r *record, removed bool) {
 
 // stuck returns the attempts that are repeated forever without effect. It leaves out those that are
 // repeated only because an object is not in the snapshot, not watched or not proven to be absent: a
-// real collector knows more, or repeats them on purpose.
+// real collector has the object, or repeats the attempt on purpose.
 func (s *simulation) stuck() []report.Stuck {
 	g := s.collector.Graph()
 	var stuck []report.Stuck
@@ -136,6 +137,7 @@ type records struct{ chunks [][]record }
 
 const recordChunk = 1 << 14
 
+// add appends a step. Only the first chunk grows, because most runs are short.
 func (l *records) add(r record) {
 	last := len(l.chunks) - 1
 	if last < 0 || len(l.chunks[last]) == recordChunk {

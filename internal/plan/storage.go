@@ -26,6 +26,7 @@ func (s storage) addTo(p *report.Plan) {
 	p.Storage = s.affectedStorage(p.Effects)
 }
 
+// dataOf returns which data a kind holds; empty if none.
 func (s storage) dataOf(apiVersion, kind string) report.Data {
 	if object.GroupOf(apiVersion) == "" {
 		switch kind {
@@ -107,8 +108,8 @@ func (s storage) mayDelete(e *report.Effect) bool {
 type volumeIndex struct {
 	snap    *snapshot.Snapshot
 	byClaim map[[2]string][]*object.Object
-	// unknown contains the volumes with an unknown outcome, and deleted those that are deleted
-	// without waiting for the claim.
+	// unknown contains the volumes with an unknown outcome, and deleted those that are deleted for
+	// another reason than their reclaim policy.
 	unknown map[object.Ref]*report.Effect
 	deleted map[object.Ref]bool
 	// incomplete is the reason why there may be other volumes. Empty if there are none.

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Unseen collects the places where an object that was not seen could change an answer. The zero
-// value has no such place.
+// Unseen collects the kinds and namespaces in which an unseen object could change an answer. The
+// zero value is empty.
 type Unseen struct {
 	everywhere bool
 	namespaces map[string]bool
@@ -83,8 +83,8 @@ func (u *Unseen) Owners(snap *snapshot.Snapshot, o *object.Object) {
 }
 
 // Gaps returns the gaps of a snapshot that touch one of the namespaces, as RelevantGaps does, and
-// those in the collected places, wherever they are. Only the latter are marked as Matters. open
-// reports whether the answer is uncertain or any gap matters.
+// those in the collected kinds and namespaces. Only the latter are marked as Matters. open reports
+// whether the answer is uncertain or any gap matters.
 func (u *Unseen) Gaps(snap *snapshot.Snapshot, touches func(namespace string) bool) (gaps []report.Gap, open bool) {
 	open = u.uncertain
 	eachGap(snap, func(g report.Gap, r object.Resource, known bool) {
@@ -97,8 +97,8 @@ func (u *Unseen) Gaps(snap *snapshot.Snapshot, touches func(namespace string) bo
 	return gaps, open
 }
 
-// matters reports whether a gap is in a collected place. If CRDs were not seen, objects of kinds
-// that they define may be in every namespace.
+// matters reports whether a gap is in a collected kind or namespace. If CRDs were not seen, objects
+// of kinds that they define may be in every namespace.
 func (u *Unseen) matters(snap *snapshot.Snapshot, g report.Gap, r object.Resource, known bool) bool {
 	if u.everywhere {
 		return true
@@ -191,8 +191,8 @@ func eachGap(snap *snapshot.Snapshot, visit func(g report.Gap, r object.Resource
 	}
 }
 
-// Around adds the objects other than owners that an object is deleted with, if they were not seen:
-// its namespace, the node of a pod, the ServiceAccount of a token.
+// Around adds the unseen objects, other than owners, with which an object is deleted: its
+// namespace, the node of a pod, the ServiceAccount of a token.
 func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 	if o.Namespace != "" && !apisim.Immortal(o.Namespace) {
 		u.addObject(snap, object.Namespace, "", o.Namespace)
@@ -210,9 +210,9 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 	}
 }
 
-// Above adds the unseen objects that could take an object or one of its owners, at any distance. If
-// one of those is being deleted, it may wait for objects that it owns or contains, so that these
-// are added too.
+// Above adds the unseen objects with which an object or one of its owners, at any distance, could
+// be deleted. If one of these is being deleted, it may wait for unseen objects that it owns or
+// contains, so these are added too.
 func (u *Unseen) Above(snap *snapshot.Snapshot, o *object.Object) {
 	u.addAbove(snap, o, map[*object.Object]bool{})
 }

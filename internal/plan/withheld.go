@@ -16,8 +16,8 @@ import (
 // allows the write. removes is true if the write deletes the object or removes one of its
 // finalizers.
 //
-// With a Keeper, a plan shows what this program does, which is less than the collector of
-// Kubernetes does. The executor of the plan must call Result.Withheld.
+// With a Keeper, a plan shows what this program does, which is less than what the collector of
+// Kubernetes does. The program must call Result.Withheld before each request that it sends.
 type Keeper func(o *object.Object, removes bool) reason.Code
 
 // errWithheld is the answer to a withheld write. The collector treats it as a refusal and would try
@@ -75,8 +75,8 @@ func (r *recorder) withholdRelease(ref object.Ref, p object.Patch) error {
 // Write is a request that the collector sends in a plan.
 type Write struct {
 	Object object.Ref
-	// Deletes is true for a DELETE and false for a PATCH. Removes is true for a DELETE, and for a
-	// PATCH that removes a finalizer.
+	// Deletes is true for a DELETE and false for a PATCH. Removes is true for a DELETE and for a
+	// PATCH that removes a finalizer: both may delete the object.
 	Deletes, Removes bool
 	// Patch is the body of a PATCH. nil for a DELETE.
 	Patch *object.Patch

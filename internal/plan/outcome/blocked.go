@@ -73,6 +73,8 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	}
 }
 
+// blockedByDependents sets the dependents that a foreground deletion waits for, or that cannot be
+// orphaned.
 func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 	g := j.Collector.Graph()
 	id, ok := g.Find(o.UID)
@@ -185,6 +187,7 @@ func (out *Outcome) protected(w wait) {
 	}
 }
 
+// setReason sets the reason unless there is one already: the first obstacle found is reported.
 func (out *Outcome) setReason(r reason.Code) {
 	if out.Reason == "" {
 		out.Reason = string(r)
@@ -266,8 +269,8 @@ func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]
 	return marked
 }
 
-// Doubt marks the outcomes of list that are not known to stay: the uid of the object is shared, or no
-// object that it waits for is known to stay, by list or by others.
+// Doubt marks an outcome of list as Unknown if its object may go: the uid is shared, or no object
+// that it waits for is known to stay. others has the outcomes of objects that list lacks.
 func (j *Judge) Doubt(list, others *Outcomes) {
 	for _, out := range list.All() {
 		if j.Tracks.Ambiguous(out.Track) {
@@ -325,17 +328,17 @@ func (j *Judge) Waiting(tr *Track) *Outcome {
 type wait struct {
 	remaining []object.Ref
 	detail    string
-	// holds is the finalizer that stays because of it, if it is one of Kubernetes.
+	// holds is the finalizer of Kubernetes that stays because of the wait; empty for other waits.
 	holds string
-	// conditions are those of a namespace. broken: discovery fails.
+	// conditions are the conditions of a waiting namespace. broken: discovery fails.
 	conditions []string
 	broken     bool
-	// used: remaining has the users of the object. alone: the controller does not remove this
-	// finalizer.
+	// used: remaining has the users of the object. alone: the controller leaves this finalizer
+	// alone.
 	used, alone bool
 	// pod is why nothing ends a pod; empty for other waits.
 	pod reason.Code
-	// unknown: the obstacle may not exist. It is false if there is another one that does.
+	// unknown: the obstacle may not exist. It is false if another obstacle is known to exist.
 	unknown bool
 }
 

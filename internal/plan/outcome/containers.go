@@ -58,8 +58,8 @@ func (j *Judge) Leaves(o *object.Object) bool {
 	return tr.Last == nil || tr.Last.BeingDeleted()
 }
 
-// Staying returns the objects that still exist: one that is being deleted uses others until it is
-// gone.
+// Staying returns the objects that still exist. Those that are being deleted are included, because
+// an object uses others until it is gone.
 func (j *Judge) Staying(refs []object.Ref) []object.Ref {
 	return slices.DeleteFunc(slices.Clone(refs), func(ref object.Ref) bool {
 		o := j.Snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)

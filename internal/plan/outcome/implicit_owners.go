@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// VolumeReleased reports whether the claim of a volume went in this simulation and the reclaim policy
-// was applied to the volume.
+// VolumeReleased reports whether the claim of a volume was deleted in this simulation, and the
+// volume was released but stays.
 func VolumeReleased(tr *Track) bool {
 	first := tr.First.Volume()
 	return first != nil && first.Bound() && tr.Last != nil && tr.Last.Volume() != nil && !tr.Last.Volume().Bound()
 }
 
 // LeadsToNothing reports whether a reason is that of a volume that stays, or of an object that a
-// controller rewrites. No other object goes because of these.
+// controller rewrites. These cause no deletion of other objects.
 func LeadsToNothing(code string) bool {
 	_, rewritten := Rewriter(code)
 	return rewritten || code == string(reason.VolumeRetained) || code == string(reason.VolumeRecycled)
@@ -52,9 +52,9 @@ func (j *Judge) markFollowers(all *Outcomes) {
 	}
 }
 
-// addVolumes adds the volumes with an unknown outcome: their claim goes but the effect is unknown, or
-// it is unknown whether the claim goes. A deleted claim gets a detail if the snapshot may lack its
-// volume.
+// addVolumes adds the volumes with an unknown outcome: the claim goes, but the reclaim policy or
+// its effect is unknown, or it is unknown whether the claim goes. A deleted claim gets a detail if
+// the snapshot may lack its volume.
 func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 	if all.Len() == 0 {
 		return nil // no claim has an outcome

@@ -21,7 +21,7 @@ type Outcome struct {
 	Removed          []object.Ref
 	Assumptions      []string
 	AlreadyHappening bool
-	// Anyway: it would have happened without the requests, too, and follows from them.
+	// Anyway: the requests cause it, but it would have happened without them, too.
 	Anyway          bool
 	DependsOnTiming bool
 	// Ends has the other outcomes that were found if the result depends on timing.
@@ -105,15 +105,16 @@ type End struct {
 	Message, Remembered string
 }
 
-// Rank orders outcomes from Unknown (0) to Deleted (5): the less is gone, the lower.
+// Rank returns the place of an outcome in a fixed order, from Unknown (0) to Deleted (5). If the
+// outcome depends on timing, our own collector's plan shows the one with the lowest rank.
 func Rank(o report.Outcome) int {
 	return slices.Index([]report.Outcome{
 		report.Unknown, report.Blocked, report.Orphaned, report.Pruned, report.Kept, report.Deleted,
 	}, o)
 }
 
-// SameEnd reports whether two outcomes leave the same object in storage: none; one being deleted,
-// with the same finalizers; or one that survives, with the same owner references.
+// SameEnd reports whether two outcomes leave the same state in storage: no object in both, or
+// objects with equal result, deletion state, finalizers and owner references.
 func SameEnd(a, b *Outcome) bool {
 	x, y := a.Track.Last, b.Track.Last
 	if x == nil || y == nil {
@@ -123,7 +124,7 @@ func SameEnd(a, b *Outcome) bool {
 		slices.Equal(x.Finalizers(), y.Finalizers()) && slices.Equal(x.Owners, y.Owners)
 }
 
-// Knows reports whether other ends like out or like one of its Ends.
+// Knows reports whether other leaves the same state in storage as out or one of its Ends.
 func (out *Outcome) Knows(other *Outcome) bool {
 	return SameEnd(out, other) || slices.ContainsFunc(out.Ends, func(e End) bool { return SameEnd(e.Outcome, other) })
 }

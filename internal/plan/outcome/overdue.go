@@ -20,7 +20,7 @@ import (
 // steps either. A nil *Late has no entries.
 type Late struct {
 	Turns map[Turn]health.Lateness
-	// Standing has the objects of Turns, without their UIDs.
+	// Standing has the standstill of each object in Turns. The keys have no UIDs.
 	Standing map[object.Ref]Standstill
 	// owners are the objects that wait for an overdue collector. byUID has their indexes in owners.
 	owners []*object.Object
@@ -79,8 +79,8 @@ func (l *Late) Stops(actor string, of object.Ref) bool {
 	return yes
 }
 
-// Owner returns the owner whose deletion should have made the collector write to the object long ago;
-// nil if there is none. Of several owners it returns the one recorded first.
+// Owner returns the owner that is being deleted and for which the collector should have written to
+// the object long ago; nil if there is none. Of several owners it returns the one recorded first.
 func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
 	if l == nil || len(l.owners) == 0 {
 		return nil
@@ -147,8 +147,8 @@ func (out *Outcome) StandsOpen() bool {
 	return out.Result == report.Unknown && reason.Code(out.Reason).Late()
 }
 
-// blockedByLate handles an object with an overdue deletion. Anything else that holds it holds it for
-// certain.
+// blockedByLate handles an object with an overdue deletion. If something else is known to hold the
+// object as well, that stays the reason.
 func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 	st, ok := j.Neighbours.Late.Of(o.Ref)
 	if ok {
@@ -177,8 +177,9 @@ func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 	out.standStill(st)
 }
 
-// blockedBesides handles a namespace with an overdue controller. It sets what holds it for certain:
-// tokens of other controllers, and APIs that discovery lacks.
+// blockedBesides handles a namespace with an overdue controller. It returns true, and sets the
+// reason, if something else holds it for certain: tokens of other controllers, or APIs that
+// discovery lacks.
 func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 	if o.Kind != "Namespace" || o.Group() != "" {
 		return false
@@ -220,8 +221,8 @@ func (j *Judge) untouched(list []object.Ref) bool {
 	})
 }
 
-// addLate adds the objects that others wait for and that have an overdue deletion. They are as they
-// would be without our requests.
+// addLate adds the objects that others wait for and that have an overdue deletion. Our requests do
+// not change them.
 func (j *Judge) addLate(all *Outcomes) {
 	if j.Neighbours.Late == nil {
 		return

@@ -116,7 +116,8 @@ type aggregation struct {
 	selected   map[*object.Object][]*object.Object
 }
 
-// newAggregation returns false if a selector cannot be read.
+// newAggregation indexes which ClusterRoles aggregate which. It returns false if a selector cannot
+// be read.
 func newAggregation(roles []*object.Object) (*aggregation, bool) {
 	a := &aggregation{selected: map[*object.Object][]*object.Object{}}
 	for _, o := range roles {
@@ -146,7 +147,7 @@ func (a *aggregation) rulesWithout(gone map[*object.Object]*Outcome) map[*object
 	for _, o := range a.aggregates {
 		rules[o] = o.ClusterRole().Rules
 	}
-	for range a.aggregates { // the longest chain has as many members
+	for range a.aggregates { // each round moves rules one step along a chain
 		changed := false
 		for _, o := range a.aggregates {
 			if next := a.gather(o, rules, gone); !slices.Equal(next, rules[o]) {
@@ -182,7 +183,7 @@ func (a *aggregation) gather(of *object.Object, rules map[*object.Object][]strin
 	return list
 }
 
-// addAggregated adds the ClusterRoles whose rules change because others are deleted. If not all
+// addAggregated adds the ClusterRoles that lose rules because others are deleted. If not all
 // ClusterRoles were seen, an unseen one may allow the same. If only metadata was seen, the rules are
 // unknown, and nothing is added.
 //

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Neighbours is the health of everything but the collector, as far as Around shows it. It implements
-// the coverage, health and discovery of a simulated cluster. If Around is nil, nothing is known and
-// everything is assumed to work.
+// Neighbours is the known health of the controllers, APIs and webhooks other than the collector,
+// from Around. It implements the coverage, health and discovery of a simulated cluster. If Around
+// is nil, everything is assumed to work.
 type Neighbours struct {
 	*snapshot.Snapshot
 	Around *health.Assessment
@@ -105,8 +105,8 @@ func (n *Neighbours) managed() bool {
 	return n.runs
 }
 
-// namespaceRuns is the rest of the assumption about the namespace controller once the state of all
-// that it depends on was seen.
+// namespaceRuns is what remains to be assumed about the namespace controller if the health of
+// discovery, admission and conversion is known.
 const namespaceRuns = "the namespace controller runs"
 
 // ready reports whether a node was seen to be ready. It caches, because a node has many pods.
@@ -123,8 +123,8 @@ func (n *Neighbours) ready(node string) bool {
 	return yes
 }
 
-// unseen returns the unverified rest of the assumption behind a controller's step; empty if all of it
-// was seen.
+// unseen returns the part of the assumption behind a controller's step that the snapshot does not
+// confirm; empty if it confirms all of it.
 func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	seen := false
 	switch {
@@ -148,7 +148,8 @@ func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	return assumption
 }
 
-// Recovery returns when the API server will accept what it refuses now, to be read after "once".
+// Recovery returns, as a clause after "once", the condition under which the API server will accept
+// the writes that it refuses now.
 func (n *Neighbours) Recovery() string {
 	policies := 0
 	for _, r := range n.Refused {

@@ -76,6 +76,7 @@ func (c *claims) madeBy(set *object.Object) []*object.Object {
 	return list
 }
 
+// namedIn returns the claims that exist in a namespace, computed on first use.
 func (c *claims) namedIn(namespace string) *namedClaims {
 	if named := c.in[namespace]; named != nil {
 		return named

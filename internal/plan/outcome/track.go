@@ -18,11 +18,11 @@ type Track struct {
 	earlier *judgement
 	// before is the reason of the last decision before the requests.
 	before reason.Code
-	// orphanedBy is the owner whose orphaning removed a reference.
+	// orphanedBy is the owner that orphaned the object: its reference to the owner was removed.
 	orphanedBy *object.Object
 	Refused    error
-	// RemovedBy is the actor whose request removed the object. releasedBy is the actor that removed a
-	// finalizer last before that. MarkedBy is the actor that started the deletion.
+	// RemovedBy is the actor of the request that removed the object. releasedBy is the actor that
+	// last removed a finalizer before that. MarkedBy is the actor that started the deletion.
 	RemovedBy, releasedBy, MarkedBy Word
 
 	Changed Phases
@@ -52,8 +52,8 @@ const (
 	AfterRelease
 	// InLaterFuture follows the removal of finalizers that may be removed.
 	InLaterFuture
-	// AfterOthers is AfterRelease with finalizers removed from objects, too, that others had deleted
-	// before. What happens then need not follow from our requests.
+	// AfterOthers follows AfterRelease. Finalizers are also removed from objects that others had
+	// deleted before. Changes in it may not be caused by our requests.
 	AfterOthers
 	// LaterOfOthers is the same for InLaterFuture.
 	LaterOfOthers
@@ -64,8 +64,8 @@ func (p Phases) bySeed() bool { return p&^InBaseline != 0 }
 
 // judgement is the retained part of a decision.
 type judgement struct {
-	// live is the object that was judged. The sets have the positions of its owner references by
-	// class.
+	// live is the object as the collector had observed it. The sets have the positions of its owner
+	// references by class.
 	live                     *object.Object
 	solid, dangling, waiting engine.Positions
 	failure                  *failure
@@ -80,6 +80,7 @@ type failure struct {
 	err        error
 }
 
+// judgementOf returns the part of a decision that a track keeps.
 func judgementOf(d engine.Decision, phase Phases) judgement {
 	j := judgement{Reason: d.Reason, Phase: phase, live: d.Attempt.Observed}
 	if d.Err != nil {
@@ -103,7 +104,8 @@ func judgementOf(d engine.Decision, phase Phases) judgement {
 	return j
 }
 
-// note keeps the first reference that could not be resolved.
+// note keeps the first reference that could not be resolved. A reference that was not looked up
+// does not count.
 func (j *judgement) note(o *engine.OwnerFact) {
 	if o.Evidence == engine.NotAsked {
 		return

@@ -37,7 +37,8 @@ func (j *Judge) elsewhere(out *Outcome) bool {
 	return j.NotAskedFor(out.Track.First)
 }
 
-// judgeTracked returns nil for an object that nothing touched and whose prospects did not change.
+// judgeTracked returns the outcome of a tracked object; nil if nothing happened to it that a plan
+// has to show.
 func (j *Judge) judgeTracked(tr *Track) *Outcome {
 	out := &Outcome{Track: tr, AlreadyHappening: !j.Collects && !j.Causes.Follows(tr) && !tr.Target}
 	switch {
@@ -97,8 +98,8 @@ func (j *Judge) openAsBefore(out *Outcome) bool {
 // dependent refers to. These rules look for its uid everywhere. (engine.Strict rule 3)
 const Nowhere = "nothing that was not seen has the uid of an owner that was not found; collect keeps the dependents of such a one"
 
-// restsOnAbsence reports whether strict rules might keep an object, or a reference of it, if the
-// snapshot were complete.
+// restsOnAbsence reports whether a deletion, or the removal of a reference, rests on an owner that
+// strict rules might find if the snapshot were complete.
 func (j *Judge) restsOnAbsence(out *Outcome) bool {
 	if !j.Partial || out.Result != report.Deleted && out.Result != report.Pruned {
 		return false
@@ -113,10 +114,10 @@ func (j *Judge) restsOnAbsence(out *Outcome) bool {
 // snapshot. (Q20, Q26)
 const resumption = "the garbage collector takes up the deletions that were under way, as it does after a restart; one that has missed their start leaves them"
 
-// asBefore reports whether the collector only considered an object again, as retries do after every
-// change. None of its owners changed.
+// asBefore reports whether the collector came to the same decision about an object as before the
+// requests, and none of its owners has changed. Retries reconsider objects after every change.
 func (j *Judge) asBefore(tr *Track) bool {
-	first := tr.before == "" && tr.Decision.Reason == reason.ExistingOwner // its other dependents may have caused an earlier attempt
+	first := tr.before == "" && tr.Decision.Reason == reason.ExistingOwner // an earlier attempt, had there been one, would have ended the same way
 	if tr.Target || !first && (tr.before != tr.Decision.Reason || tr.before == "") {
 		return false
 	}
@@ -151,6 +152,7 @@ func (j *Judge) judgeRefused(out *Outcome) {
 	}
 }
 
+// judgeDeleted handles an object that is gone.
 func (j *Judge) judgeDeleted(out *Outcome) {
 	tr := out.Track
 	out.Result = report.Deleted
@@ -295,7 +297,8 @@ func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
 	return refs
 }
 
-// onlyOwner returns the only owner of an object. Siblings share the slice.
+// onlyOwner returns the only owner of an object. It caches the slice, because siblings come in a
+// row.
 func (j *Judge) onlyOwner(o *object.Object) []object.Ref {
 	if j.child == nil || !object.SameOwners(j.child.Owners, o.Owners) || j.child.Namespace != o.Namespace {
 		j.child, j.parent = o, slices.Clip([]object.Ref{j.Locate(o.Owners[0], o.Namespace)})
@@ -323,7 +326,8 @@ func (j *Judge) removedReferences(tr *Track) []object.Ref {
 	return refs
 }
 
-// judgeTaken handles a target that is gone, or that was not being deleted.
+// judgeTaken handles a target of a request that removes finalizers. The target is gone, or it stays
+// because it was not being deleted.
 func (j *Judge) judgeTaken(out *Outcome) {
 	tr := out.Track
 	out.Reason = string(reason.FinalizerTaken)

@@ -67,7 +67,7 @@ func (t *Tracks) Of(o *object.Object) *Track {
 	return tr
 }
 
-// Known returns the track of an object; nil if nothing touched it.
+// Known returns the track of an object; nil if it has none. Unlike Of, it creates none.
 func (t *Tracks) Known(o *object.Object) *Track {
 	if place := t.snap.Place(o); place >= 0 {
 		return t.of.at(Key(place))
@@ -157,6 +157,7 @@ func (t *Tracks) named(r object.Ref) Key {
 	return t.foreign(r.UID)
 }
 
+// foreign returns the key of an object that the snapshot lacks; noKey if it has none.
 func (t *Tracks) foreign(uid types.UID) Key {
 	if key, ok := t.others[uid]; ok {
 		return key
@@ -164,7 +165,7 @@ func (t *Tracks) foreign(uid types.UID) Key {
 	return noKey
 }
 
-// stored returns the keys of the objects in the snapshot by uid.
+// stored returns the keys of the objects in the snapshot by uid, computed on first use.
 func (t *Tracks) stored() map[types.UID]Key {
 	if t.uids == nil {
 		t.uids = make(map[types.UID]Key, len(t.snap.Objects))

@@ -89,8 +89,8 @@ func (j *Judge) addNameless(all *Outcomes) (added []*Outcome) {
 }
 
 // dependsOnNameless reports whether an outcome may change if an owner without a uid goes. It cannot
-// for a target, for what goes or is unknown because of the request anyway, nor for what goes with its
-// namespace.
+// change for a target, for an object that the request deletes or makes unknown in any case, and for
+// one that is deleted with its namespace.
 func (j *Judge) dependsOnNameless(out *Outcome) bool {
 	switch {
 	case out.Track.Target:
@@ -132,8 +132,8 @@ func (j *Judge) addSuccessors(all *Outcomes) (added []*Outcome) {
 	return added
 }
 
-// succeeded returns the outcome of an object that may depend on the successor of an owner. It returns
-// none if the requests already make it unknown or worse.
+// succeeded marks an object as unknown that depends on the successor of an owner, and returns its
+// outcome. It returns none if the requests already make the object unknown or delete it.
 func (j *Judge) succeeded(all *Outcomes, o *object.Object, owner object.Ref) []*Outcome {
 	out := j.OfObject(all, o)
 	if o.BeingDeleted() || out != nil && !out.AlreadyHappening && out.Result != report.Kept && out.Result != report.Pruned {

@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// markAmbiguous sets outcomes to Unknown if the run may have taken another object for the owner:
-// several objects have the owner's uid, or the snapshot lacks it. It does so as well for owners whose
-// orphaning fails only because of dependents with shared uids, which the graph merges into one.
+// markAmbiguous sets outcomes to Unknown if the run may have confused the object or its owner with
+// another object: several objects have the uid, or the snapshot lacks it. It does the same for
+// owners that cannot be orphaned only because of dependents with shared uids: the graph merges
+// these into one.
 func (j *Judge) markAmbiguous(all *Outcomes) {
 	shared, nameless := j.Tracks.Shared, j.hasNameless()
 	if len(shared) == 0 && !nameless {
@@ -95,8 +96,8 @@ func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 	j.blameOwners(all, kept)
 }
 
-// blameOwners names the owners that make outcomes unknown. What rests on an owner that the requests
-// made unknown is caused by the requests as well. The rest would be unknown without them.
+// blameOwners names the owners that make outcomes unknown. If the requests made such an owner
+// unknown, they caused the outcome, too. Otherwise the outcome would be unknown without them.
 func (j *Judge) blameOwners(all *Outcomes, kept []*Outcome) {
 	g := j.Collector.Graph()
 	isKept := make(map[*Outcome]bool, len(kept))
@@ -128,9 +129,9 @@ func (j *Judge) blameOwners(all *Outcomes, kept []*Outcome) {
 	}
 }
 
-// takers returns the deleted objects by the uids of the owners that caused it, and of owners that
-// they lost the reference to. It returns nil unless it is unknown which object owns which, or which
-// owner goes.
+// takers returns the deleted objects by the uids of the owners that caused their deletion, and of
+// owners to which they had lost the reference. It returns nil unless it is unknown which object
+// owns which, or which owner goes.
 func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 	if !slices.ContainsFunc(open, func(out *Outcome) bool {
 		switch reason.Code(out.Reason) {
@@ -150,7 +151,7 @@ func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 		for _, owner := range out.Because {
 			byOwner[owner.UID] = append(byOwner[owner.UID], out)
 		}
-		// An owner whose reference was removed earlier would have kept it.
+		// An owner would have kept the object if its reference had not been removed earlier.
 		judged := out.Track.removal().live
 		for _, ref := range out.Track.First.Owners {
 			if judged != nil && !judged.RefersTo(ref.UID) {

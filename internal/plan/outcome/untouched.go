@@ -94,8 +94,8 @@ func (j *Judge) addKeptByBlocked(all *Outcomes) {
 	}
 }
 
-// keptBy returns the outcome of an object that nothing touched. The graph knows only one of several
-// objects with a shared UID, so that the one with this owner is unknown.
+// keptBy returns the outcome of an object that nothing touched and that its owner keeps. Of several
+// objects with a shared UID the graph knows only one, so their outcome is unknown.
 func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 	out := &Outcome{
 		Track: &Track{First: o, Last: o}, Result: report.Kept,

@@ -63,7 +63,8 @@ func (j *Judge) markUpdates(all *Outcomes) {
 	}
 }
 
-// after returns the outcomes of the objects that may have to wait for o.
+// after returns the outcomes of the objects that may be deleted only after o: its owners and
+// containers.
 func (j *Judge) after(all *Outcomes, o *object.Object) []*Outcome {
 	refs := j.containers(o)
 	for _, owner := range o.Owners {
