@@ -77,8 +77,8 @@ func (a *absentOwners) refs() []object.Ref {
 	return refs
 }
 
-// vanish applies to the graph that a request found nothing under an identity. A watch may never
-// report it: perhaps the object never existed. References can disagree about one UID, so the
+// vanish updates the graph after a request found nothing under an identity. A watch may never
+// report that: perhaps the object never existed. References can disagree about one UID, so the
 // absence of one identity isn't the absence of all: dependents that name another one keep the node.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
@@ -103,6 +103,9 @@ func (c *Collector) vanish(absent object.Ref) {
 	}
 }
 
+// vanishVirtual removes a virtual node if all dependents name it by the absent identity. Otherwise
+// it queues those that do. If the node has the absent identity, it gets another one by which a
+// dependent names it, and that one is looked up next.
 func (c *Collector) vanishVirtual(id graph.ID, absent object.Ref) {
 	matching, mismatched := c.graph.Partition(id, absent)
 	if len(mismatched) == 0 {

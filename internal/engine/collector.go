@@ -38,8 +38,8 @@ type Collector struct {
 	underWay int
 
 	// The extra state of an economical collector, see economy.go: the objects that were written and
-	// not observed since, the consecutive refusals of their requests as outdated, and the owners
-	// that were found waiting in this burst.
+	// not observed since, the Tries of their attempts, and the owners that were found waiting in
+	// this burst.
 	economical bool
 	sent       map[graph.ID]sentMark
 	tries      map[graph.ID]int
@@ -157,7 +157,7 @@ func (c *Collector) free(id graph.ID) {
 	}
 }
 
-// lastObserved returns the object of the event as observed before, nil if it wasn't.
+// lastObserved returns the last observed state of an object, nil if it was never observed.
 func (c *Collector) lastObserved(o *object.Object) *object.Object {
 	id, ok := c.graph.Find(o.UID)
 	if !ok || c.graph.Virtual(id) {
@@ -192,8 +192,8 @@ type Rules uint8
 const (
 	// Upstream behaves like the collector of Kubernetes: for prediction.
 	Upstream Rules = iota
-	// Strict keeps objects that upstream is known to delete wrongly: for our own writes. See
-	// strict.go.
+	// Strict keeps objects that upstream is known to delete wrongly: for our own writes. lookup.go
+	// lists the differences.
 	Strict
 )
 

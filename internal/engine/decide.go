@@ -53,7 +53,7 @@ const (
 	RemoveOwners
 	// Unblock sets blockOwnerDeletion to false by a patch.
 	Unblock
-	// RemoveFinalizer reads the object and removes one finalizer by a patch.
+	// RemoveFinalizer removes one finalizer by a patch.
 	RemoveFinalizer
 )
 
@@ -226,7 +226,7 @@ func (c *Collector) decideByOwners(d *Decision, f *Facts) {
 
 // decideForeground deletes an object that has a waiting owner and its own dependents. The
 // dependents are deleted first. If one of them waits as well, there may be a cycle: the object
-// stops blocking its owners before it is deleted. False alarms are upstream's, too.
+// stops blocking its owners before it is deleted. Like upstream, it does so without a cycle, too.
 func (c *Collector) decideForeground(d *Decision, f *Facts) {
 	a := &d.Attempt
 	d.Reason = reason.WaitingOwner

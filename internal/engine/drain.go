@@ -59,8 +59,8 @@ type drainer struct {
 	changes   int
 	// largest is the largest number of nodes so far.
 	largest int
-	// wokenAt is the number of writes when the deferred attempts were last woken. alternates are
-	// the alternate identities that were woken since then.
+	// wokenAt is the number of writes when the deferred attempts were last woken, if they ever were
+	// (woken). alternates are the alternate identities that were woken since then.
 	wokenAt    uint64
 	woken      bool
 	alternates map[object.Ref]bool
@@ -108,6 +108,8 @@ func (d *drainer) attempt(ctx context.Context, a Attempt) error {
 	return nil
 }
 
+// count counts an attempt. It returns an error if the world does not seem to come to rest: see
+// attemptsPerNode.
 func (d *drainer) count(a Attempt) error {
 	if writes := d.w.Writes(); writes != d.changedAt {
 		d.attempts, d.changedAt = 0, writes
@@ -121,7 +123,8 @@ func (d *drainer) count(a Attempt) error {
 	return nil
 }
 
-// wake wakes the deferred attempts once after every change.
+// wake wakes the deferred attempts once after every change of the world. It returns false if it has
+// woken none.
 func (d *drainer) wake() bool {
 	if d.c.DeferredCount() == 0 {
 		return false

@@ -98,8 +98,9 @@ func (c *Collector) noteSent(out *Outcome) {
 	}
 }
 
-// economise pins the requests of a decision to a version and drops those that cannot succeed or
-// would change nothing.
+// economise gives the requests of a decision the object version to pin them to, and drops requests
+// that would change nothing. After an Unblock, the DELETE is left to the next attempt, unless a
+// reference is stubborn.
 func (d *Decision) economise(f *Facts) {
 	kept := d.Requests[:0]
 	for _, r := range d.Requests {

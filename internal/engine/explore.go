@@ -91,7 +91,7 @@ func (e *explorer) moves() int {
 
 func (e *explorer) starts() bool { return e.c.Ready() > 0 && len(e.slots) < workers }
 
-// move performs the n-th step, in the order of counting: watches first.
+// move performs the n-th possible step, in the order in which moves counts them: watches first.
 func (e *explorer) move(ctx context.Context, n int) error {
 	for i := range e.watches {
 		switch {
@@ -120,6 +120,7 @@ func (e *explorer) observe(i int) {
 	e.c.Observe(ev)
 }
 
+// start gives a random ready attempt to a worker.
 func (e *explorer) start(ctx context.Context) error {
 	e.c.TakeVanished()
 	for _, w := range e.order() {
@@ -137,6 +138,7 @@ func (e *explorer) start(ctx context.Context) error {
 	return nil
 }
 
+// order returns both kinds of work in random order.
 func (e *explorer) order() []Work {
 	if e.random.IntN(2) == 0 {
 		return []Work{OrphanWork, DeleteWork}

@@ -36,8 +36,8 @@ const (
 	Found
 	// FoundWaiting: a GET returned the owner, being deleted in the foreground.
 	FoundWaiting
-	// FoundHeld: the same, but the owner will outlive its wait because something else holds it,
-	// too.
+	// FoundHeld: the same, but something else holds the owner, too, so it may still exist when its
+	// dependents are gone.
 	FoundHeld
 	// Remembered: the owner was found absent earlier.
 	Remembered
@@ -107,8 +107,8 @@ func Examine(ctx context.Context, api Reader, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, true)
 }
 
-// OwnersOf returns the facts of Examine about the owners of an object, without reading the object:
-// a GET is known to return it as it is.
+// OwnersOf returns the facts of Examine about the owners of an object. It does not read the object:
+// the caller knows that o is its current state.
 func OwnersOf(ctx context.Context, api Reader, o *object.Object) []OwnerFact {
 	f := Facts{Attempt: Attempt{Ref: o.Ref, Observed: o}, Item: o}
 	f.askForOwners(ctx, api, Upstream, true)
@@ -278,10 +278,10 @@ func (c *Collector) noteObserved(a *Attempt, i int, ref object.OwnerReference) {
 	}
 }
 
-// outlivesWaiting reports whether a waiting owner may exist after its wait while the reference
-// still names it: another finalizer holds it, its grace period, or the content of a namespace. None
-// of these can be added later: a server refuses new finalizers of an object that is being deleted,
-// and its grace period only gets shorter.
+// outlivesWaiting reports whether a waiting owner may still exist when its dependents are gone, and
+// does not wait for this reference: another finalizer holds it, its grace period, or the content of
+// a namespace. None of these can be added later: a server refuses new finalizers of an object that
+// is being deleted, and its grace period only gets shorter.
 func outlivesWaiting(owner *object.Object, ref *object.OwnerReference) bool {
 	other := func(finalizer string) bool { return finalizer != object.Foreground }
 	grace := owner.GracePeriod()

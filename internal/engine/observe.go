@@ -29,8 +29,8 @@ func (c *Collector) Observe(e object.Event) {
 	}
 }
 
-// firstSight turns a virtual node into an observed one. If its guessed identity was wrong, the
-// dependents with that guess are queued.
+// firstSight turns a virtual node into an observed one and returns its ID. If the node's guessed
+// identity was wrong, the dependents that do not refer to the observed one are queued.
 func (c *Collector) firstSight(id graph.ID, observed object.Ref) graph.ID {
 	if observed != c.graph.Identity(id) {
 		_, mismatched := c.graph.Partition(id, observed)
@@ -48,13 +48,15 @@ func (c *Collector) firstSight(id graph.ID, observed object.Ref) graph.ID {
 	return id
 }
 
-// insert adds the node before it links it, because an object may own itself.
+// insert adds a node for a new object. It links the node afterwards, because an object may own
+// itself.
 func (c *Collector) insert(e object.Event) {
 	id := c.graph.Add(e.Object)
 	c.link(id, e.Object.Owners)
 	c.transition(id, e)
 }
 
+// update applies a new state of an observed object: its references are compared with the old ones.
 func (c *Collector) update(id graph.ID, e object.Event) {
 	change := graph.Compare(c.graph.Owners(id), e.Object.Owners)
 	c.queueUnblocked(change)
@@ -83,8 +85,8 @@ func (c *Collector) refersUnobserved(o *object.Object) bool {
 	})
 }
 
-// transition handles the start of a deletion. Orphaning wins if both finalizers appear in one event
-// (Q20).
+// transition handles the start of a deletion with a finalizer of the collector. Orphaning wins if
+// both finalizers appear in one event (Q20).
 func (c *Collector) transition(id graph.ID, e object.Event) {
 	switch {
 	case starts(e, object.Orphan):

@@ -44,8 +44,8 @@ type queue struct {
 	marks []mark // by ID
 	// added and taken are the total numbers of queued and taken nodes.
 	added, taken uint64
-	// later lists the deferred nodes in order, and some that were woken one by one. sleeping is the
-	// number of those that are still deferred.
+	// later lists the deferred nodes in order. wakeOne leaves nodes in it for a while that it has
+	// woken. sleeping is the number of nodes that are still deferred.
 	later    []graph.ID
 	sleeping int
 	// failures is the number of consecutive deferrals of each node.
@@ -59,6 +59,7 @@ func (q *queue) mark(id graph.ID) *mark {
 	return &q.marks[id]
 }
 
+// add queues a node. A node in flight is queued when it is settled.
 func (q *queue) add(id graph.ID) {
 	m := q.mark(id)
 	switch {
@@ -91,6 +92,7 @@ func (q *queue) take(i int) graph.ID {
 	return id
 }
 
+// settle ends the flight of a node, and queues it again if it was added meanwhile.
 func (q *queue) settle(id graph.ID) {
 	m := q.mark(id)
 	again := *m&dirty != 0
@@ -100,6 +102,7 @@ func (q *queue) settle(id graph.ID) {
 	}
 }
 
+// postpone defers a node until it is woken.
 func (q *queue) postpone(id graph.ID) {
 	m := q.mark(id)
 	if *m&deferred != 0 {
@@ -165,6 +168,7 @@ func (q *queue) wake(match func(graph.ID) bool) {
 	q.later = kept
 }
 
+// holds reports whether the queue still needs the ID of a node, in any state.
 func (q *queue) holds(id graph.ID) bool { return *q.mark(id) != 0 }
 
 // sleeps reports whether a node is deferred.
@@ -184,6 +188,7 @@ func (q *queue) sleepers() []graph.ID {
 	return ids
 }
 
+// waiting returns the queued nodes, oldest first.
 func (q *queue) waiting() []graph.ID { return q.items[q.head:] }
 
 // Delays of failed attempts, in nanoseconds. They double with every consecutive failure, up to
@@ -224,8 +229,8 @@ type alarm struct {
 // zero value is empty.
 type alarms struct {
 	heap alarmHeap
-	// valid is the last due time of each attempt. Earlier entries of the heap are void: an event
-	// may have queued the attempt before its alarm, and it was deferred again.
+	// valid is the last due time of each attempt. Older entries of the heap are void: an attempt
+	// that an event queued before its alarm, and that was deferred again, has several.
 	valid map[sleeper]int64
 }
 

@@ -107,33 +107,34 @@ type runner struct {
 	o       RunOptions
 	events  <-chan object.Event
 	synced  <-chan struct{} // nil after it was closed
-	ended   context.Context
-	writing context.Context
+	ended   context.Context // of the caller: no write starts after it
+	writing context.Context // of writes: ends RunOptions.Grace later
 	looked  chan looked
 	acted   chan acted
 	slots   chan struct{}
 	reads   singleflight.Group
 
-	busy     int
+	busy     int // attempts in progress
 	sequence uint64
 	unshown  unshown
 	alarms   alarms
 	started  time.Time
 	timer    *time.Timer
-	// lastActivity is the time of the last event or accepted write. changed is true if that was
-	// after the last repetition of the deferred attempts. refreshAt is when to refresh the
-	// collector, 0 for never.
+	// lastActivity is the time of the last event or accepted write, since started. changed is true
+	// if that was after the last repetition of the deferred attempts. refreshAt is when to refresh
+	// the collector, 0 for never.
 	lastActivity time.Duration
 	changed      bool
 	refreshAt    time.Duration
 }
 
-// looked is an attempt with its facts, acted is one with its outcome.
+// looked is an attempt after Lookup.
 type looked struct {
 	facts Facts
 	sent  []Exchange
 }
 
+// acted is an attempt after Act.
 type acted struct {
 	out  Outcome
 	sent []Exchange
@@ -188,6 +189,7 @@ func (r *runner) catchUp() {
 	}
 }
 
+// observe passes an event to the collector. ok is false once the channel of events is closed.
 func (r *runner) observe(e object.Event, ok bool) {
 	if !ok {
 		r.events = nil
@@ -250,8 +252,9 @@ func (r *runner) decide(l looked) {
 	}()
 }
 
-// act sends the requests of a decision. An orphaning may have any number of dependents, so it is
-// spread over as many goroutines as there are workers.
+// act sends the requests of a decision. An orphaning may have any number of dependents, so these
+// are spread over as many goroutines as there are workers. The last request, which removes the
+// finalizer, is sent once all others have succeeded.
 func (r *runner) act(d Decision) (Outcome, []Exchange) {
 	last := len(d.Requests) - 1
 	if d.Attempt.Work == DeleteWork || last < 2 {

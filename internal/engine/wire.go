@@ -27,7 +27,7 @@ type wire struct {
 	sent  []Exchange
 }
 
-// Resource calls the API. That is no request.
+// Resource maps a kind as the API does. It sends no request.
 func (w *wire) Resource(apiVersion, kind string) (object.Resource, error) {
 	return w.api.Resource(apiVersion, kind)
 }
@@ -87,8 +87,8 @@ func (w *wire) uncovered(ref object.Ref) error {
 	return nil
 }
 
-// allowed takes a slot for a write. If the write is refused, it takes none. The context is checked
-// last, right before the request.
+// allowed asks Before about a write and then takes a slot for it. After an error it holds no slot.
+// The context is checked last, right before the request.
 func (w *wire) allowed(r *Request) error {
 	if w.options.Before != nil {
 		if err := w.options.Before(w.ended, *r); err != nil {
@@ -101,6 +101,7 @@ func (w *wire) allowed(r *Request) error {
 	return nil
 }
 
+// enter waits for a slot. leave returns it.
 func (w *wire) enter(ctx context.Context) error {
 	select {
 	case w.slots <- struct{}{}:
@@ -170,8 +171,8 @@ func wrote(sent []Exchange) bool {
 type unshown map[graph.ID]string
 
 // inVain reports whether an attempt repeats a write without effect on an object that no watch
-// shows: the object still has the version of the previous write. It is being deleted already and
-// held by a finalizer. Every repetition succeeds, so that a run would never settle.
+// shows: the object still has the version of the previous write, for example because it is being
+// deleted and a finalizer holds it. Every repetition succeeds, so that a run would never settle.
 func (u unshown) inVain(out Outcome) bool {
 	a := out.Decision.Attempt
 	if out.Disposition != Defer || !a.Virtual {

@@ -77,7 +77,7 @@ func (g *Graph) checkOwners(id ID) error {
 	return nil
 }
 
-// listed reports whether a link is in the list of dependents of its owner.
+// listed reports whether a link is in its owner's list of dependents.
 func (g *Graph) listed(l uint32) bool {
 	e := g.links.at(l)
 	o := g.node(e.owner)
@@ -90,7 +90,7 @@ func (g *Graph) listed(l uint32) bool {
 	return g.links.at(e.previous).next == l
 }
 
-// owned reports whether a link is in the list of owners of its dependent.
+// owned reports whether a link is in its dependent's list of owners.
 func (g *Graph) owned(l uint32) bool {
 	for i := g.node(g.links.at(l).dependent).firstOwner; i != 0; i = g.links.at(i).nextOwner {
 		if i == l {

@@ -28,7 +28,8 @@ func (g *Graph) Find(uid types.UID) (ID, bool) {
 	return ID(n), ok
 }
 
-// FindNear is Find, but tries the node near first, which need not be in the graph.
+// FindNear is Find, but first tries the node near, as a likely result. near need not be in the
+// graph.
 func (g *Graph) FindNear(uid types.UID, near ID) (ID, bool) {
 	if near != 0 && g.Present(near) && g.node(near).object.UID == uid {
 		return near, true
@@ -136,6 +137,7 @@ func (g *Graph) Unlink(dependent, owner ID) {
 	}
 }
 
+// unlinkFromOwner removes a link from its owner's list of dependents.
 func (g *Graph) unlinkFromOwner(i uint32) {
 	e := g.links.at(i)
 	o := g.node(e.owner)
@@ -252,9 +254,9 @@ func (s *slab[T]) release(i uint32) {
 // LookedAt is the maximum number of nodes for Look.
 const LookedAt = 16
 
-// Look prefetches the memory that an attempt reads of up to LookedAt nodes, and returns a number
-// that depends on all of it. It performs each step for all nodes before the next step, so that the
-// cache misses overlap.
+// Look prefetches the memory of up to LookedAt nodes that an attempt will read. It performs each
+// step for all nodes before the next step, so that the cache misses overlap. It returns a number
+// that depends on all of this memory, so that the compiler keeps the reads.
 func (g *Graph) Look(ids []ID) int {
 	var objects [LookedAt]*object.Object
 	var links [LookedAt]uint32

@@ -25,8 +25,8 @@ const (
 type node struct {
 	// object is the last observed object. That of a virtual node has only an identity.
 	object *object.Object
-	// The first and last link of the dependents, in the order of linking; and the first link of the
-	// owners.
+	// firstDependent and lastDependent are the ends of the list of links to dependents, in the
+	// order of linking. firstOwner is the start of the list of links to owners. 0 means none.
 	firstDependent, lastDependent uint32
 	firstOwner                    uint32
 	dependents                    uint32

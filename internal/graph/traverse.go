@@ -122,7 +122,8 @@ func Components[V ~int | ~int32 | ~uint32](n int, roots iter.Seq[V], owners func
 }
 
 type tarjan[V ~int | ~int32 | ~uint32] struct {
-	// number is the position of a vertex in the order of visits, from 1; 0 for not yet.
+	// number is the position of a vertex in the order of visits, from 1; 0 for not yet. low is the
+	// lowest number that is known to be reachable from it within its component.
 	number, low []int
 	onStack     []bool
 	stack       []V
@@ -137,6 +138,7 @@ type frame[V ~int | ~int32 | ~uint32] struct {
 	next   int
 }
 
+// from visits everything that root reaches. frames is the stack of a recursive visit.
 func (t *tarjan[V]) from(root V) {
 	frames := []frame[V]{t.enter(root)}
 	for len(frames) > 0 {
@@ -171,6 +173,7 @@ func (t *tarjan[V]) enter(v V) frame[V] {
 	return frame[V]{vertex: v, owners: t.owners(v)}
 }
 
+// leave reports the component of v: the vertices on the stack from v on.
 func (t *tarjan[V]) leave(v V) {
 	var component []V
 	for {
