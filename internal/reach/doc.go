@@ -8,9 +8,8 @@
 // goes the other way only if the object there is being deleted and waits for its dependents, its
 // content, or its users.
 //
-// The package derives no rules of deletion. Callers simulate the objects that it returns, on the
-// smallest part of the snapshot that these paths allow. It may return too many objects, never too
-// few.
+// The package decides no deletions. Callers simulate the part of the snapshot that it returns. The
+// part may have too many objects, never too few.
 //
 // # One namespace
 //
@@ -30,5 +29,4 @@
 //
 // The package assumes that a uid is given once. It does not see that an object of another namespace
 // has the uid of one in this namespace.
-// namespace has the uid of one of this namespace is not seen.
 package reach

@@ -38,8 +38,8 @@ func mayFollow(o *object.Object) bool {
 	return slices.ContainsFunc([]object.Kind{object.PV, object.Secret, object.EndpointSlice, object.Endpoints, object.IPAddress, object.APIService}, o.Is)
 }
 
-// leadersOf returns the objects that take o along when they are deleted. If there are several, only
-// the last one does.
+// leadersOf returns the objects that o is deleted with. If there are several, o is deleted with the
+// last of them.
 func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) []*object.Object {
 	if o.RegisteredForCRDs() {
 		_, group, _ := strings.Cut(o.Name, ".")

@@ -27,21 +27,21 @@ type Map struct {
 	// leaders has the objects that take an object along although it does not refer to them. followers
 	// is the reverse index: see follow.
 	leaders, followers map[*object.Object][]*object.Object
-	// definitions caches the definition of each kind; nil if the snapshot has none. defined indexes
+	// definitions caches the definition of each kind; nil for a kind without one. defined indexes
 	// the definitions with known content by the kind they define.
 	definitions map[kind]*object.Object
 	defined     map[schema.GroupKind]*object.Object
 	// everywhere has the objects that controllers read whatever is deleted.
 	everywhere        []*object.Object
 	namespaces, nodes map[string]*object.Object
-	restless          map[*object.Object]bool
+	restless          map[*object.Object]bool // see unsettle
 	// shared: objects share a uid, or references name objects without one, so that ownership is
 	// unknown. twins has the objects that share a uid.
 	shared bool
 	twins  map[types.UID][]*object.Object
-	// unwatched has the objects of kinds that the collector does not watch, such as Events. The
-	// collector retries those that are referred to as owners, and through them their own owners.
-	// asking has the unwatched objects by the uids of their owners.
+	// unwatched has the objects of kinds that the collector does not watch, such as Events. If a
+	// reference names one as an owner, the collector keeps reading it and its own owners. asking
+	// has the unwatched objects by the uids of their owners.
 	unwatched map[types.UID]*object.Object
 	asking    map[types.UID][]*object.Object
 }
@@ -140,8 +140,8 @@ func (m *Map) pair() {
 // kind is a kind in one API version.
 type kind struct{ apiVersion, kind string }
 
-// namesNameless reports whether a reference may mean an object that has no uid in the snapshot, as it
-// has its kind and name.
+// namesNameless reports whether a reference has the kind and name of an object that has no uid in
+// the snapshot, and so may mean it.
 func namesNameless(snap *snapshot.Snapshot) bool {
 	names := map[string]bool{}
 	for _, p := range snap.Problems {
@@ -242,6 +242,7 @@ func (m *Map) owners(o *object.Object) []*object.Object {
 	return m.family.owners
 }
 
+// findOwners is owners without its cache.
 func (m *Map) findOwners(o *object.Object) []*object.Object {
 	var owners []*object.Object
 	for _, ref := range o.Owners {
@@ -290,8 +291,8 @@ func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object 
 	return m.snap.Find(preferred.APIVersion(), preferred.Kind, namespace, ref.Name)
 }
 
-// containers returns the objects that take o along although it is not their dependent: its namespace,
-// its definition, its node, the definitions of its owners' kinds, and its leaders.
+// containers returns the objects with which o may be deleted although it is not their dependent:
+// its namespace, its definition, its node, the definitions of its owners' kinds, and its leaders.
 func (m *Map) containers(o *object.Object) []*object.Object { return m.appendContainers(nil, o) }
 
 func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*object.Object {
@@ -356,8 +357,8 @@ func (m *Map) resource(ref object.Ref) schema.GroupResource {
 	return r.GroupResource()
 }
 
-// graphNodes caches the graph nodes of the objects in the snapshot, by index. Without it, each lookup
-// is one by uid.
+// graphNodes caches the graph nodes of the objects in the snapshot, by index, to avoid lookups by
+// uid.
 type graphNodes struct {
 	asked int
 	of    []graph.ID

@@ -216,10 +216,10 @@ func (p *OneNamespace) Explanation(e *report.Explanation) string {
 	return chosen(e.Gaps)
 }
 
-// Waits returns why the part may show other ends of the explained object's waits than the whole
-// cluster; empty if it does not. Only the whole cluster shows which controller removes a finalizer.
-// Every link of a chain has to be in the part like the object itself. Ends that are only counted have
-// unknown chains.
+// Waits returns why the whole cluster may show other causes of the explained object's waits than
+// the part; empty if it does not. Only the whole cluster shows which controller removes a
+// finalizer. Every link of a chain has to be in the part like the object itself. The chains of
+// causes that are only counted (More) are unknown.
 func (p *OneNamespace) Waits(e *report.Explanation) string {
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
@@ -243,9 +243,9 @@ func (p *OneNamespace) Waits(e *report.Explanation) string {
 	return ""
 }
 
-// foreground returns why foreground deletes matter: one was tried of an owner, direct or not, that
-// does not take the object along in the background. Such an owner may wait for any object with its
-// uid in a reference.
+// foreground returns why foreground deletes matter: one was tried of an owner, direct or not, and a
+// background delete of that owner does not delete the object. Such an owner may wait for any object
+// with its uid in a reference.
 func (p *OneNamespace) foreground(e *report.Explanation) string {
 	taken := map[types.UID]bool{e.Object.UID: true}
 	for _, t := range e.TakenBy {
@@ -267,8 +267,8 @@ func (p *OneNamespace) foreground(e *report.Explanation) string {
 	return ""
 }
 
-// contained returns why the end of a namespace or definition matters, and not only its delete. A
-// definition ends when the last of its objects is gone, in whichever namespace.
+// contained returns why it matters when a namespace or definition is finally gone, and not only
+// that it is deleted. A definition is gone only after its last object in any namespace.
 func (p *OneNamespace) contained(o *object.Object) string {
 	groups := map[string]bool{}
 	for _, x := range p.around(o) {
@@ -309,8 +309,8 @@ func follows(o *object.Object) string {
 	return ""
 }
 
-// beside returns the objects of the namespace that are connected with o without a reference: either
-// is deleted with the other, or o waits for them. Endpoints are deleted with the Service of the same
+// beside returns the objects of the namespace that are connected with o without a reference: one is
+// deleted with the other, or o waits for them. Endpoints are deleted with the Service of the same
 // name, a token with its ServiceAccount. A claim that is being deleted waits for pods.
 func (p *OneNamespace) beside(o *object.Object) []*object.Object {
 	var found []*object.Object

@@ -14,8 +14,8 @@ import (
 )
 
 // Graph returns why a graph of the part, in these directions from its roots, may differ from that of
-// the whole cluster; empty if it does not. An owner that was asked for and not seen may be in another
-// namespace, by its uid. References from other namespaces do not count. The graph lacks them, and
+// the whole cluster; empty if it does not. An owner that was not seen may be an object in another
+// namespace with that uid. References from other namespaces do not count: the graph lacks them, and
 // Enough reports that.
 func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) string {
 	if why := p.doubtful(); why != "" {

@@ -162,13 +162,14 @@ type part struct {
 	// within is the number of reached objects. passed is a reused buffer.
 	within int
 	passed []*object.Object
-	// asked has the unseen owners with visited dependents. using has the namespaces with claims that
-	// were visited for a pod with unknown volumes. used has the namespaces with such pods that were
-	// visited for a claim.
+	// asked has the unseen owners after a visit to their dependents. using has a namespace after a
+	// visit to its claims because of a pod with unknown volumes. used has a namespace after a visit
+	// to such pods because of a claim.
 	asked       map[graph.ID]bool
 	using, used map[string]bool
 }
 
+// visit adds an object, or raises its depth. A restless object is always reached.
 func (p *part) visit(o *object.Object, d depth) {
 	if p.restless[o] {
 		d = reached
@@ -182,6 +183,8 @@ func (p *part) visit(o *object.Object, d depth) {
 	}
 }
 
+// spread visits the objects that decide about o. If o is reached, it also visits those that a
+// delete of o reaches, and those that hold or are held by o.
 func (p *part) spread(o *object.Object) {
 	for _, x := range p.owners(o) {
 		p.visit(x, decides)
@@ -253,6 +256,7 @@ type about struct {
 	labelled map[labelled]bool
 }
 
+// spread visits the objects that decide when o is deleted.
 func (a *about) spread(o *object.Object) {
 	for _, x := range a.owners(o) {
 		a.visit(x, reached)

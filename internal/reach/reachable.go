@@ -75,6 +75,7 @@ func (m *Map) spread(objects []*object.Object, steps func(*object.Object) []*obj
 	return met
 }
 
+// those returns the objects that satisfy are.
 func those(objects []*object.Object, are func(*object.Object) bool) []*object.Object {
 	var list []*object.Object
 	for _, o := range objects {
@@ -85,9 +86,9 @@ func those(objects []*object.Object, are func(*object.Object) bool) []*object.Ob
 	return list
 }
 
-// Above returns the objects whose delete may reach this one, nearest first, without the object
-// itself: its owners and theirs, the containers of all these, and, if one of them is being deleted or
-// otherwise unsettled, the objects that it waits for.
+// Above returns the objects from which a delete may reach this one, nearest first, without the
+// object itself: its owners and theirs, the containers of all these, and, if one of them is being
+// deleted or otherwise unsettled, the objects that it waits for.
 func (m *Map) Above(o *object.Object) []*object.Object {
 	met, told := map[*object.Object]bool{o: true}, map[string]bool{}
 	var found []*object.Object
@@ -109,7 +110,7 @@ func (m *Map) Above(o *object.Object) []*object.Object {
 	return found
 }
 
-// Sources returns the objects whose delete may reach this one in one step. The list may have
+// Sources returns the objects from which a delete may reach this one in one step. The list may have
 // duplicates.
 func (m *Map) Sources(o *object.Object) []*object.Object { return m.AppendSources(nil, o) }
 
