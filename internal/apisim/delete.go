@@ -98,7 +98,8 @@ func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namesp
 	return nil
 }
 
-// delete implements the deletion that all resources share.
+// delete implements the deletion that all resources share. The object is removed at once, or marked
+// as being deleted and kept for its finalizers or its grace period.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete,
 // Store.updateForGracefulDeletionAndFinalizers.
@@ -138,7 +139,7 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 		s.save(v, old, markDeleting(old, finalizers, s.now))
 		return nil
 	case len(old.Finalizers()) > 0 && o.Preconditions != nil && o.Preconditions.ResourceVersion != nil:
-		// The server took the precondition's version from a write that it never made.
+		// The server replaces the precondition's version by that of a write that it never made.
 		// (spec §2.6 "server bug", S020)
 		return storageRVConflict(v.gr, old.Name, "", old.ResourceVersion)
 	}

@@ -13,7 +13,7 @@ import (
 // Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PodSpec.
 const defaultGrace int64 = 30
 
-// grace is how a delete ends, as its pre-flight decides.
+// grace is whether a delete waits for a grace period, as its pre-flight decides.
 type grace uint8
 
 const (
@@ -25,8 +25,8 @@ const (
 	graceful
 )
 
-// preflight decides how a delete ends. For graceful, next is a clone with its new deletion
-// timestamp in the draft, and left is the requested grace period in seconds.
+// preflight decides whether a delete waits for a grace period. For graceful, next is a clone with
+// its new deletion timestamp in the draft, and left is the requested grace period in seconds.
 //
 // Upstream: apiserver/pkg/registry/rest/delete.go BeforeDelete.
 // Rule: spec §2.6 D3, S050–S069.
@@ -66,8 +66,9 @@ func (s *Server) preflight(v *view, o *object.Object, opts metav1.DeleteOptions)
 }
 
 // shorten sets the deletion timestamp that the shorter period would have given from the start, but
-// never one in the past. Older releases allow that. Timestamps are whole seconds and the server's
-// clock is not: the current second counts as past.
+// never one in the past: with 30 s at 12:00:00, a request for 5 s at 12:00:10 gives 12:00:10 and a
+// period of 1 s. Older releases allow 12:00:05. The current second counts as past, because the
+// server's clock is finer than timestamps.
 func (s *Server) shorten(o *object.Object, running, asked int64) *object.Object {
 	next := o.Clone()
 	life := s.draft.of(next)
@@ -124,7 +125,7 @@ func markDeleting(o *object.Object, finalizers []string, now int64) *object.Obje
 }
 
 // draft is the Lifecycle that a graceful delete builds, with the grace period that it points to. A
-// server has one, which each delete reuses.
+// server has only one, which each delete reuses, to save allocations.
 type draft struct {
 	object.Lifecycle
 	grace int64
@@ -147,9 +148,9 @@ func (d *draft) seconds(n int64) *int64 {
 	return &d.grace
 }
 
-// ending identifies the Lifecycle that results if old Lifecycle "of" gets the deletion timestamp
-// "at" and the grace period "grace". Millions of siblings share one Lifecycle. They share the
-// resulting one, too.
+// ending identifies the Lifecycle that results if the old Lifecycle of gets the deletion timestamp
+// at and a grace period. Millions of siblings can share one Lifecycle. After a graceful delete of
+// all, they share the resulting one.
 type ending struct {
 	of        *object.Lifecycle
 	at, grace int64

@@ -117,6 +117,7 @@ func testJSON(old *object.Object, p object.Patch) error {
 	return nil
 }
 
+// withoutPlaces returns the list without the finalizers at the indexes in taken.
 func withoutPlaces(list []string, taken []object.FinalizerAt) []string {
 	var left []string
 	for i, name := range list {
@@ -180,7 +181,7 @@ func mergeFinalizers(finalizers, merge []string) []string {
 // mergeOrder orders a merged list as a strategic merge patch does: elements in the patch have the
 // patch's order, the others their old order. The patch's elements come first, unless both were in
 // the old list in the other order. A new element therefore precedes old ones, and elements with
-// equal keys are adjacent.
+// equal keys are adjacent. Old [a b c] patched with [d b] gives [d a b c].
 //
 // Upstream: apimachinery/pkg/util/strategicpatch/patch.go normalizeElementOrder, mergeSortedSlice.
 func mergeOrder[T any, K comparable](merged, patch, old []T, key func(T) K) []T {

@@ -74,7 +74,7 @@ func WithRules(r release.Rules) Option { return func(s *Server) { s.rules = r } 
 func WithGivenUIDs() Option { return func(s *Server) { s.givenUIDs = true } }
 
 // New returns a server with the given objects. If two have the same resource, namespace and name,
-// the later one is stored. An object of an unknown kind is listed, but no request reaches it.
+// the later one is stored. An object of an unknown kind is listed, but requests for it fail.
 func New(objects []*object.Object, resources *object.Resources, opts ...Option) *Server {
 	s := &Server{
 		resources: resources,
@@ -100,8 +100,8 @@ func (s *Server) Follow(objects []*object.Object) {
 	}
 }
 
-// revisionOf returns the resourceVersion as a number, 0 if it is none. Numbers above MaxInt64 count
-// as none because the counter could overflow.
+// revisionOf returns the resourceVersion as a number, 0 if it is not a number. Numbers above
+// MaxInt64 give 0, too, because the counter could overflow.
 func revisionOf(o *object.Object) uint64 {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	if err != nil || n > math.MaxInt64 {

@@ -20,7 +20,7 @@ type store struct {
 	index   map[schema.GroupResource]int
 	// trails has one trail per shelf.
 	trails []trail
-	// odd are the dropped objects with impossible names, which a foreign dump can contain. A
+	// odd are the removed objects with impossible names, which a foreign dump can contain. A later
 	// request for one of them gets NotFound, not the answer for another path.
 	odd map[oddPlace]bool
 }
@@ -30,8 +30,9 @@ type oddPlace struct {
 	namespace, name string
 }
 
-// trail predicts the next position in a bucket. An object that was read is mostly written next;
-// then follows the object one step further, if the last two steps were equal.
+// trail predicts the index of the next lookup in a bucket. Mostly it is the same one, because an
+// object that was read is written next. If the last two steps were equal, it may also be one step
+// further: after 4, 6 and 8, the candidates are 8 and 10.
 type trail struct {
 	at, step int
 	steady   bool
@@ -81,6 +82,7 @@ func (st *store) shelfOf(gr schema.GroupResource) int {
 	return i
 }
 
+// find returns the object with a name; nil if there is none.
 func (st *store) find(shelf int, namespace, name string) *object.Object {
 	b := st.shelves[shelf].namespaces[namespace]
 	if b == nil {
@@ -99,6 +101,7 @@ func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
 	st.bucket(shelf, namespace, size).put(o, &st.trails[shelf])
 }
 
+// drop removes the object with a name.
 func (st *store) drop(shelf int, namespace, name string) {
 	st.bucket(shelf, namespace, 0).drop(name, &st.trails[shelf])
 	if !object.IsPossibleName(name) {
@@ -169,8 +172,9 @@ func (st *store) in(shelf int, namespace string) []*object.Object {
 type bucket struct {
 	mark *mark
 	list []*object.Object
-	// places maps a name to its index in list. It is built on first need: while list is sorted by
-	// name, has no gaps and few names were looked up, a binary search is enough.
+	// places maps a name to its index in list. It is built on first need, and noted is true then:
+	// while list is sorted by name, has no gaps and few names were looked up, a binary search is
+	// enough. asked counts the searches before that.
 	places object.Index
 	noted  bool
 	asked  int
@@ -195,8 +199,8 @@ func (b *bucket) clone(m *mark) *bucket {
 // size is the number of objects in the bucket.
 func (b *bucket) size() int { return len(b.list) - b.dropped }
 
-// placeOf returns the index of the named object in list. It tries the positions that the trail
-// predicts first. A few lookups use binary search; more of them build the index.
+// placeOf returns the index of the named object in list. It first tries the indexes that the trail
+// predicts.
 func (b *bucket) placeOf(name string, t *trail) (int, bool) {
 	if b.has(t.at, name) {
 		return t.at, true
@@ -216,6 +220,8 @@ func (b *bucket) has(i int, name string) bool {
 	return uint(i) < uint(len(b.list)) && b.list[i] != nil && b.list[i].Name == name
 }
 
+// search returns the index of the named object in list. The first few calls use binary search; then
+// one builds places.
 func (b *bucket) search(name string) (int, bool) {
 	const few = 16
 	if !b.noted {
@@ -255,6 +261,7 @@ func (b *bucket) index() {
 	}
 }
 
+// put adds an object, or replaces the one with its name.
 func (b *bucket) put(o *object.Object, t *trail) {
 	n := len(b.list)
 	if !b.noted && (n == 0 || b.list[n-1] != nil && b.list[n-1].Name < o.Name) {
@@ -285,8 +292,8 @@ func (b *bucket) drop(name string, t *trail) {
 	}
 }
 
-// close removes the nil entries from list. It runs in time linear in the list, once per as many
-// drops.
+// close removes the nil entries from list. It takes time linear in the list, and drop calls it once
+// more than half of the entries are nil.
 func (b *bucket) close() {
 	const gone = ^uint32(0)
 	moved := make([]uint32, len(b.list))

@@ -80,8 +80,9 @@ func validateLists(v *view, o *object.Object) field.ErrorList {
 	return errs
 }
 
-// ownersAreValid is a cheap form of apimachinery's validation, which runs only to build the errors:
-// a collector patches very many objects. A property test compares the two.
+// ownersAreValid does the same checks as apimachinery's validation, but is cheap: a collector
+// patches very many objects. The full validation runs only to build the errors. A property test
+// compares the two.
 func ownersAreValid(owners []object.OwnerReference) bool {
 	controllers := 0
 	for i := range owners {

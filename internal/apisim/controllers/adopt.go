@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// AdoptionAssumption must hold for an object without a controller to stay as it is. Selectors are
+// AdoptionAssumption is the assumption that no controller adopts an orphaned object. Selectors are
 // not read, so it is unknown which controllers select the object.
 const AdoptionAssumption = "no other controller selects what is orphaned; one that does takes it over, and deletes what it then has too many of"
 

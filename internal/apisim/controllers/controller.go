@@ -111,7 +111,7 @@ func (i *identity) Name() string       { return i.name }
 func (i *identity) Assumption() string { return i.assumption }
 func (i *identity) Waiting() []Wait    { return i.waits }
 
-// begin begins a pass.
+// begin begins a pass. end ends it.
 func (i *identity) begin(ctx context.Context, w World) *pass {
 	return &pass{ctx: ctx, w: w, controller: i, before: w.Writes()}
 }
@@ -294,7 +294,7 @@ func (p *pass) unseen(c Coverage, of object.Ref, k object.Kind, ref object.Ref, 
 	return why != ""
 }
 
-// few returns the first three names.
+// few returns the first three names, and an ellipsis if there are more.
 func few(objects []*object.Object) string {
 	const most = 3
 	var names []string

@@ -97,7 +97,8 @@ func (i *instances) cleanUp() {
 	i.refused(i.definition.Ref, object.Resource{}, err)
 }
 
-// terminate sets the condition Terminating if necessary, and reports whether the pass can continue.
+// terminate sets the condition Terminating unless it is set, and reports whether the pass can
+// continue.
 func (i *instances) terminate() bool {
 	facts := i.definition.Definition()
 	if facts == nil || facts.Terminating {
@@ -123,8 +124,9 @@ func setTerminating(o *object.Object, yes bool) {
 	o.Edit().Facts = &facts
 }
 
-// counts reports whether the instances must be deleted first. A definition without facts is assumed
-// to be established.
+// counts reports whether the instances must be deleted before the definition loses its finalizer.
+// They need not if it shadows a built-in resource or was never established. A definition without
+// facts is assumed to be established.
 func (i *instances) counts() bool {
 	switch i.resource.GroupResource() {
 	case object.CRD.GroupResource(), object.APIService.GroupResource():

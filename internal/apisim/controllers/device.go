@@ -59,8 +59,8 @@ func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 	return p.end()
 }
 
-// users returns the pods that reserve the claim. If there are none, why is the reason that it is or
-// may be reserved, without a Reason if it isn't.
+// users returns the pods that reserve the claim, and why it may be reserved for anything else. The
+// Reason of why is empty if it isn't.
 func (d *devices) users(w World, claim *object.Object) (users []*object.Object, why Wait) {
 	facts := claim.ResourceClaim()
 	if facts == nil {

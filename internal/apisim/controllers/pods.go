@@ -96,7 +96,7 @@ func (p *pass) refused(of object.Ref, r object.Resource, err error) {
 	}
 }
 
-// PodGCName names the controller that removes pods without a kubelet.
+// PodGCName names the controller that removes pods that no kubelet will finish.
 const PodGCName = "pod-gc"
 
 // PodGC returns the controller that removes pods that no kubelet will finish: the pods of a missing
@@ -106,8 +106,8 @@ const PodGCName = "pod-gc"
 // A node is missing if Look recorded it and it is gone now, or if the world has other nodes. PodGC
 // removes every pod of a node that Look recorded, including those of DaemonSets and static pods. Of
 // a node that was never seen, it removes a pod that is not being deleted only if the coverage is
-// complete for nodes and for the time at which the pods were read. A pod that PodGC is known not to
-// have removed stays.
+// complete for nodes and for the time at which the pods were read. A pod stays if the real pod GC
+// is known not to have removed it (Health.PodGC).
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
 // Rule: spec §2.9, S063, S064.

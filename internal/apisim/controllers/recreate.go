@@ -291,13 +291,14 @@ const whenRestarted = "when it restarts"
 
 func nodeNamed(name string) object.Ref { return object.Node.Ref("", name) }
 
+// goes reports whether an object doesn't exist at the end, or is being deleted.
 func goes(w Outlook, ref object.Ref) bool {
 	_, standing := w.Find(ref)
 	return standing == Gone
 }
 
-// sake returns the Recreation by a controller that maintains the object for ref, unless ref is
-// gone.
+// sake returns the Recreation of an object that a controller maintains for ref, such as Endpoints
+// for a Service. It returns false if ref is gone.
 func sake(w Outlook, ref object.Ref, controller, assumption string) (Recreation, bool) {
 	o, standing := w.Find(ref)
 	switch standing {

@@ -96,7 +96,7 @@ type follower struct {
 // Step deletes the objects of the leaders that are gone.
 func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 	p := f.begin(ctx, w)
-	if numberOf(w, f.leader) != len(f.there) {
+	if numberOf(w, f.leader) != len(f.there) { // nothing is created, so an equal number means no change
 		f.look(w.ObjectsOf(f.leader, ""))
 	}
 	if len(f.gone) > 0 {
@@ -115,7 +115,7 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 }
 
 // leaderOf returns the object that o is deleted with. An address that no API server has allocated
-// stays.
+// has none.
 func leaderOf(o *object.Object) (object.ImplicitOwner, bool) {
 	if o.Is(object.IPAddress) && !o.IsServiceAddress() {
 		return object.ImplicitOwner{}, false

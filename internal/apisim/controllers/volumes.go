@@ -69,12 +69,13 @@ type mounts struct {
 	hidden []*object.Object
 }
 
-// mount is one volume of a pod on a node.
+// mount is one use of a claim by a pod that is on a node.
 type mount struct {
 	pod       *object.Object
 	ephemeral bool
 }
 
+// mountsIn returns the mounts of the pods in a namespace.
 func mountsIn(w World, namespace string) *mounts {
 	m := &mounts{namespace: namespace, byClaim: map[string][]mount{}}
 	for _, pod := range objectsIn(w, object.Pod.GroupResource(), namespace, mayMount) {
@@ -245,7 +246,7 @@ type reclaim struct {
 	identity
 
 	// seen are the claims that existed in an earlier pass. claims is the number of claims in the
-	// last pass that left no work.
+	// last pass without a wait. As long as it is the same, no claim was deleted.
 	seen   map[types.UID]bool
 	claims int
 }

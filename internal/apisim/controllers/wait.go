@@ -171,7 +171,7 @@ const (
 )
 
 // Conditions returns the conditions that are true of a namespace during the wait, sorted by name.
-// While pods remain, no condition reports other content: it all counts as removed.
+// None is true of PodsRemain: until the pods are gone, all content is reported as removed.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessContentTotals,
 // makeDeleteContentCondition.
