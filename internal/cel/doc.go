@@ -9,6 +9,6 @@
 //	has(oldObject.metadata.annotations) && false             false
 //	object.metadata.name == "db"                             an error on DELETE, where object is null
 //
-// The complete implementation, cel-go, has to be told which parts are unknown. A snapshot knows the
-// reverse, the few parts that it has: every other field, and every other key, is unknown.
+// The complete implementation, cel-go, has to be told which parts are unknown. A snapshot can tell
+// only which parts are known: every other field, and every other key, is unknown.
 package cel

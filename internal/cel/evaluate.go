@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// most is the maximum number of steps of an evaluation, and largest the maximum length of a string
-// in bytes.
+// most is the maximum number of steps of an evaluation, and of items in a concatenated list.
+// largest is the maximum length of a concatenated string in bytes.
 const (
 	most    = 20_000
 	largest = 16 << 10
@@ -38,6 +38,7 @@ type binding struct {
 	is   Value
 }
 
+// value evaluates a node. It returns unknown once there were too many steps.
 func (r *run) value(n *node) Value {
 	if r.steps++; r.steps > most {
 		return Value{}
@@ -76,6 +77,7 @@ func (r *run) value(n *node) Value {
 	return Value{}
 }
 
+// named returns the value of a name; unknown if it has none.
 func (r *run) named(is string) Value {
 	for _, b := range slices.Backward(r.local) {
 		if b.name == is {
@@ -96,6 +98,7 @@ func negated(v Value) Value {
 	}
 }
 
+// conditional evaluates only the branch that the condition selects.
 func (r *run) conditional(n *node) Value {
 	switch c := r.value(n.args[0]); {
 	case c.is(true):
@@ -108,7 +111,8 @@ func (r *run) conditional(n *node) Value {
 	return failed
 }
 
-// list returns a list. A list with an unknown element may be an error.
+// list evaluates a list literal. With an unknown element the list is unknown, because the element
+// may be an error.
 func (r *run) list(items []*node) Value {
 	v := Value{Kind: List}
 	for _, n := range items {
@@ -124,7 +128,7 @@ func (r *run) list(items []*node) Value {
 	return whole(v)
 }
 
-// whole returns v, but an unknown value without its content.
+// whole returns v, or the zero Value if v is unknown: an unknown value has no content.
 func whole(v Value) Value {
 	if v.Kind == Unknown {
 		return Value{}
@@ -132,6 +136,7 @@ func whole(v Value) Value {
 	return v
 }
 
+// entries evaluates a map literal. With an unknown key or value the map is unknown.
 func (r *run) entries(args []*node) Value {
 	v := Value{Kind: Map, Fields: map[string]Value{}}
 	for i := 0; i < len(args); i += 2 {
@@ -188,6 +193,7 @@ func related(by string, a, b Value) Value {
 	return Value{}
 }
 
+// ordered reports whether a comparison with this result satisfies an operator.
 func ordered(by string, difference int) bool {
 	switch by {
 	case "<":
@@ -201,6 +207,7 @@ func ordered(by string, difference int) bool {
 	}
 }
 
+// sum concatenates strings or lists. Sums of numbers are not evaluated.
 func sum(a, b Value) Value {
 	switch {
 	case a.Kind == String && b.Kind == String && len(a.Text)+len(b.Text) <= largest:
@@ -211,6 +218,7 @@ func sum(a, b Value) Value {
 	return Value{}
 }
 
+// call evaluates a function or macro without a receiver.
 func (r *run) call(n *node) Value {
 	switch {
 	case n.name == "has" && len(n.args) == 1 && n.args[0].op == selects:
@@ -235,6 +243,7 @@ func (r *run) has(field *node) Value {
 	}
 }
 
+// size returns the length of a string in characters, or of a list or map in elements.
 func size(v Value) Value {
 	switch {
 	case v.Kind == Failed:
@@ -249,6 +258,7 @@ func size(v Value) Value {
 	return Value{}
 }
 
+// method evaluates a method or macro. args[0] is the receiver.
 func (r *run) method(n *node) Value {
 	of := r.value(n.args[0])
 	switch {
@@ -273,6 +283,7 @@ func (r *run) method(n *node) Value {
 	return Value{}
 }
 
+// ofText evaluates a method of a string with one argument.
 func ofText(function, of string, with Value) Value {
 	if with.Kind == Failed {
 		return failed
@@ -297,6 +308,7 @@ func ofText(function, of string, with Value) Value {
 	return Value{}
 }
 
+// ascii changes the case of ASCII letters only, as lowerAscii and upperAscii do.
 func ascii(upper bool, s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -309,7 +321,8 @@ func ascii(upper bool, s string) string {
 	}, s)
 }
 
-// each is exists or all, over the elements of a list or the keys of a map.
+// each evaluates the macro exists or all over the elements of a list or the keys of a map. If the
+// map is open, an unknown key may decide.
 func (r *run) each(n *node, over Value) Value {
 	var items []Value
 	switch over.Kind {

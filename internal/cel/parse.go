@@ -19,7 +19,7 @@ const (
 	index
 	mayIndex
 	list
-	// entries are a map: key, value, key, value.
+	// entries is a map literal. args are key, value, key, value.
 	entries
 	not
 	conjunction
@@ -44,8 +44,8 @@ type node struct {
 // Expression is a parsed expression.
 type Expression struct{ root *node }
 
-// longest is the maximum length of an expression in bytes, and deepest its maximum nesting: it
-// comes from a dump. A larger one is unknown.
+// longest is the maximum length of an expression in bytes, and deepest its maximum nesting. They
+// guard against expressions from dumps. The value of a larger expression is unknown.
 const (
 	longest = 16 << 10
 	deepest = 200
@@ -86,7 +86,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// take reports whether the next token is one of these signs, and consumes it then.
+// take consumes and returns the next token if it is one of these signs.
 func (p *parser) take(signs ...string) (string, bool) {
 	t := p.peek()
 	if t.kind == sign && slices.Contains(signs, t.text) {
@@ -102,7 +102,7 @@ func (p *parser) expect(s string) {
 	}
 }
 
-// fail stops the parsing.
+// fail marks the parser as broken and drops the remaining tokens.
 func (p *parser) fail() *node {
 	p.broken, p.tokens = true, []token{{}}
 	return &node{op: other}
@@ -124,6 +124,7 @@ func (p *parser) expression() *node {
 	return &node{op: conditional, args: []*node{condition, yes, p.expression()}}
 }
 
+// either reads operands of ||.
 func (p *parser) either() *node {
 	n := p.both()
 	for {
@@ -134,6 +135,7 @@ func (p *parser) either() *node {
 	}
 }
 
+// both reads operands of &&.
 func (p *parser) both() *node {
 	n := p.relation()
 	for {
@@ -144,6 +146,7 @@ func (p *parser) both() *node {
 	}
 }
 
+// relation reads sums with comparison operators or in between.
 func (p *parser) relation() *node {
 	n := p.sum()
 	for {
@@ -159,7 +162,7 @@ func (p *parser) relation() *node {
 	}
 }
 
-// sum reads sums and products. Only the concatenation of strings is evaluated.
+// sum reads sums and products. Only + is evaluated, and only for strings and lists.
 func (p *parser) sum() *node {
 	n := p.unary()
 	for {
@@ -176,6 +179,7 @@ func (p *parser) sum() *node {
 	}
 }
 
+// unary reads an operand with its negations.
 func (p *parser) unary() *node {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -183,7 +187,7 @@ func (p *parser) unary() *node {
 		return p.fail()
 	}
 	if _, ok := p.take("!"); ok {
-		if _, twice := p.take("!"); twice { // which is nothing, whatever follows
+		if _, twice := p.take("!"); twice { // CEL drops a pair of negations, whatever the operand
 			return p.unary()
 		}
 		return &node{op: not, args: []*node{p.unary()}}
@@ -217,6 +221,7 @@ func (p *parser) member() *node {
 	}
 }
 
+// field reads what follows a dot: a field, an optional field or a method call.
 func (p *parser) field(of *node) *node {
 	op := selects
 	if _, ok := p.take("?"); ok {
@@ -232,6 +237,7 @@ func (p *parser) field(of *node) *node {
 	return &node{op: op, name: t.text, args: []*node{of}}
 }
 
+// primary reads a literal, a name, a function call or an expression in parentheses.
 func (p *parser) primary() *node {
 	switch t := p.next(); t.kind {
 	case text:
@@ -260,6 +266,7 @@ func (p *parser) primary() *node {
 	return p.fail()
 }
 
+// named reads what a word begins: a keyword, a function call or a name.
 func (p *parser) named(is string) *node {
 	switch is {
 	case "true", "false":
@@ -271,12 +278,12 @@ func (p *parser) named(is string) *node {
 		return &node{op: call, name: is, args: p.list(")")}
 	}
 	if t := p.peek(); t.kind == sign && t.text == "{" {
-		return p.fail() // a message
+		return p.fail() // a literal of a message type
 	}
 	return &node{op: name, name: is}
 }
 
-// list reads expressions until a sign, which may follow a last comma.
+// list reads expressions separated by commas until a sign. A comma before the sign is allowed.
 func (p *parser) list(until string) []*node {
 	var items []*node
 	for {

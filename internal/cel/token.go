@@ -23,17 +23,17 @@ const (
 // token is a word, a number, a string or a sign of an expression.
 type token struct {
 	kind tokenKind
-	// text is the token as written; of a string, its value.
+	// text is the token as written. For a string, it is the value, without quotes and escapes.
 	text string
 }
 
-// signs are those of two characters and then those of one.
+// signs are the operators and delimiters. tokenAt takes the first match, so longer ones come first.
 var signs = []string{
 	"&&", "||", "==", "!=", "<=", ">=",
 	"!", "<", ">", "?", ":", ".", ",", "(", ")", "[", "]", "{", "}", "+", "-", "*", "/", "%",
 }
 
-// tokensOf splits an expression.
+// tokensOf splits an expression into tokens. The last one is end. Comments are skipped.
 func tokensOf(s string) ([]token, error) {
 	var tokens []token
 	for {
@@ -53,6 +53,7 @@ func tokensOf(s string) ([]token, error) {
 	}
 }
 
+// tokenAt returns the first token of s and the rest of s.
 func tokenAt(s string) (token, string, error) {
 	switch c := s[0]; {
 	case c == '"' || c == '\'':
@@ -78,6 +79,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
+// span returns the length of the longest prefix of s with only bytes that satisfy is.
 func span(s string, is func(byte) bool) int {
 	n := 0
 	for n < len(s) && is(s[n]) {
@@ -86,7 +88,7 @@ func span(s string, is func(byte) bool) int {
 	return n
 }
 
-// stringAt reads a string between quotes, one or three.
+// stringAt reads a string that begins with one quote or three. A raw one has no escape sequences.
 func stringAt(s string, raw bool) (token, string, error) {
 	quote := s[:1]
 	if long := strings.Repeat(quote, 3); strings.HasPrefix(s, long) {
@@ -115,7 +117,7 @@ func stringAt(s string, raw bool) (token, string, error) {
 	return token{}, "", errSyntax
 }
 
-// escapes are those of a single character.
+// escapes are the characters that a backslash and one character stand for.
 var escapes = map[byte]rune{
 	'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v',
 	'\\': '\\', '"': '"', '\'': '\'', '`': '`', '?': '?',

@@ -9,7 +9,7 @@ const (
 	Unknown Kind = iota
 	// Failed is an error of the evaluation.
 	Failed
-	// Absent is a field that is known not to be set. It occurs in Fields alone.
+	// Absent is a field that is known not to be set. It occurs only in Fields, never as a result.
 	Absent
 	Null
 	Bool
@@ -66,7 +66,7 @@ func Known(text string) Value {
 	return Text(text)
 }
 
-// is reports whether a value is that bool.
+// is reports whether a value is a bool with this value. It is false for unknown values.
 func (v Value) is(yes bool) bool { return v.Kind == Bool && v.True == yes }
 
 // entry returns an entry of a map, of kind Absent if it is not there.
@@ -119,7 +119,7 @@ func (v Value) mayBeAt(key string) Value {
 	return Value{}
 }
 
-// equal compares two values. Maps are not compared.
+// equal compares two values. The result is unknown for maps and optionals.
 func equal(a, b Value) Value {
 	switch {
 	case a.Kind == Failed || b.Kind == Failed:
@@ -153,6 +153,8 @@ func and(a, b Value) Value { return decide(a, b, false) }
 // or is the disjunction: true if either is, whatever the other one is.
 func or(a, b Value) Value { return decide(a, b, true) }
 
+// decide implements and (by is false) and or (by is true): one operand with the value by decides,
+// even if the other one is unknown or an error.
 func decide(a, b Value, by bool) Value {
 	switch {
 	case a.is(by) || b.is(by):
@@ -165,8 +167,9 @@ func decide(a, b Value, by bool) Value {
 	return Is(!by)
 }
 
-// contains reports whether a list has an element, or a map a key. A literal list that is empty has
-// none, whatever the element is, an error included.
+// contains reports whether a list has an element, or a map a key. For an empty list and an element
+// that is an error or unknown, the result is unknown: in an empty list literal, CEL finds nothing
+// even then, and literals are not told apart here.
 func contains(in, x Value) Value {
 	switch {
 	case in.Kind == List && len(in.Items) == 0 && (x.Kind == Failed || x.Kind == Unknown):

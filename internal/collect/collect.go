@@ -99,8 +99,8 @@ func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Objec
 	return o, err
 }
 
-// nowhere reports an object as absent if its name is impossible and a server would answer 404.
-// Under Strict rules such owners are never looked up.
+// nowhere reports an object as absent if no object can have its name and a server would answer 404.
+// Under engine.Strict such owners are never looked up.
 //
 // Rule: spec Q31.
 type nowhere struct{ engine.API }
@@ -114,7 +114,8 @@ func (n nowhere) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	return o, err
 }
 
-// mostGone bounds gone. A forgotten object needs a grace period again.
+// mostGone is the maximum number of objects in gone. An object that gone has forgotten needs a
+// grace period again.
 const mostGone = 1 << 16
 
 // gone has the objects that a watch has shown as deleted. They are known to have existed, so their
@@ -132,8 +133,9 @@ func (g *gone) has(uid types.UID) bool {
 	return ok
 }
 
-// see records an event. An object that is only missing from a list does not count, because the list
-// may come from a server with an old state. An event of a watch has the last state of the object.
+// see records the object of a Deleted event. An object that is only missing from a list does not
+// count, because the list may come from a server with an old state. Such an event has no
+// resourceVersion. That of a watch has the last state of the object.
 func (g *gone) see(e object.Event) {
 	if e.Type != object.Deleted || e.Object.ResourceVersion == "" {
 		return
@@ -146,7 +148,7 @@ func (g *gone) see(e object.Event) {
 	g.uids[e.Object.UID] = struct{}{}
 }
 
-// through forwards events and records them first, until they or the context end.
+// through records and forwards events, until their channel is closed or the context ends.
 func (g *gone) through(ctx context.Context, events <-chan object.Event) <-chan object.Event {
 	out := make(chan object.Event)
 	go func() {

@@ -27,17 +27,19 @@ type finalizerGuard struct {
 
 	mu    sync.Mutex
 	epoch uint64
-	// asked are the owners that were refused once in this epoch. A second request was decided with
-	// everything that has been seen since.
+	// asked are the owners that were refused once in this epoch: their first request may have been
+	// decided before it. A second request was decided after that. nil in the first epoch, in which
+	// no request is refused for this reason.
 	asked map[types.UID]bool
 }
 
-// mostAsked bounds asked. A forgotten owner is refused once more.
+// mostAsked is the maximum number of owners in asked. A forgotten owner is refused once more.
 const mostAsked = 1 << 16
 
 func newFinalizerGuard(f *kube.Feed) *finalizerGuard { return &finalizerGuard{feed: f, epoch: 1} }
 
-// before wraps engine.RunOptions.Before.
+// before returns an engine.RunOptions.Before that applies the guard and then calls next, unless
+// that is nil.
 func (p *finalizerGuard) before(next func(context.Context, engine.Request) error) func(context.Context, engine.Request) error {
 	return func(ctx context.Context, r engine.Request) error {
 		if r.Verb == engine.RemoveFinalizer {
@@ -52,7 +54,8 @@ func (p *finalizerGuard) before(next func(context.Context, engine.Request) error
 	}
 }
 
-// kept returns an error if an owner may not lose a finalizer now.
+// kept returns an error if an owner may not lose a finalizer now: while a kind is not fully known,
+// and for the first request in a new epoch.
 func (p *finalizerGuard) kept(r engine.Request) error {
 	epoch, why, complete := p.feed.Complete()
 	if missing := p.feed.Missing(); complete && r.Finalizer == object.Orphan && missing != "" {

@@ -11,9 +11,9 @@ import (
 type Controller struct {
 	// Name is the RemovedBy of its entries in the table.
 	Name string
-	// Of is the kind, such as `HelmRelease`, or the API group, such as `helm.toolkit.fluxcd.io`,
-	// with finalizers that these programs remove, if the controller consists of several programs.
-	// Empty for all kinds.
+	// Of limits the entry to a kind, such as `HelmRelease`, or an API group, such as
+	// `helm.toolkit.fluxcd.io`, if several programs share the work of the controller. Empty for all
+	// kinds.
 	Of string
 	// Programs are the names of its workloads, service accounts, images and labels. `cert-manager`
 	// also matches `prod-cert-manager` and `cert-manager-controller`. A `*` matches any text.
@@ -33,7 +33,8 @@ func (c *Controller) IsCalled(names []string) bool {
 	return false
 }
 
-// calls reports whether a name belongs to a program.
+// calls reports whether a name belongs to a program: it ends with the program's name, perhaps
+// followed by a kindSuffix, and any prefix ends with a hyphen.
 func calls(program, name string) bool {
 	if strings.Contains(program, "*") {
 		return fits(program, name)

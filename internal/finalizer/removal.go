@@ -22,7 +22,7 @@ type World struct {
 	kinds   map[schema.GroupKind]*crowd
 }
 
-// In returns the World of a snapshot.
+// In returns a World that judges objects of a snapshot.
 func In(snap *snapshot.Snapshot) *World { return &World{snap: snap} }
 
 // Judge returns why the finalizers must not be removed from the object, without the refusals that
@@ -105,6 +105,7 @@ func (w *World) instancesOf(k schema.GroupKind) crowd {
 	return at(w.kinds, k)
 }
 
+// join adds a reference to the crowd of a key.
 func join[K comparable](crowds map[K]*crowd, k K, ref object.Ref) {
 	if crowds[k] == nil {
 		crowds[k] = &crowd{}
@@ -112,6 +113,7 @@ func join[K comparable](crowds map[K]*crowd, k K, ref object.Ref) {
 	crowds[k].add(ref)
 }
 
+// at returns the crowd of a key; an empty one if it has none.
 func at[K comparable](crowds map[K]*crowd, k K) crowd {
 	if c := crowds[k]; c != nil {
 		return crowd{slices.Clip(c.first), c.n}
@@ -129,7 +131,7 @@ func Has(o *object.Object, name string) (has, inSpec bool) {
 	return inSpec, inSpec
 }
 
-// judgement is the judgement of one object.
+// judgement is the state of a call of Judge. finalizer is the one that is being judged.
 type judgement struct {
 	*World
 	o         *object.Object
@@ -148,7 +150,7 @@ func (j *judgement) refuse(why reason.Code, lifted bool, lift string, because []
 // most is the number of objects or gaps that a refusal names.
 const most = 3
 
-// instead names the finalizers that the object has.
+// instead says which finalizers the object has, for a refusal because it lacks one.
 func (j *judgement) instead() string {
 	has := slices.Clone(j.o.Finalizers())
 	if j.o.Is(object.Namespace) {
@@ -160,6 +162,7 @@ func (j *judgement) instead() string {
 	return "it has " + strings.Join(has, ", ")
 }
 
+// judge adds the refusal to remove j.finalizer from the object, if there is one.
 func (j *judgement) judge() {
 	has, inSpec := Has(j.o, j.finalizer)
 	switch {
@@ -190,7 +193,7 @@ func (j *judgement) judge() {
 	}
 }
 
-// instances looks for custom resources of a CRD.
+// instances refuses the removal if the CRD has or may have custom resources.
 func (j *judgement) instances() {
 	unknown := func(detail string) {
 		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, unlockCleanup, nil, detail)
@@ -216,9 +219,9 @@ func (j *judgement) instances() {
 	unknown("no path for them is served")
 }
 
-// content looks for objects in a namespace. The namespace counts as empty only if every kind that
-// could be in it was listed and discovery is complete, since remaining objects would become
-// unreachable.
+// content refuses the removal if the namespace has or may have content. It counts as empty only if
+// every kind that could be in it was listed and discovery is complete, since remaining objects
+// would become unreachable.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete:
 // deletes all content before it finalizes.
@@ -256,7 +259,7 @@ func counted(n int) string {
 	return fmt.Sprintf("%d in all", n)
 }
 
-// consumers looks for users of an object that a finalizer protects.
+// consumers refuses the removal of a protection finalizer if the object has or may have users.
 func (j *judgement) consumers() {
 	var users crowd
 	unseen := "what uses it is not among what is looked at"
@@ -276,8 +279,8 @@ func (j *judgement) consumers() {
 	}
 }
 
-// podsOfClaim returns the pods that use a claim, whether scheduled or finished or not. For some of
-// them, the protection controller would have removed the finalizer itself.
+// podsOfClaim returns the pods that use a claim, whether scheduled or finished or not, and why
+// there may be others. The protection controller is less strict: it ignores unscheduled pods.
 func (j *judgement) podsOfClaim() (users crowd, unseen string) {
 	pods := j.podsByClaim()
 	switch {
@@ -331,15 +334,16 @@ func (j *judgement) jobOfPod() (users crowd, unseen string) {
 	return users, ""
 }
 
-// Look is input to read again before a new judgement: kinds in the form resource.group, in one
-// namespace or, if that is empty, everywhere. Without kinds, it is everything in the namespace.
+// Look is a list to read again before a new judgement. Kinds are in the form resource.group;
+// without any, everything in the namespace is read. An empty Namespace means all namespaces.
 type Look struct {
 	Kinds     []string
 	Namespace string
 }
 
-// Looks returns what the judgement of an object's finalizers depends on, in addition to the object
-// itself. A write after the plan must read it again: a pod may use the claim by then.
+// Looks returns the lists that the judgement of an object's finalizers depends on, in addition to
+// the object itself. They must be read again before a write: since the plan, a pod may use the
+// claim.
 func Looks(o *object.Object, names []string) []Look {
 	var looks []Look
 	for _, name := range names {

@@ -35,9 +35,10 @@ type Known struct {
 	Class Class
 	// On describes the objects that have it.
 	On string
-	// RemovedBy and When are the controller that removes it, and the condition.
+	// RemovedBy is the controller that removes it, and When the condition as a clause: "when …".
 	RemovedBy, When string
-	// Without is what is lost or left behind if the controller does not do its work.
+	// Without is what is lost or left behind if the finalizer is removed before the controller has
+	// done its work.
 	Without string
 }
 
@@ -85,7 +86,7 @@ const (
 	jobTracking       = "batch.kubernetes.io/job-tracking"
 )
 
-// Field is a part of the table: finalizers of one subject.
+// Field is a part of the table: the finalizers of one subject, such as storage.
 type Field struct {
 	Name       string
 	Finalizers []Known

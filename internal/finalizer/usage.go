@@ -13,9 +13,9 @@ import (
 type Usage struct {
 	// Kinds are the kinds of possible users. Empty: the kinds are unknown, or not served.
 	Kinds []schema.GroupKind
-	// By reports whether an object of these kinds uses o. It is nil if a field of the user decides
-	// that. Then the use of o is unknown while there is a user of these kinds without evidence
-	// about that field.
+	// By reports whether an object of these kinds uses o. It is nil if only a field of the user
+	// that a snapshot may lack shows that. Then the use of o is unknown while a possible user
+	// exists without evidence about that field.
 	By func(o, user *object.Object) bool
 }
 
@@ -59,8 +59,8 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	return Usage{}, true
 }
 
-// kindsOf returns the served kinds of a group except but: those with the names, or all without
-// names.
+// kindsOf returns the served kinds of a group with these names, or all of them if there are no
+// names. It leaves out the kind but.
 func kindsOf(served *object.Resources, group, but string, names ...string) []schema.GroupKind {
 	var list []schema.GroupKind
 	for _, r := range served.All() {
