@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -31,6 +30,13 @@ type bracket struct {
 //	list at     100         200   300   400
 //	a, b exist  a b                -     -
 //	narrowed    a b    150: a      -          b was deleted after 100, a after 150
+//
+// An object that the first list with it shows as being deleted is searched for in the same way, from
+// the list before:
+//
+//	list at     100                     200
+//	c           -                       being deleted
+//	narrowed    -      150: exists                     c began to be deleted after 150
 func (l *lateReader) narrow(ctx context.Context, went []*leaving) {
 	events := make(map[*leaving][]uint64, len(went))
 	groups := map[span][]*leaving{}
@@ -65,65 +71,6 @@ func (l *lateReader) narrow(ctx context.Context, went []*leaving) {
 	}
 }
 
-// findAlive searches for a state before the deletion of objects that were already being deleted in
-// the first list that has them: they were created, and their deletion began, between two lists.
-//
-//	list at     100   200                 300
-//	            -     being deleted       -
-//	read        150: -   175: exists           its deletion began after 175
-func (l *lateReader) findAlive(ctx context.Context, went []*leaving) {
-	groups := map[span][]*leaving{}
-	for _, g := range went {
-		if g.beginsUnseen() {
-			s := span{g.lacked, g.came}
-			groups[s] = append(groups[s], g)
-		}
-	}
-	var open []bracket
-	for s, objects := range groups {
-		open = append(open, bracket{s, objects})
-	}
-	slices.SortFunc(open, func(a, b bracket) int { return cmp.Compare(a.after, b.after) })
-	for len(open) > 0 {
-		b := open[0]
-		open = open[1:]
-		if b.to-b.after > 1 && l.mayAsk(b.objects) {
-			open = append(open, l.searchAlive(ctx, b)...)
-		}
-	}
-}
-
-// searchAlive reads the objects of a bracket at a revision in the middle. It returns the halves of
-// those that did not exist yet or were being deleted then.
-func (l *lateReader) searchAlive(ctx context.Context, b bracket) []bracket {
-	middle := b.after + (b.to-b.after)/2
-	then, err := l.statesBy(ctx, l.place, refsOf(b.objects), l.selection(middle), single)
-	if err != nil {
-		if !Forgotten(err) {
-			l.why = cmp.Or(l.why, err)
-		}
-		return nil
-	}
-	early, late := bracket{span: span{b.after, middle}}, bracket{span: span{middle, b.to}}
-	for _, g := range b.objects {
-		o := then.of(g.Ref)
-		if o == nil || o.UID != g.UID {
-			g.lacked = middle
-			late.objects = append(late.objects, g)
-			continue
-		}
-		g.states[middle] = o
-		g.came = middle
-		if stage(o) == 1 {
-			early.objects = append(early.objects, g)
-			continue
-		}
-		g.Object = o
-		g.spans = append(g.spans, span{middle, b.to})
-	}
-	return slices.DeleteFunc([]bracket{early, late}, func(x bracket) bool { return len(x.objects) == 0 })
-}
-
 // middle returns the revision that halves a bracket; 0 if it is narrow enough. It prefers the last
 // revision before an event that the judgement depends on.
 func (b *bracket) middle(events map[*leaving][]uint64) uint64 {
@@ -139,7 +86,7 @@ func (b *bracket) middle(events map[*leaving][]uint64) uint64 {
 	switch {
 	case best != 0:
 		return best
-	case b.to-b.after == 1, len(b.objects) > fewGoing && b.to-b.after <= closely:
+	case b.to-b.after == 1, len(b.objects) > fewGoing && b.to-b.after <= closely && !b.hasUncreated():
 		return 0
 	}
 	return half
@@ -147,10 +94,18 @@ func (b *bracket) middle(events map[*leaving][]uint64) uint64 {
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// close keeps the range of a bracket for its objects.
+// hasUncreated reports whether one of the objects did not exist yet at the beginning of a bracket.
+// Then the bracket is searched for a state between its creation and its deletion.
+func (b *bracket) hasUncreated() bool {
+	return slices.ContainsFunc(b.objects, func(g *leaving) bool { return g.isUncreated(b.after) })
+}
+
+// close keeps the range of a bracket for its objects, unless it begins before their creation.
 func (b *bracket) close() {
 	for _, g := range b.objects {
-		g.spans = append(g.spans, b.span)
+		if !g.isUncreated(b.after) {
+			g.spans = append(g.spans, b.span)
+		}
 	}
 }
 
@@ -189,6 +144,18 @@ func (l *lateReader) halve(ctx context.Context, b bracket, middle uint64) []brac
 			o = nil
 		}
 		g.states[middle] = o
+		if g.isUncreated(b.after) {
+			switch stage(o) {
+			case 0: // its deletion began later
+				g.Object, g.came = o, middle
+				late.objects = append(late.objects, g)
+				continue
+			case 1:
+				g.came = middle
+			case 2: // not created yet
+				g.lacked = middle
+			}
+		}
 		if stage(g.states[b.after]) != stage(o) {
 			early.objects = append(early.objects, g)
 		}

@@ -36,9 +36,8 @@ func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast
 		return placePast{why: l.why}
 	}
 	went := l.compare()
-	l.findAlive(ctx, went)
-	went = slices.DeleteFunc(went, func(g *leaving) bool { return len(g.spans) == 0 })
 	l.narrow(ctx, went)
+	went = slices.DeleteFunc(went, func(g *leaving) bool { return len(g.spans) == 0 })
 	l.readFacts(ctx, went)
 	got := placePast{from: l.lists[0].revision, changes: l.changes(went), why: l.why}
 	if got.why == nil {
@@ -192,8 +191,9 @@ type leaving struct {
 	spans []span
 }
 
-// beginsUnseen reports whether the first list that has an object shows it as being deleted.
-func (g *leaving) beginsUnseen() bool { return g.came != 0 && stage(g.states[g.came]) == 1 }
+// isUncreated reports whether revision is the last one that is known to lack an object that is
+// created later.
+func (g *leaving) isUncreated(revision uint64) bool { return g.lacked != 0 && g.lacked == revision }
 
 // span is the interval from one revision to a later one.
 type span struct{ after, to uint64 }
@@ -243,7 +243,10 @@ func (l *lateReader) compare() []*leaving {
 				break
 			}
 		}
-		if len(g.spans) == 0 && !g.beginsUnseen() {
+		if g.came != 0 && stage(g.states[g.came]) == 1 { // its deletion began before the first list that has it
+			g.spans = append(g.spans, span{g.lacked, g.came})
+		}
+		if len(g.spans) == 0 {
 			delete(all, uid)
 		}
 	}
