@@ -247,12 +247,13 @@ func (r *contents) Bodies(_ context.Context, of past.Collection, take func([]byt
 func TestKeepRewritten(t *testing.T) {
 	r := &contents{objects: map[string][]string{
 		"Secret": {
-			`{"type":"kubernetes.io/service-account-token","metadata":{"namespace":"shop","name":"token","uid":"u-Secret-token","resourceVersion":"1"}}`,
+			`{"type":"kubernetes.io/service-account-token","metadata":{"namespace":"shop","name":"token","uid":"u-Secret-token","resourceVersion":"1","annotations":{"kubernetes.io/service-account.name":"ci","kubernetes.io/service-account.uid":"u-ci"}}}`,
 			`{"type":"Opaque","metadata":{"namespace":"shop","name":"other","uid":"u-Secret-other","resourceVersion":"1"}}`,
 		},
 		"ServiceAccount": {
 			`{"metadata":{"namespace":"shop","name":"ci","uid":"u-ci","resourceVersion":"2"},"secrets":[{"name":"token"}]}`,
 			`{"metadata":{"namespace":"shop","name":"of-other","uid":"u-of-other","resourceVersion":"2"},"secrets":[{"name":"other"}]}`,
+			`{"metadata":{"namespace":"shop","name":"of-another-account","uid":"u-another","resourceVersion":"2"},"secrets":[{"name":"token"}]}`,
 			`{"metadata":{"namespace":"shop","name":"none","uid":"u-none","resourceVersion":"2"}}`,
 		},
 		"ClusterRole": {

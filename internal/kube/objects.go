@@ -128,7 +128,7 @@ func readOne(a *answer, r object.Resource, about subject) (*object.Object, error
 	case protobufType:
 		o, err = readPartial(text, manifest.NewBuilder(r))
 	case jsonType:
-		o, err = readObject(text, r, nil)
+		o, err = ReadObject(text, r.APIVersion(), r.Kind, nil)
 	default:
 		err = errors.New("its type is " + quote(a.media))
 	}
@@ -187,12 +187,13 @@ func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subre
 	return nil
 }
 
-// readObject reads one object of a resource from JSON. The interner may be nil.
-func readObject(text []byte, r object.Resource, in *manifest.Interner) (*object.Object, error) {
+// ReadObject reads one object of a kind from JSON, which may lack apiVersion and kind, as items of
+// lists do. The interner may be nil.
+func ReadObject(text []byte, apiVersion, kind string, in *manifest.Interner) (*object.Object, error) {
 	var found *object.Object
-	err := manifest.Read(bytes.NewReader(text), manifest.Options{File: r.Name, APIVersion: r.APIVersion(), Kind: r.Kind, Interner: in}, manifest.Handler{
+	err := manifest.Read(bytes.NewReader(text), manifest.Options{File: kind, APIVersion: apiVersion, Kind: kind, Interner: in}, manifest.Handler{
 		Object: func(o *object.Object, inList bool, _ manifest.Position) error {
-			if inList || found != nil || o.APIVersion != r.APIVersion() || o.Kind != r.Kind {
+			if inList || found != nil || o.APIVersion != apiVersion || o.Kind != kind {
 				return fmt.Errorf("it holds a %s of %s", quote(o.Kind), quote(o.APIVersion))
 			}
 			found = o
@@ -232,7 +233,7 @@ func rawObject(a *answer, r object.Resource, about subject) ([]byte, *object.Obj
 	var o *object.Object
 	if a.media != jsonType {
 		err = errors.New("its type is " + quote(a.media))
-	} else if o, err = readObject(text, r, nil); err == nil && (o.Name != about.name || o.Namespace != about.namespace) {
+	} else if o, err = ReadObject(text, r.APIVersion(), r.Kind, nil); err == nil && (o.Name != about.name || o.Namespace != about.namespace) {
 		err = errors.New("it is " + quote(o.Namespace+"/"+o.Name))
 	}
 	if err != nil {

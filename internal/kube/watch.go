@@ -275,7 +275,7 @@ func (f *frames) textFrame() (frame, error) {
 	if rd.decoded++; rd.intern == nil || rd.decoded%mostDecoded == 0 {
 		rd.intern = manifest.NewInterner()
 	}
-	o, err := readObject(event.Object, rd.resource, rd.intern)
+	o, err := ReadObject(event.Object, rd.resource.APIVersion(), rd.resource.Kind, rd.intern)
 	if err != nil {
 		return frame{}, err
 	}
