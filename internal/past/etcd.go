@@ -221,12 +221,7 @@ func (r *EtcdFile) begin(w Window) (uint64, error) {
 	case w.SinceRevision > 0:
 		return max(w.SinceRevision, oldest), nil
 	case w.Since > 0:
-		since := r.clock.At(newest).Time - w.Since
-		for _, tick := range r.clock.Ticks() {
-			if tick.Time > since { // no earlier tick is later than since
-				return max(tick.Revision-1, oldest), nil
-			}
-		}
+		return max(r.clock.Before(r.clock.At(newest).Time-w.Since).Revision, oldest), nil
 	}
 	return oldest, nil
 }

@@ -123,7 +123,8 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// TestWindow: a past begins where requested, as far as the file reaches.
+// TestEtcdWindow: a past begins where requested, as far as the file reaches. With a time, it begins
+// with the last renewal until then: what was written after that may be later than the time.
 func TestEtcdWindow(t *testing.T) {
 	a := made(t, "ConfigMap", "shop", "a")
 	b := made(t, "ConfigMap", "other", "b")
@@ -139,9 +140,9 @@ func TestEtcdWindow(t *testing.T) {
 		{Window{SinceRevision: 1}, Moment{Revision: 2, Time: 1000}, 3},
 		{Window{SinceRevision: 6}, Moment{Revision: 6, Time: 1020}, 1},
 		{Window{SinceRevision: 8}, Moment{Revision: 8, Time: 1030}, 0},
-		{Window{Since: 10}, Moment{Revision: 7, Time: 1020}, 0},
-		{Window{Since: 11}, Moment{Revision: 4, Time: 1010}, 2},
-		{Window{Since: 20}, Moment{Revision: 4, Time: 1010}, 2},
+		{Window{Since: 10}, Moment{Revision: 5, Time: 1020}, 2},
+		{Window{Since: 11}, Moment{Revision: 3, Time: 1010}, 3},
+		{Window{Since: 20}, Moment{Revision: 3, Time: 1010}, 3},
 		{Window{Since: 3600}, Moment{Revision: 2, Time: 1000}, 3},
 		{Window{Namespaces: []string{"shop"}}, Moment{Revision: 2, Time: 1000}, 1},
 	} {
