@@ -102,7 +102,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "fail-on":
 		return fixed(failKeys()...)
 	case "unlock":
-		return fixed(slices.Concat(policy.KindNames(), []string{policy.UnlockHelm})...)
+		return fixed(f.Annotations[writing.UnlocksOf]...)
 	}
 	if few, ok := f.Value.(*usage.Choice); ok {
 		return fixed(few.Known...)

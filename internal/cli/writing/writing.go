@@ -66,6 +66,15 @@ func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is still written.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
 	usage.Unlist(f, "no-backup", "backup-secrets")
+	_ = f.SetAnnotation("unlock", UnlocksOf, w.unlockNames()) // the flag was just added
+}
+
+// UnlocksOf is the annotation of --unlock with the names that the command accepts.
+const UnlocksOf = "kubectl-gc.io/unlocks"
+
+// unlockNames returns all names that --unlock accepts.
+func (w *Writing) unlockNames() []string {
+	return slices.Concat(policy.KindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen}, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
@@ -97,8 +106,7 @@ func (w *Writing) Check(c *cobra.Command) error {
 	slices.Sort(w.unlocked)
 	w.unlocked = slices.Compact(w.unlocked)
 	if len(unknown) > 0 {
-		known := append(append(policy.KindNames(), policy.UnlockHelm, policy.UnlockUnseen), w.Unlocks...)
-		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(known, ", "))
+		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(w.unlockNames(), ", "))
 	}
 	var err error
 	w.Policy.Allow, err = policy.ParseKinds(kinds)
