@@ -208,7 +208,7 @@ func (s *shelf) addBox(b *Box) error {
 	case b.Group:
 		s.Counted.add(n, counted{len(b.Refs), b.Below, b.Note})
 	case len(b.Refs) != 1:
-		return fmt.Errorf("it stands for %d objects: a page shows each by itself", len(b.Refs))
+		return fmt.Errorf("it stands for %d objects: an HTML page has a box for each", len(b.Refs))
 	}
 	node := s.nodes[ref.UID]
 	s.Boxes.Rects = append(s.Boxes.Rects, b.X, b.Y, b.W, b.H)

@@ -76,7 +76,7 @@ type presence struct {
 // listNames lists the objects with the names. It returns false if the list failed, is too large, or
 // is older than earlier responses.
 func (p *Proven) listNames(ctx context.Context, g *presence) bool {
-	by := Selection{Metadata: g.at.Resource.Kind != object.PV.Resource().Kind} // callers need the claim that a volume is bound to
+	by := Selection{Metadata: g.at.Resource.GroupKind() != object.PV.GroupKind} // callers need the claim that a volume is bound to
 	if len(g.names) == 1 {
 		for name := range g.names {
 			by.Fields = fields.OneTermEqualSelector("metadata.name", name).String()

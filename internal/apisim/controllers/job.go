@@ -28,7 +28,7 @@ const JobFinalizer = "batch.kubernetes.io/job-tracking"
 // Rule: spec §7.1, S139, S238, S239.
 func JobTracking(c Coverage) Releaser {
 	return &jobs{coverage: c, seen: map[types.UID]bool{}, releasing: releasing{
-		identity:  identity{name: JobName, assumption: "the Job controller runs and lets go of pods that it has counted or whose Job is gone"},
+		identity:  identity{name: JobName, assumption: "the Job controller runs and removes its finalizer from pods that it has counted or whose Job is gone"},
 		finalizer: JobFinalizer,
 	}}
 }

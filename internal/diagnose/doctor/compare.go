@@ -110,8 +110,7 @@ func (t *theirGraph) missing(uid types.UID) bool {
 type comparer struct {
 	*sight
 	theirs *theirGraph
-	// newest is the time, in seconds since 1970, from which on changes may not be in the graph yet; 0
-	// if there is no such time.
+	// Changes after newest, in seconds since 1970, may not be in the graph yet. With 0, all are in it.
 	newest   int64
 	compared int
 	found    []difference

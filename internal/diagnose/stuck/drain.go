@@ -50,16 +50,19 @@ func (i *inquiry) drainFinding(node *object.Object, blocked []health.Eviction) r
 	for n := range blocked {
 		x := &blocked[n]
 		known := i.around.Known(x.Budget.Ref)
-		ref := known
 		if n == 0 {
 			e.detail = x.Text(known)
-			e.chain = append(e.chain, report.WaitLink{Ref: ref, Waits: string(reason.DrainBlocked)})
+			e.chain = append(e.chain, report.WaitLink{Ref: known, Waits: string(reason.DrainBlocked)})
 		}
-		e.prove(reason.BudgetSays, &ref, x.Text(known))
-		e.remedy(report.Act{Action: report.Describe, Target: ref}, budgetEffect, "")
+		e.prove(reason.BudgetSays, &known, x.Text(known))
+		e.remedy(report.Act{Action: report.Describe, Target: known}, budgetEffect, "")
 	}
 	e.more = len(blocked) - 1
-	e.prove(reason.NodeSays, nil, "a drain would evict no other pod of node "+node.Name+"; the cluster does not record whether one is running")
+	others := "a drain would evict no other pod of node " + node.Name
+	if !i.snap.Covers(object.Pod.Resource(), "") {
+		others += " that was read"
+	}
+	e.prove(reason.NodeSays, nil, others+"; the cluster does not record whether one is running")
 	f := report.Finding{
 		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: node.Ref,
 		Message: e.message(), Chain: e.chain, More: e.more, Proof: e.proof, Remedies: e.remedies,
