@@ -398,7 +398,7 @@ func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
 	if read.IsZero() {
 		read = r.o.Now()
 	}
-	if object.PulseOf(l.Holder, l.Renewed.Unix(), int64(l.Duration/time.Second), read.Unix(), 0) != object.PulseBeats {
+	if object.HolderStateOf(l.Holder, l.Renewed.Unix(), int64(l.Duration/time.Second), read.Unix(), 0) != object.HolderAlive {
 		return false, fmt.Sprintf("the Lease of the kube-controller-manager was renewed last %s ago", read.Sub(l.Renewed).Round(time.Second))
 	}
 	return true, ""

@@ -114,7 +114,7 @@ func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) 
 	if read.IsZero() {
 		read = time.Now()
 	}
-	if object.PulseOf(l.Holder, l.Renewed.Unix(), int64(l.Duration/time.Second), read.Unix(), 0) != object.PulseBeats {
+	if object.HolderStateOf(l.Holder, l.Renewed.Unix(), int64(l.Duration/time.Second), read.Unix(), 0) != object.HolderAlive {
 		return nil, nil
 	}
 	ago := max(read.Sub(l.Renewed), 0).Truncate(time.Second)

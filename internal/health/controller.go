@@ -191,7 +191,7 @@ func (s *search) pace() report.ControllerVerdict {
 			s.found.Proof.Add(reason.FinalizerControllerNotReady, &ref, "not ready"+because(p)+": "+who)
 		}
 	}
-	slow := !healthy || s.leases() == object.PulseStopped
+	slow := !healthy || s.leases() == object.HolderGone
 	if s.Age(s.o) > long {
 		slow = true
 		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
@@ -239,9 +239,9 @@ func (s *search) gone() report.ControllerVerdict {
 		doubt(reason.RunsOutside, nil, "K3s and RKE2 run its controller in their server process, without a pod")
 	}
 	switch s.leases() {
-	case object.PulseBeats:
+	case object.HolderAlive:
 		certain = false
-	case object.PulseStopped, object.PulseUnclear:
+	case object.HolderGone, object.HolderUnclear:
 	}
 	if s.seen != nil {
 		s.doubtPods(s.may.strangers, doubt, reason.NotConnected, func(where string, p *Pod) string {

@@ -36,9 +36,9 @@ func (s *Shown) takeLease(b *body, d *leaseBody) {
 // dumpTakes is the longest time, in seconds, between reading a lease and the time of its dump.
 const dumpTakes = 240
 
-// pulseOf returns the state of a lease's holder at the time of the question.
-func (s *Assessment) pulseOf(l *Lease) object.Pulse {
-	return object.PulseOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
+// holderState returns the state of a lease's holder at the time of the question.
+func (s *Assessment) holderState(l *Lease) object.HolderState {
+	return object.HolderStateOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
 }
 
 // slack returns the maximum number of seconds between the reading of a lease and the time of the
@@ -59,9 +59,9 @@ func (s *Assessment) ManagerLease() (l *Lease, slack int64) {
 	return s.managerLease, s.slack()
 }
 
-func leaseText(l *Lease, p object.Pulse) string {
+func leaseText(l *Lease, p object.HolderState) string {
 	verb := "was renewed"
-	if p == object.PulseStopped {
+	if p == object.HolderGone {
 		verb = "has expired: it was renewed last"
 	}
 	return fmt.Sprintf("lease %s in namespace %s, held by %q, %s%s", l.Name, l.Namespace, l.Holder, verb, stampText(l.Renewed))
@@ -69,28 +69,28 @@ func leaseText(l *Lease, p object.Pulse) string {
 
 // leases returns the state of the controller's leases: those that one of the suspects holds, and
 // those named like the program, the API group of the object, or the domain of the finalizer.
-func (s *search) leases() object.Pulse {
+func (s *search) leases() object.HolderState {
 	if s.seen == nil {
-		return object.PulseUnclear
+		return object.HolderUnclear
 	}
-	found := object.PulseUnclear
+	found := object.HolderUnclear
 	for n := range s.seen.Leases {
 		l := &s.seen.Leases[n]
 		if !s.owns(l) {
 			continue
 		}
-		p := s.pulseOf(l)
+		p := s.holderState(l)
 		about := object.Lease.Ref(l.Namespace, l.Name)
 		switch p {
-		case object.PulseBeats:
+		case object.HolderAlive:
 			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
-			found = object.PulseBeats
-		case object.PulseStopped:
+			found = object.HolderAlive
+		case object.HolderGone:
 			s.found.Proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
-			if found == object.PulseUnclear {
-				found = object.PulseStopped
+			if found == object.HolderUnclear {
+				found = object.HolderGone
 			}
-		case object.PulseUnclear:
+		case object.HolderUnclear:
 		}
 	}
 	return found
@@ -151,14 +151,14 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 	name := object.ManagerLease.Name
 	if l := s.managerLease; l != nil {
 		about := object.Lease.Ref(l.Namespace, l.Name)
-		switch p := s.pulseOf(l); p {
-		case object.PulseBeats:
+		switch p := s.holderState(l); p {
+		case object.HolderAlive:
 			proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
 			if s.Age(o) > long {
 				return report.FinalizerControllerSlow
 			}
 			return report.FinalizerControllerAlive
-		case object.PulseStopped:
+		case object.HolderGone:
 			proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
 			unread := s.unread()
 			for _, text := range unread {
@@ -168,7 +168,7 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 				return report.FinalizerControllerUnknown
 			}
 			return report.FinalizerControllerGone
-		case object.PulseUnclear:
+		case object.HolderUnclear:
 			proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
 			return report.FinalizerControllerUnknown
 		}

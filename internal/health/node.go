@@ -63,7 +63,7 @@ func (s *Assessment) Node(name string) (NodeState, Condition) {
 // report.
 func (s *Assessment) stopped(n *Node) (last int64, stopped bool) {
 	if l := s.nodeLeases[n.Name]; l != nil && l.Renewed != 0 {
-		return l.Renewed, s.pulseOf(l) == object.PulseStopped
+		return l.Renewed, s.holderState(l) == object.HolderGone
 	}
 	return n.Heartbeat, s.now != 0 && n.Heartbeat != 0 && s.now-n.Heartbeat > silence
 }

@@ -32,7 +32,7 @@ func (s *simulation) account() account {
 // consequences returns the objects that change or are deleted because of our requests, in the order
 // of the effects. It sets Effect.Consequence of each of them.
 func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []report.Consequence {
-	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are consequences
+	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Cursor() // most effects are consequences
 	for i := range effects {
 		e := &effects[i]
 		o := along.Find(e.Object)

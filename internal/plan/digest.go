@@ -34,7 +34,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 		}
 		h.fields("target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
 	}
-	along := snap.Along()
+	along := snap.Cursor()
 	for i := range p.Consequences {
 		c := &p.Consequences[i]
 		if Passing(c.Object) {

@@ -23,7 +23,7 @@ func (s *simulation) addGaps(p *report.Plan) {
 	}
 	affected, unknown := affectedUIDs{plan: p}, false
 	var u Unseen
-	along := s.snap.Along()
+	along := s.snap.Cursor()
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		o := along.Find(e.Object)

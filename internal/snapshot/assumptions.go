@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Vouched is what the user states about the completeness of a dump's lists.
-type Vouched struct {
+// CompletenessFlags is what the user states about the completeness of a dump's lists.
+type CompletenessFlags struct {
 	// Partial is true if no list is complete, except those of Complete.
 	Partial bool
 	// Complete are types, as kubectl accepts them. The dump has all their objects in the namespaces
@@ -28,12 +28,12 @@ type UnknownTypeError struct {
 // Error returns the type.
 func (e *UnknownTypeError) Error() string { return fmt.Sprintf("no resource type %q is known", e.Name) }
 
-// vouch adds the user's statements to a coverage. Known failures stay.
-func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*object.Object) error {
-	if v.Partial {
+// applyTo adds the user's statements to a coverage. Known failures stay.
+func (f CompletenessFlags) applyTo(c *Coverage, resources *object.Resources, objects []*object.Object) error {
+	if f.Partial {
 		c.nothingWhole("it was said that no list of the dump is whole")
 	}
-	for _, name := range v.Complete {
+	for _, name := range f.Complete {
 		r, ok := resources.Named(name, func(r object.Resource) bool {
 			for _, o := range objects {
 				if o.Kind == r.Kind && object.GroupOf(o.APIVersion) == r.Group {
@@ -45,23 +45,23 @@ func (v Vouched) vouch(c *Coverage, resources *object.Resources, objects []*obje
 		if !ok {
 			return &UnknownTypeError{name, resources}
 		}
-		if len(v.In) == 0 || !r.Namespaced {
+		if len(f.In) == 0 || !r.Namespaced {
 			c.addAll(r.GroupResource())
 			continue
 		}
-		for _, ns := range v.In {
+		for _, ns := range f.In {
 			c.Add(r.GroupResource(), ns)
 		}
 	}
 	return nil
 }
 
-// vouchFor adds the user's statements to a snapshot with a final coverage.
-func (v Vouched) vouchFor(s *Snapshot) error {
-	if !v.Partial && len(v.Complete) == 0 {
+// applyToSnapshot adds the user's statements to a snapshot with a final coverage.
+func (f CompletenessFlags) applyToSnapshot(s *Snapshot) error {
+	if !f.Partial && len(f.Complete) == 0 {
 		return nil
 	}
-	if err := v.vouch(s.coverage, s.Resources, s.Objects); err != nil {
+	if err := f.applyTo(s.coverage, s.Resources, s.Objects); err != nil {
 		return err
 	}
 	s.listGaps()

@@ -16,20 +16,20 @@ const vouchedDump = `{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1"},"items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"4"}}]}
 `
 
-func TestVouched(t *testing.T) {
+func TestCompletenessFlags(t *testing.T) {
 	const covered = "covered"
 	tests := []struct {
 		name    string
-		vouched Vouched
+		vouched CompletenessFlags
 		want    map[string]string // questions, and how the answer begins
 	}{
-		{"nothing is said", Vouched{}, map[string]string{"pods shop": covered, "pods *": "NotInDump", "jobs.batch shop": "NotInDump", "nodes": covered, "secrets shop": "Partial: a list says"}},
-		{"types", Vouched{Complete: []string{"job", "po"}}, map[string]string{"pods *": covered, "jobs.batch shop": covered, "jobs.batch *": covered, "cronjobs.batch shop": "NotInDump"}},
-		{"a type in a namespace", Vouched{Complete: []string{"jobs.batch", "no"}, In: []string{"shop"}}, map[string]string{"jobs.batch shop": covered, "jobs.batch pay": "NotInDump", "nodes": covered}},
-		{"what is known to be cut off", Vouched{Complete: []string{"secrets"}}, map[string]string{"secrets shop": "Partial: a list says"}},
-		{"no list is whole", Vouched{Partial: true}, map[string]string{"pods shop": "Partial: it was said", "nodes": "Partial: it was said", "jobs.batch shop": "NotInDump"}},
-		{"none but", Vouched{Partial: true, Complete: []string{"Pod"}}, map[string]string{"pods *": covered, "nodes": "Partial: it was said"}},
-		{"none but in a namespace", Vouched{Partial: true, Complete: []string{"pods"}, In: []string{"shop"}}, map[string]string{"pods shop": covered, "pods pay": "Partial: it was said"}},
+		{"nothing is said", CompletenessFlags{}, map[string]string{"pods shop": covered, "pods *": "NotInDump", "jobs.batch shop": "NotInDump", "nodes": covered, "secrets shop": "Partial: a list says"}},
+		{"types", CompletenessFlags{Complete: []string{"job", "po"}}, map[string]string{"pods *": covered, "jobs.batch shop": covered, "jobs.batch *": covered, "cronjobs.batch shop": "NotInDump"}},
+		{"a type in a namespace", CompletenessFlags{Complete: []string{"jobs.batch", "no"}, In: []string{"shop"}}, map[string]string{"jobs.batch shop": covered, "jobs.batch pay": "NotInDump", "nodes": covered}},
+		{"what is known to be cut off", CompletenessFlags{Complete: []string{"secrets"}}, map[string]string{"secrets shop": "Partial: a list says"}},
+		{"no list is whole", CompletenessFlags{Partial: true}, map[string]string{"pods shop": "Partial: it was said", "nodes": "Partial: it was said", "jobs.batch shop": "NotInDump"}},
+		{"none but", CompletenessFlags{Partial: true, Complete: []string{"Pod"}}, map[string]string{"pods *": covered, "nodes": "Partial: it was said"}},
+		{"none but in a namespace", CompletenessFlags{Partial: true, Complete: []string{"pods"}, In: []string{"shop"}}, map[string]string{"pods shop": covered, "pods pay": "Partial: it was said"}},
 	}
 	plain, err := readBytes([]byte(vouchedDump), Options{})
 	if err != nil {
@@ -42,7 +42,7 @@ func TestVouched(t *testing.T) {
 	for _, test := range tests {
 		for form, dump := range map[string][]byte{"as it is": []byte(vouchedDump), "in our own format": stored.Bytes()} {
 			t.Run(test.name+", "+form, func(t *testing.T) {
-				s, err := readBytes(dump, Options{Vouched: test.vouched})
+				s, err := readBytes(dump, Options{CompletenessFlags: test.vouched})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,7 +59,7 @@ func TestVouched(t *testing.T) {
 			})
 		}
 	}
-	_, err = readBytes([]byte(vouchedDump), Options{Vouched: Vouched{Complete: []string{"widgets"}}})
+	_, err = readBytes([]byte(vouchedDump), Options{CompletenessFlags: CompletenessFlags{Complete: []string{"widgets"}}})
 	if unknown, ok := errors.AsType[*UnknownTypeError](err); !ok || unknown.Name != "widgets" {
 		t.Errorf("an unknown type: %v", err)
 	}

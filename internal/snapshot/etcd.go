@@ -74,9 +74,9 @@ func (r *reader) readStorage(name, path string) error {
 // reserveEarly requests memory before any objects were read.
 func (r *reader) reserveEarly(bytes int64) error { return r.reserve(bytes, 0) }
 
-// handling returns the settings for decoding objects in storage.
-func (r *reader) handling() etcd.Handling {
-	h := etcd.Handling{Strings: r.intern, Limits: r.limits.reading(r.reserve)}
+// decoderOptions returns the settings for decoding objects in storage.
+func (r *reader) decoderOptions() etcd.DecoderOptions {
+	h := etcd.DecoderOptions{Strings: r.intern, Limits: r.limits.reading(r.reserve)}
 	if r.options.Raw != nil {
 		h.Wants, h.Raw = r.options.Wants, r.raw
 	}
@@ -85,7 +85,7 @@ func (r *reader) handling() etcd.Handling {
 
 // readIndex reads the cluster at a revision.
 func (r *reader) readIndex(name string, x *etcd.Index, at int64) error {
-	s, decoder, objects := &storage{}, etcd.NewDecoder(r.handling()), 0
+	s, decoder, objects := &storage{}, etcd.NewDecoder(r.decoderOptions()), 0
 	for _, key := range x.Keys {
 		place, ok := etcd.PlaceOf(key)
 		if !ok {
@@ -343,7 +343,7 @@ func OpenStored(path string, o Options) (s *Stored, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Stored{file: f, reader: r, Oldest: f.Oldest, Newest: f.Newest, decoder: etcd.NewDecoder(r.handling())}
+	s = &Stored{file: f, reader: r, Oldest: f.Oldest, Newest: f.Newest, decoder: etcd.NewDecoder(r.decoderOptions())}
 	if err := s.readLast(path); err != nil {
 		s.Close()
 		return nil, err

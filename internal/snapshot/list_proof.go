@@ -299,7 +299,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 			s.doubt(cmp.Or(s.latest, s.Source.Seconds()))
 			s.findOwners()
 		}
-		return s, r.options.Vouched.vouchFor(s)
+		return s, r.options.CompletenessFlags.applyToSnapshot(s)
 	}
 	if r.source.KubernetesVersion == "" {
 		r.source.VersionBounds = boundsOf(r.kubelets, r.documents.groupVersions())
@@ -329,7 +329,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	for _, b := range r.bundles {
 		j.bundle(b)
 	}
-	if err := r.options.Vouched.vouch(coverage, resources, r.objects); err != nil {
+	if err := r.options.CompletenessFlags.applyTo(coverage, resources, r.objects); err != nil {
 		return nil, err
 	}
 	j.ends()

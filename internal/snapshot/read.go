@@ -22,8 +22,8 @@ type Options struct {
 	AllowPartial bool
 	// TreatMissingAsAbsent makes the snapshot cover everything: the user vouches for that.
 	TreatMissingAsAbsent bool
-	// Vouched is what the user states about the lists.
-	Vouched Vouched
+	// CompletenessFlags is what the user states about the lists.
+	CompletenessFlags CompletenessFlags
 	// TakenAt, if not empty, is the time of the dump as an RFC 3339 text.
 	TakenAt string
 	// Revision selects the revision of an etcd snapshot; 0 means the newest.

@@ -309,19 +309,19 @@ func (s *Snapshot) missingDiscovery() bool {
 	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return p.Kind == StaleDiscovery })
 }
 
-// Along finds objects that are looked up in object.Compare order, or nearly so: it searches near
+// Cursor finds objects that are looked up in object.Compare order, or nearly so: it searches near
 // the last result. In any other order it works like Find. It must be used by one goroutine.
-type Along struct {
+type Cursor struct {
 	objects []*object.Object
 	at      int
 }
 
-// Along returns an Along that starts at the first object.
-func (s *Snapshot) Along() *Along { return &Along{objects: s.Objects} }
+// Cursor returns a Cursor that starts at the first object.
+func (s *Snapshot) Cursor() *Cursor { return &Cursor{objects: s.Objects} }
 
 // Find returns the object with the coordinates of a reference, whatever its UID; nil if there is
 // none.
-func (a *Along) Find(ref object.Ref) *object.Object {
+func (a *Cursor) Find(ref object.Ref) *object.Object {
 	ref.UID = ""
 	from, to := 0, len(a.objects)
 	if a.at < len(a.objects) && object.Compare(a.objects[a.at].Ref, ref) < 0 {

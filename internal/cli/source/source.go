@@ -28,7 +28,7 @@ type Source struct {
 	From          []string
 	AllowPartial  bool
 	missingAbsent bool
-	vouched       snapshot.Vouched
+	completeness  snapshot.CompletenessFlags
 	// revision is the revision to read from an etcd snapshot; 0 for the newest.
 	revision int64
 	// At is the time of the dump in RFC 3339, empty if the dump contains it.
@@ -74,9 +74,9 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 		"Accept truncated or broken files in the dump; what they would have shown counts as unknown.")
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
-	f.BoolVar(&s.vouched.Partial, "partial", false,
+	f.BoolVar(&s.completeness.Partial, "partial", false,
 		"No list of the dump is whole: take nothing for absent that is not in it, but for the types of --complete.")
-	f.StringSliceVar(&s.vouched.Complete, "complete", nil,
+	f.StringSliceVar(&s.completeness.Complete, "complete", nil,
 		"The dump holds all objects of these types, as pods,deploy,issuers.cert-manager.io: what is not in it does not exist. With -n, all of that namespace.")
 	f.Int64Var(&s.revision, "revision", 0,
 		"Of an etcd snapshot, look at the cluster as it was at this revision, if the snapshot still holds it (default the newest).")
@@ -128,9 +128,9 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 	var w World
 	var err error
 	if client == nil {
-		s.vouched.In = s.About
+		s.completeness.In = s.About
 		if n != nil {
-			s.vouched.In = n.List()
+			s.completeness.In = n.List()
 		}
 		w, err = s.ReadDump(c, streams)
 	} else {
@@ -145,7 +145,7 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 
 // ReadDump reads files. It never reads a kubeconfig.
 func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) (World, error) {
-	if s.missingAbsent && (s.vouched.Partial || len(s.vouched.Complete) > 0) {
+	if s.missingAbsent && (s.completeness.Partial || len(s.completeness.Complete) > 0) {
 		return World{}, usage.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
 	}
 	if err := s.checkMoment(); err != nil {
@@ -154,7 +154,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	memory := NewMemory()
 	defer memory.End()
 	o := snapshot.Options{
-		Stdin: streams.In, TakenAt: s.At, Revision: s.revision, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent, Vouched: s.vouched,
+		Stdin: streams.In, TakenAt: s.At, Revision: s.revision, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent, CompletenessFlags: s.completeness,
 		Limits: s.limits.limits(), Memory: memory.Room,
 	}
 	var b *bodies

@@ -39,7 +39,7 @@ func (w *words) naming(c *cobra.Command) naming {
 		partial, _ := c.Flags().GetBool("allow-partial") // false without such a flag
 		memory := source.NewMemory()
 		defer memory.End()
-		l, err := snapshot.ReadOutline(from, snapshot.Options{AllowPartial: partial, Memory: memory.Room})
+		l, err := snapshot.ReadNames(from, snapshot.Options{AllowPartial: partial, Memory: memory.Room})
 		if err != nil {
 			return nil
 		}
@@ -65,7 +65,7 @@ func (w *words) naming(c *cobra.Command) naming {
 }
 
 // dumpNames completes from a dump.
-type dumpNames struct{ *snapshot.Outline }
+type dumpNames struct{ *snapshot.NameList }
 
 func (d dumpNames) types() Types {
 	return Types{Resources: d.Resources, Holds: d.Holds}

@@ -107,7 +107,7 @@ func (w *Writing) Guards() []string {
 // obstacles returns why a run must be refused; empty if it need not. The order is that of the
 // consequences.
 func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
-	find := world.Along().Find
+	find := world.Cursor().Find
 	var list []report.Obstacle
 	for _, r := range w.Policy.Screen(p.Consequences, find) {
 		if released(p, r.Why, find(r.Object)) {

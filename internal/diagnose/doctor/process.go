@@ -40,12 +40,12 @@ type Lease struct {
 	Why string
 }
 
-// pulse returns what the lease shows about its holder.
-func (l *Lease) pulse() object.Pulse {
+// holderState returns what the lease shows about its holder.
+func (l *Lease) holderState() object.HolderState {
 	if l.State != LeaseRead {
-		return object.PulseUnclear
+		return object.HolderUnclear
 	}
-	return object.PulseOf(l.Holder, l.Renewed, l.Duration, l.Read, l.Slack)
+	return object.HolderStateOf(l.Holder, l.Renewed, l.Duration, l.Read, l.Slack)
 }
 
 // leaseIn returns the lease in a dump; nil if the dump does not show whether there is one.
@@ -79,7 +79,7 @@ func (e *examiner) lease() {
 	case LeaseNotRead:
 		e.add(reason.LeaseUnread, object.ManagerLease, "it could not be read", l.Why)
 	case LeaseRead:
-		if l.pulse() == object.PulseStopped && !answers {
+		if l.holderState() == object.HolderGone && !answers {
 			e.add(reason.LeaseExpired, object.ManagerLease, "it has not been renewed for "+span(l.Read-l.Renewed), "the last holder was "+l.Holder)
 		}
 	}

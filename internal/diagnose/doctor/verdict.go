@@ -40,7 +40,7 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 	if e.agrees() {
 		note(reason.GraphAgrees)
 	}
-	if l := e.options.Lease; l != nil && l.pulse() == object.PulseBeats {
+	if l := e.options.Lease; l != nil && l.holderState() == object.HolderAlive {
 		note(reason.LeaseRenewed)
 	}
 	switch {

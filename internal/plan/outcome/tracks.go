@@ -27,7 +27,7 @@ type Tracks struct {
 	Phase  Phases
 
 	snap  *snapshot.Snapshot
-	along *snapshot.Along
+	along *snapshot.Cursor
 	of    table[Track]
 	store slab[Track]
 	// others has the keys of objects that the snapshot lacks under these coordinates, by uid, or by
@@ -46,7 +46,7 @@ type Tracks struct {
 func NewTracks(snap *snapshot.Snapshot, w *Words) *Tracks {
 	return &Tracks{
 		collector: w.Number(ActorCollector), reclaim: w.Number(controllers.ReclaimName),
-		Phase: InBaseline, Shared: sharedUIDs(snap), snap: snap, along: snap.Along(),
+		Phase: InBaseline, Shared: sharedUIDs(snap), snap: snap, along: snap.Cursor(),
 		others: map[types.UID]Key{}, byUID: map[types.UID]*Track{},
 	}
 }

@@ -31,8 +31,8 @@ func (e SealedError) Error() string { return "it is encrypted (" + e.By + ")" }
 // All transformers in k8s.io/apiserver/pkg/server/options/encryptionconfig use it.
 var sealedMagic = []byte("k8s:enc:")
 
-// Handling configures the decoding of objects.
-type Handling struct {
+// DecoderOptions configures the decoding of objects.
+type DecoderOptions struct {
 	Strings *manifest.Interner
 	Limits  manifest.Limits
 	// Wants and Raw are as in manifest.Handler: Raw receives the JSON of each object for which
@@ -43,7 +43,7 @@ type Handling struct {
 
 // Decoder decodes the objects in values of keys.
 type Decoder struct {
-	h     Handling
+	h     DecoderOptions
 	kinds map[manifest.Kind]*kindDecoder
 	texts *manifest.Texts
 	// got are the objects of the text that was read last.
@@ -60,7 +60,7 @@ type kindDecoder struct {
 }
 
 // NewDecoder returns a Decoder.
-func NewDecoder(h Handling) *Decoder {
+func NewDecoder(h DecoderOptions) *Decoder {
 	d := &Decoder{h: h, kinds: map[manifest.Kind]*kindDecoder{}}
 	d.texts = manifest.NewTexts(manifest.Options{File: "its value", Interner: h.Strings, Limits: h.Limits}, manifest.Handler{
 		Object: func(o *object.Object, inList bool, _ manifest.Position) error {

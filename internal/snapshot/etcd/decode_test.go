@@ -44,7 +44,7 @@ func meta(name string) metav1.ObjectMeta {
 }
 
 func decoder(wants func(*object.Object) *manifest.Fields, raw func(*object.Object, []byte) error) *Decoder {
-	return NewDecoder(Handling{Strings: manifest.NewInterner(), Limits: manifest.Limits{ParsedBytes: 128 << 20}, Wants: wants, Raw: raw})
+	return NewDecoder(DecoderOptions{Strings: manifest.NewInterner(), Limits: manifest.Limits{ParsedBytes: 128 << 20}, Wants: wants, Raw: raw})
 }
 
 // TestDecode: the object decoded from storage equals the one decoded from its text.

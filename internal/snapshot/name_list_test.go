@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestOutlineIsTheSnapshot: the outline of a snapshot has the same names and finds the same
+// TestNameListIsTheSnapshot: the name list of a snapshot has the same names and finds the same
 // objects, in every compression.
-func TestOutlineIsTheSnapshot(t *testing.T) {
+func TestNameListIsTheSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSnapshot(t)
@@ -29,7 +29,7 @@ func TestOutlineIsTheSnapshot(t *testing.T) {
 		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := ReadOutline([]string{path}, Options{})
+		l, err := ReadNames([]string{path}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,8 +39,8 @@ func TestOutlineIsTheSnapshot(t *testing.T) {
 	})
 }
 
-// agrees compares the results of an outline with a snapshot, in some namespaces.
-func agrees(t rapid.TB, s *Snapshot, l *Outline, prefix string, namespaced bool, in ...string) {
+// agrees compares the results of a name list with a snapshot, in some namespaces.
+func agrees(t rapid.TB, s *Snapshot, l *NameList, prefix string, namespaced bool, in ...string) {
 	t.Helper()
 	kinds := [][2]string{{"v1", "Absent"}}
 	var namespaces []string
@@ -70,7 +70,7 @@ func agrees(t rapid.TB, s *Snapshot, l *Outline, prefix string, namespaced bool,
 }
 
 // agreesOn compares the results about a type in a namespace.
-func agreesOn(t rapid.TB, s *Snapshot, l *Outline, r object.Resource, namespace, prefix string) {
+func agreesOn(t rapid.TB, s *Snapshot, l *NameList, r object.Resource, namespace, prefix string) {
 	t.Helper()
 	var want []string
 	holds := false
@@ -122,7 +122,7 @@ func TestOutlineOfOtherFiles(t *testing.T) {
 	}
 	dump := write("dump.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop, uid: u}\n")
 	for _, paths := range [][]string{{dump}, {dir}, {dump, dump}} {
-		l, err := ReadOutline(paths, Options{})
+		l, err := ReadNames(paths, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,11 +135,11 @@ func TestOutlineOfOtherFiles(t *testing.T) {
 		"future": `{"kubectlGCSnapshot":99}` + "\n", "empty.gz": "\x1f\x8b", "short": `{"kubectlGCSnapshot":1`,
 		"broken": `{"kubectlGCSnapshot":1,"objects":2,"types":[["v1","Pod"]]}` + "\n" + `{"t":0,"n":"a","u":"1"}` + "\n",
 	} {
-		if _, err := ReadOutline([]string{write(name, text)}, Options{}); err == nil {
+		if _, err := ReadNames([]string{write(name, text)}, Options{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := ReadOutline([]string{filepath.Join(dir, "none")}, Options{}); err == nil {
+	if _, err := ReadNames([]string{filepath.Join(dir, "none")}, Options{}); err == nil {
 		t.Error("a missing file: no error")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// TestAlong: Along finds the same as Find, in any order of lookups.
-func TestAlong(t *testing.T) {
+// TestCursor: a Cursor finds the same as Find, in any order of lookups.
+func TestCursor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.Custom(func(t *rapid.T) string { return fmt.Sprint("o", rapid.IntRange(0, 60).Draw(t, "n")) })
 		var objects []*object.Object
@@ -25,7 +25,7 @@ func TestAlong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		along := snap.Along()
+		along := snap.Cursor()
 		for _, n := range rapid.SliceOf(name).Draw(t, "asked for") {
 			ref := object.ConfigMap.Ref("shop", n)
 			if got, want := along.Find(ref), snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); got != want {

@@ -8,28 +8,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Outline is the list of names in a dump, for shell completion. It proves nothing.
-type Outline struct {
+// NameList is the list of names in a dump, for shell completion. It proves nothing.
+type NameList struct {
 	// Resources are the types that can be named.
 	Resources *object.Resources
 
 	objects []*object.Object
 }
 
-// ReadOutline reads files like ReadFiles.
-func ReadOutline(paths []string, o Options) (*Outline, error) {
+// ReadNames reads files like ReadFiles.
+func ReadNames(paths []string, o Options) (*NameList, error) {
 	s, err := ReadFiles(paths, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Outline{Resources: s.Resources, objects: s.Objects}, nil
+	return &NameList{Resources: s.Resources, objects: s.Objects}, nil
 }
 
 // Holds reports whether there are objects of a type.
-func (l *Outline) Holds(r object.Resource) bool { return len(l.ofType(r)) > 0 }
+func (l *NameList) Holds(r object.Resource) bool { return len(l.ofType(r)) > 0 }
 
 // ofType returns the objects of a type, which are adjacent.
-func (l *Outline) ofType(r object.Resource) []*object.Object {
+func (l *NameList) ofType(r object.Resource) []*object.Object {
 	first, _ := slices.BinarySearchFunc(l.objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind},
 		func(o *object.Object, ref object.Ref) int { return object.Compare(o.Ref, ref) })
 	all := l.objects[first:]
@@ -43,7 +43,7 @@ func (l *Outline) ofType(r object.Resource) []*object.Object {
 
 // Names returns the names of a type's objects with a prefix, sorted. For a namespaced type, only
 // those in the namespace.
-func (l *Outline) Names(r object.Resource, namespace, prefix string) []string {
+func (l *NameList) Names(r object.Resource, namespace, prefix string) []string {
 	var names []string
 	for _, o := range l.ofType(r) {
 		if (!r.Namespaced || o.Namespace == namespace) && strings.HasPrefix(o.Name, prefix) {
@@ -54,7 +54,7 @@ func (l *Outline) Names(r object.Resource, namespace, prefix string) []string {
 }
 
 // Namespaces returns the namespaces with objects, sorted.
-func (l *Outline) Namespaces() []string {
+func (l *NameList) Namespaces() []string {
 	seen := map[string]bool{}
 	for _, o := range l.objects {
 		seen[o.Namespace] = true
@@ -65,7 +65,7 @@ func (l *Outline) Namespaces() []string {
 
 // Find returns an object, with its finalizers and the facts of a definition; nil if it doesn't
 // exist.
-func (l *Outline) Find(r object.Resource, namespace, name string) *object.Object {
+func (l *NameList) Find(r object.Resource, namespace, name string) *object.Object {
 	for _, o := range l.ofType(r) {
 		if (!r.Namespaced || o.Namespace == namespace) && o.Name == name {
 			return o
