@@ -140,14 +140,24 @@ var rules = []rule{
 		},
 	},
 	{
+		"words of types", typeWords,
+		[]sample{
+			{"internal/engine/a.go", "package engine\n// Zorbling is made up.\ntype Zorbling int"},
+			{"gctest/a.go", "package gctest\n// Words can be made up.\ntype (\n\t// PodFate is one.\n\tPodFate struct{}\n)"},
+		},
+		[]sample{
+			{"internal/engine/a.go", "package engine\n// OwnerReferences are in the API, in the singular, and an error is one in Go.\ntype OwnerReferencesError int"},
+			{"internal/engine/b.go", "package engine\ntype zorbling int"},
+			{"internal/engine/a_test.go", "package engine\ntype Zorbling int"},
+		},
+	},
+	{
 		"old words", oldWords,
 		[]sample{
-			{"internal/engine/a.go", "package engine\n\n// f tells whether it is so.\nfunc f() bool { return true }"},
-			{"internal/plan/a.go", "package plan\nvar fates int"},
 			{"internal/cli/a.go", "package cli\nvar x = \"kept for ever\""},
 		},
 		[]sample{
-			{"internal/engine/a.go", "package engine\n\n// f reports whether it is so.\nfunc f() bool { return true }"},
+			{"internal/cli/a.go", "package cli\n\n// f keeps it for ever.\nfunc f() string { return \"kept forever\" }"},
 			{"internal/cli/a_test.go", "package cli\nvar x = \"kept for ever\""},
 		},
 	},

@@ -31,7 +31,7 @@ type source struct {
 }
 
 // roots are the directories whose Go files are judged.
-var roots = []string{"cmd", "internal", "test", "hack"}
+var roots = []string{"cmd", "internal", "gctest", "test", "hack"}
 
 // tree parses the Go files of the repository. Modules of their own, which pin
 // what the program must not depend on, and packages that only hold go.mod
