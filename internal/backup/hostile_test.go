@@ -70,7 +70,7 @@ func TestPlacesThatAreNotOurs(t *testing.T) {
 	must(t, os.Symlink(good, link))
 	must(t, os.WriteFile(file, nil, 0o600))
 	for path, want := range map[string]string{
-		mkdir("group", 0o770): "can be written to by others (mode 0770)", mkdir("world", 0o707): "can be written to by others",
+		mkdir("group", 0o770): "is writable by other users (mode 0770)", mkdir("world", 0o707): "is writable by other users",
 		link: "is a symbolic link", file: "is not a directory", file + "/x": "not a directory",
 	} {
 		if _, err := Create(path, head); err == nil || !strings.Contains(err.Error(), want) {

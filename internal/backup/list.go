@@ -78,7 +78,7 @@ func Describe(path string) Listed {
 // Digest identifies a backup by its name and manifest, to confirm its removal. An unfinished backup
 // has no manifest and is identified by its name.
 func Digest(path string) (string, error) {
-	dir, err := private.Enter(path)
+	dir, err := private.OpenDirectory(path)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +101,7 @@ func second(name string) string {
 }
 
 func (l *Listed) read() (err error) {
-	dir, err := private.Enter(l.Path)
+	dir, err := private.OpenDirectory(l.Path)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func Open(path string, memory Memory) (*Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := private.Enter(path)
+	dir, err := private.OpenDirectory(path)
 	if err != nil {
 		return nil, err
 	}

@@ -54,14 +54,14 @@ func Create(dir string, head Head) (*Writer, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	if err := private.MakeAll(dir); err != nil {
+	if err := private.MkdirAll(dir); err != nil {
 		return nil, err
 	}
-	above, err := private.Enter(dir)
+	above, err := private.OpenDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
-	own, err := above.Below(name)
+	own, err := above.CreateDirectory(name)
 	if err != nil {
 		return nil, errors.Join(err, above.Close())
 	}
@@ -107,7 +107,7 @@ func (w *Writer) add(e Entry, raw []byte) (Entry, error) {
 	if e.Restorable() {
 		w.files++
 		e.File, e.Size, e.SHA256 = objectName(w.files), int64(len(raw)), sumOf(raw)
-		if w.failed = w.dir.Put(e.File, raw); w.failed != nil {
+		if w.failed = w.dir.WriteFile(e.File, raw); w.failed != nil {
 			return Entry{}, w.failed
 		}
 	}
@@ -164,7 +164,7 @@ func (w *Writer) seal() error {
 	if indented.Len() > maxManifest {
 		return fmt.Errorf("%s would have %d bytes, at most %d are read", manifestName, indented.Len(), maxManifest)
 	}
-	if err := w.dir.Put(manifestName, indented.Bytes()); err != nil {
+	if err := w.dir.WriteFile(manifestName, indented.Bytes()); err != nil {
 		return err
 	}
 	if err := w.begin(sumOf(indented.Bytes())); err != nil {

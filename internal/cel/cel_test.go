@@ -11,12 +11,12 @@ import (
 // finalizer. Its annotations and spec are unknown.
 func names() map[string]cel.Value {
 	meta := cel.Value{Kind: cel.Map, Open: true, Fields: map[string]cel.Value{
-		"name": cel.Text("db"), "namespace": cel.Known(""), "labels": cel.Set(map[string]string{"tier": "db", "a.b/c": ""}), "finalizers": {},
+		"name": cel.NewString("db"), "namespace": cel.NewOptionalField(""), "labels": cel.NewStringMap(map[string]string{"tier": "db", "a.b/c": ""}), "finalizers": {},
 	}}
 	return map[string]cel.Value{
 		"object":    {Kind: cel.Null},
-		"oldObject": {Kind: cel.Map, Open: true, Fields: map[string]cel.Value{"kind": cel.Text("ConfigMap"), "metadata": meta}},
-		"plain":     {Kind: cel.Map, Fields: map[string]cel.Value{"labels": cel.Set(nil)}},
+		"oldObject": {Kind: cel.Map, Open: true, Fields: map[string]cel.Value{"kind": cel.NewString("ConfigMap"), "metadata": meta}},
+		"plain":     {Kind: cel.Map, Fields: map[string]cel.Value{"labels": cel.NewStringMap(nil)}},
 	}
 }
 
@@ -66,7 +66,7 @@ func TestEvaluate(t *testing.T) {
 
 // TestLongStrings: a string that doubles with each variable becomes unknown.
 func TestLongStrings(t *testing.T) {
-	known := map[string]cel.Value{"s": cel.Text("0123456789")}
+	known := map[string]cel.Value{"s": cel.NewString("0123456789")}
 	for range 64 {
 		known["s"] = cel.Parse("s + s").Evaluate(known)
 	}

@@ -8,115 +8,114 @@ import (
 	"strings"
 )
 
-// most is the maximum number of steps of an evaluation, and of items in a concatenated list.
-// largest is the maximum length of a concatenated string in bytes.
+// maxSteps is the maximum number of steps of an evaluation, and of items in a concatenated list.
+// maxStringBytes is the maximum length of a concatenated string in bytes.
 const (
-	most    = 20_000
-	largest = 16 << 10
+	maxSteps       = 20_000
+	maxStringBytes = 16 << 10
 )
 
 // Evaluate returns the value of an expression. Names that are not given are unknown.
 func (e Expression) Evaluate(names map[string]Value) Value {
-	r := &run{names: names}
-	v := r.value(e.root)
-	if r.steps > most {
+	r := &evaluation{names: names}
+	v := r.evaluate(e.root)
+	if r.steps > maxSteps {
 		return Value{}
 	}
 	return v
 }
 
-// run is one evaluation.
-type run struct {
+type evaluation struct {
 	names map[string]Value
-	// local are the names that macros give to elements, the innermost last.
-	local []binding
-	steps int
+	// bindings are the names that macros give to elements, the innermost last.
+	bindings []binding
+	steps    int
 }
 
 type binding struct {
-	name string
-	is   Value
+	name  string
+	value Value
 }
 
-// value evaluates a node. It returns unknown once there were too many steps.
-func (r *run) value(n *node) Value {
-	if r.steps++; r.steps > most {
+// evaluate evaluates a node. It returns unknown once there were too many steps.
+func (r *evaluation) evaluate(n *node) Value {
+	if r.steps++; r.steps > maxSteps {
 		return Value{}
 	}
 	switch n.op {
-	case literal:
-		return n.is
-	case name:
-		return r.named(n.name)
-	case selects:
-		return r.value(n.args[0]).at(n.name)
-	case maySelect:
-		return r.value(n.args[0]).mayBeAt(n.name)
-	case index, mayIndex:
-		return at(r.value(n.args[0]), r.value(n.args[1]), n.op == mayIndex)
-	case list:
-		return r.list(n.args)
-	case entries:
-		return r.entries(n.args)
-	case not:
-		return negated(r.value(n.args[0]))
-	case conjunction:
-		return and(r.value(n.args[0]), r.value(n.args[1]))
-	case disjunction:
-		return or(r.value(n.args[0]), r.value(n.args[1]))
-	case conditional:
-		return r.conditional(n)
-	case relation:
-		return related(n.name, r.value(n.args[0]), r.value(n.args[1]))
-	case call:
-		return r.call(n)
-	case method:
-		return r.method(n)
-	case other:
+	case opLiteral:
+		return n.value
+	case opName:
+		return r.lookup(n.name)
+	case opSelect:
+		return r.evaluate(n.args[0]).selectField(n.name)
+	case opOptionalSelect:
+		return r.evaluate(n.args[0]).selectOptionalField(n.name)
+	case opIndex, opOptionalIndex:
+		return evaluateIndex(r.evaluate(n.args[0]), r.evaluate(n.args[1]), n.op == opOptionalIndex)
+	case opList:
+		return r.evaluateList(n.args)
+	case opMap:
+		return r.evaluateMap(n.args)
+	case opNot:
+		return negate(r.evaluate(n.args[0]))
+	case opAnd:
+		return and(r.evaluate(n.args[0]), r.evaluate(n.args[1]))
+	case opOr:
+		return or(r.evaluate(n.args[0]), r.evaluate(n.args[1]))
+	case opConditional:
+		return r.evaluateConditional(n)
+	case opBinary:
+		return evaluateBinary(n.name, r.evaluate(n.args[0]), r.evaluate(n.args[1]))
+	case opCall:
+		return r.evaluateCall(n)
+	case opMethod:
+		return r.evaluateMethod(n)
+	case opUnsupported:
 	}
 	return Value{}
 }
 
-// named returns the value of a name; unknown if it has none.
-func (r *run) named(is string) Value {
-	for _, b := range slices.Backward(r.local) {
+// lookup returns the value of a name; unknown if it has none.
+func (r *evaluation) lookup(is string) Value {
+	for _, b := range slices.Backward(r.bindings) {
 		if b.name == is {
-			return b.is
+			return b.value
 		}
 	}
 	return r.names[is]
 }
 
-func negated(v Value) Value {
+func negate(v Value) Value {
 	switch v.Kind {
 	case Unknown:
 		return Value{}
 	case Bool:
-		return Is(!v.True)
+		return NewBool(!v.True)
 	default:
 		return failed
 	}
 }
 
-// conditional evaluates only the branch that the condition selects.
-func (r *run) conditional(n *node) Value {
-	switch c := r.value(n.args[0]); {
-	case c.is(true):
-		return r.value(n.args[1])
-	case c.is(false):
-		return r.value(n.args[2])
+// evaluateConditional evaluates only the branch that the condition selects.
+func (r *evaluation) evaluateConditional(n *node) Value {
+	switch c := r.evaluate(n.args[0]); {
+	case c.isBool(true):
+		return r.evaluate(n.args[1])
+	case c.isBool(false):
+		return r.evaluate(n.args[2])
 	case c.Kind == Unknown:
 		return Value{}
 	}
 	return failed
 }
 
-// list evaluates a list literal. With an unknown element the list is unknown, because the element
-// may be an error.
-func (r *run) list(items []*node) Value {
+// evaluateList evaluates a list literal. With an unknown element the list is unknown, because the
+// element may be an error.
+func (r *evaluation) evaluateList(items []*node) Value {
 	v := Value{Kind: List}
 	for _, n := range items {
-		x := r.value(n)
+		x := r.evaluate(n)
 		if x.Kind == Failed {
 			return failed
 		}
@@ -125,22 +124,22 @@ func (r *run) list(items []*node) Value {
 		}
 		v.Items = append(v.Items, x)
 	}
-	return whole(v)
+	return dropUnknownContent(v)
 }
 
-// whole returns v, or the zero Value if v is unknown: an unknown value has no content.
-func whole(v Value) Value {
+// dropUnknownContent returns v, or the zero Value if v is unknown: an unknown value has no content.
+func dropUnknownContent(v Value) Value {
 	if v.Kind == Unknown {
 		return Value{}
 	}
 	return v
 }
 
-// entries evaluates a map literal. With an unknown key or value the map is unknown.
-func (r *run) entries(args []*node) Value {
+// evaluateMap evaluates a map literal. With an unknown key or value the map is unknown.
+func (r *evaluation) evaluateMap(args []*node) Value {
 	v := Value{Kind: Map, Fields: map[string]Value{}}
 	for i := 0; i < len(args); i += 2 {
-		key, x := r.value(args[i]), r.value(args[i+1])
+		key, x := r.evaluate(args[i]), r.evaluate(args[i+1])
 		if key.Kind == Failed || x.Kind == Failed {
 			return failed
 		}
@@ -149,20 +148,20 @@ func (r *run) entries(args []*node) Value {
 		}
 		v.Fields[key.Text] = x
 	}
-	return whole(v)
+	return dropUnknownContent(v)
 }
 
-// at returns an element of a list or an entry of a map.
-func at(in, key Value, optional bool) Value {
+// evaluateIndex returns an element of a list or an entry of a map.
+func evaluateIndex(in, key Value, optional bool) Value {
 	switch {
 	case in.Kind == Failed || key.Kind == Failed:
 		return failed
 	case in.Kind == Unknown || key.Kind == Unknown:
 		return Value{}
 	case key.Kind == String && optional:
-		return in.mayBeAt(key.Text)
+		return in.selectOptionalField(key.Text)
 	case key.Kind == String:
-		return in.at(key.Text)
+		return in.selectField(key.Text)
 	case in.Kind == List && key.Kind == Int && !optional:
 		if key.Int < 0 || key.Int >= int64(len(in.Items)) {
 			return failed
@@ -172,8 +171,8 @@ func at(in, key Value, optional bool) Value {
 	return Value{}
 }
 
-// related evaluates an operator between two values.
-func related(by string, a, b Value) Value {
+// evaluateBinary evaluates an operator between two values.
+func evaluateBinary(by string, a, b Value) Value {
 	switch {
 	case by == "in":
 		return contains(b, a)
@@ -182,19 +181,19 @@ func related(by string, a, b Value) Value {
 	case by == "==":
 		return equal(a, b)
 	case by == "!=":
-		return negated(equal(a, b))
+		return negate(equal(a, b))
 	case by == "+":
-		return sum(a, b)
+		return add(a, b)
 	case a.Kind == Int && b.Kind == Int:
-		return Is(ordered(by, cmp.Compare(a.Int, b.Int)))
+		return NewBool(satisfies(by, cmp.Compare(a.Int, b.Int)))
 	case a.Kind == String && b.Kind == String:
-		return Is(ordered(by, strings.Compare(a.Text, b.Text)))
+		return NewBool(satisfies(by, strings.Compare(a.Text, b.Text)))
 	}
 	return Value{}
 }
 
-// ordered reports whether a comparison with this result satisfies an operator.
-func ordered(by string, difference int) bool {
+// satisfies reports whether a comparison with this result satisfies an operator.
+func satisfies(by string, difference int) bool {
 	switch by {
 	case "<":
 		return difference < 0
@@ -207,37 +206,37 @@ func ordered(by string, difference int) bool {
 	}
 }
 
-// sum concatenates strings or lists. Sums of numbers are not evaluated.
-func sum(a, b Value) Value {
+// add concatenates strings or lists. Sums of numbers are not evaluated.
+func add(a, b Value) Value {
 	switch {
-	case a.Kind == String && b.Kind == String && len(a.Text)+len(b.Text) <= largest:
-		return Text(a.Text + b.Text)
-	case a.Kind == List && b.Kind == List && len(a.Items)+len(b.Items) <= most:
+	case a.Kind == String && b.Kind == String && len(a.Text)+len(b.Text) <= maxStringBytes:
+		return NewString(a.Text + b.Text)
+	case a.Kind == List && b.Kind == List && len(a.Items)+len(b.Items) <= maxSteps:
 		return Value{Kind: List, Items: slices.Concat(a.Items, b.Items)}
 	}
 	return Value{}
 }
 
-// call evaluates a function or macro without a receiver.
-func (r *run) call(n *node) Value {
+// evaluateCall evaluates a function or macro without a receiver.
+func (r *evaluation) evaluateCall(n *node) Value {
 	switch {
-	case n.name == "has" && len(n.args) == 1 && n.args[0].op == selects:
-		return r.has(n.args[0])
+	case n.name == "has" && len(n.args) == 1 && n.args[0].op == opSelect:
+		return r.evaluateHas(n.args[0])
 	case n.name == "size" && len(n.args) == 1:
-		return size(r.value(n.args[0]))
+		return size(r.evaluate(n.args[0]))
 	}
 	return Value{}
 }
 
-// has reports whether a field is set. Null has none.
-func (r *run) has(field *node) Value {
-	switch in := r.value(field.args[0]); in.Kind {
+// evaluateHas reports whether a field is set. Null has none.
+func (r *evaluation) evaluateHas(field *node) Value {
+	switch in := r.evaluate(field.args[0]); in.Kind {
 	case Unknown, Optional:
 		return Value{}
 	case Map:
-		return present(in, field.name)
+		return hasKey(in, field.name)
 	case Null:
-		return Is(false)
+		return NewBool(false)
 	default:
 		return failed
 	}
@@ -258,33 +257,33 @@ func size(v Value) Value {
 	return Value{}
 }
 
-// method evaluates a method or macro. args[0] is the receiver.
-func (r *run) method(n *node) Value {
-	of := r.value(n.args[0])
+// evaluateMethod evaluates a method or macro. args[0] is the receiver.
+func (r *evaluation) evaluateMethod(n *node) Value {
+	of := r.evaluate(n.args[0])
 	switch {
 	case of.Kind == Failed:
 		return failed
-	case (n.name == "exists" || n.name == "all") && len(n.args) == 3 && n.args[1].op == name:
-		return r.each(n, of)
+	case (n.name == "exists" || n.name == "all") && len(n.args) == 3 && n.args[1].op == opName:
+		return r.evaluateMacro(n, of)
 	case n.name == "size" && len(n.args) == 1:
 		return size(of)
 	case n.name == "hasValue" && len(n.args) == 1 && of.Kind == Optional:
-		return Is(len(of.Items) == 1)
+		return NewBool(len(of.Items) == 1)
 	case n.name == "orValue" && len(n.args) == 2 && of.Kind == Optional:
 		if len(of.Items) == 1 {
 			return of.Items[0]
 		}
-		return r.value(n.args[1])
+		return r.evaluate(n.args[1])
 	case len(n.args) == 2 && of.Kind == String:
-		return ofText(n.name, of.Text, r.value(n.args[1]))
+		return evaluateStringMethod(n.name, of.Text, r.evaluate(n.args[1]))
 	case len(n.args) == 1 && of.Kind == String && (n.name == "lowerAscii" || n.name == "upperAscii"):
-		return Text(ascii(n.name == "upperAscii", of.Text))
+		return NewString(changeASCIICase(n.name == "upperAscii", of.Text))
 	}
 	return Value{}
 }
 
-// ofText evaluates a method of a string with one argument.
-func ofText(function, of string, with Value) Value {
+// evaluateStringMethod evaluates a method of a string with one argument.
+func evaluateStringMethod(function, of string, with Value) Value {
 	if with.Kind == Failed {
 		return failed
 	}
@@ -293,23 +292,23 @@ func ofText(function, of string, with Value) Value {
 	}
 	switch function {
 	case "startsWith":
-		return Is(strings.HasPrefix(of, with.Text))
+		return NewBool(strings.HasPrefix(of, with.Text))
 	case "endsWith":
-		return Is(strings.HasSuffix(of, with.Text))
+		return NewBool(strings.HasSuffix(of, with.Text))
 	case "contains":
-		return Is(strings.Contains(of, with.Text))
+		return NewBool(strings.Contains(of, with.Text))
 	case "matches":
 		re, err := regexp.Compile(with.Text)
 		if err != nil {
 			return failed
 		}
-		return Is(re.MatchString(of))
+		return NewBool(re.MatchString(of))
 	}
 	return Value{}
 }
 
-// ascii changes the case of ASCII letters only, as lowerAscii and upperAscii do.
-func ascii(upper bool, s string) string {
+// changeASCIICase changes the case of ASCII letters only, as lowerAscii and upperAscii do.
+func changeASCIICase(upper bool, s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case upper && c >= 'a' && c <= 'z':
@@ -321,9 +320,9 @@ func ascii(upper bool, s string) string {
 	}, s)
 }
 
-// each evaluates the macro exists or all over the elements of a list or the keys of a map. If the
-// map is open, an unknown key may decide.
-func (r *run) each(n *node, over Value) Value {
+// evaluateMacro evaluates the macro exists or all over the elements of a list or the keys of a map.
+// If the map is open, an unknown key may decide.
+func (r *evaluation) evaluateMacro(n *node, over Value) Value {
 	var items []Value
 	switch over.Kind {
 	case List:
@@ -331,7 +330,7 @@ func (r *run) each(n *node, over Value) Value {
 	case Map:
 		for _, key := range slices.Sorted(maps.Keys(over.Fields)) {
 			if over.Fields[key].Kind != Absent {
-				items = append(items, Text(key))
+				items = append(items, NewString(key))
 			}
 		}
 	case Unknown, Optional:
@@ -339,14 +338,14 @@ func (r *run) each(n *node, over Value) Value {
 	default:
 		return failed
 	}
-	join, result := and, Is(true)
+	join, result := and, NewBool(true)
 	if n.name == "exists" {
-		join, result = or, Is(false)
+		join, result = or, NewBool(false)
 	}
 	for _, item := range items {
-		r.local = append(r.local, binding{n.args[1].name, item})
-		result = join(result, r.value(n.args[2]))
-		r.local = r.local[:len(r.local)-1]
+		r.bindings = append(r.bindings, binding{n.args[1].name, item})
+		result = join(result, r.evaluate(n.args[2]))
+		r.bindings = r.bindings[:len(r.bindings)-1]
 	}
 	if over.Open {
 		result = join(result, Value{})

@@ -10,61 +10,61 @@ import (
 type operation uint8
 
 const (
-	literal operation = iota
-	name
-	// selects is args[0].name, and maySelect args[0].?name.
-	selects
-	maySelect
-	// index is args[0][args[1]], and mayIndex args[0][?args[1]].
-	index
-	mayIndex
-	list
-	// entries is a map literal. args are key, value, key, value.
-	entries
-	not
-	conjunction
-	disjunction
-	conditional
-	relation
-	// call is name(args), and method args[0].name(args[1:]).
-	call
-	method
-	// other is an operation that is not evaluated.
-	other
+	opLiteral operation = iota
+	opName
+	// opSelect is args[0].name, and opOptionalSelect args[0].?name.
+	opSelect
+	opOptionalSelect
+	// opIndex is args[0][args[1]], and opOptionalIndex args[0][?args[1]].
+	opIndex
+	opOptionalIndex
+	opList
+	// opMap is a map literal. args are key, value, key, value.
+	opMap
+	opNot
+	opAnd
+	opOr
+	opConditional
+	opBinary
+	// opCall is name(args), and method args[0].name(args[1:]).
+	opCall
+	opMethod
+	// opUnsupported is an operation that is not evaluated.
+	opUnsupported
 )
 
 // node is a part of an expression.
 type node struct {
-	op   operation
-	name string
-	args []*node
-	is   Value
+	op    operation
+	name  string
+	args  []*node
+	value Value
 }
 
 // Expression is a parsed expression.
 type Expression struct{ root *node }
 
-// longest is the maximum length of an expression in bytes, and deepest its maximum nesting. They
-// guard against expressions from dumps. The value of a larger expression is unknown.
+// maxExpressionBytes is the maximum length of an expression in bytes, and maxDepth its maximum
+// nesting. They guard against expressions from dumps. The value of a larger expression is unknown.
 const (
-	longest = 16 << 10
-	deepest = 200
+	maxExpressionBytes = 16 << 10
+	maxDepth           = 200
 )
 
 // Parse reads an expression. The value of an expression that this package does not support is
 // unknown.
 func Parse(text string) Expression {
-	if len(text) > longest {
-		return Expression{&node{op: other}}
+	if len(text) > maxExpressionBytes {
+		return Expression{&node{op: opUnsupported}}
 	}
-	tokens, err := tokensOf(text)
+	tokens, err := tokenize(text)
 	if err != nil {
-		return Expression{&node{op: other}}
+		return Expression{&node{op: opUnsupported}}
 	}
 	p := &parser{tokens: tokens}
-	root := p.expression()
-	if p.peek().kind != end || p.broken {
-		return Expression{&node{op: other}}
+	root := p.parseExpression()
+	if p.peek().kind != endToken || p.failed {
+		return Expression{&node{op: opUnsupported}}
 	}
 	return Expression{root}
 }
@@ -73,23 +73,23 @@ func Parse(text string) Expression {
 type parser struct {
 	tokens []token
 	depth  int
-	broken bool
+	failed bool
 }
 
 func (p *parser) peek() token { return p.tokens[0] }
 
 func (p *parser) next() token {
 	t := p.tokens[0]
-	if t.kind != end {
+	if t.kind != endToken {
 		p.tokens = p.tokens[1:]
 	}
 	return t
 }
 
-// take consumes and returns the next token if it is one of these signs.
-func (p *parser) take(signs ...string) (string, bool) {
+// accept consumes and returns the next token if it is one of these symbols.
+func (p *parser) accept(signs ...string) (string, bool) {
 	t := p.peek()
-	if t.kind == sign && slices.Contains(signs, t.text) {
+	if t.kind == symbolToken && slices.Contains(signs, t.text) {
 		p.next()
 		return t.text, true
 	}
@@ -97,123 +97,123 @@ func (p *parser) take(signs ...string) (string, bool) {
 }
 
 func (p *parser) expect(s string) {
-	if _, ok := p.take(s); !ok {
+	if _, ok := p.accept(s); !ok {
 		p.fail()
 	}
 }
 
-// fail marks the parser as broken and drops the remaining tokens.
+// fail marks the parser as failed and drops the remaining tokens.
 func (p *parser) fail() *node {
-	p.broken, p.tokens = true, []token{{}}
-	return &node{op: other}
+	p.failed, p.tokens = true, []token{{}}
+	return &node{op: opUnsupported}
 }
 
-// expression reads a ternary, the operator with the lowest precedence.
-func (p *parser) expression() *node {
+// parseExpression reads a ternary, the operator with the lowest precedence.
+func (p *parser) parseExpression() *node {
 	p.depth++
 	defer func() { p.depth-- }()
-	if p.depth > deepest {
+	if p.depth > maxDepth {
 		return p.fail()
 	}
-	condition := p.either()
-	if _, ok := p.take("?"); !ok {
+	condition := p.parseOr()
+	if _, ok := p.accept("?"); !ok {
 		return condition
 	}
-	yes := p.either()
+	yes := p.parseOr()
 	p.expect(":")
-	return &node{op: conditional, args: []*node{condition, yes, p.expression()}}
+	return &node{op: opConditional, args: []*node{condition, yes, p.parseExpression()}}
 }
 
-// either reads operands of ||.
-func (p *parser) either() *node {
-	n := p.both()
+// parseOr reads operands of ||.
+func (p *parser) parseOr() *node {
+	n := p.parseAnd()
 	for {
-		if _, ok := p.take("||"); !ok {
+		if _, ok := p.accept("||"); !ok {
 			return n
 		}
-		n = &node{op: disjunction, args: []*node{n, p.both()}}
+		n = &node{op: opOr, args: []*node{n, p.parseAnd()}}
 	}
 }
 
-// both reads operands of &&.
-func (p *parser) both() *node {
-	n := p.relation()
+// parseAnd reads operands of &&.
+func (p *parser) parseAnd() *node {
+	n := p.parseRelation()
 	for {
-		if _, ok := p.take("&&"); !ok {
+		if _, ok := p.accept("&&"); !ok {
 			return n
 		}
-		n = &node{op: conjunction, args: []*node{n, p.relation()}}
+		n = &node{op: opAnd, args: []*node{n, p.parseRelation()}}
 	}
 }
 
-// relation reads sums with comparison operators or in between.
-func (p *parser) relation() *node {
-	n := p.sum()
+// parseRelation reads sums with comparison operators or in between.
+func (p *parser) parseRelation() *node {
+	n := p.parseSum()
 	for {
-		by, ok := p.take("==", "!=", "<=", ">=", "<", ">")
-		if t := p.peek(); !ok && t.kind == word && t.text == "in" {
+		by, ok := p.accept("==", "!=", "<=", ">=", "<", ">")
+		if t := p.peek(); !ok && t.kind == identifierToken && t.text == "in" {
 			p.next()
 			by, ok = "in", true
 		}
 		if !ok {
 			return n
 		}
-		n = &node{op: relation, name: by, args: []*node{n, p.sum()}}
+		n = &node{op: opBinary, name: by, args: []*node{n, p.parseSum()}}
 	}
 }
 
-// sum reads sums and products. Only + is evaluated, and only for strings and lists.
-func (p *parser) sum() *node {
-	n := p.unary()
+// parseSum reads sums and products. Only + is evaluated, and only for strings and lists.
+func (p *parser) parseSum() *node {
+	n := p.parseUnary()
 	for {
-		by, ok := p.take("+", "-", "*", "/", "%")
+		by, ok := p.accept("+", "-", "*", "/", "%")
 		if !ok {
 			return n
 		}
-		right := p.unary()
+		right := p.parseUnary()
 		if by == "+" {
-			n = &node{op: relation, name: by, args: []*node{n, right}}
+			n = &node{op: opBinary, name: by, args: []*node{n, right}}
 			continue
 		}
-		n = &node{op: other}
+		n = &node{op: opUnsupported}
 	}
 }
 
-// unary reads an operand with its negations.
-func (p *parser) unary() *node {
+// parseUnary reads an operand with its negations.
+func (p *parser) parseUnary() *node {
 	p.depth++
 	defer func() { p.depth-- }()
-	if p.depth > deepest {
+	if p.depth > maxDepth {
 		return p.fail()
 	}
-	if _, ok := p.take("!"); ok {
-		if _, twice := p.take("!"); twice { // CEL drops a pair of negations, whatever the operand
-			return p.unary()
+	if _, ok := p.accept("!"); ok {
+		if _, twice := p.accept("!"); twice { // CEL drops a pair of negations, whatever the operand
+			return p.parseUnary()
 		}
-		return &node{op: not, args: []*node{p.unary()}}
+		return &node{op: opNot, args: []*node{p.parseUnary()}}
 	}
-	if _, ok := p.take("-"); ok {
-		if n := p.unary(); n.op == literal && n.is.Kind == Int {
-			return &node{is: Value{Kind: Int, Int: -n.is.Int}}
+	if _, ok := p.accept("-"); ok {
+		if n := p.parseUnary(); n.op == opLiteral && n.value.Kind == Int {
+			return &node{value: Value{Kind: Int, Int: -n.value.Int}}
 		}
-		return &node{op: other}
+		return &node{op: opUnsupported}
 	}
-	return p.member()
+	return p.parseMember()
 }
 
-// member reads a value with its fields, calls and indices.
-func (p *parser) member() *node {
-	n := p.primary()
+// parseMember reads a value with its fields, calls and indices.
+func (p *parser) parseMember() *node {
+	n := p.parsePrimary()
 	for {
-		switch by, _ := p.take(".", "["); by {
+		switch by, _ := p.accept(".", "["); by {
 		case ".":
-			n = p.field(n)
+			n = p.parseField(n)
 		case "[":
-			op := index
-			if _, ok := p.take("?"); ok {
-				op = mayIndex
+			op := opIndex
+			if _, ok := p.accept("?"); ok {
+				op = opOptionalIndex
 			}
-			n = &node{op: op, args: []*node{n, p.expression()}}
+			n = &node{op: op, args: []*node{n, p.parseExpression()}}
 			p.expect("]")
 		default:
 			return n
@@ -221,93 +221,94 @@ func (p *parser) member() *node {
 	}
 }
 
-// field reads what follows a dot: a field, an optional field or a method call.
-func (p *parser) field(of *node) *node {
-	op := selects
-	if _, ok := p.take("?"); ok {
-		op = maySelect
+// parseField reads what follows a dot: a field, an optional field or a method call.
+func (p *parser) parseField(of *node) *node {
+	op := opSelect
+	if _, ok := p.accept("?"); ok {
+		op = opOptionalSelect
 	}
 	t := p.next()
-	if t.kind != word {
+	if t.kind != identifierToken {
 		return p.fail()
 	}
-	if _, ok := p.take("("); ok && op == selects {
-		return &node{op: method, name: t.text, args: append([]*node{of}, p.list(")")...)}
+	if _, ok := p.accept("("); ok && op == opSelect {
+		return &node{op: opMethod, name: t.text, args: append([]*node{of}, p.parseList(")")...)}
 	}
 	return &node{op: op, name: t.text, args: []*node{of}}
 }
 
-// primary reads a literal, a name, a function call or an expression in parentheses.
-func (p *parser) primary() *node {
+// parsePrimary reads a literal, a name, a function call or an expression in parentheses.
+func (p *parser) parsePrimary() *node {
 	switch t := p.next(); t.kind {
-	case text:
-		return &node{is: Text(t.text)}
-	case number:
+	case stringToken:
+		return &node{value: NewString(t.text)}
+	case numberToken:
 		n, err := strconv.ParseInt(t.text, 0, 64)
 		if err != nil || len(t.text) > 1 && t.text[0] == '0' && !strings.HasPrefix(strings.ToLower(t.text), "0x") || strings.Contains(t.text, "_") {
-			return &node{op: other}
+			return &node{op: opUnsupported}
 		}
-		return &node{is: Value{Kind: Int, Int: n}}
-	case word:
-		return p.named(t.text)
-	case sign:
+		return &node{value: Value{Kind: Int, Int: n}}
+	case identifierToken:
+		return p.parseIdentifier(t.text)
+	case symbolToken:
 		switch t.text {
 		case "(":
-			n := p.expression()
+			n := p.parseExpression()
 			p.expect(")")
 			return n
 		case "[":
-			return &node{op: list, args: p.list("]")}
+			return &node{op: opList, args: p.parseList("]")}
 		case "{":
-			return p.entries()
+			return p.parseMap()
 		}
-	case end:
+	case endToken:
 	}
 	return p.fail()
 }
 
-// named reads what a word begins: a keyword, a function call or a name.
-func (p *parser) named(is string) *node {
+// parseIdentifier reads what an identifier begins: a keyword, a function call or a name.
+func (p *parser) parseIdentifier(is string) *node {
 	switch is {
 	case "true", "false":
-		return &node{is: Is(is == "true")}
+		return &node{value: NewBool(is == "true")}
 	case "null":
-		return &node{is: Value{Kind: Null}}
+		return &node{value: Value{Kind: Null}}
 	}
-	if _, ok := p.take("("); ok {
-		return &node{op: call, name: is, args: p.list(")")}
+	if _, ok := p.accept("("); ok {
+		return &node{op: opCall, name: is, args: p.parseList(")")}
 	}
-	if t := p.peek(); t.kind == sign && t.text == "{" {
+	if t := p.peek(); t.kind == symbolToken && t.text == "{" {
 		return p.fail() // a literal of a message type
 	}
-	return &node{op: name, name: is}
+	return &node{op: opName, name: is}
 }
 
-// list reads expressions separated by commas until a sign. A comma before the sign is allowed.
-func (p *parser) list(until string) []*node {
+// parseList reads expressions separated by commas until a symbol. A comma before that symbol is
+// allowed.
+func (p *parser) parseList(until string) []*node {
 	var items []*node
 	for {
-		if _, ok := p.take(until); ok {
+		if _, ok := p.accept(until); ok {
 			return items
 		}
-		items = append(items, p.expression())
-		if _, ok := p.take(","); !ok {
+		items = append(items, p.parseExpression())
+		if _, ok := p.accept(","); !ok {
 			p.expect(until)
 			return items
 		}
 	}
 }
 
-func (p *parser) entries() *node {
-	n := &node{op: entries}
+func (p *parser) parseMap() *node {
+	n := &node{op: opMap}
 	for {
-		if _, ok := p.take("}"); ok {
+		if _, ok := p.accept("}"); ok {
 			return n
 		}
-		key := p.expression()
+		key := p.parseExpression()
 		p.expect(":")
-		n.args = append(n.args, key, p.expression())
-		if _, ok := p.take(","); !ok {
+		n.args = append(n.args, key, p.parseExpression())
+		if _, ok := p.accept(","); !ok {
 			p.expect("}")
 			return n
 		}

@@ -7,34 +7,35 @@ import (
 	"unicode/utf8"
 )
 
-var errSyntax = errors.New("not an expression that can be evaluated here")
+var errSyntax = errors.New("unsupported syntax")
 
-// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
-	end tokenKind = iota
-	word
-	number
-	text
-	sign
+	endToken tokenKind = iota
+	identifierToken
+	numberToken
+	stringToken
+	symbolToken
 )
 
-// token is a word, a number, a string or a sign of an expression.
+// token is an identifier, a number, a string or a symbol of an expression.
 type token struct {
 	kind tokenKind
 	// text is the token as written. For a string, it is the value, without quotes and escapes.
 	text string
 }
 
-// signs are the operators and delimiters. tokenAt takes the first match, so longer ones come first.
-var signs = []string{
+// symbols are the operators and delimiters. nextToken takes the first match, so longer ones come
+// first.
+var symbols = []string{
 	"&&", "||", "==", "!=", "<=", ">=",
 	"!", "<", ">", "?", ":", ".", ",", "(", ")", "[", "]", "{", "}", "+", "-", "*", "/", "%",
 }
 
-// tokensOf splits an expression into tokens. The last one is end. Comments are skipped.
-func tokensOf(s string) ([]token, error) {
+// tokenize splits an expression into tokens. The last one is of kind endToken. Comments are
+// skipped.
+func tokenize(s string) ([]token, error) {
 	var tokens []token
 	for {
 		s = strings.TrimLeft(s, " \t\r\n\f")
@@ -45,7 +46,7 @@ func tokensOf(s string) ([]token, error) {
 		if s == "" {
 			return append(tokens, token{}), nil
 		}
-		t, rest, err := tokenAt(s)
+		t, rest, err := nextToken(s)
 		if err != nil {
 			return nil, err
 		}
@@ -53,23 +54,23 @@ func tokensOf(s string) ([]token, error) {
 	}
 }
 
-// tokenAt returns the first token of s and the rest of s.
-func tokenAt(s string) (token, string, error) {
+// nextToken returns the first token of s and the rest of s.
+func nextToken(s string) (token, string, error) {
 	switch c := s[0]; {
 	case c == '"' || c == '\'':
-		return stringAt(s, false)
+		return scanString(s, false)
 	case (c == 'r' || c == 'R') && len(s) > 1 && (s[1] == '"' || s[1] == '\''):
-		return stringAt(s[1:], true)
+		return scanString(s[1:], true)
 	case c >= '0' && c <= '9':
-		n := span(s, func(c byte) bool { return isWord(c) || c == '.' })
-		return token{number, s[:n]}, s[n:], nil
+		n := prefixLength(s, func(c byte) bool { return isWord(c) || c == '.' })
+		return token{numberToken, s[:n]}, s[n:], nil
 	case isWord(c):
-		n := span(s, isWord)
-		return token{word, s[:n]}, s[n:], nil
+		n := prefixLength(s, isWord)
+		return token{identifierToken, s[:n]}, s[n:], nil
 	}
-	for _, x := range signs {
+	for _, x := range symbols {
 		if strings.HasPrefix(s, x) {
-			return token{sign, x}, s[len(x):], nil
+			return token{symbolToken, x}, s[len(x):], nil
 		}
 	}
 	return token{}, "", errSyntax
@@ -79,8 +80,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// span returns the length of the longest prefix of s with only bytes that satisfy is.
-func span(s string, is func(byte) bool) int {
+// prefixLength returns the length of the longest prefix of s with only bytes that satisfy is.
+func prefixLength(s string, is func(byte) bool) int {
 	n := 0
 	for n < len(s) && is(s[n]) {
 		n++
@@ -88,8 +89,8 @@ func span(s string, is func(byte) bool) int {
 	return n
 }
 
-// stringAt reads a string that begins with one quote or three. A raw one has no escape sequences.
-func stringAt(s string, raw bool) (token, string, error) {
+// scanString reads a string that begins with one quote or three. A raw one has no escape sequences.
+func scanString(s string, raw bool) (token, string, error) {
 	quote := s[:1]
 	if long := strings.Repeat(quote, 3); strings.HasPrefix(s, long) {
 		quote = long
@@ -99,7 +100,7 @@ func stringAt(s string, raw bool) (token, string, error) {
 	for s != "" {
 		switch {
 		case strings.HasPrefix(s, quote):
-			return token{text, b.String()}, s[len(quote):], nil
+			return token{stringToken, b.String()}, s[len(quote):], nil
 		case len(quote) == 1 && (s[0] == '\n' || s[0] == '\r'):
 			return token{}, "", errSyntax
 		case s[0] != '\\' || raw:

@@ -39,35 +39,35 @@ var (
 	none   = Value{Kind: Optional}
 )
 
-// Is returns the value of a bool.
-func Is(yes bool) Value { return Value{Kind: Bool, True: yes} }
+// NewBool returns the value of a bool.
+func NewBool(yes bool) Value { return Value{Kind: Bool, True: yes} }
 
-// Text returns the value of a string.
-func Text(s string) Value { return Value{Kind: String, Text: s} }
+// NewString returns the value of a string.
+func NewString(s string) Value { return Value{Kind: String, Text: s} }
 
-// Set returns a map of strings, or a field that is absent if there are none: metadata has no
-// empty maps.
-func Set(entries map[string]string) Value {
+// NewStringMap returns a map of strings, or a field that is absent if there are none: metadata has
+// no empty maps.
+func NewStringMap(entries map[string]string) Value {
 	if len(entries) == 0 {
 		return Value{Kind: Absent}
 	}
 	v := Value{Kind: Map, Fields: make(map[string]Value, len(entries))}
 	for key, text := range entries {
-		v.Fields[key] = Text(text)
+		v.Fields[key] = NewString(text)
 	}
 	return v
 }
 
-// Known returns a field with a text, which is absent if the text is empty.
-func Known(text string) Value {
+// NewOptionalField returns a field with a text, which is absent if the text is empty.
+func NewOptionalField(text string) Value {
 	if text == "" {
 		return Value{Kind: Absent}
 	}
-	return Text(text)
+	return NewString(text)
 }
 
-// is reports whether a value is a bool with this value. It is false for unknown values.
-func (v Value) is(yes bool) bool { return v.Kind == Bool && v.True == yes }
+// isBool reports whether a value is a bool with this value. It is false for unknown values.
+func (v Value) isBool(yes bool) bool { return v.Kind == Bool && v.True == yes }
 
 // entry returns an entry of a map, of kind Absent if it is not there.
 func (v Value) entry(key string) Value {
@@ -80,13 +80,13 @@ func (v Value) entry(key string) Value {
 	return Value{Kind: Absent}
 }
 
-// at returns an entry of a map, or of the map in an optional.
-func (v Value) at(key string) Value {
+// selectField returns an entry of a map, or of the map in an optional.
+func (v Value) selectField(key string) Value {
 	switch v.Kind {
 	case Unknown:
 		return Value{}
 	case Optional:
-		return v.mayBeAt(key)
+		return v.selectOptionalField(key)
 	case Map:
 		if x := v.entry(key); x.Kind != Absent {
 			return x
@@ -96,8 +96,8 @@ func (v Value) at(key string) Value {
 	return failed
 }
 
-// mayBeAt returns an entry of a map as an optional.
-func (v Value) mayBeAt(key string) Value {
+// selectOptionalField returns an entry of a map as an optional.
+func (v Value) selectOptionalField(key string) Value {
 	if v.Kind == Optional {
 		if len(v.Items) == 0 {
 			return none
@@ -127,20 +127,20 @@ func equal(a, b Value) Value {
 	case a.Kind == Unknown || b.Kind == Unknown || a.Kind == Optional || b.Kind == Optional:
 		return Value{}
 	case a.Kind != b.Kind:
-		return Is(false)
+		return NewBool(false)
 	case a.Kind == Map:
 		return Value{}
 	case a.Kind == List:
 		return equalLists(a.Items, b.Items)
 	}
-	return Is(a.True == b.True && a.Int == b.Int && a.Text == b.Text)
+	return NewBool(a.True == b.True && a.Int == b.Int && a.Text == b.Text)
 }
 
 func equalLists(a, b []Value) Value {
 	if len(a) != len(b) {
-		return Is(false)
+		return NewBool(false)
 	}
-	all := Is(true)
+	all := NewBool(true)
 	for i := range a {
 		all = and(all, equal(a[i], b[i]))
 	}
@@ -148,23 +148,23 @@ func equalLists(a, b []Value) Value {
 }
 
 // and is the conjunction: false if either is, whatever the other one is.
-func and(a, b Value) Value { return decide(a, b, false) }
+func and(a, b Value) Value { return shortCircuit(a, b, false) }
 
 // or is the disjunction: true if either is, whatever the other one is.
-func or(a, b Value) Value { return decide(a, b, true) }
+func or(a, b Value) Value { return shortCircuit(a, b, true) }
 
-// decide implements and (by is false) and or (by is true): one operand with the value by decides,
-// even if the other one is unknown or an error.
-func decide(a, b Value, by bool) Value {
+// shortCircuit implements and (by is false) and or (by is true): one operand with the value by
+// decides, even if the other one is unknown or an error.
+func shortCircuit(a, b Value, by bool) Value {
 	switch {
-	case a.is(by) || b.is(by):
-		return Is(by)
+	case a.isBool(by) || b.isBool(by):
+		return NewBool(by)
 	case a.Kind == Unknown || b.Kind == Unknown:
 		return Value{}
 	case a.Kind != Bool || b.Kind != Bool:
 		return failed
 	}
-	return Is(!by)
+	return NewBool(!by)
 }
 
 // contains reports whether a list has an element, or a map a key. For an empty list and an element
@@ -177,24 +177,24 @@ func contains(in, x Value) Value {
 	case in.Kind == Failed || x.Kind == Failed:
 		return failed
 	case in.Kind == List:
-		found := Is(false)
+		found := NewBool(false)
 		for _, y := range in.Items {
 			found = or(found, equal(y, x))
 		}
 		return found
 	case in.Kind == Map && x.Kind == String:
-		return present(in, x.Text)
+		return hasKey(in, x.Text)
 	case in.Kind == Unknown || in.Kind == Optional || in.Kind == Map:
 		return Value{}
 	}
 	return failed
 }
 
-// present reports whether a map has a key.
-func present(in Value, key string) Value {
+// hasKey reports whether a map has a key.
+func hasKey(in Value, key string) Value {
 	x, ok := in.Fields[key]
 	if !ok && in.Open {
 		return Value{}
 	}
-	return Is(ok && x.Kind != Absent)
+	return NewBool(ok && x.Kind != Absent)
 }

@@ -107,7 +107,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
 	f.DurationVar(&k.o.AbsentGracePeriod, "absent-owner-grace-period", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
 	f.StringSliceVar(&k.allowed, "unlock", nil, "Delete objects of this kind although it is protected.")
-	_ = f.SetAnnotation("unlock", writing.UnlocksOf, policy.KindNames()) // the flag was just added
+	_ = f.SetAnnotation("unlock", writing.UnlocksOf, policy.ProtectedKindNames()) // the flag was just added
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
 	k.preset.addFlags(f)
@@ -181,7 +181,7 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 		}
 	}
 	var err error
-	if k.o.Allow, err = policy.ParseKinds(k.allowed); err != nil {
+	if k.o.Allow, err = policy.ParseProtectedKinds(k.allowed); err != nil {
 		return usage.Errorf(c, "--unlock: %w", err)
 	}
 	if !k.cluster.Known() {

@@ -86,7 +86,7 @@ func (f *failOn) match(p *report.Plan) []string {
 		}
 	}
 	deletes := 0
-	for r := range policy.Deletes(p.Consequences) {
+	for r := range policy.DeletedObjects(p.Consequences) {
 		deletes++
 		kinds[r.Kind]++
 	}

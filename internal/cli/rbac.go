@@ -77,10 +77,10 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 }
 
 func (r *rbac) run(c *cobra.Command) error {
-	if r.command == policy.Protect {
+	if r.command == policy.AdmissionPolicyName {
 		return r.print(c, policy.AdmissionPolicy())
 	}
-	command, err := policy.Parse(r.command)
+	command, err := policy.ParseCommand(r.command)
 	if err != nil {
 		return usage.Errorf(c, "--for: %w", err)
 	}

@@ -329,7 +329,7 @@ func warnings(p *report.Plan) []string {
 // protects returns the targets that must be left alone. They are being deleted already, so their
 // kind does not protect them. Annotations of their owner or of Helm do.
 func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
-	gone := slices.Collect(policy.Deletes(p.Consequences))
+	gone := slices.Collect(policy.DeletedObjects(p.Consequences))
 	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)

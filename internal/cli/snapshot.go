@@ -158,7 +158,7 @@ func (p *savePast) save(c *cobra.Command, to string) error {
 		return err
 	}
 	var n past.Saved
-	err = private.Whole(to, func(f private.File) error {
+	err = private.WriteFile(to, func(f private.File) error {
 		n, err = past.Save(c.Context(), f, record, client, past.SaveOptions{
 			Cluster: past.Cluster{UID: id.ClusterUID, Server: id.Server, Context: id.Context, Version: id.Version},
 			Created: time.Now(), Secrets: p.secrets,

@@ -239,7 +239,7 @@ func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) 
 func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
 	result := v.Evaluate(names)
 	if v.Text == object.ProtectExpression && w.Operation == Remove {
-		result = cel.Is(!w.Object.Protection().Has(object.Protect))
+		result = cel.NewBool(!w.Object.Protection().Has(object.Protect))
 	}
 	switch {
 	case result.Kind == cel.Bool && result.True:
@@ -298,25 +298,25 @@ func (s *Assessment) celNames(w Write, r object.Resource) map[string]cel.Value {
 // Upstream: apiserver/pkg/admission/plugin/cel/condition.go CreateAdmissionRequest.
 func celRequest(w Write, r object.Resource) cel.Value {
 	fields := map[string]cel.Value{
-		"operation": cel.Text(w.Operation),
-		"kind":      open(map[string]cel.Value{"group": cel.Text(r.Group), "kind": cel.Text(r.Kind)}),
-		"resource":  open(map[string]cel.Value{"group": cel.Text(r.Group), "resource": cel.Text(r.Name)}),
+		"operation": cel.NewString(w.Operation),
+		"kind":      open(map[string]cel.Value{"group": cel.NewString(r.Group), "kind": cel.NewString(r.Kind)}),
+		"resource":  open(map[string]cel.Value{"group": cel.NewString(r.Group), "resource": cel.NewString(r.Name)}),
 	}
 	if w.Object.Namespace != "" {
-		fields["namespace"] = cel.Text(w.Object.Namespace)
+		fields["namespace"] = cel.NewString(w.Object.Namespace)
 	}
 	if !w.Unnamed {
-		fields["name"] = cel.Text(w.Object.Name)
+		fields["name"] = cel.NewString(w.Object.Name)
 	}
 	if w.Subresource != "" {
-		fields["subResource"] = cel.Text(w.Subresource)
+		fields["subResource"] = cel.NewString(w.Subresource)
 	}
 	return open(fields)
 }
 
 // celUser returns a user. Empty fields are absent.
 func celUser(u *authentication.UserInfo) cel.Value {
-	fields := map[string]cel.Value{"username": cel.Known(u.Username), "uid": cel.Known(u.UID), "groups": celTexts(u.Groups), "extra": {Kind: cel.Absent}}
+	fields := map[string]cel.Value{"username": cel.NewOptionalField(u.Username), "uid": cel.NewOptionalField(u.UID), "groups": celTexts(u.Groups), "extra": {Kind: cel.Absent}}
 	if len(u.Extra) > 0 {
 		extra := cel.Value{Kind: cel.Map, Fields: map[string]cel.Value{}}
 		for key, texts := range u.Extra {
@@ -334,7 +334,7 @@ func celTexts(texts []string) cel.Value {
 	}
 	list := cel.Value{Kind: cel.List}
 	for _, text := range texts {
-		list.Items = append(list.Items, cel.Text(text))
+		list.Items = append(list.Items, cel.NewString(text))
 	}
 	return list
 }
@@ -345,9 +345,9 @@ func celObject(o *object.Object) cel.Value {
 	for key, value := range o.Labels.All {
 		labels[key] = value
 	}
-	meta := map[string]cel.Value{"name": cel.Text(o.Name), "namespace": cel.Known(o.Namespace), "labels": cel.Set(labels)}
+	meta := map[string]cel.Value{"name": cel.NewString(o.Name), "namespace": cel.NewOptionalField(o.Namespace), "labels": cel.NewStringMap(labels)}
 	if o.UID != "" {
-		meta["uid"] = cel.Text(string(o.UID))
+		meta["uid"] = cel.NewString(string(o.UID))
 	}
 	if o.BeingDeleted() {
 		meta["deletionTimestamp"] = present
@@ -355,7 +355,7 @@ func celObject(o *object.Object) cel.Value {
 	if annotations := celAnnotations(o.Protection()); len(annotations) > 0 {
 		meta["annotations"] = open(annotations)
 	}
-	return open(map[string]cel.Value{"kind": cel.Text(o.Kind), "metadata": open(meta)})
+	return open(map[string]cel.Value{"kind": cel.NewString(o.Kind), "metadata": open(meta)})
 }
 
 // celAnnotations returns the annotations that are known to be set.

@@ -21,7 +21,7 @@ import (
 // saved returns a past as a file.
 func saved(t interface{ Fatal(...any) }, dir string, s *stage, record *Record, o SaveOptions) string {
 	path := filepath.Join(dir, "saved")
-	if err := private.Whole(path, func(f private.File) error {
+	if err := private.WriteFile(path, func(f private.File) error {
 		_, err := Save(context.Background(), f, record, s, o)
 		return err
 	}); err != nil {

@@ -39,8 +39,8 @@ func Commands() []Command {
 	return []Command{Read, Stuck, Lost, Doctor, Delete, Collect, Controller, RemoveFinalizer, Undo}
 }
 
-// Parse returns the command with a name. Any other name is an error that lists the commands.
-func Parse(name string) (Command, error) {
+// ParseCommand returns the command with a name. Any other name is an error that lists the commands.
+func ParseCommand(name string) (Command, error) {
 	if c := Command(name); slices.Contains(Commands(), c) {
 		return c, nil
 	}
@@ -48,7 +48,7 @@ func Parse(name string) (Command, error) {
 	for i, c := range Commands() {
 		names[i] = string(c)
 	}
-	return "", fmt.Errorf("%q is no command that needs permissions: these are %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("%q is not a command that needs permissions: these are %s", name, strings.Join(names, ", "))
 }
 
 // Options refine the permissions.
@@ -88,9 +88,9 @@ func verbs(c Command, o Options) []string {
 	}
 }
 
-// collectorGraph is the path of the debug endpoint of kube-controller-manager that shows the graph
-// of its collector. It requires this permission, although it is not a path of the API server.
-const collectorGraph = "/debug/controllers/garbage-collector-controller/graph"
+// collectorGraphPath is the path of the debug endpoint of kube-controller-manager that shows the
+// graph of its collector. It requires this permission, although it is not a path of the API server.
+const collectorGraphPath = "/debug/controllers/garbage-collector-controller/graph"
 
 // ClusterRole returns the permissions of a command in the whole cluster.
 func ClusterRole(c Command, o Options) *rbac.ClusterRole {
@@ -101,11 +101,11 @@ func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 	if o.Kinds == nil {
 		role.Rules = []rbac.PolicyRule{rule("*", []string{"*"}, verbs(c, o)...)}
 	} else {
-		role.Rules = named(c, o)
+		role.Rules = rulesForKinds(c, o)
 	}
 	switch {
 	case c == Doctor:
-		role.Rules = append(role.Rules, rbac.PolicyRule{NonResourceURLs: []string{collectorGraph}, Verbs: []string{"get"}})
+		role.Rules = append(role.Rules, rbac.PolicyRule{NonResourceURLs: []string{collectorGraphPath}, Verbs: []string{"get"}})
 	case c == Controller:
 		role.Rules = append(role.Rules, rule("", []string{"events"}, "create", "patch"))
 	case c == RemoveFinalizer:
@@ -140,9 +140,9 @@ func rule(group string, resources []string, verbs ...string) rbac.PolicyRule {
 	return rbac.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }
 
-// named returns rules that name kinds. Kinds of one group with the same verbs share a rule. A name
-// does not include subresources such as status or finalizers; these are named, too.
-func named(c Command, o Options) []rbac.PolicyRule {
+// rulesForKinds returns rules that name kinds. Kinds of one group with the same verbs share a rule.
+// A name does not include subresources such as status or finalizers; these are named, too.
+func rulesForKinds(c Command, o Options) []rbac.PolicyRule {
 	wanted := verbs(c, o)
 	known, custom := map[schema.GroupResource]object.Verbs{}, map[schema.GroupResource]bool{}
 	for _, k := range o.Kinds {

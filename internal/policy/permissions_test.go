@@ -132,12 +132,12 @@ func TestCollectorGraph(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, c := range Commands() {
-		if got, err := Parse(string(c)); got != c || err != nil {
+		if got, err := ParseCommand(string(c)); got != c || err != nil {
 			t.Errorf("%s: %s, %v", c, got, err)
 		}
 	}
 	for _, name := range []string{"", "graph", "Read"} {
-		if _, err := Parse(name); err == nil {
+		if _, err := ParseCommand(name); err == nil {
 			t.Errorf("%q is taken", name)
 		}
 	}

@@ -19,18 +19,18 @@ import (
 // Upstream: apimachinery/pkg/apis/meta/v1/types.go NamespaceSystem, NamespacePublic,
 // NamespaceDefault.
 // Upstream: api/core/v1/types.go NamespaceNodeLease.
-var namespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
+var protectedNamespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
 
-// guarded is a kind that is protected unless it is unlocked, because a delete affects more than the
-// object itself: all objects of a namespace or type, a machine, a disk, or the admission of every
-// request.
-type guarded struct {
+// protectedKind is a kind that is protected unless it is unlocked, because a delete affects more
+// than the object itself: all objects of a namespace or type, a machine, a disk, or the admission
+// of every request.
+type protectedKind struct {
 	object.Kind
 	// name is the word that unlocks it, alias another name that kubectl accepts.
 	name, alias string
 }
 
-var kinds = []guarded{
+var protectedKinds = []protectedKind{
 	{object.Namespace, "namespace", "ns"},
 	{object.Node, "node", "no"},
 	{object.PV, "pv", "pv"},
@@ -46,10 +46,10 @@ var kinds = []guarded{
 	{object.ValidatingWebhookConfiguration, "validatingwebhookconfiguration", ""},
 }
 
-// Kinds lists the protected kinds.
-func Kinds() []schema.GroupKind {
-	list := make([]schema.GroupKind, len(kinds))
-	for i, k := range kinds {
+// ProtectedKinds lists the protected kinds.
+func ProtectedKinds() []schema.GroupKind {
+	list := make([]schema.GroupKind, len(protectedKinds))
+	for i, k := range protectedKinds {
 		list[i] = k.GroupKind
 	}
 	return list
@@ -61,10 +61,10 @@ const UnlockHelm = "helm"
 // UnlockUnseen is the name that unlocks unread content of a namespace or a CRD.
 const UnlockUnseen = "unseen"
 
-// KindNames returns the names that unlock the protected kinds.
-func KindNames() []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
+// ProtectedKindNames returns the names that unlock the protected kinds.
+func ProtectedKindNames() []string {
+	names := make([]string, len(protectedKinds))
+	for i, k := range protectedKinds {
 		names[i] = k.name
 	}
 	return names
@@ -84,50 +84,50 @@ type Policy struct {
 func (p Policy) Check(o *object.Object) (reason.Code, bool) {
 	kind := o.GroupKind()
 	switch {
-	case kind == schema.GroupKind{Kind: "Namespace"} && slices.Contains(namespaces, o.Name):
+	case kind == schema.GroupKind{Kind: "Namespace"} && slices.Contains(protectedNamespaces, o.Name):
 		return reason.ProtectedNamespace, true
 	case o.Protection().Has(object.Protect):
 		return reason.ProtectedByAnnotation, true
 	case o.Protection().Has(object.HelmKeep) && !p.Helm:
 		return reason.ProtectedByHelm, true
-	case UnlockKind(kind) != "" && !p.Allow[kind]:
+	case UnlockName(kind) != "" && !p.Allow[kind]:
 		return reason.ProtectedKind, true
 	default:
 		return "", false
 	}
 }
 
-// UnlockKind returns the name that unlocks a kind; empty if it is not protected.
-func UnlockKind(kind schema.GroupKind) string {
-	if i := slices.IndexFunc(kinds, func(k guarded) bool { return k.GroupKind == kind }); i >= 0 {
-		return kinds[i].name
+// UnlockName returns the name that unlocks a kind; empty if it is not protected.
+func UnlockName(kind schema.GroupKind) string {
+	if i := slices.IndexFunc(protectedKinds, func(k protectedKind) bool { return k.GroupKind == kind }); i >= 0 {
+		return protectedKinds[i].name
 	}
 	return ""
 }
 
-// ParseKinds returns the protected kinds with the names.
-func ParseKinds(names []string) (map[schema.GroupKind]bool, error) {
+// ParseProtectedKinds returns the protected kinds with the names.
+func ParseProtectedKinds(names []string) (map[schema.GroupKind]bool, error) {
 	parsed := map[schema.GroupKind]bool{}
 	for _, name := range names {
-		kind, ok := parseKind(name)
+		kind, ok := parseProtectedKind(name)
 		if !ok {
-			return nil, fmt.Errorf("%q is no protected kind: these are %s", name, strings.Join(KindNames(), ", "))
+			return nil, fmt.Errorf("%q is not a protected kind: these are %s", name, strings.Join(ProtectedKindNames(), ", "))
 		}
 		parsed[kind] = true
 	}
 	return parsed, nil
 }
 
-// IsKind reports whether a protected kind has the name.
-func IsKind(name string) bool {
-	_, ok := parseKind(name)
+// IsProtectedKind reports whether a protected kind has the name.
+func IsProtectedKind(name string) bool {
+	_, ok := parseProtectedKind(name)
 	return ok
 }
 
-// parseKind parses the name of a protected kind as kubectl does, in any case: the kind, its plural
-// or its short name, with or without the group.
-func parseKind(name string) (schema.GroupKind, bool) {
-	for _, k := range kinds {
+// parseProtectedKind parses the name of a protected kind as kubectl does, in any case: the kind,
+// its plural or its short name, with or without the group.
+func parseProtectedKind(name string) (schema.GroupKind, bool) {
+	for _, k := range protectedKinds {
 		bare := strings.ToLower(name)
 		if k.Group != "" {
 			bare = strings.TrimSuffix(bare, "."+k.Group)
@@ -175,12 +175,12 @@ func (r *Refusal) Error() string {
 	case ProtectedObject:
 		return fmt.Sprintf("the plan deletes %s, which is protected: %s", r.Object, r.Why)
 	default:
-		return fmt.Sprintf("the plan deletes %s, and whether an annotation protects it is unknown", r.Object)
+		return fmt.Sprintf("the plan deletes %s, and it is unknown whether an annotation protects it", r.Object)
 	}
 }
 
-// Deletes returns the objects that the plan deletes or may delete.
-func Deletes(account []report.Consequence) iter.Seq[object.Ref] {
+// DeletedObjects returns the objects that the plan deletes or may delete.
+func DeletedObjects(account []report.Consequence) iter.Seq[object.Ref] {
 	return func(yield func(object.Ref) bool) {
 		for i := range account {
 			if c := &account[i]; c.Change == report.ChangeDeleted {
@@ -196,7 +196,7 @@ func Deletes(account []report.Consequence) iter.Seq[object.Ref] {
 // plan is refused as a whole and before any write, since half of it would be another plan.
 func CheckMaxDeletes(account []report.Consequence, most int) *Refusal {
 	n := 0
-	for range Deletes(account) {
+	for range DeletedObjects(account) {
 		n++
 	}
 	if n <= most {
@@ -205,11 +205,11 @@ func CheckMaxDeletes(account []report.Consequence, most int) *Refusal {
 	return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: most}
 }
 
-// Screen returns a refusal for each object that the policy forbids to delete, in the order of
+// CheckDeletes returns a refusal for each object that the policy forbids to delete, in the order of
 // account. find returns an object as it was read, nil if it was not.
-func (p Policy) Screen(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
+func (p Policy) CheckDeletes(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
 	var list []Refusal
-	for ref := range Deletes(account) {
+	for ref := range DeletedObjects(account) {
 		seen := find(ref)
 		if seen == nil {
 			seen = &object.Object{Ref: ref}
@@ -237,19 +237,19 @@ var dataKinds = []schema.GroupKind{
 	object.ConfigMap.GroupKind,
 }
 
-// Data reports whether an object holds data, and its rank among the kinds of data. A confirmation
-// lists these objects separately. Custom resources are data, too, because their operators may keep
-// data for them.
-func Data(r object.Ref, custom bool) (place int, ok bool) {
+// DataRank reports whether an object holds data, and its rank among the kinds of data. A
+// confirmation lists these objects separately. Custom resources are data, too, because their
+// operators may keep data for them.
+func DataRank(r object.Ref, custom bool) (rank int, ok bool) {
 	if custom {
 		return slices.Index(dataKinds, object.Secret.GroupKind), true
 	}
-	place = slices.Index(dataKinds, r.GroupKind())
-	return place, place >= 0
+	rank = slices.Index(dataKinds, r.GroupKind())
+	return rank, rank >= 0
 }
 
-// Protect is the name of the admission policy for the rbac command.
-const Protect = "protect"
+// AdmissionPolicyName is the name of the admission policy for the rbac command.
+const AdmissionPolicyName = "protect"
 
 // AdmissionPolicy returns a ValidatingAdmissionPolicy and its binding. The API server then refuses
 // every DELETE of an object that object.ProtectAnnotation protects, by the rule of

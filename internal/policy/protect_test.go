@@ -23,7 +23,7 @@ func of(apiVersion, kind, name string, p object.Protection) *object.Object {
 
 func TestCheck(t *testing.T) {
 	everything := Policy{Allow: map[schema.GroupKind]bool{}}
-	for _, k := range kinds {
+	for _, k := range protectedKinds {
 		everything.Allow[k.GroupKind] = true
 	}
 	for _, c := range []struct {
@@ -70,9 +70,9 @@ func TestCheck(t *testing.T) {
 
 // TestAllowLiftsOneKind: unlocking one kind keeps the protection of all others.
 func TestAllowLiftsOneKind(t *testing.T) {
-	for _, allowed := range kinds {
+	for _, allowed := range protectedKinds {
 		p := Policy{Allow: map[schema.GroupKind]bool{allowed.GroupKind: true}}
-		for _, k := range kinds {
+		for _, k := range protectedKinds {
 			o := of(schema.GroupVersion{Group: k.Group, Version: "v1"}.String(), k.Kind.Kind, "x", 0)
 			if _, is := p.Check(o); is != (k != allowed) {
 				t.Errorf("%s allowed: %s protected %v", allowed.name, k.name, is)
@@ -101,22 +101,22 @@ func TestHelmLiftsHelm(t *testing.T) {
 }
 
 func TestParseKinds(t *testing.T) {
-	for _, k := range kinds {
+	for _, k := range protectedKinds {
 		names := []string{k.name, strings.ToUpper(k.name), k.Kind.Kind, strings.ToLower(k.Kind.Kind), k.GroupKind.String(), strings.ToLower(k.GroupKind.String()), k.Plural}
 		if k.alias != "" {
 			names = append(names, k.alias)
 		}
 		for _, name := range names {
-			if got, err := ParseKinds([]string{name}); err != nil || !got[k.GroupKind] || len(got) != 1 {
+			if got, err := ParseProtectedKinds([]string{name}); err != nil || !got[k.GroupKind] || len(got) != 1 {
 				t.Errorf("%s: %v %v", name, got, err)
 			}
 		}
-		if got := UnlockKind(k.GroupKind); got != k.name {
+		if got := UnlockName(k.GroupKind); got != k.name {
 			t.Errorf("%s is unlocked by %q", k.GroupKind, got)
 		}
 	}
 	for _, name := range []string{"", "*", "pod", "node.example.com", "node.storage.k8s.io", "namespaces/x"} {
-		if got, err := ParseKinds([]string{name}); err == nil || !strings.Contains(err.Error(), "pvc") {
+		if got, err := ParseProtectedKinds([]string{name}); err == nil || !strings.Contains(err.Error(), "pvc") {
 			t.Errorf("%q: %v %v", name, got, err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestData(t *testing.T) {
 		{APIVersion: "v1", Kind: "Pod"}, {APIVersion: "apps/v1", Kind: "Deployment"}, {APIVersion: "example.com/v1", Kind: "Secret"},
 		{APIVersion: "v1", Kind: "StatefulSet"}, {APIVersion: "example.com/v1", Kind: "Database"},
 	} {
-		if _, ok := Data(r, r.Kind == "Database"); ok {
+		if _, ok := DataRank(r, r.Kind == "Database"); ok {
 			data = append(data, r.APIVersion+" "+r.Kind)
 		}
 	}
@@ -176,7 +176,7 @@ func TestScreen(t *testing.T) {
 	seen := []*object.Object{of("v1", "ConfigMap", "free", 0), of("v1", "ConfigMap", "kept", object.HelmKeep),
 		of("v1", "ConfigMap", "stays", object.Protect)}
 	var got []string
-	for _, r := range (Policy{}).Screen(account, func(ref object.Ref) *object.Object {
+	for _, r := range (Policy{}).CheckDeletes(account, func(ref object.Ref) *object.Object {
 		if i := slices.IndexFunc(seen, func(o *object.Object) bool { return o.Ref == ref }); i >= 0 {
 			return seen[i]
 		}
@@ -186,7 +186,7 @@ func TestScreen(t *testing.T) {
 	}
 	want := []string{
 		"ProtectedObject: the plan deletes v1 ConfigMap kept, which is protected: ProtectedByHelm",
-		"UnseenObject: the plan deletes v1 ConfigMap unseen, and whether an annotation protects it is unknown",
+		"UnseenObject: the plan deletes v1 ConfigMap unseen, and it is unknown whether an annotation protects it",
 		"ProtectedObject: the plan deletes v1 Node unseen, which is protected: ProtectedKind",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

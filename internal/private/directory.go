@@ -30,27 +30,29 @@ type Directory struct {
 	Create func(name string) (File, error)
 }
 
-// Enter opens a directory. It refuses a directory that another user could replace or write to.
-func Enter(path string) (*Directory, error) {
+// OpenDirectory opens a directory. It refuses a directory that another user could replace or write
+// to.
+func OpenDirectory(path string) (*Directory, error) {
 	seen, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := private(path, seen); err != nil {
+	if err := checkPrivate(path, seen); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	return within(root, path, seen)
+	return newDirectory(root, path, seen)
 }
 
-// within returns the opened directory. It fails if that is not the one that was checked as seen.
-func within(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
+// newDirectory returns the opened directory. It fails if that is not the one that was checked as
+// seen.
+func newDirectory(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
 	opened, err := root.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
-		err = fmt.Errorf("%s was exchanged while it was opened", path)
+		err = fmt.Errorf("%s was replaced while it was being opened", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -62,53 +64,55 @@ func within(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
 	return d, nil
 }
 
-// private refuses a path that is not a directory, belongs to another user or is writable by others.
-func private(path string, info fs.FileInfo) error {
+// checkPrivate refuses a path that is not a directory, belongs to another user or is writable by
+// others.
+func checkPrivate(path string, info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s is a symbolic link: name the directory itself", path)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", path)
-	case !ours(info):
+	case !isOwn(info):
 		return fmt.Errorf("%s belongs to another user", path)
-	case shared(info):
-		return fmt.Errorf("%s can be written to by others (mode %04o): chmod go-w it or name another directory", path, info.Mode().Perm())
+	case isWritableByOthers(info):
+		return fmt.Errorf("%s is writable by other users (mode %04o): run chmod go-w on it, or name another directory", path, info.Mode().Perm())
 	}
 	return nil
 }
 
-// MakeAll creates the missing directories of a path with access for the user only, and syncs them
+// MkdirAll creates the missing directories of a path with access for the user only, and syncs them
 // to the disk.
-func MakeAll(path string) error {
+func MkdirAll(path string) error {
 	if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	above := filepath.Dir(path)
-	if err := MakeAll(above); err != nil {
+	parent := filepath.Dir(path)
+	if err := MkdirAll(parent); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, directoryMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	f, err := os.Open(above)
+	f, err := os.Open(parent)
 	if err != nil {
 		return err
 	}
 	return errors.Join(syncDirectory(f), f.Close())
 }
 
-// maxSame is the maximum number of directories with one name and different suffixes.
-const maxSame = 100
+// maxSuffix is the maximum number of directories with one name and different suffixes.
+const maxSuffix = 100
 
-// Below creates a new directory in d and opens it. A taken name gets a suffix: name-2, name-3.
-func (d *Directory) Below(name string) (*Directory, error) {
+// CreateDirectory creates a new directory in d and opens it. A taken name gets a suffix: name-2,
+// name-3.
+func (d *Directory) CreateDirectory(name string) (*Directory, error) {
 	unique := name
 	for n := 2; ; n++ {
 		err := d.root.Mkdir(unique, directoryMode)
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, fs.ErrExist) || n > maxSame {
+		if !errors.Is(err, fs.ErrExist) || n > maxSuffix {
 			return nil, err
 		}
 		unique = fmt.Sprintf("%s-%d", name, n)
@@ -118,18 +122,18 @@ func (d *Directory) Below(name string) (*Directory, error) {
 		return nil, err
 	}
 	path := filepath.Join(d.Path, unique)
-	if err := private(path, seen); err != nil {
+	if err := checkPrivate(path, seen); err != nil {
 		return nil, err
 	}
 	root, err := d.root.OpenRoot(unique)
 	if err != nil {
 		return nil, err
 	}
-	return within(root, path, seen)
+	return newDirectory(root, path, seen)
 }
 
-// Put writes a file atomically and replaces an existing one. It is durable after Sync.
-func (d *Directory) Put(name string, content []byte) error {
+// WriteFile writes a file atomically and replaces an existing one. It is durable after Sync.
+func (d *Directory) WriteFile(name string, content []byte) error {
 	part := name + ".part"
 	f, err := d.Create(part)
 	if err == nil {
@@ -176,10 +180,10 @@ func (d *Directory) Open(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !seen.Mode().IsRegular() {
-		return nil, &DamageError{File: name, Why: "it is not a plain file"}
+		return nil, &DamageError{File: name, Why: "it is not a regular file"}
 	}
-	if !ours(seen) || shared(seen) {
-		return nil, &DamageError{File: name, Why: "others can write to it"}
+	if !isOwn(seen) || isWritableByOthers(seen) {
+		return nil, &DamageError{File: name, Why: "other users can write to it"}
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|noFollow, 0)
 	if err != nil {
@@ -187,7 +191,7 @@ func (d *Directory) Open(name string) (*os.File, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(seen, opened) {
-		err = &DamageError{File: name, Why: "it was exchanged while it was opened"}
+		err = &DamageError{File: name, Why: "it was replaced while it was being opened"}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -217,9 +221,9 @@ func (d *Directory) Remove(name string) error { return d.root.Remove(name) }
 // Close closes the directory.
 func (d *Directory) Close() error { return d.root.Close() }
 
-// Whole writes a file atomically, with access for the user only. It replaces an existing file. It
-// does not check who can write to the directory of path.
-func Whole(path string, write func(File) error) error {
+// WriteFile writes a file atomically, with access for the user only. It replaces an existing file.
+// It does not check who can write to the directory of path.
+func WriteFile(path string, write func(File) error) error {
 	part := path + ".partial"
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

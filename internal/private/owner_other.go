@@ -9,11 +9,11 @@ import (
 
 const noFollow = 0
 
-// ours returns true: access control lists protect files here, and files in a home directory
+// isOwn returns true: access control lists protect files here, and files in a home directory
 // inherit its list.
-func ours(fs.FileInfo) bool { return true }
+func isOwn(fs.FileInfo) bool { return true }
 
-func shared(fs.FileInfo) bool { return false }
+func isWritableByOthers(fs.FileInfo) bool { return false }
 
 // syncDirectory does nothing: the file system writes names in order.
 func syncDirectory(*os.File) error { return nil }

@@ -54,7 +54,7 @@ func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
 	// Events that are deleted as a consequence do not count.
 	aside := func(r object.Ref) bool { return r.IsEvent() && !slices.Contains(p.Seed.Targets, r) }
-	deletes := slices.DeleteFunc(slices.Collect(policy.Deletes(p.Consequences)), aside)
+	deletes := slices.DeleteFunc(slices.Collect(policy.DeletedObjects(p.Consequences)), aside)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
@@ -79,7 +79,7 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	places := map[object.Ref]int{}
 	for _, r := range deletes {
 		kind, err := kinds.For(r.APIVersion, r.Kind)
-		if place, data := policy.Data(r, err == nil && kind.Custom); data {
+		if place, data := policy.DataRank(r, err == nil && kind.Custom); data {
 			places[r] = place
 			q.Data = append(q.Data, r)
 		}

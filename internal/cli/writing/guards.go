@@ -24,7 +24,7 @@ import (
 // notes returns notes for the confirmation: gaps of the plan, and what the backup will not contain.
 func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
-	deletes := slices.Collect(policy.Deletes(p.Consequences))
+	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
 	if !p.Complete {
 		notes = append(notes, "The plan depends on something that could not be read: more may be deleted than it says, without a backup.")
 	}
@@ -59,7 +59,7 @@ func (w *Writing) lost(deletes []object.Ref) int {
 // recall returns the text before the command that restores what a plan deletes; empty if nothing
 // can be restored.
 func (w *Writing) recall(p *report.Plan) string {
-	deletes := slices.Collect(policy.Deletes(p.Consequences))
+	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
 	switch secrets := w.lost(deletes); {
 	case w.noBackup || secrets == len(deletes):
 		return ""
@@ -90,9 +90,9 @@ func (w *Writing) Guards() []string {
 	if w.backupSecrets {
 		list = append(list, "backup-secrets")
 	}
-	for _, kind := range policy.Kinds() {
+	for _, kind := range policy.ProtectedKinds() {
 		if w.Policy.Allow[kind] {
-			list = append(list, "unlock="+policy.UnlockKind(kind))
+			list = append(list, "unlock="+policy.UnlockName(kind))
 		}
 	}
 	if w.Policy.Helm {
@@ -109,7 +109,7 @@ func (w *Writing) Guards() []string {
 func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
 	find := world.Cursor().Find
 	var list []report.Obstacle
-	for _, r := range w.Policy.Screen(p.Consequences, find) {
+	for _, r := range w.Policy.CheckDeletes(p.Consequences, find) {
 		if released(p, r.Why, find(r.Object)) {
 			continue
 		}
@@ -127,7 +127,7 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 // unseen returns an obstacle for each deleted namespace and CRD with content that was not read.
 func unseen(world source.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
-	for r := range policy.Deletes(p.Consequences) {
+	for r := range policy.DeletedObjects(p.Consequences) {
 		var kinds []string
 		for _, g := range plan.UnseenContent(world.Snapshot, r) {
 			why, _, _ := strings.Cut(g.Why, ":")
@@ -153,7 +153,7 @@ func Protected(ref object.Ref, why reason.Code) report.Obstacle {
 	o := report.Obstacle{Reason: string(why)}
 	switch why {
 	case reason.ProtectedKind:
-		o.Unlock = policy.UnlockKind(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
+		o.Unlock = policy.UnlockName(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
 	case reason.ProtectedByHelm:
 		o.Unlock = policy.UnlockHelm
 	default: // can't be unlocked

@@ -74,13 +74,13 @@ const UnlocksOf = "kubectl-gc.io/unlocks"
 
 // unlockNames returns all names that --unlock accepts.
 func (w *Writing) unlockNames() []string {
-	return slices.Concat(policy.KindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen}, w.Unlocks)
+	return slices.Concat(policy.ProtectedKindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen}, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
 func (w *Writing) unlocks() []string {
 	const usual = 5
-	return append(append(policy.KindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, "…"), w.Unlocks...)
+	return append(append(policy.ProtectedKindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, "…"), w.Unlocks...)
 }
 
 // Check validates the flags.
@@ -97,7 +97,7 @@ func (w *Writing) Check(c *cobra.Command) error {
 			w.unseen = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
-		case !policy.IsKind(name):
+		case !policy.IsProtectedKind(name):
 			unknown = append(unknown, name)
 		default:
 			kinds = append(kinds, name)
@@ -109,7 +109,7 @@ func (w *Writing) Check(c *cobra.Command) error {
 		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(w.unlockNames(), ", "))
 	}
 	var err error
-	w.Policy.Allow, err = policy.ParseKinds(kinds)
+	w.Policy.Allow, err = policy.ParseProtectedKinds(kinds)
 	return err
 }
 

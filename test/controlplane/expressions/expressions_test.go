@@ -1,5 +1,5 @@
-// Package expressions compares the evaluation of expressions over partial knowledge with that of the
-// API server over all of it.
+// Package expressions compares the evaluation of expressions over partial knowledge with that of
+// the API server over all of it.
 package expressions
 
 import (
@@ -78,10 +78,10 @@ func snapshotKnows() map[string]partial.Value {
 	}
 	return map[string]partial.Value{
 		"object": {Kind: partial.Null},
-		"oldObject": open(map[string]partial.Value{"kind": partial.Text("ConfigMap"), "metadata": open(map[string]partial.Value{
-			"name": partial.Text("db"), "namespace": partial.Known(""), "labels": partial.Set(map[string]string{"tier": "db", "a": ""}), "finalizers": {},
+		"oldObject": open(map[string]partial.Value{"kind": partial.NewString("ConfigMap"), "metadata": open(map[string]partial.Value{
+			"name": partial.NewString("db"), "namespace": partial.NewOptionalField(""), "labels": partial.NewStringMap(map[string]string{"tier": "db", "a": ""}), "finalizers": {},
 		})}),
-		"request": open(map[string]partial.Value{"operation": partial.Text("DELETE"), "name": partial.Text("db")}),
+		"request": open(map[string]partial.Value{"operation": partial.NewString("DELETE"), "name": partial.NewString("db")}),
 	}
 }
 
