@@ -48,6 +48,9 @@ type Lateness struct {
 // attempt counts at once, and so does a kube-controller-manager that is gone if the controller runs
 // in it.
 func (s *Assessment) Late(o *object.Object, by Doer) (Lateness, bool) {
+	if by == Collector {
+		return s.LateCollector(o, s.CollectorState())
+	}
 	if l, fails := s.Fails(o); fails && (by == NamespaceController || by == CRDController) {
 		return l, true
 	}
@@ -67,13 +70,29 @@ func (s *Assessment) Late(o *object.Object, by Doer) (Lateness, bool) {
 	}
 	l.Manager = s.Manager(o)
 	l.Proven = l.Manager.State == report.FinalizerControllerGone
-	switch {
-	case by != Collector:
-		l.Reason = reason.ControllerNotWorking
-	case l.Manager.State == report.FinalizerControllerAlive, l.Manager.State == report.FinalizerControllerSlow:
+	l.Reason = reason.ControllerNotWorking
+	return l, true
+}
+
+// CollectorState returns the state of the garbage collector in the snapshot: Stopped if the lease of
+// kube-controller-manager has expired, and Running otherwise.
+func (s *Assessment) CollectorState() report.CollectorState {
+	if s.ManagerStands() == report.FinalizerControllerGone {
+		return report.CollectorStopped
+	}
+	return report.CollectorRunning
+}
+
+// LateCollector is Late for the garbage collector in a state. One that has just started is not late,
+// one that does not run is late at once, and one that runs may have missed the deletion.
+func (s *Assessment) LateCollector(o *object.Object, state report.CollectorState) (Lateness, bool) {
+	stopped := state == report.CollectorStopped
+	if !o.BeingDeleted() || state == report.CollectorRestarted || !stopped && !s.Overdue(o) {
+		return Lateness{}, false
+	}
+	l := Lateness{Reason: reason.CollectorNotWorking, Proven: stopped, Manager: s.Manager(o)}
+	if runs := l.Manager.State; !stopped && (runs == report.FinalizerControllerAlive || runs == report.FinalizerControllerSlow) {
 		l.Reason = reason.DeletionForgotten
-	default:
-		l.Reason = reason.CollectorNotWorking
 	}
 	return l, true
 }

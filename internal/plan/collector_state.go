@@ -1,213 +1,90 @@
 package plan
 
 import (
-	"math/rand/v2"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// collectorState is the state of a garbage collector that has been running for a while, which no
-// snapshot shows. The zero value is a collector that has just started and has observed only its
-// first lists.
-type collectorState struct {
-	// waitedBefore contains objects that once waited for their dependents and no longer do. The
-	// collector's node keeps that mark forever.
-	//
-	// Upstream: pkg/controller/garbagecollector/graph.go markDeletingDependents.
-	waitedBefore map[types.UID]bool
-	// startedDeletions contains objects that are being deleted and that the collector has already
-	// processed since then. It processes them again only after a restart. (Q20, Q26)
-	//
-	// Upstream: pkg/controller/garbagecollector/graph_builder.go deletionStartsWithFinalizer.
-	startedDeletions map[types.UID]bool
-	// absentOwners lists the owners that the collector once did not find.
-	//
-	// Upstream: pkg/controller/garbagecollector/uid_cache.go ReferenceCache.
-	absentOwners []object.Ref
-	// running is true if the collector observed the objects before the user's request. Otherwise it
-	// observes only the result of the request.
-	running bool
-	// description describes the remembered facts, for messages. Empty if there are none and the
-	// collector has only been running.
-	description string
+// assumedCollector is the state of the garbage collector that a simulation assumes. It decides
+//
+//	                               Running          Restarted    Stopped
+//	an unfinished deletion that    Unknown, after   continued    Blocked
+//	it could continue              health.Patience
+//	what it remembers from before  explored         nothing      nothing
+//	every other write              sent             sent         if requested: not sent
+//
+// in overdueSearch, possibleFacts, and outcome.Late.CollectorStopped. In the later future every
+// collector works.
+//
+// Evidence is about the moment of the snapshot: a collector that does not run at that moment is
+// expected to be started again, and what it has not begun is simulated. Plan.Manager warns of that.
+// A state that was requested holds until the later future.
+type assumedCollector struct {
+	state report.CollectorState
+	// requested is true if Options.Collector sets the state.
+	requested bool
 }
 
-// stateFact is one fact that a collector may remember.
-type stateFact struct {
-	object object.Ref
-	addTo  func(*collectorState)
-}
-
-// stateFacts are the facts about a part of a snapshot that a running collector may remember,
-// unless the snapshot contradicts them.
-type stateFacts struct {
-	waitedBefore, startedDeletions, absentOwners []stateFact
-	running                                      bool
-}
-
-// possibleFacts returns the facts that a running collector may remember about the objects of a
-// part. There are none for our own collector, because it has just started.
-func (s *simulation) possibleFacts(part []*object.Object) stateFacts {
-	if s.ourCollector() {
-		return stateFacts{}
-	}
-	all := stateFacts{running: s.seed.Verb == RemoveFinalizer}
-	there, asked, named := ownerIndex{part: part}, map[object.Ref]bool{}, &object.Object{}
-	for _, o := range part {
-		uid := o.UID
-		switch {
-		case awaitsCollector(o):
-			all.startedDeletions = append(all.startedDeletions, stateFact{o.Ref, func(m *collectorState) { m.startedDeletions[uid] = true }})
-		case o.BeingDeleted():
-			all.waitedBefore = append(all.waitedBefore, stateFact{o.Ref, func(m *collectorState) { m.waitedBefore[uid] = true }})
-		}
-		if object.SameOwners(named.Owners, o.Owners) && named.Namespace == o.Namespace {
-			continue // siblings have the same owners
-		}
-		named = o
-		for _, ref := range o.Owners {
-			at := s.judge.Locate(ref, o.Namespace)
-			if asked[at] || s.options.strict() || !s.isKnownAbsent(ref, at) || there.contains(s.snap, ref, at) {
-				continue
-			}
-			asked[at] = true
-			all.absentOwners = append(all.absentOwners, stateFact{at, func(m *collectorState) { m.absentOwners = append(m.absentOwners, at) }})
-		}
-	}
-	return all
-}
-
-// ownerIndex finds owners by UID among the objects of a part. It needs an index of the UIDs only for
-// owners that are not at the coordinates of their reference.
-type ownerIndex struct {
-	part []*object.Object
-	uids map[types.UID]bool
-}
-
-func (p *ownerIndex) contains(snap *snapshot.Snapshot, ref object.OwnerReference, at object.Ref) bool {
-	if o := snap.Find(at.APIVersion, at.Kind, at.Namespace, at.Name); o != nil && o.UID == ref.UID {
-		return true
-	}
-	if p.uids == nil {
-		p.uids = make(map[types.UID]bool, len(p.part))
-		for _, o := range p.part {
-			p.uids[o.UID] = true
-		}
-	}
-	return p.uids[ref.UID]
-}
-
-// isKnownAbsent reports whether an owner that was not found is known not to exist. An owner that may
-// merely be missing from the snapshot is unknown in every run.
-func (s *simulation) isKnownAbsent(ref object.OwnerReference, at object.Ref) bool {
-	r, err := s.recorder.server.Resource(ref.APIVersion, ref.Kind)
-	if err != nil {
-		return s.snap.KnowsAllKinds()
-	}
-	return s.snap.Covers(r, at.Namespace) && s.snap.Doubt(ref.UID) == ""
-}
-
-// awaitsCollector reports whether an object is being deleted and has a finalizer of the collector.
-func awaitsCollector(o *object.Object) bool {
-	return o.BeingDeleted() && o.HandlesDependents()
-}
-
-// isEmpty reports whether there are no facts to remember.
-func (all stateFacts) isEmpty() bool {
-	return len(all.waitedBefore)+len(all.startedDeletions)+len(all.absentOwners) == 0
-}
-
-// states returns the states to try: each kind of fact alone, with all facts of the kind, and
-// then all kinds together.
-func (all stateFacts) states() []*collectorState {
-	var list []*collectorState
-	kinds := 0
-	for _, kind := range []struct {
-		things []stateFact
-		what   string
-	}{
-		{all.waitedBefore, "that it once waited for its dependents: "},
-		{all.startedDeletions, "that it has dealt with this deletion before: "},
-		{all.absentOwners, "that it once did not find this owner: "},
-	} {
-		if len(kind.things) == 0 {
-			continue
-		}
-		kinds++
-		list = append(list, all.newState(kind.what+factNames(kind.things), kind.things))
-	}
-	if kinds > 1 {
-		list = append(list, all.newState("more than a snapshot shows", all.waitedBefore, all.startedDeletions, all.absentOwners))
-	}
-	return list
-}
-
-// randomState returns a state with a random selection of the facts.
-func (all stateFacts) randomState(random *rand.Rand) *collectorState {
-	half := func(things []stateFact) []stateFact {
-		return slices.DeleteFunc(slices.Clone(things), func(stateFact) bool { return random.IntN(2) == 0 })
-	}
-	return all.newState("more than a snapshot shows", half(all.waitedBefore), half(all.startedDeletions), half(all.absentOwners))
-}
-
-// runningState returns the state of a collector that has been running and remembers nothing. It may
-// act before the request arrives. nil if the collector has observed everything before the request
-// anyway.
-func (all stateFacts) runningState() *collectorState {
-	if !all.running {
-		return nil
-	}
-	return all.newState("")
-}
-
-// newState returns a state with some facts.
-func (all stateFacts) newState(what string, lists ...[]stateFact) *collectorState {
-	m := &collectorState{description: what, running: all.running, waitedBefore: map[types.UID]bool{}, startedDeletions: map[types.UID]bool{}}
-	for _, r := range slices.Concat(lists...) {
-		r.addTo(m)
-	}
-	return m
-}
-
-// factNames returns the names of the first few objects.
-func factNames(things []stateFact) string {
-	refs := make([]object.Ref, 0, len(things))
-	for _, r := range things {
-		refs = append(refs, r.object)
-	}
-	return names(refs)
-}
-
-// knownAbsences returns the owners that are remembered as absent.
-func (m *collectorState) knownAbsences() []object.Ref {
-	if m == nil {
-		return nil
-	}
-	return m.absentOwners
-}
-
-// eventsFor returns the events through which the collector has learned about an object.
-func (m *collectorState) eventsFor(o *object.Object) []object.Event {
+// assumeCollector returns the state of the collector for a request. Our own collector starts with
+// the run, whatever is requested.
+func (o Options) assumeCollector(seed Seed) assumedCollector {
 	switch {
-	case m == nil:
-	case m.waitedBefore[o.UID]: // it had the foreground finalizer, and has lost it
-		before := o.Clone()
-		before.Edit().Finalizers = append(slices.Clone(o.Finalizers()), object.Foreground)
-		return []object.Event{
-			{Type: object.Modified, Old: before, Object: before},
-			{Type: object.Modified, Old: before, Object: o},
-		}
-	case m.startedDeletions[o.UID] && o.HasFinalizer(object.Orphan):
-		// Orphaning took precedence when the deletion began, and the object never waited. (Q20)
-		before := o.Clone()
-		before.Edit().DeletionTimestamp = 0
-		return []object.Event{{Type: object.Added, Object: before}, {Type: object.Modified, Old: o, Object: o}}
-	case m.startedDeletions[o.UID]:
-		return []object.Event{{Type: object.Modified, Old: o, Object: o}}
+	case seed.Verb == Collect && o.strict():
+		return assumedCollector{state: report.CollectorRestarted}
+	case o.Collector != "":
+		return assumedCollector{state: o.Collector, requested: true}
+	case o.Health != nil:
+		return assumedCollector{state: o.Health.CollectorState()}
+	default:
+		return assumedCollector{state: report.CollectorRunning}
 	}
-	return []object.Event{{Type: object.Added, Object: o}}
+}
+
+// mayRemember reports whether the collector may remember something from before the snapshot.
+func (c assumedCollector) mayRemember() bool { return c.state == report.CollectorRunning }
+
+// writesNothing reports whether the collector sends no request before the later future.
+func (c assumedCollector) writesNothing() bool {
+	return c.requested && c.state == report.CollectorStopped
+}
+
+// lateness judges an unfinished deletion that the collector could continue. It returns false if the
+// collector continues it.
+func (c assumedCollector) lateness(around *health.Assessment, o *object.Object) (health.Lateness, bool) {
+	l, late := around.LateCollector(o, c.state)
+	if c.requested && c.state == report.CollectorRunning {
+		l.Reason = reason.DeletionForgotten // whatever its lease says
+	}
+	return l, late
+}
+
+// decidingCollector returns the state of the collector if it was requested, or if another state would change
+// the end of an object in the account. That is known from the reasons of the effects, and from the
+// explored ends. Empty otherwise, and for our own collector.
+func (s *simulation) decidingCollector(p *report.Plan) report.CollectorState {
+	c := s.assumedCollector
+	switch {
+	case s.ourCollector():
+		return ""
+	case c.requested:
+		return c.state
+	}
+	for i := range p.Effects {
+		if e := &p.Effects[i]; e.Consequence != nil && dependsOnCollector(e) {
+			return c.state
+		}
+	}
+	return ""
+}
+
+// dependsOnCollector reports whether an effect is known to be another one in another state of the
+// collector.
+func dependsOnCollector(e *report.Effect) bool {
+	late := []reason.Code{reason.CollectorNotWorking, reason.DeletionMissed}
+	return slices.Contains(late, reason.Code(e.Reason)) ||
+		slices.ContainsFunc(e.Otherwise, func(o report.Otherwise) bool { return o.Because == report.Memory })
 }

@@ -1,203 +1,102 @@
 package plan_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestWhatMayBeRemembered checks that an end that depends on what a running garbage collector has
-// seen is marked by default, together with the other end, and that nothing is marked if there is
-// nothing to remember.
-func TestWhatMayBeRemembered(t *testing.T) {
-	for _, tt := range []struct {
-		name, world, targets string
-		policy               engine.Policy
-		contested            []string
-	}{
-		{
-			name: "a deletion that only a collector which starts takes up (Q20)",
-			world: "v1 ConfigMap n/a\nv1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion\n" +
-				"v1 Secret n/other owners=a",
-			targets: "a", policy: engine.Background,
-			contested: []string{"left Deleted or Blocked memory"},
-		},
-		{
-			name: "an owner that once waited for its dependents",
-			world: "v1 ConfigMap n/a\nv1 ConfigMap n/b owners=a!\n" +
-				"v1 ConfigMap n/c owners=b deleting grace=0 fin=x/y",
-			targets: "a", policy: engine.ForegroundPolicy,
-		},
-		{
-			name: "a member of a cycle that once waited: its owner stops blocking",
-			world: "v1 ConfigMap n/a\nv1 ConfigMap n/b owners=a! fin=x/y\n" +
-				"v1 ConfigMap n/c owners=b! deleting grace=0 fin=x/y",
-			targets: "a", policy: engine.ForegroundPolicy,
-			contested: []string{"a Blocked or Deleted memory", "b Blocked or Blocked memory or Blocked memory"},
-		},
-		{
-			name: "an owner of a kind that is not served may be remembered as absent",
-			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a,example.org/v1:Unknown:x:x\n" +
-				"v1 Secret n/c owners=a",
-			targets: "a", policy: engine.Background,
-			contested: []string{"b Kept or Deleted memory"},
-		},
-		{
-			name:    "nothing to remember",
-			world:   "v1 ConfigMap n/a\nv1 Secret n/b owners=a fin=x/y",
-			targets: "a", policy: engine.Background,
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			names := scenario.Names{}
-			objects, err := scenario.ParseWorld(tt.world, names)
-			if err != nil {
-				t.Fatal(err)
-			}
-			snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{Discovered: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var targets []object.Ref
-			for uid := range strings.FieldsSeq(tt.targets) {
-				targets = append(targets, names[types.UID(uid)])
-			}
-			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(tt.policy, targets...), plan.Options{Explore: plan.Usual})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var contested []string
-			for _, e := range result.Plan.Effects {
-				if !e.DependsOnTiming {
-					continue
-				}
-				line := fmt.Sprintf("%s %s", e.Object.Name, e.Outcome)
-				for _, o := range e.Otherwise {
-					line += fmt.Sprintf(" or %s %s", o.Outcome, o.Because)
-					if (o.Because == report.Memory) != (o.Remembered != "") || o.Message == "" {
-						t.Errorf("%s: %+v", e.Object.Name, o)
-					}
-				}
-				if strings.HasSuffix(line, "memory") && !strings.Contains(e.Message, "depends on what the garbage collector remembers: ") {
-					t.Errorf("%s: %s", e.Object.Name, e.Message)
-				}
-				contested = append(contested, line)
-			}
-			if !slices.Equal(contested, tt.contested) {
-				t.Errorf("contested: %q, want %q (%+v)", contested, tt.contested, *result.Plan.Exploration)
-			}
-		})
-	}
-}
+// forgotten has an owner whose deletion a running collector may have missed.
+const forgotten = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: owner, namespace: shop, uid: u-owner, deletionTimestamp: "2026-05-01T11:00:00Z", finalizers: [foregroundDeletion]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: u-owner, blockOwnerDeletion: true}]}
+`
 
-// TestTooLargeToExplore checks that with more than 2,000 objects within reach nothing is tried
-// unless requested, and that the plan says so.
-func TestTooLargeToExplore(t *testing.T) {
+// TestCollectorStateExplored checks that only a running collector is tried with memories, that a
+// state also holds if nothing is known about the other controllers, and that our own collector has
+// always just started.
+func TestCollectorStateExplored(t *testing.T) {
+	snap, seen := seenWorld(t, &datadriven.TestData{Input: forgotten})
+	owner := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "owner", UID: "u-owner"}
+	below := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "below", UID: "u-below"}
 	for _, tt := range []struct {
-		leaves, explore int
-		want            report.ExplorationState
-		schedules       int
+		state, named report.CollectorState
+		rules        engine.Rules
+		seen         bool
+		memories     bool
+		owner, below report.Outcome
 	}{
-		{plan.MostInReach - 2, plan.Usual, report.Explored, 2},
-		{plan.MostInReach - 1, plan.Usual, report.TooLarge, 0},
-		{plan.MostInReach - 1, 1, report.Explored, 1},
+		{state: "", seen: true, memories: true, owner: report.Unknown, below: report.Unknown},
+		{state: report.CollectorRunning, named: report.CollectorRunning, seen: true, memories: true, owner: report.Unknown, below: report.Unknown},
+		{state: "", memories: true, owner: report.Deleted, below: report.Deleted},
+		{state: report.CollectorRestarted, named: report.CollectorRestarted, seen: true, owner: report.Deleted, below: report.Deleted},
+		{state: report.CollectorRestarted, named: report.CollectorRestarted, owner: report.Deleted, below: report.Deleted},
+		{state: report.CollectorStopped, named: report.CollectorStopped, seen: true, owner: report.Blocked, below: report.Kept},
+		{state: report.CollectorStopped, named: report.CollectorStopped, owner: report.Blocked, below: report.Kept},
+		{state: report.CollectorStopped, rules: engine.Strict, seen: true, owner: report.Deleted, below: report.Deleted},
 	} {
-		var w strings.Builder
-		w.WriteString("v1 ConfigMap n/a\nv1 ConfigMap n/b fin=x/y owners=a\n")
-		for i := range tt.leaves {
-			fmt.Fprintf(&w, "v1 Secret n/s%d owners=a!\n", i)
+		o := plan.Options{Rules: tt.rules, Collector: tt.state, Explore: plan.Usual}
+		if tt.seen {
+			o.Health = health.New(snap, seen, noon.Unix())
 		}
-		objects, err := scenario.ParseWorld(w.String(), scenario.Names{})
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
-		if err != nil {
-			t.Fatal(err)
+		p, got := result.Plan, map[object.Ref]report.Outcome{}
+		for _, e := range p.Effects {
+			got[e.Object] = e.Outcome
 		}
-		target := snap.Find("v1", "ConfigMap", "n", "a")
-		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.ForegroundPolicy, target.Ref), plan.Options{NoSteps: true, Explore: tt.explore})
-		if err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(map[object.Ref]report.Outcome{owner: tt.owner, below: tt.below}, got); diff != "" {
+			t.Errorf("%+v: -want +got\n%s", tt, diff)
 		}
-		e := *result.Plan.Exploration
-		if e.State != tt.want || e.Schedules != tt.schedules || e.Objects != tt.leaves+2 {
-			t.Errorf("%d leaves, explore %d: %+v, want %s and %d schedules", tt.leaves, tt.explore, e, tt.want, tt.schedules)
+		if tried := p.Exploration.Memories > 0; tried != tt.memories {
+			t.Errorf("%+v: %+v", tt, *p.Exploration)
+		}
+		if tt.seen && p.Collector != tt.named {
+			t.Errorf("%+v: the plan assumes %q", tt, p.Collector)
 		}
 	}
 }
 
-// TestPlanShowsTheUsualEnd checks that a plan shows the end that a server reached in three runs of
-// three, and marks the other end that exploring finds. Each dump in testdata/usual has a JSON file
-// with the deleted object and the objects that were gone afterwards.
-func TestPlanShowsTheUsualEnd(t *testing.T) {
-	files, err := filepath.Glob("testdata/usual/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	marked := 0
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			var truth struct {
-				Delete struct {
-					UID    types.UID
-					Policy string
-				}
-				Fates []struct {
-					UID  types.UID
-					Name string
-					Gone bool
-				}
+// TestCollectorStateDigest checks that the digest depends on the state of the collector exactly if
+// the account does.
+func TestCollectorStateDigest(t *testing.T) {
+	for world, different := range map[string]bool{
+		forgotten: true,
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: owner, namespace: shop, uid: u-owner}\n": false,
+	} {
+		snap, seen := seenWorld(t, &datadriven.TestData{Input: world})
+		digests := map[string]bool{}
+		states := []report.CollectorState{report.CollectorRunning, report.CollectorRestarted, report.CollectorStopped}
+		for _, state := range states {
+			seed := plan.DeleteSeed(engine.ForegroundPolicy, snap.Find("v1", "ConfigMap", "shop", "owner").Ref)
+			if !different {
+				seed.Policy = engine.Background
 			}
-			text, err := os.ReadFile(file)
+			result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Collector: state, Health: health.New(snap, seen, noon.Unix())})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err = json.Unmarshal(text, &truth); err != nil {
-				t.Fatal(err)
-			}
-			snap, err := snapshot.ReadFiles([]string{strings.TrimSuffix(file, ".json") + ".tar.gz"}, snapshot.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			at := slices.IndexFunc(snap.Objects, func(o *object.Object) bool { return o.UID == truth.Delete.UID })
-			policy := map[string]engine.Policy{
-				"background": engine.Background, "foreground": engine.ForegroundPolicy, "orphan": engine.OrphanPolicy,
-			}[truth.Delete.Policy]
-			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, snap.Objects[at].Ref), plan.Options{Explore: plan.Usual})
-			if err != nil {
-				t.Fatal(err)
-			}
-			effects := map[types.UID]*report.Effect{}
-			for i := range result.Plan.Effects {
-				e := &result.Plan.Effects[i]
-				effects[e.Object.UID] = e
-				if len(e.Otherwise) > 0 {
-					marked++
-				}
-			}
-			for _, f := range truth.Fates {
-				e := effects[f.UID]
-				if gone := e != nil && e.Outcome == report.Deleted; gone != f.Gone {
-					t.Errorf("%s: gone on the server: %v, in the plan: %+v", f.Name, f.Gone, e)
-				}
-			}
-		})
-	}
-	if marked == 0 {
-		t.Error("no object is marked as one that may end otherwise")
+			digests[result.Plan.Digest] = true
+		}
+		want := 1
+		if different {
+			want = len(states)
+		}
+		if len(digests) != want {
+			t.Errorf("%d digests, want %d, of\n%s", len(digests), want, world)
+		}
 	}
 }

@@ -84,8 +84,8 @@ func (s *simulation) impactMapOf(g *graph.Graph) *reach.Map {
 }
 
 // explore tries other runs and marks each object that ends differently in one of them. It tries
-// random schedules first, then each state of a running collector, and then random schedules with
-// random states.
+// random schedules first, then each memory of a running collector, and then random schedules with
+// random memories.
 func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left withheld) error {
 	if s.explorationScope == nil {
 		return nil
@@ -93,9 +93,9 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left wi
 	e := &report.Exploration{State: report.Explored, Objects: s.explorationScope.region.Size(), Requested: s.options.Explore > 0}
 	s.exploration = e
 	usual := s.options.Explore == Usual
-	states := s.possibleFacts(s.explorationScope.objects())
+	facts := s.possibleFacts(s.explorationScope.objects())
 	switch {
-	case usual && s.explorationScope.hasOneEnd && states.isEmpty(), s.explorationScope.region.Size() == 0:
+	case usual && s.explorationScope.hasOneEnd && facts.isEmpty(), s.explorationScope.region.Size() == 0:
 		e.State, s.explorationScope = report.OneEnd, nil
 		return nil
 	case usual && s.explorationScope.tooLarge():
@@ -111,19 +111,19 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left wi
 		schedules = 0
 	}
 	for i := range schedules {
-		var m *collectorState
+		var m *collectorMemory
 		if i%2 > 0 {
-			m = states.runningState()
+			m = facts.blankMemory()
 		}
 		if err := x.tryRun(ctx, m, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
 			return fmt.Errorf("schedule %d of seed %d: %w", i, s.options.Seed, err)
 		}
 		e.Schedules++
 	}
-	if states.isEmpty() {
+	if facts.isEmpty() {
 		return nil
 	}
-	for i, m := range states.states() {
+	for i, m := range facts.memories() {
 		if err := x.tryRun(ctx, m, nil); err != nil {
 			return fmt.Errorf("memory %d: %w", i, err)
 		}
@@ -131,7 +131,7 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left wi
 	}
 	for i := range schedules / 2 {
 		random := rand.New(rand.NewPCG(s.options.Seed, 1<<32+uint64(i)))
-		if err := x.tryRun(ctx, states.randomState(random), random); err != nil {
+		if err := x.tryRun(ctx, facts.randomMemory(random), random); err != nil {
 			return fmt.Errorf("memory and schedule %d of seed %d: %w", i, s.options.Seed, err)
 		}
 		e.Memories++
@@ -165,11 +165,11 @@ type explorer struct {
 }
 
 // tryRun makes one more run and compares it. random selects another schedule if it isn't nil. m is
-// the state of a collector that has been running, or nil.
-func (x *explorer) tryRun(ctx context.Context, m *collectorState, random *rand.Rand) error {
+// the memory of a collector that has been running, or nil.
+func (x *explorer) tryRun(ctx context.Context, m *collectorMemory, random *rand.Rand) error {
 	o := x.s.options
 	other := newSimulation(x.s.explorationScope.part, x.s.seed, Options{
-		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, NoSteps: true, collectorState: m,
+		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, Collector: o.Collector, NoSteps: true, memory: m,
 		overdue: x.s.neighbours.Late, overdueSearched: true,
 	})
 	other.recorder.silent, other.finalizerControllers.cache = true, x.controllerCache
@@ -184,7 +184,7 @@ func (x *explorer) tryRun(ctx context.Context, m *collectorState, random *rand.R
 
 // compareWith adds an end for each reached object that ends differently in the other run. An object
 // without an outcome in one of the runs was not touched there.
-func (x *explorer) compareWith(other *simulation, m *collectorState) {
+func (x *explorer) compareWith(other *simulation, m *collectorMemory) {
 	outcomes := other.judge.Outcomes()
 	for _, o := range x.s.explorationScope.reached {
 		key := x.s.tracks.Key(o)
@@ -207,7 +207,7 @@ func (x *explorer) compareWith(other *simulation, m *collectorState) {
 // run, which is the usual one: for the worlds in testdata/usual, a real server reached it in three
 // runs of three. An object that is unknown in one run is unknown. A plan for our own collector
 // shows the end with the lowest outcome.Rank.
-func (x *explorer) addEnd(key outcome.Key, here, there *outcome.Outcome, other *simulation, m *collectorState) {
+func (x *explorer) addEnd(key outcome.Key, here, there *outcome.Outcome, other *simulation, m *collectorMemory) {
 	shown := x.all.At(key)
 	if shown == nil {
 		shown = here

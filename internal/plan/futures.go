@@ -94,7 +94,7 @@ func (s *simulation) runExpectedFuture(ctx context.Context, random *rand.Rand) e
 // runLaterFuture continues to the later future and records the changes in the tracks. The expected
 // outcomes have been judged already.
 func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) error {
-	heals := s.neighbours.Around != nil && anyAwaitsRecovery(all)
+	heals := (s.neighbours.Around != nil || s.neighbours.Late != nil) && anyAwaitsRecovery(all)
 	if !heals && !s.hasHeldObjects(later) {
 		return nil
 	}
@@ -300,6 +300,9 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 		}
 		if e.Later == "" && e.Outcome != report.Unknown {
 			continue
+		}
+		if s.assumedCollector.writesNothing() && e.Reason == string(reason.UntilFinalizerComesOff) && len(e.Once) == 0 {
+			e.Reason = string(reason.CollectorNotWorking)
 		}
 		if in, unknown := s.findUnknownCause(out, all, map[*outcome.Outcome]bool{}); unknown {
 			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(reason.OwnerUnknown), Because: []object.Ref{in}}

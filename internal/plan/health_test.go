@@ -27,9 +27,10 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // `delete Kind/name [cascade=…]` or `collect`. The parts of the evidence in `unread` were not read.
 // With `blind`, none was. The resource of `unlisted` could not be listed, with that answer,
 // anywhere or `in` one namespace. The first argument of `user` sends the request and is in the
-// groups that follow. The time is noon.
+// groups that follow. `collector` is the state of the garbage collector, if it is not to follow from
+// the world; the plan names the one that it assumes if that matters. The time is noon.
 func TestSurroundings(t *testing.T) {
-	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use", "testdata/admission"} {
+	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use", "testdata/admission", "testdata/collector"} {
 		datadriven.RunTest(t, file, surrounded)
 	}
 }
@@ -42,11 +43,20 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 	if d.Cmd == "delete" {
 		seed = deleteSeed(t, d, snap)
 	}
-	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Health: health.New(snap, seen, noon.Unix())})
+	o := plan.Options{Health: health.New(snap, seen, noon.Unix())}
+	if d.HasArg("collector") {
+		var state string
+		d.ScanArgs(t, "collector", &state)
+		o.Collector = report.CollectorState(state)
+	}
+	result, err := plan.Simulate(t.Context(), snap, seed, o)
 	if err != nil {
 		return "error: " + err.Error()
 	}
 	var b strings.Builder
+	if c := result.Plan.Collector; c != "" {
+		fmt.Fprintf(&b, "assumes the collector: %s\n", c)
+	}
 	for _, e := range result.Plan.Effects {
 		fmt.Fprintf(&b, "%s %s %s: %s\n", e.Object.KubectlName(), e.Outcome, e.Reason, e.Message)
 		for _, a := range e.Assumptions {

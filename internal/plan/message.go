@@ -15,7 +15,9 @@ import (
 type messenger struct {
 	// allKinds is true if all served kinds are known, so that an unknown kind is not served.
 	allKinds bool
-	tracks   *outcome.Tracks
+	// collectorStopped is true if the collector is assumed to send no request.
+	collectorStopped bool
+	tracks           *outcome.Tracks
 }
 
 func (m messenger) message(e *report.Effect, detail string) string {
@@ -51,6 +53,12 @@ func timingNote(e *report.Effect) string {
 }
 
 func (m messenger) sentence(e *report.Effect) string {
+	if m.collectorStopped && e.Reason == string(reason.CollectorNotWorking) {
+		if e.Outcome == report.Blocked {
+			return "only the garbage collector holds it, and does not run"
+		}
+		return "stays: the garbage collector does not run"
+	}
 	switch e.Outcome {
 	case report.Deleted:
 		return m.deletedSentence(e)

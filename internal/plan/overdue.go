@@ -46,16 +46,29 @@ type overdueSearch struct {
 	neighbours *outcome.Neighbours
 	recorder   *recorder
 	rules      engine.Rules
-	// ours is true if the collector is our own. It acts now, so that it cannot be overdue.
-	ours bool
+	collector  assumedCollector
 }
 
-// find returns the overdue deletions. nil if there are none, or if the health of the controllers is
-// unknown.
+// find returns the overdue deletions. nil if there are none. If the health of the controllers is
+// unknown, only a collector that writes nothing is overdue.
 func (s overdueSearch) find(ctx context.Context) (*outcome.Late, error) {
+	l := &outcome.Late{
+		Turns: map[outcome.Turn]health.Lateness{}, Standing: map[object.Ref]outcome.Standstill{}, CollectorStopped: s.collector.writesNothing(),
+	}
+	if err := s.addOverdue(ctx, l); err != nil {
+		return nil, err
+	}
+	if len(l.Turns) == 0 && !l.CollectorStopped {
+		return nil, nil
+	}
+	return l, nil
+}
+
+// addOverdue adds the deletions that were unfinished in the snapshot.
+func (s overdueSearch) addOverdue(ctx context.Context, l *outcome.Late) error {
 	around := s.neighbours.Around
 	if around == nil {
-		return nil, nil
+		return nil
 	}
 	var old []*object.Object
 	stopped := around.ManagerStands() == report.FinalizerControllerGone
@@ -68,21 +81,15 @@ func (s overdueSearch) find(ctx context.Context) (*outcome.Late, error) {
 		}
 	}
 	if len(old) == 0 {
-		return nil, nil
+		return nil
 	}
-	l := &outcome.Late{Turns: map[outcome.Turn]health.Lateness{}, Standing: map[object.Ref]outcome.Standstill{}}
 	if err := s.addControllers(ctx, l, old); err != nil {
-		return nil, err
+		return err
 	}
-	if !s.ours {
-		if err := s.addCollector(ctx, l, old); err != nil {
-			return nil, err
-		}
+	if s.collector.state == report.CollectorRestarted || l.CollectorStopped {
+		return nil
 	}
-	if len(l.Turns) == 0 {
-		return nil, nil
-	}
-	return l, nil
+	return s.addCollector(ctx, l, old)
 }
 
 // addControllers runs a trial of every controller on the snapshot and adds its overdue deletions
@@ -230,7 +237,7 @@ func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Late, old []
 		}
 	}
 	add := func(o *object.Object) {
-		if why, ok := s.neighbours.Around.Late(o, health.Collector); ok {
+		if why, ok := s.collector.lateness(s.neighbours.Around, o); ok {
 			l.Add(outcome.ActorCollector, o, why, "")
 		}
 	}
@@ -338,10 +345,14 @@ func (r *recorder) deletionServedBy(ref object.Ref) object.Ref {
 }
 
 // collectorOverdue reports whether the collector is overdue with a write: to an object that still
-// has its finalizer, or to a dependent that it must delete or release first. It returns the reason.
+// has its finalizer, or to a dependent that it must delete or release first. A stopped collector is
+// overdue with every write. It returns the reason.
 func (r *recorder) collectorOverdue(ref object.Ref) (reason.Code, bool) {
 	if r.neighbours.Late == nil || r.actor != outcome.ActorCollector {
 		return "", false
+	}
+	if r.neighbours.Late.CollectorStopped {
+		return reason.CollectorNotWorking, true
 	}
 	if r.neighbours.Late.Stops(outcome.ActorCollector, ref) {
 		st, _ := r.neighbours.Late.Of(ref)

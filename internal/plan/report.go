@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
@@ -53,7 +52,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	p.Consequences = s.account().consequences(p.Effects, all)
 	p.Summary = summarise(p.Effects)
 	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)
-	p.Manager = s.managerState(p)
+	p.Manager, p.Collector = s.managerState(p), s.decidingCollector(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
 	return p, nil
@@ -66,8 +65,10 @@ func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
 	if around == nil {
 		return ""
 	}
-	// A collection by our own collector needs it only for namespaces.
-	ours := s.seed.Verb == Collect && s.options.Rules == engine.Strict
+	// A collection by our own collector needs it only for namespaces. So does a plan with a collector
+	// that was requested to run.
+	c := s.assumedCollector
+	collectorRuns := s.ourCollector() || c.requested && c.state != report.CollectorStopped
 	stands := around.ManagerStands()
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
 		return ""
@@ -79,7 +80,7 @@ func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		changes := e.Outcome == report.Deleted || e.Outcome == report.Orphaned || e.Outcome == report.Pruned || isRewritten(e)
-		if changes && (e.Object.Is(object.Namespace) || !ours && !targets[e.Object]) {
+		if changes && (e.Object.Is(object.Namespace) || !collectorRuns && !targets[e.Object]) {
 			return stands
 		}
 	}
@@ -105,7 +106,7 @@ func (s *simulation) sortOutcomes(all *outcome.Outcomes) []*outcome.Outcome {
 // effects returns the effects of these outcomes, in the same order.
 func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 	end := &finalState{simulation: s}
-	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
+	m := messenger{allKinds: s.snap.KnowsAllKinds(), collectorStopped: s.assumedCollector.writesNothing(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
 	var sibling *report.Effect
 	for i, out := range sorted {

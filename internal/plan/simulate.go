@@ -45,12 +45,14 @@ type Options struct {
 	// Controller names the controller of a finalizer and reports whether it runs. nil asks
 	// Health. If those are nil too, no finalizer's controller is known.
 	Controller ControllerOf
+	// Collector is the state of the cluster's garbage collector. Empty if it follows from Health.
+	Collector report.CollectorState
 	// Guards are additional inputs of the digest: each flag that changes what is done or that
 	// weakens a guard, and, for a cluster, the content of each target.
 	Guards []string
-	// collectorState is the collector's state from before the request. nil for a collector that has
-	// just started.
-	collectorState *collectorState
+	// memory is what the collector has seen before the request. nil for a collector that has
+	// observed only its first lists.
+	memory *collectorMemory
 	// overdue holds the overdue deletions that were found in the whole snapshot, if this run
 	// simulates a part of it. overdueSearched is true if they were searched for, so that a nil
 	// overdue means none.
@@ -184,6 +186,8 @@ type simulation struct {
 	finalizerControllers finalizerControllers
 	// neighbours is the health of the other controllers, as far as the snapshot shows it.
 	neighbours *outcome.Neighbours
+	// assumedCollector is the state of the garbage collector.
+	assumedCollector assumedCollector
 	// withheld holds the objects that are left alone because their outcomes are unknown.
 	withheld withheld
 	// pendingRequests are the user's requests that have not been sent yet.
@@ -200,7 +204,7 @@ func (o Options) collectorOf(snap *snapshot.Snapshot) *engine.Collector {
 	if o.reachCache != nil && o.reachCache.part == nil {
 		return o.reachCache.collector
 	}
-	return engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.collectorState.knownAbsences()...))
+	return engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.knownAbsences()...))
 }
 
 func (o Options) strict() bool { return o.Rules == engine.Strict }
@@ -213,7 +217,7 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	beside := outcome.NewNeighbours(snap, o.Health)
 	s := &simulation{
-		snap: snap, seed: seed, options: o, neighbours: beside,
+		snap: snap, seed: seed, options: o, neighbours: beside, assumedCollector: o.assumeCollector(seed),
 		recorder:  newRecorder(beside, o.simulatedObjects(snap), o.Reads),
 		collector: o.collectorOf(snap),
 	}
@@ -281,7 +285,7 @@ func (s *simulation) runUntilReleases(ctx context.Context, random *rand.Rand) er
 // findOverdue finds overdue deletions, unless the run of the whole snapshot has done so.
 func (s *simulation) findOverdue(ctx context.Context) (err error) {
 	if s.neighbours.Late = s.options.overdue; !s.options.overdueSearched {
-		search := overdueSearch{snap: s.snap, neighbours: s.neighbours, recorder: s.recorder, rules: s.options.Rules, ours: s.ourCollector()}
+		search := overdueSearch{snap: s.snap, neighbours: s.neighbours, recorder: s.recorder, rules: s.options.Rules, collector: s.assumedCollector}
 		s.neighbours.Late, err = search.find(ctx)
 	}
 	return err
@@ -311,7 +315,7 @@ func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
 // collectorWasRunning reports whether the collector has observed everything before finalizers are
 // removed.
 func (s *simulation) collectorWasRunning() bool {
-	return s.options.collectorState != nil && s.options.collectorState.running
+	return s.options.memory != nil && s.options.memory.running
 }
 
 // prepareExploration finds what the request can reach, if other runs are to be tried.
@@ -337,7 +341,7 @@ func (s *simulation) observeAll(objects []*object.Object, random *rand.Rand) {
 		if !s.recorder.watches(o) {
 			continue
 		}
-		for _, e := range s.options.collectorState.eventsFor(o) {
+		for _, e := range s.options.memory.eventsFor(o) {
 			if late { // workers may start before the lists arrive
 				s.recorder.pending = append(s.recorder.pending, e)
 			} else {

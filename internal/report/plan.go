@@ -59,6 +59,10 @@ type Plan struct {
 	// there is none. It is empty if it runs, if that was not read, or if the plan needs none of its
 	// controllers.
 	Manager ControllerVerdict `json:"manager,omitempty"`
+	// Collector is the state of the cluster's garbage collector that the plan assumes. It is absent if
+	// no other state is known to change the end of an object in the account. It is never absent if it
+	// was asked for.
+	Collector CollectorState `json:"collector,omitempty"`
 	// Explored is the number of simulated runs in addition to the reference run.
 	Explored int `json:"explored,omitempty"`
 	// Exploration says whether other runs were tried; nil if that was not asked for.
@@ -299,6 +303,21 @@ const (
 	OneEnd ExplorationState = "OneEnd"
 	// TooLarge: none was tried, because the request can reach too many objects.
 	TooLarge ExplorationState = "TooLarge"
+)
+
+// CollectorState is the state of a garbage collector at the time of a request.
+type CollectorState string
+
+// The states of a garbage collector.
+const (
+	// CollectorRunning: it has been running for long. It may have missed a deletion, and may remember
+	// what no snapshot shows.
+	CollectorRunning CollectorState = "Running"
+	// CollectorRestarted: it has just started. It continues every unfinished deletion and remembers
+	// nothing.
+	CollectorRestarted CollectorState = "Restarted"
+	// CollectorStopped: it does not run. Its finalizers and the dependents of deleted owners stay.
+	CollectorStopped CollectorState = "Stopped"
 )
 
 // Otherwise is another possible outcome of an object, and what it depends on.

@@ -22,6 +22,9 @@ type Late struct {
 	Turns map[Turn]health.Lateness
 	// Standing has the standstill of each object in Turns. The keys have no UIDs.
 	Standing map[object.Ref]Standstill
+	// CollectorStopped is true if the collector does not write at all. It then holds every object with
+	// one of its finalizers, also those that are not in Standing.
+	CollectorStopped bool
 	// owners are the objects that wait for an overdue collector. byUID has their indexes in owners.
 	owners []*object.Object
 	byUID  map[types.UID][]int
@@ -46,6 +49,16 @@ func (l *Late) Of(ref object.Ref) (Standstill, bool) {
 		return Standstill{}, false
 	}
 	st, ok := l.Standing[ref.WithoutUID()]
+	return st, ok
+}
+
+// holding returns the standstill of an object that is being deleted.
+func (l *Late) holding(o *object.Object) (Standstill, bool) {
+	st, ok := l.Of(o.Ref)
+	if !ok && l != nil && l.CollectorStopped && o.HandlesDependents() {
+		why := health.Lateness{Reason: reason.CollectorNotWorking, Proven: true}
+		return Standstill{Lateness: why, actor: ActorCollector}, true
+	}
 	return st, ok
 }
 
@@ -150,7 +163,7 @@ func (out *Outcome) StandsOpen() bool {
 // blockedByLate handles an object with an overdue deletion. If something else is known to hold the
 // object as well, that stays the reason.
 func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
-	st, ok := j.Neighbours.Late.Of(o.Ref)
+	st, ok := j.Neighbours.Late.holding(o)
 	if ok {
 		out.Blocked.Conditions = nil // the overdue controller would write them
 	}

@@ -148,9 +148,12 @@ func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	return assumption
 }
 
-// Recovery returns, as a clause after "once", the condition under which the API server will accept
-// the writes that it refuses now.
+// Recovery returns, as a clause after "once", the condition under which the collector will send what
+// it does not send now, or the API server will accept the writes that it refuses now.
 func (n *Neighbours) Recovery() string {
+	if n.Late != nil && n.Late.CollectorStopped {
+		return "the garbage collector works again"
+	}
 	policies := 0
 	for _, r := range n.Refused {
 		if r.Denial != nil {
