@@ -37,6 +37,7 @@ type deletion struct {
 	steps, reads bool
 	explore      int
 	exploreSeed  uint64
+	collector    string // of dry-run delete; empty for delete
 	failOn       failOn
 
 	wait           bool
@@ -275,6 +276,9 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			# What a reviewer should see
 			kubectl gc dry-run delete deployment/web -n shop -o markdown --from examples/shop.yaml
 
+			# What goes once the control plane of this dump has been started again?
+			kubectl gc dry-run delete deployment/web -n shop --garbage-collector=restarted --from examples/shop.yaml
+
 			# Does the end depend on timing? Try 20 schedules
 			kubectl gc dry-run delete deployment/web -n shop --cascade=orphan --explore=20 --from examples/shop.yaml`),
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
@@ -282,6 +286,11 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	f := c.Flags()
 	d.source.AddFlags(f)
 	d.addFlags(f)
+	// delete has no such flag: there the collector of the cluster does the work, in whatever state it is,
+	// and a guard must not rest on an assumption about it.
+	usage.AddChoice(f, &d.collector, "garbage-collector", "auto",
+		"The garbage collector to assume: running for long, restarted and so without memory, or stopped. auto: what the cluster or dump shows.",
+		"auto", "running", "restarted", "stopped")
 	d.writing.AddGuardFlags(f)
 	usage.Unlist(f, "max-deletes")
 	return c
@@ -293,7 +302,7 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 	d.source.Evidence = true
 	steps := d.steps || d.output.PlaysSteps()
 	o := plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: !steps,
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: !steps, Collector: collectorStates[d.collector],
 		Unrecorded: !steps && d.writing.OnlyShows() && !d.writing.Rehearses(), Guards: d.writing.Guards(),
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
@@ -315,6 +324,12 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 		return rest, err
 	})
 	return of, result, err
+}
+
+// collectorStates maps the values of --garbage-collector to states. auto is none: the state follows
+// from evidence.
+var collectorStates = map[string]report.CollectorState{
+	"running": report.CollectorRunning, "restarted": report.CollectorRestarted, "stopped": report.CollectorStopped,
 }
 
 // usualSeed is the seed of schedules that are tried by default, so that a run and its dry run try

@@ -32,11 +32,40 @@ func planNotes(s Style, p *report.Plan) []string {
 	case report.FinalizerControllerUnknown:
 		notes = append(notes, s.paint(yellow, "Whether kube-controller-manager runs is not known:")+" it has no lease. Without it only what the request itself deletes goes.")
 	}
+	if note := collectorNote(p); note != "" {
+		notes = append(notes, note)
+	}
 	notes = append(notes, planUnseen(p).notes(s)...)
 	if p.Digest != "" && s.all() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
 	return notes
+}
+
+// collectorNote returns a note about the state of the garbage collector that a plan assumes. Empty if
+// the state does not matter, or if another note says it.
+func collectorNote(p *report.Plan) string {
+	const assumed = "Assumed: the garbage collector "
+	switch p.Collector {
+	case report.CollectorRestarted:
+		return assumed + "has just started, continues every unfinished deletion, and remembers nothing."
+	case report.CollectorStopped:
+		if p.Manager == report.FinalizerControllerGone {
+			return ""
+		}
+		return assumed + "does not run. Only what the request itself deletes goes before it does."
+	case report.CollectorRunning:
+		if slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return dependsOnMemory(&e) }) {
+			return ""
+		}
+		note := assumed + "has been running for long, and may have missed a deletion."
+		if p.Seed.Verb == "delete" {
+			note += " --garbage-collector=restarted of dry-run assumes that it has just started."
+		}
+		return note
+	default:
+		return ""
+	}
 }
 
 // planUnseen returns the missing input of a plan. A collection is only about objects that were
@@ -52,12 +81,17 @@ func planUnseen(p *report.Plan) missing {
 	return u
 }
 
+// dependsOnMemory reports whether an object has another end for a collector that remembers something.
+func dependsOnMemory(e *report.Effect) bool {
+	return slices.ContainsFunc(e.Otherwise, func(o report.Otherwise) bool { return o.Because == report.Memory })
+}
+
 // explorationNotes returns the notes about uncertainty, and whether other schedules were tried.
 func explorationNotes(s Style, p *report.Plan) []string {
 	timing, memory := false, false
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		remembered := slices.ContainsFunc(e.Otherwise, func(o report.Otherwise) bool { return o.Because == report.Memory })
+		remembered := dependsOnMemory(e)
 		memory = memory || remembered
 		timing = timing || e.DependsOnTiming && (!remembered || e.Otherwise[0].Because == report.Timing)
 	}
