@@ -127,15 +127,14 @@ func (j *Judge) accountOf(o *object.Object) (ref object.Ref, ok bool) {
 	return owner.Ref(), ok
 }
 
-// judgeRevoked sets the reason of a token that the tokens controller deleted. It returns false for
-// other objects.
-func (j *Judge) judgeRevoked(out *Outcome) bool {
-	account, ok := j.accountOf(out.Track.First)
-	if !ok || j.Words.Text(out.Track.RemovedBy) != controllers.TokensName {
-		return false
+// revokedWith returns the ServiceAccount of a token that the tokens controller deleted; nil for other
+// objects.
+func (j *Judge) revokedWith(tr *Track) []object.Ref {
+	account, ok := j.accountOf(tr.First)
+	if !ok || j.Words.Text(tr.RemovedBy) != controllers.TokensName {
+		return nil
 	}
-	out.Reason, out.Because = string(reason.AccountGone), []object.Ref{account}
-	return true
+	return []object.Ref{account}
 }
 
 // addTokens adds the Secrets that may be deleted with a ServiceAccount: the outcome of the account is

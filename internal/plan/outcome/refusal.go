@@ -25,23 +25,14 @@ func RefusedReason(r health.Refusal) reason.Code {
 	return reason.WebhookUnreachable
 }
 
-// refusedWrite sets the outcome of an object to which the collector's write was refused. It returns
-// false if no write was.
-func (j *Judge) refusedWrite(out *Outcome) bool {
-	ref, d := out.Track.First.Ref, out.Track.Decision
-	r, refused := j.Neighbours.Refused[ref]
-	if !refused {
-		err := j.Refused[ref]
-		if err != nil {
-			out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(reason.RequestRefused), j.owners(d, d.dangling, d.waiting), err.Error()
-		}
-		return err != nil
-	}
-	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(RefusedReason(r)), j.owners(d, d.dangling, d.waiting), r.Text()
+// judgeUnadmitted handles an object to which a webhook, a policy or a conversion refused the
+// collector's write.
+func (j *Judge) judgeUnadmitted(out *Outcome) {
+	r := j.Neighbours.Refused[out.Track.First.Ref]
+	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(RefusedReason(r)), j.goneOwners(out.Track.Decision), r.Text()
 	if !r.Sure {
 		out.MarkUnknown(RefusedReason(r))
 	}
-	return true
 }
 
 // blockedByRefusal names the webhook or policy that blocks the deletion of an object or of its

@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -157,6 +159,9 @@ func (t *Track) removal() judgement {
 		return judgement{}
 	}
 }
+
+// lost reports whether the object lost its reference to an owner.
+func (t *Track) lost(owner types.UID) bool { return t.First.RefersTo(owner) && !t.Last.RefersTo(owner) }
 
 // decided replaces the last decision. It keeps one that sent a DELETE in earlier.
 func (t *Track) decided(j judgement) {

@@ -41,21 +41,8 @@ func (j *Judge) elsewhere(out *Outcome) bool {
 // has to show.
 func (j *Judge) judgeTracked(tr *Track) *Outcome {
 	out := &Outcome{Track: tr, AlreadyHappening: !j.Collects && !j.Causes.Follows(tr) && !tr.Target}
-	switch {
-	case tr.Refused != nil && (tr.Last == nil && !tr.Changed.bySeed() || tr.Last != nil && !tr.Last.BeingDeleted()):
-		j.judgeRefused(out)
-	case tr.Last == nil:
-		j.judgeDeleted(out)
-	case tr.Last.BeingDeleted():
-		j.judgeBlocked(out)
-	case tr.Target && j.Takes:
-		j.judgeTaken(out)
-	case tr.Changed != 0:
-		j.judgeChanged(out)
-	case !tr.Decision.Phase.bySeed() || j.asBefore(tr) || j.Causes.Besides(tr):
+	if !j.decide(trackedRules, out) {
 		return nil
-	default:
-		j.judgeConsidered(out)
 	}
 	switch out.Result {
 	case report.Blocked:
@@ -136,17 +123,10 @@ func (j *Judge) unremarkable(tr *Track) bool {
 	return tr.Decision.Reason == reason.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == reason.ExistingOwner
 }
 
-// judgeRefused handles a target that the server does not delete or does not find. A target that is
-// not found was garbage that the collector deleted first.
+// judgeRefused handles a target that the server does not delete.
 func (j *Judge) judgeRefused(out *Outcome) {
-	tr := out.Track
-	if tr.Last == nil {
-		out.Result, out.Reason, out.Anyway = report.Deleted, string(reason.Requested), true
-		j.assume(out)
-		return
-	}
-	out.Result, out.Reason, out.Detail = report.Kept, string(reason.RequestRefused), tr.Refused.Error()
-	if r, ok := j.Neighbours.Refused[tr.First.Ref]; ok && !r.Sure {
+	out.Result, out.Reason, out.Detail = report.Kept, string(reason.RequestRefused), out.Track.Refused.Error()
+	if r, ok := j.Neighbours.Refused[out.Track.First.Ref]; ok && !r.Sure {
 		out.Detail = r.Text()
 		out.MarkUnknown(RefusedReason(r))
 	}
@@ -154,30 +134,8 @@ func (j *Judge) judgeRefused(out *Outcome) {
 
 // judgeDeleted handles an object that is gone.
 func (j *Judge) judgeDeleted(out *Outcome) {
-	tr := out.Track
 	out.Result = report.Deleted
-	d := tr.removal()
-	switch {
-	case tr.Target && j.Takes:
-		j.judgeTaken(out)
-	case tr.Target && tr.Refused == nil:
-		out.Reason = string(reason.Requested)
-	case d.Reason != "":
-		out.Reason = d.Reason.String()
-		out.Because = j.owners(d, d.dangling, d.waiting)
-	case tr.First.BeingDeleted():
-		out.Reason = tr.Decision.Reason.String()
-		if tr.Decision.Reason == "" || tr.Decision.Reason == reason.BeingDeleted {
-			out.Reason = reason.BeingDeleted.String()
-		}
-	case j.judgeRevoked(out):
-	default:
-		out.Reason = string(reason.DeletedByController)
-		out.Because = j.containers(tr.First)
-		if tr.reclaimed {
-			out.Reason, out.Because = string(reason.VolumeReclaimed), ClaimOf(tr.First)
-		}
-	}
+	j.decide(deletedRules, out)
 	j.assume(out)
 }
 
@@ -199,34 +157,16 @@ func (j *Judge) assume(out *Outcome) {
 
 // judgeChanged handles an object that survives with other references.
 func (j *Judge) judgeChanged(out *Outcome) {
-	tr := out.Track
-	if VolumeReleased(tr) {
-		j.judgeReleased(out)
-		return
-	}
-	d := tr.Decision
-	if d.undecided() && d.live != nil && slices.Equal(d.live.Owners, tr.Last.Owners) {
-		j.judgeConsidered(out)
-		out.Removed = j.removedReferences(tr)
-		return
-	}
-	out.Removed = j.removedReferences(tr)
-	if open := j.openSinceOrphaned(tr); open != nil {
-		out.Result, out.Reason, out.Because, out.Detail = open.Result, open.Reason, open.Because, open.Detail
-		return
-	}
-	if tr.orphanedBy != nil && slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return r.UID == tr.orphanedBy.UID }) {
-		out.Result, out.Reason = report.Orphaned, reason.OrphanDependents.String()
-		out.Because = []object.Ref{tr.orphanedBy.Ref}
-		if j.mayBeAdopted(tr.Last) {
-			out.Assumptions = append(out.Assumptions, controllers.AdoptionAssumption)
-		}
-		return
-	}
-	out.Result, out.Reason = report.Pruned, reason.DanglingReferences.String()
-	out.Because = j.owners(d, d.solid)
-	if len(out.Removed) == 0 {
-		out.Result, out.Reason = report.Kept, d.Reason.String()
+	j.decide(changedRules, out)
+	out.Removed = j.removedReferences(out.Track)
+}
+
+// judgeOrphaned handles an object that lost the reference to the owner that orphaned it.
+func (j *Judge) judgeOrphaned(out *Outcome) {
+	out.Result, out.Reason = report.Orphaned, reason.OrphanDependents.String()
+	out.Because = []object.Ref{out.Track.orphanedBy.Ref}
+	if j.mayBeAdopted(out.Track.Last) {
+		out.Assumptions = append(out.Assumptions, controllers.AdoptionAssumption)
 	}
 }
 
@@ -241,35 +181,31 @@ func (j *Judge) openSinceOrphaned(tr *Track) *Outcome {
 }
 
 // judgeConsidered handles an object that the collector considered and left as it was.
-func (j *Judge) judgeConsidered(out *Outcome) {
+func (j *Judge) judgeConsidered(out *Outcome) { j.decide(consideredRules, out) }
+
+// judgeWithheld handles an object from which a write of the collector was withheld.
+func (j *Judge) judgeWithheld(out *Outcome) {
+	ref := out.Track.First.Ref
+	why := j.Kept[ref]
+	out.Result, out.Reason, out.Because = report.Kept, string(why), j.goneOwners(out.Track.Decision)
+	if owner := j.Neighbours.Late.Owner(j.Server, ref); owner != nil && why.Late() && j.mayYetGo(ref) {
+		out.MarkUnknown(why)
+	}
+}
+
+// judgeUndecided handles an object that may be garbage.
+func (j *Judge) judgeUndecided(out *Outcome) {
+	j.judgeKept(out)
+	out.Result = report.Unknown
+	if owner := out.Track.Decision.Unresolved(); owner != nil {
+		out.Because, out.Detail = []object.Ref{owner.Ref}, detailOf(out.Track.Decision.Err())
+	}
+}
+
+// judgeKept handles an object that its existing owners keep.
+func (j *Judge) judgeKept(out *Outcome) {
 	d := out.Track.Decision
-	if why, ok := j.Kept[out.Track.First.Ref]; ok {
-		out.Result, out.Reason, out.Because = report.Kept, string(why), j.owners(d, d.dangling, d.waiting)
-		if owner := j.Neighbours.Late.Owner(j.Server, out.Track.First.Ref); owner != nil && why.Late() && j.mayYetGo(out.Track.First.Ref) {
-			out.MarkUnknown(why)
-		}
-		return
-	}
-	if j.refusedWrite(out) {
-		return
-	}
-	out.Result, out.Reason = report.Kept, d.Reason.String()
-	out.Because = j.owners(d, d.solid)
-	if d.undecided() && !j.keptForever(d) {
-		out.Result = report.Unknown
-	}
-	unresolved := d.Unresolved()
-	switch {
-	case unresolved == nil:
-	case out.Result == report.Kept && !d.solid.Empty() && !j.keptForever(d):
-		out.Assumptions = append(out.Assumptions,
-			"the reference to "+unresolved.Ref.ShortName()+", of which nothing is known, stays")
-	default:
-		out.Because = []object.Ref{unresolved.Ref}
-		if out.Result == report.Unknown {
-			out.Detail = detailOf(d.Err())
-		}
-	}
+	out.Result, out.Reason, out.Because = report.Kept, d.Reason.String(), j.owners(d, d.solid)
 }
 
 // keptForever reports whether an owner has a kind that is known not to be served. The garbage
@@ -279,6 +215,9 @@ func (j *Judge) keptForever(d judgement) bool {
 	ours := j.Collects && j.Rules == engine.Strict
 	return d.Reason == reason.UnknownOwnerKind && j.Snap.KnowsAllKinds() && !ours
 }
+
+// goneOwners returns the owners of a judged object that cannot keep it.
+func (j *Judge) goneOwners(d judgement) []object.Ref { return j.owners(d, d.dangling, d.waiting) }
 
 // owners returns the owners of a judged object that have their positions in one of the sets.
 func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
@@ -319,7 +258,7 @@ func (j *Judge) Locate(ref object.OwnerReference, namespace string) object.Ref {
 func (j *Judge) removedReferences(tr *Track) []object.Ref {
 	var refs []object.Ref
 	for _, ref := range tr.First.Owners {
-		if !tr.Last.RefersTo(ref.UID) {
+		if tr.lost(ref.UID) {
 			refs = append(refs, j.Locate(ref, tr.First.Namespace))
 		}
 	}
