@@ -1,7 +1,6 @@
 package undo
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 
@@ -149,75 +148,6 @@ func (n *node) revision() uint64 {
 
 func (n *node) leave(why reason.Code) {
 	n.state, n.skip.Reason = skipped, why
-}
-
-// look decides about a node by the current state of the cluster.
-func (p *planning) look(n *node) {
-	live, err := p.now.Lookup(n.Object)
-	if _, unserved := errors.AsType[*object.UnknownKindError](err); unserved && p.definition(n) != nil {
-		live, err = nil, nil // its kind is gone, and all its objects with it
-	}
-	switch {
-	case err != nil:
-		n.skip.Detail = err.Error()
-		n.leave(reason.CannotTell)
-		return
-	case live != nil && live.UID == p.again[n.Object.UID] && !live.BeingDeleted():
-		n.skip.Live, n.skip.Reason = live.UID, reason.MadeBefore
-		n.state, n.live = alive, live
-		if n.Raw != nil && n.decode() != nil {
-			n.content, n.owners = nil, nil
-		}
-		return
-	case live != nil && live.UID != n.Object.UID && n.isDefaultAccount() && !live.BeingDeleted() && n.Raw != nil && n.decode() == nil && n.hasContent():
-		n.state = made
-		return
-	case live != nil && live.UID != n.Object.UID:
-		n.skip.Live = live.UID
-		n.leave(reason.TakenByAnother)
-		if n.Raw == nil || live.BeingDeleted() || n.decode() != nil {
-			n.content, n.owners = nil, nil
-			return
-		}
-		n.live = live
-		return
-	case live != nil && live.BeingDeleted():
-		n.skip.Live = live.UID
-		n.leave(reason.StillTerminating)
-		return
-	case live == nil && n.Raw == nil && n.Forgotten:
-		n.leave(reason.Forgotten)
-		return
-	case live == nil && n.Raw == nil:
-		n.leave(reason.NotSaved)
-		return
-	}
-	if live != nil {
-		n.skip.Live, n.skip.Reason = live.UID, reason.StillAlive
-		n.state, n.live = alive, live
-		if n.Raw == nil {
-			return
-		}
-	} else {
-		n.state = made
-	}
-	if err := n.decode(); err != nil {
-		n.content, n.owners = nil, nil
-		if n.state == alive && !n.Changed {
-			return // nothing is to be done with it
-		}
-		n.skip.Detail, n.skip.Reason = err.Error(), reason.Unreadable
-		if n.state == made {
-			n.state = skipped
-		}
-		return
-	}
-	if n.state == made && n.ranToItsEnd(p) {
-		n.step.Notes = append(n.step.Notes, reason.RunsAgain)
-		if !p.now.Finished {
-			n.leave(reason.WouldRunAgain)
-		}
-	}
 }
 
 // canCompare reports whether an object exists again under the name and its saved content is
