@@ -77,7 +77,7 @@ func (l *Losses) digest() string {
 	h := sha256.New()
 	for _, i := range l.Which {
 		x := &l.Account.Losses[i]
-		fmt.Fprintf(h, "%q %q %d\n", x.Object.String(), x.Object.UID, x.Asked)
+		fmt.Fprintf(h, "%q %q %d\n", x.Object.String(), x.Object.UID, x.Began)
 	}
 	for _, of := range l.Whole {
 		fmt.Fprintf(h, "%q %q %q %d\n", of.APIVersion, of.Kind, of.Namespace, of.Revision)
@@ -110,18 +110,18 @@ const (
 // errEnough ends a list early: all wanted objects were found, or the list is large.
 var errEnough = errors.New("enough was read")
 
-// pagesOf groups losses into as few lists as possible.
+// batchBodies groups losses into as few lists as possible.
 func pagesOf(account *past.Account, which []int) []*page {
 	pages := map[past.Collection]*page{}
 	first := account.Past.From.Revision
 	for _, i := range which {
 		l := &account.Losses[i]
 		ref := l.Object.Ref
-		at := past.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: before(account.Began(l), first)}
+		at := past.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: before(account.RequestRevision(l), first)}
 		if pages[at] == nil {
 			pages[at] = &page{of: at, wanted: map[types.UID]wanted{}}
 		}
-		w := wanted{ref: ref, action: Deleted, last: before(l.Asked, first)}
+		w := wanted{ref: ref, action: Deleted, last: before(l.Began, first)}
 		if l.Orphaned {
 			w.action = Changed
 		}

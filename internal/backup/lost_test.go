@@ -55,7 +55,7 @@ func (r *remembered) Bodies(_ context.Context, of past.Collection, take func([]b
 // lossOf returns the loss of an object at revision asked, caused by the request with that number,
 // or by none for 0.
 func lossOf(r object.Ref, asked uint64, request int) past.Loss {
-	return past.Loss{Object: &object.Object{Ref: r}, Asked: asked, Gone: asked, Cause: past.Cause{Request: request}}
+	return past.Loss{Object: &object.Object{Ref: r}, Began: asked, Gone: asked, Cause: past.Cause{Request: request}}
 }
 
 func accountOf(losses ...past.Loss) *past.Account {

@@ -347,7 +347,7 @@ func (l *auditLogs) read(record *past.Record) (*past.AuditLog, error) {
 		if name == "-" {
 			name = "standard input"
 		}
-		if err := log.Read(name, l.files[i], record.Logged()); err != nil {
+		if err := log.Read(name, l.files[i], record.LogWindow()); err != nil {
 			return nil, errors.New("audit log " + err.Error())
 		}
 	}

@@ -169,8 +169,8 @@ func (p *savePast) save(c *cobra.Command, to string) error {
 		return err
 	}
 	fmt.Fprintf(p.streams.ErrOut, "%s: %d changes since revision %d, %d objects as they were before they were deleted", to, len(record.Changes), record.From.Revision, n.Bodies)
-	if n.Lacking > 0 {
-		fmt.Fprintf(p.streams.ErrOut, ", %d without their content", n.Lacking)
+	if n.WithoutBody > 0 {
+		fmt.Fprintf(p.streams.ErrOut, ", %d without their content", n.WithoutBody)
 	}
 	fmt.Fprintln(p.streams.ErrOut)
 	return nil

@@ -35,7 +35,7 @@ func (u *undoing) ofPast(c *cobra.Command) bool {
 	return u.lost || c.Flags().Changed("since") || u.sinceRevision > 0 || !u.source.Live()
 }
 
-// bringBack undoes losses of the recorded past. It first makes a backup, because the server forgets
+// undoAct undoes losses of the recorded past. It first makes a backup, because the server forgets
 // them within minutes. CRDs are restored first, by an undo of their own: the API server shows their
 // deleted objects only after that.
 func (u *undoing) bringBack(c *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	if !record.Live { // it shows the objects of CRDs that are gone, too
 		return k.restoreAll(backup.Losses{Which: which})
 	}
-	gone, back, others := past.Definitions(k.account, which)
+	gone, back, others := past.SplitCRDs(k.account, which)
 	l, err := k.withInstances(others, back)
 	if err != nil {
 		return err
@@ -86,12 +86,12 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 // definitionsFirst restores CRDs, and then the rest with their instances. It saves the rest before,
 // because the server may forget it while the first plan is being confirmed.
 func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
-	rest.Kinds = past.Kinds(k.account, crds)
+	rest.Kinds = past.DefinedKinds(k.account, crds)
 	saved, err := k.keep(rest)
 	if err != nil {
 		return err
 	}
-	later := past.Later(k.account, crds, k.question)
+	later := past.LaterUndo(k.account, crds, k.question)
 	later.Dependents = saved.OfKinds
 	if saved.Objects > 0 {
 		later.Saved = k.backups.NameOf(saved.Path)
@@ -155,7 +155,7 @@ func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 			l.Whole = append(l.Whole, of)
 		}
 	}
-	l.Which = past.Below(k.account, which, owners, k.question.Namespace)
+	l.Which = past.WithDependents(k.account, which, owners, k.question.Namespace)
 	return l, nil
 }
 
@@ -205,7 +205,7 @@ func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, 
 	}
 	return k.undoing.restore(k.c, k.client, &restoring{id: k.id, args: []string{k.backups.NameOf(saved.Path)}, path: saved.Path, justSaved: k.record.Live, tell: func(d *report.Undo) {
 		d.Lost, d.Later = past.LostDocument(k.account, k.question), later
-		d.CutOff = past.CutOff(k.account, l.Which)
+		d.CutOff = past.BeganBefore(k.account, l.Which)
 	}})
 }
 
@@ -352,7 +352,7 @@ const enoughWitnesses = 5
 // the current cluster may be another one.
 func (k *keeping) witnesses(l backup.Losses) []object.Ref {
 	var all []object.Ref
-	for _, o := range k.account.Past.Standing {
+	for _, o := range k.account.Past.Unchanged {
 		if o.Is(object.Namespace) {
 			all = append(all, o.Ref)
 		}

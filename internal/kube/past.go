@@ -47,7 +47,7 @@ func (c *Client) Past(ctx context.Context, w past.Window) (*past.Record, error) 
 		record.Limits = append(record.Limits, past.Limit{Resource: object.Lease.Resource(), Why: clock.refused.Error()})
 	}
 	places, _ := scope.places(d.Resources)
-	places = slices.DeleteFunc(places, func(p Place) bool { return past.Ordinary(p.Resource) })
+	places = slices.DeleteFunc(places, func(p Place) bool { return past.IsRoutine(p.Resource) })
 	slices.SortFunc(places, comparePlaces)
 	rd := newPastReader(c, record.From.Revision, record.To.Revision)
 	if err := rd.changes(ctx, record, places, w.Progress); err != nil {
@@ -153,7 +153,8 @@ type placePast struct {
 	changes []past.Change
 	// watched is the first revision that the watch covers.
 	watched uint64
-	// from is where the history begins. If listed is true, lists of earlier revisions are known too.
+	// from is where the history begins. If listed is true, lists of earlier revisions are known
+	// too.
 	from   uint64
 	listed bool
 	// why is why nothing, or not everything, was read.
@@ -297,7 +298,7 @@ func (r *replay) take(e object.Event, revision uint64) {
 	} else {
 		r.last[e.Object.Ref] = e.Object
 	}
-	if e.Type == object.Modified && old != nil && !past.Tells(old, e.Object) {
+	if e.Type == object.Modified && old != nil && !past.IsRelevant(old, e.Object) {
 		return
 	}
 	r.changes = append(r.changes, past.Change{Revision: revision, Type: e.Type, Object: e.Object, Old: old})

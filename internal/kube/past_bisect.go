@@ -31,8 +31,8 @@ type bracket struct {
 //	a, b exist  a b                -     -
 //	narrowed    a b    150: a      -          b was deleted after 100, a after 150
 //
-// An object that the first list with it shows as being deleted is searched for in the same way, from
-// the list before:
+// An object that the first list with it shows as being deleted is searched for in the same way,
+// from the list before:
 //
 //	list at     100                     200
 //	c           -                       being deleted
@@ -170,7 +170,7 @@ func (l *lateReader) halve(ctx context.Context, b bracket, middle uint64) []brac
 // be.
 func (rd *pastReader) eventsAround(o *object.Object) []uint64 {
 	var revisions []uint64
-	for _, ref := range past.Around(o, rd.discovery.Load().Resources) {
+	for _, ref := range past.RelevantRefs(o, rd.discovery.Load().Resources) {
 		revisions = append(revisions, rd.events[ref.Coordinates()]...)
 	}
 	return revisions

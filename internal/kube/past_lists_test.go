@@ -25,7 +25,8 @@ type archive struct {
 	// gone is the revision of each deletion, in the order of names; 0 for none.
 	names []string
 	gone  map[string]uint64
-	// came has the revisions of creations after the beginning, began those at which deletions began.
+	// came has the revisions of creations after the beginning, began those at which deletions
+	// began.
 	came, began map[string]uint64
 	// first is the oldest remembered revision, page the number of objects on a page; 0 means three.
 	first uint64
@@ -110,8 +111,8 @@ func TestPastOfLists(t *testing.T) {
 	}
 }
 
-// TestPastBeforeDeletion: an object that was created, and whose deletion began, between two lists is
-// found as it was before, too. The first list that has it shows it as being deleted.
+// TestPastBeforeDeletion: an object that was created, and whose deletion began, between two lists
+// is found as it was before, too. The first list that has it shows it as being deleted.
 func TestPastBeforeDeletion(t *testing.T) {
 	for range 3 { // brackets are read concurrently
 		a := &archive{
@@ -332,7 +333,7 @@ func TestWhatStood(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text []string
-	for _, o := range record.Standing {
+	for _, o := range record.Unchanged {
 		text = append(text, "stands "+o.Name)
 	}
 	for _, ref := range record.Absent {

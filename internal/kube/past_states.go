@@ -249,7 +249,7 @@ func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
 			case o == nil && err == nil && !limited[ref.GroupKind()]:
 				record.Absent = append(record.Absent, ref)
 			case o != nil && stood(o, record):
-				record.Standing = append(record.Standing, o)
+				record.Unchanged = append(record.Unchanged, o)
 			}
 		}
 	}
@@ -284,7 +284,7 @@ func (rd *pastReader) standElsewhere(ctx context.Context, record *past.Record) {
 			by := Selection{Fields: fields.OneTermEqualSelector("metadata.name", owner.Name).String(), Revision: c.Before(), Metadata: true}
 			_, _ = rd.List(ctx, Place{Resource: at.Resource}, by, Listing{Object: func(o *object.Object) error {
 				if o.UID == owner.UID {
-					record.Elsewhere = append(record.Elsewhere, o)
+					record.ForeignOwners = append(record.ForeignOwners, o)
 				}
 				return nil
 			}})
@@ -355,7 +355,7 @@ func (rd *pastReader) unchanged(record *past.Record) []object.Ref {
 			if o == nil {
 				continue
 			}
-			for _, ref := range past.Around(o, record.Resources) {
+			for _, ref := range past.RelevantRefs(o, record.Resources) {
 				want(ref)
 			}
 		}

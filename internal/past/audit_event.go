@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// complete is the stage of an answered request.
-	complete = "ResponseComplete"
-	// manyUIDs bounds the objects that are recorded for one request.
-	manyUIDs = 100_000
-	// manyAddresses bounds the recorded addresses, because a client may send any number.
-	manyAddresses = 8
+	// stageComplete is the stage of an answered request.
+	stageComplete = "ResponseComplete"
+	// maxUIDs bounds the objects that are recorded for one request.
+	maxUIDs = 100_000
+	// maxAddresses bounds the recorded addresses, because a client may send any number.
+	maxAddresses = 8
 )
 
 // event has the fields that are read from an Event.
@@ -32,39 +32,39 @@ type event struct {
 	resource, group, subresource, namespace, name      string
 	code                                               int64
 	status, refUID, deletedUID, returnedUID, truncated string
-	// asked is the body of the request; nil if the log has none. listed are the uids of the objects
+	// body is the body of the request; nil if the log has none. listed are the uids of the objects
 	// in the response.
-	asked  *deleteBody
-	listed []types.UID
+	body       *deleteBody
+	listedUIDs []types.UID
 }
 
 // deleteBody has the fields that are read from DeleteOptions, or from an Eviction with
 // DeleteOptions.
 type deleteBody struct {
 	DeleteOptions
-	uid       string
-	orphan    string
-	rehearsed bool
+	uid              string
+	orphanDependents string
+	dryRun           bool
 }
 
-// document reads an Event or an EventList. The apiVersion of a list, which may come after its
+// readDocument reads an Event or an EventList. The apiVersion of a list, which may come after its
 // items, decides whether they are valid.
-func (r *reader) document() error {
+func (r *auditReader) readDocument() error {
 	var whole event
 	var items []event
 	list := false
-	err := r.fields("the document", func(name string) error {
+	err := r.readObject("the document", func(name string) error {
 		if name != "items" {
-			return r.field(&whole, name)
+			return r.readField(&whole, name)
 		}
 		list = true
-		return r.each("items", func() error {
+		return r.readArray("items", func() error {
 			var e event
-			if err := r.fields("an item", func(name string) error { return r.field(&e, name) }); err != nil {
+			if err := r.readObject("an item", func(name string) error { return r.readField(&e, name) }); err != nil {
 				return err
 			}
 			if whole.apiVersion != "" {
-				return r.take(&e)
+				return r.recordEvent(&e)
 			}
 			items = append(items, e)
 			return nil
@@ -82,61 +82,61 @@ func (r *reader) document() error {
 		items = append(items, whole)
 	}
 	for i := range items {
-		if err := r.take(&items[i]); err != nil {
+		if err := r.recordEvent(&items[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// field reads one field of an event.
-func (r *reader) field(e *event, name string) error {
+// readField reads one field of an event.
+func (r *auditReader) readField(e *event, name string) error {
 	switch name {
 	case "apiVersion":
-		return r.text(name, &e.apiVersion)
+		return r.readString(name, &e.apiVersion)
 	case "kind":
-		return r.text(name, &e.kind)
+		return r.readString(name, &e.kind)
 	case "requestReceivedTimestamp":
-		return r.text(name, &e.received)
+		return r.readString(name, &e.received)
 	}
 	if e.isOther() {
 		return r.dec.SkipValue()
 	}
 	switch name {
 	case "level":
-		return r.text(name, &e.level)
+		return r.readString(name, &e.level)
 	case "auditID":
-		return r.text(name, &e.id)
+		return r.readString(name, &e.id)
 	case "stage":
-		return r.text(name, &e.stage)
+		return r.readString(name, &e.stage)
 	case "requestURI":
-		return r.text(name, &e.uri)
+		return r.readString(name, &e.uri)
 	case "verb":
-		return r.text(name, &e.verb)
+		return r.readString(name, &e.verb)
 	case "user":
-		return r.oneOf(name, map[string]*string{"username": &e.sender.User})
+		return r.readStrings(name, map[string]*string{"username": &e.sender.User})
 	case "impersonatedUser":
-		return r.oneOf(name, map[string]*string{"username": &e.sender.Impersonated})
+		return r.readStrings(name, map[string]*string{"username": &e.sender.Impersonated})
 	case "userAgent":
-		return r.text(name, &e.sender.Agent)
+		return r.readString(name, &e.sender.Agent)
 	case "sourceIPs":
-		return r.addresses(e)
+		return r.readAddresses(e)
 	case "objectRef":
-		return r.oneOf(name, map[string]*string{
+		return r.readStrings(name, map[string]*string{
 			"resource": &e.resource, "apiGroup": &e.group, "subresource": &e.subresource,
 			"namespace": &e.namespace, "name": &e.name, "uid": &e.refUID,
 		})
 	case "responseStatus":
-		return r.answer(e)
+		return r.readResponseStatus(e)
 	case "requestObject":
-		e.asked = &deleteBody{}
-		return r.body(name, e.asked)
+		e.body = &deleteBody{}
+		return r.readDeleteOptions(name, e.body)
 	case "responseObject":
-		return r.returned(e)
+		return r.readResponseObject(e)
 	case "stageTimestamp":
-		return r.text(name, &e.answered)
+		return r.readString(name, &e.answered)
 	case "annotations":
-		return r.oneOf(name, map[string]*string{"audit.k8s.io/truncated": &e.truncated})
+		return r.readStrings(name, map[string]*string{"audit.k8s.io/truncated": &e.truncated})
 	default:
 		return r.dec.SkipValue()
 	}
@@ -144,117 +144,118 @@ func (r *reader) field(e *event, name string) error {
 
 // isOther reports whether an event is known to be neither a delete nor an eviction.
 func (e *event) isOther() bool {
-	return e.stage != "" && e.stage != complete ||
+	return e.stage != "" && e.stage != stageComplete ||
 		e.verb != "" && e.verb != string(Delete) && e.verb != string(DeleteCollection) && e.verb != "create"
 }
 
-// oneOf reads the wanted fields of an object, which must be strings.
-func (r *reader) oneOf(what string, wanted map[string]*string) error {
-	return r.fields(what, func(name string) error {
+// readStrings reads the wanted fields of an object, which must be strings.
+func (r *auditReader) readStrings(what string, wanted map[string]*string) error {
+	return r.readObject(what, func(name string) error {
 		if into := wanted[name]; into != nil {
-			return r.text(what+"."+name, into)
+			return r.readString(what+"."+name, into)
 		}
 		return r.dec.SkipValue()
 	})
 }
 
-// addresses reads the source addresses of a request. Of many it keeps the first ones, and the last,
-// which is the only one that can be trusted.
-func (r *reader) addresses(e *event) error {
-	return r.each("sourceIPs", func() error {
+// readAddresses reads the source addresses of a request. Of many it keeps the first ones, and the
+// last, which is the only one that can be trusted.
+func (r *auditReader) readAddresses(e *event) error {
+	return r.readArray("sourceIPs", func() error {
 		var address string
-		if err := r.text("an address in sourceIPs", &address); err != nil {
+		if err := r.readString("an address in sourceIPs", &address); err != nil {
 			return err
 		}
-		if len(e.sender.Addresses) == manyAddresses {
-			e.sender.Addresses = e.sender.Addresses[:manyAddresses-1]
+		if len(e.sender.Addresses) == maxAddresses {
+			e.sender.Addresses = e.sender.Addresses[:maxAddresses-1]
 		}
 		e.sender.Addresses = append(e.sender.Addresses, address)
 		return nil
 	})
 }
 
-// answer reads the status of the response. For a delete that removed the object at once it has the
-// uid.
-func (r *reader) answer(e *event) error {
+// readResponseStatus reads the status of the response. For a delete that removed the object at once
+// it has the uid.
+func (r *auditReader) readResponseStatus(e *event) error {
 	const what = "responseStatus"
-	return r.fields(what, func(name string) error {
+	return r.readObject(what, func(name string) error {
 		switch name {
 		case "code":
-			return r.number(what+".code", &e.code)
+			return r.readInt(what+".code", &e.code)
 		case "status":
-			return r.text(what+".status", &e.status)
+			return r.readString(what+".status", &e.status)
 		case "details":
-			return r.oneOf(what+".details", map[string]*string{"uid": &e.deletedUID})
+			return r.readStrings(what+".details", map[string]*string{"uid": &e.deletedUID})
 		default:
 			return r.dec.SkipValue()
 		}
 	})
 }
 
-// body reads the body of a request: DeleteOptions, or an Eviction with DeleteOptions.
-func (r *reader) body(what string, b *deleteBody) error {
-	return r.fields(what, func(name string) error {
+// readDeleteOptions reads the body of a request: DeleteOptions, or an Eviction with DeleteOptions.
+func (r *auditReader) readDeleteOptions(what string, b *deleteBody) error {
+	return r.readObject(what, func(name string) error {
 		at := what + "." + name
 		switch name {
 		case "propagationPolicy":
-			return r.text(at, (*string)(&b.Policy))
+			return r.readString(at, (*string)(&b.Policy))
 		case "gracePeriodSeconds":
 			if b.Grace == nil {
 				b.Grace = new(int64)
 			}
-			return r.number(at, b.Grace)
+			return r.readInt(at, b.Grace)
 		case "orphanDependents":
-			return r.truth(at, &b.orphan)
+			return r.readBool(at, &b.orphanDependents)
 		case "preconditions":
-			return r.oneOf(at, map[string]*string{"uid": &b.uid})
+			return r.readStrings(at, map[string]*string{"uid": &b.uid})
 		case "dryRun":
-			return r.each(at, func() error {
-				b.rehearsed = true
+			return r.readArray(at, func() error {
+				b.dryRun = true
 				return r.dec.SkipValue()
 			})
 		case "deleteOptions":
-			return r.body(at, b)
+			return r.readDeleteOptions(at, b)
 		default:
 			return r.dec.SkipValue()
 		}
 	})
 }
 
-// returned reads the object in a response, or the objects of a collection.
-func (r *reader) returned(e *event) error {
-	return r.fields("responseObject", func(name string) error {
+// readResponseObject reads the object in a response, or the objects of a collection.
+func (r *auditReader) readResponseObject(e *event) error {
+	return r.readObject("responseObject", func(name string) error {
 		switch {
 		case name == "metadata":
-			return r.oneOf("responseObject.metadata", map[string]*string{"uid": &e.returnedUID})
+			return r.readStrings("responseObject.metadata", map[string]*string{"uid": &e.returnedUID})
 		case name == "items" && (e.verb == "" || e.verb == string(DeleteCollection)):
-			e.listed = []types.UID{}
-			return r.each("responseObject.items", func() error { return r.item(e) })
+			e.listedUIDs = []types.UID{}
+			return r.readArray("responseObject.items", func() error { return r.readItem(e) })
 		default:
 			return r.dec.SkipValue()
 		}
 	})
 }
 
-// item reads the uid of an object of a collection. If there are more than manyUIDs, it drops all.
-func (r *reader) item(e *event) error {
-	return r.fields("an item of responseObject", func(name string) error {
+// readItem reads the uid of an object of a collection. If there are more than maxUIDs, it drops
+// all.
+func (r *auditReader) readItem(e *event) error {
+	return r.readObject("an item of responseObject", func(name string) error {
 		if name != "metadata" {
 			return r.dec.SkipValue()
 		}
 		var uid string
-		err := r.oneOf("metadata of an item of responseObject", map[string]*string{"uid": &uid})
-		if e.listed != nil && len(e.listed) < manyUIDs {
-			e.listed = append(e.listed, types.UID(uid))
+		err := r.readStrings("metadata of an item of responseObject", map[string]*string{"uid": &uid})
+		if e.listedUIDs != nil && len(e.listedUIDs) < maxUIDs {
+			e.listedUIDs = append(e.listedUIDs, types.UID(uid))
 		} else {
-			e.listed = nil
+			e.listedUIDs = nil
 		}
 		return err
 	})
 }
 
-// micros parses a time into microseconds since 1970.
-func micros(what, text string) (int64, error) {
+// parseMicros parses a time into microseconds since 1970.
+func parseMicros(what, text string) (int64, error) {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return 0, fmt.Errorf("%s is %q, not a time as 2006-01-02T15:04:05.000000Z", what, shorten(text))
@@ -270,9 +271,9 @@ func shorten(text string) string {
 	return text
 }
 
-// take records an event if it is a delete or an eviction that was carried out.
-func (r *reader) take(e *event) error {
-	received, err := micros("requestReceivedTimestamp", e.received)
+// recordEvent records an event if it is a delete or an eviction that was carried out.
+func (r *auditReader) recordEvent(e *event) error {
+	received, err := parseMicros("requestReceivedTimestamp", e.received)
 	if err != nil {
 		return err
 	}
@@ -281,34 +282,34 @@ func (r *reader) take(e *event) error {
 		r.log.First = received
 	}
 	r.log.Last = max(r.log.Last, received)
-	verb := e.does()
-	if e.stage != complete || verb == "" || e.code < 200 || e.code > 299 {
+	verb := e.deleteVerb()
+	if e.stage != stageComplete || verb == "" || e.code < 200 || e.code > 299 {
 		return nil
 	}
-	query, ok := queryOf(e.uri)
-	if !ok || e.rehearsed(query) {
+	query, ok := parseQuery(e.uri)
+	if !ok || e.isDryRun(query) {
 		return nil
 	}
 	answered := received
 	if e.answered != "" {
-		if answered, err = micros("stageTimestamp", e.answered); err != nil {
+		if answered, err = parseMicros("stageTimestamp", e.answered); err != nil {
 			return err
 		}
 	}
-	if !r.window.has(received, answered) {
+	if !r.window.overlaps(received, answered) {
 		return nil
 	}
-	q := r.request(e, verb, query)
+	q := r.newRequest(e, verb, query)
 	if q.Received, q.Answered = received, answered; verb == DeleteCollection {
 		if q.Labels, q.Fields, ok = query.selectors(); !ok {
 			return nil // unknown what it deleted
 		}
 	}
-	return r.add(q, e.uri)
+	return r.addRequest(q, e.uri)
 }
 
-// does returns the verb of an event; empty if it is neither a delete nor an eviction.
-func (e *event) does() Verb {
+// deleteVerb returns the verb of an event; empty if it is neither a delete nor an eviction.
+func (e *event) deleteVerb() Verb {
 	switch {
 	case e.resource == "":
 		return ""
@@ -323,10 +324,10 @@ func (e *event) does() Verb {
 	}
 }
 
-func (r *reader) request(e *event, verb Verb, q query) AuditedRequest {
-	once := r.log.once
+func (r *auditReader) newRequest(e *event, verb Verb, q query) AuditedRequest {
+	once := r.log.intern
 	out := AuditedRequest{
-		ID: e.id, Verb: verb, Namespace: once(e.namespace), Name: e.name, Options: e.options(q),
+		ID: e.id, Verb: verb, Namespace: once(e.namespace), Name: e.name, Options: e.deleteOptions(q),
 		Sender:  Sender{User: once(e.sender.User), Impersonated: once(e.sender.Impersonated), Agent: once(e.sender.Agent)},
 		Removed: verb == Delete && e.status == "Success",
 	}
@@ -338,10 +339,10 @@ func (r *reader) request(e *event, verb Verb, q query) AuditedRequest {
 		out.Namespace = "" // the log reports the namespace as inside itself
 	}
 	if verb == DeleteCollection {
-		out.UIDs = e.listed
+		out.UIDs = e.listedUIDs
 		return out
 	}
-	for _, uid := range []string{e.deletedUID, e.returnedUID, e.refUID, e.precondition()} {
+	for _, uid := range []string{e.deletedUID, e.returnedUID, e.refUID, e.uidPrecondition()} {
 		if uid != "" && !slices.Contains(out.UIDs, types.UID(uid)) {
 			out.UIDs = append(out.UIDs, types.UID(uid))
 		}
@@ -349,17 +350,17 @@ func (r *reader) request(e *event, verb Verb, q query) AuditedRequest {
 	return out
 }
 
-func (e *event) precondition() string {
-	if e.asked == nil {
+func (e *event) uidPrecondition() string {
+	if e.body == nil {
 		return ""
 	}
-	return e.asked.uid
+	return e.body.uid
 }
 
 // query is the query of a request's URI.
 type query struct{ url.Values }
 
-func queryOf(uri string) (query, bool) {
+func parseQuery(uri string) (query, bool) {
 	u, err := url.ParseRequestURI(uri)
 	if err != nil {
 		return query{}, false
@@ -377,20 +378,20 @@ func (q query) selectors() (labels.Selector, fields.Selector, bool) {
 	return l, f, err == nil
 }
 
-// rehearsed reports whether the request was a dry run.
-func (e *event) rehearsed(q query) bool {
-	return q.Get("dryRun") != "" || e.asked != nil && e.asked.rehearsed
+// isDryRun reports whether the request was a dry run.
+func (e *event) isDryRun(q query) bool {
+	return q.Get("dryRun") != "" || e.body != nil && e.body.dryRun
 }
 
-// options returns the options from the body of a request, or from the URI if there is no body. If
-// the log omits bodies, only the options in the URI are known.
-func (e *event) options(q query) *DeleteOptions {
-	if e.asked != nil {
-		o := e.asked.DeleteOptions
-		o.Policy = policy(o.Policy, e.asked.orphan)
+// deleteOptions returns the options from the body of a request, or from the URI if there is no
+// body. If the log omits bodies, only the options in the URI are known.
+func (e *event) deleteOptions(q query) *DeleteOptions {
+	if e.body != nil {
+		o := e.body.DeleteOptions
+		o.Policy = propagationPolicy(o.Policy, e.body.orphanDependents)
 		return &o
 	}
-	o := &DeleteOptions{Policy: policy(metav1.DeletionPropagation(q.Get("propagationPolicy")), q.Get("orphanDependents"))}
+	o := &DeleteOptions{Policy: propagationPolicy(metav1.DeletionPropagation(q.Get("propagationPolicy")), q.Get("orphanDependents"))}
 	if grace, err := strconv.ParseInt(q.Get("gracePeriodSeconds"), 10, 64); err == nil {
 		o.Grace = &grace
 	}
@@ -401,8 +402,8 @@ func (e *event) options(q query) *DeleteOptions {
 	return o
 }
 
-// policy returns a propagation policy. Old clients send orphanDependents instead.
-func policy(named metav1.DeletionPropagation, orphaned string) metav1.DeletionPropagation {
+// propagationPolicy returns a propagation policy. Old clients send orphanDependents instead.
+func propagationPolicy(named metav1.DeletionPropagation, orphaned string) metav1.DeletionPropagation {
 	switch {
 	case named != "":
 		return named

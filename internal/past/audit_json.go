@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields reads an object and calls take with the name of each field. take must read or skip the
+// readObject reads an object and calls take with the name of each field. take must read or skip the
 // value. Null is an object without fields.
-func (r *reader) fields(what string, take func(name string) error) error {
-	if ok, err := r.begin(what, jsontext.KindBeginObject); !ok {
+func (r *auditReader) readObject(what string, take func(name string) error) error {
+	if ok, err := r.readStart(what, jsontext.KindBeginObject); !ok {
 		return err
 	}
 	for r.dec.PeekKind() == jsontext.KindString {
@@ -26,9 +26,9 @@ func (r *reader) fields(what string, take func(name string) error) error {
 	return err
 }
 
-// each reads an array and calls take for each value.
-func (r *reader) each(what string, take func() error) error {
-	if ok, err := r.begin(what, jsontext.KindBeginArray); !ok {
+// readArray reads an array and calls take for each value.
+func (r *auditReader) readArray(what string, take func() error) error {
+	if ok, err := r.readStart(what, jsontext.KindBeginArray); !ok {
 		return err
 	}
 	for {
@@ -42,44 +42,44 @@ func (r *reader) each(what string, take func() error) error {
 	}
 }
 
-// begin reads the start of an object or array. It returns false for null.
-func (r *reader) begin(what string, want jsontext.Kind) (bool, error) {
-	_, ok, err := r.token(what, want, want)
+// readStart reads the start of an object or array. It returns false for null.
+func (r *auditReader) readStart(what string, want jsontext.Kind) (bool, error) {
+	_, ok, err := r.readToken(what, want, want)
 	return ok, err
 }
 
-// text reads a string.
-func (r *reader) text(what string, into *string) error {
-	token, ok, err := r.token(what, jsontext.KindString, jsontext.KindString)
+// readString reads a string.
+func (r *auditReader) readString(what string, into *string) error {
+	token, ok, err := r.readToken(what, jsontext.KindString, jsontext.KindString)
 	if ok {
 		*into = token.String()
 	}
 	return err
 }
 
-// truth reads a boolean as "true" or "false".
-func (r *reader) truth(what string, into *string) error {
-	token, ok, err := r.token(what, jsontext.KindTrue, jsontext.KindFalse)
+// readBool reads a boolean as "true" or "false".
+func (r *auditReader) readBool(what string, into *string) error {
+	token, ok, err := r.readToken(what, jsontext.KindTrue, jsontext.KindFalse)
 	if ok {
 		*into = token.String()
 	}
 	return err
 }
 
-// number reads an integer.
-func (r *reader) number(what string, into *int64) error {
-	token, ok, err := r.token(what, jsontext.KindNumber, jsontext.KindNumber)
+// readInt reads an integer.
+func (r *auditReader) readInt(what string, into *int64) error {
+	token, ok, err := r.readToken(what, jsontext.KindNumber, jsontext.KindNumber)
 	if !ok {
 		return err
 	}
 	if *into, err = strconv.ParseInt(token.String(), 10, 64); err != nil {
-		return fmt.Errorf("%s is no whole number", what)
+		return fmt.Errorf("%s is not an integer", what)
 	}
 	return nil
 }
 
-// token reads a token of one of two kinds. It returns false for null.
-func (r *reader) token(what string, want, or jsontext.Kind) (jsontext.Token, bool, error) {
+// readToken reads a token of one of two kinds. It returns false for null.
+func (r *auditReader) readToken(what string, want, or jsontext.Kind) (jsontext.Token, bool, error) {
 	switch kind := r.dec.PeekKind(); kind {
 	case want, or, jsontext.KindNull, jsontext.KindInvalid:
 		token, err := r.dec.ReadToken()
@@ -94,9 +94,9 @@ func kindText(k jsontext.Kind) string {
 	case jsontext.KindBeginObject:
 		return "an object"
 	case jsontext.KindBeginArray:
-		return "a list"
+		return "an array"
 	case jsontext.KindString:
-		return "a text"
+		return "a string"
 	case jsontext.KindNumber:
 		return "a number"
 	case jsontext.KindNull:

@@ -27,15 +27,16 @@ type AuditLog struct {
 	// First and Last are the times when the first and the last request of any kind was received, in
 	// microseconds since 1970; 0 for empty logs.
 	First, Last int64
-	// Cut are logs with an incomplete last event, for example because it is still being written.
-	Cut []string
+	// Truncated are logs with an incomplete last event, for example because it is still being
+	// written.
+	Truncated []string
 
-	texts map[string]string
-	seen  map[key]bool
+	interned map[string]string
+	seen     map[requestKey]bool
 }
 
-// key identifies a request across several logs.
-type key struct {
+// requestKey identifies a request across several logs.
+type requestKey struct {
 	id, uri  string
 	received int64
 }
@@ -107,8 +108,8 @@ func (s *Sender) Equal(o *Sender) bool {
 }
 
 const (
-	accounts = "system:serviceaccount:kube-system:"
-	manager  = "system:kube-controller-manager"
+	accountPrefix         = "system:serviceaccount:kube-system:"
+	controllerManagerUser = "system:kube-controller-manager"
 )
 
 // Controller returns the Kubernetes component that is the sender, by the name of its service
@@ -117,12 +118,12 @@ func (s *Sender) Controller() (string, bool) {
 	if s.Impersonated != "" {
 		return "", false
 	}
-	if name, ok := strings.CutPrefix(s.User, accounts); ok {
+	if name, ok := strings.CutPrefix(s.User, accountPrefix); ok {
 		return name, kubernetesControllers[name]
 	}
-	if s.User == manager { // the controllers have no accounts, but distinct user agents
+	if s.User == controllerManagerUser { // the controllers have no accounts, but distinct user agents
 		name := s.Agent[strings.LastIndex(s.Agent, "/")+1:]
-		return strings.TrimPrefix(name, accounts), true
+		return strings.TrimPrefix(name, accountPrefix), true
 	}
 	for _, prefix := range []string{"system:kube-scheduler", "system:apiserver", "system:cloud-controller-manager", "system:node:"} {
 		if strings.HasPrefix(s.User, prefix) {
@@ -133,16 +134,17 @@ func (s *Sender) Controller() (string, bool) {
 }
 
 const (
-	// longest bounds a single string or number of a log, in bytes. An object has at most a few MiB.
-	longest = 16 << 20
-	// most bounds the number of recorded requests.
-	most = 500_000
+	// maxTokenBytes bounds a single string or number of a log, in bytes. An object has at most a
+	// few MiB.
+	maxTokenBytes = 16 << 20
+	// maxRequests bounds the number of recorded requests.
+	maxRequests = 500_000
 )
 
 // LogWindow is the requested range of time, in microseconds since 1970. A zero is an open end.
 type LogWindow struct{ From, To int64 }
 
-func (w LogWindow) has(received, answered int64) bool {
+func (w LogWindow) overlaps(received, answered int64) bool {
 	return (w.From == 0 || answered >= w.From) && (w.To == 0 || received <= w.To)
 }
 
@@ -158,15 +160,15 @@ func (l *AuditLog) Read(name string, in io.Reader, w LogWindow) error {
 		}
 		text = bufio.NewReaderSize(z, 1<<16)
 	}
-	if l.texts == nil {
-		l.texts, l.seen = map[string]string{}, map[key]bool{}
+	if l.interned == nil {
+		l.interned, l.seen = map[string]string{}, map[requestKey]bool{}
 	}
-	r := newReader(text, l, w)
-	switch err := r.documents(); {
-	case r.cutOff(err):
-		l.Cut = append(l.Cut, name)
+	r := newAuditReader(text, l, w)
+	switch err := r.readDocuments(); {
+	case r.isTruncated(err):
+		l.Truncated = append(l.Truncated, name)
 	case err != nil:
-		return fmt.Errorf("%s, line %d: %w", name, r.line(err), plain(err))
+		return fmt.Errorf("%s, line %d: %w", name, r.lineOf(err), withoutOffset(err))
 	}
 	slices.SortStableFunc(l.Requests, func(a, b AuditedRequest) int {
 		return cmp.Or(cmp.Compare(a.Received, b.Received), cmp.Compare(a.Answered, b.Answered), strings.Compare(a.ID, b.ID))
@@ -174,8 +176,8 @@ func (l *AuditLog) Read(name string, in io.Reader, w LogWindow) error {
 	return nil
 }
 
-// reader reads one log.
-type reader struct {
+// auditReader reads one log.
+type auditReader struct {
 	input  *input
 	dec    *jsontext.Decoder
 	log    *AuditLog
@@ -184,100 +186,99 @@ type reader struct {
 	events int
 }
 
-func newReader(in io.Reader, l *AuditLog, w LogWindow) *reader {
-	r := &reader{input: &input{in: in}, log: l, window: w}
+func newAuditReader(in io.Reader, l *AuditLog, w LogWindow) *auditReader {
+	r := &auditReader{input: &input{in: in}, log: l, window: w}
 	r.dec = jsontext.NewDecoder(r.input, jsontext.AllowDuplicateNames(true))
-	r.input.taken = r.dec.InputOffset
+	r.input.parsed = r.dec.InputOffset
 	return r
 }
 
-// documents reads all documents of the log.
-func (r *reader) documents() error {
+func (r *auditReader) readDocuments() error {
 	for {
 		switch kind := r.dec.PeekKind(); kind {
 		case jsontext.KindBeginObject:
 		case jsontext.KindInvalid:
 			_, err := r.dec.ReadToken()
-			if errors.Is(err, io.EOF) && r.input.failed == nil {
+			if errors.Is(err, io.EOF) && r.input.err == nil {
 				return nil
 			}
 			return err
 		default:
 			return fmt.Errorf("this is %s, not an audit event", kindText(kind))
 		}
-		if err := r.document(); err != nil {
+		if err := r.readDocument(); err != nil {
 			return err
 		}
 	}
 }
 
-// cutOff reports whether an error means that the log ends within its last event, after complete
-// ones.
-func (r *reader) cutOff(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) && r.input.failed == nil && r.events > 0 && r.dec.StackDepth() > 0
+// isTruncated reports whether an error means that the log ends within its last event, after
+// complete ones.
+func (r *auditReader) isTruncated(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) && r.input.err == nil && r.events > 0 && r.dec.StackDepth() > 0
 }
 
-// line returns the number of the line that an error is about.
-func (r *reader) line(err error) int {
+// lineOf returns the number of the line that an error is about.
+func (r *auditReader) lineOf(err error) int {
 	ahead := r.dec.UnreadBuffer()
 	if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) {
 		ahead = ahead[min(len(ahead), int(max(0, syntax.ByteOffset-r.dec.InputOffset()))):]
 	}
-	return 1 + r.input.ends - bytes.Count(ahead, []byte("\n"))
+	return 1 + r.input.newlines - bytes.Count(ahead, []byte("\n"))
 }
 
-// plain returns an error without its byte offset, which the line number replaces.
-func plain(err error) error {
+// withoutOffset returns an error without its byte offset, which the line number replaces.
+func withoutOffset(err error) error {
 	if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) {
 		return fmt.Errorf("this is not JSON: %w", syntax.Err)
 	}
 	return err
 }
 
-// add records a request, unless another log had it.
-func (r *reader) add(q AuditedRequest, uri string) error {
-	k := key{q.ID, uri, q.Received}
+// addRequest records a request, unless another log had it.
+func (r *auditReader) addRequest(q AuditedRequest, uri string) error {
+	k := requestKey{q.ID, uri, q.Received}
 	if r.log.seen[k] {
 		return nil
 	}
-	if len(r.log.Requests) >= most {
-		return fmt.Errorf("more than %d deletes in the time asked about: ask for less, with --since", most)
+	if len(r.log.Requests) >= maxRequests {
+		return fmt.Errorf("more than %d deletes in the requested time: shorten it with --since", maxRequests)
 	}
 	r.log.seen[k] = true
 	r.log.Requests = append(r.log.Requests, q)
 	return nil
 }
 
-// once returns the shared copy of a string that many requests have.
-func (l *AuditLog) once(text string) string {
-	if s, ok := l.texts[text]; ok {
+// intern returns the shared copy of a string that many requests have.
+func (l *AuditLog) intern(text string) string {
+	if s, ok := l.interned[text]; ok {
 		return s
 	}
-	l.texts[text] = text
+	l.interned[text] = text
 	return text
 }
 
 // input counts the lines that are read, and limits the bytes that are buffered.
 type input struct {
 	in io.Reader
-	// taken returns the number of parsed bytes. read is the number of bytes read, and ends the
+	// parsed returns the number of parsed bytes. read is the number of bytes read, and newlines the
 	// number of line ends.
-	taken  func() int64
-	read   int64
-	ends   int
-	failed error
+	parsed   func() int64
+	read     int64
+	newlines int
+	err      error
 }
 
 func (i *input) Read(p []byte) (int, error) {
-	if i.read-i.taken() > longest {
-		i.failed = fmt.Errorf("a text of more than %d MiB", longest>>20)
-		return 0, i.failed
+	if i.read-i.parsed() > maxTokenBytes {
+		i.err = fmt.Errorf("a string of more than %d MiB", maxTokenBytes>>20)
+		return 0, i.err
 	}
 	n, err := i.in.Read(p)
 	i.read += int64(n)
-	i.ends += bytes.Count(p[:n], []byte("\n"))
+	i.newlines += bytes.Count(p[:n], []byte("\n"))
 	if err != nil && !errors.Is(err, io.EOF) {
-		i.failed = err
+		i.err = err
 	}
 	return n, err
 }

@@ -55,8 +55,8 @@ func moment(t *testing.T, d *datadriven.TestData, name string) int64 {
 func tellRequests(l *past.AuditLog) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s to %s", clock(l.First), clock(l.Last))
-	if len(l.Cut) > 0 {
-		fmt.Fprintf(&b, ", cut off: %s", l.Cut)
+	if len(l.Truncated) > 0 {
+		fmt.Fprintf(&b, ", cut off: %s", l.Truncated)
 	}
 	b.WriteString("\n")
 	for i := range l.Requests {

@@ -18,7 +18,7 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		a := past.Trace(p)
-		if len(a.Requests) != 1 || a.Requests[0].Took != len(a.Losses) || len(a.Losses) < 5000 {
+		if len(a.Requests) != 1 || a.Requests[0].Explains != len(a.Losses) || len(a.Losses) < 5000 {
 			b.Fatalf("%d requests for %d losses", len(a.Requests), len(a.Losses))
 		}
 	}
@@ -45,7 +45,7 @@ func crowd(standing, lost int) *past.Record {
 		return list
 	}
 	there := put(object.Namespace.Ref("", "there"))
-	p.Standing = append(fill("there", standing), there)
+	p.Unchanged = append(fill("there", standing), there)
 	namespace := put(object.Namespace.Ref("", "gone"))
 	namespace.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
 	going := namespace.Clone()

@@ -16,12 +16,12 @@ import (
 
 // explanation is the attribution of a deletion.
 type explanation struct {
-	cause Cause
-	or    []Cause
-	// asked is true if a client's request is the cause, or may be.
-	asked bool
-	// would are all certain candidates, including the cause.
-	would []candidate
+	cause        Cause
+	alternatives []Cause
+	// byClient is true if a client's request is the cause, or may be.
+	byClient bool
+	// certain are all certain candidates, including the cause.
+	certain []candidate
 	// sent is the request in the audit log. contradicts is the certain cause that it refutes.
 	sent        *AuditedRequest
 	match       Match
@@ -35,82 +35,83 @@ type candidate struct {
 	since uint64
 }
 
-// suspects are the possible causes of a deletion.
-type suspects struct {
-	// would are causes that certainly apply; might are those that may.
-	would []candidate
-	might []Cause
+// candidates are the possible causes of a deletion.
+type candidates struct {
+	// certain are causes that certainly apply; possible are those that may.
+	certain  []candidate
+	possible []Cause
 	// unlikely are causes that would have left another trace.
 	unlikely []Cause
 }
 
-// add adds a certain cause.
-func (s *suspects) add(code reason.Code, by object.Ref, request int, since uint64) {
-	s.would = append(s.would, candidate{Cause{code, by, request}, since})
+// addCertain adds a certain cause.
+func (s *candidates) addCertain(code reason.Code, by object.Ref, request int, since uint64) {
+	s.certain = append(s.certain, candidate{Cause{code, by, request}, since})
 }
 
-// suspect adds a possible cause once.
-func (s *suspects) suspect(code reason.Code, by object.Ref) {
+// addPossible adds a possible cause once.
+func (s *candidates) addPossible(code reason.Code, by object.Ref) {
 	c := Cause{code, by, -1}
-	if !slices.Contains(s.might, c) {
-		s.might = append(s.might, c)
+	if !slices.Contains(s.possible, c) {
+		s.possible = append(s.possible, c)
 	}
 }
 
 // explain returns the cause of a deletion of o that left a trace. Of several certain causes, the
-// one that began to apply first counts. Without a certain cause, likeliest ranks the possible ones.
+// one that began to apply first counts. Without a certain cause, rankPossible ranks the possible
+// ones.
 func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanation {
-	var s suspects
-	t.byCollector(&s, o, left)
-	t.byNamespace(&s, o, left, revision)
-	t.byDefinition(&s, o, left)
-	t.byFollower(&s, o, left)
-	t.byNode(&s, o, left)
-	if len(s.would) > 0 {
-		first := s.would[0]
-		for _, c := range s.would[1:] {
+	var s candidates
+	t.addGarbageCollector(&s, o, left)
+	t.addNamespaceController(&s, o, left, revision)
+	t.addCRD(&s, o, left)
+	t.addImplicitOwner(&s, o, left)
+	t.addPodGC(&s, o, left)
+	if len(s.certain) > 0 {
+		first := s.certain[0]
+		for _, c := range s.certain[1:] {
 			if c.since < first.since {
 				first = c
 			}
 		}
-		e := explanation{cause: first.Cause, would: s.would}
-		if t.doubtful(first, o) {
-			e.or = []Cause{{Code: reason.Requested, Request: -1}}
+		e := explanation{cause: first.Cause, certain: s.certain}
+		if t.mayBeRequested(first, o) {
+			e.alternatives = []Cause{{Code: reason.Requested, Request: -1}}
 		}
 		return e
 	}
-	t.byController(&s, o, left, revision)
-	t.byItself(&s, o, left)
-	return t.likeliest(&s, o)
+	t.addOwnController(&s, o, left, revision)
+	t.addCleanup(&s, o, left)
+	return t.rankPossible(&s, o)
 }
 
-// explainBetween explains a deletion that began after c.After and up to c.Revision. It adds
+// explainInRange explains a deletion that began after c.After and up to c.Revision. It adds
 // alternatives if the cause at the beginning of the range differs, or began to apply within it.
-func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explanation {
+func (t *tracer) explainInRange(o *object.Object, left trace, c *Change) explanation {
 	e := t.explain(o, left, c.Revision)
 	if c.After == 0 {
 		return e
 	}
 	early := t.explain(o, left, c.After+1)
-	doubts := append([]Cause{early.cause}, early.or...)
-	if slices.ContainsFunc(e.would, func(x candidate) bool { return x.since > c.After }) {
+	doubts := append([]Cause{early.cause}, early.alternatives...)
+	if slices.ContainsFunc(e.certain, func(x candidate) bool { return x.since > c.After }) {
 		doubts = append(doubts, Cause{Code: reason.Requested, Request: -1})
 	}
 	if o.Finalizers() != nil || o.Pod() != nil && o.Pod().NodeName != "" {
 		doubts = append(doubts, Cause{Code: reason.Unseen, Request: -1}) // the policy is unknown
 	}
 	for _, other := range doubts {
-		if other.Code != e.cause.Code && !slices.ContainsFunc(e.or, func(x Cause) bool { return x.Code == other.Code }) {
-			e.or = append(e.or, other)
+		if other.Code != e.cause.Code && !slices.ContainsFunc(e.alternatives, func(x Cause) bool { return x.Code == other.Code }) {
+			e.alternatives = append(e.alternatives, other)
 		}
 	}
 	return e
 }
 
-// likeliest ranks uncertain causes: first the garbage collector, then the controller of a deleted
-// implicit owner, then the object's controller or Kubernetes' usual cleanup, and last a client's
-// request.
-func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
+// rankPossible ranks uncertain causes: first the garbage collector, then the controller of a
+// deleted implicit owner, then the object's controller or Kubernetes' usual cleanup, and last a
+// client's request.
+func (t *tracer) rankPossible(s *candidates, o *object.Object) explanation {
 	requested := Cause{Code: reason.Requested, Request: -1}
 	for _, first := range []func(Cause) bool{
 		func(c Cause) bool {
@@ -121,31 +122,31 @@ func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 			return went && (c.Code == reason.ServiceGone || c.Code == reason.EndpointsGone || c.Code == reason.AccountGone)
 		},
 		func(c Cause) bool {
-			return c.Code == reason.Controller || c.Code == reason.ControllerChanged || passing(c.Code, o)
+			return c.Code == reason.Controller || c.Code == reason.ControllerChanged || isUsuallyCleanedUp(c.Code, o)
 		},
 	} {
-		i := slices.IndexFunc(s.might, first)
+		i := slices.IndexFunc(s.possible, first)
 		if i < 0 {
 			continue
 		}
-		c := s.might[i]
+		c := s.possible[i]
 		if c.Request < 0 {
-			c.Request, _ = t.began(c.By)
+			c.Request, _ = t.deletionBegan(c.By)
 		}
-		rest := slices.Delete(slices.Clone(s.might), i, i+1)
-		return explanation{cause: c, or: slices.Concat([]Cause{requested}, rest, s.unlikely), asked: c.Code == reason.Controller && !passing(reason.CleanedUp, o)}
+		rest := slices.Delete(slices.Clone(s.possible), i, i+1)
+		return explanation{cause: c, alternatives: slices.Concat([]Cause{requested}, rest, s.unlikely), byClient: c.Code == reason.Controller && !isUsuallyCleanedUp(reason.CleanedUp, o)}
 	}
-	return explanation{cause: requested, or: slices.Concat(s.might, s.unlikely), asked: true}
+	return explanation{cause: requested, alternatives: slices.Concat(s.possible, s.unlikely), byClient: true}
 }
 
-// doubtful reports whether a client's request may have deleted the object before a certain
+// mayBeRequested reports whether a client's request may have deleted the object before a certain
 // candidate did.
-func (t *tracer) doubtful(c candidate, o *object.Object) bool {
+func (t *tracer) mayBeRequested(c candidate, o *object.Object) bool {
 	switch {
 	case c.since == 0 && t.created[o.UID] == 0:
 		return true // the reason existed since an unknown time before the history
 	case c.Code == reason.NamespaceDeleted:
-		return !o.Is(object.Pod) && len(t.world.pods[o.Namespace]) > 0
+		return !o.Is(object.Pod) && len(t.state.pods[o.Namespace]) > 0
 	case t.orphaning[c.By.UID]:
 		return true // its dependents were about to be released
 	default:
@@ -153,84 +154,84 @@ func (t *tracer) doubtful(c candidate, o *object.Object) bool {
 	}
 }
 
-// byNamespace adds the namespace controller, which deletes everything in a namespace that is being
-// deleted, in the background.
-func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace, revision uint64) {
-	if o.Namespace == "" || !t.leaves(o, left, background) {
+// addNamespaceController adds the namespace controller, which deletes everything in a namespace
+// that is being deleted, in the background.
+func (t *tracer) addNamespaceController(s *candidates, o *object.Object, left trace, revision uint64) {
+	if o.Namespace == "" || !t.mayLeave(o, left, background) {
 		return
 	}
 	ref := object.Namespace.Ref("", o.Namespace)
-	ns, _ := t.world.find(ref.Coordinates())
+	ns, _ := t.state.find(ref.Coordinates())
 	switch {
 	case ns == nil: // its content may have been removed by force
-		s.suspect(reason.NamespaceUnknown, ref)
+		s.addPossible(reason.NamespaceUnknown, ref)
 	case !ns.BeingDeleted():
 	case ns.NamespaceFacts() != nil && len(ns.NamespaceFacts().Finalizers) == 0:
-		s.suspect(reason.NamespaceDeleted, ns.Ref)
+		s.addPossible(reason.NamespaceDeleted, ns.Ref)
 	default:
-		request, since := t.began(ns.Ref)
-		switch patience := t.patience(ns, revision); {
-		case patience > apart:
+		request, since := t.deletionBegan(ns.Ref)
+		switch patience := t.remainingGrace(ns, revision); {
+		case patience > maxClockDifference:
 		case patience > 0, !o.Is(object.Pod) && t.awaitsPods(o.Namespace, since, revision):
-			s.might = append(s.might, Cause{reason.NamespaceDeleted, ns.Ref, request})
+			s.possible = append(s.possible, Cause{reason.NamespaceDeleted, ns.Ref, request})
 		default:
-			s.add(reason.NamespaceDeleted, ns.Ref, request, since)
+			s.addCertain(reason.NamespaceDeleted, ns.Ref, request, since)
 		}
 	}
 }
 
-// byDefinition adds the API server, which deletes the instances of a CRD that is being deleted,
+// addCRD adds the API server, which deletes the instances of a CRD that is being deleted,
 // without a policy.
-func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
-	r, err := t.world.resources.For(o.APIVersion, o.Kind)
+func (t *tracer) addCRD(s *candidates, o *object.Object, left trace) {
+	r, err := t.state.resources.For(o.APIVersion, o.Kind)
 	switch {
 	case err != nil:
-		s.suspect(reason.KindUnknown, object.Ref{APIVersion: o.APIVersion, Kind: o.Kind})
+		s.addPossible(reason.KindUnknown, object.Ref{APIVersion: o.APIVersion, Kind: o.Kind})
 		return
-	case !t.leaves(o, left, unnamed):
+	case !t.mayLeave(o, left, noPolicy):
 		return
 	}
 	ref := definitionOf(r)
-	definition, known := t.world.find(ref.Coordinates())
+	definition, known := t.state.find(ref.Coordinates())
 	_, went := t.last[ref.Coordinates()]
 	switch {
 	case definition == nil && known && went:
-		s.suspect(reason.DefinitionDeleted, ref)
+		s.addPossible(reason.DefinitionDeleted, ref)
 	case definition == nil && !known && r.Custom:
-		s.suspect(reason.DefinitionUnknown, ref)
+		s.addPossible(reason.DefinitionUnknown, ref)
 	case definition == nil: // it has none, for example with an aggregated API
 	case definition.BeingDeleted():
-		request, since := t.began(definition.Ref)
-		s.add(reason.DefinitionDeleted, definition.Ref, request, since)
+		request, since := t.deletionBegan(definition.Ref)
+		s.addCertain(reason.DefinitionDeleted, definition.Ref, request, since)
 	}
 }
 
-// byNode adds pod GC, which deletes the pods of a deleted node. A pod that it has not deleted for
+// addPodGC adds pod GC, which deletes the pods of a deleted node. A pod that it has not deleted for
 // long may have another cause.
-func (t *tracer) byNode(s *suspects, o *object.Object, left trace) {
+func (t *tracer) addPodGC(s *candidates, o *object.Object, left trace) {
 	facts := o.Pod()
-	left.hurried = false // pod GC uses a grace period of 0
-	if facts == nil || facts.NodeName == "" || !t.leaves(o, left, unnamed) {
+	left.customGrace = false // pod GC uses a grace period of 0
+	if facts == nil || facts.NodeName == "" || !t.mayLeave(o, left, noPolicy) {
 		return
 	}
 	ref := object.Node.Ref("", facts.NodeName)
-	if node, known := t.world.find(ref.Coordinates()); node != nil || !known {
+	if node, known := t.state.find(ref.Coordinates()); node != nil || !known {
 		return
 	}
 	i, ok := t.last[ref.Coordinates()]
 	if !ok {
-		s.suspect(reason.NodeGone, ref)
+		s.addPossible(reason.NodeGone, ref)
 		return
 	}
 	node := &t.losses[i]
-	s.add(reason.NodeGone, node.Object.Ref, node.Cause.Request, node.Gone)
+	s.addCertain(reason.NodeGone, node.Object.Ref, node.Cause.Request, node.Gone)
 }
 
-// began returns the request that began the deletion of an object, and its revision. It returns -1
-// and 0 if the deletion began before the history.
-func (t *tracer) began(ref object.Ref) (request int, since uint64) {
+// deletionBegan returns the request that began the deletion of an object, and its revision. It
+// returns -1 and 0 if the deletion began before the history.
+func (t *tracer) deletionBegan(ref object.Ref) (request int, since uint64) {
 	if i, ok := t.lost[identityOf(ref)]; ok {
-		return t.losses[i].Cause.Request, t.losses[i].Asked
+		return t.losses[i].Cause.Request, t.losses[i].Began
 	}
 	return -1, 0
 }
@@ -238,16 +239,16 @@ func (t *tracer) began(ref object.Ref) (request int, since uint64) {
 // trace is what a delete leaves on its object: the finalizers of the garbage collector.
 type trace struct {
 	orphan, foreground bool
-	// hurried is true if the delete named a grace period that is not the pod's own.
-	hurried bool
+	// customGrace is true if the delete named a grace period that is not the pod's own.
+	customGrace bool
 }
 
 func traceOf(o *object.Object) trace {
 	return trace{orphan: o.HasFinalizer(object.Orphan), foreground: o.HasFinalizer(object.Foreground)}
 }
 
-// leftBy returns the trace of the delete that changed an object from before to now.
-func leftBy(before, now *object.Object) trace {
+// traceBetween returns the trace of the delete that changed an object from before to now.
+func traceBetween(before, now *object.Object) trace {
 	left, got := trace{}, int64(0)
 	if now.BeingDeleted() {
 		left = traceOf(now)
@@ -255,15 +256,15 @@ func leftBy(before, now *object.Object) trace {
 			got = *period
 		}
 	}
-	usual, known := graceOf(before)
-	left.hurried = known && got != usual
+	usual, known := defaultGracePeriod(before)
+	left.customGrace = known && got != usual
 	return left
 }
 
-// graceOf returns the grace period of a pod in seconds if a delete names none.
+// defaultGracePeriod returns the grace period of a pod in seconds if a delete names none.
 //
 // Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete.
-func graceOf(pod *object.Object) (seconds int64, known bool) {
+func defaultGracePeriod(pod *object.Object) (seconds int64, known bool) {
 	facts := pod.Pod()
 	switch {
 	case facts == nil || !facts.VolumesKnown:
@@ -297,7 +298,7 @@ func (t *tracer) traceAfter(o *object.Object, policy metav1.DeletionPropagation)
 		options.PropagationPolicy = &policy
 	}
 	standard := apisim.BackgroundDefault
-	if r, err := t.world.resources.For(o.APIVersion, o.Kind); err == nil {
+	if r, err := t.state.resources.For(o.APIVersion, o.Kind); err == nil {
 		standard = apisim.DefaultFor(r.GroupResource(), r.Version)
 	}
 	finalizers, _ := apisim.GCFinalizers(o.Finalizers(), options, standard)
@@ -309,9 +310,9 @@ func (t *tracer) traceAfter(o *object.Object, policy metav1.DeletionPropagation)
 	return left
 }
 
-// leaves reports whether a delete with one of the policies, and no grace period, would leave the
+// mayLeave reports whether a delete with one of the policies, and no grace period, would leave the
 // trace. The first delete of a CRD leaves the same trace with all of them.
-func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.DeletionPropagation) bool {
+func (t *tracer) mayLeave(o *object.Object, left trace, policies ...metav1.DeletionPropagation) bool {
 	if o.Is(object.CRD) {
 		return true
 	}
@@ -323,9 +324,9 @@ func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.Deletio
 	return false
 }
 
-// ofCollector returns the policies that the garbage collector may use to delete an object:
+// collectorPolicies returns the policies that the garbage collector may use to delete an object:
 // Background, Foreground, and Orphan if the object has or had that finalizer.
-func (t *tracer) ofCollector(o *object.Object) []metav1.DeletionPropagation {
+func (t *tracer) collectorPolicies(o *object.Object) []metav1.DeletionPropagation {
 	policies := []metav1.DeletionPropagation{background, foreground}
 	if t.had[o.UID].orphan {
 		policies = append(policies, orphan)
@@ -335,39 +336,40 @@ func (t *tracer) ofCollector(o *object.Object) []metav1.DeletionPropagation {
 
 // The policies as requests name them.
 const (
-	unnamed    metav1.DeletionPropagation = ""
+	noPolicy   metav1.DeletionPropagation = ""
 	background                            = metav1.DeletePropagationBackground
 	foreground                            = metav1.DeletePropagationForeground
 	orphan                                = metav1.DeletePropagationOrphan
 )
 
-// grace is how many seconds the namespace controller waits after the deletion of a namespace began.
+// namespaceGraceSeconds is how many seconds the namespace controller waits after the deletion of a
+// namespace began.
 //
 // Upstream: pkg/controller/namespace/namespace_controller.go enqueueNamespace.
-const grace = 5
+const namespaceGraceSeconds = 5
 
-// apart is how many seconds the clocks of API servers may differ.
-const apart = 2
+// maxClockDifference is how many seconds the clocks of API servers may differ.
+const maxClockDifference = 2
 
-// patience returns how many seconds after a revision the namespace controller begins to empty a
-// namespace at the earliest; 0 if it may have begun. It returns 0 for a namespace that was created
-// just before its deletion: the controller may still have pending work for an earlier namespace of
-// the same name.
-func (t *tracer) patience(ns *object.Object, revision uint64) int64 {
-	if ns.Created == 0 || ns.Deleted()-ns.Created <= grace+apart {
+// remainingGrace returns how many seconds after a revision the namespace controller begins to empty
+// a namespace at the earliest; 0 if it may have begun. It returns 0 for a namespace that was
+// created just before its deletion: the controller may still have pending work for an earlier
+// namespace of the same name.
+func (t *tracer) remainingGrace(ns *object.Object, revision uint64) int64 {
+	if ns.Created == 0 || ns.Deleted()-ns.Created <= namespaceGraceSeconds+maxClockDifference {
 		return 0
 	}
-	i, _ := slices.BinarySearchFunc(t.stamps, revision, func(m Moment, r uint64) int { return cmp.Compare(m.Revision, r) })
-	if i == len(t.stamps) {
+	i, _ := slices.BinarySearchFunc(t.times, revision, func(m Moment, r uint64) int { return cmp.Compare(m.Revision, r) })
+	if i == len(t.times) {
 		return 0
 	}
-	latest := t.stamps[i].Time + 1
-	return max(0, ns.Deleted()+grace-latest)
+	latest := t.times[i].Time + 1
+	return max(0, ns.Deleted()+namespaceGraceSeconds-latest)
 }
 
-// stamped returns the changes that contain their own time, to the second: creations, and the
+// timedChanges returns the changes that contain their own time, to the second: creations, and the
 // beginning of deletions that take time. Inferred changes are skipped.
-func stamped(changes []Change) []Moment {
+func timedChanges(changes []Change) []Moment {
 	var list []Moment
 	for i := range changes {
 		c := &changes[i]
@@ -393,16 +395,16 @@ func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
 	if !release.Of(release.Minor(t.past.Minor)).Follow(release.OrderedNamespaces) {
 		return false
 	}
-	for _, pod := range t.world.pods[namespace] {
-		if t.created[pod.UID] <= since && (pod.BeingDeleted() || t.leaving[pod.UID] || t.soon(since, revision)) {
+	for _, pod := range t.state.pods[namespace] {
+		if t.created[pod.UID] <= since && (pod.BeingDeleted() || t.deletedPods[pod.UID] || t.isShortlyAfter(since, revision)) {
 			return true
 		}
 	}
 	return false
 }
 
-// leavingOf returns the pods with a deletion that begins in one of the changes.
-func leavingOf(changes []Change) map[types.UID]bool {
+// podsDeletedIn returns the pods with a deletion that begins in one of the changes.
+func podsDeletedIn(changes []Change) map[types.UID]bool {
 	leaving := map[types.UID]bool{}
 	for i := range changes {
 		if o := changes[i].Object; !changes[i].Unseen && o.Is(object.Pod) && (o.BeingDeleted() || changes[i].Type == object.Deleted) {

@@ -12,42 +12,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// shortly is the time, in seconds, within which a controller is assumed to react to a change of its
-// spec.
-const shortly = 60
+// reactionSeconds is the time, in seconds, within which a controller is assumed to react to a
+// change of its spec.
+const reactionSeconds = 60
 
-// byController adds the controller of an object, which may delete it for reasons that metadata does
-// not show. Built-in controllers name no policy or Background.
-func (t *tracer) byController(s *suspects, o *object.Object, left trace, revision uint64) {
+// addOwnController adds the controller of an object, which may delete it for reasons that metadata
+// does not show. Built-in controllers name no policy or Background.
+func (t *tracer) addOwnController(s *candidates, o *object.Object, left trace, revision uint64) {
 	ref, ok := o.Controller()
-	if !ok || builtIn(ref) && !t.leaves(o, left, unnamed, background) {
+	if !ok || isBuiltInController(ref) && !t.mayLeave(o, left, noPolicy, background) {
 		return
 	}
 	code := reason.Controller
-	if changed, ok := t.respecified[ref.UID]; ok && orders(ref, o) && !t.replaced[o.UID] {
+	if changed, ok := t.specChanged[ref.UID]; ok && mayDelete(ref, o) && !t.replaced[o.UID] {
 		was, now := t.past.Clock.Earliest(changed).Time, t.past.Clock.Earliest(revision).Time
-		if was == 0 || now-was <= shortly {
+		if was == 0 || now-was <= reactionSeconds {
 			code = reason.ControllerChanged
 		}
 	}
-	s.suspect(code, t.named(ref.In(o.Namespace)))
+	s.addPossible(code, t.resolve(ref.In(o.Namespace)))
 }
 
-// builtIn reports whether a controller is a built-in kind.
-func builtIn(ref object.OwnerReference) bool {
-	_, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+// isBuiltInController reports whether a controller is a built-in kind.
+func isBuiltInController(ref object.OwnerReference) bool {
+	_, known := createdKinds[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
 	return known
 }
 
-// orders reports whether a change of a controller's spec may be a reason to delete such an object.
-// For built-in controllers the kinds that they create are known.
-func orders(ref object.OwnerReference, o *object.Object) bool {
-	made, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+// mayDelete reports whether a change of a controller's spec may be a reason to delete such an
+// object. For built-in controllers the kinds that they create are known.
+func mayDelete(ref object.OwnerReference, o *object.Object) bool {
+	made, known := createdKinds[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
 	return !known || slices.ContainsFunc(made, o.Is)
 }
 
-// makes has the kinds that built-in controllers create and delete.
-var makes = map[schema.GroupKind][]object.Kind{
+// createdKinds has the kinds that built-in controllers create and delete.
+var createdKinds = map[schema.GroupKind][]object.Kind{
 	object.ReplicaSet.GroupKind:            {object.Pod},
 	object.ReplicationController.GroupKind: {object.Pod},
 	object.Deployment.GroupKind:            {object.ReplicaSet},
@@ -59,10 +59,10 @@ var makes = map[schema.GroupKind][]object.Kind{
 	object.Endpoints.GroupKind:             {object.EndpointSlice},
 }
 
-// replacements returns the pods that a ReplicaSet replaced with another one. A ReplicaSet with too
+// findReplaced returns the pods that a ReplicaSet replaced with another one. A ReplicaSet with too
 // many pods does not do that, so it did not delete these itself. Each new pod replaces the last one
 // that was lost. Pods around a change of the ReplicaSet's spec are skipped.
-func (t *tracer) replacements() map[types.UID]bool {
+func (t *tracer) findReplaced() map[types.UID]bool {
 	replaced, gone := map[types.UID]bool{}, map[types.UID]bool{}
 	type pod struct {
 		uid      types.UID
@@ -93,40 +93,40 @@ func (t *tracer) replacements() map[types.UID]bool {
 		case o.BeingDeleted() || c.Type == object.Deleted:
 			if !gone[o.UID] {
 				gone[o.UID] = true
-				if at := told[ref.UID]; at == 0 || !t.soon(at, c.Revision) {
+				if at := told[ref.UID]; at == 0 || !t.isShortlyAfter(at, c.Revision) {
 					lost[ref.UID] = append(list, pod{o.UID, c.Revision})
 				}
 			}
 		case c.Type == object.Added && len(list) > 0:
 			last := list[len(list)-1]
 			lost[ref.UID] = list[:len(list)-1]
-			replaced[last.uid] = t.soon(last.revision, c.Revision)
+			replaced[last.uid] = t.isShortlyAfter(last.revision, c.Revision)
 		}
 	}
 	return replaced
 }
 
-// byItself adds that Kubernetes deletes some objects when they are finished or expired, or when a
+// addCleanup adds that Kubernetes deletes some objects when they are finished or expired, or when a
 // node needs it.
-func (t *tracer) byItself(s *suspects, o *object.Object, left trace) {
+func (t *tracer) addCleanup(s *candidates, o *object.Object, left trace) {
 	switch {
 	case o.Is(object.Pod):
-		left.hurried = false // an eviction may name a grace period
-		if facts := o.Pod(); (facts == nil || facts.NodeName != "" || facts.Finished()) && t.leaves(o, left, unnamed, background) {
-			s.suspect(reason.Evicted, object.Ref{})
+		left.customGrace = false // an eviction may name a grace period
+		if facts := o.Pod(); (facts == nil || facts.NodeName != "" || facts.Finished()) && t.mayLeave(o, left, noPolicy, background) {
+			s.addPossible(reason.Evicted, object.Ref{})
 		}
 	case o.Is(object.Job):
-		if facts := o.Job(); (facts == nil || facts.Finished) && t.leaves(o, left, foreground, background) {
-			s.suspect(reason.CleanedUp, object.Ref{})
+		if facts := o.Job(); (facts == nil || facts.Finished) && t.mayLeave(o, left, foreground, background) {
+			s.addPossible(reason.CleanedUp, object.Ref{})
 		}
-	case cleanedUp(o) && t.leaves(o, left, unnamed, background):
-		s.suspect(reason.CleanedUp, object.Ref{})
+	case mayBeCleanedUp(o) && t.mayLeave(o, left, noPolicy, background):
+		s.addPossible(reason.CleanedUp, object.Ref{})
 	}
 }
 
-// cleanedUp reports whether Kubernetes may delete the object for a reason that metadata does not
-// show.
-func cleanedUp(o *object.Object) bool {
+// mayBeCleanedUp reports whether Kubernetes may delete the object for a reason that metadata does
+// not show.
+func mayBeCleanedUp(o *object.Object) bool {
 	switch {
 	case o.Is(object.Secret):
 		return o.Token() != nil || o.Namespace == "kube-system" && strings.HasPrefix(o.Name, "bootstrap-token-")
@@ -141,11 +141,11 @@ func cleanedUp(o *object.Object) bool {
 		_, controlled := o.Controller()
 		return controlled
 	}
-	return shortLived[o.GroupKind()]
+	return shortLivedKinds[o.GroupKind()]
 }
 
-// shortLived are the kinds with objects that are created and deleted routinely.
-var shortLived = map[schema.GroupKind]bool{
+// shortLivedKinds are the kinds with objects that are created and deleted routinely.
+var shortLivedKinds = map[schema.GroupKind]bool{
 	{Kind: "Event"}:                                                             true,
 	{Group: "events.k8s.io", Kind: "Event"}:                                     true,
 	object.Lease.GroupKind:                                                      true,
@@ -163,8 +163,9 @@ var shortLived = map[schema.GroupKind]bool{
 	{Group: "resource.k8s.io", Kind: "ResourcePoolStatusRequest"}:               true,
 }
 
-// passing reports whether Kubernetes usually deletes such objects, and a client rarely does.
-func passing(code reason.Code, o *object.Object) bool {
+// isUsuallyCleanedUp reports whether Kubernetes usually deletes such objects, and a client rarely
+// does.
+func isUsuallyCleanedUp(code reason.Code, o *object.Object) bool {
 	if code != reason.CleanedUp {
 		return false
 	}
@@ -175,11 +176,11 @@ func passing(code reason.Code, o *object.Object) bool {
 	case o.Is(object.Node), o.Is(object.PV), o.Is(object.Secret), o.Is(object.APIService):
 		return false
 	}
-	return cleanedUp(o)
+	return mayBeCleanedUp(o)
 }
 
-// groupOfName returns the group in the name of an APIService or a CRD.
-func groupOfName(name string) string {
+// groupInName returns the group in the name of an APIService or a CRD.
+func groupInName(name string) string {
 	_, group, _ := strings.Cut(name, ".")
 	return group
 }

@@ -10,134 +10,136 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// follower is a controller that deletes dependents after their implicit owner, the leader: an
-// object that they belong to without an owner reference.
-type follower struct {
-	code reason.Code
-	make func() controllers.Controller
-	// dependent is the kind of the dependents, leader the kind of their implicit owner.
-	dependent, leader object.Kind
+// implicitOwnerRule is a controller that deletes dependents after their implicit owner: an object
+// that they belong to without an owner reference.
+type implicitOwnerRule struct {
+	code          reason.Code
+	newController func() controllers.Controller
+	// dependent is the kind of the dependents, owner the kind of their implicit owner.
+	dependent, owner object.Kind
 }
 
-// leaderOf returns the leader of a dependent. The leader of an APIService has no name, because all
-// CRDs of its group are leaders together.
-func (f *follower) leaderOf(o *object.Object) (ref object.Ref, ok bool) {
-	if f.leader == object.CRD {
+// implicitOwner returns the implicit owner of a dependent. That of an APIService has no name,
+// because all CRDs of its group own it together.
+func (f *implicitOwnerRule) implicitOwner(o *object.Object) (ref object.Ref, ok bool) {
+	if f.owner == object.CRD {
 		return ref, o.RegisteredForCRDs()
 	}
 	owner, ok := o.ImplicitOwner()
 	return owner.Ref().WithoutUID(), ok && o.Is(f.dependent)
 }
 
-func followers() []follower {
-	return []follower{
-		{reason.AccountGone, func() controllers.Controller { return controllers.Tokens(definitions{}) }, object.Secret, object.ServiceAccount},
+func implicitOwnerRules() []implicitOwnerRule {
+	return []implicitOwnerRule{
+		{reason.AccountGone, func() controllers.Controller { return controllers.Tokens(crdCoverage{}) }, object.Secret, object.ServiceAccount},
 		// The release decides which of two controllers deletes Endpoints. The cause is the same.
 		{reason.ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Endpoints, object.Service},
 		{reason.ServiceGone, controllers.AddressesOfServices, object.IPAddress, object.Service},
 		{reason.EndpointsGone, controllers.MirroredSlices, object.EndpointSlice, object.Endpoints},
 		{reason.ClaimGone, controllers.VolumeReclaim, object.PV, object.PVC},
-		{reason.VersionGone, func() controllers.Controller { return controllers.AutoRegister(definitions{}) }, object.APIService, object.CRD},
+		{reason.VersionGone, func() controllers.Controller { return controllers.AutoRegister(crdCoverage{}) }, object.APIService, object.CRD},
 	}
 }
 
-// definitions is the coverage of a replay: all CRDs are covered, because each of their deletions is
+// crdCoverage is the coverage of a replay: all CRDs are covered, because each of their deletions is
 // in the history.
-type definitions struct{}
+type crdCoverage struct{}
 
 // Covers reports whether the resource is that of CRDs.
-func (definitions) Covers(r object.Resource, _ string) bool { return r.Is(object.CRD) }
+func (crdCoverage) Covers(r object.Resource, _ string) bool { return r.Is(object.CRD) }
 
 // Why returns an empty reason.
-func (definitions) Why(object.Resource, string) string { return "" }
+func (crdCoverage) Why(object.Resource, string) string { return "" }
 
-// hub is the key of a pack: the index of its controller in tracer.followers, and the leader. All
-// CRDs of a group are one leader, with only the group set.
-type hub struct {
-	follower int
-	at       object.Coordinates
+// dependentsKey is the key of a dependentSet: the index of its controller in tracer.rules, and the
+// owner. All CRDs of a group are one owner, with only the group set.
+type dependentsKey struct {
+	rule  int
+	owner object.Coordinates
 }
 
-// hubOf returns the hub of a dependent or of a leader. i is the index of f. leads is true for a
-// leader.
-func (f *follower) hubOf(i int, o *object.Object) (h hub, leads, ok bool) {
-	leader, follows := f.leaderOf(o)
-	switch leads = o.Is(f.leader); {
-	case !leads && !follows:
+// keyOf returns the key of a dependent or of an owner. i is the index of f. isOwner is true for an
+// owner.
+func (f *implicitOwnerRule) keyOf(i int, o *object.Object) (h dependentsKey, isOwner, ok bool) {
+	owner, hasOwner := f.implicitOwner(o)
+	switch isOwner = o.Is(f.owner); {
+	case !isOwner && !hasOwner:
 		return h, false, false
-	case leads:
-		leader = o.Ref
+	case isOwner:
+		owner = o.Ref
 	}
 	if f.code == reason.VersionGone {
-		return hub{i, object.Coordinates{Group: groupOfName(o.Name)}}, leads, true
+		return dependentsKey{i, object.Coordinates{Group: groupInName(o.Name)}}, isOwner, true
 	}
-	return hub{i, leader.Coordinates()}, leads, true
+	return dependentsKey{i, owner.Coordinates()}, isOwner, true
 }
 
-// pack has the dependents of one leader and their controller. The controller sees only these
-// objects and the leader, so its cost does not depend on the size of the cluster.
-type pack struct {
+// dependentSet has the dependents of one owner and their controller. The controller sees only these
+// objects and the owner, so its cost does not depend on the size of the cluster.
+type dependentSet struct {
 	controller controllers.Controller
 	members    map[object.Coordinates]bool
-	// due are the objects that the controller would delete now, ever those at any time so far.
-	due, ever map[identity]bool
+	// wouldDelete are the objects that the controller would delete now, wouldHaveDeleted those at
+	// any time so far.
+	wouldDelete, wouldHaveDeleted map[identity]bool
 }
 
-// join adds a dependent to the packs of its leaders. CRDs join the pack of their group too, because
-// its controller must see all of them.
-func (t *tracer) join(o *object.Object) {
-	for i := range t.followers {
-		f := &t.followers[i]
-		h, leads, ok := f.hubOf(i, o)
-		if !ok || leads && h.at == o.Ref.Coordinates() {
+// addDependent adds a dependent to the sets of its implicit owners. CRDs are in the set of their
+// group too, because its controller must see all of them.
+func (t *tracer) addDependent(o *object.Object) {
+	for i := range t.rules {
+		f := &t.rules[i]
+		h, isOwner, ok := f.keyOf(i, o)
+		if !ok || isOwner && h.owner == o.Ref.Coordinates() {
 			continue
 		}
-		p := t.packs[h]
+		p := t.dependents[h]
 		if p == nil {
-			p = &pack{controller: f.make(), members: map[object.Coordinates]bool{}, due: map[identity]bool{}, ever: map[identity]bool{}}
-			t.packs[h] = p
+			p = &dependentSet{controller: f.newController(), members: map[object.Coordinates]bool{}, wouldDelete: map[identity]bool{}, wouldHaveDeleted: map[identity]bool{}}
+			t.dependents[h] = p
 		}
 		p.members[o.Ref.Coordinates()] = true
 	}
 }
 
-// leave removes a deleted object from the packs.
-func (t *tracer) leave(o *object.Object) {
-	for i := range t.followers {
-		if h, _, ok := t.followers[i].hubOf(i, o); ok && t.packs[h] != nil {
-			delete(t.packs[h].members, o.Ref.Coordinates())
+// removeDependent removes a deleted object from the sets.
+func (t *tracer) removeDependent(o *object.Object) {
+	for i := range t.rules {
+		if h, _, ok := t.rules[i].keyOf(i, o); ok && t.dependents[h] != nil {
+			delete(t.dependents[h].members, o.Ref.Coordinates())
 		}
 	}
 }
 
-// look runs the controllers of the packs that an object leads, and records what they would delete.
-func (t *tracer) look(o *object.Object) {
-	for i := range t.followers {
-		if h, leads, ok := t.followers[i].hubOf(i, o); ok && leads && t.packs[h] != nil {
-			t.packs[h].look(t.world, h.at)
+// runControllers runs the controllers for the dependents of an implicit owner, and records what
+// they would delete.
+func (t *tracer) runControllers(o *object.Object) {
+	for i := range t.rules {
+		if h, isOwner, ok := t.rules[i].keyOf(i, o); ok && isOwner && t.dependents[h] != nil {
+			t.dependents[h].run(t.state, h.owner)
 		}
 	}
 }
 
-// lookAgain runs the controllers that would delete an object again after it has changed, because
-// the change may have saved it.
-func (t *tracer) lookAgain(o *object.Object) {
+// rerunControllers runs the controllers that would delete an object again after it has changed,
+// because the change may have saved it.
+func (t *tracer) rerunControllers(o *object.Object) {
 	if o.BeingDeleted() {
 		return
 	}
-	for i := range t.followers {
-		if h, leads, ok := t.followers[i].hubOf(i, o); ok && !leads && t.packs[h] != nil && t.packs[h].due[identityOf(o.Ref)] {
-			t.packs[h].look(t.world, h.at)
+	for i := range t.rules {
+		if h, isOwner, ok := t.rules[i].keyOf(i, o); ok && !isOwner && t.dependents[h] != nil && t.dependents[h].wouldDelete[identityOf(o.Ref)] {
+			t.dependents[h].run(t.state, h.owner)
 		}
 	}
 }
 
-func (p *pack) look(w *world, leader object.Coordinates) {
+func (p *dependentSet) run(w *clusterState, owner object.Coordinates) {
 	if len(p.members) == 0 {
 		return
 	}
-	few := emptyWorld(w.resources)
-	if o, _ := w.find(leader); o != nil {
+	few := newClusterState(w.resources)
+	if o, _ := w.find(owner); o != nil {
 		few.put(o)
 	}
 	for at := range p.members {
@@ -145,60 +147,60 @@ func (p *pack) look(w *world, leader object.Coordinates) {
 			few.put(o)
 		}
 	}
-	watching := &witness{world: few}
+	watching := &deleteRecorder{clusterState: few}
 	_, _ = p.controller.Step(context.Background(), watching)
-	clear(p.due)
-	for _, o := range watching.due {
-		p.due[identityOf(o.Ref)], p.ever[identityOf(o.Ref)] = true, true
+	clear(p.wouldDelete)
+	for _, o := range watching.deletes {
+		p.wouldDelete[identityOf(o.Ref)], p.wouldHaveDeleted[identityOf(o.Ref)] = true, true
 	}
 }
 
-// byFollower adds the controllers that delete an object after its leader, without a policy. An
-// object that was due and no longer is may still have been deleted: the delete may have been in
-// flight.
-func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
-	for i := range t.followers {
-		f := &t.followers[i]
-		leader, ok := f.leaderOf(o)
-		if !ok || !t.leaves(o, left, unnamed) {
+// addImplicitOwner adds the controllers that delete an object after its implicit owner, without a
+// policy. An object that a controller would have deleted earlier but not now may still have been
+// deleted: the delete may have been in flight.
+func (t *tracer) addImplicitOwner(s *candidates, o *object.Object, left trace) {
+	for i := range t.rules {
+		f := &t.rules[i]
+		owner, ok := f.implicitOwner(o)
+		if !ok || !t.mayLeave(o, left, noPolicy) {
 			continue
 		}
-		h, _, _ := f.hubOf(i, o)
-		p := t.packs[h]
+		h, _, _ := f.keyOf(i, o)
+		p := t.dependents[h]
 		switch id := identityOf(o.Ref); {
-		case p != nil && (p.due[id] || p.ever[id] && f.code == reason.ClaimGone):
-			ref, request, since := t.end(leader, o)
-			s.add(f.code, ref, request, since)
-		case p != nil && p.ever[id]:
-			ref, request, _ := t.end(leader, o)
-			s.might = append(s.might, Cause{f.code, ref, request})
+		case p != nil && (p.wouldDelete[id] || p.wouldHaveDeleted[id] && f.code == reason.ClaimGone):
+			ref, request, since := t.ownerLoss(owner, o)
+			s.addCertain(f.code, ref, request, since)
+		case p != nil && p.wouldHaveDeleted[id]:
+			ref, request, _ := t.ownerLoss(owner, o)
+			s.possible = append(s.possible, Cause{f.code, ref, request})
 		default:
-			if x, _ := t.world.find(leader.Coordinates()); x == nil && leader.Name != "" { // perhaps deleted before the history
-				ref, request, _ := t.end(leader, o)
-				s.might = append(s.might, Cause{f.code, ref, request})
+			if x, _ := t.state.find(owner.Coordinates()); x == nil && owner.Name != "" { // perhaps deleted before the history
+				ref, request, _ := t.ownerLoss(owner, o)
+				s.possible = append(s.possible, Cause{f.code, ref, request})
 			}
 		}
 	}
 }
 
-// end returns a lost leader, the request that it was lost by, and the revision of its removal. It
-// returns -1 and 0 if the history does not have the loss.
-func (t *tracer) end(leader object.Ref, o *object.Object) (ref object.Ref, request int, since uint64) {
-	i, ok := t.last[leader.Coordinates()]
-	if leader.Name == "" {
-		i, ok = t.goneWith(o)
+// ownerLoss returns a lost implicit owner, the request that caused the loss, and the revision of
+// its removal. It returns -1 and 0 if the history does not have the loss.
+func (t *tracer) ownerLoss(owner object.Ref, o *object.Object) (ref object.Ref, request int, since uint64) {
+	i, ok := t.last[owner.Coordinates()]
+	if owner.Name == "" {
+		i, ok = t.lastCRDLoss(o)
 	}
 	if !ok {
-		return leader, -1, 0
+		return owner, -1, 0
 	}
 	return t.losses[i].Object.Ref, t.losses[i].Cause.Request, t.losses[i].Gone
 }
 
-// goneWith returns the last loss of a CRD in the group of an APIService.
-func (t *tracer) goneWith(api *object.Object) (int, bool) {
+// lastCRDLoss returns the last loss of a CRD in the group of an APIService.
+func (t *tracer) lastCRDLoss(api *object.Object) (int, bool) {
 	for i, l := range slices.Backward(t.losses) {
 		d := l.Object
-		if d.Is(object.CRD) && groupOfName(d.Name) == groupOfName(api.Name) {
+		if d.Is(object.CRD) && groupInName(d.Name) == groupInName(api.Name) {
 			return i, true
 		}
 	}

@@ -62,7 +62,7 @@ func TestTraceOfAHurriedPod(t *testing.T) {
 		"finished": {past.Change{Revision: 2, Type: object.Deleted, Object: finished()}, with + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &past.Record{Resources: scenario.Resources(), Standing: []*object.Object{node()}, Changes: []past.Change{
+			p := &past.Record{Resources: scenario.Resources(), Unchanged: []*object.Object{node()}, Changes: []past.Change{
 				{Revision: 1, Type: object.Modified, Object: going, Old: there}, x.change,
 			}}
 			if got := tell(past.Trace(p)); got != x.want {
@@ -87,7 +87,7 @@ func TestTraceByTheLastState(t *testing.T) {
 	const want = "1 Background Pod/web took=1 maybe\n- Pod/web Requested of 1 or Evicted\n"
 	for name, old := range map[string]*object.Object{"known": finished(), "not known": nil} {
 		t.Run(name, func(t *testing.T) {
-			p := &past.Record{Resources: scenario.Resources(), Standing: []*object.Object{there, node()}, Changes: []past.Change{
+			p := &past.Record{Resources: scenario.Resources(), Unchanged: []*object.Object{there, node()}, Changes: []past.Change{
 				{Revision: 1, Type: object.Added, Object: running("")},
 				{Revision: 2, Type: object.Deleted, Object: finished(), Old: old},
 			}}
@@ -119,7 +119,7 @@ func TestTraceBeforeThePodsStop(t *testing.T) {
 		want  string
 	}{"not known": {0, []past.Change{asked}, somebody}, "new": {33, []past.Change{asked}, somebody}, "old": {32, []past.Change{asked}, with}, "refused": {36, nil, refused}} {
 		t.Run(name, func(t *testing.T) {
-			p := &past.Record{Resources: scenario.Resources(), Minor: x.minor, Standing: []*object.Object{node(), running("n1")}, Changes: append([]past.Change{
+			p := &past.Record{Resources: scenario.Resources(), Minor: x.minor, Unchanged: []*object.Object{node(), running("n1")}, Changes: append([]past.Change{
 				{Revision: 1, Type: object.Modified, Object: going, Old: there},
 				{Revision: 200, Type: object.Deleted, Object: note},
 			}, x.then...)}
@@ -204,7 +204,7 @@ func sound(a *past.Account) string {
 		if l.Cause.Code == "" || l.Object == nil {
 			return fmt.Sprintf("loss %d has no cause", i)
 		}
-		if i > 0 && a.Losses[i-1].Asked > l.Asked {
+		if i > 0 && a.Losses[i-1].Began > l.Began {
 			return "losses are not in order"
 		}
 		if k := l.Cause.Request; k >= 0 {
@@ -212,8 +212,8 @@ func sound(a *past.Account) string {
 		}
 	}
 	for k, q := range a.Requests {
-		if took[k] != q.Took || len(q.Losses) == 0 {
-			return fmt.Sprintf("request %d took %d, not %d", k, took[k], q.Took)
+		if took[k] != q.Explains || len(q.Losses) == 0 {
+			return fmt.Sprintf("request %d took %d, not %d", k, took[k], q.Explains)
 		}
 		for _, i := range q.Losses {
 			if a.Losses[i].Orphaned {

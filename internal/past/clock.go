@@ -10,14 +10,14 @@ import (
 // have no time. The zero value knows nothing.
 type Clock struct{ ticks []Moment }
 
-// lag is the maximum age, in seconds, of the last renewal of a lease in a list. A tick can be that
-// far behind.
-const lag = 60
+// maxLeaseLag is the maximum age, in seconds, of the last renewal of a lease in a list. A tick can
+// be that far behind.
+const maxLeaseLag = 60
 
 // NewClock returns a clock of ticks in any order. A tick says that its time had come at its
 // revision. A later tick with an earlier time adds nothing and is dropped. A tick that is more than
-// lag seconds ahead of later ticks comes from a clock that was ahead. It is dropped unless most
-// ticks agree with it. Of several ticks of one revision the latest counts.
+// maxLeaseLag seconds ahead of later ticks comes from a clock that was ahead. It is dropped unless
+// most ticks agree with it. Of several ticks of one revision the latest counts.
 //
 //	revision  10   20    30   40   50
 //	time      100  9000  110  109  120   20 and 40 are dropped
@@ -26,13 +26,13 @@ func NewClock(ticks []Moment) Clock {
 	slices.SortFunc(ticks, func(a, b Moment) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(b.Time, a.Time))
 	})
-	agreed := longestRising(ticks)
+	agreed := longestNonDecreasing(ticks)
 	kept := ticks[:0]
 	for _, t := range ticks {
 		for len(agreed) > 0 && agreed[0].Revision <= t.Revision {
 			agreed = agreed[1:]
 		}
-		ahead := len(agreed) > 0 && t.Time > agreed[0].Time+lag
+		ahead := len(agreed) > 0 && t.Time > agreed[0].Time+maxLeaseLag
 		if n := len(kept); !ahead && (n == 0 || t.Time >= kept[n-1].Time && t.Revision != kept[n-1].Revision) {
 			kept = append(kept, t)
 		}
@@ -40,8 +40,8 @@ func NewClock(ticks []Moment) Clock {
 	return Clock{kept}
 }
 
-// longestRising returns the longest subsequence of ticks with non-decreasing times.
-func longestRising(ticks []Moment) []Moment {
+// longestNonDecreasing returns the longest subsequence of ticks with non-decreasing times.
+func longestNonDecreasing(ticks []Moment) []Moment {
 	var ends []int // ends[n] is the tick with the earliest time that can end n+1 rising ticks
 	before := make([]int, len(ticks))
 	for i, t := range ticks {
@@ -79,14 +79,14 @@ func (c Clock) Earliest(revision uint64) Moment {
 	return Moment{revision, c.ticks[i-1].Time}
 }
 
-// mostApart is the largest gap, in seconds, between known times of a cluster. The time of a
+// maxTickGap is the largest gap, in seconds, between known times of a cluster. The time of a
 // revision in a larger gap counts as unknown.
-const mostApart = 15
+const maxTickGap = 15
 
 // At returns Earliest if the ticks around the revision are close. Otherwise the time is unknown.
 func (c Clock) At(revision uint64) Moment {
 	i, found := c.search(revision)
-	if !found && i > 0 && i < len(c.ticks) && c.ticks[i].Time-c.ticks[i-1].Time > mostApart {
+	if !found && i > 0 && i < len(c.ticks) && c.ticks[i].Time-c.ticks[i-1].Time > maxTickGap {
 		return Moment{Revision: revision}
 	}
 	return c.Earliest(revision)

@@ -22,29 +22,30 @@ type identity struct {
 
 func identityOf(r object.Ref) identity { return identity{r.Coordinates(), r.UID} }
 
-// world is the known state of a cluster at a revision.
-type world struct {
+// clusterState is the known state of a cluster at a revision.
+type clusterState struct {
 	resources *object.Resources
-	shelves   map[schema.GroupKind]map[object.Coordinates]*object.Object
-	// absent are the places that are known to be empty.
+	objects   map[schema.GroupKind]map[object.Coordinates]*object.Object
+	// absent are the coordinates that are known to have no object.
 	absent map[object.Coordinates]bool
 	// pods has the pods by namespace.
 	pods map[string]map[object.Coordinates]*object.Object
-	// guessed are objects with a state before their first change that was inferred from that change.
-	guessed map[identity]bool
+	// inferred are objects with a state before their first change that was inferred from that
+	// change.
+	inferred map[identity]bool
 }
 
-func emptyWorld(resources *object.Resources) *world {
-	return &world{
-		resources: resources, absent: map[object.Coordinates]bool{}, pods: map[string]map[object.Coordinates]*object.Object{}, guessed: map[identity]bool{},
-		shelves: map[schema.GroupKind]map[object.Coordinates]*object.Object{},
+func newClusterState(resources *object.Resources) *clusterState {
+	return &clusterState{
+		resources: resources, absent: map[object.Coordinates]bool{}, pods: map[string]map[object.Coordinates]*object.Object{}, inferred: map[identity]bool{},
+		objects: map[schema.GroupKind]map[object.Coordinates]*object.Object{},
 	}
 }
 
-// worldAt returns the world at the beginning of p.
-func worldAt(p *Record, changes []Change) *world {
-	w := emptyWorld(servedIn(p, changes))
-	for _, o := range p.Standing {
+// initialState returns the state at the beginning of p.
+func initialState(p *Record, changes []Change) *clusterState {
+	w := newClusterState(servedIn(p, changes))
+	for _, o := range p.Unchanged {
 		w.put(o)
 	}
 	for _, ref := range p.Absent {
@@ -72,12 +73,12 @@ func worldAt(p *Record, changes []Change) *world {
 			// A deletion without an earlier change shows the state from the beginning. An object
 			// that is not being deleted was not before either.
 			w.put(c.Object)
-		case began(p) != 0 && c.Object.Deleted() > began(p):
+		case timeAfterStart(p) != 0 && c.Object.Deleted() > timeAfterStart(p):
 			o := c.Object.Clone()
 			life := o.Edit()
 			life.DeletionTimestamp, life.GracePeriod = 0, nil
 			w.put(o)
-			w.guessed[identityOf(o.Ref)] = true
+			w.inferred[identityOf(o.Ref)] = true
 		default:
 			delete(w.absent, at)
 		}
@@ -85,22 +86,22 @@ func worldAt(p *Record, changes []Change) *world {
 	return w
 }
 
-// began returns a time that is certainly after the beginning of the past, with an allowance for
-// different clocks; 0 if unknown.
-func began(p *Record) int64 {
+// timeAfterStart returns a time that is certainly after the beginning of the past, with an
+// allowance for different clocks; 0 if unknown.
+func timeAfterStart(p *Record) int64 {
 	for _, tick := range p.Clock.Ticks() {
 		if tick.Revision > p.From.Revision {
-			return tick.Time + apart
+			return tick.Time + maxClockDifference
 		}
 	}
 	return 0
 }
 
-func (w *world) put(o *object.Object) {
+func (w *clusterState) put(o *object.Object) {
 	at := o.Ref.Coordinates()
 	kind := at.GroupKind()
-	if w.shelves[kind] == nil {
-		w.shelves[kind] = map[object.Coordinates]*object.Object{}
+	if w.objects[kind] == nil {
+		w.objects[kind] = map[object.Coordinates]*object.Object{}
 	}
 	if o.Is(object.Pod) {
 		if w.pods[at.Namespace] == nil {
@@ -108,26 +109,26 @@ func (w *world) put(o *object.Object) {
 		}
 		w.pods[at.Namespace][at] = o
 	}
-	w.shelves[kind][at] = o
+	w.objects[kind][at] = o
 	delete(w.absent, at)
 }
 
-func (w *world) drop(at object.Coordinates) {
-	delete(w.shelves[at.GroupKind()], at)
+func (w *clusterState) drop(at object.Coordinates) {
+	delete(w.objects[at.GroupKind()], at)
 	if at.Kind == object.Pod.Kind && at.Group == "" {
 		delete(w.pods[at.Namespace], at)
 	}
 }
 
-// find returns the object in a place. It returns nil and true if the place is empty, nil and false
-// if that is unknown.
-func (w *world) find(at object.Coordinates) (o *object.Object, known bool) {
-	o = w.shelves[at.GroupKind()][at]
+// find returns the object at some coordinates. It returns nil and true if there is none, nil and
+// false if that is unknown.
+func (w *clusterState) find(at object.Coordinates) (o *object.Object, known bool) {
+	o = w.objects[at.GroupKind()][at]
 	return o, o != nil || w.absent[at]
 }
 
-// locate returns the place that a reference names, by the resource that serves it.
-func (w *world) locate(ref object.Ref) (object.Coordinates, object.Resource, error) {
+// locate returns the coordinates that a reference names, by the resource that serves it.
+func (w *clusterState) locate(ref object.Ref) (object.Coordinates, object.Resource, error) {
 	r, err := w.resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return ref.Coordinates(), r, err
@@ -140,12 +141,12 @@ func (w *world) locate(ref object.Ref) (object.Coordinates, object.Resource, err
 }
 
 // Resource maps an apiVersion and kind to the resource that serves it.
-func (w *world) Resource(apiVersion, kind string) (object.Resource, error) {
+func (w *clusterState) Resource(apiVersion, kind string) (object.Resource, error) {
 	return w.resources.For(apiVersion, kind)
 }
 
 // Get answers like an API server at that revision. Unknown objects are uncovered.
-func (w *world) Get(_ context.Context, ref object.Ref) (*object.Object, error) {
+func (w *clusterState) Get(_ context.Context, ref object.Ref) (*object.Object, error) {
 	at, r, err := w.locate(ref)
 	switch {
 	case err != nil:
@@ -166,10 +167,10 @@ func (w *world) Get(_ context.Context, ref object.Ref) (*object.Object, error) {
 	}
 }
 
-// all returns all objects in a fixed order.
-func (w *world) all() []*object.Object {
+// sortedObjects returns all objects in a fixed order.
+func (w *clusterState) sortedObjects() []*object.Object {
 	var list []*object.Object
-	for _, shelf := range w.shelves {
+	for _, shelf := range w.objects {
 		for _, o := range shelf {
 			list = append(list, o)
 		}
@@ -178,31 +179,31 @@ func (w *world) all() []*object.Object {
 	return list
 }
 
-// witness shows the world to a controller and records what it would delete.
-type witness struct {
-	*world
-	due []*object.Object
+// deleteRecorder shows the state to a controller and records what it would delete.
+type deleteRecorder struct {
+	*clusterState
+	deletes []*object.Object
 }
 
 // Resources returns the resources that were served at some time.
-func (w *witness) Resources() *object.Resources { return w.resources }
+func (w *deleteRecorder) Resources() *object.Resources { return w.resources }
 
 // Objects returns all objects.
-func (w *witness) Objects() []*object.Object { return w.all() }
+func (w *deleteRecorder) Objects() []*object.Object { return w.sortedObjects() }
 
 // ObjectsOf returns the objects of one resource.
-func (w *witness) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+func (w *deleteRecorder) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return w.Select(gr, namespace, func(*object.Object) bool { return true })
 }
 
 // Select returns the objects of one resource that match.
-func (w *witness) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+func (w *deleteRecorder) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	r, ok := w.resources.Preferred(gr)
 	if !ok {
 		return nil
 	}
 	var list []*object.Object
-	for _, o := range w.shelves[r.GroupKind()] {
+	for _, o := range w.objects[r.GroupKind()] {
 		if (namespace == "" || o.Namespace == namespace) && match(o) {
 			list = append(list, o)
 		}
@@ -217,29 +218,33 @@ func (w *witness) Select(gr schema.GroupResource, namespace string, match func(*
 }
 
 // Writes returns 0: nothing is written to the past.
-func (*witness) Writes() uint64 { return 0 }
+func (*deleteRecorder) Writes() uint64 { return 0 }
 
 // Delete records that the controller would delete the object.
-func (w *witness) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
+func (w *deleteRecorder) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
 	if o, _ := w.find(ref.Coordinates()); o != nil {
-		w.due = append(w.due, o)
+		w.deletes = append(w.deletes, o)
 	}
 	return nil
 }
 
 // DeleteCollection does nothing.
-func (*witness) DeleteCollection(context.Context, object.Resource, string, labels.Selector, metav1.DeleteOptions) error {
+func (*deleteRecorder) DeleteCollection(context.Context, object.Resource, string, labels.Selector, metav1.DeleteOptions) error {
 	return nil
 }
 
 // DeleteStored does nothing.
-func (*witness) DeleteStored(context.Context, schema.GroupResource, string) error { return nil }
+func (*deleteRecorder) DeleteStored(context.Context, schema.GroupResource, string) error { return nil }
 
 // Update does nothing.
-func (*witness) Update(_ context.Context, o *object.Object) (*object.Object, error) { return o, nil }
+func (*deleteRecorder) Update(_ context.Context, o *object.Object) (*object.Object, error) {
+	return o, nil
+}
 
 // Patch does nothing.
-func (*witness) Patch(context.Context, object.Ref, object.Patch) error { return nil }
+func (*deleteRecorder) Patch(context.Context, object.Ref, object.Patch) error { return nil }
 
 // Finalize does nothing.
-func (*witness) Finalize(_ context.Context, o *object.Object) (*object.Object, error) { return o, nil }
+func (*deleteRecorder) Finalize(_ context.Context, o *object.Object) (*object.Object, error) {
+	return o, nil
+}

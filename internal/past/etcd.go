@@ -21,17 +21,17 @@ import (
 // EtcdFile is the past in an etcd snapshot: a Source.
 type EtcdFile struct {
 	// mu protects stored.
-	mu      sync.Mutex
-	stored  *snapshot.Stored
-	shelves []*shelf
+	mu     sync.Mutex
+	stored *snapshot.Stored
+	kinds  []*kindKeys
 	// resources are those that are served, and those that were served at some time since the oldest
 	// revision.
 	resources *object.Resources
 	clock     Clock
 }
 
-// shelf has the keys of the objects of one kind.
-type shelf struct {
+// kindKeys has the keys of the objects of one kind.
+type kindKeys struct {
 	kind etcd.Place // without namespace and name
 	keys []string
 	gr   schema.GroupResource
@@ -47,7 +47,7 @@ func OpenEtcd(path string, o snapshot.Options) (*EtcdFile, error) {
 		return nil, err
 	}
 	r := &EtcdFile{stored: s, resources: s.Resources.Clone()}
-	for _, step := range []func() error{r.arrange, r.define, r.wind} {
+	for _, step := range []func() error{r.groupKeys, r.addCRDs, r.readClock} {
 		if err := step(); err != nil {
 			r.Close()
 			return nil, fmt.Errorf("%s: %w", s.Source.Files[0], err)
@@ -62,9 +62,9 @@ func (r *EtcdFile) Close() { r.stored.Close() }
 // Present returns the latest state of the cluster.
 func (r *EtcdFile) Present() *snapshot.Snapshot { return r.stored.Snapshot }
 
-// arrange makes a shelf for each kind. The keys of a kind are adjacent, because keys are sorted.
-func (r *EtcdFile) arrange() error {
-	var last *shelf
+// groupKeys groups the keys by kind. The keys of a kind are adjacent, because keys are sorted.
+func (r *EtcdFile) groupKeys() error {
+	var last *kindKeys
 	for i, key := range r.stored.Keys {
 		place, ok := etcd.PlaceOf(key)
 		if !ok {
@@ -72,17 +72,17 @@ func (r *EtcdFile) arrange() error {
 			continue
 		}
 		if kind := (etcd.Place{Group: place.Group, Resource: place.Resource}); last == nil || last.kind != kind {
-			last = &shelf{kind: kind, keys: r.stored.Keys[i:i]}
-			r.shelves = append(r.shelves, last)
+			last = &kindKeys{kind: kind, keys: r.stored.Keys[i:i]}
+			r.kinds = append(r.kinds, last)
 		}
 		last.keys = last.keys[:len(last.keys)+1]
 	}
-	for _, s := range r.shelves {
+	for _, s := range r.kinds {
 		s.gr = snapshot.StoredIn(s.kind, "")
 		if _, known := r.resources.Preferred(s.gr); known || s.kind.Group != "" {
 			continue
 		}
-		err := r.each(s, s.keys[:1], func(o *object.Object) { s.gr = snapshot.StoredIn(s.kind, o.APIVersion) })
+		err := r.eachState(s, s.keys[:1], func(o *object.Object) { s.gr = snapshot.StoredIn(s.kind, o.APIVersion) })
 		if err != nil {
 			return err
 		}
@@ -90,31 +90,31 @@ func (r *EtcdFile) arrange() error {
 	return nil
 }
 
-// define adds the resources of all CRDs that ever existed, and sets the resource of each shelf.
-func (r *EtcdFile) define() error {
-	for _, s := range r.shelves {
+// addCRDs adds the resources of all CRDs that ever existed, and sets the resource of each kind.
+func (r *EtcdFile) addCRDs() error {
+	for _, s := range r.kinds {
 		if s.gr != object.CRD.GroupResource() {
 			continue
 		}
-		if err := r.each(s, s.keys, func(o *object.Object) { AddDefined(r.resources, o) }); err != nil {
+		if err := r.eachState(s, s.keys, func(o *object.Object) { AddDefined(r.resources, o) }); err != nil {
 			return err
 		}
 	}
-	for _, s := range r.shelves {
+	for _, s := range r.kinds {
 		s.resource, s.served = r.resources.Preferred(s.gr)
 	}
 	return nil
 }
 
-// each calls visit with all states of some keys, except the encrypted ones.
-func (r *EtcdFile) each(s *shelf, keys []string, visit func(o *object.Object)) error {
+// eachState calls visit with all states of some keys, except the encrypted ones.
+func (r *EtcdFile) eachState(s *kindKeys, keys []string, visit func(o *object.Object)) error {
 	for _, key := range keys {
 		for _, c := range r.stored.Changes(key) {
 			if c.Deletion {
 				continue
 			}
-			o, err := r.object(s, key, c)
-			if isSealed(err) {
+			o, err := r.readObject(s, key, c)
+			if isEncrypted(err) {
 				continue
 			}
 			if err != nil {
@@ -126,8 +126,8 @@ func (r *EtcdFile) each(s *shelf, keys []string, visit func(o *object.Object)) e
 	return nil
 }
 
-// object returns the object that a change has written, in its served version.
-func (r *EtcdFile) object(s *shelf, key string, c etcd.Change) (*object.Object, error) {
+// readObject returns the object that a change has written, in its served version.
+func (r *EtcdFile) readObject(s *kindKeys, key string, c etcd.Change) (*object.Object, error) {
 	place, _ := etcd.PlaceOf(key)
 	o, err := r.stored.Object(key, place, c)
 	switch {
@@ -141,15 +141,15 @@ func (r *EtcdFile) object(s *shelf, key string, c etcd.Change) (*object.Object, 
 	return o, nil
 }
 
-func isSealed(err error) bool {
+func isEncrypted(err error) bool {
 	_, sealed := errors.AsType[etcd.SealedError](err)
 	return sealed
 }
 
-// wind makes the clock from the leases that the control plane renews every few seconds.
-func (r *EtcdFile) wind() error {
+// readClock makes the clock from the leases that the control plane renews every few seconds.
+func (r *EtcdFile) readClock() error {
 	var ticks []Moment
-	for _, s := range r.shelves {
+	for _, s := range r.kinds {
 		if s.gr != object.Lease.GroupResource() {
 			continue
 		}
@@ -184,7 +184,7 @@ func (r *EtcdFile) wind() error {
 func (r *EtcdFile) Past(ctx context.Context, w Window) (*Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	from, err := r.begin(w)
+	from, err := r.startRevision(w)
 	if err != nil {
 		return nil, err
 	}
@@ -192,28 +192,28 @@ func (r *EtcdFile) Past(ctx context.Context, w Window) (*Record, error) {
 		From: r.clock.Earliest(from), To: r.clock.Earliest(uint64(r.stored.Newest)), Resources: r.resources,
 		Clock: r.clock, Timeless: len(r.clock.Ticks()) == 0,
 	}
-	l := &look{
-		record: r, past: p, from: int64(from), within: w.Namespaces, written: map[object.Ref]bool{}, limited: map[schema.GroupResource]bool{},
+	l := &pastReader{
+		file: r, past: p, from: int64(from), namespaces: w.Namespaces, written: map[object.Ref]bool{}, limited: map[schema.GroupResource]bool{},
 	}
-	for i, s := range r.shelves {
+	for i, s := range r.kinds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if w.Progress != nil {
-			w.Progress(i+1, len(r.shelves))
+			w.Progress(i+1, len(r.kinds))
 		}
-		if err := l.read(s); err != nil {
+		if err := l.readKind(s); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.stored.Source.Files[0], err)
 		}
 	}
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
-	l.open()
-	l.stand()
+	l.addGaps()
+	l.addUnchanged()
 	return p, nil
 }
 
-// begin returns the revision after which the past is requested.
-func (r *EtcdFile) begin(w Window) (uint64, error) {
+// startRevision returns the revision after which the past is requested.
+func (r *EtcdFile) startRevision(w Window) (uint64, error) {
 	oldest, newest := uint64(r.stored.Oldest), uint64(r.stored.Newest)
 	switch {
 	case w.SinceRevision > newest:
@@ -240,22 +240,22 @@ func (r *EtcdFile) Bodies(ctx context.Context, c Collection, take func(raw []byt
 	}
 	gr := object.Storage(res.GroupResource())
 	unread := &UnreadError{}
-	for _, s := range r.shelves {
+	for _, s := range r.kinds {
 		if s.gr != gr {
 			continue
 		}
 		for _, key := range s.keys {
-			place, ok := isOfCollection(key, c)
+			place, ok := keyInCollection(key, c)
 			if !ok {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			raw, err := r.body(s, key, at)
+			raw, err := r.readBody(s, key, at)
 			if err != nil {
 				unread.Objects = append(unread.Objects, object.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: place.Namespace, Name: place.Name})
-				unread.Whys = append(unread.Whys, err)
+				unread.Errors = append(unread.Errors, err)
 				continue
 			}
 			if raw == nil {
@@ -272,8 +272,8 @@ func (r *EtcdFile) Bodies(ctx context.Context, c Collection, take func(raw []byt
 	return nil
 }
 
-// isOfCollection reports whether a key belongs to a requested object.
-func isOfCollection(key string, c Collection) (etcd.Place, bool) {
+// keyInCollection reports whether a key belongs to a requested object.
+func keyInCollection(key string, c Collection) (etcd.Place, bool) {
 	if c.Name != "" && !strings.HasSuffix(key, "/"+c.Name) || c.Namespace != "" && !strings.Contains(key, "/"+c.Namespace+"/") {
 		return etcd.Place{}, false
 	}
@@ -281,8 +281,8 @@ func isOfCollection(key string, c Collection) (etcd.Place, bool) {
 	return place, (c.Name == "" || place.Name == c.Name) && (c.Namespace == "" || place.Namespace == c.Namespace)
 }
 
-// body returns the content of a key at a revision; nil if it was empty.
-func (r *EtcdFile) body(s *shelf, key string, at int64) ([]byte, error) {
+// readBody returns the content of a key at a revision; nil if it was empty.
+func (r *EtcdFile) readBody(s *kindKeys, key string, at int64) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.stored.At(key, at)
@@ -291,31 +291,31 @@ func (r *EtcdFile) body(s *shelf, key string, at int64) ([]byte, error) {
 	}
 	raw, err := r.stored.Text(key, c)
 	if err == nil && s.gr == object.CRD.GroupResource() {
-		return served(raw)
+		return toServedCRD(raw)
 	}
 	return raw, err
 }
 
-// beta is the version that API servers use to store CRDs, although it is not served since 1.22.
-const beta = "apiextensions.k8s.io/v1beta1"
+// crdBeta is the version that API servers use to store CRDs, although it is not served since 1.22.
+const crdBeta = "apiextensions.k8s.io/v1beta1"
 
-// served converts a CRD to the served version. In v1beta1, fields that all versions share are
+// toServedCRD converts a CRD to the served version. In v1beta1, fields that all versions share are
 // outside the list of versions.
 //
 // Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/conversion.go Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_CustomResourceDefinitionSpec.
-func served(raw []byte) ([]byte, error) {
+func toServedCRD(raw []byte) ([]byte, error) {
 	var o map[string]any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err := d.Decode(&o); err != nil {
 		return nil, err
 	}
-	if o["apiVersion"] != beta {
+	if o["apiVersion"] != crdBeta {
 		return raw, nil
 	}
 	spec, ok := o["spec"].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s without a spec", beta)
+		return nil, fmt.Errorf("%s without a spec", crdBeta)
 	}
 	o["apiVersion"] = object.CRD.APIVersion()
 	versions, _ := spec["versions"].([]any)
@@ -339,7 +339,7 @@ func served(raw []byte) ([]byte, error) {
 		v, _ := x.(map[string]any)
 		columns, _ := v["additionalPrinterColumns"].([]any)
 		for _, c := range columns {
-			rename(c, "JSONPath", "jsonPath")
+			renameField(c, "JSONPath", "jsonPath")
 		}
 	}
 	switch spec["preserveUnknownFields"] {
@@ -348,14 +348,14 @@ func served(raw []byte) ([]byte, error) {
 	case nil: // v1beta1 has another default
 		spec["preserveUnknownFields"] = true
 	}
-	convert(spec["conversion"])
+	convertConversion(spec["conversion"])
 	return json.Marshal(o)
 }
 
-// convert converts the conversion of a CRD to the served version.
+// convertConversion converts the conversion of a CRD to the served version.
 //
 // Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/conversion.go Convert_apiextensions_CustomResourceConversion_To_v1_CustomResourceConversion.
-func convert(conversion any) {
+func convertConversion(conversion any) {
 	c, ok := conversion.(map[string]any)
 	if !ok {
 		return
@@ -371,8 +371,8 @@ func convert(conversion any) {
 	delete(c, "conversionReviewVersions")
 }
 
-// rename renames a field of an object. It is idempotent, because the objects may be shared.
-func rename(o any, was, now string) {
+// renameField renames a field of an object. It is idempotent, because the objects may be shared.
+func renameField(o any, was, now string) {
 	if fields, ok := o.(map[string]any); ok && fields[was] != nil {
 		fields[now] = fields[was]
 		delete(fields, was)

@@ -14,41 +14,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot/etcd"
 )
 
-// look is one call of Past.
-type look struct {
-	record *EtcdFile
-	past   *Record
-	from   int64
-	within []string
+// pastReader is one call of Past.
+type pastReader struct {
+	file       *EtcdFile
+	past       *Record
+	from       int64
+	namespaces []string
 	// written are the coordinates of all objects written after from, in any namespace.
 	written map[object.Ref]bool
 	// limited are the kinds with an incomplete history.
 	limited map[schema.GroupResource]bool
 }
 
-// wants reports whether the content of a namespace is requested.
-func (l *look) wants(namespace string) bool {
-	return namespace == "" || l.within == nil || slices.Contains(l.within, namespace)
+// includesNamespace reports whether the content of a namespace is requested.
+func (l *pastReader) includesNamespace(namespace string) bool {
+	return namespace == "" || l.namespaces == nil || slices.Contains(l.namespaces, namespace)
 }
 
-// read reads the changes of a kind.
-func (l *look) read(s *shelf) error {
-	if !s.served || Ordinary(s.resource) {
+// readKind reads the changes of a kind.
+func (l *pastReader) readKind(s *kindKeys) error {
+	if !s.served || IsRoutine(s.resource) {
 		return nil
 	}
 	var by etcd.SealedError
 	sealed := 0
 	for _, key := range s.keys {
-		changes := l.record.stored.Changes(key)
+		changes := l.file.stored.Changes(key)
 		if changes[len(changes)-1].Revision <= l.from {
 			continue
 		}
 		place, _ := etcd.PlaceOf(key)
 		l.written[object.Ref{APIVersion: s.resource.APIVersion(), Kind: s.resource.Kind, Namespace: place.Namespace, Name: place.Name}] = true
-		if !l.wants(place.Namespace) {
+		if !l.includesNamespace(place.Namespace) {
 			continue
 		}
-		switch err := l.follow(s, key, changes); {
+		switch err := l.readKey(s, key, changes); {
 		case errors.As(err, &by):
 			sealed++
 		case err != nil:
@@ -56,14 +56,14 @@ func (l *look) read(s *shelf) error {
 		}
 	}
 	if sealed > 0 {
-		l.limit(s.resource, fmt.Sprintf("%s: %d of its objects that were written are encrypted in storage (%s)", reason.Encrypted, sealed, by.By))
+		l.addLimit(s.resource, fmt.Sprintf("%s: %d of its objects that were written are encrypted in storage (%s)", reason.Encrypted, sealed, by.By))
 	}
 	return nil
 }
 
-// follow adds the changes of a key. If some of them are encrypted it adds the others, and returns
+// readKey adds the changes of a key. If some of them are encrypted it adds the others, and returns
 // the error.
-func (l *look) follow(s *shelf, key string, changes []etcd.Change) (sealed error) {
+func (l *pastReader) readKey(s *kindKeys, key string, changes []etcd.Change) (sealed error) {
 	var first, last *object.Object
 	known, told := true, false // known is false if the latest state is encrypted
 	for i, c := range changes {
@@ -73,7 +73,7 @@ func (l *look) follow(s *shelf, key string, changes []etcd.Change) (sealed error
 		var now *object.Object
 		if !c.Deletion {
 			var err error
-			if now, err = l.record.object(s, key, c); isSealed(err) {
+			if now, err = l.file.readObject(s, key, c); isEncrypted(err) {
 				sealed, known = err, false
 				continue
 			} else if err != nil {
@@ -82,21 +82,21 @@ func (l *look) follow(s *shelf, key string, changes []etcd.Change) (sealed error
 		}
 		if c.Revision <= l.from {
 			first = now
-		} else if change, tells := changeOf(c, last, now, known); tells {
+		} else if change, tells := convertChange(c, last, now, known); tells {
 			l.past.Changes = append(l.past.Changes, change)
 			told = true
 		}
 		last, known = now, true
 	}
 	if !told && sealed == nil && first != nil {
-		l.past.Standing = append(l.past.Standing, first)
+		l.past.Unchanged = append(l.past.Unchanged, first)
 	}
 	return sealed
 }
 
-// changeOf converts a change of the storage, and reports whether it matters. last is the state
+// convertChange converts a change of the storage, and reports whether it matters. last is the state
 // before it, if known. now is the state after it, nil for a deletion.
-func changeOf(c etcd.Change, last, now *object.Object, known bool) (change Change, tells bool) {
+func convertChange(c etcd.Change, last, now *object.Object, known bool) (change Change, tells bool) {
 	change = Change{Revision: uint64(c.Revision), Type: object.Modified, Object: now}
 	if known {
 		change.Old = last
@@ -110,28 +110,28 @@ func changeOf(c etcd.Change, last, now *object.Object, known bool) (change Chang
 	case known && last == nil:
 		change.Type = object.Added
 	}
-	return change, change.Type != object.Modified || change.Old == nil || Tells(change.Old, now)
+	return change, change.Type != object.Modified || change.Old == nil || IsRelevant(change.Old, now)
 }
 
-// limit records that the history of a kind is incomplete.
-func (l *look) limit(r object.Resource, why string) {
+// addLimit records that the history of a kind is incomplete.
+func (l *pastReader) addLimit(r object.Resource, why string) {
 	if gr := r.GroupResource(); !l.limited[gr] {
 		l.limited[gr] = true
 		l.past.Limits = append(l.past.Limits, Limit{Resource: r, Why: why})
 	}
 }
 
-// open adds a limit for each kind that cannot be read completely.
-func (l *look) open() {
-	for _, g := range l.record.stored.Gaps {
-		if r := l.record.resourceOf(g); !Ordinary(r) {
-			l.limit(r, g.Why)
+// addGaps adds a limit for each kind that cannot be read completely.
+func (l *pastReader) addGaps() {
+	for _, g := range l.file.stored.Gaps {
+		if r := l.file.gapResource(g); !IsRoutine(r) {
+			l.addLimit(r, g.Why)
 		}
 	}
 }
 
-// resourceOf returns the resource of a gap, which may cover a whole group version.
-func (r *EtcdFile) resourceOf(g snapshot.Gap) object.Resource {
+// gapResource returns the resource of a gap, which may cover a whole group version.
+func (r *EtcdFile) gapResource(g snapshot.Gap) object.Resource {
 	group, version := object.SplitAPIVersion(g.APIVersion)
 	if known, ok := r.resources.Preferred(schema.GroupResource{Group: group, Resource: g.Resource}); ok {
 		return known
@@ -139,32 +139,32 @@ func (r *EtcdFile) resourceOf(g snapshot.Gap) object.Resource {
 	return object.Resource{Group: group, Version: version, Name: g.Resource, Namespaced: true}
 }
 
-// stand adds the unchanged objects, and the absent objects that the changes depend on.
-func (l *look) stand() {
+// addUnchanged adds the unchanged objects, and the absent objects that the changes depend on.
+func (l *pastReader) addUnchanged() {
 	around := map[object.Ref]bool{}
 	for i := range l.past.Changes {
 		for _, o := range []*object.Object{l.past.Changes[i].Old, l.past.Changes[i].Object} {
 			if o == nil {
 				continue
 			}
-			for _, ref := range Around(o, l.past.Resources) {
-				if at, r, ok := l.record.locate(ref); ok && !around[at] {
+			for _, ref := range RelevantRefs(o, l.past.Resources) {
+				if at, r, ok := l.file.locate(ref); ok && !around[at] {
 					around[at] = true
-					l.absent(at, r)
+					l.addAbsent(at, r)
 				}
 			}
 		}
 	}
-	for _, o := range l.record.stored.Objects {
+	for _, o := range l.file.stored.Objects {
 		at := o.WithoutUID()
-		if l.written[at] || !l.wants(o.Namespace) && !around[at] {
+		if l.written[at] || !l.includesNamespace(o.Namespace) && !around[at] {
 			continue
 		}
-		if r, err := l.past.Resources.For(o.APIVersion, o.Kind); err != nil || !Ordinary(r) {
-			l.past.Standing = append(l.past.Standing, o)
+		if r, err := l.past.Resources.For(o.APIVersion, o.Kind); err != nil || !IsRoutine(r) {
+			l.past.Unchanged = append(l.past.Unchanged, o)
 		}
 	}
-	slices.SortFunc(l.past.Standing, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(l.past.Unchanged, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	slices.SortFunc(l.past.Absent, object.Compare)
 }
 
@@ -184,10 +184,10 @@ func (r *EtcdFile) locate(ref object.Ref) (object.Ref, object.Resource, bool) {
 	return at, res, true
 }
 
-// absent records that a place was empty, if that is known.
-func (l *look) absent(at object.Ref, r object.Resource) {
-	s := l.record.stored
-	if Ordinary(r) || l.written[at] || l.limited[r.GroupResource()] || s.Find(at.APIVersion, at.Kind, at.Namespace, at.Name) != nil {
+// addAbsent records that some coordinates had no object, if that is known.
+func (l *pastReader) addAbsent(at object.Ref, r object.Resource) {
+	s := l.file.stored
+	if IsRoutine(r) || l.written[at] || l.limited[r.GroupResource()] || s.Find(at.APIVersion, at.Kind, at.Namespace, at.Name) != nil {
 		return
 	}
 	// For a resource that was only served in the past, all stored objects are known.

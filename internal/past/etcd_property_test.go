@@ -190,7 +190,7 @@ func TestPast(t *testing.T) {
 				changes = append(changes, told(ch))
 			}
 		}
-		for _, o := range record.Standing {
+		for _, o := range record.Unchanged {
 			if !o.Is(object.CRD) {
 				standing = append(standing, fmt.Sprintf("%s @%s", o.Ref, o.ResourceVersion))
 			}

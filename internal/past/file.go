@@ -25,11 +25,11 @@ import (
 // formatVersion is increased when an older reader would misunderstand a newer file.
 const formatVersion = 2
 
-// mark is the beginning of every file.
-const mark = `{"kubectlGCHistory":`
+// magic is the beginning of every file.
+const magic = `{"kubectlGCHistory":`
 
-// title is the first line of a file.
-type title struct {
+// header is the first line of a file.
+type header struct {
 	Format  int       `json:"kubectlGCHistory"`
 	Cluster Cluster   `json:"cluster"`
 	Created time.Time `json:"created,omitzero"`
@@ -116,8 +116,8 @@ type SaveOptions struct {
 
 // Saved counts the saved objects.
 type Saved struct {
-	// Bodies are whole objects, Lacking those with only metadata.
-	Bodies, Lacking int
+	// Bodies are whole objects, WithoutBody those with only metadata.
+	Bodies, WithoutBody int
 }
 
 // Save writes a past to f. For each lost object it adds the whole content just before its deletion
@@ -127,14 +127,14 @@ func Save(ctx context.Context, f io.Writer, record *Record, from Source, o SaveO
 	if err != nil {
 		return Saved{}, err
 	}
-	w.add(title{
+	w.add(header{
 		Format: formatVersion, Cluster: o.Cluster, Created: o.Created.UTC(), Secrets: o.Secrets,
 		From: record.From, To: record.To,
 	})
 	w.past(record)
 	s := &saver{ctx: ctx, w: w, from: from}
-	for _, p := range pagesOf(record, o.Secrets) {
-		if err := s.page(p); err != nil {
+	for _, p := range batchBodies(record, o.Secrets) {
+		if err := s.saveBatch(p); err != nil {
 			return s.Saved, err
 		}
 	}
@@ -143,10 +143,10 @@ func Save(ctx context.Context, f io.Writer, record *Record, from Source, o SaveO
 
 // writer writes lines.
 type writer struct {
-	pack *zstd.Encoder
-	sum  hash.Hash
-	to   io.Writer
-	err  error
+	compressor *zstd.Encoder
+	sum        hash.Hash
+	to         io.Writer
+	err        error
 }
 
 func newWriter(f io.Writer) (*writer, error) {
@@ -155,7 +155,7 @@ func newWriter(f io.Writer) (*writer, error) {
 		return nil, err
 	}
 	sum := sha256.New()
-	return &writer{pack: pack, sum: sum, to: io.MultiWriter(pack, sum)}, nil
+	return &writer{compressor: pack, sum: sum, to: io.MultiWriter(pack, sum)}, nil
 }
 
 // add writes a line. The first error is returned by end.
@@ -170,7 +170,7 @@ func (w *writer) add(line any) {
 // end writes the last line.
 func (w *writer) end() error {
 	w.add(entry{SHA256: w.sum.Sum(nil)})
-	return errors.Join(w.err, w.pack.Close())
+	return errors.Join(w.err, w.compressor.Close())
 }
 
 // past writes everything except whole objects.
@@ -183,10 +183,10 @@ func (w *writer) past(p *Record) {
 	for _, t := range p.Clock.Ticks() {
 		w.add(entry{Tick: &t})
 	}
-	for _, o := range p.Standing {
+	for _, o := range p.Unchanged {
 		w.add(entry{Stood: snapshot.StoreObject(o)})
 	}
-	for _, o := range p.Elsewhere {
+	for _, o := range p.ForeignOwners {
 		w.add(entry{Elsewhere: snapshot.StoreObject(o)})
 	}
 	for _, r := range p.Absent {
@@ -202,17 +202,17 @@ func (w *writer) past(p *Record) {
 	}
 }
 
-// page has losses of one kind and namespace.
-type page struct {
-	of Collection
-	// wanted are ordered by the beginning of the loss. An object may be lost more than once.
-	wanted []*Loss
+// bodyBatch has the losses of one kind and namespace.
+type bodyBatch struct {
+	collection Collection
+	// losses are ordered by the beginning of the loss. An object may be lost more than once.
+	losses []*Loss
 }
 
-// pagesOf groups the losses into as few lists as possible, each just before the first of its
+// batchBodies groups the losses into as few lists as possible, each just before the first of its
 // losses.
-func pagesOf(record *Record, secrets bool) []*page {
-	pages := map[Collection]*page{}
+func batchBodies(record *Record, secrets bool) []*bodyBatch {
+	pages := map[Collection]*bodyBatch{}
 	losses := Trace(record).Losses
 	for i := range losses {
 		l := &losses[i]
@@ -223,24 +223,24 @@ func pagesOf(record *Record, secrets bool) []*page {
 		at := Collection{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace}
 		p := pages[at]
 		if p == nil {
-			p = &page{of: at}
-			p.of.Revision = before(l, record)
+			p = &bodyBatch{collection: at}
+			p.collection.Revision = revisionBefore(l, record)
 			pages[at] = p
 		}
-		p.wanted = append(p.wanted, l)
-		p.of.Revision = min(p.of.Revision, before(l, record))
+		p.losses = append(p.losses, l)
+		p.collection.Revision = min(p.collection.Revision, revisionBefore(l, record))
 	}
-	return slices.SortedFunc(maps.Values(pages), func(a, b *page) int {
-		return cmp.Or(cmp.Compare(a.of.APIVersion, b.of.APIVersion), cmp.Compare(a.of.Kind, b.of.Kind), cmp.Compare(a.of.Namespace, b.of.Namespace))
+	return slices.SortedFunc(maps.Values(pages), func(a, b *bodyBatch) int {
+		return cmp.Or(cmp.Compare(a.collection.APIVersion, b.collection.APIVersion), cmp.Compare(a.collection.Kind, b.collection.Kind), cmp.Compare(a.collection.Namespace, b.collection.Namespace))
 	})
 }
 
-// before returns the last revision before a loss began.
-func before(l *Loss, record *Record) uint64 {
-	if l.Asked <= record.From.Revision {
+// revisionBefore returns the last revision before a loss began.
+func revisionBefore(l *Loss, record *Record) uint64 {
+	if l.Began <= record.From.Revision {
 		return record.From.Revision
 	}
-	return l.Asked - 1
+	return l.Began - 1
 }
 
 // saver writes whole objects.
@@ -251,36 +251,38 @@ type saver struct {
 	from Source
 }
 
-// single is the largest number of objects of a page that are read one by one.
-const single = 8
+// maxSingleReads is the largest number of objects of a batch that are read one by one.
+const maxSingleReads = 8
 
-// page saves the objects of a page: many with one list, and those that the list lacks one by one.
-func (s *saver) page(p *page) error {
+// saveBatch saves the objects of a batch: many with one list, and those that the list lacks one by
+// one.
+func (s *saver) saveBatch(p *bodyBatch) error {
 	found := map[*Loss]bool{}
-	if len(p.wanted) > single {
-		if err := s.read(p.of, p.wanted, found); err != nil {
+	if len(p.losses) > maxSingleReads {
+		if err := s.saveBodies(p.collection, p.losses, found); err != nil {
 			return err
 		}
 	}
-	for _, l := range p.wanted {
+	for _, l := range p.losses {
 		if found[l] {
 			continue
 		}
-		one := p.of
+		one := p.collection
 		one.Name = l.Object.Name
-		one.Revision = max(p.of.Revision, l.Asked-min(l.Asked, 1))
-		if err := s.read(one, []*Loss{l}, found); err != nil {
+		one.Revision = max(p.collection.Revision, l.Began-min(l.Began, 1))
+		if err := s.saveBodies(one, []*Loss{l}, found); err != nil {
 			return err
 		}
 		if !found[l] {
-			s.Lacking++
+			s.WithoutBody++
 		}
 	}
 	return nil
 }
 
-// read saves the wanted objects of a list, except those that changed between it and their loss.
-func (s *saver) read(of Collection, wanted []*Loss, found map[*Loss]bool) error {
+// saveBodies saves the wanted objects of a list, except those that changed between it and their
+// loss.
+func (s *saver) saveBodies(of Collection, wanted []*Loss, found map[*Loss]bool) error {
 	by := map[types.UID][]*Loss{}
 	for _, l := range wanted {
 		by[l.Object.UID] = append(by[l.Object.UID], l)
@@ -291,7 +293,7 @@ func (s *saver) read(of Collection, wanted []*Loss, found map[*Loss]bool) error 
 			return err
 		}
 		for _, l := range by[id.Metadata.UID] {
-			until := max(l.Asked, of.Revision+1)
+			until := max(l.Began, of.Revision+1)
 			if found[l] || until > of.Revision+1 && id.Metadata.ResourceVersion != l.Object.ResourceVersion {
 				continue
 			}

@@ -29,7 +29,7 @@ func FuzzEntries(f *testing.F) {
 		must(t, err)
 		w, err := newWriter(out)
 		must(t, err)
-		w.add(title{Format: formatVersion, From: Moment{Revision: 1}, To: Moment{Revision: 9}})
+		w.add(header{Format: formatVersion, From: Moment{Revision: 1}, To: Moment{Revision: 9}})
 		_, err = w.to.Write(append(text, '\n'))
 		must(t, err)
 		must(t, w.end())
@@ -41,7 +41,7 @@ func FuzzEntries(f *testing.F) {
 		record, err := r.Past(context.Background(), Window{SinceRevision: 3})
 		must(t, err)
 		for _, l := range Trace(record).Losses {
-			_ = r.Bodies(context.Background(), Collection{APIVersion: l.Object.APIVersion, Kind: l.Object.Kind, Revision: l.Asked}, func([]byte) error { return nil })
+			_ = r.Bodies(context.Background(), Collection{APIVersion: l.Object.APIVersion, Kind: l.Object.Kind, Revision: l.Began}, func([]byte) error { return nil })
 		}
 	})
 }
@@ -50,7 +50,7 @@ func FuzzEntries(f *testing.F) {
 func FuzzOpen(f *testing.F) {
 	dir := f.TempDir()
 	f.Add([]byte(nil))
-	f.Add([]byte(mark))
+	f.Add([]byte(magic))
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd})
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(dir, "some")

@@ -21,13 +21,13 @@ import (
 // IsFile reports whether a file is a history.
 func IsFile(path string) (is bool, err error) {
 	err = withLines(path, snapshot.Options{}, func(l *snapshot.Lines) error {
-		is = l.Begins(mark)
+		is = l.Begins(magic)
 		return nil
 	})
 	return is, err
 }
 
-var errDamaged = errors.New("it is damaged, or was not written to its end")
+var errDamaged = errors.New("it is damaged or incomplete")
 
 // OpenFile reads a file of history, within the limits of the options.
 func OpenFile(ctx context.Context, path string, o snapshot.Options) (r *File, err error) {
@@ -55,22 +55,22 @@ func withLines(path string, o snapshot.Options, read func(*snapshot.Lines) error
 }
 
 func readLines(ctx context.Context, l *snapshot.Lines) (*File, error) {
-	first, err := next(l)
+	first, err := nextLine(l)
 	if err != nil {
 		return nil, err
 	}
-	var t title
+	var t header
 	switch err := json.Unmarshal(first, &t); {
-	case err != nil || !bytes.HasPrefix(first, []byte(mark)):
+	case err != nil || !bytes.HasPrefix(first, []byte(magic)):
 		return nil, errDamaged
 	case t.Format != formatVersion:
-		return nil, fmt.Errorf("its format has version %d, this program reads %d", t.Format, formatVersion)
+		return nil, fmt.Errorf("its format version is %d, but this program reads %d", t.Format, formatVersion)
 	}
 	return readEntries(ctx, t, l)
 }
 
-// next returns the next line. Whatever ends the file early is damage, except a limit.
-func next(l *snapshot.Lines) ([]byte, error) {
+// nextLine returns the next line. Whatever ends the file early is damage, except a limit.
+func nextLine(l *snapshot.Lines) ([]byte, error) {
 	line, err := l.Next()
 	if err != nil && !errors.Is(err, snapshot.ErrLimit) {
 		return nil, errDamaged
@@ -78,14 +78,14 @@ func next(l *snapshot.Lines) ([]byte, error) {
 	return line, err
 }
 
-func readEntries(ctx context.Context, t title, l *snapshot.Lines) (*File, error) {
+func readEntries(ctx context.Context, t header, l *snapshot.Lines) (*File, error) {
 	r := newRecord(t)
 	intern := manifest.NewInterner()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		text, err := next(l)
+		text, err := nextLine(l)
 		if err != nil {
 			return nil, err
 		}
@@ -97,17 +97,17 @@ func readEntries(ctx context.Context, t title, l *snapshot.Lines) (*File, error)
 			if !bytes.Equal(e.SHA256, l.Sum()) || l.Last() != nil {
 				return nil, errDamaged
 			}
-			r.index()
+			r.buildIndex()
 			return r, nil
 		}
-		if err := r.take(&e, intern); err != nil {
+		if err := r.addEntry(&e, intern); err != nil {
 			return nil, l.At(err)
 		}
 	}
 }
 
-// take adds the content of a line.
-func (r *File) take(e *entry, intern *manifest.Interner) error {
+// addEntry adds the content of a line.
+func (r *File) addEntry(e *entry, intern *manifest.Interner) error {
 	p := &r.whole
 	switch {
 	case e.Served != nil:
@@ -115,7 +115,7 @@ func (r *File) take(e *entry, intern *manifest.Interner) error {
 			p.Resources.Add(s.Resource())
 		}
 	case e.Limit != nil:
-		p.Limits = append(p.Limits, e.Limit.limit())
+		p.Limits = append(p.Limits, e.Limit.convert())
 	case e.Tick != nil:
 		r.ticks = append(r.ticks, *e.Tick)
 	case e.Stood != nil:
@@ -123,17 +123,17 @@ func (r *File) take(e *entry, intern *manifest.Interner) error {
 		if o.UID == "" {
 			return fmt.Errorf("%s has no uid", o.Ref)
 		}
-		p.Standing = append(p.Standing, o)
+		p.Unchanged = append(p.Unchanged, o)
 	case e.Elsewhere != nil:
-		p.Elsewhere = append(p.Elsewhere, e.Elsewhere.Object(intern))
+		p.ForeignOwners = append(p.ForeignOwners, e.Elsewhere.Object(intern))
 	case e.Absent != nil:
 		p.Absent = append(p.Absent, object.Ref(*e.Absent))
 	case e.Change != nil:
-		c, err := e.Change.change(intern)
+		c, err := e.Change.convert(intern)
 		p.Changes = append(p.Changes, c)
 		return err
 	case e.Body != nil:
-		return r.body(e.Body)
+		return r.addBody(e.Body)
 	}
 	return nil
 }
@@ -143,20 +143,20 @@ type File struct {
 	cluster Cluster
 	whole   Record
 	ticks   []Moment
-	// bodies has the whole objects of each place.
+	// bodies has the whole objects by coordinates.
 	bodies map[object.Coordinates][]*savedBody
-	// writes has the creations, changes and deletions of each place, in order.
+	// writes has the creations, changes and deletions by coordinates, in order.
 	writes map[object.Coordinates][]write
 }
 
-// write is the content of a place from a revision on.
+// write is the object at some coordinates from a revision on.
 type write struct {
 	revision       uint64
 	uid            types.UID
 	added, deleted bool
 }
 
-func newRecord(t title) *File {
+func newRecord(t header) *File {
 	return &File{
 		cluster: t.Cluster,
 		whole:   Record{From: t.From, To: t.To, Resources: &object.Resources{}},
@@ -164,13 +164,13 @@ func newRecord(t title) *File {
 	}
 }
 
-func (l *limit) limit() Limit {
+func (l *limit) convert() Limit {
 	return Limit{Resource: l.Resource.Resource(), From: l.From, Listed: l.Listed, Why: l.Why}
 }
 
-func (c *change) change(intern *manifest.Interner) (Change, error) {
+func (c *change) convert(intern *manifest.Interner) (Change, error) {
 	if c.Object == nil || c.Revision == 0 || c.Type > object.Deleted {
-		return Change{}, errors.New("a change says nothing about an object")
+		return Change{}, errors.New("a change is incomplete or of an unknown type")
 	}
 	h := Change{Revision: c.Revision, After: c.After, Unseen: c.Unseen, Type: c.Type, Object: c.Object.Object(intern)}
 	if h.Object.UID == "" {
@@ -182,13 +182,13 @@ func (c *change) change(intern *manifest.Interner) (Change, error) {
 	return h, nil
 }
 
-// index completes a record after its last line.
-func (r *File) index() {
+// buildIndex completes a record after its last line.
+func (r *File) buildIndex() {
 	p := &r.whole
 	p.Clock = NewClock(r.ticks)
 	p.Timeless = len(p.Clock.Ticks()) == 0
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
-	for _, o := range p.Standing {
+	for _, o := range p.Unchanged {
 		at := o.Ref.Coordinates()
 		r.writes[at] = append(r.writes[at], write{uid: o.UID})
 	}
@@ -210,7 +210,7 @@ func (r *File) Past(_ context.Context, w Window) (*Record, error) {
 	p := r.whole
 	switch {
 	case w.SinceRevision > p.To.Revision:
-		return nil, fmt.Errorf("revision %d is not there: the history ends at %d", w.SinceRevision, p.To.Revision)
+		return nil, fmt.Errorf("revision %d is not in the history, which ends at %d", w.SinceRevision, p.To.Revision)
 	case w.SinceRevision > p.From.Revision:
 		p.From = p.Clock.At(w.SinceRevision)
 	case w.Since > 0 && p.To.Time > 0:
@@ -219,8 +219,8 @@ func (r *File) Past(_ context.Context, w Window) (*Record, error) {
 		}
 	}
 	first, _ := slices.BinarySearchFunc(p.Changes, p.From.Revision+1, func(c Change, r uint64) int { return cmp.Compare(c.Revision, r) })
-	p.Standing = standing(p.Standing, p.Changes[:first])
-	p.Limits = limits(&r.whole, p.From)
+	p.Unchanged = unchangedAfter(p.Unchanged, p.Changes[:first])
+	p.Limits = limitsSince(&r.whole, p.From)
 	p.Changes = nil
 	for _, c := range r.whole.Changes[first:] {
 		if ns := c.Object.Namespace; len(w.Namespaces) == 0 || ns == "" || slices.Contains(w.Namespaces, ns) {
@@ -230,8 +230,8 @@ func (r *File) Past(_ context.Context, w Window) (*Record, error) {
 	return &p, nil
 }
 
-// standing returns the objects that exist after some changes, sorted.
-func standing(first []*object.Object, changes []Change) []*object.Object {
+// unchangedAfter returns the objects that exist after some changes, sorted.
+func unchangedAfter(first []*object.Object, changes []Change) []*object.Object {
 	now := make(map[types.UID]*object.Object, len(first))
 	for _, o := range first {
 		now[o.UID] = o
@@ -251,9 +251,9 @@ func standing(first []*object.Object, changes []Change) []*object.Object {
 	return list
 }
 
-// limits returns the limits of the whole past that affect the time since a moment. A limit lasts
-// until the history of its kind begins, or to the end if it begins with the past.
-func limits(whole *Record, from Moment) []Limit {
+// limitsSince returns the limits of the whole past that affect the time since a moment. A limit
+// lasts until the history of its kind begins, or to the end if it begins with the past.
+func limitsSince(whole *Record, from Moment) []Limit {
 	var list []Limit
 	for _, l := range whole.Limits {
 		until := whole.To.Revision
@@ -271,11 +271,11 @@ func limits(whole *Record, from Moment) []Limit {
 	return list
 }
 
-// body adds a whole object.
-func (r *File) body(b *savedBody) error {
+// addBody adds a whole object.
+func (r *File) addBody(b *savedBody) error {
 	var o bodyIdentity
 	if err := json.Unmarshal(b.Text, &o); err != nil || b.Until == 0 || o.Metadata.UID == "" {
-		return errors.Join(errors.New("a whole object has no uid, or no end"), err)
+		return errors.Join(errors.New("a whole object has no uid or no end revision"), err)
 	}
 	b.uid = o.Metadata.UID
 	at := object.Coordinates{Group: b.Kind.Group, Kind: b.Kind.Kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}
@@ -298,15 +298,15 @@ var errNoBody = errors.New("its content is not in the history")
 // Bodies passes the whole objects of a collection at a revision to take.
 func (r *File) Bodies(_ context.Context, c Collection, take func(raw []byte) error) error {
 	unread := &UnreadError{}
-	for _, at := range r.places(c) {
-		uid, there := r.there(at, c.Revision)
+	for _, at := range r.coordinatesIn(c) {
+		uid, there := r.existedAt(at, c.Revision)
 		if !there {
 			continue
 		}
-		raw := r.bodyOf(at, uid, c.Revision)
+		raw := r.findBody(at, uid, c.Revision)
 		if raw == nil {
 			ref := object.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: at.Namespace, Name: at.Name, UID: uid}
-			unread.Objects, unread.Whys = append(unread.Objects, ref), append(unread.Whys, errNoBody)
+			unread.Objects, unread.Errors = append(unread.Objects, ref), append(unread.Errors, errNoBody)
 		} else if err := take(raw); err != nil {
 			return err
 		}
@@ -320,8 +320,8 @@ func (r *File) Bodies(_ context.Context, c Collection, take func(raw []byte) err
 	return nil
 }
 
-// places returns the places of a collection that ever had an object, sorted.
-func (r *File) places(c Collection) []object.Coordinates {
+// coordinatesIn returns the coordinates in a collection that ever had an object, sorted.
+func (r *File) coordinatesIn(c Collection) []object.Coordinates {
 	one := object.Ref{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name}.Coordinates()
 	if c.Name != "" {
 		return []object.Coordinates{one}
@@ -338,8 +338,9 @@ func (r *File) places(c Collection) []object.Coordinates {
 	return list
 }
 
-// there returns the UID of the object at some coordinates at a revision, and whether it existed.
-func (r *File) there(at object.Coordinates, revision uint64) (uid types.UID, there bool) {
+// existedAt returns the UID of the object at some coordinates at a revision, and whether it
+// existed.
+func (r *File) existedAt(at object.Coordinates, revision uint64) (uid types.UID, there bool) {
 	for _, w := range r.writes[at] {
 		if w.revision > revision {
 			break
@@ -357,9 +358,9 @@ func (r *File) there(at object.Coordinates, revision uint64) (uid types.UID, the
 	return "", false
 }
 
-// bodyOf returns the whole object at a revision; nil if the file does not have it. The caller owns
-// the bytes.
-func (r *File) bodyOf(at object.Coordinates, uid types.UID, revision uint64) []byte {
+// findBody returns the whole object at a revision; nil if the file does not have it. The caller
+// owns the bytes.
+func (r *File) findBody(at object.Coordinates, uid types.UID, revision uint64) []byte {
 	for _, b := range r.bodies[at] {
 		if b.uid == uid && b.From <= revision && revision < b.Until {
 			return bytes.Clone(b.Text)

@@ -100,7 +100,7 @@ func drawHistory(t *rapid.T) *stage {
 
 // past returns everything that is known.
 func (s *stage) past() *Record {
-	p := &Record{From: Moment{Revision: s.begin()}, Resources: s.resources, Changes: slices.Clone(s.changes), Standing: s.first}
+	p := &Record{From: Moment{Revision: s.begin()}, Resources: s.resources, Changes: slices.Clone(s.changes), Unchanged: s.first}
 	p.To = p.From
 	for _, c := range s.changes {
 		p.To.Revision = c.Revision
@@ -146,7 +146,7 @@ func (s *stage) at(revision uint64) []*object.Object {
 	return list
 }
 
-// bodyOf returns a whole object as a server shows it.
+// findBody returns a whole object as a server shows it.
 func bodyOf(o *object.Object) []byte {
 	m := metav1.ObjectMeta{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Generation: o.Generation,
@@ -181,7 +181,7 @@ func tell(p *Record) string {
 	}
 	for _, l := range a.Losses {
 		fmt.Fprintf(&b, "%s %s asked=%d gone=%d policy=%s orphaned=%v of %v: %v or %v\n",
-			l.Object.Ref, l.Object.UID, l.Asked, l.Gone, l.Policy, l.Orphaned, l.Owners, l.Cause, l.Or)
+			l.Object.Ref, l.Object.UID, l.Began, l.Gone, l.Policy, l.Orphaned, l.Owners, l.Cause, l.Or)
 	}
 	return b.String()
 }

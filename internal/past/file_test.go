@@ -49,7 +49,7 @@ func TestSave(t *testing.T) {
 			record.Limits = []Limit{{Resource: object.Pod.Resource(), From: Moment{Revision: record.From.Revision}, Why: "it has holes"}, {Resource: object.ConfigMap.Resource(), Why: "forbidden"}}
 		}
 		record.Absent = []object.Ref{object.Node.Ref("", "nowhere")}
-		slices.SortFunc(record.Standing, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+		slices.SortFunc(record.Unchanged, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 		r, err := OpenFile(context.Background(), saved(t, dir, s, record, SaveOptions{Secrets: true, Cluster: Cluster{UID: "here"}}), snapshot.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestSave(t *testing.T) {
 // checkBodies checks that the whole object before each loss is in the file.
 func checkBodies(t *rapid.T, s *stage, r *File, record *Record) {
 	for _, l := range Trace(record).Losses {
-		at := l.Asked - min(1, l.Asked)
+		at := l.Began - min(1, l.Began)
 		if at < record.From.Revision {
 			continue
 		}
@@ -143,7 +143,7 @@ func TestFileLimits(t *testing.T) {
 		must(t, err)
 		w, err := newWriter(out)
 		must(t, err)
-		w.add(title{Format: formatVersion, From: Moment{Revision: 1}, To: Moment{Revision: 9}})
+		w.add(header{Format: formatVersion, From: Moment{Revision: 1}, To: Moment{Revision: 9}})
 		text := `{"metadata":{"uid":"u"},"data":"` + strings.Repeat("x", c.body) + `"}`
 		w.add(entry{Body: &savedBody{Kind: savedKind{Kind: "Pod"}, From: 1, Until: 2, Text: []byte(text)}})
 		must(t, w.end())
@@ -179,8 +179,8 @@ func TestFileWindow(t *testing.T) {
 	} {
 		p, err := r.Past(context.Background(), Window{SinceRevision: since})
 		must(t, err)
-		if len(p.Standing) != want.standing || len(p.Changes) != want.changes || len(p.Limits) != want.limits {
-			t.Errorf("since %d: %d objects, %d changes, limits %v, want %v", since, len(p.Standing), len(p.Changes), p.Limits, want)
+		if len(p.Unchanged) != want.standing || len(p.Changes) != want.changes || len(p.Limits) != want.limits {
+			t.Errorf("since %d: %d objects, %d changes, limits %v, want %v", since, len(p.Unchanged), len(p.Changes), p.Limits, want)
 		}
 	}
 	if _, err := r.Past(context.Background(), Window{SinceRevision: last + 1}); err == nil {
@@ -213,13 +213,13 @@ func TestIs(t *testing.T) {
 	if is, err := IsFile(path); !is || err != nil {
 		t.Errorf("%t, %v", is, err)
 	}
-	for text, want := range map[string]bool{"": false, "{}": false, `{"kind":"PodList","items":[]}`: false, mark + `1,"id":"aWQ="}` + "\n": true} {
+	for text, want := range map[string]bool{"": false, "{}": false, `{"kind":"PodList","items":[]}`: false, magic + `1,"id":"aWQ="}` + "\n": true} {
 		other := filepath.Join(dir, "other")
 		must(t, os.WriteFile(other, []byte(text), 0o600))
 		if is, err := IsFile(other); is != want || err != nil {
 			t.Errorf("%q: %t, %v", text, is, err)
 		}
-		if _, err := OpenFile(context.Background(), other, snapshot.Options{}); err == nil || want && !strings.Contains(err.Error(), "format has version 1") {
+		if _, err := OpenFile(context.Background(), other, snapshot.Options{}); err == nil || want && !strings.Contains(err.Error(), "format version is 1") {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}

@@ -23,11 +23,11 @@ type Account struct {
 type Loss struct {
 	// Object is the object as it was before the loss.
 	Object *object.Object
-	// Asked is the revision at which its deletion began, Gone the one of its removal. They are
+	// Began is the revision at which its deletion began, Gone the one of its removal. They are
 	// equal if nothing delayed it. If they are not known exactly, they are the earliest and the
 	// latest possible. Gone is 0 for an object that is still being deleted, and for one that lost
 	// an owner.
-	Asked, Gone uint64
+	Began, Gone uint64
 	Policy      metav1.DeletionPropagation // as far as the finalizers show it
 	// Orphaned is true if the object still exists and lost its references to Owners.
 	Orphaned bool
@@ -61,8 +61,8 @@ type Request struct {
 	Policy metav1.DeletionPropagation // like that of its losses
 	// At is the moment of the first delete.
 	At Moment
-	// Took counts the losses that it explains, including its own.
-	Took int
+	// Explains counts the losses that it explains, including its own.
+	Explains int
 	// Certain is true if no other cause is possible. Otherwise a controller may have done it.
 	Certain bool
 	// Sent are the requests in the audit log, all of one client and with the same options. It is
@@ -71,22 +71,22 @@ type Request struct {
 }
 
 const (
-	// together is the longest time, in seconds, between two deletes of one command.
-	together = 5
-	// adjacent is the longest distance in revisions, if there is no clock.
-	adjacent = 50
+	// sameCommandSeconds is the longest time, in seconds, between two deletes of one command.
+	sameCommandSeconds = 5
+	// sameCommandRevisions is the longest distance in revisions, if there is no clock.
+	sameCommandRevisions = 50
 )
 
-// request records a client's delete for a loss, and returns the index of the request. Deletes of
+// addRequest records a client's delete for a loss, and returns the index of the request. Deletes of
 // one command are one request: objects of one kind and namespace, one after the other.
 //
 // The audit log shows which deletes one client sent, and what a request for a collection deleted.
-func (t *tracer) request(loss int, revision uint64, policy metav1.DeletionPropagation, certain bool, sent *AuditedRequest) int {
+func (t *tracer) addRequest(loss int, revision uint64, policy metav1.DeletionPropagation, certain bool, sent *AuditedRequest) int {
 	for k := range slices.Backward(t.requests) {
 		r := &t.requests[k]
 		latest := r.Losses[len(r.Losses)-1]
 		same := sent != nil && slices.Contains(r.Sent, sent)
-		one := same || k == len(t.requests)-1 && t.alike(latest, loss) && t.soon(t.losses[latest].Asked, revision) && r.sentBy(sent)
+		one := same || k == len(t.requests)-1 && t.sameKindAndNamespace(latest, loss) && t.isShortlyAfter(t.losses[latest].Began, revision) && r.sentBy(sent)
 		if one && r.Policy == policy && r.Certain == certain && !slices.Contains(r.Losses, loss) {
 			r.Losses = append(r.Losses, loss)
 			if sent != nil && !same {
@@ -100,7 +100,7 @@ func (t *tracer) request(loss int, revision uint64, policy metav1.DeletionPropag
 	}
 	r := Request{Losses: []int{loss}, Policy: policy, At: t.past.Clock.At(revision), Certain: certain}
 	if sent != nil {
-		r.Sent, r.At.Time = []*AuditedRequest{sent}, sent.Received/second
+		r.Sent, r.At.Time = []*AuditedRequest{sent}, sent.Received/microsPerSecond
 	}
 	t.requests = append(t.requests, r)
 	return len(t.requests) - 1
@@ -116,24 +116,24 @@ func (r *Request) sentBy(sent *AuditedRequest) bool {
 	return was.Verb == sent.Verb && was.Equal(&sent.Sender) && was.Options.Equal(sent.Options)
 }
 
-// alike reports whether two losses are of one kind and namespace.
-func (t *tracer) alike(a, b int) bool {
+// sameKindAndNamespace reports whether two losses are of one kind and namespace.
+func (t *tracer) sameKindAndNamespace(a, b int) bool {
 	x, y := t.losses[a].Object.Ref.Coordinates(), t.losses[b].Object.Ref.Coordinates()
 	x.Name, y.Name = "", ""
 	return x == y
 }
 
-func (t *tracer) soon(a, b uint64) bool {
+func (t *tracer) isShortlyAfter(a, b uint64) bool {
 	x, y := t.past.Clock.Earliest(a).Time, t.past.Clock.Earliest(b).Time
 	if x == 0 || y == 0 {
-		return b-a <= adjacent
+		return b-a <= sameCommandRevisions
 	}
-	return y-x <= together
+	return y-x <= sameCommandSeconds
 }
 
-// With returns the indexes of the chosen losses and of all that they caused, directly or not, in
-// the order of the account.
-func (a *Account) With(chosen func(*Loss) bool) []int {
+// WithCaused returns the indexes of the chosen losses and of all that they caused, directly or not,
+// in the order of the account.
+func (a *Account) WithCaused(chosen func(*Loss) bool) []int {
 	taken := make(map[object.Ref]bool, len(a.Losses))
 	in := make([]bool, len(a.Losses))
 	for more := true; more; { // a consequence may have begun before its cause
@@ -156,11 +156,11 @@ func (a *Account) With(chosen func(*Loss) bool) []int {
 	return with
 }
 
-// Began returns the revision of the request that caused a loss. If no request did, it returns the
-// revision where its own deletion began.
-func (a *Account) Began(l *Loss) uint64 {
+// RequestRevision returns the revision of the request that caused a loss. If no request did, it
+// returns the revision where its own deletion began.
+func (a *Account) RequestRevision(l *Loss) uint64 {
 	if r := l.Cause.Request; r >= 0 && r < len(a.Requests) {
-		return min(l.Asked, a.Requests[r].At.Revision)
+		return min(l.Began, a.Requests[r].At.Revision)
 	}
-	return l.Asked
+	return l.Began
 }

@@ -34,7 +34,7 @@ type LostQuestion struct {
 
 // LostDocument returns the answer of the account to the question.
 func LostDocument(a *Account, q LostQuestion) *report.Lost {
-	d := &document{index: indexOf(a, &q), a: a, q: q, picked: story(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
+	d := &document{lossIndex: newLossIndex(a, &q), a: a, q: q, selected: selectRelated(a, q), explained: make([][]int, len(a.Requests)), out: &report.Lost{
 		Header: report.HeaderOf("Lost"), Source: q.Source, Namespace: q.Namespace,
 		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
@@ -43,7 +43,7 @@ func LostDocument(a *Account, q LostQuestion) *report.Lost {
 		d.out.Targets = append(d.out.Targets, ref)
 	}
 	d.addLosses()
-	d.addAgain()
+	d.addRecreated()
 	d.addRequests()
 	d.addLimits()
 	d.addLog()
@@ -56,31 +56,31 @@ func LostDocument(a *Account, q LostQuestion) *report.Lost {
 
 // document is a document under construction.
 type document struct {
-	index
+	lossIndex
 	a *Account
 	q LostQuestion
-	// picked has a flag for each loss that is part of the answer.
-	picked []bool
-	// above has the topmost controllers of objects, computed on first use.
-	above map[types.UID]types.UID
-	// took has the losses of each request in the document, by their indexes in it.
-	took [][]int
-	out  *report.Lost
+	// selected has a flag for each loss that is part of the answer.
+	selected []bool
+	// topmost has the topmost controllers of objects, computed on first use.
+	topmost map[types.UID]types.UID
+	// explained has the losses of each request in the document, by their indexes in it.
+	explained [][]int
+	out       *report.Lost
 }
 
 func (d *document) addLosses() {
 	for i := range d.a.Losses {
-		if !d.picked[i] {
+		if !d.selected[i] {
 			continue
 		}
 		l := &d.a.Losses[i]
 		out := report.Loss{
-			Object: l.Object.Ref, State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.usual[i],
+			Object: l.Object.Ref, State: stateOf(l), Began: d.beganAt(l), LossCause: causeOf(l.Cause), Routine: d.routine[i],
 			Sent: sentOf(l.Sent, l.Match),
 		}
 		if l.Gone != 0 {
 			gone := d.notBefore(d.a.Past.Clock.At(l.Gone), l)
-			if l.Gone == l.Asked {
+			if l.Gone == l.Began {
 				gone = out.Began
 			}
 			out.Gone = &gone
@@ -99,23 +99,23 @@ func (d *document) addLosses() {
 			out.Contradicts = &against
 		}
 		if d.q.isNamed(l.Object.Ref) {
-			d.addFate(&out, l)
+			d.addOwnersAndReplacements(&out, l)
 		}
 		if r := l.Cause.Request; r >= 0 {
-			d.took[r] = append(d.took[r], len(d.out.Losses))
+			d.explained[r] = append(d.explained[r], len(d.out.Losses))
 		}
 		d.out.Losses = append(d.out.Losses, out)
-		count(&d.out.Summary, &out)
+		countLoss(&d.out.Summary, &out)
 	}
 }
 
-// began returns when a loss began. If it was requested directly, the time of the request is the
+// beganAt returns when a loss began. If it was requested directly, the time of the request is the
 // most precise.
-func (d *document) began(l *Loss) report.Moment {
-	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Asked {
+func (d *document) beganAt(l *Loss) report.Moment {
+	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Began {
 		return momentOf(d.a.Requests[r].At)
 	}
-	return d.notBefore(d.a.Past.Clock.At(l.Asked), l)
+	return d.notBefore(d.a.Past.Clock.At(l.Began), l)
 }
 
 // notBefore returns m as a moment of a loss that is not earlier than the request of the loss. The
@@ -127,7 +127,7 @@ func (d *document) notBefore(m Moment, l *Loss) report.Moment {
 	return momentOf(m)
 }
 
-func count(sum *report.LostSummary, l *report.Loss) {
+func countLoss(sum *report.LostSummary, l *report.Loss) {
 	switch {
 	case l.Routine:
 		sum.Routine++
@@ -158,15 +158,15 @@ func (d *document) addRequests() {
 	elsewhere := map[object.Coordinates]bool{}
 	for i := range d.a.Requests {
 		r := &d.a.Requests[i]
-		objects, took := d.objectsOf(r), r.Took
+		objects, took := d.objectsOf(r), r.Explains
 		if len(objects) < len(r.Losses) {
-			took = len(d.took[i])
+			took = len(d.explained[i])
 		}
-		switch usual := !d.missed[i]; {
+		switch usual := !d.notable[i]; {
 		case named[i+1]:
 			d.out.Requests = append(d.out.Requests, report.LostRequest{
 				N: i + 1, Objects: objects, Policy: string(r.Policy), At: momentOf(r.At),
-				Certain: r.Certain, Took: took, ByKind: d.byKind(d.took[i]), Routine: usual,
+				Certain: r.Certain, Took: took, ByKind: d.byKind(d.explained[i]), Routine: usual,
 				Sent: d.senderOf(r),
 			})
 		case !usual && d.q.Objects == nil:
@@ -186,7 +186,7 @@ func (d *document) objectsOf(r *Request) []object.Ref {
 	for _, l := range r.Losses {
 		ref := d.a.Losses[l].Object.Ref
 		all = append(all, ref)
-		if d.picked[l] {
+		if d.selected[l] {
 			asked = append(asked, ref)
 		}
 	}
@@ -227,7 +227,7 @@ func momentOf(m Moment) report.Moment {
 // addLog adds what was read from audit logs.
 func (d *document) addLog() {
 	if log := d.a.Past.Log; log != nil {
-		d.out.AuditLog = &report.AuditLog{From: formatMicros(log.First), To: formatMicros(log.Last), Requests: len(log.Requests), CutOff: log.Cut}
+		d.out.AuditLog = &report.AuditLog{From: formatMicros(log.First), To: formatMicros(log.Last), Requests: len(log.Requests), CutOff: log.Truncated}
 	}
 }
 
@@ -281,15 +281,15 @@ func (d *document) addLimits() {
 		d.out.Asked = &report.Moment{Revision: int64(d.q.SinceRevision)}
 		d.out.Short = record.From.Revision > d.q.SinceRevision
 	case d.q.Since != 0 && record.Timeless:
-		d.out.SinceIgnored = ignored(record)
+		d.out.SinceIgnored = sinceIgnored(record)
 	case d.q.Since != 0 && record.To.Time != 0:
 		since := record.To.Time - int64(d.q.Since/time.Second)
 		d.out.Asked = &report.Moment{Time: momentOf(Moment{Time: since}).Time}
-		d.out.Short = record.From.Time == 0 || record.From.Time > since+mostApart
+		d.out.Short = record.From.Time == 0 || record.From.Time > since+maxTickGap
 	}
 	for i := range record.Limits {
 		l := &record.Limits[i]
-		if d.matters(l.Resource) {
+		if d.isRelevant(l.Resource) {
 			d.addLimit(l)
 		}
 	}
@@ -302,8 +302,8 @@ func (d *document) addLimits() {
 	})
 }
 
-// ignored returns why the revision of a time is unknown.
-func ignored(record *Record) report.SinceIgnored {
+// sinceIgnored returns why the revision of a time is unknown.
+func sinceIgnored(record *Record) report.SinceIgnored {
 	for i := range record.Limits {
 		if l := &record.Limits[i]; l.Resource.Is(object.Lease) && isForbidden(l) {
 			return report.LeasesForbidden
@@ -317,15 +317,15 @@ func isForbidden(l *Limit) bool { return strings.Contains(strings.ToLower(l.Why)
 // addGoneKinds adds gaps for the kinds of CRDs that are gone, or exist again in a form that cannot
 // read the old objects: these are not shown. A file still shows the objects that it has.
 func (d *document) addGoneKinds() {
-	crds := definitionsOf(d.a)
+	crds := crdStatesOf(d.a)
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
 		crd := l.Object.Definition()
-		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || !d.matters(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
+		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || !d.isRelevant(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
 			continue
 		}
-		now := crds.of(l)
-		switch version := cmp.Or(now.lacks, crd.Versions[0].Name); {
+		now := crds.stateOf(l)
+		switch version := cmp.Or(now.missingVersion, crd.Versions[0].Name); {
 		case !now.served && len(now.last.Versions) > 0:
 			d.addGoneKind(report.Gap{APIVersion: crd.Group + "/" + now.last.Versions[0].Name, Resource: crd.Plural, Why: string(reason.CRDGone)})
 		case now.unread != "" && d.q.Source.Type == "cluster":
@@ -342,11 +342,11 @@ func (d *document) addGoneKind(g report.Gap) {
 	}
 }
 
-// matters reports whether an object of the kind may be a subject of the question, or may have taken
-// one along.
-func (d *document) matters(r object.Resource) bool {
-	if d.q.Objects != nil && !d.takes() {
-		return d.bearing()[r.GroupKind()]
+// isRelevant reports whether an object of the kind may be a subject of the question, or may have
+// taken one along.
+func (d *document) isRelevant(r object.Resource) bool {
+	if d.q.Objects != nil && !d.tookOthers() {
+		return d.relevantKinds()[r.GroupKind()]
 	}
 	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.Is(object.Namespace) || r.Is(object.CRD) ||
 		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })
@@ -358,23 +358,23 @@ func (d *document) addLimit(l *Limit) {
 	switch {
 	case l.From.Revision > d.a.Past.From.Revision:
 		d.out.Limits = append(d.out.Limits, report.HistoryLimit{
-			APIVersion: gap.APIVersion, Resource: gap.Resource, From: momentOf(l.From), Listed: l.Listed, Why: coded(reason.Expired, l.Why),
+			APIVersion: gap.APIVersion, Resource: gap.Resource, From: momentOf(l.From), Listed: l.Listed, Why: withCode(reason.Expired, l.Why),
 		})
 		return
 	case l.From.Revision != 0:
-		gap.Why = coded(reason.Partial, l.Why)
+		gap.Why = withCode(reason.Partial, l.Why)
 	case isForbidden(l):
-		gap.Why = coded(reason.Forbidden, l.Why)
+		gap.Why = withCode(reason.Forbidden, l.Why)
 	default:
-		gap.Why = coded(reason.ListFailed, l.Why)
+		gap.Why = withCode(reason.ListFailed, l.Why)
 	}
 	d.out.Gaps = append(d.out.Gaps, gap)
 }
 
 var hasCode = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(: |$)`)
 
-// coded returns why something is unknown, with a code in front.
-func coded(code reason.Code, why string) string {
+// withCode returns why something is unknown, with a code in front.
+func withCode(code reason.Code, why string) string {
 	switch {
 	case hasCode.MatchString(why):
 		return why

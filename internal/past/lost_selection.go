@@ -12,39 +12,39 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// itself reports whether an object is the namespace of the question, or named in it.
-func (q *LostQuestion) itself(r object.Ref) bool {
+// isTarget reports whether an object is the namespace of the question, or named in it.
+func (q *LostQuestion) isTarget(r object.Ref) bool {
 	if q.Objects == nil {
 		return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace
 	}
 	return q.isNamed(r)
 }
 
-// pick marks the losses that the question is about: those in the namespace or named, and all that
-// were deleted because of a request to delete such an object.
-func pick(a *Account, q LostQuestion) []bool {
-	below := q.below(a)
+// selectLosses marks the losses that the question is about: those in the namespace or named, and
+// all that were deleted because of a request to delete such an object.
+func selectLosses(a *Account, q LostQuestion) []bool {
+	below := q.causedByTarget(a)
 	picked := make([]bool, len(a.Losses))
 	for i := range a.Losses {
 		l := &a.Losses[i]
 		inside := q.Objects == nil && (q.Namespace == "" || l.Object.Namespace == q.Namespace)
-		picked[i] = inside || q.itself(l.Object.Ref) || below(i)
+		picked[i] = inside || q.isTarget(l.Object.Ref) || below(i)
 	}
 	return picked
 }
 
-// below returns a function that reports whether a loss was caused by the delete of an object of the
-// question. A request may have deleted other objects too. What was deleted because of those is not
-// below. all and some have, for each request, whether all or some of its objects are of the
-// question.
-func (q *LostQuestion) below(a *Account) func(loss int) bool {
+// causedByTarget returns a function that reports whether a loss was caused by the delete of an
+// object of the question. A request may have deleted other objects too. What was deleted because of
+// those does not count. all and some have, for each request, whether all or some of its objects are
+// of the question.
+func (q *LostQuestion) causedByTarget(a *Account) func(loss int) bool {
 	all, some := make([]bool, len(a.Requests)), make([]bool, len(a.Requests))
 	for i := range a.Requests {
-		itself := func(l int) bool { return q.itself(a.Losses[l].Object.Ref) }
+		itself := func(l int) bool { return q.isTarget(a.Losses[l].Object.Ref) }
 		some[i] = slices.ContainsFunc(a.Requests[i].Losses, itself)
 		all[i] = some[i] && !slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return !itself(l) })
 	}
-	at := map[object.Coordinates]int{} // the last loss at each place
+	at := map[object.Coordinates]int{} // the last loss at each coordinates
 	for i := range a.Losses {
 		at[a.Losses[i].Object.Ref.Coordinates()] = i
 	}
@@ -58,7 +58,7 @@ func (q *LostQuestion) below(a *Account) func(loss int) bool {
 		known[loss] = false // in a cycle, none was caused by the others
 		by := a.Losses[loss].Cause.By
 		if next, seen := at[by.Coordinates()]; by != (object.Ref{}) {
-			is = q.itself(by) || !seen || went(next) // if the cause was not seen, it may be the object
+			is = q.isTarget(by) || !seen || went(next) // if the cause was not seen, it may be the object
 		}
 		known[loss] = is
 		return is
@@ -69,10 +69,10 @@ func (q *LostQuestion) below(a *Account) func(loss int) bool {
 	}
 }
 
-// routine reports whether a loss is part of normal operation, so that it matters only if it is
+// isRoutine reports whether a loss is part of normal operation, so that it matters only if it is
 // named.
-func (q *LostQuestion) routine(l *Loss) bool {
-	if q.Objects != nil && q.itself(l.Object.Ref) {
+func (q *LostQuestion) isRoutine(l *Loss) bool {
+	if q.Objects != nil && q.isTarget(l.Object.Ref) {
 		return false
 	}
 	if l.Object.IsEvent() || l.Object.Generated() {
@@ -89,14 +89,14 @@ func (q *LostQuestion) routine(l *Loss) bool {
 	}
 }
 
-// routines marks the losses that are part of normal operation: those that Kubernetes itself causes,
-// and what they take along, such as the pods of a Job that exceeds the history limit of its
-// CronJob.
-func (q *LostQuestion) routines(a *Account) []bool {
+// markRoutine marks the losses that are part of normal operation: those that Kubernetes itself
+// causes, and what was deleted with them, such as the pods of a Job that exceeds the history limit
+// of its CronJob.
+func (q *LostQuestion) markRoutine(a *Account) []bool {
 	usual := make([]bool, len(a.Losses))
 	byUID := map[types.UID]int{}
 	for i := range a.Losses {
-		usual[i] = q.routine(&a.Losses[i])
+		usual[i] = q.isRoutine(&a.Losses[i])
 		if !a.Losses[i].Orphaned {
 			byUID[a.Losses[i].Object.UID] = i
 		}
@@ -106,7 +106,7 @@ func (q *LostQuestion) routines(a *Account) []bool {
 		for i := range a.Losses {
 			l := &a.Losses[i]
 			by, seen := byUID[l.Cause.By.UID]
-			if usual[i] || !seen || !usual[by] || l.Cause.Request >= 0 || !collected(l) || q.Objects != nil && q.itself(l.Object.Ref) {
+			if usual[i] || !seen || !usual[by] || l.Cause.Request >= 0 || !wasCollected(l) || q.Objects != nil && q.isTarget(l.Object.Ref) {
 				continue
 			}
 			usual[i], more = true, true
@@ -115,22 +115,22 @@ func (q *LostQuestion) routines(a *Account) []bool {
 	return usual
 }
 
-// index is precomputed over all losses.
-type index struct {
-	// usual marks the losses of normal operation.
-	usual []bool
-	// missed marks the requests of clients that caused any other loss.
-	missed []bool
+// lossIndex is precomputed over all losses.
+type lossIndex struct {
+	// routine marks the losses of normal operation.
+	routine []bool
+	// notable marks the requests of clients that caused any other loss.
+	notable []bool
 	// crds has the kinds of deleted CRDs, which are no longer served.
 	crds map[schema.GroupKind]bool
 }
 
-func indexOf(a *Account, q *LostQuestion) index {
-	x := index{q.routines(a), make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
+func newLossIndex(a *Account, q *LostQuestion) lossIndex {
+	x := lossIndex{q.markRoutine(a), make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
 	for i := range a.Losses {
 		l := &a.Losses[i]
-		if r := l.Cause.Request; r >= 0 && !x.usual[i] {
-			x.missed[r] = true
+		if r := l.Cause.Request; r >= 0 && !x.routine[i] {
+			x.notable[r] = true
 		}
 		if crd := l.Object.Definition(); crd != nil {
 			x.crds[schema.GroupKind{Group: crd.Group, Kind: crd.Kind}] = true
@@ -187,18 +187,18 @@ func sorted(refs []object.Ref) []object.Ref {
 
 // isNamed reports whether the question names an object.
 func (q *LostQuestion) isNamed(r object.Ref) bool {
-	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool { return samePlace(o, r) })
+	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool { return sameCoordinates(o, r) })
 }
 
-func samePlace(a, b object.Ref) bool {
+func sameCoordinates(a, b object.Ref) bool {
 	return a.Kind == b.Kind && a.Group() == b.Group() && a.Namespace == b.Namespace && a.Name == b.Name
 }
 
-// story marks the losses that an answer is about: those of pick, and for named objects also what
-// was deleted with them, and what took them along: their owners, and so on up to the request. For
-// an instance that is not shown, it marks the deletion of its CRD.
-func story(a *Account, q LostQuestion) []bool {
-	picked := pick(a, q)
+// selectRelated marks the losses that an answer is about: those of selectLosses, and for named
+// objects also what was deleted with them, and what took them along: their owners, and so on up to
+// the request. For an instance that is not shown, it marks the deletion of its CRD.
+func selectRelated(a *Account, q LostQuestion) []bool {
+	picked := selectLosses(a, q)
 	if q.Objects == nil {
 		return picked
 	}
@@ -208,7 +208,7 @@ func story(a *Account, q LostQuestion) []bool {
 			at[l.Object.UID] = i
 		}
 	}
-	for _, i := range a.With(func(l *Loss) bool { return q.isNamed(l.Object.Ref) }) {
+	for _, i := range a.WithCaused(func(l *Loss) bool { return q.isNamed(l.Object.Ref) }) {
 		picked[i] = true
 	}
 	var up func(l *Loss)
@@ -218,7 +218,7 @@ func story(a *Account, q LostQuestion) []bool {
 			uids = append(uids, owner.UID)
 		}
 		for _, uid := range uids {
-			if next, ok := at[uid]; ok && !picked[next] && a.Losses[next].Asked <= l.Asked {
+			if next, ok := at[uid]; ok && !picked[next] && a.Losses[next].Began <= l.Began {
 				picked[next] = true
 				up(&a.Losses[next])
 			}
@@ -227,7 +227,7 @@ func story(a *Account, q LostQuestion) []bool {
 	for _, o := range q.Objects {
 		seen := false
 		for i := range a.Losses {
-			if samePlace(o, a.Losses[i].Object.Ref) {
+			if sameCoordinates(o, a.Losses[i].Object.Ref) {
 				seen = true
 				up(&a.Losses[i])
 			}
@@ -240,9 +240,9 @@ func story(a *Account, q LostQuestion) []bool {
 	return picked
 }
 
-// bearing returns the kinds of the named objects, of the shown losses, and of all objects that the
-// attribution of these losses depends on.
-func (d *document) bearing() map[schema.GroupKind]bool {
+// relevantKinds returns the kinds of the named objects, of the shown losses, and of all objects
+// that the attribution of these losses depends on.
+func (d *document) relevantKinds() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	add := func(ref object.Ref) { kinds[ref.GroupKind()] = true }
 	for _, o := range d.q.Objects {
@@ -253,9 +253,9 @@ func (d *document) bearing() map[schema.GroupKind]bool {
 		served = &object.Resources{}
 	}
 	for i := range d.a.Losses {
-		if l := &d.a.Losses[i]; d.picked[i] {
+		if l := &d.a.Losses[i]; d.selected[i] {
 			add(l.Object.Ref)
-			for _, ref := range Around(l.Object, served) {
+			for _, ref := range RelevantRefs(l.Object, served) {
 				add(ref)
 			}
 		}
@@ -263,30 +263,30 @@ func (d *document) bearing() map[schema.GroupKind]bool {
 	return kinds
 }
 
-// takes reports whether other objects, of any kind, were deleted with a named one, or must have
-// been.
-func (d *document) takes() bool {
+// tookOthers reports whether other objects, of any kind, were deleted with a named one, or must
+// have been.
+func (d *document) tookOthers() bool {
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
-		if d.picked[i] && (d.q.isNamed(l.Cause.By) || d.q.isNamed(l.Object.Ref) && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD))) {
+		if d.selected[i] && (d.q.isNamed(l.Cause.By) || d.q.isNamed(l.Object.Ref) && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD))) {
 			return true
 		}
 	}
 	return false
 }
 
-// addFate adds the owners and the replacements of a named object to its loss. A replacement was
-// created later by the same controller. Or it was created at any time by another controller of the
-// same Deployment, which may have scaled up the new ReplicaSet first.
-func (d *document) addFate(out *report.Loss, l *Loss) {
+// addOwnersAndReplacements adds the owners and the replacements of a named object to its loss. A
+// replacement was created later by the same controller. Or it was created at any time by another
+// controller of the same Deployment, which may have scaled up the new ReplicaSet first.
+func (d *document) addOwnersAndReplacements(out *report.Loss, l *Loss) {
 	for _, owner := range l.Object.Owners {
-		out.OwnersThen = append(out.OwnersThen, d.served(owner.In(l.Object.Namespace)))
+		out.OwnersThen = append(out.OwnersThen, d.clearNamespace(owner.In(l.Object.Namespace)))
 	}
 	mine, ok := l.Object.Controller()
 	if !ok || l.Orphaned {
 		return
 	}
-	top := d.controllers()
+	top := d.topControllers()
 	made := map[object.Ref]bool{}
 	for i := range d.a.Past.Changes {
 		c := &d.a.Past.Changes[i]
@@ -298,7 +298,7 @@ func (d *document) addFate(out *report.Loss, l *Loss) {
 		switch {
 		case c.Type == object.Deleted || c.Object.BeingDeleted():
 			delete(made, ref)
-		case c.Type == object.Added && (c.Revision >= l.Asked || controller.UID != mine.UID):
+		case c.Type == object.Added && (c.Revision >= l.Began || controller.UID != mine.UID):
 			made[ref] = true
 		}
 	}
@@ -308,8 +308,8 @@ func (d *document) addFate(out *report.Loss, l *Loss) {
 	sorted(out.ReplacedBy)
 }
 
-// served returns a reference to an owner, without a namespace if its kind has none.
-func (d *document) served(ref object.Ref) object.Ref {
+// clearNamespace returns a reference to an owner, without a namespace if its kind has none.
+func (d *document) clearNamespace(ref object.Ref) object.Ref {
 	if d.a.Past.Resources != nil {
 		if r, err := d.a.Past.Resources.For(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
 			ref.Namespace = ""
@@ -318,11 +318,11 @@ func (d *document) served(ref object.Ref) object.Ref {
 	return ref
 }
 
-// controllers returns the topmost controller of each object, by UID. For a pod this is the
+// topControllers returns the topmost controller of each object, by UID. For a pod this is the
 // Deployment, which replaces the pods of one ReplicaSet by those of another.
-func (d *document) controllers() map[types.UID]types.UID {
-	if d.above != nil {
-		return d.above
+func (d *document) topControllers() map[types.UID]types.UID {
+	if d.topmost != nil {
+		return d.topmost
 	}
 	first := map[types.UID]types.UID{}
 	note := func(o *object.Object) {
@@ -330,13 +330,13 @@ func (d *document) controllers() map[types.UID]types.UID {
 			first[o.UID] = ref.UID
 		}
 	}
-	for _, o := range d.a.Past.Standing {
+	for _, o := range d.a.Past.Unchanged {
 		note(o)
 	}
 	for i := range d.a.Past.Changes {
 		note(d.a.Past.Changes[i].Object)
 	}
-	d.above = map[types.UID]types.UID{}
+	d.topmost = map[types.UID]types.UID{}
 	for uid, last := range first {
 		for range len(first) {
 			next, ok := first[last]
@@ -345,7 +345,7 @@ func (d *document) controllers() map[types.UID]types.UID {
 			}
 			last = next
 		}
-		d.above[uid] = last
+		d.topmost[uid] = last
 	}
-	return d.above
+	return d.topmost
 }

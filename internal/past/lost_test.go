@@ -63,7 +63,7 @@ func TestUndo(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1500}})
 	record := &Record{From: clock.First(), To: clock.Last(), Clock: clock}
 	lose := func(ref object.Ref, request int) Loss {
-		return Loss{Object: &object.Object{Ref: ref}, Asked: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: request}}
+		return Loss{Object: &object.Object{Ref: ref}, Began: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: request}}
 	}
 	pod, ns, crd := object.Pod.Ref("shop", "web"), object.Namespace.Ref("", "shop"), object.CRD.Ref("", "databases.example.com")
 	for want, losses := range map[string][]Loss{
@@ -73,7 +73,7 @@ func TestUndo(t *testing.T) {
 	} {
 		a := &Account{Past: record, Losses: losses}
 		if len(losses) > 0 {
-			a.Requests = []Request{{Losses: []int{0}, At: Moment{Revision: 50, Time: 1000}, Took: len(losses)}}
+			a.Requests = []Request{{Losses: []int{0}, At: Moment{Revision: 50, Time: 1000}, Explains: len(losses)}}
 		}
 		for _, undo := range []bool{true, false} {
 			got := ""
@@ -115,7 +115,7 @@ func TestAgain(t *testing.T) {
 		"it has no owner":                  {orphaned: true, changes: []Change{change(50, object.Modified, objectWith(cm, was))}},
 		"it has an owner of the same name": {orphaned: true, changes: []Change{change(60, object.Modified, objectWith(cm, was, owner))}, want: was},
 	} {
-		l := Loss{Object: objectWith(cm, was), Asked: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: -1}}
+		l := Loss{Object: objectWith(cm, was), Began: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: -1}}
 		if test.orphaned {
 			l.Gone, l.Orphaned, l.Owners = 0, true, []object.Ref{web}
 		}
@@ -130,7 +130,7 @@ func TestAgain(t *testing.T) {
 func TestOlder(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 50, Time: 1100}, {Revision: 60, Time: 1110}, {Revision: 100, Time: 1500}})
 	lose := func(name string, at uint64) Loss {
-		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at, Cause: Cause{Code: reason.Requested, Request: -1}}
+		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Began: at, Gone: at, Cause: Cause{Code: reason.Requested, Request: -1}}
 	}
 	a := &Account{
 		Past:   &Record{From: clock.First(), To: clock.Last(), Clock: clock},
@@ -151,12 +151,12 @@ func TestOlder(t *testing.T) {
 func TestOneTimeOfARequest(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
 	lose := func(name string, at uint64) Loss {
-		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at + 2, Cause: Cause{Code: reason.Requested}}
+		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Began: at, Gone: at + 2, Cause: Cause{Code: reason.Requested}}
 	}
 	a := &Account{
 		Past:     &Record{From: clock.First(), To: clock.Last(), Clock: clock},
 		Losses:   []Loss{lose("a", 50), lose("b", 51)},
-		Requests: []Request{{Losses: []int{0, 1}, At: Moment{Revision: 50, Time: 1007}, Took: 2}},
+		Requests: []Request{{Losses: []int{0, 1}, At: Moment{Revision: 50, Time: 1007}, Explains: 2}},
 	}
 	want := time.Unix(1007, 0).UTC().Format(time.RFC3339)
 	for _, l := range LostDocument(a, LostQuestion{}).Losses {
@@ -171,7 +171,7 @@ func TestOneTimeOfARequest(t *testing.T) {
 func TestNamespaceIsThere(t *testing.T) {
 	ns, cm := object.Namespace.Ref("", "shop"), object.ConfigMap.Ref("shop", "a")
 	lose := func(ref object.Ref, uid types.UID, gone uint64) Loss {
-		return Loss{Object: objectWith(ref, uid), Asked: 50, Gone: gone, Cause: Cause{Code: reason.Requested}}
+		return Loss{Object: objectWith(ref, uid), Began: 50, Gone: gone, Cause: Cause{Code: reason.Requested}}
 	}
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
 	for want, x := range map[string]struct {
@@ -184,7 +184,7 @@ func TestNamespaceIsThere(t *testing.T) {
 		a := &Account{
 			Past:     &Record{From: clock.First(), To: clock.Last(), Clock: clock, Changes: x.changes},
 			Losses:   []Loss{lose(ns, "ns", x.gone), lose(cm, "a", 55)},
-			Requests: []Request{{Losses: []int{0}, At: Moment{Revision: 50, Time: 1007}, Took: 2}},
+			Requests: []Request{{Losses: []int{0}, At: Moment{Revision: 50, Time: 1007}, Explains: 2}},
 		}
 		a.Losses[1].Cause = Cause{Code: reason.NamespaceDeleted, By: a.Losses[0].Object.Ref}
 		d := LostDocument(a, LostQuestion{Objects: []object.Ref{ns}, Undo: true})
@@ -198,7 +198,7 @@ func TestNamespaceIsThere(t *testing.T) {
 func TestRoutineTakesAlong(t *testing.T) {
 	job, pod, cm := object.Job.Ref("shop", "nightly-1"), object.Pod.Ref("shop", "nightly-1-a"), object.ConfigMap.Ref("shop", "a")
 	lose := func(ref object.Ref, uid types.UID, c Cause) Loss {
-		return Loss{Object: objectWith(ref, uid), Asked: 50, Gone: 50, Cause: c}
+		return Loss{Object: objectWith(ref, uid), Began: 50, Gone: 50, Cause: c}
 	}
 	by := job
 	by.UID = "job"
@@ -208,7 +208,7 @@ func TestRoutineTakesAlong(t *testing.T) {
 			lose(job, "job", Cause{Code: reason.CleanedUp, Request: -1}), lose(pod, "pod", Cause{Code: reason.OwnerGone, By: by, Request: -1}),
 			lose(cm, "cm", Cause{Code: reason.Requested}),
 		},
-		Requests: []Request{{Losses: []int{2}, Took: 1}},
+		Requests: []Request{{Losses: []int{2}, Explains: 1}},
 	}
 	if sum := LostDocument(a, LostQuestion{}).Summary; sum.Routine != 2 || sum.Deleted != 1 {
 		t.Errorf("%+v", sum)

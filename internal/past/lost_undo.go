@@ -10,30 +10,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// slack is how long an undo command stays valid after it was printed.
-const slack = 2 * time.Minute
+// undoDelay is how long an undo command stays valid after it was printed.
+const undoDelay = 2 * time.Minute
 
 // addUndo adds the command that brings back the losses, or saves them if none can come back yet. It
 // reaches back a little further than the first loss, because the command runs later.
 func (d *document) addUndo() {
-	if len(d.q.Objects) == 1 && !d.isThere(d.q.Objects[0]) {
-		d.addUndoOf(d.q.Objects[0])
+	if len(d.q.Objects) == 1 && !d.namespaceExists(d.q.Objects[0]) {
+		d.addUndoFor(d.q.Objects[0])
 		return
 	}
 	first, found := int64(0), false
 	var where []string
 	asked := map[int]bool{} // the requests that caused any of it
-	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l) })
+	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return isRestorable(d.out, &l) })
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if wanted := comesBack(d.out, l) || later && waits(d.out, l); !wanted {
+		if wanted := isRestorable(d.out, l) || later && waitsForNamespace(d.out, l); !wanted {
 			continue
 		}
 		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
 		if !found || at < first {
 			first, found = at, true
 		}
-		where = append(where, spaceOf(l.Object))
+		where = append(where, namespaceOf(l.Object))
 		asked[l.Request] = true
 	}
 	if !found {
@@ -46,31 +46,31 @@ func (d *document) addUndo() {
 		}
 		for _, o := range r.Objects { // a CRD is created before its instances
 			if !o.Is(object.CRD) || d.q.Namespace == "" {
-				where = append(where, spaceOf(o))
+				where = append(where, namespaceOf(o))
 			} else if at := d.a.Past.Clock.Earliest(uint64(r.At.Revision)).Time; at != 0 {
 				first = min(first, at) // it comes with its instances in the namespace
 			}
 		}
 	}
-	act := d.bringBack(first)
+	act := d.undoAct(first)
 	slices.Sort(where)
 	if where = slices.Compact(where); len(where) == 1 {
 		act.Target.Namespace = where[0]
 	}
-	d.advise(act, later)
+	d.addRemedy(act, later)
 }
 
-// isThere reports whether a deleted namespace exists: it is Terminating, or was created again. Its
-// content may still be missing.
-func (d *document) isThere(named object.Ref) bool {
+// namespaceExists reports whether a deleted namespace exists: it is Terminating, or was created
+// again. Its content may still be missing.
+func (d *document) namespaceExists(named object.Ref) bool {
 	return named.Is(object.Namespace) && slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool {
-		return samePlace(named, l.Object) && (l.State == report.LossBeingDeleted || l.Again != "")
+		return sameCoordinates(named, l.Object) && (l.State == report.LossBeingDeleted || l.Again != "")
 	})
 }
 
-// advise adds the command of an undo. If later is true, it is the one that saves losses that cannot
-// come back before their namespace is gone.
-func (d *document) advise(act report.Act, later bool) {
+// addRemedy adds the command of an undo. If later is true, it is the one that saves losses that
+// cannot come back before their namespace is gone.
+func (d *document) addRemedy(act report.Act, later bool) {
 	effect := "brings it back"
 	if later {
 		act.Action, effect = report.SaveLost, "saves it in a backup"
@@ -78,45 +78,45 @@ func (d *document) advise(act report.Act, later bool) {
 	d.out.Remedies = []report.Remedy{act.Remedy(effect)}
 }
 
-// bringBack returns an undo that reaches back to a time. It reaches back to the whole answer if the
+// undoAct returns an undo that reaches back to a time. It reaches back to the whole answer if the
 // undo could not map the time to a revision, and for a file, which does not change.
-func (d *document) bringBack(first int64) report.Act {
+func (d *document) undoAct(first int64) report.Act {
 	if d.q.File != "" {
 		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1)), Flags: d.q.File}
 	}
 	if first == 0 || d.a.Past.Timeless {
 		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1))}
 	}
-	return report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
+	return report.Act{Action: report.BringBack, Minutes: roundMinutes(d.a.Past.To.Time - first)}
 }
 
-// comesBack reports whether an undo would bring back a loss.
-func comesBack(of *report.Lost, l *report.Loss) bool {
-	return missing(l) && !slices.Contains(of.Terminating, spaceOf(l.Object))
+// isRestorable reports whether an undo would bring back a loss.
+func isRestorable(of *report.Lost, l *report.Loss) bool {
+	return isMissing(l) && !slices.Contains(of.Terminating, namespaceOf(l.Object))
 }
 
-// waits reports whether an undo can bring back a loss only after its namespace is gone.
-func waits(of *report.Lost, l *report.Loss) bool {
-	return missing(l) && slices.Contains(of.Terminating, spaceOf(l.Object))
+// waitsForNamespace reports whether an undo can bring back a loss only after its namespace is gone.
+func waitsForNamespace(of *report.Lost, l *report.Loss) bool {
+	return isMissing(l) && slices.Contains(of.Terminating, namespaceOf(l.Object))
 }
 
-// missing reports whether an undo should bring back a loss.
-func missing(l *report.Loss) bool {
+// isMissing reports whether an undo should bring back a loss.
+func isMissing(l *report.Loss) bool {
 	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
 	return !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
 }
 
-// addUndoOf adds the command that brings back a named object. The target is the first deleted
+// addUndoFor adds the command that brings back a named object. The target is the first deleted
 // object in the chain of causes: for a pod of a deleted Deployment it is the Deployment. An object
 // with a replacement gets no command. A CRD that exists again is never the target, because all of
 // its instances would come back, too.
-func (d *document) addUndoOf(named object.Ref) {
+func (d *document) addUndoFor(named object.Ref) {
 	at := map[object.Ref]*report.Loss{}
 	var l *report.Loss
 	for i := range d.out.Losses {
 		x := &d.out.Losses[i]
 		at[x.Object] = x
-		if samePlace(named, x.Object) {
+		if sameCoordinates(named, x.Object) {
 			l = x
 		}
 	}
@@ -126,30 +126,30 @@ func (d *document) addUndoOf(named object.Ref) {
 	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 || l.Again != "" {
 		return
 	}
-	later := waits(d.out, l)
+	later := waitsForNamespace(d.out, l)
 	for range d.out.Losses {
-		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted || l.By.Is(object.CRD) && !d.isGone(*l.By) {
+		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted || l.By.Is(object.CRD) && !d.isGoneCRD(*l.By) {
 			break
 		}
 		l = at[*l.By]
 	}
 	target, began := l.Object, l.Began
-	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGone(r.Objects[0]) {
+	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGoneCRD(r.Objects[0]) {
 		target, began = r.Objects[0], r.At // the objects between them are unknown
 	}
-	act := d.bringBack(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
+	act := d.undoAct(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
 	act.Target = target
 	if target.Is(object.Namespace) {
 		act.Target = object.Ref{Namespace: target.Name}
 	}
-	d.advise(act, later)
+	d.addRemedy(act, later)
 }
 
 // lastGoneCRD returns the last loss in the document of a CRD that does not exist again; nil for
 // none.
 func (d *document) lastGoneCRD() *report.Loss {
 	for i := range slices.Backward(d.out.Losses) {
-		if l := &d.out.Losses[i]; d.isGone(l.Object) {
+		if l := &d.out.Losses[i]; d.isGoneCRD(l.Object) {
 			return l
 		}
 	}
@@ -166,47 +166,47 @@ func (d *document) requestOf(l *report.Loss) *report.LostRequest {
 	return nil
 }
 
-// isGone reports whether an object is a CRD that does not exist again.
-func (d *document) isGone(crd object.Ref) bool {
+// isGoneCRD reports whether an object is a CRD that does not exist again.
+func (d *document) isGoneCRD(crd object.Ref) bool {
 	return crd.Is(object.CRD) && slices.ContainsFunc(d.out.Gaps, func(g report.Gap) bool {
 		return g.Why == string(reason.CRDGone) && g.Resource+"."+object.GroupOf(g.APIVersion) == crd.Name
 	})
 }
 
-// spaceOf returns the namespace of an object, or the object's name if it is a namespace.
-func spaceOf(r object.Ref) string {
+// namespaceOf returns the namespace of an object, or the object's name if it is a namespace.
+func namespaceOf(r object.Ref) string {
 	if r.Is(object.Namespace) {
 		return r.Name
 	}
 	return r.Namespace
 }
 
-// minutes rounds seconds plus slack up to a multiple of five minutes.
-func minutes(seconds int64) int {
+// roundMinutes rounds seconds plus undoDelay up to a multiple of five minutes.
+func roundMinutes(seconds int64) int {
 	const few = 5
-	n := int((time.Duration(seconds)*time.Second + slack + time.Minute - 1) / time.Minute)
+	n := int((time.Duration(seconds)*time.Second + undoDelay + time.Minute - 1) / time.Minute)
 	return (n + few - 1) / few * few
 }
 
-// addAgain marks the losses that exist again, and the Terminating namespaces, in which nothing can
-// be created. An undo brings back neither.
-func (d *document) addAgain() {
-	last := lastOf(d.a.Past.Changes)
-	closed, terminating := map[string]bool{}, namespacesGoing(d.a)
+// addRecreated marks the losses that exist again, and the Terminating namespaces, in which nothing
+// can be created. An undo brings back neither.
+func (d *document) addRecreated() {
+	last := lastStates(d.a.Past.Changes)
+	closed, terminating := map[string]bool{}, terminatingNamespaces(d.a)
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if o := last[l.Object.Coordinates()]; o != nil && isAgain(l, o) {
+		if o := last[l.Object.Coordinates()]; o != nil && isRecreated(l, o) {
 			l.Again = o.UID
 		}
-		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // the namespace may be gone since the file was written
+		if ns := namespaceOf(l.Object); terminating[ns] && d.q.File == "" { // the namespace may be gone since the file was written
 			closed[ns] = true
 		}
 	}
 	d.out.Terminating = slices.Sorted(maps.Keys(closed))
 }
 
-// isAgain reports whether the object now at the coordinates of a loss makes up for it.
-func isAgain(l *report.Loss, o *object.Object) bool {
+// isRecreated reports whether the object now at the coordinates of a loss makes up for it.
+func isRecreated(l *report.Loss, o *object.Object) bool {
 	switch l.State {
 	case report.LossDeleted:
 		return o.UID != l.Object.UID
@@ -221,9 +221,9 @@ func isAgain(l *report.Loss, o *object.Object) bool {
 	}
 }
 
-// lastOf returns the objects that exist after the changes, by their coordinates. Objects that are
-// being deleted are left out.
-func lastOf(changes []Change) map[object.Coordinates]*object.Object {
+// lastStates returns the objects that exist after the changes, by their coordinates. Objects that
+// are being deleted are left out.
+func lastStates(changes []Change) map[object.Coordinates]*object.Object {
 	last := map[object.Coordinates]*object.Object{}
 	for i := range changes {
 		c := &changes[i]
@@ -236,10 +236,10 @@ func lastOf(changes []Change) map[object.Coordinates]*object.Object {
 	return last
 }
 
-// namespacesGoing returns the namespaces that exist and are being deleted.
-func namespacesGoing(a *Account) map[string]bool {
+// terminatingNamespaces returns the namespaces that exist and are being deleted.
+func terminatingNamespaces(a *Account) map[string]bool {
 	going := map[string]bool{}
-	for _, o := range a.Past.Standing {
+	for _, o := range a.Past.Unchanged {
 		if o.Is(object.Namespace) && o.BeingDeleted() {
 			going[o.Name] = true
 		}

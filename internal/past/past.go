@@ -46,13 +46,13 @@ type Record struct {
 	From, To Moment
 	// Changes are the writes after From up to To, ordered by revision.
 	Changes []Change
-	// Standing are objects that existed unchanged from From to To, as far as they were read: the
+	// Unchanged are objects that existed unchanged from From to To, as far as they were read: the
 	// owners, namespaces and CRDs of changed objects.
-	Standing []*object.Object
+	Unchanged []*object.Object
 	// Absent are coordinates without an object from From to To. The UIDs are empty.
 	Absent []object.Ref
-	// Elsewhere are owners of deleted objects in another namespace than their dependent.
-	Elsewhere []*object.Object
+	// ForeignOwners are owners of deleted objects in another namespace than their dependent.
+	ForeignOwners []*object.Object
 	// Resources are the kinds that the server serves.
 	Resources *object.Resources
 	// Minor is the minor version of the server: 37 for v1.37.2; 0 if unknown.
@@ -114,24 +114,24 @@ type Collection struct {
 // UnreadError lists objects that existed but cannot be read.
 type UnreadError struct {
 	Objects []object.Ref
-	// Whys has one error for each object.
-	Whys []error
+	// Errors has one error for each object.
+	Errors []error
 }
 
 // Error names the first of them.
 func (e *UnreadError) Error() string {
-	text := fmt.Sprintf("%s: %v", e.Objects[0], e.Whys[0])
+	text := fmt.Sprintf("%s: %v", e.Objects[0], e.Errors[0])
 	if more := len(e.Objects) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more objects)", more)
 	}
 	return text
 }
 
-// Around returns the coordinates that the attribution of an object's deletion depends on: its
-// owners, namespace and CRD, the node of a pod, and leaders that it follows without a reference.
-// The UIDs are empty. A Past should have each among its changes, Standing or Absent. If not, the
+// RelevantRefs returns the coordinates that the attribution of an object's deletion depends on: its
+// owners, namespace and CRD, the node of a pod, and its implicit owner.
+// The UIDs are empty. A Past should have each among its changes, Unchanged or Absent. If not, the
 // result is less certain.
-func Around(o *object.Object, served *object.Resources) []object.Ref {
+func RelevantRefs(o *object.Object, served *object.Resources) []object.Ref {
 	var refs []object.Ref
 	for _, owner := range o.Owners {
 		ref := owner.In(o.Namespace).WithoutUID()
@@ -193,15 +193,15 @@ func AddDefined(rs *object.Resources, o *object.Object) {
 	}
 }
 
-// Tells reports whether a change of an object matters for deletion, or changes a controller's spec.
-// Most changes do not.
-func Tells(old, o *object.Object) bool {
+// IsRelevant reports whether a change of an object matters for deletion, or changes a controller's
+// spec. Most changes do not.
+func IsRelevant(old, o *object.Object) bool {
 	return old.Generation != o.Generation || old.DeletionTimestamp() != o.DeletionTimestamp() ||
 		!slices.Equal(old.Owners, o.Owners) || !slices.Equal(old.Finalizers(), o.Finalizers())
 }
 
-// Ordinary reports whether objects of a kind are created and deleted all the time and do not count
+// IsRoutine reports whether objects of a kind are created and deleted all the time and do not count
 // as losses.
-func Ordinary(r object.Resource) bool {
+func IsRoutine(r object.Resource) bool {
 	return r.Is(object.Lease) || r.IsEvent()
 }

@@ -15,39 +15,39 @@ import (
 //
 // It replays the history, change by change. At the beginning of each deletion it asks which
 // controllers would have deleted the object just then: the garbage collector, by the engine's own
-// judgement; the namespace controller; the other controllers with visible reasons. A deletion that
+// decision; the namespace controller; the other controllers with visible reasons. A deletion that
 // none of them explains, or not with this policy, is a client's request. It is certain if nothing
 // else is possible: neither the controller of the object, nor anything that was not seen.
 func Trace(p *Record) *Account {
 	t := newTracer(p)
 	for i := range t.changes {
-		t.take(&t.changes[i])
+		t.process(&t.changes[i])
 	}
-	return t.account()
+	return t.buildAccount()
 }
 
 // tracer is the state of one replay.
 type tracer struct {
 	past    *Record
 	changes []Change
-	world   *world
+	state   *clusterState
 	// collector has the state of the garbage collector's graph.
-	collector *engine.Collector
-	followers []follower
-	packs     map[hub]*pack
+	collector  *engine.Collector
+	rules      []implicitOwnerRule
+	dependents map[dependentsKey]*dependentSet
 
 	losses   []Loss
 	requests []Request
-	senders  senders
+	logged   requestIndex
 	// lost has the index of each object's loss, last that of the latest loss at its coordinates.
 	lost map[identity]int
 	last map[object.Coordinates]int
-	// created and respecified are the revisions of creations, and of the last changes of a spec.
-	created, respecified map[types.UID]uint64
-	// stamps are the changes with a known time.
-	stamps []Moment
-	// leaving are the pods with a deletion that begins at any time in the history.
-	leaving map[types.UID]bool
+	// created and specChanged are the revisions of creations, and of the last changes of a spec.
+	created, specChanged map[types.UID]uint64
+	// times are the changes with a known time.
+	times []Moment
+	// deletedPods are the pods with a deletion that begins at any time in the history.
+	deletedPods map[types.UID]bool
 	// replaced are the pods that a ReplicaSet has replaced.
 	replaced map[types.UID]bool
 	// linked has the revision that added each owner reference.
@@ -59,8 +59,8 @@ type tracer struct {
 	had map[types.UID]trace
 	// orphanedBy are the requests that added the policy Orphan after the deletion began.
 	orphanedBy map[types.UID]int
-	// vague are the deletions without an exact revision.
-	vague map[types.UID]*Change
+	// inexact are the deletions without an exact revision.
+	inexact map[types.UID]*Change
 	// byUID has the first state of all objects of the past.
 	byUID map[types.UID]*object.Object
 	// now is the revision of the current change.
@@ -71,30 +71,30 @@ func newTracer(p *Record) *tracer {
 	changes := slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return c.Object == nil })
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
 	t := &tracer{
-		senders: sendersIn(p, changes),
-		stamps:  stamped(changes), leaving: leavingOf(changes),
-		past: p, changes: changes, world: worldAt(p, changes), collector: engine.New(), followers: followers(), packs: map[hub]*pack{},
+		logged: indexRequests(p, changes),
+		times:  timedChanges(changes), deletedPods: podsDeletedIn(changes),
+		past: p, changes: changes, state: initialState(p, changes), collector: engine.New(), rules: implicitOwnerRules(), dependents: map[dependentsKey]*dependentSet{},
 		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[object.Coordinates]int{},
-		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
+		created: map[types.UID]uint64{}, specChanged: map[types.UID]uint64{},
 		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
-		vague: map[types.UID]*Change{}, byUID: map[types.UID]*object.Object{},
+		inexact: map[types.UID]*Change{}, byUID: map[types.UID]*object.Object{},
 	}
 	for i := range changes {
 		o := changes[i].Object
 		t.byUID[o.UID] = cmp.Or(t.byUID[o.UID], o)
 	}
-	for _, o := range slices.Concat(p.Standing, p.Elsewhere) {
+	for _, o := range slices.Concat(p.Unchanged, p.ForeignOwners) {
 		t.byUID[o.UID] = o
 	}
 	for i := range changes {
 		if c := &changes[i]; c.After != 0 && c.Type == object.Deleted {
-			t.vague[c.Object.UID] = c
+			t.inexact[c.Object.UID] = c
 		}
 	}
-	t.replaced = t.replacements()
-	for _, o := range t.world.all() {
+	t.replaced = t.findReplaced()
+	for _, o := range t.state.sortedObjects() {
 		t.observe(object.Event{Type: object.Added, Object: o})
-		t.join(o)
+		t.addDependent(o)
 	}
 	return t
 }
@@ -114,38 +114,38 @@ func (t *tracer) observe(e object.Event) {
 	if o.BeingDeleted() && o.HasFinalizer(object.Orphan) {
 		t.orphaning[o.UID] = true
 	}
-	if r, err := t.world.resources.For(o.APIVersion, o.Kind); err == nil && t.world.resources.Monitored(r) {
+	if r, err := t.state.resources.For(o.APIVersion, o.Kind); err == nil && t.state.resources.Monitored(r) {
 		t.collector.Observe(e)
 	}
 }
 
-// take judges a change by the state before it, and then applies it.
-func (t *tracer) take(c *Change) {
+// process attributes a change by the state before it, and then applies it.
+func (t *tracer) process(c *Change) {
 	t.now = c.Revision
 	at := c.Object.Ref.Coordinates()
-	before, known := t.world.find(at)
+	before, known := t.state.find(at)
 	if before != nil && before.UID != c.Object.UID {
-		t.missed(before, c.Revision)
+		t.recordMissed(before, c.Revision)
 		before, known = nil, true
 	}
 	switch {
 	case c.Unseen:
-		t.unseen(c, before)
+		t.applyInferred(c, before)
 		return
 	case c.Type == object.Deleted:
-		t.deleted(c, latest(c, before))
+		t.recordDeleted(c, stateBefore(c, before))
 	case before != nil:
-		t.modified(c, latest(c, before))
+		t.recordModified(c, stateBefore(c, before))
 	case c.Object.BeingDeleted():
-		t.found(c)
+		t.recordFound(c)
 	case c.Type == object.Added && known:
 		t.created[c.Object.UID] = c.Revision
 	}
 	t.apply(c, before)
 }
 
-// latest returns an object just before a change. Not every write is in the history.
-func latest(c *Change, before *object.Object) *object.Object {
+// stateBefore returns an object just before a change. Not every write is in the history.
+func stateBefore(c *Change, before *object.Object) *object.Object {
 	switch {
 	case c.Old != nil && identityOf(c.Old.Ref) == identityOf(c.Object.Ref):
 		return c.Old
@@ -160,31 +160,31 @@ func (t *tracer) apply(c *Change, before *object.Object) {
 	e := object.Event{Type: c.Type, Object: c.Object, Old: before}
 	switch {
 	case c.Type == object.Deleted:
-		t.drop(c.Object)
+		t.remove(c.Object)
 		e.Old = nil
 	case before == nil:
-		t.world.put(c.Object)
+		t.state.put(c.Object)
 		e.Type = object.Added
 	default:
-		t.world.put(c.Object)
+		t.state.put(c.Object)
 		e.Type = object.Modified
 	}
 	t.observe(e)
 	if c.Type != object.Deleted {
-		t.link(c, before)
-		t.join(c.Object)
+		t.recordReferences(c, before)
+		t.addDependent(c.Object)
 	}
 	switch e.Type {
 	case object.Added:
-		t.look(c.Object)
+		t.runControllers(c.Object)
 	case object.Modified:
-		t.lookAgain(c.Object)
+		t.rerunControllers(c.Object)
 	default:
 	}
 }
 
-// link records the references that a change has added.
-func (t *tracer) link(c *Change, before *object.Object) {
+// recordReferences records the references that a change has added.
+func (t *tracer) recordReferences(c *Change, before *object.Object) {
 	for _, ref := range c.Object.Owners {
 		if before == nil || !before.RefersTo(ref.UID) {
 			t.linked[reference{c.Object.UID, ref.UID}] = c.Revision
@@ -192,77 +192,77 @@ func (t *tracer) link(c *Change, before *object.Object) {
 	}
 }
 
-// drop removes an object from the world. It runs the controllers of its dependents before and
+// remove removes an object from the state. It runs the controllers of its dependents before and
 // after.
-func (t *tracer) drop(o *object.Object) {
-	t.look(o)
-	t.world.drop(o.Ref.Coordinates())
-	t.world.absent[o.Ref.Coordinates()] = true
-	t.leave(o)
-	t.look(o)
+func (t *tracer) remove(o *object.Object) {
+	t.runControllers(o)
+	t.state.drop(o.Ref.Coordinates())
+	t.state.absent[o.Ref.Coordinates()] = true
+	t.removeDependent(o)
+	t.runControllers(o)
 }
 
-// unseen applies an inferred write. Only its result is known.
-func (t *tracer) unseen(c *Change, before *object.Object) {
+// applyInferred applies an inferred write. Only its result is known.
+func (t *tracer) applyInferred(c *Change, before *object.Object) {
 	if c.Type != object.Deleted {
 		if c.Object.BeingDeleted() && (before == nil || !before.BeingDeleted()) {
-			t.found(c)
+			t.recordFound(c)
 		}
 		t.apply(c, before)
 		return
 	}
 	if before != nil {
-		t.missed(before, c.Revision)
+		t.recordMissed(before, c.Revision)
 	}
 }
 
-// missed records the removal of an object that no change shows.
-func (t *tracer) missed(o *object.Object, revision uint64) {
+// recordMissed records the removal of an object that no change shows.
+func (t *tracer) recordMissed(o *object.Object, revision uint64) {
 	if i, ok := t.lost[identityOf(o.Ref)]; ok {
 		t.losses[i].Gone = revision
 	} else {
-		t.lose(Loss{
-			Object: o, Asked: revision, Gone: revision, Policy: background,
+		t.addLoss(Loss{
+			Object: o, Began: revision, Gone: revision, Policy: background,
 			Cause: Cause{Code: reason.Unseen, Request: -1}, Or: []Cause{{Code: reason.Requested, Request: -1}},
 		})
 	}
-	t.drop(o)
+	t.remove(o)
 	t.observe(object.Event{Type: object.Deleted, Object: o})
 }
 
-func (t *tracer) deleted(c *Change, before *object.Object) {
+func (t *tracer) recordDeleted(c *Change, before *object.Object) {
 	i, ok := t.lost[identityOf(before.Ref)]
 	switch {
 	case ok:
 	case before.BeingDeleted():
-		i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: reason.Before, Request: -1}})
+		i = t.addLoss(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: reason.Before, Request: -1}})
 	default:
-		i = t.ask(before, c, leftBy(before, c.Object))
+		i = t.recordDeletion(before, c, traceBetween(before, c.Object))
 	}
 	t.losses[i].Gone = c.Revision
 }
 
-func (t *tracer) modified(c *Change, before *object.Object) {
+func (t *tracer) recordModified(c *Change, before *object.Object) {
 	now := c.Object
 	i, ok := t.lost[identityOf(before.Ref)]
 	switch {
 	case before.BeingDeleted():
 		if !ok {
-			i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: reason.Before, Request: -1}})
+			i = t.addLoss(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: reason.Before, Request: -1}})
 		}
-		t.askAgain(i, before, now, c.Revision)
+		t.recordRepeatedDelete(i, before, now, c.Revision)
 	case now.BeingDeleted():
-		t.ask(before, c, leftBy(before, now))
+		t.recordDeletion(before, c, traceBetween(before, now))
 	default:
-		t.release(before, now, c.Revision)
+		t.recordReleased(before, now, c.Revision)
 		if now.Generation != before.Generation {
-			t.respecified[now.UID] = c.Revision
+			t.specChanged[now.UID] = c.Revision
 		}
 	}
 }
 
-// found records an object that is being deleted when it is first seen.
-func (t *tracer) found(c *Change) {
+// recordFound records an object that is being deleted when it is first seen.
+func (t *tracer) recordFound(c *Change) {
 	o := c.Object
 	if _, ok := t.lost[identityOf(o.Ref)]; ok {
 		return
@@ -272,31 +272,31 @@ func (t *tracer) found(c *Change) {
 		loss.Cause.Code = reason.Unseen
 		loss.Or = []Cause{{Code: reason.Before, Request: -1}, {Code: reason.Requested, Request: -1}}
 	}
-	t.lose(loss)
+	t.addLoss(loss)
 }
 
-// ask records the beginning of a deletion and its cause.
-func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
+// recordDeletion records the beginning of a deletion and its cause.
+func (t *tracer) recordDeletion(o *object.Object, c *Change, left trace) int {
 	revision := c.Before() + 1 // the earliest possible revision
-	loss := Loss{Object: o, Asked: revision, Policy: left.policy()}
-	e := t.explainBetween(o, left, c)
-	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
+	loss := Loss{Object: o, Began: revision, Policy: left.policy()}
+	e := t.explainInRange(o, left, c)
+	if t.state.inferred[identityOf(o.Ref)] && (e.byClient || left != trace{}) {
 		// Which of its finalizers the delete has set is unknown.
-		e.or = append(e.or, Cause{Code: reason.Unseen, Request: -1})
+		e.alternatives = append(e.alternatives, Cause{Code: reason.Unseen, Request: -1})
 	}
-	if e = t.hear(e, o, c, left); e.sent != nil && t.world.guessed[identityOf(o.Ref)] {
-		loss.Policy = policySaid(e.sent, loss.Policy)
+	if e = t.applyAuditLog(e, o, c, left); e.sent != nil && t.state.inferred[identityOf(o.Ref)] {
+		loss.Policy = requestedPolicy(e.sent, loss.Policy)
 	}
-	i := t.lose(loss)
+	i := t.addLoss(loss)
 	l := &t.losses[i]
-	l.Cause, l.Or, l.Sent, l.Match, l.Contradicts = e.cause, e.or, e.sent, e.match, e.contradicts
-	if !e.asked {
+	l.Cause, l.Or, l.Sent, l.Match, l.Contradicts = e.cause, e.alternatives, e.sent, e.match, e.contradicts
+	if !e.byClient {
 		return i
 	}
 	if e.cause.Code != reason.Requested {
 		e.sent = nil // the request belongs to the other possible cause
 	}
-	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == reason.Requested, e.sent)
+	l.Cause.Request = t.addRequest(i, revision, loss.Policy, len(e.alternatives) == 0 && e.cause.Code == reason.Requested, e.sent)
 	for k := range l.Or {
 		if l.Or[k].Code == reason.Requested {
 			l.Or[k].Request = l.Cause.Request
@@ -305,7 +305,7 @@ func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
 	return i
 }
 
-func (t *tracer) lose(l Loss) int {
+func (t *tracer) addLoss(l Loss) int {
 	i := len(t.losses)
 	t.losses = append(t.losses, l)
 	if !l.Orphaned {
@@ -315,19 +315,19 @@ func (t *tracer) lose(l Loss) int {
 	return i
 }
 
-// account sorts the losses by their beginning.
-func (t *tracer) account() *Account {
+// buildAccount sorts the losses by their beginning.
+func (t *tracer) buildAccount() *Account {
 	order := make([]int, len(t.losses))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.losses[a].Asked, t.losses[b].Asked) })
-	a := &Account{Past: t.timed(), Losses: make([]Loss, len(order)), Requests: t.requests}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.losses[a].Began, t.losses[b].Began) })
+	a := &Account{Past: t.withLogTimes(), Losses: make([]Loss, len(order)), Requests: t.requests}
 	moved := make([]int, len(order))
 	for to, from := range order {
 		a.Losses[to], moved[from] = t.losses[from], to
 		if k := t.losses[from].Cause.Request; k >= 0 {
-			a.Requests[k].Took++
+			a.Requests[k].Explains++
 		}
 	}
 	for k := range a.Requests {
@@ -338,9 +338,9 @@ func (t *tracer) account() *Account {
 	return a
 }
 
-// release records owner references that an object has lost. If the garbage collector has no reason
-// to remove them, a client has written the object, and nothing is lost.
-func (t *tracer) release(before, now *object.Object, revision uint64) {
+// recordReleased records owner references that an object has lost. If the garbage collector has no
+// reason to remove them, a client has written the object, and nothing is lost.
+func (t *tracer) recordReleased(before, now *object.Object, revision uint64) {
 	var dropped []object.OwnerReference
 	for _, ref := range before.Owners {
 		if !now.RefersTo(ref.UID) {
@@ -350,12 +350,12 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 	if len(dropped) == 0 {
 		return
 	}
-	loss := Loss{Object: before, Asked: revision, Orphaned: true, Cause: Cause{Request: -1}}
+	loss := Loss{Object: before, Began: revision, Orphaned: true, Cause: Cause{Request: -1}}
 	for _, ref := range dropped {
-		owner := t.named(ref.In(before.Namespace))
-		x, known := t.world.find(owner.Coordinates())
+		owner := t.resolve(ref.In(before.Namespace))
+		x, known := t.state.find(owner.Coordinates())
 		absent := x == nil && known || x != nil && x.UID != ref.UID
-		request, _ := t.began(owner)
+		request, _ := t.deletionBegan(owner)
 		switch {
 		case t.orphaning[ref.UID]:
 			if again, ok := t.orphanedBy[ref.UID]; ok {
@@ -372,32 +372,33 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 		loss.Owners = append(loss.Owners, owner)
 	}
 	if len(loss.Owners) > 0 {
-		t.lose(loss)
+		t.addLoss(loss)
 	}
 }
 
-// askAgain records another delete of an object that is being deleted: only a DELETE can add the
-// collector's finalizers to it. If the object has owners, the delete may be a late one of the
-// garbage collector, which uses the policy of the object's finalizers, or Foreground for a waiting
-// owner.
-func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
+// recordRepeatedDelete records another delete of an object that is being deleted: only a DELETE can
+// add the collector's finalizers to it. If the object has owners, the delete may be a late one of
+// the garbage collector, which uses the policy of the object's finalizers, or Foreground for a
+// waiting owner.
+func (t *tracer) recordRepeatedDelete(i int, before, now *object.Object, revision uint64) {
 	had, has := traceOf(before), traceOf(now)
 	first := t.losses[i].Object
-	seen := !first.BeingDeleted() && !t.world.guessed[identityOf(first.Ref)] // the state before any delete
+	seen := !first.BeingDeleted() && !t.state.inferred[identityOf(first.Ref)] // the state before any delete
 	switch {
 	case has.orphan && !had.orphan:
-		sent := t.again(now, revision, orphan)
+		sent := t.findRepeatedDelete(now, revision, orphan)
 		certain := sent != nil || len(first.Owners) == 0 || seen && !first.HasFinalizer(object.Orphan)
-		t.orphanedBy[now.UID] = t.request(i, revision, orphan, certain, sent)
-		t.spare(now.Ref)
+		t.orphanedBy[now.UID] = t.addRequest(i, revision, orphan, certain, sent)
+		t.markUncertain(now.Ref)
 	case has.foreground && !had.foreground && len(first.Owners) == 0:
-		t.request(i, revision, foreground, true, t.again(now, revision, foreground))
+		t.addRequest(i, revision, foreground, true, t.findRepeatedDelete(now, revision, foreground))
 	}
 }
 
-// spare marks the cause of the deleted dependents of a waiting owner as uncertain after the owner
-// got the policy Orphan: the collector may have meant to release them, and a client deleted them.
-func (t *tracer) spare(owner object.Ref) {
+// markUncertain marks the cause of the deleted dependents of a waiting owner as uncertain after the
+// owner got the policy Orphan: the collector may have meant to release them, and a client deleted
+// them.
+func (t *tracer) markUncertain(owner object.Ref) {
 	for i := range t.losses {
 		if l := &t.losses[i]; l.Cause.Code == reason.OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {
 			l.Or = []Cause{{Code: reason.Requested, Request: -1}}

@@ -50,7 +50,7 @@ func TestTraceOfNonsense(t *testing.T) {
 			p.Changes = append(p.Changes, c)
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "standing") {
-			p.Standing = append(p.Standing, one("standing"))
+			p.Unchanged = append(p.Unchanged, one("standing"))
 			p.Absent = append(p.Absent, one("absent").Ref)
 			p.Limits = append(p.Limits, past.Limit{Resource: object.Pod.Resource()})
 		}
@@ -94,7 +94,7 @@ func TestTraceAfterAnUpdate(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := &past.Record{
-				Resources: scenario.Resources(), Clock: past.NewClock(x.ticks), Standing: []*object.Object{ns},
+				Resources: scenario.Resources(), Clock: past.NewClock(x.ticks), Unchanged: []*object.Object{ns},
 				Changes: append([]past.Change{
 					{Revision: 11, Type: object.Modified, Object: scaled, Old: set},
 					{Revision: 12, Type: object.Deleted, Object: pod},
@@ -146,15 +146,15 @@ func TestTraceOfADefinitionThatGoes(t *testing.T) {
 		past past.Record
 		want string
 	}{
-		"in history": {past.Record{Standing: []*object.Object{ns}, Changes: []past.Change{{Revision: 2, Type: object.Modified, Object: going, Old: definition}, gone}},
+		"in history": {past.Record{Unchanged: []*object.Object{ns}, Changes: []past.Change{{Revision: 2, Type: object.Modified, Object: going, Old: definition}, gone}},
 			"1 Background CustomResourceDefinition/widgets.example.com took=2 maybe\n" +
 				"- CustomResourceDefinition/widgets.example.com Requested of 1 or KindUnknown(CustomResourceDefinition), is being deleted\n" +
 				"- Widget/w DefinitionDeleted(CustomResourceDefinition/widgets.example.com) of 1\n"},
-		"before": {past.Record{Standing: []*object.Object{ns, going}, Changes: []past.Change{gone}},
+		"before": {past.Record{Unchanged: []*object.Object{ns, going}, Changes: []past.Change{gone}},
 			"- Widget/w DefinitionDeleted(CustomResourceDefinition/widgets.example.com) or Requested\n"},
-		"not seen": {past.Record{Standing: []*object.Object{ns}, Changes: []past.Change{gone}},
+		"not seen": {past.Record{Unchanged: []*object.Object{ns}, Changes: []past.Change{gone}},
 			"1 Background Widget/w took=1 maybe\n- Widget/w Requested of 1 or DefinitionUnknown(CustomResourceDefinition/widgets.example.com)\n"},
-		"none": {past.Record{Standing: []*object.Object{ns}, Absent: []object.Ref{definition.WithoutUID()}, Changes: []past.Change{gone}},
+		"none": {past.Record{Unchanged: []*object.Object{ns}, Absent: []object.Ref{definition.WithoutUID()}, Changes: []past.Change{gone}},
 			"1 Background Widget/w took=1\n- Widget/w Requested of 1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestTraceOfWhatNoControllerMakes(t *testing.T) {
 		{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: object.True},
 	}}
 	note.UID = "note"
-	p := &past.Record{Resources: scenario.Resources(), Standing: []*object.Object{ns}, Changes: []past.Change{
+	p := &past.Record{Resources: scenario.Resources(), Unchanged: []*object.Object{ns}, Changes: []past.Change{
 		{Revision: 11, Type: object.Modified, Object: scaled, Old: set}, {Revision: 12, Type: object.Deleted, Object: note},
 	}}
 	const want = "1 Background ConfigMap/note took=1 maybe\n- ConfigMap/note Controller(ReplicaSet/web) of 1 or Requested of 1\n"
@@ -292,8 +292,8 @@ func TestTraceBetween(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &past.Record{Resources: scenario.Resources(), Standing: []*object.Object{ns, owner, leaf}, Changes: x.changes}
-			p.Standing = slices.DeleteFunc(p.Standing, func(o *object.Object) bool {
+			p := &past.Record{Resources: scenario.Resources(), Unchanged: []*object.Object{ns, owner, leaf}, Changes: x.changes}
+			p.Unchanged = slices.DeleteFunc(p.Unchanged, func(o *object.Object) bool {
 				return slices.ContainsFunc(x.changes, func(c past.Change) bool { return c.Object.UID == o.UID })
 			})
 			a := past.Trace(p)
@@ -301,7 +301,7 @@ func TestTraceBetween(t *testing.T) {
 				t.Errorf("got\n%s, want\n%s", got, x.want)
 			}
 			for _, l := range a.Losses {
-				if a.Began(&l) > l.Asked || l.Asked > l.Gone && l.Gone != 0 {
+				if a.RequestRevision(&l) > l.Began || l.Began > l.Gone && l.Gone != 0 {
 					t.Errorf("%+v", l)
 				}
 			}
@@ -324,7 +324,7 @@ func TestTraceAcrossNamespaces(t *testing.T) {
 		"it was not seen":   {nil, "- Secret/user OwnerGone(Secret/quickstart)\n"},
 	} {
 		p := &past.Record{
-			Resources: scenario.Resources(), Elsewhere: x.standing, Absent: []object.Ref{object.Secret.Ref("app", "quickstart"), object.Secret.Ref("app", "user")},
+			Resources: scenario.Resources(), ForeignOwners: x.standing, Absent: []object.Ref{object.Secret.Ref("app", "quickstart"), object.Secret.Ref("app", "user")},
 			Changes: []past.Change{
 				{Revision: 11, Type: object.Added, Object: copied}, {Revision: 12, Type: object.Deleted, Object: copied, Old: copied},
 			},

@@ -14,21 +14,21 @@ import (
 
 // Restorable returns the indexes of the losses that an undo brings back: those of the question,
 // what was deleted with them, and the namespaces and CRDs that they need. It leaves out objects
-// that a controller deleted for a reason that is not in collected, unless they are named.
+// that a controller deleted for a reason that is not in wasCollected, unless they are named.
 func Restorable(a *Account, q LostQuestion) []int {
-	picked, usual := pick(a, q), q.routines(a)
+	picked, usual := selectLosses(a, q), q.markRoutine(a)
 	chosen := map[*Loss]bool{}
 	for i := range a.Losses {
 		l := &a.Losses[i]
-		chosen[l] = picked[i] && !usual[i] && (q.Objects != nil || isAsked(l) || collected(l))
+		chosen[l] = picked[i] && !usual[i] && (q.Objects != nil || isRequested(l) || wasCollected(l))
 	}
-	which := a.With(func(l *Loss) bool { return chosen[l] })
-	return withPlaces(a, which, q.Objects == nil)
+	which := a.WithCaused(func(l *Loss) bool { return chosen[l] })
+	return withContainers(a, which, q.Objects == nil)
 }
 
-// CutOff returns the namespaces and CRDs among some losses with a deletion that began before the
-// history.
-func CutOff(a *Account, which []int) []object.Ref {
+// BeganBefore returns the namespaces and CRDs among some losses with a deletion that began before
+// the history.
+func BeganBefore(a *Account, which []int) []object.Ref {
 	var refs []object.Ref
 	for _, i := range which {
 		l := &a.Losses[i]
@@ -48,7 +48,7 @@ func Older(a *Account, q LostQuestion) *report.OlderLosses {
 	older, d := &report.OlderLosses{}, LostDocument(a, q)
 	for i := range d.Losses {
 		l := &d.Losses[i]
-		if !wanted[l.Object.UID] || !comesBack(d, l) {
+		if !wanted[l.Object.UID] || !isRestorable(d, l) {
 			continue
 		}
 		if older.Objects++; l.Began.Revision >= older.At.Revision {
@@ -64,16 +64,16 @@ func Older(a *Account, q LostQuestion) *report.OlderLosses {
 	return older
 }
 
-// isAsked reports whether a loss was requested, or may have been.
-func isAsked(l *Loss) bool {
+// isRequested reports whether a loss was requested, or may have been.
+func isRequested(l *Loss) bool {
 	by := func(c Cause) bool {
 		return c.Request >= 0 || c.Code == reason.Requested || c.Code == reason.Unseen || c.Code == reason.Before
 	}
 	return by(l.Cause) || slices.ContainsFunc(l.Or, by)
 }
 
-// collected reports whether an object was lost because of its owner, namespace, CRD or claim.
-func collected(l *Loss) bool {
+// wasCollected reports whether an object was lost because of its owner, namespace, CRD or claim.
+func wasCollected(l *Loss) bool {
 	switch l.Cause.Code {
 	case reason.OwnerGone, reason.OwnerReplaced, reason.OwnerNamespaceMismatch, reason.OwnerWaits, reason.OwnerOrphans, reason.ReferenceRemoved, reason.OwnerUnknown,
 		reason.NamespaceDeleted, reason.NamespaceUnknown, reason.DefinitionDeleted, reason.DefinitionUnknown, reason.ClaimGone:
@@ -83,9 +83,9 @@ func collected(l *Loss) bool {
 	}
 }
 
-// withPlaces adds the deleted namespaces and CRDs without which the chosen losses cannot be
+// withContainers adds the deleted namespaces and CRDs without which the chosen losses cannot be
 // created. If owners is set, it also adds the CRDs of the owners that took them along.
-func withPlaces(a *Account, which []int, owners bool) []int {
+func withContainers(a *Account, which []int, owners bool) []int {
 	spaces, kinds := map[string]bool{}, map[[2]string]bool{}
 	for _, i := range which {
 		ref := a.Losses[i].Object.Ref
@@ -105,8 +105,8 @@ func withPlaces(a *Account, which []int, owners bool) []int {
 	return slices.Compact(which)
 }
 
-// Kinds returns the kinds that CRDs define.
-func Kinds(a *Account, crds []int) []schema.GroupKind {
+// DefinedKinds returns the kinds that CRDs define.
+func DefinedKinds(a *Account, crds []int) []schema.GroupKind {
 	kinds := make([]schema.GroupKind, len(crds))
 	for n, i := range crds {
 		crd := a.Losses[i].Object.Definition()
@@ -115,11 +115,11 @@ func Kinds(a *Account, crds []int) []schema.GroupKind {
 	return kinds
 }
 
-// Below returns which, and the losses in a namespace, or in all if it is empty, of dependents of
-// the owners and of what was deleted with these dependents.
-func Below(a *Account, which []int, owners map[types.UID]bool, namespace string) []int {
+// WithDependents returns which, and the losses in a namespace, or in all if it is empty, of
+// dependents of the owners and of what was deleted with these dependents.
+func WithDependents(a *Account, which []int, owners map[types.UID]bool, namespace string) []int {
 	all := slices.Clone(which)
-	for _, i := range a.With(func(l *Loss) bool {
+	for _, i := range a.WithCaused(func(l *Loss) bool {
 		return slices.ContainsFunc(l.Object.Owners, func(r object.OwnerReference) bool { return owners[r.UID] })
 	}) {
 		if namespace == "" || a.Losses[i].Object.Namespace == namespace {
@@ -130,26 +130,27 @@ func Below(a *Account, which []int, owners map[types.UID]bool, namespace string)
 	return slices.Compact(all)
 }
 
-// usualMemory is how many seconds an API server with default settings remembers a write, at least.
+// defaultMemorySeconds is how many seconds an API server with default settings remembers a write,
+// at least.
 //
 // Upstream: apiserver/pkg/storage/etcd3/compact.go compactor.
-const usualMemory = 300
+const defaultMemorySeconds = 300
 
-// Later describes a second undo: the objects of CRDs cannot come back before the CRDs exist again.
-// Remembered is until when the server remembers these objects. Then is the command.
-func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
+// LaterUndo describes a second undo: the objects of CRDs cannot come back before the CRDs exist
+// again. Remembered is until when the server remembers these objects. Then is the command.
+func LaterUndo(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
 	later := &report.LaterUndo{}
 	first := a.Past.To
 	for _, i := range crds {
 		l := &a.Losses[i]
 		later.CRDs = append(later.CRDs, l.Object.Ref)
-		if at := a.Past.Clock.At(a.Began(l)); at.Time != 0 && at.Time < first.Time {
+		if at := a.Past.Clock.At(a.RequestRevision(l)); at.Time != 0 && at.Time < first.Time {
 			first = at
 		}
 	}
 	sorted(later.CRDs)
 	if first.Time != 0 {
-		later.Remembered = momentOf(Moment{Time: first.Time + usualMemory}).Time
+		later.Remembered = momentOf(Moment{Time: first.Time + defaultMemorySeconds}).Time
 	}
 	act := report.Act{Action: report.BringBack, Revision: int64(a.Past.From.Revision)}
 	act.Target.Namespace = q.Namespace
@@ -160,30 +161,31 @@ func Later(a *Account, crds []int, q LostQuestion) *report.LaterUndo {
 	return later
 }
 
-// definition is the current state of a CRD that was deleted.
-type definition struct {
-	// last is its last known content: the current one, or the one that it will have once it is back.
+// crdState is the current state of a CRD that was deleted.
+type crdState struct {
+	// last is its last known content: the current one, or the one that it will have once it is
+	// back.
 	last *object.CRDFacts
 	// served is true if the server serves the kind that the CRD defined.
 	served bool
-	// unread is why the server does not show the CRD's former objects, even if the CRD is back; empty
-	// if it does.
+	// unread is why the server does not show the CRD's former objects, even if the CRD is back;
+	// empty if it does.
 	unread reason.Code
-	// lacks is the missing version if unread is CRDVersionGone.
-	lacks string
+	// missingVersion is the missing version if unread is CRDVersionGone.
+	missingVersion string
 }
 
-// crdRecords has the state of all CRDs of an account, by name.
-type crdRecords struct {
+// crdStates has the state of all CRDs of an account, by name.
+type crdStates struct {
 	resources *object.Resources
-	// deleted has the last content of each CRD before it was deleted. standing has the content of
-	// those that exist again. there reports whether a CRD exists.
-	deleted, standing map[string]*object.CRDFacts
-	there             map[string]bool
+	// deleted has the last content of each CRD before it was deleted. current has the content of
+	// those that exist again. exists reports whether a CRD exists.
+	deleted, current map[string]*object.CRDFacts
+	exists           map[string]bool
 }
 
-func definitionsOf(a *Account) *crdRecords {
-	d := &crdRecords{a.Past.Resources, map[string]*object.CRDFacts{}, map[string]*object.CRDFacts{}, map[string]bool{}}
+func crdStatesOf(a *Account) *crdStates {
+	d := &crdStates{a.Past.Resources, map[string]*object.CRDFacts{}, map[string]*object.CRDFacts{}, map[string]bool{}}
 	for i := range a.Losses {
 		if o := a.Losses[i].Object; o.Definition() != nil {
 			d.deleted[o.Name] = o.Definition()
@@ -194,22 +196,22 @@ func definitionsOf(a *Account) *crdRecords {
 		if !c.Object.Is(object.CRD) {
 			continue
 		}
-		d.there[c.Object.Name] = c.Type != object.Deleted
+		d.exists[c.Object.Name] = c.Type != object.Deleted
 		if crd := c.Object.Definition(); c.Type != object.Deleted && crd != nil {
-			d.standing[c.Object.Name] = crd
+			d.current[c.Object.Name] = crd
 		} else {
-			delete(d.standing, c.Object.Name)
+			delete(d.current, c.Object.Name)
 		}
 	}
 	return d
 }
 
-// of returns the current state of the CRD of a loss.
-func (d *crdRecords) of(l *Loss) definition {
+// stateOf returns the current state of the CRD of a loss.
+func (d *crdStates) stateOf(l *Loss) crdState {
 	was, name := l.Object.Definition(), l.Object.Name
-	last := cmp.Or(d.standing[name], d.deleted[name], was)
+	last := cmp.Or(d.current[name], d.deleted[name], was)
 	versions := was.Versions // if it is served, it was created again after the end of the past
-	if d.there[name] {
+	if d.exists[name] {
 		versions = last.Versions
 	}
 	served := d.resources == nil || slices.ContainsFunc(versions, func(v object.CRDVersion) bool {
@@ -217,7 +219,7 @@ func (d *crdRecords) of(l *Loss) definition {
 		return err == nil
 	})
 	why, lacks := unreadable(was, last)
-	return definition{last, served, why, lacks}
+	return crdState{last, served, why, lacks}
 }
 
 // unreadable returns why the server does not show objects of a CRD through a later one of the same
@@ -240,9 +242,9 @@ func unreadable(was, now *object.CRDFacts) (why reason.Code, lacks string) {
 	return "", ""
 }
 
-// version returns a version that serves the former objects of a CRD. It prefers a version of that
-// CRD.
-func (d *definition) version(was *object.CRDFacts) (name string, served bool) {
+// servedVersion returns a version that serves the former objects of a CRD. It prefers a version of
+// that CRD.
+func (d *crdState) servedVersion(was *object.CRDFacts) (name string, served bool) {
 	for _, v := range slices.Concat(was.Versions, d.last.Versions) {
 		if v.Served && slices.ContainsFunc(d.last.Versions, func(x object.CRDVersion) bool { return x.Name == v.Name && x.Served }) {
 			return v.Name, true
@@ -251,23 +253,23 @@ func (d *definition) version(was *object.CRDFacts) (name string, served bool) {
 	return "", false
 }
 
-// Definitions sorts the losses that are CRDs. gone has those that make their objects unreadable
+// SplitCRDs sorts the losses that are CRDs. gone has those that make their objects unreadable
 // while they are gone, one per name. back has those that exist again, or come back with another one
 // of the same name. others has the rest.
-func Definitions(a *Account, which []int) (gone, back, others []int) {
+func SplitCRDs(a *Account, which []int) (gone, back, others []int) {
 	last := map[string]int{}
 	for _, i := range which {
 		if l := &a.Losses[i]; l.Object.Is(object.CRD) {
 			last[l.Object.Name] = i
 		}
 	}
-	crds := definitionsOf(a)
+	crds := crdStatesOf(a)
 	for _, i := range which {
 		l := &a.Losses[i]
 		switch {
 		case l.Object.Definition() == nil || l.Gone == 0:
 			others = append(others, i)
-		case last[l.Object.Name] != i || crds.of(l).served:
+		case last[l.Object.Name] != i || crds.stateOf(l).served:
 			back = append(back, i)
 		default:
 			gone = append(gone, i)
@@ -280,16 +282,16 @@ func Definitions(a *Account, which []int) (gone, back, others []int) {
 // latest first. They are limited to the namespace of the question. A question about one instance
 // does not include all of its kind.
 func Instances(a *Account, crds []int, q LostQuestion) []Collection {
-	picked, now := pick(a, q), definitionsOf(a)
+	picked, now := selectLosses(a, q), crdStatesOf(a)
 	var all []Collection
 	for _, i := range slices.Backward(slices.Sorted(slices.Values(crds))) {
 		l := &a.Losses[i]
-		crd, d := l.Object.Definition(), now.of(l)
-		version, served := d.version(crd)
+		crd, d := l.Object.Definition(), now.stateOf(l)
+		version, served := d.servedVersion(crd)
 		if d.unread != "" || !served || q.Objects != nil && !picked[i] {
 			continue
 		}
-		of := Collection{APIVersion: crd.Group + "/" + version, Kind: crd.Kind, Revision: max(a.Began(l)-1, a.Past.From.Revision)}
+		of := Collection{APIVersion: crd.Group + "/" + version, Kind: crd.Kind, Revision: max(a.RequestRevision(l)-1, a.Past.From.Revision)}
 		if crd.Namespaced {
 			of.Namespace = q.Namespace
 		}

@@ -20,7 +20,7 @@ func restorables() *Account {
 		return &object.Object{Ref: ref}
 	}
 	caused := func(o *object.Object, code reason.Code, by object.Ref, request int) Loss {
-		return Loss{Object: o, Asked: 100, Gone: 100, Cause: Cause{Code: code, By: by, Request: request}}
+		return Loss{Object: o, Began: 100, Gone: 100, Cause: Cause{Code: code, By: by, Request: request}}
 	}
 	ns, web, set := at(object.Namespace.Ref("", "shop")), at(object.Deployment.Ref("shop", "web")), at(object.ReplicaSet.Ref("shop", "web-1"))
 	crd := at(object.CRD.Ref("", "lamps.example.com"))
@@ -45,7 +45,7 @@ func restorables() *Account {
 			9: caused(at(object.Secret.Ref("park", "collected")), reason.OwnerReplaced, lamp.Ref, -1),
 		},
 		Requests: []Request{
-			{Losses: []int{0}, At: Moment{Revision: 100}, Took: 3}, {Losses: []int{5}, At: Moment{Revision: 90}, Took: 3},
+			{Losses: []int{0}, At: Moment{Revision: 100}, Explains: 3}, {Losses: []int{5}, At: Moment{Revision: 90}, Explains: 3},
 		},
 	}
 }
@@ -79,9 +79,9 @@ func TestOneOfRequest(t *testing.T) {
 		ref.UID = types.UID("u-" + ref.Name)
 		if by.Name != "" {
 			by.UID = types.UID("u-" + by.Name)
-			return Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: Cause{Code: reason.OwnerGone, By: by}}
+			return Loss{Object: &object.Object{Ref: ref}, Began: 100, Gone: 100, Cause: Cause{Code: reason.OwnerGone, By: by}}
 		}
-		return Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: Cause{Code: reason.Requested}}
+		return Loss{Object: &object.Object{Ref: ref}, Began: 100, Gone: 100, Cause: Cause{Code: reason.Requested}}
 	}
 	cm := func(name string) object.Ref { return object.ConfigMap.Ref("shop", name) }
 	a := &Account{
@@ -89,7 +89,7 @@ func TestOneOfRequest(t *testing.T) {
 		Losses: []Loss{
 			loss(cm("a"), object.Ref{}), loss(cm("b"), object.Ref{}), loss(cm("of-a"), cm("a")), loss(cm("of-b"), cm("b")), loss(cm("of-of-b"), cm("of-b")),
 		},
-		Requests: []Request{{Losses: []int{0, 1}, At: Moment{Revision: 100}, Took: 5}},
+		Requests: []Request{{Losses: []int{0, 1}, At: Moment{Revision: 100}, Explains: 5}},
 	}
 	q := LostQuestion{Objects: []object.Ref{cm("b")}}
 	if got := Restorable(a, q); !slices.Equal(got, []int{1, 3, 4}) {
@@ -108,7 +108,7 @@ func TestOneOfRequest(t *testing.T) {
 // version that it served. Those of a CRD that is back are read at once.
 func TestDefinitions(t *testing.T) {
 	a := restorables()
-	gone, back, others := Definitions(a, []int{0, 5, 7})
+	gone, back, others := SplitCRDs(a, []int{0, 5, 7})
 	if !slices.Equal(gone, []int{5}) || back != nil || !slices.Equal(others, []int{0, 7}) {
 		t.Errorf("%v %v %v", gone, back, others)
 	}
@@ -116,18 +116,18 @@ func TestDefinitions(t *testing.T) {
 	if got := Instances(a, gone, LostQuestion{Namespace: "park"}); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
-	if got := Below(a, nil, map[types.UID]bool{"u-Lamp-l": true}, ""); !slices.Equal(got, []int{7}) {
+	if got := WithDependents(a, nil, map[types.UID]bool{"u-Lamp-l": true}, ""); !slices.Equal(got, []int{7}) {
 		t.Errorf("below the instances: %v", got)
 	}
-	later := Later(a, gone, LostQuestion{Namespace: "park"})
+	later := LaterUndo(a, gone, LostQuestion{Namespace: "park"})
 	if later.Then.Command != "kubectl gc undo --since-revision=50 -n park" || later.Remembered != "1970-01-01T00:23:20Z" || len(later.CRDs) != 1 {
 		t.Errorf("%+v", later)
 	}
-	if got := Later(a, gone, LostQuestion{Objects: []object.Ref{a.Losses[5].Object.Ref}}).Then.Command; got != "kubectl gc undo --since-revision=50 crd/lamps.example.com" {
+	if got := LaterUndo(a, gone, LostQuestion{Objects: []object.Ref{a.Losses[5].Object.Ref}}).Then.Command; got != "kubectl gc undo --since-revision=50 crd/lamps.example.com" {
 		t.Error(got)
 	}
 	a.Past.Resources.Add(object.Resource{Group: "example.com", Version: "v2", Kind: "Lamp", Name: "lamps", Verbs: object.AllVerbs})
-	if gone, back, _ := Definitions(a, []int{0, 5, 7}); gone != nil || !slices.Equal(back, []int{5}) {
+	if gone, back, _ := SplitCRDs(a, []int{0, 5, 7}); gone != nil || !slices.Equal(back, []int{5}) {
 		t.Errorf("once it is served: %v %v", gone, back)
 	}
 }
@@ -154,8 +154,8 @@ func lives(gone bool, crds ...*object.Object) *Account {
 		record.Changes = append(record.Changes, Change{Revision: revision, Type: object.Added, Object: o})
 		if i < len(crds)-1 || gone {
 			record.Changes = append(record.Changes, Change{Revision: revision + 50, Type: object.Deleted, Object: o, Old: o})
-			a.Losses = append(a.Losses, Loss{Object: o, Asked: revision + 50, Gone: revision + 50, Cause: Cause{Code: reason.Requested, Request: i}})
-			a.Requests = append(a.Requests, Request{Losses: []int{i}, At: Moment{Revision: revision + 50}, Took: 1})
+			a.Losses = append(a.Losses, Loss{Object: o, Began: revision + 50, Gone: revision + 50, Cause: Cause{Code: reason.Requested, Request: i}})
+			a.Requests = append(a.Requests, Request{Losses: []int{i}, At: Moment{Revision: revision + 50}, Explains: 1})
 			continue
 		}
 		crd := o.Definition()
@@ -195,7 +195,7 @@ func TestDefinitionMadeAgain(t *testing.T) {
 			gaps = append(gaps, g.APIVersion+" "+g.Why)
 		}
 		all := Restorable(a, LostQuestion{})
-		gone, back, _ := Definitions(a, all)
+		gone, back, _ := SplitCRDs(a, all)
 		for _, of := range Instances(a, append(back, gone...), LostQuestion{}) {
 			read = append(read, of.APIVersion[len("example.com/"):]+" "+string(rune('0'+of.Revision/100))+"49")
 		}
@@ -209,10 +209,10 @@ func TestDefinitionMadeAgain(t *testing.T) {
 func TestInstancesOfNamed(t *testing.T) {
 	a := lives(false, lamps("1", true, "v1"), lamps("2", true, "v1"))
 	lamp := object.Ref{APIVersion: "example.com/v1", Kind: "Lamp", Namespace: "park", Name: "l"}
-	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: lamp}, Asked: 151, Gone: 151, Cause: Cause{Code: reason.DefinitionDeleted, By: a.Losses[0].Object.Ref}})
+	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: lamp}, Began: 151, Gone: 151, Cause: Cause{Code: reason.DefinitionDeleted, By: a.Losses[0].Object.Ref}})
 	for ref, want := range map[object.Ref]int{lamp: 0, object.CRD.Ref("", "lamps.example.com"): 1} {
 		q := LostQuestion{Objects: []object.Ref{ref}}
-		_, back, _ := Definitions(a, Restorable(a, q))
+		_, back, _ := SplitCRDs(a, Restorable(a, q))
 		if got := Instances(a, back, q); len(got) != want || len(back) != 1 {
 			t.Errorf("%s: %v of %v", ref, got, back)
 		}
@@ -225,7 +225,7 @@ func TestRestorableOfUnseen(t *testing.T) {
 	a := lives(true, lamps("1", true, "v1"))
 	lamp := object.Ref{APIVersion: "example.com/v1", Kind: "Lamp", Namespace: "park", Name: "l"}
 	below := object.ConfigMap.Ref("park", "below")
-	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: below}, Asked: 151, Gone: 151, Cause: Cause{Code: reason.OwnerGone, By: lamp}})
+	a.Losses = append(a.Losses, Loss{Object: &object.Object{Ref: below}, Began: 151, Gone: 151, Cause: Cause{Code: reason.OwnerGone, By: lamp}})
 	if got := Restorable(a, LostQuestion{Namespace: "park"}); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("%v", got)
 	}
@@ -239,7 +239,7 @@ func TestBelow(t *testing.T) {
 	a := restorables()
 	owners := map[types.UID]bool{"u-Lamp-l": true}
 	for namespace, want := range map[string][]int{"": {0, 7}, "park": {0, 7}, "shop": {0}} {
-		if got := Below(a, []int{0}, owners, namespace); !slices.Equal(got, want) {
+		if got := WithDependents(a, []int{0}, owners, namespace); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", namespace, got, want)
 		}
 	}

@@ -121,7 +121,7 @@ func (s *stage) past(hidden func(object.Ref) bool) *past.Record {
 	}
 	for _, o := range s.first { // without them it is unknown what a namespace waits for
 		if o.Kind == "Pod" && o.BeingDeleted() && !changed[o.WithoutUID()] {
-			p.Standing = append(p.Standing, o)
+			p.Unchanged = append(p.Unchanged, o)
 			wanted[o.WithoutUID()] = true
 		}
 	}
@@ -130,7 +130,7 @@ func (s *stage) past(hidden func(object.Ref) bool) *past.Record {
 			if o == nil {
 				continue
 			}
-			for _, ref := range past.Around(o, s.resources) {
+			for _, ref := range past.RelevantRefs(o, s.resources) {
 				if r, err := s.resources.For(ref.APIVersion, ref.Kind); err == nil {
 					ref.Kind = r.Kind
 					if preferred, ok := s.resources.Preferred(r.GroupResource()); ok {
@@ -145,7 +145,7 @@ func (s *stage) past(hidden func(object.Ref) bool) *past.Record {
 				}
 				wanted[ref] = true
 				if o := stood[ref]; o != nil {
-					p.Standing = append(p.Standing, o)
+					p.Unchanged = append(p.Unchanged, o)
 				} else {
 					p.Absent = append(p.Absent, ref)
 				}
@@ -167,7 +167,7 @@ func tell(a *past.Account) string {
 		for _, i := range r.Losses {
 			fmt.Fprintf(&b, " %s", ref(a.Losses[i].Object.Ref))
 		}
-		fmt.Fprintf(&b, " took=%d", r.Took)
+		fmt.Fprintf(&b, " took=%d", r.Explains)
 		for _, sent := range r.Sent {
 			fmt.Fprintf(&b, " by %s", sent.User)
 		}
@@ -189,7 +189,7 @@ func tell(a *past.Account) string {
 			}
 		case l.Gone == 0:
 			b.WriteString(", is being deleted")
-		case l.Gone != l.Asked:
+		case l.Gone != l.Began:
 			b.WriteString(", went later")
 		}
 		if l.Sent != nil {

@@ -119,7 +119,7 @@ func storyOf(t *testing.T, text string) *past.Account {
 	for i := range s.a.Requests {
 		for j := range s.a.Losses {
 			if s.a.Losses[j].Cause.Request == i {
-				s.a.Requests[i].Took++
+				s.a.Requests[i].Explains++
 			}
 		}
 	}
@@ -204,13 +204,13 @@ func (s *story) hear(words []string) {
 			s.a.Past.Log.First, s.a.Past.Log.Last = s.moment(words[1])*1e6, s.moment(words[2])*1e6
 		}
 		if len(words) > 3 {
-			s.a.Past.Log.Cut = words[3:]
+			s.a.Past.Log.Truncated = words[3:]
 		}
 	case "against":
 		last.Contradicts = &past.Cause{Code: reason.Code(words[1]), By: storyRef(words[2]), Request: -1}
 	case "sent":
 		r := &past.AuditedRequest{ID: "8f1c", Verb: past.Delete, Sender: past.Sender{User: words[1], Impersonated: words[2], Agent: words[3]}}
-		r.Received = int64(last.Asked-100_000+1795478400) * 1e6
+		r.Received = int64(last.Began-100_000+1795478400) * 1e6
 		if words[4] != "" {
 			r.Addresses = strings.Split(words[4], ",")
 		}
@@ -236,7 +236,7 @@ func (s *story) lose(at past.Moment, code, by string, request int, objects []str
 		sign := text[0]
 		for _, ref := range storyRefs(strings.TrimLeft(text, "~+")) {
 			l := past.Loss{
-				Object: &object.Object{Ref: ref}, Asked: at.Revision, Gone: at.Revision, Policy: metav1.DeletePropagationBackground,
+				Object: &object.Object{Ref: ref}, Began: at.Revision, Gone: at.Revision, Policy: metav1.DeletePropagationBackground,
 				Cause: past.Cause{Code: reason.Code(code), By: storyRef(by), Request: request},
 			}
 			switch sign {

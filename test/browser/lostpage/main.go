@@ -121,19 +121,19 @@ func (s *story) ask(o object.Ref, policy metav1.DeletionPropagation, certain boo
 	l := s.lose(o, reason.Requested, object.Ref{}, s.request)
 	l.Policy = policy
 	s.account.Requests = append(s.account.Requests, past.Request{
-		Losses: []int{len(s.account.Losses) - 1}, Policy: policy, At: s.account.Past.Clock.At(s.revision), Took: 1, Certain: certain,
+		Losses: []int{len(s.account.Losses) - 1}, Policy: policy, At: s.account.Past.Clock.At(s.revision), Explains: 1, Certain: certain,
 	})
 	s.account.Requests[s.request].At.Revision = s.revision
 }
 
 func (s *story) lose(o object.Ref, code reason.Code, by object.Ref, request int) *past.Loss {
-	l := past.Loss{Object: &object.Object{Ref: o}, Asked: s.revision, Gone: s.revision, Cause: past.Cause{Code: code, By: by, Request: request}}
+	l := past.Loss{Object: &object.Object{Ref: o}, Began: s.revision, Gone: s.revision, Cause: past.Cause{Code: code, By: by, Request: request}}
 	if l.Owners = nil; code == reason.OwnerOrphans {
 		l.Gone, l.Owners = 0, []object.Ref{by}
 	}
 	s.account.Losses = append(s.account.Losses, l)
 	if request >= 0 && code != reason.Requested {
-		s.account.Requests[request].Took++
+		s.account.Requests[request].Explains++
 	}
 	return &s.account.Losses[len(s.account.Losses)-1]
 }

@@ -170,7 +170,7 @@ func tell(l *past.Loss) string {
 	for _, c := range l.Or {
 		text += fmt.Sprintf(" or %s(%s)", c.Code, c.By.Name)
 	}
-	return fmt.Sprintf("%s asked=%d gone=%d", text, l.Asked, l.Gone)
+	return fmt.Sprintf("%s asked=%d gone=%d", text, l.Began, l.Gone)
 }
 
 // tally counts states by class.

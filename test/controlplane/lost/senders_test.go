@@ -26,7 +26,7 @@ func listen(record *past.Record) (*past.Record, error) {
 	defer func() { _ = f.Close() }()
 	heard := *record
 	heard.Log = &past.AuditLog{}
-	return &heard, heard.Log.Read(f.Name(), f, record.Logged())
+	return &heard, heard.Log.Read(f.Name(), f, record.LogWindow())
 }
 
 // half is a past with every second request of its log, as if there were two API servers with a

@@ -43,13 +43,13 @@ func agreed(t *testing.T, live, disk *past.Account) {
 		if l.Gone > live.Past.To.Revision {
 			l.Gone = 0 // it went since
 		}
-		if l.Asked <= live.Past.To.Revision {
+		if l.Began <= live.Past.To.Revision {
 			losses[lossKey(&l)] = &l
 		}
 	}
 	for i := range live.Losses {
 		l := &live.Losses[i]
-		if max(l.Asked, l.Gone) > live.Past.To.Revision {
+		if max(l.Began, l.Gone) > live.Past.To.Revision {
 			delete(losses, lossKey(l))
 			continue // it happened while the past was read
 		}
@@ -78,7 +78,7 @@ func agreed(t *testing.T, live, disk *past.Account) {
 func lossKey(l *past.Loss) string {
 	key := l.Object.Kind + " " + string(l.Object.UID)
 	if l.Orphaned {
-		key += fmt.Sprintf(" without an owner at %d", l.Asked)
+		key += fmt.Sprintf(" without an owner at %d", l.Began)
 	}
 	return key
 }
