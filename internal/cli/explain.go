@@ -236,7 +236,7 @@ func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNa
 	}
 	d := past.LostDocument(a, q)
 	if len(d.Losses) == 0 {
-		fmt.Fprintf(k.streams.ErrOut, "note: %s\n", render.NeverSeen(d))
+		fmt.Fprintf(k.streams.ErrOut, "note: %s\n", render.NotDeletedText(d))
 		return false, nil
 	}
 	return true, k.printGone(c, d)

@@ -126,7 +126,7 @@ items:
 	}
 	for _, args := range [][]string{{"stuck", "node/n1"}, {"stuck", "nodes"}, {"stuck"}} {
 		code, out, errs := answered(t, append(args, "--from", dump)...)
-		if code != 0 || !strings.Contains(out, "No drain of 1 cordoned node can end.") || !strings.Contains(out, "pdb/web") {
+		if code != 0 || !strings.Contains(out, "No drain of 1 cordoned node can complete.") || !strings.Contains(out, "pdb/web") {
 			t.Errorf("%s: %d\n%s%s", args, code, out, errs)
 		}
 	}

@@ -45,7 +45,7 @@ func TestNamespaceByName(t *testing.T) {
 		{"stuck namespace/shop", false, 0, "cm/held in namespace shop"},
 		{"stuck namespace shop", false, 0, `note: namespace "shop" itself may not be read`},
 		{"explain namespace/shop", true, 0, "ns/shop stays"},
-		{"explain namespace/shop", false, 0, "ns/shop cannot be decided: the object itself was not read"},
+		{"explain namespace/shop", false, 0, "ns/shop cannot be classified: the object itself was not read"},
 		{"explain namespace/shop --require-complete", false, 4, "Incomplete: Namespaces could not be read"},
 		{"graph Namespaces/shop", true, 0, "cm/leaf"},
 		{"graph namespace/shop", false, 0, "cm/leaf"},
@@ -53,7 +53,7 @@ func TestNamespaceByName(t *testing.T) {
 		{"dry-run delete namespace/shop -n shop", true, 0, "delete ns/shop: "},
 		{"dry-run delete namespace/shop", false, 0, `note: namespace "shop" itself may not be read`},
 		{"dry-run delete -f " + manifest, true, 0, "delete ns/shop: "},
-		{"explain configmap/leaf -n shop", true, 0, "Goes when one of these is deleted: cm/root, ns/shop"},
+		{"explain configmap/leaf -n shop", true, 0, "Deleted when one of these is deleted: cm/root, ns/shop"},
 		{"stuck namespace/else", true, 1, "nothing of namespace else could be read"},
 	} {
 		t.Run(fmt.Sprintf("%s, get %t", c.args, c.get), func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestNarrow(t *testing.T) {
 	}{
 		"explain":                {"explain configmap/leaf -n shop", []string{oneNamespace}, "stays: its owner"},
 		"explain an owner":       {"explain configmap/root -n shop", []string{oneNamespace}, "Owns: cm/leaf"},
-		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "finalizer example.com/keep; whether its controller is running is not known"},
+		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "finalizer example.com/keep; unknown whether its controller is running"},
 		"explain garbage":        {"explain configmap/lost -n shop", []string{oneNamespace, everywhere}, "does not exist"},
 		"explain a namespace":    {"explain namespace/shop", []string{everywhere}, "ns/shop stays"},
 		"explain with a scope":   {"explain configmap/leaf -n shop --include=*", []string{everywhere}, "stays: its owner"},

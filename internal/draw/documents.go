@@ -46,7 +46,7 @@ func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 
 // become sets the look of an effect.
 func (x *figure) become(e *report.Effect) {
-	x.look, x.note, x.why = Look(e.Outcome), render.EffectNote(e), render.EffectWhy(e)
+	x.look, x.note, x.why = Look(e.Outcome), render.EffectNote(e), render.EffectReason(e)
 	x.alike = e.Reason
 }
 

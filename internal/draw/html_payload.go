@@ -354,12 +354,12 @@ func explainedBy(d Document) *explained {
 	if box < 0 {
 		return nil
 	}
-	x := &explained{Object: box, WaitsFor: []string{}, TakenBy: render.Takers(e), TakersUntried: e.TakersUntried, Remedies: []remedy{}}
+	x := &explained{Object: box, WaitsFor: []string{}, TakenBy: render.DeletesThatTake(e), TakersUntried: e.TakersUntried, Remedies: []remedy{}}
 	for i := range e.WaitsFor {
 		x.WaitsFor = append(x.WaitsFor, e.WaitsFor[i].Message)
 	}
 	for _, r := range e.Remedies {
-		x.Remedies = append(x.Remedies, remedy{r.Command, render.Consequence(r)})
+		x.Remedies = append(x.Remedies, remedy{r.Command, render.RemedyEffect(r)})
 	}
 	return x
 }

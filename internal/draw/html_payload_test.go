@@ -22,7 +22,7 @@ func TestExplained(t *testing.T) {
 	_, p := embedded(t, write(t, d))
 	want := &explained{
 		Object: 1, WaitsFor: []string{hostilePage}, TakersUntried: 4,
-		TakenBy:  []string{"cm/object-0 -n shop (Background, Foreground (not certain))"},
+		TakenBy:  []string{"cm/object-0 -n shop (Background, Foreground (uncertain))"},
 		Remedies: []remedy{{hostilePage, "helps — costs: a lot"}},
 	}
 	if diff := cmp.Diff(want, p.Explained); diff != "" {

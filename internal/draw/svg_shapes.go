@@ -71,7 +71,7 @@ func tooltip(b *Box) string {
 			named.WriteString("and " + strconv.Itoa(len(b.Refs)-k) + " more\n")
 			break
 		}
-		named.WriteString(render.Escape(render.Place(r)) + "\n")
+		named.WriteString(render.Escape(render.NamespacedName(r)) + "\n")
 	}
 	text := named.String()
 	if r := b.Refs[0]; len(b.Refs) == 1 && r.UID != "" {

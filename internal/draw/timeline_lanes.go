@@ -134,7 +134,7 @@ func (l *listing) fill(out *lane, losses []*report.Loss) {
 	for _, x := range losses {
 		when := wentAt(x)
 		second := when.Time
-		key := strings.Join([]string{second, x.Object.APIVersion, x.Object.Kind, string(x.State), strconv.FormatBool(x.Routine), l.words.Causes(x)}, "\x00")
+		key := strings.Join([]string{second, x.Object.APIVersion, x.Object.Kind, string(x.State), strconv.FormatBool(x.Routine), l.words.CauseWithoutNames(x)}, "\x00")
 		m := at[key]
 		if m == nil {
 			m = &moment{Clock: l.words.Clock(when), Look: lossLook(x), first: when.Revision, x: l.axis.place(when), Routine: x.Routine && !out.Routine}
@@ -189,10 +189,10 @@ func lossLook(x *report.Loss) string {
 // the only one began earlier.
 func (l *listing) tell(m *moment) {
 	first := m.losses[0]
-	m.Count, m.Why = len(m.losses), l.words.Why(first)
+	m.Count, m.Why = len(m.losses), l.words.Cause(first)
 	for _, x := range m.losses {
-		if l.words.Why(x) != m.Why {
-			m.Why = l.words.Causes(first)
+		if l.words.Cause(x) != m.Why {
+			m.Why = l.words.CauseWithoutNames(first)
 			break
 		}
 	}
@@ -238,7 +238,7 @@ func (l *listing) list(m *moment) {
 			}
 			return l.words.Clock(x.Began)
 		}},
-		{"Why", l.words.Why},
+		{"Why", l.words.Cause},
 	}
 	m.Columns = []string{"Object"}
 	for _, x := range m.losses {

@@ -19,21 +19,21 @@ func BackupsText(out io.Writer, s Style, list *report.Backups) error {
 			t.add("", s.text(b.Name), "-", "-", "-", "-", s.text(b.Unreadable))
 			continue
 		}
-		t.add("", s.text(b.Name), minute(b.Created), s.text(b.Command), taken(s, b), undoneAt(b), s.text(b.Server))
+		t.add("", s.text(b.Name), formatMinute(b.Created), s.text(b.Command), backupContent(s, b), undoneAt(b), s.text(b.Server))
 	}
 	w.table(t)
 	return w.done()
 }
 
-// taken summarizes the content of a backup.
-func taken(s Style, b *report.Backup) string {
+// backupContent summarizes the content of a backup.
+func backupContent(s Style, b *report.Backup) string {
 	switch {
 	case b.Main == nil:
 		return "nothing"
 	case b.Objects == 1:
-		return s.where(*b.Main)
+		return s.nameInNamespace(*b.Main)
 	}
-	return s.where(*b.Main) + " and " + strconv.Itoa(b.Objects-1) + " more"
+	return s.nameInNamespace(*b.Main) + " and " + strconv.Itoa(b.Objects-1) + " more"
 }
 
 func undoneAt(b *report.Backup) string {
@@ -41,13 +41,13 @@ func undoneAt(b *report.Backup) string {
 	case b.Undone == "":
 		return "no"
 	case b.Partly:
-		return "partly, " + minute(b.Undone)
+		return "partly, " + formatMinute(b.Undone)
 	}
-	return minute(b.Undone)
+	return formatMinute(b.Undone)
 }
 
-// minute returns an RFC 3339 time without its seconds.
-func minute(at string) string {
+// formatMinute returns an RFC 3339 time without its seconds.
+func formatMinute(at string) string {
 	if len(at) < len("2026-11-21T22:17") {
 		return "-"
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// screen returns the style for an answer that fits on a screen.
-func (s Style) screen() Style {
+// forScreen returns the style for an answer that fits on a screen.
+func (s Style) forScreen() Style {
 	if !s.Wide {
 		s.Width = narrow(s.Width)
 	}
@@ -28,12 +28,12 @@ var severityLabels = map[reason.Severity]string{reason.Error: "ERROR", reason.Wa
 
 const severityColumn = len("WARNING") + 2
 
-// laid returns the lines of a block, wrapped to the width.
-func (b block) laid(s Style) []string {
+// layOut returns the lines of a block, wrapped to the width.
+func (b block) layOut(s Style) []string {
 	var laid []string
 	room := s.limit()
 	if room > 0 {
-		room = max(room-severityColumn, leastCell)
+		room = max(room-severityColumn, minCell)
 	}
 	for i, text := range b.lines {
 		for _, line := range wrapText(text, room, 0) {
@@ -48,9 +48,9 @@ func (b block) laid(s Style) []string {
 	return laid
 }
 
-// fitted shortens all blocks equally until they fit into the lines: whole, then title and objects,
-// then the brief line.
-func fitted(s Style, list []block, lines int) []block {
+// shortenBlocks shortens all blocks equally until they fit into the lines: whole, then title and
+// objects, then the brief line.
+func shortenBlocks(s Style, list []block, lines int) []block {
 	for _, shorten := range []func(block) block{
 		func(b block) block { return b },
 		func(b block) block { b.lines = b.lines[:min(len(b.lines), 2)]; return b },
@@ -59,7 +59,7 @@ func fitted(s Style, list []block, lines int) []block {
 		shorter, n := make([]block, len(list)), 0
 		for i, b := range list {
 			shorter[i] = shorten(b)
-			n += len(shorter[i].laid(s))
+			n += len(shorter[i].layOut(s))
 		}
 		if list = shorter; n <= lines {
 			break
@@ -71,9 +71,9 @@ func fitted(s Style, list []block, lines int) []block {
 // blocks writes the blocks in at most lines lines and returns the number of omitted ones. The first
 // block is always written.
 func (w *writer) blocks(list []block, lines int) (left int) {
-	list = fitted(w.style, list, lines)
+	list = shortenBlocks(w.style, list, lines)
 	for i, b := range list {
-		laid := b.laid(w.style)
+		laid := b.layOut(w.style)
 		if i > 0 && len(laid) > lines {
 			return len(list) - i
 		}
@@ -105,12 +105,5 @@ func (t *table) height(s Style) int {
 
 // moreText returns the line for omitted blocks.
 func moreText(left int, noun string) string {
-	return "and " + strconv.Itoa(left) + " more " + noun + plurals(left) + ": -o wide"
-}
-
-func plurals(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
+	return "and " + strconv.Itoa(left) + " more " + noun + pluralForm(left, "", "s") + ": -o wide"
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// raw is the style for the words of pictures. Names are not escaped; the drawing code escapes them.
-var raw = Style{manner: verbatim}
+// rawStyle is the style for the words of pictures. Names are not escaped; the drawing code escapes
+// them.
+var rawStyle = Style{format: verbatim}
 
 // PlanCaption returns the headline of a plan, as its text has it.
 func PlanCaption(p *report.Plan) string {
 	caused, _ := splitBaseline(p)
-	return planHeadline(raw, p, caused)
+	return planHeadline(rawStyle, p, caused)
 }
 
 // ExplanationCaption returns the verdict on an object, as its text has it.
 func ExplanationCaption(e *report.Explanation) string {
-	return raw.place(e.Object) + " " + verdictPhrase(raw, e.Verdict)
+	return rawStyle.namespacedName(e.Object) + " " + verdictPhrase(rawStyle, e.Verdict)
 }
 
 // GraphCaption describes the shown part of a graph.
@@ -26,15 +27,15 @@ func GraphCaption(g *report.Graph) string {
 	if len(g.Roots) == 0 {
 		return "Owners and dependents: " + plural(len(g.Nodes), "object") + ", " + plural(len(g.Edges), "owner reference")
 	}
-	text := "Owners and dependents of " + raw.some(g.Roots, manyTargets)
+	text := "Owners and dependents of " + rawStyle.firstRefs(g.Roots, maxTargets)
 	if ns, several := namespaces(g.Roots, func(r *object.Ref) object.Ref { return *r }); !several && ns != "" {
 		text += " -n " + ns
 	}
 	return text + ": " + plural(len(g.Nodes), "object")
 }
 
-// EffectWhy returns the reason of an effect, as the table of a plan has it.
-func EffectWhy(e *report.Effect) string { return why(raw, *e) }
+// EffectReason returns the reason of an effect, as the table of a plan has it.
+func EffectReason(e *report.Effect) string { return effectReason(rawStyle, *e) }
 
 // EffectNote returns a short note about an effect: what blocks the object, that it is recreated, or
 // that its outcome depends on timing. It is usually empty.
@@ -42,33 +43,33 @@ func EffectNote(e *report.Effect) string {
 	switch {
 	case e.DependsOnTiming:
 		return "depends on timing"
-	case e.AtOnce != "" && len(running(e.Once)) > 0:
-		return "once " + controllers(raw, running(e.Once))
+	case e.AtOnce != "" && len(expectedReleases(e.Once)) > 0:
+		return "once " + controllersText(rawStyle, expectedReleases(e.Once))
 	case e.Later == report.Deleted && e.Outcome != report.Blocked:
-		return laterNote(e)
+		return laterDeletionNote(e)
 	case e.Outcome == report.Blocked && e.BlockedBy != nil:
-		return heldBy(*e.BlockedBy)
+		return blockedByNote(*e.BlockedBy)
 	case e.RecreatedBy != nil || e.Recreator != "":
 		return "comes back"
 	}
 	return ""
 }
 
-// laterNote returns when an object is deleted later than expected.
-func laterNote(e *report.Effect) string {
+// laterDeletionNote returns when an object is deleted later than expected.
+func laterDeletionNote(e *report.Effect) string {
 	for _, r := range e.Once {
 		if r.State != report.ControllerRuns {
-			return "goes when " + raw.text(r.Finalizer) + " is removed"
+			return "deleted when " + rawStyle.text(r.Finalizer) + " is removed"
 		}
 	}
-	return "goes later"
+	return "deleted later"
 }
 
-// heldBy returns a shorter text than the tables.
-func heldBy(by report.BlockedBy) string {
+// blockedByNote returns a shorter text than the tables.
+func blockedByNote(by report.BlockedBy) string {
 	switch {
 	case len(by.Finalizers) > 0:
-		return "held by " + raw.firstOf(by.Finalizers)
+		return "held by " + rawStyle.firstOf(by.Finalizers)
 	case len(by.Dependents) == 1:
 		return "waits for " + by.Dependents[0].ShortName()
 	case len(by.Dependents) > 1:
@@ -89,28 +90,28 @@ func NodeNote(n *report.Node) string {
 	if len(n.Finalizers) == 0 || !n.BeingDeleted && !n.WaitingForDependents {
 		return ""
 	}
-	return "held by " + raw.firstOf(n.Finalizers)
+	return "held by " + rawStyle.firstOf(n.Finalizers)
 }
 
-// Place returns an object with its namespace, in kubectl's syntax.
-func Place(r object.Ref) string { return raw.place(r) }
+// NamespacedName returns an object with its namespace, in kubectl's syntax.
+func NamespacedName(r object.Ref) string { return rawStyle.namespacedName(r) }
 
 // Completeness returns the notes about missing input, without the command to read it. It is empty
 // if the input is complete.
 func Completeness(src report.Source, complete bool, gaps []report.Gap) []string {
-	return missing{source: src, complete: complete, gaps: gaps, told: true}.notes(raw)
+	return missingInput{source: src, complete: complete, gaps: gaps, commandShown: true}.notes(rawStyle)
 }
 
-// Takers returns the single deletes that delete an explained object: each target once, with the
-// policies that do.
-func Takers(e *report.Explanation) []string {
+// DeletesThatTake returns the single deletes that delete an explained object: each target once,
+// with the policies that do.
+func DeletesThatTake(e *report.Explanation) []string {
 	objects, policies := takersByObject(e.TakenBy)
 	lines := make([]string, len(objects))
 	for i, ref := range objects {
-		lines[i] = raw.place(ref) + " (" + policies[ref] + ")"
+		lines[i] = rawStyle.namespacedName(ref) + " (" + policies[ref] + ")"
 	}
 	return lines
 }
 
-// Consequence returns the effect and the cost of a remedy.
-func Consequence(r report.Remedy) string { return effectText(raw, r) }
+// RemedyEffect returns the effect and the cost of a remedy.
+func RemedyEffect(r report.Remedy) string { return remedyEffect(rawStyle, r) }

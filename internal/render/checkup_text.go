@@ -15,7 +15,7 @@ import (
 // CheckupText prints whether the garbage collector works, then the problems with advice. Wide
 // output has all evidence.
 func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
-	s = s.screen()
+	s = s.forScreen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	headline := s.paint(checkupColour(c.Verdict), checkupVerdict(c))
 	w.prose(headline, 2)
@@ -26,7 +26,7 @@ func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
 	case slices.ContainsFunc(c.Findings, isProblem):
 		w.line()
 		list := checkupBlocks(s, c)
-		if left := w.blocks(list, screenLines-s.height(headline)-s.height(notes...)-3); left > 0 {
+		if left := w.blocks(list, maxScreenLines-s.height(headline)-s.height(notes...)-3); left > 0 {
 			w.prose(moreText(left, "problem"), 2)
 		}
 	}
@@ -46,14 +46,14 @@ func checkupBlocks(s Style, c *report.Checkup) []block {
 		if !ok {
 			title = s.text(found.code)
 		}
-		where := s.crowd(found.objects, s.limit()-severityColumn)
+		where := s.summarizeRefs(found.objects, s.limit()-severityColumn)
 		if found.message != "" {
 			where += ": " + s.text(found.message)
 			if found.evidence != "" {
 				where += " (" + s.text(found.evidence) + ")"
 			}
 		}
-		b := block{severity: found.severity, lines: []string{title, where}, brief: title + " (" + s.brief(found.objects) + ")"}
+		b := block{severity: found.severity, lines: []string{title, where}, brief: title + " (" + s.refOrCounts(found.objects) + ")"}
 		if found.remedy != "" {
 			b.lines = append(b.lines, sentenceCase(s.text(found.remedy))+".")
 		}
@@ -95,11 +95,8 @@ func checkupColour(v report.CollectorVerdict) string {
 
 // checkupTable lists the findings by severity.
 func checkupTable(s Style, findings []report.Finding) *table {
-	sorted := slices.Clone(findings)
-	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
 	t := &table{headers: []string{"SEVERITY", "CODE", "NAMESPACE", "OBJECT", "MESSAGE"}}
-	for i := range sorted {
-		f := &sorted[i]
+	for _, f := range bySeverity(findings) {
 		message := f.Message
 		if f.Evidence != "" {
 			message += " (" + f.Evidence + ")"
@@ -122,7 +119,7 @@ func subjectPlace(s Style, r object.Ref) string {
 	if r.Name == "" && r.UID == "" {
 		return subjectName(s, r)
 	}
-	return s.place(r)
+	return s.namespacedName(r)
 }
 
 // checkupNotes returns the notes about passed checks and gaps, and in wide output the remedies.
@@ -161,66 +158,67 @@ func checkupNotes(s Style, c *report.Checkup) []string {
 // checkupTitles are the titles of findings about a collector.
 var checkupTitles = map[reason.Code]string{
 	reason.GarbageOld:              "Garbage that should be gone by now",
-	reason.GarbageLeft:             "Garbage, and since when is not known",
+	reason.GarbageLeft:             "Garbage of unknown age",
 	reason.ForegroundStuck:         "Foreground deletion that makes no progress",
 	reason.ForegroundWaits:         "Foreground deletion that waits only for the garbage collector",
 	reason.OrphanStuck:             "Orphaning that makes no progress",
-	reason.CollectorMissedDeletion: "Both finalizers of the garbage collector: it does half of the work until it restarts",
-	reason.WriteRefused:            "A policy, or a webhook that does not answer, is in the way of the garbage collector",
-	reason.WriteDoubtful:           "A policy or webhook may be in the way of the garbage collector",
-	reason.KindUnlisted:            "A kind that is served cannot be listed",
-	reason.GroupUndiscovered:       "An API is registered and does not answer",
+	reason.CollectorMissedDeletion: "Both garbage collector finalizers are set: it does only half of the work until it restarts",
+	reason.WriteRefused:            "A policy or an unresponsive webhook blocks the garbage collector",
+	reason.WriteDoubtful:           "A policy or webhook may block the garbage collector",
+	reason.KindUnlisted:            "A served kind cannot be listed",
+	reason.GroupUndiscovered:       "A registered API does not respond",
 	reason.LeaseAbsent:             "kube-controller-manager has no lease",
 	reason.LeaseExpired:            "kube-controller-manager does not renew its lease",
-	reason.CollectorSwitchedOff:    "The garbage collector is switched off",
+	reason.CollectorSwitchedOff:    "The garbage collector is disabled",
 	reason.GraphKindUnknown:        "The garbage collector does not see a kind",
 	reason.GraphObjectUnknown:      "The garbage collector has not seen these objects",
-	reason.GraphNodeGone:           "The garbage collector takes for living what is gone",
-	reason.GraphOwnersDiffer:       "The garbage collector knows other owners",
-	reason.GraphStateDiffers:       "The garbage collector has missed that these are being deleted",
+	reason.GraphNodeGone:           "The garbage collector treats deleted objects as existing",
+	reason.GraphOwnersDiffer:       "The garbage collector has different owners in its graph",
+	reason.GraphStateDiffers:       "The garbage collector has not noticed that these are being deleted",
 }
 
-// inspection is one check of a checkup, with the codes that it may find.
-type inspection struct {
+// collectorCheck is one check of a checkup, with the codes that it may find.
+type collectorCheck struct {
 	name  string
 	codes []reason.Code
-	// looked reports whether the check could be made.
-	looked func(*report.Checkup) bool
+	// isMade reports whether the check could be made.
+	isMade func(*report.Checkup) bool
 }
 
-// inspections are all checks. A refusal by a policy or webhook counts for each of the first three.
-var inspections = []inspection{
-	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused, reason.WriteDoubtful}, always},
-	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused, reason.WriteDoubtful}, timed},
-	{"no orphaning without progress", []reason.Code{reason.OrphanStuck, reason.WriteRefused, reason.WriteDoubtful}, timed},
-	{"no deletion that was missed", []reason.Code{reason.CollectorMissedDeletion}, timed},
-	{"every kind can be listed", []reason.Code{reason.KindUnlisted}, discovered},
-	{"every API answers", []reason.Code{reason.GroupUndiscovered}, discovered},
-	{"the lease of kube-controller-manager is renewed", []reason.Code{reason.LeaseExpired}, leased},
-	{"the garbage collector sees every kind", []reason.Code{reason.GraphKindUnknown}, compared},
-	{"it has seen every object", []reason.Code{reason.GraphObjectUnknown}, compared},
-	{"it knows what is gone", []reason.Code{reason.GraphNodeGone}, compared},
-	{"it knows all owners", []reason.Code{reason.GraphOwnersDiffer}, compared},
-	{"it knows what is being deleted", []reason.Code{reason.GraphStateDiffers}, compared},
+// collectorChecks are all checks. A refusal by a policy or webhook counts for each of the first
+// three.
+var collectorChecks = []collectorCheck{
+	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused, reason.WriteDoubtful}, alwaysMade},
+	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused, reason.WriteDoubtful}, hasTime},
+	{"no orphaning without progress", []reason.Code{reason.OrphanStuck, reason.WriteRefused, reason.WriteDoubtful}, hasTime},
+	{"no missed deletion", []reason.Code{reason.CollectorMissedDeletion}, hasTime},
+	{"every kind can be listed", []reason.Code{reason.KindUnlisted}, hasKinds},
+	{"every API responds", []reason.Code{reason.GroupUndiscovered}, hasKinds},
+	{"the lease of kube-controller-manager is renewed", []reason.Code{reason.LeaseExpired}, hasLease},
+	{"the garbage collector sees every kind", []reason.Code{reason.GraphKindUnknown}, hasGraph},
+	{"it has seen every object", []reason.Code{reason.GraphObjectUnknown}, hasGraph},
+	{"it knows what is gone", []reason.Code{reason.GraphNodeGone}, hasGraph},
+	{"it knows all owners", []reason.Code{reason.GraphOwnersDiffer}, hasGraph},
+	{"it knows what is being deleted", []reason.Code{reason.GraphStateDiffers}, hasGraph},
 }
 
-func always(*report.Checkup) bool       { return true }
-func timed(c *report.Checkup) bool      { return !restsOn(c, reason.TimeUnknown) }
-func discovered(c *report.Checkup) bool { return !restsOn(c, reason.KindsNotKnown) }
-func leased(c *report.Checkup) bool     { return restsOn(c, reason.LeaseRenewed) }
-func compared(c *report.Checkup) bool   { return c.Graph != nil && c.Graph.Compared > 0 }
+func alwaysMade(*report.Checkup) bool { return true }
+func hasTime(c *report.Checkup) bool  { return !hasReason(c, reason.TimeUnknown) }
+func hasKinds(c *report.Checkup) bool { return !hasReason(c, reason.KindsNotKnown) }
+func hasLease(c *report.Checkup) bool { return hasReason(c, reason.LeaseRenewed) }
+func hasGraph(c *report.Checkup) bool { return c.Graph != nil && c.Graph.Compared > 0 }
 
-// restsOn reports whether a verdict has a reason.
-func restsOn(c *report.Checkup, code reason.Code) bool {
+// hasReason reports whether a verdict has a reason.
+func hasReason(c *report.Checkup, code reason.Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r report.CheckupReason) bool { return r.Code == string(code) })
 }
 
-// passed returns the inspections without findings.
-func passed(c *report.Checkup) []string {
+// passedChecks returns the names of the checks that were made and found nothing.
+func passedChecks(c *report.Checkup) []string {
 	var names []string
-	for _, i := range inspections {
+	for _, i := range collectorChecks {
 		found := func(f report.Finding) bool { return slices.Contains(i.codes, reason.Code(f.Code)) }
-		if i.looked(c) && !slices.ContainsFunc(c.Findings, found) {
+		if i.isMade(c) && !slices.ContainsFunc(c.Findings, found) {
 			names = append(names, i.name)
 		}
 	}
@@ -229,12 +227,12 @@ func passed(c *report.Checkup) []string {
 
 // passedText counts the passed checks. Wide output lists them.
 func passedText(s Style, c *report.Checkup) string {
-	names := passed(c)
+	names := passedChecks(c)
 	if len(names) == 0 {
 		return ""
 	}
 	seen := ""
-	if restsOn(c, reason.NotAllSeen) {
+	if hasReason(c, reason.NotAllSeen) {
 		seen = " for what was seen"
 	}
 	noun := "check"
@@ -251,32 +249,32 @@ func passedText(s Style, c *report.Checkup) string {
 func checkupVerdict(c *report.Checkup) string {
 	switch c.Verdict {
 	case report.CollectorWorking:
-		return "The garbage collector works: what it knows agrees with the cluster."
+		return "The garbage collector works: its graph agrees with the cluster."
 	case report.CollectorNotWorking:
-		return "The garbage collector does not work, or not for everything."
+		return "The garbage collector does not work, at least not for everything."
 	case report.CollectorNoProblemFound:
 		return "No problem found with the garbage collector. That is not proof that it works."
 	case report.CollectorUnknown:
 	}
 	text := "Cannot tell whether the garbage collector works"
-	if why := unknownBecause(c); len(why) > 0 {
+	if why := unknownReasons(c); len(why) > 0 {
 		text += ": " + enumerate(why, len(why))
 	}
 	return text + "."
 }
 
-// unknownBecause returns the reasons for an unknown verdict that are no findings.
-func unknownBecause(c *report.Checkup) []string {
+// unknownReasons returns the reasons for an unknown verdict that are not findings.
+func unknownReasons(c *report.Checkup) []string {
 	var why []string
 	for _, because := range []struct {
 		code reason.Code
 		text string
 	}{
 		{reason.TimeUnknown, "the dump does not say when it was taken"},
-		{reason.KindsNotKnown, "which kinds are served is not known"},
-		{reason.NotAllSeen, "not everything could be looked at"},
+		{reason.KindsNotKnown, "the served kinds are unknown"},
+		{reason.NotAllSeen, "not everything could be checked"},
 	} {
-		if restsOn(c, because.code) {
+		if hasReason(c, because.code) {
 			why = append(why, because.text)
 		}
 	}

@@ -30,7 +30,7 @@ func TestConfirmationText(t *testing.T) {
 	want := `delete in prod
 server:  https://10.0.0.1:6443
 cluster: 5e1f
-user:    not known
+user:    unknown
 
 KIND     OUTCOME                                           COUNT
 deploy   deleted                                           1
@@ -39,7 +39,7 @@ secret   may be deleted                                    1
 pod      deleted once a controller removes its finalizer   2
 pod      changed if a finalizer is removed                 2
 
-Data is among what is deleted:
+Data is among the deleted objects:
   secret/key -n a
 
 No backup is made.
@@ -96,10 +96,10 @@ func TestObstaclesText(t *testing.T) {
 	want := `
   ns/shop is protected by its kind (--unlock=namespace)
   pvc/data -n shop, pvc/data -n shop, pvc/data -n shop and 2 more are protected by their kind (--unlock=pvc)
-  ns/shop is protected: a namespace that the cluster lives by, which nothing unlocks
-  ns/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: remove the annotation first
+  ns/shop is protected: the cluster depends on the namespace; no option unlocks this
+  ns/shop is protected by its annotation kubectl-gc.io/protect; no option unlocks this: remove the annotation first
   ns/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
-  ns/shop could not be read: whether an annotation protects it is not known
+  ns/shop could not be read: unknown whether an annotation protects it
   finalizer a/b of ns/shop: it stands for something (--unlock=leak)
   the plan deletes 7 objects, at most 5 are allowed`
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -114,7 +114,7 @@ func TestAnswersText(t *testing.T) {
 	refused.Refused, untried.Untried = "denied by a webhook", "it may know no dry run"
 	for want, answers := range map[string][]report.Answer{
 		"The API server tried 2 requests and would accept 2.": {accepted, accepted},
-		"The API server tried nothing.\n  not tried: DELETE pod/web -n shop, DELETE pod/web -n shop, DELETE pod/web -n shop and 1 more: it may know no dry run": {untried, untried, untried, untried},
+		"The API server tried no requests.\n  not tried: DELETE pod/web -n shop, DELETE pod/web -n shop, DELETE pod/web -n shop and 1 more: it may know no dry run": {untried, untried, untried, untried},
 		"The API server tried 2 requests and would accept 1.\n  DELETE pod/web -n shop would be refused: denied by a webhook\n" +
 			"  not tried: DELETE pod/web -n shop: it may know no dry run": {accepted, refused, untried},
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyData is the number of data objects that are named.
-const manyData = 20
+// maxDataNames is the number of data objects that are named.
+const maxDataNames = 20
 
 // ConfirmationText prints what a user should know before the confirmation: the cluster and the
 // user, the numbers of changed objects, and the data among them.
@@ -21,7 +21,7 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	if c.Backup != "" {
 		w.prose(s.text(c.Verb)+" "+s.paint(bold, s.text(c.Backup)), 2)
 	} else {
-		w.confirmedWhere(c)
+		w.clusterAndUser(c)
 	}
 	if len(c.Counts) > 0 {
 		w.line()
@@ -29,13 +29,13 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	}
 	if len(c.Data) > 0 {
 		w.line()
-		w.prose(s.paint(red, "Data")+" is among what is deleted:", 2)
+		w.prose(s.paint(red, "Data")+" is among the deleted objects:", 2)
 		for i, r := range c.Data {
-			if i == manyData {
+			if i == maxDataNames {
 				w.prose("and "+strconv.Itoa(len(c.Data)-i)+" more", 2)
 				break
 			}
-			w.prose("  "+s.place(r), 4)
+			w.prose("  "+s.namespacedName(r), 4)
 		}
 	}
 	for _, note := range c.Notes {
@@ -45,15 +45,15 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	return w.done()
 }
 
-// confirmedWhere writes the cluster and the user.
-func (w *writer) confirmedWhere(c *report.Confirmation) {
+// clusterAndUser writes the cluster and the user.
+func (w *writer) clusterAndUser(c *report.Confirmation) {
 	s := w.style
 	w.prose(s.text(c.Verb)+" in "+s.paint(bold, s.text(c.Name())), 2)
 	if c.Context != "" {
 		w.prose("server:  "+s.text(c.Server), 2)
 	}
-	w.prose("cluster: "+orUntold(s.text(string(c.ClusterUID))), 2)
-	w.prose("user:    "+orUntold(s.text(c.User)), 2)
+	w.prose("cluster: "+orUnknown(s.text(string(c.ClusterUID))), 2)
+	w.prose("user:    "+orUnknown(s.text(c.User)), 2)
 }
 
 // ConfirmationPrompt returns the prompt: what to type, and what that does.
@@ -65,11 +65,11 @@ func ConfirmationPrompt(s Style, c *report.Confirmation) string {
 	case c.Context == "":
 		what = "server"
 	}
-	return "Type the name of the " + what + " (" + s.text(c.Name()) + ") to " + deed(s, c) + ":"
+	return "Type the name of the " + what + " (" + s.text(c.Name()) + ") to " + confirmedAction(s, c) + ":"
 }
 
-// deed describes the effect of the confirmation, with the data that is deleted.
-func deed(s Style, c *report.Confirmation) string {
+// confirmedAction describes the effect of the confirmation, with the data that is deleted.
+func confirmedAction(s Style, c *report.Confirmation) string {
 	switch {
 	case c.Backup != "":
 		return "remove it"
@@ -80,13 +80,13 @@ func deed(s Style, c *report.Confirmation) string {
 	case c.Deletes == 0:
 		return "change " + plural(c.Edits(), "object")
 	case c.Removes > 0:
-		return "remove " + plural(c.Removes, "finalizer") + " and " + deleted(s, c)
+		return "remove " + plural(c.Removes, "finalizer") + " and " + deletionText(s, c)
 	default:
-		return deleted(s, c)
+		return deletionText(s, c)
 	}
 }
 
-func deleted(s Style, c *report.Confirmation) string {
+func deletionText(s Style, c *report.Confirmation) string {
 	if c.Only != nil {
 		return "delete " + s.text(c.Only.ShortName())
 	}
@@ -115,9 +115,9 @@ func deleted(s Style, c *report.Confirmation) string {
 	return text + ", " + enumerate(kinds, len(kinds))
 }
 
-func orUntold(text string) string {
+func orUnknown(text string) string {
 	if text == "" {
-		return "not known"
+		return "unknown"
 	}
 	return text
 }
@@ -170,38 +170,33 @@ func obstacleText(o *report.Obstacle) string {
 	}
 	const most = 3
 	var names []string
-	for i, r := range o.Objects {
-		if i == most {
-			break
-		}
-		names = append(names, unescaped(r))
+	for _, r := range o.Objects[:min(len(o.Objects), most)] {
+		names = append(names, kubectlName(r))
 	}
-	who, is, its := enumerate(names, len(o.Objects)), " is ", " its "
-	if len(o.Objects) > 1 {
-		is, its = " are ", " their "
-	}
+	n := len(o.Objects)
+	who, is, its := enumerate(names, n), pluralForm(n, " is ", " are "), pluralForm(n, " its ", " their ")
 	if o.Finalizer != "" {
 		return "finalizer " + o.Finalizer + " of " + who + ": " + o.Message
 	}
 	if o.Message != "" {
-		return "of what goes with " + who + " some was not seen, so that it may be protected, and has no copy: " + o.Message
+		return "not all objects that would be deleted with " + who + " were seen; the others may be protected, and have no copy: " + o.Message
 	}
 	switch reason.Code(o.Reason) {
 	case reason.ProtectedNamespace:
-		return who + is + "protected: a namespace that the cluster lives by, which nothing unlocks"
+		return who + is + "protected: the cluster depends on the namespace; no option unlocks this"
 	case reason.ProtectedByAnnotation:
-		return who + is + "protected by" + its + "annotation kubectl-gc.io/protect, which nothing unlocks: remove the annotation first"
+		return who + is + "protected by" + its + "annotation kubectl-gc.io/protect; no option unlocks this: remove the annotation first"
 	case reason.ProtectedByHelm:
 		return who + is + "protected by" + its + "annotation helm.sh/resource-policy: keep"
 	case reason.ProtectedKind:
 		return who + is + "protected by" + its + "kind"
 	default:
-		return who + " could not be read: whether an annotation protects it is not known"
+		return who + " could not be read: unknown whether an annotation protects it"
 	}
 }
 
-// unescaped returns an object with its namespace, in kubectl's syntax.
-func unescaped(r object.Ref) string {
+// kubectlName returns an object with its namespace, in kubectl's syntax.
+func kubectlName(r object.Ref) string {
 	if r.Namespace == "" {
 		return r.ShortName()
 	}
@@ -215,7 +210,7 @@ func AnswersText(answers []report.Answer) string {
 	accepted := 0
 	for i := range answers {
 		a := &answers[i]
-		what := a.Verb + " " + unescaped(a.Object)
+		what := a.Verb + " " + kubectlName(a.Object)
 		switch {
 		case a.Refused != "":
 			refused = append(refused, "\n  "+what+" would be refused: "+a.Refused)
@@ -228,7 +223,7 @@ func AnswersText(answers []report.Answer) string {
 			accepted++
 		}
 	}
-	head := "The API server tried nothing."
+	head := "The API server tried no requests."
 	if tried := accepted + len(refused); tried > 0 {
 		head = "The API server tried " + plural(tried, "request") + " and would accept " + strconv.Itoa(accepted) + "."
 	}

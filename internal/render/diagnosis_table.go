@@ -15,7 +15,7 @@ import (
 // DiagnosisTable prints the findings about a snapshot by severity: a block for each cause, or in
 // wide output a row for each finding.
 func DiagnosisTable(out io.Writer, s Style, d *report.Diagnosis) error {
-	s = s.screen()
+	s = s.forScreen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	notes := completeness(s, d.Source, d.Complete, d.Gaps)
 	causes := causesOf(d.Findings)
@@ -33,7 +33,7 @@ func DiagnosisTable(out io.Writer, s Style, d *report.Diagnosis) error {
 			list[i] = causeBlock(s, &causes[i])
 		}
 		next := nextText(s, &causes[0])
-		if left := w.blocks(list, screenLines-s.height(headline)-s.height(notes...)-strings.Count(next, "\n")-3); left > 0 {
+		if left := w.blocks(list, maxScreenLines-s.height(headline)-s.height(notes...)-strings.Count(next, "\n")-3); left > 0 {
 			w.prose(moreText(left, "cause"), 2)
 		}
 		w.WriteString(next)
@@ -56,11 +56,8 @@ func nextText(s Style, c *cause) string {
 }
 
 func findingTable(s Style, findings []report.Finding) *table {
-	sorted := slices.Clone(findings)
-	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
 	t := &table{headers: []string{"SEVERITY", "CODE", "NAMESPACE", "OBJECT", "REFERENCE", "UID", "EVIDENCE", "REMEDY", "MESSAGE"}}
-	for i := range sorted {
-		f := &sorted[i]
+	for _, f := range bySeverity(findings) {
 		reference := ""
 		if f.Reference != nil {
 			reference = s.name(*f.Reference)
@@ -119,9 +116,9 @@ func findingSummary(s Style, d *report.Diagnosis, causes int) string {
 	return text
 }
 
-// manyCauses is the number of owners, and then of kinds of owners, above which findings of one code
+// maxCauses is the number of owners, and then of kinds of owners, above which findings of one code
 // are merged: a restored backup has as many missing owners as objects.
-const manyCauses = 3
+const maxCauses = 3
 
 // cause is a group of findings with a common cause.
 type cause struct {
@@ -135,40 +132,40 @@ type cause struct {
 	remedy string
 }
 
-// common is the key of findings with one cause.
-type common struct {
+// causeKey is the key of findings with one cause.
+type causeKey struct {
 	code  string
 	owner object.Ref
 }
 
 // causesOf groups findings by cause, ordered by severity and then by the number of objects.
 func causesOf(findings []report.Finding) []cause {
-	keys := make([]common, len(findings))
+	keys := make([]causeKey, len(findings))
 	for i := range findings {
-		keys[i] = commonOf(&findings[i])
+		keys[i] = causeKeyOf(&findings[i])
 	}
-	for _, wider := range []func(common) common{
-		func(k common) common { k.owner.Namespace, k.owner.Name, k.owner.UID = "", "", ""; return k },
-		func(k common) common { return common{code: k.code} },
+	for _, wider := range []func(causeKey) causeKey{
+		func(k causeKey) causeKey { k.owner.Namespace, k.owner.Name, k.owner.UID = "", "", ""; return k },
+		func(k causeKey) causeKey { return causeKey{code: k.code} },
 	} {
-		widen(keys, wider)
+		mergeKeys(keys, wider)
 	}
-	return gather(findings, keys)
+	return groupFindings(findings, keys)
 }
 
 // byCode groups findings by code, ordered by severity.
 func byCode(findings []report.Finding) []cause {
-	keys := make([]common, len(findings))
+	keys := make([]causeKey, len(findings))
 	for i := range findings {
 		keys[i].code = findings[i].Code
 	}
-	return gather(findings, keys)
+	return groupFindings(findings, keys)
 }
 
-// gather groups the findings with equal keys.
-func gather(findings []report.Finding, keys []common) []cause {
-	var order []common
-	groups := map[common]*cause{}
+// groupFindings groups the findings with equal keys.
+func groupFindings(findings []report.Finding, keys []causeKey) []cause {
+	var order []causeKey
+	groups := map[causeKey]*cause{}
 	for i := range findings {
 		f := &findings[i]
 		g := groups[keys[i]]
@@ -182,7 +179,7 @@ func gather(findings []report.Finding, keys []common) []cause {
 	causes := make([]cause, len(order))
 	for i, k := range order {
 		g := groups[k]
-		g.objects, g.owners = each(g.objects), each(g.owners)
+		g.objects, g.owners = uniqueRefs(g.objects), uniqueRefs(g.owners)
 		causes[i] = *g
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int {
@@ -191,10 +188,10 @@ func gather(findings []report.Finding, keys []common) []cause {
 	return causes
 }
 
-// commonOf returns the key of a finding: the code and the owner without its version. A shared UID
+// causeKeyOf returns the key of a finding: the code and the owner without its version. A shared UID
 // has the group of the object's kind instead, and owners that were not covered have one key.
-func commonOf(f *report.Finding) common {
-	k := common{code: f.Code}
+func causeKeyOf(f *report.Finding) causeKey {
+	k := causeKey{code: f.Code}
 	switch {
 	case f.Code == string(reason.OwnerNotCovered):
 	case f.Reference != nil:
@@ -206,17 +203,17 @@ func commonOf(f *report.Finding) common {
 	return k
 }
 
-// widen replaces the keys of codes with more than manyCauses keys.
-func widen(keys []common, wider func(common) common) {
-	causes := map[string]map[common]bool{}
+// mergeKeys replaces the keys of codes with more than maxCauses keys.
+func mergeKeys(keys []causeKey, wider func(causeKey) causeKey) {
+	causes := map[string]map[causeKey]bool{}
 	for _, k := range keys {
 		if causes[k.code] == nil {
-			causes[k.code] = map[common]bool{}
+			causes[k.code] = map[causeKey]bool{}
 		}
 		causes[k.code][k] = true
 	}
 	for i, k := range keys {
-		if len(causes[k.code]) > manyCauses {
+		if len(causes[k.code]) > maxCauses {
 			keys[i] = wider(k)
 		}
 	}
@@ -236,44 +233,44 @@ func (c *cause) add(f *report.Finding) {
 	c.remedy = cmp.Or(c.remedy, f.Remedy)
 }
 
-// each sorts objects and removes duplicates.
-func each(refs []object.Ref) []object.Ref {
-	slices.SortFunc(refs, compareRefs)
+// uniqueRefs sorts objects and removes duplicates.
+func uniqueRefs(refs []object.Ref) []object.Ref {
+	slices.SortFunc(refs, object.Compare)
 	return slices.Compact(refs)
 }
 
-// words are the title and advice of a finding.
-type words struct {
+// findingWords are the title and advice of a finding.
+type findingWords struct {
 	title, advice string
-	// said prefers the message of the findings as title, if it is the same for all.
-	said bool
+	// prefersMessage prefers the message of the findings as title, if it is the same for all.
+	prefersMessage bool
 }
 
 const (
-	asGarbage   = "The garbage collector deletes what has no other owner. To keep it, remove the reference."
-	notTaken    = "The garbage collector never deletes it. Remove or repair the reference."
-	notUpdated  = "The API server refuses every later update of it. Remove the reference."
-	otherObject = "The owner counts as absent, and what has no other owner is deleted. Repair the reference."
+	adviseGarbage        = "It is deleted as garbage unless it has another owner. To keep it, remove the reference."
+	adviseNeverDeleted   = "The garbage collector never deletes it. Remove or repair the reference."
+	adviseUpdatesRefused = "The API server refuses every later update of it. Remove the reference."
+	adviseOwnerAbsent    = "The owner counts as absent; objects with no other owner are deleted. Repair the reference."
 )
 
-// checkWords are the texts for the findings of check.
-var checkWords = map[reason.Code]words{
-	reason.OwnerNotFound:            {title: "Owner does not exist", advice: asGarbage},
-	reason.OwnerUIDMismatch:         {title: "Owner has another UID, as after a restore", advice: asGarbage},
-	reason.OwnerKindMismatch:        {title: "Owner is of another kind", advice: otherObject, said: true},
-	reason.OwnerNameMismatch:        {title: "Owner has another name", advice: otherObject, said: true},
-	reason.OwnerNamespaceMismatch:   {title: "Owner is in another namespace", advice: otherObject, said: true},
-	reason.OwnerNamespaced:          {title: "Cluster-scoped, and the owner is in a namespace", advice: notTaken},
-	reason.OwnerKindUnknown:         {title: "Owner is of a kind that is not served", advice: notTaken, said: true},
-	reason.OwnerVersionNotServed:    {title: "Owner is named in a version that is not served", advice: notTaken, said: true},
-	reason.OwnerKindNotServed:       {title: "Owner is of a kind that has no objects", advice: asGarbage, said: true},
-	reason.OwnerNotCovered:          {title: "Whether the owner exists is not known", advice: "Nothing is known to be wrong. Ask the cluster itself, or a dump that has the owner's kind."},
-	reason.OwnerKindCase:            {title: "Kind of the owner is not written as it is", advice: "The garbage collector accepts that, other tools may not.", said: true},
-	reason.OwnerVersionNotPreferred: {title: "Owner is named in a version that is not the preferred one", advice: "Right while that version is served; check --without-version answers as if it were not.", said: true},
-	reason.OwnerBanned:              {title: "Owner is an Event", advice: notUpdated},
-	reason.ReferenceIncomplete:      {title: "Reference has an empty field", advice: notUpdated},
-	reason.TwoControllers:           {title: "Two owners with controller: true", advice: notUpdated},
-	reason.SelfOwner:                {title: "Owns itself", advice: notTaken},
+// wordsByCode are the texts for the findings of check.
+var wordsByCode = map[reason.Code]findingWords{
+	reason.OwnerNotFound:            {title: "Owner does not exist", advice: adviseGarbage},
+	reason.OwnerUIDMismatch:         {title: "Owner has another UID, as after a restore", advice: adviseGarbage},
+	reason.OwnerKindMismatch:        {title: "Owner is of another kind", advice: adviseOwnerAbsent, prefersMessage: true},
+	reason.OwnerNameMismatch:        {title: "Owner has another name", advice: adviseOwnerAbsent, prefersMessage: true},
+	reason.OwnerNamespaceMismatch:   {title: "Owner is in another namespace", advice: adviseOwnerAbsent, prefersMessage: true},
+	reason.OwnerNamespaced:          {title: "Cluster-scoped, and the owner is in a namespace", advice: adviseNeverDeleted},
+	reason.OwnerKindUnknown:         {title: "Owner is of a kind that is not served", advice: adviseNeverDeleted, prefersMessage: true},
+	reason.OwnerVersionNotServed:    {title: "Owner is named in a version that is not served", advice: adviseNeverDeleted, prefersMessage: true},
+	reason.OwnerKindNotServed:       {title: "Owner is of a kind that has no objects", advice: adviseGarbage, prefersMessage: true},
+	reason.OwnerNotCovered:          {title: "Unknown whether the owner exists", advice: "Not known to be a problem. Check the cluster itself, or a dump that contains the owner's kind."},
+	reason.OwnerKindCase:            {title: "Kind of the owner has the wrong capitalization", advice: "The garbage collector accepts that, other tools may not.", prefersMessage: true},
+	reason.OwnerVersionNotPreferred: {title: "Owner is named in a version that is not the preferred one", advice: "Works while that version is served; check --without-version answers as if it were not.", prefersMessage: true},
+	reason.OwnerBanned:              {title: "Owner is an Event", advice: adviseUpdatesRefused},
+	reason.ReferenceIncomplete:      {title: "Reference has an empty field", advice: adviseUpdatesRefused},
+	reason.TwoControllers:           {title: "Two owners with controller: true", advice: adviseUpdatesRefused},
+	reason.SelfOwner:                {title: "Owns itself", advice: adviseNeverDeleted},
 	reason.SelfOwnerBlocks:          {title: "Owns itself, and blocks its own deletion", advice: "A foreground delete of it never ends. Remove the reference."},
 	reason.OwnerCycle:               {title: "Objects own one another in a circle", advice: "The garbage collector deletes none of them. Remove one of the references."},
 	reason.OwnerCycleBlocks:         {title: "Objects own and block one another in a circle", advice: "The garbage collector deletes none, and foreground deletes may hang. Remove a reference."},
@@ -281,33 +278,33 @@ var checkWords = map[reason.Code]words{
 	reason.NoUID:                    {title: "No UID", advice: "Its dependents are unknown. Use the cluster or a dump of it instead of a manifest."},
 }
 
-// calico is the group of Calico's API server. It showed its objects under the UIDs of its own CRDs,
-// of Namespaces and of ServiceAccounts.
-const calico = "projectcalico.org"
+// calicoGroup is the group of Calico's API server. It showed its objects under the UIDs of its own
+// CRDs, of Namespaces and of ServiceAccounts.
+const calicoGroup = "projectcalico.org"
 
-var calicoWords = words{
+var calicoWords = findingWords{
 	title:  "Same UID as another object: a known bug of Calico's API server",
 	advice: "Update Calico (projectcalico/calico#5715), then restart kube-controller-manager.",
 }
 
 // wordsOf returns the texts for a cause. A code without texts is its own title.
-func wordsOf(c *cause) words {
-	if c.code == string(reason.SharedUID) && object.GroupOf(c.objects[0].APIVersion) == calico {
+func wordsOf(c *cause) findingWords {
+	if c.code == string(reason.SharedUID) && object.GroupOf(c.objects[0].APIVersion) == calicoGroup {
 		return calicoWords
 	}
-	if w, ok := checkWords[reason.Code(c.code)]; ok {
+	if w, ok := wordsByCode[reason.Code(c.code)]; ok {
 		return w
 	}
-	return words{title: c.code, said: true}
+	return findingWords{title: c.code, prefersMessage: true}
 }
 
 // causeBlock returns a cause in three lines: title, objects and advice.
 func causeBlock(s Style, c *cause) block {
 	w := wordsOf(c)
 	title := s.text(w.title)
-	if w.said && c.message != "" {
+	if w.prefersMessage && c.message != "" {
 		title = s.text(c.message)
-		if first, _, _ := strings.Cut(title, " "); !strings.ContainsFunc(first, func(r rune) bool { return !letter(r) }) {
+		if first, _, _ := strings.Cut(title, " "); !strings.ContainsFunc(first, func(r rune) bool { return !isLetter(r) }) {
 			title = sentenceCase(title)
 		}
 	}
@@ -315,32 +312,32 @@ func causeBlock(s Style, c *cause) block {
 		title += ": " + owners
 	}
 	concerned := c.objects
-	if isCircle(c) {
-		concerned = each(slices.Concat(c.objects, c.owners))
+	if isCycle(c) {
+		concerned = uniqueRefs(slices.Concat(c.objects, c.owners))
 	}
-	b := block{severity: c.severity, lines: []string{title, s.crowd(concerned, s.limit()-severityColumn)}, brief: title + " (" + s.brief(concerned) + ")"}
+	b := block{severity: c.severity, lines: []string{title, s.summarizeRefs(concerned, s.limit()-severityColumn)}, brief: title + " (" + s.refOrCounts(concerned) + ")"}
 	if w.advice != "" {
 		b.lines = append(b.lines, w.advice)
 	}
 	return b
 }
 
-// isCircle reports whether the owners of a cause are among its objects.
-func isCircle(c *cause) bool {
+// isCycle reports whether the owners of a cause are among its objects.
+func isCycle(c *cause) bool {
 	return slices.Contains([]reason.Code{reason.OwnerCycle, reason.OwnerCycleBlocks, reason.SelfOwner, reason.SelfOwnerBlocks}, reason.Code(c.code))
 }
 
 // ownersText names the owners without their namespace, which is that of their dependents.
 func ownersText(s Style, c *cause) string {
 	switch {
-	case len(c.owners) == 0 || isCircle(c):
+	case len(c.owners) == 0 || isCycle(c):
 		return ""
-	case len(c.owners) <= fewNames:
+	case len(c.owners) <= maxNames:
 		names := make([]string, len(c.owners))
 		for i, o := range c.owners {
 			names[i] = s.name(o)
 		}
 		return strings.Join(names, ", ")
 	}
-	return s.countKinds(byKind(c.owners), fewKinds)
+	return s.countKinds(byKind(c.owners), maxKindCounts)
 }

@@ -41,10 +41,10 @@ func escape(s string, ascii bool) string {
 			writeHex(&b, rune(s[i]), 2)
 		case r == '\\':
 			b.WriteByte('\\')
-			if ambiguous(s[i+1:], ascii) {
+			if isAmbiguous(s[i+1:], ascii) {
 				b.WriteByte('\\')
 			}
-		case visible(r, ascii):
+		case isVisible(r, ascii):
 			b.WriteString(s[i : i+size])
 		default:
 			writeSequence(&b, r)
@@ -56,21 +56,21 @@ func escape(s string, ascii bool) string {
 
 func firstUnclean(s string, ascii bool) int {
 	for i, r := range s {
-		if r == '\\' && ambiguous(s[i+1:], ascii) || r == utf8.RuneError && invalid(s[i:]) || !visible(r, ascii) {
+		if r == '\\' && isAmbiguous(s[i+1:], ascii) || r == utf8.RuneError && hasInvalidUTF8(s[i:]) || !isVisible(r, ascii) {
 			return i
 		}
 	}
 	return -1
 }
 
-func invalid(s string) bool {
+func hasInvalidUTF8(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
 	return size == 1
 }
 
-// ambiguous reports whether a backslash before rest would read as the start of a sequence or of a
+// isAmbiguous reports whether a backslash before rest would read as the start of a sequence or of a
 // doubled backslash.
-func ambiguous(rest string, ascii bool) bool {
+func isAmbiguous(rest string, ascii bool) bool {
 	if rest == "" {
 		return false
 	}
@@ -78,42 +78,42 @@ func ambiguous(rest string, ascii bool) bool {
 	case '\\':
 		return true
 	case 'x':
-		return hexDigits(rest[1:], 2)
+		return startsWithHex(rest[1:], 2)
 	case 'u':
-		return hexDigits(rest[1:], 4)
+		return startsWithHex(rest[1:], 4)
 	case 'U':
-		return hexDigits(rest[1:], 8)
+		return startsWithHex(rest[1:], 8)
 	}
 	r, size := utf8.DecodeRuneInString(rest)
-	return r == utf8.RuneError && size == 1 || !visible(r, ascii)
+	return r == utf8.RuneError && size == 1 || !isVisible(r, ascii)
 }
 
-func hexDigits(s string, n int) bool {
+func startsWithHex(s string, n int) bool {
 	if len(s) < n {
 		return false
 	}
 	for _, c := range []byte(s[:n]) {
-		if !hexDigit(c) {
+		if !isHexDigit(c) {
 			return false
 		}
 	}
 	return true
 }
 
-func hexDigit(c byte) bool {
+func isHexDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// visible reports whether a terminal displays r as a glyph without side effects.
-func visible(r rune, ascii bool) bool {
+// isVisible reports whether a terminal displays r as a glyph without side effects.
+func isVisible(r rune, ascii bool) bool {
 	if r < utf8.RuneSelf {
 		return ' ' <= r && r < 0x7f
 	}
-	return !ascii && unicode.IsPrint(r) && !unicode.Is(blank, r)
+	return !ascii && unicode.IsPrint(r) && !unicode.Is(invisible, r)
 }
 
-// blank are the invisible characters that Unicode counts as letters or marks.
-var blank = &unicode.RangeTable{
+// invisible are the invisible characters that Unicode counts as letters or marks.
+var invisible = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
 		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers

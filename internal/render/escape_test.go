@@ -59,7 +59,7 @@ func unescape(s string) string {
 		case s[i+1] == '\\':
 			b.WriteByte('\\')
 			i++
-		case digits > 0 && hexDigits(s[i+2:], digits):
+		case digits > 0 && startsWithHex(s[i+2:], digits):
 			n, err := strconv.ParseUint(s[i+2:i+2+digits], 16, 32)
 			if err != nil {
 				panic(err)
@@ -103,7 +103,7 @@ func assertEscaped(t reporter, in string, ascii bool) {
 	}
 	clean := utf8.ValidString(in) && !strings.Contains(in, `\`)
 	for _, r := range in {
-		clean = clean && visible(r, ascii)
+		clean = clean && isVisible(r, ascii)
 	}
 	for _, r := range out {
 		if dangerous(r) || ascii && r > 0x7e {

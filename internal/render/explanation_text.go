@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// factLines is the maximum number of lines for one fact on the first screen.
-	factLines = 3
-	// manyRefs is the number of objects that are named among many.
-	manyRefs = 5
+	// maxFactLines is the maximum number of lines for one fact on the first screen.
+	maxFactLines = 3
+	// maxRefs is the number of objects that are named among many.
+	maxRefs = 5
 )
 
 // ExplanationText prints why an object stays, is deleted or is stuck: the verdict, then owners,
 // dependents and the deletes that delete it. For an object being deleted, it prints what it waits
 // for, and the command that ends that. Wide output has everything.
 func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
-	s = s.screen()
+	s = s.forScreen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	notes := linesOf(s, func(x *writer) { writeNotes(x, explanationUnseen(s, e)) })
+	notes := linesOf(s, func(x *writer) { writeNotes(x, explanationMissing(s, e)) })
 	head := linesOf(s, func(x *writer) {
-		x.atMost(factLines, verdictText(s, e), 2)
+		x.shortProse(maxFactLines, verdictText(s, e), 2)
 		explainContent(x, e.Content)
-		explainUse(x, e)
+		explainStorage(x, e)
 		if s.Wide {
-			explainWidely(x, e)
+			explainWide(x, e)
 		} else {
 			explainFacts(x, e)
 		}
@@ -38,7 +38,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 	w.lines(head)
 	w.lines(notes)
 	if !s.Wide {
-		explainRemedies(w, e, screenLines-len(head)-len(notes))
+		explainRemedies(w, e, maxScreenLines-len(head)-len(notes))
 	}
 	return w.done()
 }
@@ -48,9 +48,9 @@ func verdictText(s Style, e *report.Explanation) string {
 	if e.Message != "" && (e.Verdict == report.HeldByFinalizer || e.Verdict == report.WaitingForDependents) {
 		phrase = verdictPhrase(s, report.BeingDeleted) // the message says what blocks it
 	}
-	text := s.where(e.Object) + " " + s.paint(verdictColour(e.Verdict), phrase)
+	text := s.nameInNamespace(e.Object) + " " + s.paint(verdictColour(e.Verdict), phrase)
 	if len(e.WaitsFor) > 0 && e.WaitsFor[0].ForSeconds != nil {
-		text += ", for " + span(e.WaitsFor[0].ForSeconds)
+		text += ", for " + ageText(e.WaitsFor[0].ForSeconds)
 	}
 	if e.Message == "" {
 		return text + "."
@@ -71,7 +71,7 @@ func verdictPhrase(s Style, v report.Verdict) string {
 	case report.HeldByFinalizer:
 		return "is being deleted and held by a finalizer"
 	case report.Undecidable:
-		return "cannot be decided"
+		return "cannot be classified"
 	}
 	return "is " + s.text(string(v))
 }
@@ -102,16 +102,16 @@ func explainContent(w *writer, content []report.ContentCount) {
 		title string
 	}{{report.WorkloadRole, "Workloads: "}, {report.DataRole, "Data: "}, {report.OtherRole, "Also in it: "}, {report.GeneratedRole, "Hidden: "}} {
 		if len(kinds[role.role]) > 0 {
-			w.atMost(factLines, role.title+strings.Join(kinds[role.role], ", "), 2)
+			w.shortProse(maxFactLines, role.title+strings.Join(kinds[role.role], ", "), 2)
 		}
 	}
 }
 
-// explainUse writes the users of a PVC, and what a delete does to its data.
-func explainUse(w *writer, e *report.Explanation) {
+// explainStorage writes the users of a PVC, and what a delete does to its data.
+func explainStorage(w *writer, e *report.Explanation) {
 	s := w.style
 	if len(e.UsedBy) > 0 {
-		w.atMost(factLines, "Used by: "+s.some(e.UsedBy, manyRefs), 2)
+		w.shortProse(maxFactLines, "Used by: "+s.firstRefs(e.UsedBy, maxRefs), 2)
 	} else if e.Object.Is(object.PVC) {
 		w.line("Used by: no pod that was seen")
 	}
@@ -126,7 +126,7 @@ func explainUse(w *writer, e *report.Explanation) {
 	if x.ReclaimPolicy != "" {
 		text = strings.TrimSuffix(text, ": ") + " (" + s.text(x.ReclaimPolicy) + "): "
 	}
-	w.atMost(factLines, text+s.text(x.Message), 2)
+	w.shortProse(maxFactLines, text+s.text(x.Message), 2)
 }
 
 // explainFacts writes the main facts about an object: its owners, its dependents, the deletes that
@@ -134,20 +134,20 @@ func explainUse(w *writer, e *report.Explanation) {
 func explainFacts(w *writer, e *report.Explanation) {
 	s := w.style
 	if owners := ownerChain(s, e); owners != "" {
-		w.atMost(factLines, "Owned by: "+owners, 2)
+		w.shortProse(maxFactLines, "Owned by: "+owners, 2)
 	}
 	if len(e.Dependents) > 0 {
-		w.atMost(factLines, "Owns: "+dependentsText(s, e.Dependents), 2)
+		w.shortProse(maxFactLines, "Owns: "+dependentsText(s, e.Dependents), 2)
 	}
 	if idle := idleFinalizers(s, e.Finalizers); idle != "" {
-		w.atMost(factLines, "When deleted, it waits for: "+idle, 2)
+		w.shortProse(maxFactLines, "When deleted, it waits for: "+idle, 2)
 	}
 	explainDeletes(w, e)
 	if e.Verdict == report.Garbage && strings.HasPrefix(e.Next, "DELETE") {
 		w.line("Next: the garbage collector deletes it.")
 	}
 	if d := e.Deadlock; d != nil {
-		w.atMost(factLines, s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". Nothing ends this by itself.", 2)
+		w.shortProse(maxFactLines, s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". This does not resolve by itself.", 2)
 	}
 	explainWarnings(w, e)
 }
@@ -155,16 +155,16 @@ func explainFacts(w *writer, e *report.Explanation) {
 // ownerChain returns the chain of owners; with several owners, only these.
 func ownerChain(s Style, e *report.Explanation) string {
 	if len(e.Owners) > 1 {
-		names := make([]string, 0, manyRefs)
-		for _, o := range e.Owners[:min(len(e.Owners), manyRefs)] {
+		names := make([]string, 0, maxRefs)
+		for _, o := range e.Owners[:min(len(e.Owners), maxRefs)] {
 			names = append(names, s.name(o.Ref)+classText(s, o.Class))
 		}
 		return enumerate(names, len(e.Owners))
 	}
 	var links []string
 	for i, c := range e.Chain {
-		if left := len(e.Chain) - manyRefs; left > 0 && i >= manyRefs-1 && i < len(e.Chain)-1 {
-			if i == manyRefs-1 {
+		if left := len(e.Chain) - maxRefs; left > 0 && i >= maxRefs-1 && i < len(e.Chain)-1 {
+			if i == maxRefs-1 {
 				links = append(links, strconv.Itoa(left)+" more")
 			}
 			continue
@@ -196,7 +196,7 @@ func dependentsText(s Style, dependents []report.DependentFinding) string {
 	for i, d := range sorted {
 		refs[i] = d.Ref
 	}
-	return s.some(refs, manyRefs)
+	return s.firstRefs(refs, maxRefs)
 }
 
 // idleFinalizers returns the finalizers that the object will wait for after a delete.
@@ -207,7 +207,7 @@ func idleFinalizers(s Style, finalizers []report.FinalizerFinding) string {
 			names = append(names, "finalizer "+s.text(f.Name))
 		}
 	}
-	return enumerate(names[:min(len(names), manyRefs)], len(names))
+	return enumerate(names[:min(len(names), maxRefs)], len(names))
 }
 
 // explainDeletes writes the single deletes that delete the object.
@@ -222,9 +222,9 @@ func explainDeletes(w *writer, e *report.Explanation) {
 			continue
 		}
 		objects = objects[1:]
-		name, how := s.name(x.Object), howTaken(*x)
+		name, how := s.name(x.Object), deleteCondition(*x)
 		if x.Object.Namespace != e.Object.Namespace {
-			name = s.where(x.Object)
+			name = s.nameInNamespace(x.Object)
 		}
 		if asked {
 			how = policies[x.Object]
@@ -237,26 +237,26 @@ func explainDeletes(w *writer, e *report.Explanation) {
 	if len(names) == 0 {
 		return
 	}
-	text := agree(len(names), "Goes when this is deleted: ", "Goes when one of these is deleted: ")
-	text += strings.Join(names[:min(len(names), manyRefs)], ", ")
-	if left := len(names) - manyRefs; left > 0 {
+	text := pluralForm(len(names), "Deleted when this is deleted: ", "Deleted when one of these is deleted: ")
+	text += strings.Join(names[:min(len(names), maxRefs)], ", ")
+	if left := len(names) - maxRefs; left > 0 {
 		text += " and " + strconv.Itoa(left) + " more"
 	}
 	if e.TakersUntried > 0 {
-		text += "; " + plural(e.TakersUntried, "object") + " further away not tried"
+		text += "; " + plural(e.TakersUntried, "more distant object") + " not tried"
 	}
-	w.atMost(factLines+1, text, 2)
+	w.shortProse(maxFactLines+1, text, 2)
 }
 
-// howTaken returns the condition for a delete to delete an object; empty if there is none.
-func howTaken(x report.Taker) string {
+// deleteCondition returns the condition for a delete to delete an object; empty if there is none.
+func deleteCondition(x report.Taker) string {
 	var parts []string
 	if x.Policy != "Background" {
 		parts = append(parts, "with --cascade="+lower(x.Policy))
 	}
 	switch {
 	case x.Unknown:
-		parts = append(parts, "not certain")
+		parts = append(parts, "uncertain")
 	case x.Later || len(x.Once) > 0:
 		parts = append(parts, takerCondition(x))
 	}
@@ -267,7 +267,7 @@ func howTaken(x report.Taker) string {
 func explainWarnings(w *writer, e *report.Explanation) {
 	s := w.style
 	if e.EventsUnknown != "" {
-		w.atMost(factLines, "Events could not be read: "+s.text(e.EventsUnknown)+".", 2)
+		w.shortProse(maxFactLines, "Events could not be read: "+s.text(e.EventsUnknown)+".", 2)
 	}
 	i := slices.IndexFunc(e.Events, func(x report.EventFinding) bool { return x.Type == "Warning" })
 	if i < 0 {
@@ -278,20 +278,20 @@ func explainWarnings(w *writer, e *report.Explanation) {
 	if x.Count > 1 {
 		text += " (" + strconv.Itoa(x.Count) + " times)"
 	}
-	w.atMost(factLines, text, 2)
+	w.shortProse(maxFactLines, text, 2)
 }
 
 // explainRemedies writes what an object being deleted waits for, and the commands that end that.
 // For another object, it writes what would change the verdict.
 func explainRemedies(w *writer, e *report.Explanation, room int) {
-	causes := slices.DeleteFunc(holdupsOf(e.WaitsFor), func(c *holdup) bool {
-		return c.told.Code == underWay && len(c.told.Chain) < 2 // the verdict says so
+	causes := slices.DeleteFunc(stuckCausesOf(e.WaitsFor), func(c *stuckCause) bool {
+		return c.main.Code == underWay && len(c.main.Chain) < 2 // the verdict says so
 	})
 	commands := 0
 	for _, c := range causes {
-		c.own = len(c.held) == 1 && c.held[0] == e.Object && c.total() == 1
+		c.isExplained = len(c.held) == 1 && c.held[0] == e.Object && c.total() == 1
 		c.waiting = slices.DeleteFunc(c.waiting, func(r object.Ref) bool { return r == e.Object })
-		commands += len(c.freed.Remedies)
+		commands += len(c.remedied.Remedies)
 	}
 	if len(causes) > 0 {
 		writeCauses(w, causes, room)
@@ -300,41 +300,41 @@ func explainRemedies(w *writer, e *report.Explanation, room int) {
 		return
 	}
 	s := w.style
-	for _, r := range pasted(e.Remedies, 2) {
+	for _, r := range shownRemedies(e.Remedies, 2) {
 		w.line()
-		w.atMost(factLines, remedyText(s, &holdup{held: []object.Ref{e.Object}, told: &report.Finding{}, freed: &report.Finding{Object: e.Object}}, r), 2)
+		w.shortProse(maxFactLines, remedyText(s, &stuckCause{held: []object.Ref{e.Object}, main: &report.Finding{}, remedied: &report.Finding{Object: e.Object}}, r), 2)
 		w.command("  ", r)
 	}
 }
 
-// explanationUnseen returns the notes about missing input of an explanation. If the only
+// explanationMissing returns the notes about missing input of an explanation. If the only
 // consequence is a specific open question, it names that.
-func explanationUnseen(s Style, e *report.Explanation) []string {
-	u := missing{source: e.Source, complete: e.Complete, gaps: e.Gaps}
-	u.told = slices.ContainsFunc(e.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds })
+func explanationMissing(s Style, e *report.Explanation) []string {
+	u := missingInput{source: e.Source, complete: e.Complete, gaps: e.Gaps}
+	u.commandShown = slices.ContainsFunc(e.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds })
 	matter, _ := u.split()
 	var open, lists []string
 	for _, g := range matter {
-		text := openQuestion(s, e, g)
+		text := undecidedQuestion(s, e, g)
 		if text == "" {
 			return u.notes(s)
 		}
 		open = append(open, text)
 		lists = append(lists, kindsOf([]report.Gap{g})[0].name)
 	}
-	if len(open) == 0 || s.all() {
+	if len(open) == 0 || s.isComplete() {
 		return u.notes(s)
 	}
-	text := "Whether " + strings.Join(open, ", and whether ") + " is not known: "
+	text := "Unknown whether " + strings.Join(open, ", and whether ") + ": "
 	if e.Source.Type == "cluster" {
 		return []string{text + strings.Join(lists, " and ") + " could not be read" + whyUnread(s, matter)}
 	}
-	return []string{text + "the dump has no " + strings.Join(lists, " and no ") + ".", toGather(s, kindsOf(matter))}
+	return []string{text + "the dump has no " + strings.Join(lists, " and no ") + ".", gatherText(s, kindsOf(matter))}
 }
 
-// openQuestion returns the only question that the objects of a gap can decide for an object that
-// stays or is garbage; empty if there may be others.
-func openQuestion(s Style, e *report.Explanation, g report.Gap) string {
+// undecidedQuestion returns the only question that the objects of a gap can decide for an object
+// that stays or is garbage; empty if there may be others.
+func undecidedQuestion(s Style, e *report.Explanation, g report.Gap) string {
 	group := object.GroupOf(g.APIVersion)
 	switch {
 	case e.Verdict != report.Live && e.Verdict != report.Garbage:

@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyDependents is the number of dependents that are listed unless the output is wide.
-const manyDependents = 10
+// maxDependents is the number of dependents that are listed unless the output is wide.
+const maxDependents = 10
 
-// manyLinks is the number of links above which the middle of a chain is left out unless the output
+// maxLinks is the number of links above which the middle of a chain is left out unless the output
 // is wide.
-const manyLinks = 12
+const maxLinks = 12
 
-// explainWidely writes everything about an object: rule, evidence, references, finalizers, proofs
+// explainWide writes everything about an object: rule, evidence, references, finalizers, proofs
 // and commands.
-func explainWidely(w *writer, e *report.Explanation) {
+func explainWide(w *writer, e *report.Explanation) {
 	s := w.style
 	if e.Reason != "" {
 		w.line()
@@ -40,7 +40,7 @@ func explainWidely(w *writer, e *report.Explanation) {
 	if len(e.Remedies) > 0 {
 		w.section("What would change it")
 		for _, r := range e.Remedies {
-			w.prose("  "+effectText(s, r)+":", 4)
+			w.prose("  "+remedyEffect(s, r)+":", 4)
 			w.command("    ", r)
 		}
 	}
@@ -106,7 +106,7 @@ func explainChain(w *writer, chain []report.ChainLink) {
 	arrow := s.pick("→", "->")
 	links := chainLinks(s, chain)
 	one := "  " + strings.Join(links, " "+arrow+" ")
-	if limit := s.limit(); len(links) <= manyLinks/2 && (limit <= 0 || width(one) <= limit) {
+	if limit := s.limit(); len(links) <= maxLinks/2 && (limit <= 0 || width(one) <= limit) {
 		w.line(one)
 		return
 	}
@@ -119,15 +119,15 @@ func explainChain(w *writer, chain []report.ChainLink) {
 }
 
 func chainLinks(s Style, chain []report.ChainLink) []string {
-	links := make([]string, 0, min(len(chain), manyLinks+1))
+	links := make([]string, 0, min(len(chain), maxLinks+1))
 	for i, c := range chain {
-		if left := len(chain) - manyLinks; left > 0 && !s.Wide && i >= manyLinks/2 && i < len(chain)-manyLinks/2 {
-			if i == manyLinks/2 {
+		if left := len(chain) - maxLinks; left > 0 && !s.Wide && i >= maxLinks/2 && i < len(chain)-maxLinks/2 {
+			if i == maxLinks/2 {
 				links = append(links, s.pick("…", "...")+" "+strconv.Itoa(left)+" more "+s.pick("…", "..."))
 			}
 			continue
 		}
-		link := s.place(c.Ref)
+		link := s.namespacedName(c.Ref)
 		if i > 0 && c.Namespace == chain[i-1].Namespace {
 			link = s.name(c.Ref)
 		}
@@ -145,11 +145,11 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 	}
 	s := w.style
 	shown := dependents
-	if !s.Wide && len(shown) > manyDependents {
+	if !s.Wide && len(shown) > maxDependents {
 		// Blocking dependents are usually what the user looks for, and must not be folded.
 		shown = slices.Clone(shown)
 		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return object.TrueFirst(a.Blocking, b.Blocking) })
-		shown = shown[:manyDependents]
+		shown = shown[:maxDependents]
 	}
 	w.section(sentenceCase(plural(len(dependents), "dependent")))
 	t := &table{headers: []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}, indent: 2}
@@ -160,8 +160,7 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 		}
 		t.add("", s.text(d.Ref.Namespace), s.name(d.Ref), blocks, s.text(d.State))
 	}
-	_, several := namespaces(shown, func(d *report.DependentFinding) object.Ref { return d.Ref })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, shown, func(d *report.DependentFinding) object.Ref { return d.Ref })
 	w.table(t)
 	if left := len(dependents) - len(shown); left > 0 {
 		w.line("  and ", strconv.Itoa(left), " more")
@@ -182,7 +181,7 @@ func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
 	for _, f := range finalizers {
 		by := s.text(f.RemovedBy)
 		if by == "" {
-			by = "not known"
+			by = "unknown"
 		}
 		if f.Evidence != "" {
 			by += " (" + s.text(f.Evidence) + ")"
@@ -204,17 +203,17 @@ func explainTakers(w *writer, e *report.Explanation) {
 		return
 	}
 	s := w.style
-	w.section("A delete of any of these takes it")
+	w.section("Deleting any of these deletes it")
 	objects, policies := takersByObject(e.TakenBy)
 	shown := objects
-	if !s.Wide && len(shown) > manyDependents {
-		shown = shown[:manyDependents]
+	if !s.Wide && len(shown) > maxDependents {
+		shown = shown[:maxDependents]
 	}
 	t := &table{headers: []string{"OBJECT", "POLICY"}, indent: 2}
 	for _, ref := range shown {
 		object := s.name(ref)
 		if ref.Namespace != e.Object.Namespace {
-			object = s.place(ref)
+			object = s.namespacedName(ref)
 		}
 		t.add("", object, s.text(policies[ref]))
 	}
@@ -225,22 +224,22 @@ func explainTakers(w *writer, e *report.Explanation) {
 		w.line("  and ", strconv.Itoa(left), " more")
 	}
 	if e.TakersUntried > 0 {
-		w.prose("  "+plural(e.TakersUntried, "object")+" further away not tried", 2)
+		w.prose("  "+plural(e.TakersUntried, "more distant object")+" not tried", 2)
 	}
 }
 
 // takerCondition returns what must happen before a delete deletes an object.
 func takerCondition(x report.Taker) string {
 	if !x.Later {
-		return "once " + controllers(raw, running(x.Once))
+		return "once " + controllersText(rawStyle, expectedReleases(x.Once))
 	}
 	held := slices.DeleteFunc(slices.Clone(x.Once), func(r report.Release) bool { return r.State == report.ControllerRuns })
 	if len(held) == 0 {
-		return "once what does not answer works again"
+		return "once the unreachable API recovers"
 	}
-	text := "if " + finalizerNames(raw, finalizersOf(held))
+	text := "if " + finalizerNames(rawStyle, uniqueFinalizers(held))
 	if held[0].Object != x.Object {
-		text += " of " + raw.name(held[0].Object)
+		text += " of " + rawStyle.name(held[0].Object)
 	}
 	return text + " is removed; " + stateText(held)
 }
@@ -253,7 +252,7 @@ func takersByObject(takers []report.Taker) (objects []object.Ref, policies map[o
 		policy := x.Policy
 		switch {
 		case x.Unknown:
-			policy += " (not certain)"
+			policy += " (uncertain)"
 		case x.Later || len(x.Once) > 0:
 			policy += " (" + takerCondition(x) + ")"
 		}
@@ -281,7 +280,7 @@ func explainSince(w *writer, findings []report.Finding) {
 	}
 	s := w.style
 	text := "Being deleted since " + s.text(findings[0].Since)
-	if d := span(findings[0].ForSeconds); d != "" {
+	if d := ageText(findings[0].ForSeconds); d != "" {
 		text += ", for " + d
 	}
 	w.prose(text+".", 2)
@@ -297,7 +296,7 @@ func explainWaits(w *writer, e *report.Explanation) {
 		return
 	}
 	s := w.style
-	w.section("What it waits for in the end")
+	w.section("What it ultimately waits for")
 	unread := map[string]bool{}
 	for _, f := range findings {
 		text := s.paint(severityColour(f.Severity), s.text(f.Message)) + " (" + s.text(f.Code) + ")"
@@ -322,7 +321,7 @@ func proofTexts(s Style, e *report.Explanation, f *report.Finding, unread map[st
 	for _, p := range f.Proof {
 		text := s.text(p.Message)
 		switch {
-		case toldAlready(e, f, p):
+		case isShownElsewhere(e, f, p):
 			continue
 		case p.Reason == notRead && !unread[text]:
 			unread[text] = true
@@ -336,9 +335,9 @@ func proofTexts(s Style, e *report.Explanation, f *report.Finding, unread map[st
 	return texts
 }
 
-// toldAlready reports whether the explanation has a proof elsewhere: in the verdict, the table of
-// finalizers, the message of the finding or the listed events.
-func toldAlready(e *report.Explanation, f *report.Finding, p report.Proof) bool {
+// isShownElsewhere reports whether the explanation has a proof elsewhere: in the verdict, the table
+// of finalizers, the message of the finding or the listed events.
+func isShownElsewhere(e *report.Explanation, f *report.Finding, p report.Proof) bool {
 	return p.Message == e.Message || strings.Contains(f.Message, p.Message) ||
 		slices.ContainsFunc(e.Finalizers, func(x report.FinalizerFinding) bool {
 			when, known := strings.CutPrefix(x.Evidence, "removed ")
@@ -354,13 +353,13 @@ func explainDeadlock(w *writer, d *report.Deadlock) {
 	}
 	s := w.style
 	w.line()
-	w.prose(s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". Nothing ends this by itself ("+s.text(d.Reason)+").", 2)
+	w.prose(s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". This does not resolve by itself ("+s.text(d.Reason)+").", 2)
 	if len(d.Path) > 1 {
 		links := make([]string, 0, len(d.Path))
 		for _, r := range d.Path {
-			links = append(links, s.place(r))
+			links = append(links, s.namespacedName(r))
 		}
-		w.prose("What waits for what: "+strings.Join(links, " "+s.pick("→", "->")+" ")+".", 2)
+		w.prose("Wait cycle: "+strings.Join(links, " "+s.pick("→", "->")+" ")+".", 2)
 	}
 }
 

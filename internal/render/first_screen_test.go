@@ -59,7 +59,7 @@ func TestFirstScreen(t *testing.T) {
 					t.Fatal(err)
 				}
 				lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-				if len(lines) > screenLines {
+				if len(lines) > maxScreenLines {
 					t.Errorf("%s of %d causes in %d columns: %d lines\n%s", name, causes, columns, len(lines), b.String())
 				}
 				whole := 0
@@ -72,7 +72,7 @@ func TestFirstScreen(t *testing.T) {
 								}
 							}
 						}
-					} else if width(line) > screenWidth {
+					} else if width(line) > maxScreenWidth {
 						t.Errorf("%s in %d columns: %q", name, columns, line)
 					}
 				}
@@ -118,13 +118,13 @@ func TestCauses(t *testing.T) {
 
 ERROR    Owner does not exist: database.example.com/orders
          816 ConfigMaps in namespace shop (cm/cm-0, cm/cm-1, cm/cm-10, …)
-         The garbage collector deletes what has no other owner. To keep it, remove the reference.
+         It is deleted as garbage unless it has another owner. To keep it, remove the reference.
 ERROR    Owner has another UID, as after a restore: 150 Deployments
          150 Pods in 7 namespaces (pod/p-0 -n n0, pod/p-112 -n n0, pod/p-126 -n n0, …)
-         The garbage collector deletes what has no other owner. To keep it, remove the reference.
+         It is deleted as garbage unless it has another owner. To keep it, remove the reference.
 ERROR    Owner has another UID, as after a restore: 150 StatefulSets
          150 Pods in 7 namespaces (pod/p-105 -n n0, pod/p-119 -n n0, pod/p-133 -n n0, …)
-         The garbage collector deletes what has no other owner. To keep it, remove the reference.
+         It is deleted as garbage unless it has another owner. To keep it, remove the reference.
 ERROR    Same UID as another object: a known bug of Calico's API server
          57 Profiles (profile.projectcalico.org/kns.n0, profile.projectcalico.org/kns.n1, …)
          Update Calico (projectcalico/calico#5715), then restart kube-controller-manager.
@@ -139,7 +139,7 @@ Next: kubectl gc explain configmap cm-0 -n shop
 // TestEveryCodeHasWords: every code has a title and advice.
 func TestEveryCodeHasWords(t *testing.T) {
 	for _, m := range reason.Check.Meanings {
-		if w := checkWords[m.Code]; w.title == "" || w.advice == "" {
+		if w := wordsByCode[m.Code]; w.title == "" || w.advice == "" {
 			t.Errorf("check: no words for %s", m.Code)
 		}
 	}
@@ -185,12 +185,12 @@ func TestScreens(t *testing.T) {
 				t.Fatal(err)
 			}
 			limited := s
-			limited.Width = min(max(s.Width, 80), screenWidth)
+			limited.Width = min(max(s.Width, 80), maxScreenWidth)
 			if s.Width == 0 {
-				limited.Width = screenWidth
+				limited.Width = maxScreenWidth
 			}
 			assertPresentable(t, limited, b.String())
-			if n := strings.Count(b.String(), "\n"); n > screenLines {
+			if n := strings.Count(b.String(), "\n"); n > maxScreenLines {
 				t.Fatalf("%s takes %d lines:\n%s", what, n, b.String())
 			}
 		}

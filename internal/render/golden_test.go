@@ -175,7 +175,7 @@ func assertPresentable(t interface {
 				"\x1b[35m", "", "\x1b[36m", "", "\x1b[1m", "", "\x1b[0m", "").Replace(line)
 		}
 		for _, r := range line {
-			if !visible(r, s.ASCII) {
+			if !isVisible(r, s.ASCII) {
 				t.Errorf("%q in %q", r, line)
 			}
 		}

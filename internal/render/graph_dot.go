@@ -37,7 +37,7 @@ func GraphDOT(out io.Writer, s Style, g *report.Graph) error {
 		if ns := n.Ref.Namespace; ns != "" {
 			if clusters[ns] == nil {
 				key := fmt.Sprintf("%09d", len(clusters))
-				clusters[ns] = root.Subgraph(key, dot.ClusterOption{}).Label(plainDOT(s.text(ns)))
+				clusters[ns] = root.Subgraph(key, dot.ClusterOption{}).Label(escapeDOT(s.text(ns)))
 			}
 			in = clusters[ns]
 		}
@@ -71,16 +71,16 @@ func vertexDOT(s Style, v *view, in *dot.Graph, i int) dot.Node {
 		node.Attr("color", "orange")
 	}
 	if len(n.Finalizers) > 0 {
-		lines = append(lines, "finalizers "+s.texts(n.Finalizers))
+		lines = append(lines, "finalizers "+s.commaSeparated(n.Finalizers))
 	}
-	node.Label(plainDOT(strings.Join(lines, "\n")))
-	node.Attr("tooltip", plainDOT("uid "+s.text(string(n.Ref.UID))))
+	node.Label(escapeDOT(strings.Join(lines, "\n")))
+	node.Attr("tooltip", escapeDOT("uid "+s.text(string(n.Ref.UID))))
 	return node
 }
 
-// plainDOT keeps Graphviz from decoding entities: it would turn `&#8238;` into the character that
+// escapeDOT keeps Graphviz from decoding entities: it would turn `&#8238;` into the character that
 // was escaped.
-func plainDOT(text string) string { return strings.ReplaceAll(text, "&", "&amp;") }
+func escapeDOT(text string) string { return strings.ReplaceAll(text, "&", "&amp;") }
 
 func edgeDOT(s Style, e dot.Edge, x *report.Edge) {
 	var label []string
@@ -94,7 +94,7 @@ func edgeDOT(s Style, e dot.Edge, x *report.Edge) {
 		label = append(label, "dangling")
 		e.Attr("color", "red")
 	default:
-		label = append(label, plainDOT(s.text(lower(string(x.Class)))))
+		label = append(label, escapeDOT(s.text(lower(string(x.Class)))))
 	}
 	if !x.Controller {
 		e.Attr("arrowhead", "empty")

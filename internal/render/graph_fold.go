@@ -12,93 +12,93 @@ import (
 )
 
 const (
-	// mostRows is the number of lines above which siblings of a kind are counted. mostTroubled of
+	// maxRows is the number of lines above which siblings of a kind are counted. maxProblemRows of
 	// them may be used for vertices with problems first.
-	mostRows     = 48
-	mostTroubled = 32
-	// lateBelow is the number of top-level objects that are shown before one more sibling below an
-	// owner.
-	lateBelow = 8
+	maxRows        = 48
+	maxProblemRows = 32
+	// levelsPerSibling is the number of top-level objects that are shown before one more sibling
+	// below an owner.
+	levelsPerSibling = 8
 )
 
-// fold selects the shown vertices of a tree, so that it has at most mostRows lines: the first few
+// fold selects the shown vertices of a tree, so that it has at most maxRows lines: the first few
 // of each kind below an owner, those with problems first. Omitted vertices are counted in their
 // place.
 type fold struct {
 	t *tree
-	// hidden vertices are only counted at the end. kept ones have a line; whole reports that all
-	// others are kept.
-	hidden, kept []bool
-	whole        bool
-	generated    int
-	alone        []object.Ref
-	// inside is the highest urgency of a vertex and everything below it.
-	inside []urgency
+	// hidden vertices are only counted at the end. shown ones have a line; whole reports that all
+	// others are shown.
+	hidden, shown []bool
+	whole         bool
+	generated     int
+	isolated      []object.Ref
+	// urgency is the highest urgency of a vertex and everything below it.
+	urgency []urgency
 	// level is the rank of a vertex: lower levels are shown first (see rank).
 	level  []int
-	groups map[siblings]*kin
-	// unshown is the number of groups below a vertex without a line.
-	unshown map[int]int
-	lines   int
+	groups map[siblingKey]*siblingCount
+	// hiddenGroups is the number of groups below a vertex without a line.
+	hiddenGroups map[int]int
+	lines        int
 }
 
 // urgency is the reason to show a vertex before others.
 type urgency uint8
 
 const (
-	calm urgency = iota
-	troubled
-	wanted
+	notUrgent urgency = iota
+	hasProblem
+	isRequested
 )
 
-// siblings identify the objects of a kind below an owner, or those without an owner.
-type siblings struct {
-	above int
-	kind  kindName
+// siblingKey identifies the objects of a kind below an owner, or those without an owner.
+type siblingKey struct {
+	parent int
+	kind   kindName
 }
 
-// kin counts siblings, and how many of them are shown.
-type kin struct{ all, kept int }
+// siblingCount counts siblings, and how many of them are shown.
+type siblingCount struct{ total, shown int }
 
 // newFold selects the shown vertices. A wide or short tree is shown whole.
 func newFold(t *tree) *fold {
-	f := &fold{t: t, hidden: make([]bool, len(t.nodes)), kept: make([]bool, len(t.nodes)), inside: make([]urgency, len(t.nodes))}
+	f := &fold{t: t, hidden: make([]bool, len(t.nodes)), shown: make([]bool, len(t.nodes)), urgency: make([]urgency, len(t.nodes))}
 	for i := range t.nodes {
 		switch {
-		case t.asked[t.nodes[i].Ref.UID]:
-			f.inside[i] = wanted
-		case t.trouble[i] != noTrouble:
-			f.inside[i] = troubled
+		case t.requested[t.nodes[i].Ref.UID]:
+			f.urgency[i] = isRequested
+		case t.problems[i] != noProblem:
+			f.urgency[i] = hasProblem
 		}
 	}
 	for _, i := range slices.Backward(t.order) {
-		if up := t.above[i]; up >= 0 {
-			f.inside[up] = max(f.inside[up], f.inside[i])
+		if up := t.parent[i]; up >= 0 {
+			f.urgency[up] = max(f.urgency[up], f.urgency[i])
 		}
 	}
-	f.hide()
-	if f.whole = t.w.style.Wide || f.rows() <= mostRows; f.whole {
-		for i := range f.kept {
-			f.kept[i] = !f.hidden[i]
+	f.hideRarelyNeeded()
+	if f.whole = t.w.style.Wide || f.totalLines() <= maxRows; f.whole {
+		for i := range f.shown {
+			f.shown[i] = !f.hidden[i]
 		}
 		return f
 	}
 	f.rank()
-	f.choose()
+	f.showFitting()
 	return f
 }
 
-// hide removes rarely needed vertices from a tree of everything: those without owners and
-// dependents, and generated ones.
-func (f *fold) hide() {
-	if len(f.t.asked) > 0 || f.t.w.style.Wide {
+// hideRarelyNeeded removes vertices from a tree of everything: those without owners
+// and dependents, and generated ones.
+func (f *fold) hideRarelyNeeded() {
+	if len(f.t.requested) > 0 || f.t.w.style.Wide {
 		return
 	}
 	needed := make([]bool, len(f.t.nodes))
 	for _, i := range slices.Backward(f.t.order) {
 		ref := f.t.nodes[i].Ref
 		switch {
-		case needed[i] || f.inside[i] != calm:
+		case needed[i] || f.urgency[i] != notUrgent:
 		case ref.IsEvent():
 			f.hidden[i] = true
 		case ref.Generated():
@@ -106,126 +106,126 @@ func (f *fold) hide() {
 			f.generated++
 		case len(f.t.owners[i]) == 0 && len(f.t.dependents[i]) == 0:
 			f.hidden[i] = true
-			f.alone = append(f.alone, f.t.nodes[i].Ref)
+			f.isolated = append(f.isolated, f.t.nodes[i].Ref)
 		}
-		if up := f.t.above[i]; up >= 0 && !f.hidden[i] {
+		if up := f.t.parent[i]; up >= 0 && !f.hidden[i] {
 			needed[up] = true
 		}
 	}
-	slices.Reverse(f.alone)
+	slices.Reverse(f.isolated)
 }
 
-// rows returns the number of lines of the whole tree.
-func (f *fold) rows() int {
+// totalLines returns the number of lines of the whole tree.
+func (f *fold) totalLines() int {
 	n := 0
 	for i := range f.t.nodes {
 		if !f.hidden[i] {
-			n += 1 + f.continued(i) + len(f.repeated(i))
+			n += 1 + f.continuationLines(i) + len(f.shownElsewhere(i))
 		}
 	}
 	return n
 }
 
-// repeated returns the dependents of a vertex that are shown elsewhere.
-func (f *fold) repeated(i int) []int {
+// shownElsewhere returns the dependents of a vertex that are shown elsewhere.
+func (f *fold) shownElsewhere(i int) []int {
 	var list []int
 	for _, l := range f.t.dependents[i] {
-		if f.t.above[l.to] != i && !f.hidden[l.to] {
+		if f.t.parent[l.to] != i && !f.hidden[l.to] {
 			list = append(list, l.to)
 		}
 	}
 	return list
 }
 
-// continued returns 1 if the tree below a vertex is continued at the margin, else 0.
-func (f *fold) continued(i int) int {
-	if d := f.t.depth[i]; d > 0 && d%f.t.deepest == 0 && len(f.t.dependents[i]) > 0 {
+// continuationLines returns 1 if the tree below a vertex is continued at the margin, else 0.
+func (f *fold) continuationLines(i int) int {
+	if d := f.t.depth[i]; d > 0 && d%f.t.maxDepth == 0 && len(f.t.dependents[i]) > 0 {
 		return 1
 	}
 	return 0
 }
 
 // rank computes groups and levels. Without an owner, the level is the number of objects of the kind
-// and namespace before the vertex. Below an owner, it is lateBelow times the number of siblings
-// before it, or the level of the owner if that is higher. Generated objects come last.
+// and namespace before the vertex. Below an owner, it is levelsPerSibling times the number of
+// siblings before it, or the level of the owner if that is higher. Generated objects come last.
 //
 //	Pods of the first ReplicaSet: 0, 8, 16, …    17th Service without an owner: 16
 func (f *fold) rank() {
 	f.level = make([]int, len(f.t.nodes))
-	f.groups = map[siblings]*kin{}
-	f.unshown = map[int]int{}
+	f.groups = map[siblingKey]*siblingCount{}
+	f.hiddenGroups = map[int]int{}
 	type place struct {
-		siblings
+		siblingKey
 		namespace string
 	}
 	before := map[place]int{}
 	order := slices.Clone(f.t.order)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(f.t.depth[a]-f.t.depth[b], int(f.inside[b])-int(f.inside[a]), a-b) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(f.t.depth[a]-f.t.depth[b], int(f.urgency[b])-int(f.urgency[a]), a-b) })
 	for _, i := range order {
 		if f.hidden[i] {
 			continue
 		}
-		key := f.siblings(i)
+		key := f.siblingKey(i)
 		g := f.groups[key]
 		if g == nil {
-			g = &kin{}
+			g = &siblingCount{}
 			f.groups[key] = g
-			f.unshown[key.above]++
+			f.hiddenGroups[key.parent]++
 		}
 		f.level[i] = before[place{key, f.t.nodes[i].Ref.Namespace}]
 		before[place{key, f.t.nodes[i].Ref.Namespace}]++
-		if key.above >= 0 {
-			f.level[i] = max(g.all*lateBelow, f.level[key.above])
+		if key.parent >= 0 {
+			f.level[i] = max(g.total*levelsPerSibling, f.level[key.parent])
 		}
-		if f.inside[i] == calm && f.t.nodes[i].Ref.Generated() {
+		if f.urgency[i] == notUrgent && f.t.nodes[i].Ref.Generated() {
 			f.level[i] = math.MaxInt
 		}
-		g.all++
+		g.total++
 	}
-	f.lines = min(f.unshown[-1], 1)
+	f.lines = min(f.hiddenGroups[-1], 1)
 }
 
-func (f *fold) siblings(i int) siblings {
+func (f *fold) siblingKey(i int) siblingKey {
 	r := &f.t.nodes[i].Ref
-	return siblings{f.t.above[i], kindName{r.APIVersion, r.Kind}}
+	return siblingKey{f.t.parent[i], kindName{r.APIVersion, r.Kind}}
 }
 
-// choose keeps as many vertices as fit.
-func (f *fold) choose() {
+// showFitting keeps as many vertices as fit.
+func (f *fold) showFitting() {
 	var urgent, all []int
 	for _, i := range f.t.order {
 		if f.hidden[i] {
 			continue
 		}
 		all = append(all, i)
-		if f.inside[i] != calm {
+		if f.urgency[i] != notUrgent {
 			urgent = append(urgent, i)
 		}
 	}
-	f.fill(urgent, mostTroubled, func(a, b int) int { return int(f.inside[b]) - int(f.inside[a]) })
-	f.fill(all, mostRows, func(int, int) int { return 0 })
+	f.showUpTo(urgent, maxProblemRows, func(a, b int) int { return int(f.urgency[b]) - int(f.urgency[a]) })
+	f.showUpTo(all, maxRows, func(int, int) int { return 0 })
 	for _, i := range all {
 		// A line that counts one object may as well show it.
-		if g := f.groups[f.siblings(i)]; !f.kept[i] && g.all-g.kept == 1 && (f.t.above[i] < 0 || f.kept[f.t.above[i]]) && f.cost(i) == 0 {
-			f.keep(i)
+		if g := f.groups[f.siblingKey(i)]; !f.shown[i] && g.total-g.shown == 1 && (f.t.parent[i] < 0 || f.shown[f.t.parent[i]]) && f.cost(i) == 0 {
+			f.show(i)
 		}
 	}
 }
 
-// fill keeps candidates in order until there is no more room. In every order, a vertex comes after
-// its ancestors.
-func (f *fold) fill(candidates []int, most int, first func(a, b int) int) {
+// showUpTo keeps candidates in order until there is no more room. In every order, a vertex comes
+// after its ancestors.
+func (f *fold) showUpTo(candidates []int, most int, first func(a, b int) int) {
 	slices.SortStableFunc(candidates, func(a, b int) int {
 		return cmp.Or(first(a, b), cmp.Compare(f.level[a], f.level[b]), f.t.depth[a]-f.t.depth[b], a-b)
 	})
 	for _, i := range candidates {
-		if f.kept[i] {
+		if f.shown[i] {
 			continue
 		}
 		if f.lines+f.cost(i) > most {
 			return
 		}
-		f.keep(i)
+		f.show(i)
 	}
 }
 
@@ -233,30 +233,30 @@ func (f *fold) fill(candidates []int, most int, first func(a, b int) int) {
 // is below it, one for dependents shown elsewhere, and the change of the lines that count its
 // siblings.
 func (f *fold) cost(i int) int {
-	n := 1 + f.continued(i) + min(f.unshown[i], 1) + min(len(f.repeated(i)), 1)
-	key := f.siblings(i)
+	n := 1 + f.continuationLines(i) + min(f.hiddenGroups[i], 1) + min(len(f.shownElsewhere(i)), 1)
+	key := f.siblingKey(i)
 	g := f.groups[key]
-	if g.kept == 0 && f.unshown[key.above] == 1 {
+	if g.shown == 0 && f.hiddenGroups[key.parent] == 1 {
 		n-- // the line that counts groups without a line
 	}
-	if g.kept == 0 && g.all > 1 {
+	if g.shown == 0 && g.total > 1 {
 		n++
 	}
-	if g.kept > 0 && g.kept+1 == g.all {
+	if g.shown > 0 && g.shown+1 == g.total {
 		n--
 	}
 	return n
 }
 
-func (f *fold) keep(i int) {
+func (f *fold) show(i int) {
 	f.lines += f.cost(i)
-	f.kept[i] = true
-	key := f.siblings(i)
+	f.shown[i] = true
+	key := f.siblingKey(i)
 	g := f.groups[key]
-	if g.kept == 0 {
-		f.unshown[key.above]--
+	if g.shown == 0 {
+		f.hiddenGroups[key.parent]--
 	}
-	g.kept++
+	g.shown++
 }
 
 // entry is one line below an owner: a vertex, or with vertex -1 only a text.
@@ -270,26 +270,26 @@ type entry struct {
 // order, and after the last of each kind the number of omitted ones.
 func (t *tree) entries(i int) []entry {
 	if t.whole {
-		return t.all(i)
+		return t.allEntries(i)
 	}
-	list := t.placed(i)
+	list := t.children(i)
 	rest := map[kindName][]int{}
 	for _, e := range list {
-		if !t.kept[e.vertex] {
-			kind := t.siblings(e.vertex).kind
+		if !t.shown[e.vertex] {
+			kind := t.siblingKey(e.vertex).kind
 			rest[kind] = append(rest[kind], e.vertex)
 		}
 	}
 	last := map[kindName]int{}
 	for n, e := range list {
-		last[t.siblings(e.vertex).kind] = n
+		last[t.siblingKey(e.vertex).kind] = n
 	}
 	var entries []entry
 	var unshown []int
 	shown := map[kindName]bool{}
 	for n, e := range list {
-		kind := t.siblings(e.vertex).kind
-		if t.kept[e.vertex] {
+		kind := t.siblingKey(e.vertex).kind
+		if t.shown[e.vertex] {
 			shown[kind] = true
 			entries = append(entries, e)
 		}
@@ -301,15 +301,15 @@ func (t *tree) entries(i int) []entry {
 			unshown = append(unshown, rest[kind]...)
 		}
 	}
-	entries = append(entries, t.elsewhere(i)...)
+	entries = append(entries, t.elsewhereEntry(i)...)
 	if len(unshown) > 0 {
 		entries = append(entries, entry{vertex: -1, text: t.countText(unshown, "")})
 	}
 	return entries
 }
 
-// placed returns the vertices directly below a vertex, or the roots for -1.
-func (t *tree) placed(i int) []entry {
+// children returns the vertices directly below a vertex, or the roots for -1.
+func (t *tree) children(i int) []entry {
 	var list []entry
 	if i < 0 {
 		for _, root := range t.roots {
@@ -320,45 +320,45 @@ func (t *tree) placed(i int) []entry {
 		return list
 	}
 	for _, l := range t.dependents[i] {
-		if t.above[l.to] == i && !t.hidden[l.to] {
+		if t.parent[l.to] == i && !t.hidden[l.to] {
 			list = append(list, entry{vertex: l.to, edge: l.edge})
 		}
 	}
 	return list
 }
 
-// all returns the lines of a tree without omissions.
-func (t *tree) all(i int) []entry {
+// allEntries returns the lines of a tree without omissions.
+func (t *tree) allEntries(i int) []entry {
 	if i < 0 {
-		return t.placed(i)
+		return t.children(i)
 	}
 	var entries []entry
 	for _, l := range t.dependents[i] {
 		switch {
 		case t.hidden[l.to]:
-		case t.above[l.to] == i:
+		case t.parent[l.to] == i:
 			entries = append(entries, entry{vertex: l.to, edge: l.edge})
 		default:
-			t.repeats = true
+			t.hasRepeats = true
 			entries = append(entries, entry{vertex: -1, text: t.w.style.pick("↺ ", "^ ") + t.name(l.to)})
 		}
 	}
 	return entries
 }
 
-// elsewhere returns the line for dependents that are shown below another owner.
-func (t *tree) elsewhere(i int) []entry {
+// elsewhereEntry returns the line for dependents that are shown below another owner.
+func (t *tree) elsewhereEntry(i int) []entry {
 	if i < 0 {
 		return nil
 	}
-	list := t.repeated(i)
+	list := t.shownElsewhere(i)
 	if len(list) == 0 {
 		return nil
 	}
-	t.repeats = true
+	t.hasRepeats = true
 	text := t.w.style.pick("↺ ", "^ ") + t.name(list[0])
 	if len(list) > 1 {
-		text = t.w.style.pick("↺ ", "^ ") + t.w.style.countKinds(byKind(t.refs(list)), fewKinds)
+		text = t.w.style.pick("↺ ", "^ ") + t.w.style.countKinds(byKind(t.refs(list)), maxKindCounts)
 	}
 	return []entry{{vertex: -1, text: text}}
 }
@@ -374,14 +374,14 @@ func (t *tree) refs(list []int) []object.Ref {
 // countText counts omitted vertices with everything below them, and their problems.
 func (t *tree) countText(list []int, more string) string {
 	s := t.w.style
-	var counts troubleCounts
+	var counts problemCounts
 	todo, below := append([]int(nil), list...), -len(list)
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		below++
-		counts[t.trouble[i]]++
-		for _, e := range t.placed(i) {
+		counts[t.problems[i]]++
+		for _, e := range t.children(i) {
 			todo = append(todo, e.vertex)
 		}
 	}
@@ -390,12 +390,12 @@ func (t *tree) countText(list []int, more string) string {
 	if len(kinds) == 1 {
 		text += nounOf(s, len(list), kinds[0].APIVersion, kinds[0].Kind)
 	} else {
-		text += "others: " + s.countKinds(kinds, mostKinds)
+		text += "others: " + s.countKinds(kinds, maxIsolatedKinds)
 	}
 	if below > 0 {
 		text += ", " + plural(below, "object") + " below"
 	}
-	if words := counts.words(t.unseen); len(words) > 0 {
+	if words := counts.words(t.unseenText); len(words) > 0 {
 		text += " (" + strings.Join(words, ", ") + ")"
 	}
 	return text

@@ -117,7 +117,7 @@ func TestTreeCountsWhatItDoesNotShow(t *testing.T) {
 		}
 		woes := 0
 		for i := range tr.nodes {
-			if tr.trouble[i] != noTrouble && !shown[tr.nodes[i].Ref.Name] {
+			if tr.problems[i] != noProblem && !shown[tr.nodes[i].Ref.Name] {
 				woes++
 			}
 		}

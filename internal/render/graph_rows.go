@@ -14,17 +14,17 @@ type treeRow struct {
 	// lead are the branches before the name, under those before its continuation lines.
 	lead, under string
 	name        string
-	// known is the length of the object's name in name; the rest is its location.
-	known int
+	// nameLen is the length of the object's name in name; the rest is its location.
+	nameLen int
 
 	ready, status, age, uid string
-	// striking reports a problem of the object. loose marks a line without an object, which has no
+	// problem reports a problem of the object. loose marks a line without an object, which has no
 	// columns.
-	striking, loose bool
+	problem, loose bool
 }
 
-// nothing is the text of an empty cell.
-const nothing = "-"
+// emptyCell is the text of an empty cell.
+const emptyCell = "-"
 
 // write writes the rows with all columns that are not empty. If the columns don't fit, their values
 // follow the name.
@@ -85,7 +85,7 @@ func (t treeRows) columns() (names int, columns []treeColumn) {
 		}
 		names = max(names, width(t[i].lead)+width(t[i].name))
 		for n := range all {
-			if text := *all[n].cell(&t[i]); text != nothing {
+			if text := *all[n].cell(&t[i]); text != emptyCell {
 				all[n].width = max(all[n].width, width(text))
 			}
 		}
@@ -103,10 +103,10 @@ func padded(text string, to int) string { return text + strings.Repeat(" ", max(
 
 // painted returns the name, coloured if the object has a problem.
 func (r *treeRow) painted(s Style) string {
-	if !r.striking {
+	if !r.problem {
 		return r.name
 	}
-	return s.paint(yellow, r.name[:r.known]) + r.name[r.known:]
+	return s.paint(yellow, r.name[:r.nameLen]) + r.name[r.nameLen:]
 }
 
 // writeNarrow writes the row with its values after the name. The rest is wrapped to lines that
@@ -114,7 +114,7 @@ func (r *treeRow) painted(s Style) string {
 func (r *treeRow) writeNarrow(w *writer, limit int) {
 	var known []string
 	for _, text := range []string{r.ready, r.status, r.age, r.uid} {
-		if text != "" && text != nothing {
+		if text != "" && text != emptyCell {
 			known = append(known, text)
 		}
 	}
@@ -124,7 +124,7 @@ func (r *treeRow) writeNarrow(w *writer, limit int) {
 	}
 	room := limit
 	if room > 0 {
-		room = max(room-width(r.lead), leastCell)
+		room = max(room-width(r.lead), minCell)
 	}
 	if room <= 0 || width(r.name)+width(text) <= room {
 		w.line(r.lead, r.painted(w.style), text)

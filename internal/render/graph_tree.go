@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// deepest is the depth at which a tree is continued at the left margin. Otherwise, the size of
+	// maxDepth is the depth at which a tree is continued at the left margin. Otherwise, the size of
 	// a long chain would be quadratic.
-	deepest = 32
-	// branchWidth is the width of one step of indentation.
-	branchWidth = 3
-	// mostKinds is the number of kinds that are counted by name.
-	mostKinds = 8
+	maxDepth = 32
+	// indentWidth is the width of one step of indentation.
+	indentWidth = 3
+	// maxIsolatedKinds is the number of kinds that are counted by name.
+	maxIsolatedKinds = 8
 )
 
 // Tree is a graph with the columns that the API server prints of its objects. Printed is nil for a
@@ -57,22 +57,22 @@ type tree struct {
 	*view
 	*forest
 	*fold
-	printed map[types.UID]object.Printed
-	trouble []trouble
-	rows    treeRows
-	asked   map[types.UID]bool
-	// in is the namespace that is omitted in names, at the time of the snapshot.
-	in string
-	at int64
+	printed   map[types.UID]object.Printed
+	problems  []problem
+	rows      treeRows
+	requested map[types.UID]bool
+	// namespace is the namespace that is omitted in names, at the time of the snapshot.
+	namespace string
+	takenAt   int64
 	// prefix is the indentation of the current line.
 	prefix []byte
 	// stack is the path from the block's first line to the current one.
 	stack []branch
-	// later holds vertices with dependents that are continued at the margin.
-	later   []int
-	deepest int
-	// repeats reports that an object is shown a second time.
-	repeats bool
+	// continued holds vertices with dependents that are continued at the margin.
+	continued []int
+	maxDepth  int
+	// hasRepeats reports that an object is shown a second time.
+	hasRepeats bool
 }
 
 // branch is a vertex in stack with its remaining lines.
@@ -84,23 +84,23 @@ type branch struct {
 
 func newTree(out io.Writer, s Style, g Tree) *tree {
 	t := &tree{
-		w:       &writer{Writer: bufio.NewWriter(out), style: s},
-		view:    newView(g.Graph),
-		printed: g.Printed,
-		asked:   make(map[types.UID]bool, len(g.Roots)),
-		deepest: deepest,
-		in:      g.Namespace,
-		at:      secondsOf(g.Source.TakenAt),
+		w:         &writer{Writer: bufio.NewWriter(out), style: s},
+		view:      newView(g.Graph),
+		printed:   g.Printed,
+		requested: make(map[types.UID]bool, len(g.Roots)),
+		maxDepth:  maxDepth,
+		namespace: g.Namespace,
+		takenAt:   secondsOf(g.Source.TakenAt),
 	}
 	if limit := s.limit(); limit > 0 {
-		t.deepest = min(deepest, max(limit/2/branchWidth, 1))
+		t.maxDepth = min(maxDepth, max(limit/2/indentWidth, 1))
 	}
 	for _, r := range g.Roots {
-		t.asked[r.UID] = true
+		t.requested[r.UID] = true
 	}
-	t.trouble = make([]trouble, len(t.nodes))
+	t.problems = make([]problem, len(t.nodes))
 	for i := range t.nodes {
-		t.trouble[i] = t.troubleOf(i)
+		t.problems[i] = t.problemOf(i)
 	}
 	t.forest = newForest(t.view)
 	t.fold = newFold(t)
@@ -111,27 +111,27 @@ func newTree(out io.Writer, s Style, g Tree) *tree {
 func (t *tree) write() {
 	for _, e := range t.entries(-1) {
 		if e.vertex < 0 {
-			t.rows = append(t.rows, treeRow{under: strings.Repeat(" ", branchWidth), name: e.text, loose: true})
+			t.rows = append(t.rows, treeRow{under: strings.Repeat(" ", indentWidth), name: e.text, loose: true})
 			continue
 		}
-		t.block(e.vertex)
+		t.writeBlock(e.vertex)
 	}
 }
 
-// block writes a vertex at the margin and everything below it.
-func (t *tree) block(i int) {
-	t.vertex("", "", i, -1, nil, false)
-	t.below(i)
-	for len(t.later) > 0 {
-		i, t.later = t.later[0], t.later[1:]
-		t.rows = append(t.rows, treeRow{under: strings.Repeat(" ", branchWidth), name: t.w.style.pick("⋯ ", "... ") + t.name(i) + " (continued)"})
-		t.below(i)
+// writeBlock writes a vertex at the margin and everything below it.
+func (t *tree) writeBlock(i int) {
+	t.writeVertex("", "", i, -1, nil, false)
+	t.writeBelow(i)
+	for len(t.continued) > 0 {
+		i, t.continued = t.continued[0], t.continued[1:]
+		t.rows = append(t.rows, treeRow{under: strings.Repeat(" ", indentWidth), name: t.w.style.pick("⋯ ", "... ") + t.name(i) + " (continued)"})
+		t.writeBelow(i)
 	}
 }
 
-// below writes all descendants of i. It uses an explicit stack, since chains may be deeper than a
-// call stack allows.
-func (t *tree) below(i int) {
+// writeBelow writes all descendants of i. It uses an explicit stack, since chains may be deeper
+// than a call stack allows.
+func (t *tree) writeBelow(i int) {
 	s := t.w.style
 	t.prefix = t.prefix[:0]
 	t.stack = append(t.stack[:0], branch{node: i, left: t.entries(i)})
@@ -154,10 +154,10 @@ func (t *tree) below(i int) {
 			t.rows = append(t.rows, treeRow{lead: before + lead, under: before + step + "   ", name: e.text, loose: true})
 			continue
 		}
-		deep := len(t.stack) >= t.deepest && len(t.dependents[e.vertex]) > 0
-		t.vertex(before+lead, before+step, e.vertex, top.node, e.edge, deep)
+		deep := len(t.stack) >= t.maxDepth && len(t.dependents[e.vertex]) > 0
+		t.writeVertex(before+lead, before+step, e.vertex, top.node, e.edge, deep)
 		if deep {
-			t.later = append(t.later, e.vertex)
+			t.continued = append(t.continued, e.vertex)
 			continue
 		}
 		t.prefix = append(t.prefix, step...)
@@ -165,21 +165,21 @@ func (t *tree) below(i int) {
 	}
 }
 
-// vertex writes the line of an object: its name, its namespace unless the parent has the same, its
-// state and its age. cut reports that its dependents are continued later.
-func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut bool) {
+// writeVertex writes the line of an object: its name, its namespace unless the parent has the same,
+// its state and its age. cut reports that its dependents are continued later.
+func (t *tree) writeVertex(lead, under string, i, above int, edge *report.Edge, cut bool) {
 	s, n := t.w.style, &t.nodes[i]
 	row := treeRow{lead: lead, under: under, name: t.name(i), age: t.age(n)}
-	row.known = len(row.name)
-	t.state(&row, i, edge)
-	inherited := n.Ref.Namespace == t.in || above >= 0 && t.nodes[above].Ref.Namespace == n.Ref.Namespace
+	row.nameLen = len(row.name)
+	t.setState(&row, i, edge)
+	inherited := n.Ref.Namespace == t.namespace || above >= 0 && t.nodes[above].Ref.Namespace == n.Ref.Namespace
 	if n.Ref.Namespace != "" && !inherited {
 		row.name += " -n " + s.text(n.Ref.Namespace)
 	}
 	if cut {
 		row.name += " (continued below)"
 	}
-	if t.asked[n.Ref.UID] {
+	if t.requested[n.Ref.UID] {
 		row.name += s.pick(" ←", " <-")
 	}
 	if s.Wide && n.Ref.Kind != "" {
@@ -192,26 +192,27 @@ func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut b
 	t.rows = append(t.rows, row)
 }
 
-// state sets the state of an object: deletion marks from its metadata, and what the server prints.
-func (t *tree) state(row *treeRow, i int, edge *report.Edge) {
+// setState sets the state of an object: deletion marks from its metadata, and what the server
+// prints.
+func (t *tree) setState(row *treeRow, i int, edge *report.Edge) {
 	s, p := t.w.style, t.printed[t.nodes[i].Ref.UID]
 	marks := t.marks(i, edge)
-	row.striking = len(marks) > 0 || p.Unready()
+	row.problem = len(marks) > 0 || p.Unready()
 	row.ready = t.cell(p.Ready)
-	if kind := t.trouble[i]; p.Status != "" && kind != terminating && kind != absent && kind != unseen {
+	if kind := t.problems[i]; p.Status != "" && kind != terminating && kind != absent && kind != notSeen {
 		marks = append([]string{t.cell(p.Status)}, marks...)
 	}
 	row.status = strings.Join(marks, ", ")
 	if t.printed != nil {
-		row.ready, row.status = cmp.Or(row.ready, nothing), cmp.Or(row.status, nothing)
+		row.ready, row.status = cmp.Or(row.ready, emptyCell), cmp.Or(row.status, emptyCell)
 	}
-	if s.NoHeaders && row.status == nothing {
+	if s.NoHeaders && row.status == emptyCell {
 		row.status = ""
 	}
 }
 
-// mostPrinted is the maximum width of a printed value in a column.
-const mostPrinted = 32
+// maxPrinted is the maximum width of a printed value in a column.
+const maxPrinted = 32
 
 // cell returns a value printed by the server, escaped and cut.
 func (t *tree) cell(raw string) string {
@@ -219,13 +220,13 @@ func (t *tree) cell(raw string) string {
 	if t.w.style.Wide {
 		return text
 	}
-	return cutMiddle(text, mostPrinted, t.w.style)
+	return cutMiddle(text, maxPrinted, t.w.style)
 }
 
 // name returns the short name of an object, or in a wide tree kubectl's full one.
 func (t *tree) name(i int) string {
 	if t.w.style.Wide {
-		return t.w.style.object(t.nodes[i].Ref.KubectlName())
+		return t.w.style.objectName(t.nodes[i].Ref.KubectlName())
 	}
 	return t.w.style.name(t.nodes[i].Ref)
 }
@@ -233,11 +234,11 @@ func (t *tree) name(i int) string {
 // age returns the age of an object; empty if it is unknown.
 func (t *tree) age(n *report.Node) string {
 	created := secondsOf(n.Created)
-	if created == 0 || t.at < created {
+	if created == 0 || t.takenAt < created {
 		return ""
 	}
-	age := int(t.at - created)
-	return span(&age)
+	age := int(t.takenAt - created)
+	return ageText(&age)
 }
 
 // marks returns the special properties of a vertex and of the reference to its parent.
@@ -254,7 +255,7 @@ func (t *tree) marks(i int, edge *report.Edge) []string {
 		marks = append(marks, "Terminating")
 	}
 	if len(n.Finalizers) > 0 && (n.BeingDeleted || s.Wide) {
-		marks = append(marks, "finalizers "+s.texts(n.Finalizers))
+		marks = append(marks, "finalizers "+s.commaSeparated(n.Finalizers))
 	}
 	if edge == nil {
 		return marks
@@ -271,22 +272,22 @@ func (t *tree) marks(i int, edge *report.Edge) []string {
 // headline counts the objects and their problems.
 func (t *tree) headline() string {
 	places, shown := map[string]bool{}, 0
-	var counts troubleCounts
+	var counts problemCounts
 	for i := range t.nodes {
 		if ns := t.nodes[i].Ref.Namespace; ns != "" {
 			places[ns] = true
 		}
-		if t.kept[i] {
+		if t.shown[i] {
 			shown++
 		}
-		counts[t.trouble[i]]++
+		counts[t.problems[i]]++
 	}
 	text := plural(len(t.nodes), "object")
 	if len(places) > 1 {
 		text += " in " + plural(len(places), "namespace")
 	}
 	text += ", of which " + strconv.Itoa(shown) + " are shown"
-	if words := counts.words(t.unseen); len(words) > 0 {
+	if words := counts.words(t.unseenText); len(words) > 0 {
 		text += ": " + enumerate(words, len(words))
 	}
 	return text + "."
@@ -294,15 +295,15 @@ func (t *tree) headline() string {
 
 func (t *tree) notes(g *report.Graph) []string {
 	var notes []string
-	if t.repeats && t.whole {
+	if t.hasRepeats && t.whole {
 		notes = append(notes, t.w.style.pick("↺", "^")+" is shown in full elsewhere.")
-	} else if t.repeats {
-		notes = append(notes, t.w.style.pick("↺", "^")+" stands below another owner.")
+	} else if t.hasRepeats {
+		notes = append(notes, t.w.style.pick("↺", "^")+" is shown below another owner.")
 	}
 	notes = append(notes, completeness(t.w.style, g.Source, g.Complete, g.Gaps)...)
 	rest := ""
-	if len(t.alone) > 0 {
-		rest = plural(len(t.alone), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.alone), mostKinds) + ". "
+	if len(t.isolated) > 0 {
+		rest = plural(len(t.isolated), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.isolated), maxIsolatedKinds) + ". "
 	}
 	rest += hiddenText(t.generated)
 	if rest != "" || !t.whole {
@@ -311,31 +312,31 @@ func (t *tree) notes(g *report.Graph) []string {
 	return notes
 }
 
-// trouble is the most important problem of a vertex.
-type trouble uint8
+// problem is the most important problem of a vertex.
+type problem uint8
 
 const (
-	noTrouble trouble = iota
+	noProblem problem = iota
 	terminating
 	absent
 	withoutOwner
 	dangling
 	blocking
 	unready
-	unseen
-	troubles
+	notSeen
+	problemCount
 )
 
-// troubleOf returns the problem of a vertex.
-func (t *tree) troubleOf(i int) trouble {
+// problemOf returns the problem of a vertex.
+func (t *tree) problemOf(i int) problem {
 	n := &t.nodes[i]
 	if n.BeingDeleted || n.WaitingForDependents {
 		return terminating
 	}
 	switch t.absence(i) {
 	case "":
-	case t.unseen:
-		return unseen
+	case t.unseenText:
+		return notSeen
 	default:
 		return absent
 	}
@@ -356,20 +357,20 @@ func (t *tree) troubleOf(i int) trouble {
 	case t.printed[n.Ref.UID].Unready():
 		return unready
 	}
-	return noTrouble
+	return noProblem
 }
 
-// troubleCounts counts vertices by problem.
-type troubleCounts [troubles]int
+// problemCounts counts vertices by problem.
+type problemCounts [problemCount]int
 
 // words returns "3 Terminating, 12 not ready"; nil without problems.
-func (c *troubleCounts) words(unseenText string) []string {
+func (c *problemCounts) words(unseenText string) []string {
 	var words []string
-	for kind, text := range [troubles]string{
+	for kind, text := range [problemCount]string{
 		terminating: "Terminating", absent: "absent", withoutOwner: "without an owner that exists", dangling: "with a dangling reference",
-		blocking: "blocking", unready: "not ready", unseen: unseenText,
+		blocking: "blocking", unready: "not ready", notSeen: unseenText,
 	} {
-		if n := c[kind]; n > 0 && trouble(kind) != noTrouble {
+		if n := c[kind]; n > 0 && problem(kind) != noProblem {
 			words = append(words, strconv.Itoa(n)+" "+text)
 		}
 	}

@@ -16,8 +16,8 @@ type view struct {
 	// owners and dependents are edges, sorted by the vertex at their other end, without duplicates.
 	owners, dependents [][]link
 	byUID              map[types.UID]int
-	// unseen is the text for a vertex about which nothing is known.
-	unseen string
+	// unseenText is the text for a vertex about which nothing is known.
+	unseenText string
 }
 
 // link is one end of an edge.
@@ -29,9 +29,9 @@ type link struct {
 // newView sorts and connects the vertices. A UID that occurs only in edges gets a missing vertex,
 // so all edges are kept.
 func newView(g *report.Graph) *view {
-	v := &view{nodes: slices.Clone(g.Nodes), byUID: make(map[types.UID]int, len(g.Nodes)), unseen: "not in the dump"}
+	v := &view{nodes: slices.Clone(g.Nodes), byUID: make(map[types.UID]int, len(g.Nodes)), unseenText: "not in the dump"}
 	if g.Source.Type == "cluster" {
-		v.unseen = "not read"
+		v.unseenText = "not read"
 	}
 	known := make(map[types.UID]bool, len(g.Nodes))
 	for i := range v.nodes {
@@ -45,7 +45,7 @@ func newView(g *report.Graph) *view {
 			}
 		}
 	}
-	slices.SortStableFunc(v.nodes, func(a, b report.Node) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortStableFunc(v.nodes, func(a, b report.Node) int { return object.Compare(a.Ref, b.Ref) })
 	v.index()
 	v.connect(g.Edges)
 	return v
@@ -88,11 +88,11 @@ func (v *view) absence(i int) string {
 		return ""
 	}
 	if len(v.dependents[i]) == 0 {
-		return v.unseen
+		return v.unseenText
 	}
 	for _, l := range v.dependents[i] {
 		if l.edge.Class != report.Dangling {
-			return v.unseen
+			return v.unseenText
 		}
 	}
 	return "absent"
@@ -101,29 +101,29 @@ func (v *view) absence(i int) string {
 // forest places each vertex of a graph once: below its controller, or else its first owner. In a
 // cycle of owners, the first one becomes the root.
 type forest struct {
-	// above is the parent of each vertex; -1 for none.
-	above []int
-	depth []int
+	// parent is the parent of each vertex; -1 for none.
+	parent []int
+	depth  []int
 	// order lists all vertices, each after its parent.
 	order []int
 	roots []int
 }
 
 func newForest(v *view) *forest {
-	f := &forest{above: make([]int, len(v.nodes)), depth: make([]int, len(v.nodes)), order: make([]int, 0, len(v.nodes))}
+	f := &forest{parent: make([]int, len(v.nodes)), depth: make([]int, len(v.nodes)), order: make([]int, 0, len(v.nodes))}
 	for i, owners := range v.owners {
-		f.above[i] = homeOf(owners)
+		f.parent[i] = parentOf(owners)
 	}
 	placed := make([]bool, len(v.nodes))
 	for i := range v.nodes {
-		if f.above[i] < 0 {
+		if f.parent[i] < 0 {
 			f.place(v, i, placed)
 		}
 	}
 	for i := range v.nodes {
 		if !placed[i] {
-			top := f.ringAbove(i)
-			f.above[top] = -1
+			top := f.cycleAbove(i)
+			f.parent[top] = -1
 			f.place(v, top, placed)
 		}
 	}
@@ -138,7 +138,7 @@ func (f *forest) place(v *view, root int, placed []bool) {
 	for f.order = append(f.order, root); next < len(f.order); next++ {
 		i := f.order[next]
 		for _, l := range v.dependents[i] {
-			if f.above[l.to] == i && !placed[l.to] {
+			if f.parent[l.to] == i && !placed[l.to] {
 				placed[l.to] = true
 				f.depth[l.to] = f.depth[i] + 1
 				f.order = append(f.order, l.to)
@@ -147,9 +147,9 @@ func (f *forest) place(v *view, root int, placed []bool) {
 	}
 }
 
-// homeOf returns the controller, else the first existing owner, else the first owner; -1 without
+// parentOf returns the controller, else the first existing owner, else the first owner; -1 without
 // owners.
-func homeOf(owners []link) int {
+func parentOf(owners []link) int {
 	for _, l := range owners {
 		if l.edge.Controller {
 			return l.to
@@ -166,15 +166,15 @@ func homeOf(owners []link) int {
 	return -1
 }
 
-// ringAbove follows the parents from i to a cycle, and returns the first vertex of the cycle.
-func (f *forest) ringAbove(i int) int {
+// cycleAbove follows the parents from i to a cycle, and returns the first vertex of the cycle.
+func (f *forest) cycleAbove(i int) int {
 	seen := map[int]bool{}
 	for !seen[i] {
 		seen[i] = true
-		i = f.above[i]
+		i = f.parent[i]
 	}
 	first := i
-	for j := f.above[i]; j != i; j = f.above[j] {
+	for j := f.parent[i]; j != i; j = f.parent[j] {
 		first = min(first, j)
 	}
 	return first

@@ -220,7 +220,7 @@ func FuzzTree(f *testing.F) {
 			assertRendered(t, s, func(w io.Writer) error { return GraphTree(w, s, shown) })
 			tr := newTree(io.Discard, s, shown)
 			for i := range tr.nodes {
-				if !tr.kept[i] && !tr.hidden[i] {
+				if !tr.shown[i] && !tr.hidden[i] {
 					t.Errorf("%q is not shown", tr.nodes[i].Ref)
 				}
 			}

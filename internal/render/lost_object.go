@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// named returns the last loss of the one object that was asked about by name; nil if there is none.
-func (l *lostLook) named() *report.Loss {
+// namedLoss returns the last loss of the one object that was asked about by name; nil if there is
+// none.
+func (l *lossIndex) namedLoss() *report.Loss {
 	if len(l.Targets) != 1 {
 		return nil
 	}
@@ -23,10 +24,10 @@ func (l *lostLook) named() *report.Loss {
 	return nil
 }
 
-// definition returns the last loss of a CRD if the object that was asked about by name has no loss
+// crdLoss returns the last loss of a CRD if the object that was asked about by name has no loss
 // itself.
-func (l *lostLook) definition() *report.Loss {
-	if len(l.Targets) != 1 || l.named() != nil {
+func (l *lossIndex) crdLoss() *report.Loss {
+	if len(l.Targets) != 1 || l.namedLoss() != nil {
 		return nil
 	}
 	for i := range slices.Backward(l.Losses) {
@@ -37,40 +38,40 @@ func (l *lostLook) definition() *report.Loss {
 	return nil
 }
 
-// fate writes the loss of one object: time, cause, rule and the request behind it.
-func (w *writer) fate(l *lostLook, x *report.Loss) {
+// objectLoss writes the loss of one object: time, cause, rule and the request behind it.
+func (w *writer) objectLoss(l *lossIndex, x *report.Loss) {
 	s := w.style
-	w.atMost(3, s.paint(red, s.where(x.Object)+" was deleted")+how(x.Policy)+" at "+momentText(s, l, x.Began)+": "+becauseText(s, x)+".", 2)
+	w.shortProse(3, s.paint(red, s.nameInNamespace(x.Object)+" was deleted")+policyText(x.Policy)+" at "+momentText(s, l, x.Began)+": "+causeClause(s, x)+".", 2)
 	if m := reason.Lost.Of(reason.Code(x.Code)); m != nil && len(x.Or) == 0 {
 		w.prose(m.Long, 2)
 	}
 	for i := range l.Requests {
 		if r := &l.Requests[i]; r.N == x.Request {
-			w.atMost(2, "That began with a delete of "+s.crowd(r.Objects, s.limit()/2)+" at "+momentText(s, l, r.At)+".", 2)
+			w.shortProse(2, "This began with a delete of "+s.summarizeRefs(r.Objects, s.limit()/2)+" at "+momentText(s, l, r.At)+".", 2)
 			if !r.Certain {
-				w.atMost(2, uncertain(s, l, r), 2)
+				w.shortProse(2, uncertaintyText(s, l, r), 2)
 			}
 		}
 	}
-	list, counted := fewTable(s, l), false
+	list, counted := shortLossTable(s, l), false
 	if list == nil {
 		list, counted = lossTable(s, l, l.chain(x)), true
 	}
 	switch {
 	case s.Wide:
 		w.line()
-		w.everyLoss(l)
+		w.allLosses(l)
 	case len(list.rows) > 1:
 		w.line()
 		w.table(list)
 	}
 	if counted && !s.Wide {
-		w.alongside(l, x)
+		w.otherLosses(l, x)
 	}
 }
 
-// becauseText returns the cause of a loss as a clause.
-func becauseText(s Style, x *report.Loss) string {
+// causeClause returns the cause of a loss as a clause.
+func causeClause(s Style, x *report.Loss) string {
 	text := lossWhy(s, x)
 	switch first, _, _ := strings.Cut(text, " "); first {
 	case "went", "belonged", "lost", "was":
@@ -80,7 +81,7 @@ func becauseText(s Style, x *report.Loss) string {
 }
 
 // chain returns the losses that led to a loss, the first one first.
-func (l *lostLook) chain(x *report.Loss) []*report.Loss {
+func (l *lossIndex) chain(x *report.Loss) []*report.Loss {
 	at := map[object.Ref]*report.Loss{}
 	for i := range l.Losses {
 		at[l.Losses[i].Object] = &l.Losses[i]
@@ -94,8 +95,8 @@ func (l *lostLook) chain(x *report.Loss) []*report.Loss {
 	return list
 }
 
-// alongside counts the other losses of the same answer.
-func (w *writer) alongside(l *lostLook, x *report.Loss) {
+// otherLosses counts the other losses of the same answer.
+func (w *writer) otherLosses(l *lossIndex, x *report.Loss) {
 	told := l.chain(x)
 	counts := kindCounts{}
 	for i := range l.Losses {
@@ -103,12 +104,12 @@ func (w *writer) alongside(l *lostLook, x *report.Loss) {
 			counts.add(other.Object)
 		}
 	}
-	w.part(&part{label: "WENT", items: counts.words(w.style), most: 2, noun: "kind"})
+	w.part(&part{label: "WENT", items: counts.texts(w.style), maxLines: 2, noun: "kind"})
 }
 
-// fateNotes writes more facts about one deleted object: its sender, owners and replacements.
-func (w *writer) fateNotes(l *lostLook) {
-	s, x := w.style, l.named()
+// objectLossNotes writes more facts about one deleted object: its sender, owners and replacements.
+func (w *writer) objectLossNotes(l *lossIndex) {
+	s, x := w.style, l.namedLoss()
 	if x == nil || x.State != report.LossDeleted {
 		return
 	}
@@ -120,15 +121,15 @@ func (w *writer) fateNotes(l *lostLook) {
 		return x.By != nil && o == *x.By || slices.ContainsFunc(told, func(t *report.Loss) bool { return t.Object == o })
 	})
 	if len(owners) > 0 {
-		w.prose("Owned by "+s.some(owners, fewNames)+" until then.", 2)
+		w.prose("Owned by "+s.firstRefs(owners, maxNames)+" until then.", 2)
 	}
 	if len(x.ReplacedBy) > 0 {
-		w.prose("Made in its place: "+s.some(x.ReplacedBy, fewNames)+".", 2)
+		w.prose("Replaced by: "+s.firstRefs(x.ReplacedBy, maxNames)+".", 2)
 	}
 }
 
-// lacks reports whether the instances of a CRD are not shown for one of the reasons.
-func (l *lostLook) lacks(crd string, whys ...reason.Code) bool {
+// hidesInstances reports whether the instances of a CRD are not shown for one of the reasons.
+func (l *lossIndex) hidesInstances(crd string, whys ...reason.Code) bool {
 	return slices.ContainsFunc(l.Gaps, func(g report.Gap) bool {
 		name, why := crdOf(g)
 		return name == crd && slices.Contains(whys, why)
@@ -136,20 +137,20 @@ func (l *lostLook) lacks(crd string, whys ...reason.Code) bool {
 }
 
 // unseenInstance writes the loss of the CRD of an object that was not seen itself.
-func (w *writer) unseenInstance(l *lostLook, crd *report.Loss) {
+func (w *writer) unseenInstance(l *lossIndex, crd *report.Loss) {
 	s := w.style
-	name := s.place(l.Targets[0])
+	name := s.namespacedName(l.Targets[0])
 	kind := s.text(l.Targets[0].Kind)
 	text := s.paint(red, s.name(crd.Object)+" was deleted") + " at " + momentText(s, l, crd.Began) + ", and every " + kind + " with it."
 	if crd.State == report.LossBeingDeleted {
 		text = s.paint(yellow, s.name(crd.Object)+" has been Terminating") + " since " + momentText(s, l, crd.Began) + "; every " + kind + " goes with it."
 	}
-	w.atMost(3, text, 2)
-	unknown := ": whether " + name + " was one is not known."
+	w.shortProse(3, text, 2)
+	unknown := ": unknown whether " + name + " was one."
 	switch {
-	case l.lacks(crd.Object.Name, reason.CRDGone):
-		w.prose("While it is gone the API server shows none of them"+unknown, 2)
-	case l.lacks(crd.Object.Name, reason.CRDVersionGone, reason.CRDScopeChanged, reason.CRDKindChanged):
+	case l.hidesInstances(crd.Object.Name, reason.CRDGone):
+		w.prose("While it is gone, the API server shows none of them"+unknown, 2)
+	case l.hidesInstances(crd.Object.Name, reason.CRDVersionGone, reason.CRDScopeChanged, reason.CRDKindChanged):
 		w.prose("The API server does not show all of them"+unknown, 2)
 	default:
 		w.prose(name+" is not among those that could be read.", 2)

@@ -11,13 +11,13 @@ import (
 
 // LostPage provides the texts of a page about losses. They equal those of the text output, but
 // without relative times, since a page may be read later.
-type LostPage struct{ look *lostLook }
+type LostPage struct{ losses *lossIndex }
 
-// page is the style of a page.
-var page = Style{Wide: true, manner: paged}
+// pageStyle is the style of a page.
+var pageStyle = Style{Wide: true, format: htmlText}
 
 // NewLostPage returns the texts for a document.
-func NewLostPage(document *report.Lost) *LostPage { return &LostPage{lookAt(document)} }
+func NewLostPage(document *report.Lost) *LostPage { return &LostPage{indexLosses(document)} }
 
 // LabelledText is a text with a label.
 type LabelledText struct{ Label, Text string }
@@ -25,22 +25,22 @@ type LabelledText struct{ Label, Text string }
 // Answer returns the answer in a sentence: the largest request, or the number of losses without
 // one.
 func (p *LostPage) Answer() string {
-	found := p.look.Summary
-	switch requests := requestsByToll(p.look); {
+	found := p.losses.Summary
+	switch requests := requestsByImpact(p.losses); {
 	case found.Deleted+found.BeingDeleted+found.Orphaned == 0:
-		return nothingLost(page, p.look)
+		return nothingLost(pageStyle, p.losses)
 	case len(requests) == 0:
-		return unaskedHeadline(page, p.look) + ", and no request explains it."
+		return withoutRequestHeadline(pageStyle, p.losses) + ", and no request explains it."
 	default:
-		return requestHeadline(page, p.look, requests[0])
+		return requestHeadline(pageStyle, p.losses, requests[0])
 	}
 }
 
 // Parts returns the counts by kind of the request in the answer.
 func (p *LostPage) Parts() []LabelledText {
 	var list []LabelledText
-	if requests := requestsByToll(p.look); len(requests) > 0 {
-		for _, x := range tollParts(page, p.look, requests[0]) {
+	if requests := requestsByImpact(p.losses); len(requests) > 0 {
+		for _, x := range lossParts(pageStyle, p.losses, requests[0]) {
 			if len(x.items) > 0 {
 				list = append(list, LabelledText{x.label, strings.Join(x.items, "")})
 			}
@@ -51,7 +51,7 @@ func (p *LostPage) Parts() []LabelledText {
 
 // More counts the other requests; empty without any.
 func (p *LostPage) More() string {
-	if requests := requestsByToll(p.look); len(requests) > 1 {
+	if requests := requestsByImpact(p.losses); len(requests) > 1 {
 		return "And " + moreRequests(requests[1:]) + "."
 	}
 	return ""
@@ -60,47 +60,49 @@ func (p *LostPage) More() string {
 // Request returns the headline of a request, and possible other causes.
 func (p *LostPage) Request(r *report.LostRequest) (text, doubt string) {
 	if !r.Certain {
-		doubt = strings.TrimSpace(uncertain(page, p.look, r))
+		doubt = strings.TrimSpace(uncertaintyText(pageStyle, p.losses, r))
 	}
-	return requestHeadline(page, p.look, r), doubt
+	return requestHeadline(pageStyle, p.losses, r), doubt
 }
 
 // Targets summarizes the targets of a request.
-func (p *LostPage) Targets(r *report.LostRequest) string { return page.crowd(r.Objects, fewColumns) }
+func (p *LostPage) Targets(r *report.LostRequest) string {
+	return pageStyle.summarizeRefs(r.Objects, laneNameWidth)
+}
 
-// fewColumns is the width for the name of a lane.
-const fewColumns = 40
+// laneNameWidth is the width for the name of a lane.
+const laneNameWidth = 40
 
-// Why returns the cause of a loss, with alternatives.
-func (p *LostPage) Why(x *report.Loss) string { return lossWhy(page, x) }
+// Cause returns the cause of a loss, with alternatives.
+func (p *LostPage) Cause(x *report.Loss) string { return lossWhy(pageStyle, x) }
 
-// Causes is Why without the names of other objects.
-func (p *LostPage) Causes(x *report.Loss) string {
+// CauseWithoutNames is Cause without the names of other objects.
+func (p *LostPage) CauseWithoutNames(x *report.Loss) string {
 	nameless := *x
 	nameless.By, nameless.Or = nil, nil
 	for _, c := range x.Or {
 		c.By = nil
 		nameless.Or = append(nameless.Or, c)
 	}
-	return lossWhy(page, &nameless)
+	return lossWhy(pageStyle, &nameless)
 }
 
 // Kinds returns a count of objects of a kind.
 func (p *LostPage) Kinds(n int, apiVersion, kind string) string {
-	return countOf(page, n, apiVersion, kind)
+	return countOf(pageStyle, n, apiVersion, kind)
 }
 
 // Objects returns a count of objects.
 func (p *LostPage) Objects(n int) string { return plural(n, "object") }
 
 // Name returns the short name of an object.
-func (p *LostPage) Name(r object.Ref) string { return page.name(r) }
+func (p *LostPage) Name(r object.Ref) string { return pageStyle.name(r) }
 
 // Text returns untrusted text, escaped.
-func (p *LostPage) Text(raw string) string { return page.text(raw) }
+func (p *LostPage) Text(raw string) string { return pageStyle.text(raw) }
 
 // Clock returns a moment as time of day, or as a revision.
-func (p *LostPage) Clock(m report.Moment) string { return clockText(page, p.look, m) }
+func (p *LostPage) Clock(m report.Moment) string { return clockText(pageStyle, p.losses, m) }
 
 // Seconds returns a moment in seconds since 1970, if its time is known.
 func (p *LostPage) Seconds(m report.Moment) (seconds int64, known bool) {
@@ -114,13 +116,13 @@ func (p *LostPage) ClockAt(seconds int64) string {
 }
 
 // Notes returns the notes about the time span of the answer and its gaps.
-func (p *LostPage) Notes() []string { return lostNotes(page, p.look) }
+func (p *LostPage) Notes() []string { return lostNotes(pageStyle, p.losses) }
 
 // Remedies returns commands with their effects.
 func (p *LostPage) Remedies() []LabelledText {
 	var list []LabelledText
-	for _, r := range p.look.Remedies {
-		list = append(list, LabelledText{r.Command, effectText(page, r)})
+	for _, r := range p.losses.Remedies {
+		list = append(list, LabelledText{r.Command, remedyEffect(pageStyle, r)})
 	}
 	return list
 }

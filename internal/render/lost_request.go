@@ -14,47 +14,47 @@ import (
 
 // request writes the headline of a request: targets, time and number of losses. With counted, it
 // adds the counts by kind.
-func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
+func (w *writer) request(l *lossIndex, r *report.LostRequest, counted bool) {
 	s := w.style
-	w.atMost(3, requestHeadline(s, l, r), 2)
+	w.shortProse(3, requestHeadline(s, l, r), 2)
 	if !r.Certain {
-		w.atMost(2, uncertain(s, l, r), 2)
+		w.shortProse(2, uncertaintyText(s, l, r), 2)
 	}
 	if s.Wide {
-		w.sent(r)
+		w.auditDetails(r)
 	}
 	if !counted || len(r.ByKind) == 1 && r.ByKind[0].Count == len(r.Objects) {
 		return
 	}
-	for _, x := range tollParts(s, l, r) {
+	for _, x := range lossParts(s, l, r) {
 		w.part(x)
 	}
 }
 
 // briefRequest writes a request in one sentence.
-func (w *writer) briefRequest(l *lostLook, r *report.LostRequest) {
+func (w *writer) briefRequest(l *lossIndex, r *report.LostRequest) {
 	text := requestHeadline(w.style, l, r)
 	if !r.Certain {
-		text = strings.TrimSuffix(text, ".") + "; it may have gone without a request."
+		text = strings.TrimSuffix(text, ".") + "; it may have been deleted without a request."
 	}
-	w.atMost(2, text, 2)
+	w.shortProse(2, text, 2)
 }
 
-// toll counts the losses of a request, its targets separately.
-type toll struct{ targets, gone, going, stay int }
+// lossCounts counts the losses of a request, its targets separately.
+type lossCounts struct{ targets, deleted, terminating, orphaned int }
 
-func tollOf(l *lostLook, r *report.LostRequest) toll {
-	var t toll
-	for _, x := range l.took[r.N] {
+func countLosses(l *lossIndex, r *report.LostRequest) lossCounts {
+	var t lossCounts
+	for _, x := range l.byRequest[r.N] {
 		switch {
 		case l.isTarget(x):
 			t.targets++
 		case x.State == report.LossDeleted:
-			t.gone++
+			t.deleted++
 		case x.State == report.LossBeingDeleted:
-			t.going++
+			t.terminating++
 		default:
-			t.stay++
+			t.orphaned++
 		}
 	}
 	return t
@@ -62,64 +62,64 @@ func tollOf(l *lostLook, r *report.LostRequest) toll {
 
 // requestHeadline returns "ns/shop was deleted at 14:02:31 UTC (2m ago), and 59 objects with it",
 // with objects that are still being deleted or were orphaned.
-func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
-	n, t := len(r.Objects), tollOf(l, r)
-	subject, them := s.crowd(r.Objects, s.limit()*2/3), agree(n, " with it", " with them")
+func requestHeadline(s Style, l *lossIndex, r *report.LostRequest) string {
+	n, t := len(r.Objects), countLosses(l, r)
+	subject, them := s.summarizeRefs(r.Objects, s.limit()*2/3), pluralForm(n, " with it", " with them")
 	if n == 1 {
-		subject = s.where(r.Objects[0])
+		subject = s.nameInNamespace(r.Objects[0])
 	}
-	text := s.paint(red, subject+agree(n, " was deleted", " were deleted")) + how(r.Policy) + " at " + momentText(s, l, r.At) + bySender(s, r)
+	text := s.paint(red, subject+pluralForm(n, " was deleted", " were deleted")) + policyText(r.Policy) + " at " + momentText(s, l, r.At) + bySender(s, r)
 	went, of := ", and ", ""
-	if stillThere(l, r) {
-		text = s.paint(yellow, subject+agree(n, " has", " have")+" been Terminating") + how(r.Policy) + " since " + momentText(s, l, r.At)
+	if targetsTerminating(l, r) {
+		text = s.paint(yellow, subject+pluralForm(n, " has", " have")+" been Terminating") + policyText(r.Policy) + " since " + momentText(s, l, r.At)
 		if r.Sent != nil {
 			text += ", deleted" + bySender(s, r)
 		}
 		went, them = "; ", " went"+them
 	}
-	more := r.Took - t.targets - t.gone - t.going - t.stay
+	more := r.Took - t.targets - t.deleted - t.terminating - t.orphaned
 	if len(l.Targets) > 0 { // they are in a table, and the request took others, too
-		t.gone, more = r.Took-n-t.going-t.stay, 0
+		t.deleted, more = r.Took-n-t.terminating-t.orphaned, 0
 	}
 	if more > 0 && l.Namespace != "" {
 		of = " of namespace " + s.text(l.Namespace)
 	}
 	least := ""
-	if l.begunSince(r) {
+	if l.historyBeginsAfter(r) {
 		least = "at least "
 	}
-	if t.gone > 0 {
-		text += went + least + plural(t.gone, "object") + of + them
+	if t.deleted > 0 {
+		text += went + least + plural(t.deleted, "object") + of + them
 	}
-	if t.going > 0 {
-		text += "; " + plural(t.going, "more object") + agree(t.going, " is", " are") + " Terminating"
+	if t.terminating > 0 {
+		text += "; " + plural(t.terminating, "more object") + pluralForm(t.terminating, " is", " are") + " Terminating"
 	}
-	if t.stay > 0 {
-		text += "; " + plural(t.stay, "object") + agree(t.stay, " stays without its owner", " stay without their owner")
+	if t.orphaned > 0 {
+		text += "; " + plural(t.orphaned, "object") + pluralForm(t.orphaned, " stays without its owner", " stay without their owner")
 	}
-	if n == 1 && !l.tookInstances(r) && l.lacks(r.Objects[0].Name, reason.CRDGone) {
-		text += "; its instances went, too, and the API server does not show them while the CRD is gone"
+	if n == 1 && !l.tookInstances(r) && l.hidesInstances(r.Objects[0].Name, reason.CRDGone) {
+		text += "; its instances were deleted, too, but the API server does not show them while the CRD is gone"
 	}
 	if more > 0 {
-		text += "; it took " + least + plural(r.Took, "object") + " in all"
+		text += "; it affected " + least + plural(r.Took, "object") + " in all"
 	}
 	return text + "."
 }
 
-// unmissed are the resources, with groups, that may be missing from a count of losses.
-var unmissed = map[string]bool{"leases.coordination.k8s.io": true, "events.": true, "events.events.k8s.io": true}
+// uncountedResources are the resources, with groups, that may be missing from a count of losses.
+var uncountedResources = map[string]bool{"leases.coordination.k8s.io": true, "events.": true, "events.events.k8s.io": true}
 
-// begunSince reports whether the history of some kind begins after a request, so that the request
-// may have caused more losses than known.
-func (l *lostLook) begunSince(r *report.LostRequest) bool {
+// historyBeginsAfter reports whether the history of some kind begins after a request, so that the
+// request may have caused more losses than known.
+func (l *lossIndex) historyBeginsAfter(r *report.LostRequest) bool {
 	return slices.ContainsFunc(l.Limits, func(x report.HistoryLimit) bool {
-		return !unmissed[x.Resource+"."+object.GroupOf(x.APIVersion)] && x.From.Revision > r.At.Revision
+		return !uncountedResources[x.Resource+"."+object.GroupOf(x.APIVersion)] && x.From.Revision > r.At.Revision
 	})
 }
 
 // tookInstances reports whether any known loss is an instance that a deleted CRD took with it.
-func (l *lostLook) tookInstances(r *report.LostRequest) bool {
-	return slices.ContainsFunc(l.took[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
+func (l *lossIndex) tookInstances(r *report.LostRequest) bool {
+	return slices.ContainsFunc(l.byRequest[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
 }
 
 // crdOf returns the CRD that explains a gap by its deletion or change; empty for any other gap.
@@ -133,10 +133,10 @@ func crdOf(g report.Gap) (name string, why reason.Code) {
 	}
 }
 
-// stillThere reports whether all targets of a request still exist.
-func stillThere(l *lostLook, r *report.LostRequest) bool {
+// targetsTerminating reports whether all targets of a request still exist.
+func targetsTerminating(l *lossIndex, r *report.LostRequest) bool {
 	going := false
-	for _, x := range l.took[r.N] {
+	for _, x := range l.byRequest[r.N] {
 		if l.isTarget(x) {
 			if x.State != report.LossBeingDeleted {
 				return false
@@ -147,7 +147,7 @@ func stillThere(l *lostLook, r *report.LostRequest) bool {
 	return going
 }
 
-func how(policy string) string {
+func policyText(policy string) string {
 	switch policy {
 	case "Foreground":
 		return " in the foreground"
@@ -157,11 +157,12 @@ func how(policy string) string {
 	return ""
 }
 
-// uncertain returns a sentence that the request is uncertain, with the other possible causes of the
-// targets' losses, each once. A cause has the name of an object if it is the same for all targets.
-func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
+// uncertaintyText returns a sentence that the request is uncertain, with the other possible causes
+// of the targets' losses, each once. A cause has the name of an object if it is the same for all
+// targets.
+func uncertaintyText(s Style, l *lossIndex, r *report.LostRequest) string {
 	codes := map[string]string{}
-	for _, x := range l.took[r.N] {
+	for _, x := range l.byRequest[r.N] {
 		if !l.isTarget(x) {
 			continue
 		}
@@ -174,18 +175,18 @@ func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 		}
 	}
 	delete(codes, string(reason.Requested))
-	text := "  Whether a client requested it is uncertain."
+	text := "  It is uncertain whether a client requested it."
 	if others := slices.Sorted(maps.Values(codes)); len(others) > 0 {
 		text += " Also possible: " + strings.Join(others, ", or ") + "."
 	}
 	return text
 }
 
-// tollParts returns the losses of a request by kind: data, others, those not deleted yet, and
+// lossParts returns the losses of a request by kind: data, others, those not deleted yet, and
 // orphans. Targets and routine losses are left out.
-func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
+func lossParts(s Style, l *lossIndex, r *report.LostRequest) []*part {
 	asked := map[lostKind]int{}
-	for _, x := range l.took[r.N] {
+	for _, x := range l.byRequest[r.N] {
 		if l.isTarget(x) {
 			asked[lostKind{x.Object.APIVersion, x.Object.Kind, x.State}]++
 		}
@@ -212,15 +213,15 @@ func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
 		into[kindName{k.APIVersion, k.Kind}] += left
 	}
 	const most = 2
-	left := going.words(s)
+	left := going.texts(s)
 	if n := len(left); n > 0 {
 		left[n-1] += " (why: kubectl gc stuck)"
 	}
 	return []*part{
-		{label: "DATA", items: slices.Concat(volumes.words(s), data.words(s)), most: most, noun: "kind"},
-		{label: "WENT", items: rest.words(s), most: most, noun: "kind"},
-		{label: "GOING", items: left, most: most, noun: "kind"},
-		{label: "STAYS", items: stay.words(s), most: most, noun: "kind"},
+		{label: "DATA", items: slices.Concat(volumes.texts(s), data.texts(s)), maxLines: most, noun: "kind"},
+		{label: "WENT", items: rest.texts(s), maxLines: most, noun: "kind"},
+		{label: "GOING", items: left, maxLines: most, noun: "kind"},
+		{label: "STAYS", items: stay.texts(s), maxLines: most, noun: "kind"},
 	}
 }
 
@@ -229,13 +230,13 @@ type lostKind struct {
 	state            report.LossState
 }
 
-// unasked lists the losses without a request, grouped by kind, namespace and cause.
-func (w *writer) unasked(l *lostLook) {
+// lossesWithoutRequest lists the losses without a request, grouped by kind, namespace and cause.
+func (w *writer) lossesWithoutRequest(l *lossIndex) {
 	s := w.style
 	type group struct{ kind, namespace, why string }
 	var order []group
 	refs := map[group][]object.Ref{}
-	_, others := l.unasked()
+	_, others := l.withoutRequest()
 	for _, x := range others {
 		g := group{x.Object.APIVersion + " " + x.Object.Kind, x.Object.Namespace, lossWhy(s, x)}
 		if refs[g] == nil {
@@ -247,7 +248,7 @@ func (w *writer) unasked(l *lostLook) {
 		return
 	}
 	slices.SortStableFunc(order, func(a, b group) int { return cmp.Compare(len(refs[b]), len(refs[a])) })
-	if len(requestsByToll(l)) > 0 {
+	if len(requestsByImpact(l)) > 0 {
 		w.line()
 		w.prose("Not explained by a request:", 2)
 	}
@@ -257,14 +258,14 @@ func (w *writer) unasked(l *lostLook) {
 			w.line("  and " + strconv.Itoa(len(order)-i) + " more: -o wide")
 			break
 		}
-		w.atMost(2, "  "+s.crowd(refs[g], s.limit()/2)+": "+g.why, 4)
+		w.shortProse(2, "  "+s.summarizeRefs(refs[g], s.limit()/2)+": "+g.why, 4)
 	}
 }
 
-// longUser and longAgent are the maximum widths of names that users choose.
+// maxUserWidth and maxAgentWidth are the maximum widths of names that users choose.
 const (
-	longUser  = 60
-	longAgent = 40
+	maxUserWidth  = 60
+	maxAgentWidth = 40
 )
 
 // bySender returns " by alice (kubectl/v1.37.2, 10.0.0.7)"; empty without an audit log entry.
@@ -275,7 +276,7 @@ func bySender(s Style, r *report.LostRequest) string {
 	agent, _, _ := strings.Cut(r.Sent.UserAgent, " ")
 	var from []string
 	if agent != "" {
-		from = append(from, cutMiddle(s.text(agent), longAgent, s))
+		from = append(from, cutMiddle(s.text(agent), maxAgentWidth, s))
 	}
 	if n := len(r.Sent.SourceIPs); n > 0 {
 		from = append(from, s.text(r.Sent.SourceIPs[n-1]))
@@ -292,22 +293,22 @@ func bySender(s Style, r *report.LostRequest) string {
 
 // userText returns the user of a request, and the impersonated one.
 func userText(s Style, sent *report.Sent) string {
-	text := cutMiddle(s.text(sent.User), longUser, s)
+	text := cutMiddle(s.text(sent.User), maxUserWidth, s)
 	if sent.ImpersonatedUser != "" {
-		text += " as " + cutMiddle(s.text(sent.ImpersonatedUser), longUser, s)
+		text += " as " + cutMiddle(s.text(sent.ImpersonatedUser), maxUserWidth, s)
 	}
 	return text
 }
 
-// sent writes all details of a request from the audit log.
-func (w *writer) sent(r *report.LostRequest) {
+// auditDetails writes all details of a request from the audit log.
+func (w *writer) auditDetails(r *report.LostRequest) {
 	if r.Sent == nil {
 		return
 	}
 	s, x := w.style, r.Sent
 	words := []string{s.text(x.Verb), "policy not in the log"}
 	if x.Options != nil {
-		words[1] = "no policy named"
+		words[1] = "no policy given"
 		if x.Options.PropagationPolicy != "" {
 			words[1] = "propagationPolicy " + s.text(x.Options.PropagationPolicy)
 		}
@@ -319,7 +320,7 @@ func (w *writer) sent(r *report.LostRequest) {
 		words = append(words, s.text(x.UserAgent))
 	}
 	if len(x.SourceIPs) > 0 {
-		words = append(words, "from "+s.texts(x.SourceIPs))
+		words = append(words, "from "+s.commaSeparated(x.SourceIPs))
 	}
 	if len(x.AuditIDs) > 0 {
 		id := "audit ID " + s.text(x.AuditIDs[0])
@@ -335,9 +336,9 @@ func (w *writer) sent(r *report.LostRequest) {
 	w.prose(text, 4)
 }
 
-// senderWhy adds the sender of the DELETE to a cause that does not name it. If the audit log
+// withSender adds the sender of the DELETE to a cause that does not name it. If the audit log
 // contradicts the history, it adds the cause that the history alone would give.
-func senderWhy(s Style, x *report.Loss, text string) string {
+func withSender(s Style, x *report.Loss, text string) string {
 	if x.Sent != nil && len(x.Or) == 0 {
 		switch reason.Code(x.Code) {
 		case reason.Evicted:
@@ -354,15 +355,15 @@ func senderWhy(s Style, x *report.Loss, text string) string {
 }
 
 // auditNotes returns the notes about gaps and contradictions of the audit log.
-func auditNotes(s Style, l *lostLook) []string {
+func auditNotes(s Style, l *lossIndex) []string {
 	if l.AuditLog == nil {
 		return nil
 	}
 	var notes []string
 	for _, name := range l.AuditLog.CutOff {
-		notes = append(notes, s.text(name)+" ends within a line: its last request is left out.")
+		notes = append(notes, s.text(name)+" ends in the middle of a line: its last request is omitted.")
 	}
-	if text := uncovered(s, l); text != "" {
+	if text := auditCoverage(s, l); text != "" {
 		notes = append(notes, text)
 	}
 	n := 0
@@ -372,7 +373,7 @@ func auditNotes(s Style, l *lostLook) []string {
 		}
 	}
 	if n > 0 {
-		text := s.paint(bold, "The audit log contradicts") + " what history alone says of " + plural(n, "object") + "."
+		text := s.paint(bold, "The audit log contradicts") + " what history alone says about " + plural(n, "object") + "."
 		if !s.Wide {
 			text += " Details: -o wide."
 		}
@@ -381,8 +382,8 @@ func auditNotes(s Style, l *lostLook) []string {
 	return notes
 }
 
-// uncovered counts the deletes without a sender in the audit log.
-func uncovered(s Style, l *lostLook) string {
+// auditCoverage counts the deletes without a sender in the audit log.
+func auditCoverage(s Style, l *lossIndex) string {
 	if l.AuditLog.From == "" {
 		return "The audit log is empty."
 	}
@@ -391,15 +392,15 @@ func uncovered(s Style, l *lostLook) string {
 	when := "(" + clockText(s, l, from) + " to " + clockText(s, l, to) + " UTC)"
 	switch begin, end := secondsOf(l.From.Time), secondsOf(l.To.Time); {
 	case begin != 0 && last < begin:
-		return "The audit log ends at " + momentText(s, l, to) + ": it has nothing of the time looked at."
+		return "The audit log ends at " + momentText(s, l, to) + ": it has no entries for the examined time."
 	case end != 0 && first > end:
-		return "The audit log begins at " + momentText(s, l, from) + ": it has nothing of the time looked at."
+		return "The audit log begins at " + momentText(s, l, from) + ": it has no entries for the examined time."
 	case l.Summary.Deleted+l.Summary.BeingDeleted == 0:
 		return ""
 	case !slices.ContainsFunc(l.Losses, func(x report.Loss) bool { return x.Sent != nil }):
 		return "The audit log " + when + " has no request that matches what was deleted."
 	}
-	requests := requestsByToll(l)
+	requests := requestsByImpact(l)
 	missing := 0
 	for _, r := range requests {
 		if r.Sent == nil {
@@ -409,5 +410,5 @@ func uncovered(s Style, l *lostLook) string {
 	if missing == 0 {
 		return ""
 	}
-	return "The audit log " + when + " does not have " + strconv.Itoa(missing) + " of " + plural(len(requests), "delete") + "."
+	return "The audit log " + when + " is missing " + strconv.Itoa(missing) + " of " + plural(len(requests), "delete") + "."
 }

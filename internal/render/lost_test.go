@@ -322,11 +322,11 @@ func TestLostFits(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-			if len(lines) > screenLines {
+			if len(lines) > maxScreenLines {
 				t.Errorf("%d requests in %d columns: %d lines\n%s", requests, columns, len(lines), b.String())
 			}
 			for _, line := range lines {
-				if width(line) > screenWidth && !strings.Contains(line, "kubectl gc") {
+				if width(line) > maxScreenWidth && !strings.Contains(line, "kubectl gc") {
 					t.Errorf("%d requests in %d columns: %q", requests, columns, line)
 				}
 			}

@@ -15,47 +15,47 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// fewLosses is the number of losses that a first screen lists.
-const fewLosses = 10
+// maxLosses is the number of losses that a first screen lists.
+const maxLosses = 10
 
 // LostText prints the deletes with their losses and the data among them, then losses without a
 // delete, how to restore them, and how far back that goes. Wide output lists every object.
 func LostText(out io.Writer, s Style, document *report.Lost) error {
-	s = s.screen()
-	l := lookAt(document)
+	s = s.forScreen()
+	l := indexLosses(document)
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	below := linesOf(s, func(x *writer) { x.lostBelow(l) })
-	x, crd := l.named(), l.definition()
+	below := linesOf(s, func(x *writer) { x.lostFooter(l) })
+	x, crd := l.namedLoss(), l.crdLoss()
 	switch found := l.Summary; {
 	case crd != nil:
 		w.unseenInstance(l, crd)
 	case x != nil && x.State == report.LossDeleted && !l.isTarget(x):
-		w.fate(l, x)
+		w.objectLoss(l, x)
 	case found.Deleted+found.BeingDeleted+found.Orphaned > 0 && !s.Wide:
-		w.lostScreen(l, screenLines-len(below))
+		w.lostScreen(l, maxScreenLines-len(below))
 	case found.Deleted+found.BeingDeleted+found.Orphaned > 0:
-		w.everyLoss(l)
+		w.allLosses(l)
 	default:
 		w.prose(nothingLost(s, l), 2)
 		if s.Wide {
-			w.everyLoss(l)
+			w.allLosses(l)
 		}
 	}
 	w.lines(below)
 	return w.done()
 }
 
-// lostLook is a document with its losses indexed by request.
-type lostLook struct {
+// lossIndex is a document with its losses indexed by request.
+type lossIndex struct {
 	*report.Lost
-	// took are the losses by the number of their request; 0 for those without one.
-	took map[int][]*report.Loss
+	// byRequest are the losses by the number of their request; 0 for those without one.
+	byRequest map[int][]*report.Loss
 	// targets are the targets of requests, with the numbers of these.
 	targets map[object.Ref]int
 }
 
-func lookAt(document *report.Lost) *lostLook {
-	l := &lostLook{document, map[int][]*report.Loss{}, map[object.Ref]int{}}
+func indexLosses(document *report.Lost) *lossIndex {
+	l := &lossIndex{document, map[int][]*report.Loss{}, map[object.Ref]int{}}
 	for i := range l.Requests {
 		for _, o := range l.Requests[i].Objects {
 			l.targets[o] = l.Requests[i].N
@@ -63,14 +63,14 @@ func lookAt(document *report.Lost) *lostLook {
 	}
 	for i := range l.Losses {
 		x := &l.Losses[i]
-		l.took[x.Request] = append(l.took[x.Request], x)
+		l.byRequest[x.Request] = append(l.byRequest[x.Request], x)
 	}
 	return l
 }
 
-// NeverSeen returns the answer for named objects without any loss.
-func NeverSeen(document *report.Lost) string {
-	l := lookAt(document)
+// NotDeletedText returns the answer for named objects without any loss.
+func NotDeletedText(document *report.Lost) string {
+	l := indexLosses(document)
 	history := "the history of the API server"
 	if l.Source.Type != "cluster" {
 		history = "its history"
@@ -82,20 +82,20 @@ func NeverSeen(document *report.Lost) string {
 	if len(l.Gaps)+len(l.Limits) > 0 {
 		return text + "; not all of that could be read"
 	}
-	return text + ": it was gone before, or never was"
+	return text + ": it was gone earlier, or never existed"
 }
 
 // notDeleted returns that the named objects were not deleted, as far as that was seen.
-func notDeleted(s Style, l *lostLook) string {
-	were := agree(len(l.Targets), " was", " were")
+func notDeleted(s Style, l *lossIndex) string {
+	were := pluralForm(len(l.Targets), " was", " were")
 	if len(l.Gaps)+len(l.Limits) > 0 {
-		return s.crowd(l.Targets, s.limit()) + were + " not seen to be deleted"
+		return s.summarizeRefs(l.Targets, s.limit()) + were + " not seen to be deleted"
 	}
-	return s.crowd(l.Targets, s.limit()) + were + " not deleted"
+	return s.summarizeRefs(l.Targets, s.limit()) + were + " not deleted"
 }
 
 // nothingLost returns the answer without losses.
-func nothingLost(s Style, l *lostLook) string {
+func nothingLost(s Style, l *lossIndex) string {
 	text := "Nothing was deleted"
 	switch {
 	case len(l.Targets) > 0:
@@ -109,7 +109,7 @@ func nothingLost(s Style, l *lostLook) string {
 	}
 	if l.From.Time == "" && l.Asked == nil {
 		far := "the API server remembers"
-		if l.ofFile() {
+		if l.isFromFile() {
 			far = "the file goes"
 		}
 		return text + where + ", as far back as " + far + " (" + momentText(s, l, l.From) + ")."
@@ -117,7 +117,7 @@ func nothingLost(s Style, l *lostLook) string {
 	text += where + " since " + momentText(s, l, l.From) + "."
 	switch {
 	case l.Asked != nil:
-	case l.ofFile():
+	case l.isFromFile():
 		text += " That is as far back as the file goes."
 	default:
 		text += " That is as far back as the API server remembers."
@@ -127,19 +127,19 @@ func nothingLost(s Style, l *lostLook) string {
 
 // lostScreen writes the answer within room lines: the requests with their losses, the largest
 // first.
-func (w *writer) lostScreen(l *lostLook, room int) {
+func (w *writer) lostScreen(l *lossIndex, room int) {
 	s := w.style
-	list := fewTable(s, l)
+	list := shortLossTable(s, l)
 	var others []string
 	if list == nil {
-		others = linesOf(s, func(x *writer) { x.unasked(l) })
+		others = linesOf(s, func(x *writer) { x.lossesWithoutRequest(l) })
 		room -= len(others)
 	} else {
 		room -= list.height(s) + 1
 	}
-	requests := requestsByToll(l)
+	requests := requestsByImpact(l)
 	if len(requests) == 0 {
-		w.prose(unaskedHeadline(s, l)+", and no request explains it.", 2)
+		w.prose(withoutRequestHeadline(s, l)+", and no request explains it.", 2)
 	}
 	w.requests(l, requests, list == nil, room)
 	w.lines(others)
@@ -149,18 +149,18 @@ func (w *writer) lostScreen(l *lostLook, room int) {
 	}
 }
 
-// unaskedHeadline counts the losses without a request.
-func unaskedHeadline(s Style, l *lostLook) string {
-	_, others := l.unasked()
+// withoutRequestHeadline counts the losses without a request.
+func withoutRequestHeadline(s Style, l *lossIndex) string {
+	_, others := l.withoutRequest()
 	if len(others) == 1 {
-		return s.where(others[0].Object) + " went at " + momentText(s, l, others[0].Began)
+		return s.nameInNamespace(others[0].Object) + " was lost at " + momentText(s, l, others[0].Began)
 	}
-	return plural(len(others), "object") + " went since " + momentText(s, l, l.From)
+	return plural(len(others), "object") + " were lost since " + momentText(s, l, l.From)
 }
 
 // requests writes the requests within room lines: with counts by kind, without them, or only the
 // first ones.
-func (w *writer) requests(l *lostLook, list []*report.LostRequest, counted bool, room int) {
+func (w *writer) requests(l *lossIndex, list []*report.LostRequest, counted bool, room int) {
 	whole := linesOf(w.style, func(x *writer) {
 		for i, r := range list {
 			if i > 0 && counted {
@@ -194,8 +194,8 @@ func moreRequests(list []*report.LostRequest) string {
 	return plural(len(list), "more delete") + ", of " + plural(took, "object")
 }
 
-// requestsByToll returns the relevant requests, those with the most data and losses first.
-func requestsByToll(l *lostLook) []*report.LostRequest {
+// requestsByImpact returns the relevant requests, those with the most data and losses first.
+func requestsByImpact(l *lossIndex) []*report.LostRequest {
 	var list []*report.LostRequest
 	for i := range l.Requests {
 		if r := &l.Requests[i]; !r.Routine && len(r.ByKind) > 0 {
@@ -203,7 +203,7 @@ func requestsByToll(l *lostLook) []*report.LostRequest {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *report.LostRequest) int {
-		return cmp.Or(cmp.Compare(heldData(b), heldData(a)), cmp.Compare(b.Took, a.Took), certainFirst(a, b))
+		return cmp.Or(cmp.Compare(countData(b), countData(a)), cmp.Compare(b.Took, a.Took), certainFirst(a, b))
 	})
 	return list
 }
@@ -218,8 +218,8 @@ func certainFirst(a, b *report.LostRequest) int {
 	return 1
 }
 
-// heldData counts the losses of a request that hold data.
-func heldData(r *report.LostRequest) int {
+// countData counts the losses of a request that hold data.
+func countData(r *report.LostRequest) int {
 	n := 0
 	for _, k := range r.ByKind {
 		if k.Data != "" && k.State != report.LossOrphaned {
@@ -229,9 +229,9 @@ func heldData(r *report.LostRequest) int {
 	return n
 }
 
-// fewTable returns a table of the losses if they are few, else nil. It has no rows if all losses
-// are targets of requests.
-func fewTable(s Style, l *lostLook) *table {
+// shortLossTable returns a table of the losses if they are few, else nil. It has no rows if all
+// losses are targets of requests.
+func shortLossTable(s Style, l *lossIndex) *table {
 	var list []*report.Loss
 	told := true
 	for i := range l.Losses {
@@ -239,7 +239,7 @@ func fewTable(s Style, l *lostLook) *table {
 		if x.Routine {
 			continue
 		}
-		if list = append(list, x); len(list) > fewLosses {
+		if list = append(list, x); len(list) > maxLosses {
 			return nil
 		}
 		told = told && l.isTarget(x)
@@ -248,19 +248,19 @@ func fewTable(s Style, l *lostLook) *table {
 		return &table{}
 	}
 	t := lossTable(s, l, list)
-	if t.height(s) > listLines {
+	if t.height(s) > maxListLines {
 		return nil
 	}
 	return t
 }
 
 // isTarget reports whether a loss is a target of its request.
-func (l *lostLook) isTarget(x *report.Loss) bool {
+func (l *lossIndex) isTarget(x *report.Loss) bool {
 	return x.Request > 0 && l.targets[x.Object] == x.Request
 }
 
-// everyLoss lists all losses by request.
-func (w *writer) everyLoss(l *lostLook) {
+// allLosses lists all losses by request.
+func (w *writer) allLosses(l *lossIndex) {
 	first := true
 	for i := range l.Requests {
 		r := &l.Requests[i]
@@ -272,16 +272,16 @@ func (w *writer) everyLoss(l *lostLook) {
 		}
 		first = false
 		w.request(l, r, false)
-		w.losses(l, "", l.took[r.N])
+		w.losses(l, "", l.byRequest[r.N])
 	}
-	usual, others := l.unasked()
+	usual, others := l.withoutRequest()
 	w.losses(l, "Not explained by a request:", others)
 	w.losses(l, "Routine:", usual)
 }
 
-// unasked returns the losses without a request: routine ones and others.
-func (l *lostLook) unasked() (usual, others []*report.Loss) {
-	for _, x := range l.took[0] {
+// withoutRequest returns the losses without a request: routine ones and others.
+func (l *lossIndex) withoutRequest() (usual, others []*report.Loss) {
+	for _, x := range l.byRequest[0] {
 		if x.Routine {
 			usual = append(usual, x)
 		} else {
@@ -292,7 +292,7 @@ func (l *lostLook) unasked() (usual, others []*report.Loss) {
 }
 
 // losses writes a table of losses below a title.
-func (w *writer) losses(l *lostLook, title string, list []*report.Loss) {
+func (w *writer) losses(l *lossIndex, title string, list []*report.Loss) {
 	if len(list) == 0 {
 		return
 	}
@@ -304,7 +304,7 @@ func (w *writer) losses(l *lostLook, title string, list []*report.Loss) {
 }
 
 // lossTable returns a table with a row for each loss.
-func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
+func lossTable(s Style, l *lossIndex, list []*report.Loss) *table {
 	t := &table{headers: []string{"NAMESPACE", "OBJECT", "DELETED", "GONE", "WHY"}}
 	for _, x := range list {
 		gone, colour := "", red
@@ -318,8 +318,7 @@ func lossTable(s Style, l *lostLook, list []*report.Loss) *table {
 		}
 		t.add(colour, s.text(x.Object.Namespace), s.name(x.Object), clockText(s, l, x.Began), gone, lossWhy(s, x))
 	}
-	_, several := namespaces(list, func(x **report.Loss) object.Ref { return (*x).Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, list, func(x **report.Loss) object.Ref { return (*x).Object })
 	t.dropUnless(s.Wide, "DELETED")
 	return t
 }
@@ -330,7 +329,7 @@ func lossWhy(s Style, x *report.Loss) string {
 	for _, c := range x.Or {
 		causes = append(causes, causeText(s, c))
 	}
-	return senderWhy(s, x, strings.Join(causes, ", or "))
+	return withSender(s, x, strings.Join(causes, ", or "))
 }
 
 // causeText returns a cause briefly, with the other object.
@@ -343,35 +342,35 @@ func causeText(s Style, c report.LossCause) string {
 	case c.By == nil || c.By.Name == "":
 		return strings.TrimSuffix(text, ":")
 	case reason.Code(c.Code) == reason.OwnerNamespaceMismatch:
-		return text + " " + s.where(*c.By)
+		return text + " " + s.nameInNamespace(*c.By)
 	default:
 		return text + " " + s.name(*c.By)
 	}
 }
 
 // momentText returns a moment, and how long that is before the end of the history.
-func momentText(s Style, l *lostLook, m report.Moment) string {
+func momentText(s Style, l *lossIndex, m report.Moment) string {
 	at, ok := timeOf(m)
 	if !ok {
 		return clockText(s, l, m)
 	}
 	text := clockText(s, l, m) + " UTC"
-	if now, ok := timeOf(l.To); ok && s.manner != paged && now.Unix() >= at.Unix() {
+	if now, ok := timeOf(l.To); ok && s.format != htmlText && now.Unix() >= at.Unix() {
 		ago, than := int(now.Unix()-at.Unix()), " ago)"
-		if l.ofFile() {
+		if l.isFromFile() {
 			than = " before the file ends)"
 		}
-		text += " (" + span(&ago) + than
+		text += " (" + ageText(&ago) + than
 	}
 	return text
 }
 
-// ofFile reports whether the history is from a file, so its end is not now.
-func (l *lostLook) ofFile() bool { return l.Source.Type != "cluster" }
+// isFromFile reports whether the history is from a file, so its end is not now.
+func (l *lossIndex) isFromFile() bool { return l.Source.Type != "cluster" }
 
 // clockText returns a moment for a column: the time of day, with the date if it is not the date of
 // the end of the history.
-func clockText(s Style, l *lostLook, m report.Moment) string {
+func clockText(s Style, l *lossIndex, m report.Moment) string {
 	const day, clock = "2006-01-02", "15:04:05"
 	at, ok := timeOf(m)
 	switch {

@@ -25,13 +25,13 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 	case "name":
 		return printers.ResourcePrinterFunc(printNames), true, nil
 	case "json":
-		return typed(printJSON), true, nil
+		return withKind(printJSON), true, nil
 	case "jsonl":
-		return typed(printLines), true, nil
+		return withKind(printLines), true, nil
 	case "yaml":
-		return typed(yamlBy(&printers.YAMLPrinter{})), true, nil
+		return withKind(yamlPrinter(&printers.YAMLPrinter{})), true, nil
 	case "kyaml":
-		return typed(yamlBy(&printers.KYAMLPrinter{})), true, nil
+		return withKind(yamlPrinter(&printers.KYAMLPrinter{})), true, nil
 	}
 	flags := genericclioptions.NewPrintFlags("").WithTypeSetter(report.Scheme).WithDefaultOutput(format)
 	flags.NamePrintFlags = nil
@@ -46,9 +46,9 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 	return p, true, nil
 }
 
-// yamlBy prints a document as YAML. It escapes characters that a YAML parser refuses: names of
+// yamlPrinter prints a document as YAML. It escapes characters that a YAML parser refuses: names of
 // roles, and names in a dump, can contain them.
-func yamlBy(printer printers.ResourcePrinter) printers.ResourcePrinterFunc {
+func yamlPrinter(printer printers.ResourcePrinter) printers.ResourcePrinterFunc {
 	return func(doc runtime.Object, w io.Writer) error {
 		text, err := json.Marshal(doc)
 		if err != nil {
@@ -70,8 +70,8 @@ func yamlBy(printer printers.ResourcePrinter) printers.ResourcePrinterFunc {
 	}
 }
 
-// typed adds the kind to a document while it is printed.
-func typed(write printers.ResourcePrinterFunc) printers.ResourcePrinter {
+// withKind adds the kind to a document while it is printed.
+func withKind(write printers.ResourcePrinterFunc) printers.ResourcePrinter {
 	return printers.NewTypeSetter(report.Scheme).ToPrinter(write)
 }
 
@@ -96,7 +96,7 @@ func EscapeStrings(v any) any {
 // findings, in a graph, or explained. Names are escaped, so that a line break in one does not make
 // two.
 func printNames(doc runtime.Object, w io.Writer) error {
-	refs, err := namedBy(doc)
+	refs, err := refsOf(doc)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func printNames(doc runtime.Object, w io.Writer) error {
 	return err
 }
 
-func namedBy(doc runtime.Object) ([]object.Ref, error) {
+func refsOf(doc runtime.Object) ([]object.Ref, error) {
 	var refs []object.Ref
 	switch doc := doc.(type) {
 	case *report.Plan:

@@ -175,7 +175,7 @@ func jsonFields(document reflect.Value) []jsonField {
 		}
 		f := jsonField{key: strconv.Quote(name), value: document.Field(i)}
 		f.list = field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct
-		omitted := option == "omitzero" && f.value.IsZero() || option == "omitempty" && saysNothing(f.value)
+		omitted := option == "omitzero" && f.value.IsZero() || option == "omitempty" && isOmitted(f.value)
 		if name != "-" && !omitted {
 			fields = append(fields, f)
 		}
@@ -183,8 +183,8 @@ func jsonFields(document reflect.Value) []jsonField {
 	return fields
 }
 
-// saysNothing reports whether encoding/json omits a field with omitempty.
-func saysNothing(v reflect.Value) bool {
+// isOmitted reports whether encoding/json omits a field with omitempty.
+func isOmitted(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0

@@ -14,7 +14,7 @@ import (
 type markdown struct{ writer }
 
 func newMarkdown(out io.Writer, s Style) *markdown {
-	return &markdown{writer{Writer: bufio.NewWriter(out), style: Style{Wide: s.Wide, ASCII: s.ASCII, manner: marked}}}
+	return &markdown{writer{Writer: bufio.NewWriter(out), style: Style{Wide: s.Wide, ASCII: s.ASCII, format: markdownText}}}
 }
 
 // heading begins the document.
@@ -66,14 +66,14 @@ func (m *markdown) text(summary string, write func(io.Writer, Style) error) {
 		m.err = err
 	}
 	m.details(summary, func() {
-		fence := fenceOf(b.String())
+		fence := fenceFor(b.String())
 		m.WriteString("\n" + fence + "text\n" + b.String() + fence + "\n")
 	})
 }
 
-// fenceOf returns a fence longer than any row of backticks in the text, which therefore can't end
+// fenceFor returns a fence longer than any row of backticks in the text, which therefore can't end
 // it.
-func fenceOf(text string) string {
+func fenceFor(text string) string {
 	longest, run := 2, 0
 	for _, c := range []byte(text) {
 		if c != '`' {
@@ -89,12 +89,12 @@ func fenceOf(text string) string {
 // inertWords makes escaped text safe for Markdown: words that could mean something to Markdown or
 // the code host become code. Code contains no mark-up, links, mentions or issue numbers.
 func inertWords(shown string) string {
-	if plainWords(shown) {
+	if arePlainWords(shown) {
 		return shown
 	}
 	words := strings.Split(shown, " ")
 	for i, word := range words {
-		if word != "" && !plainWord(word) {
+		if word != "" && !isPlainWord(word) {
 			words[i] = inertName(word)
 		}
 	}
@@ -102,24 +102,24 @@ func inertWords(shown string) string {
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
-func plainWords(shown string) bool {
+func arePlainWords(shown string) bool {
 	if strings.HasPrefix(shown, " ") || strings.HasSuffix(shown, " ") || strings.Contains(shown, "  ") {
 		return false
 	}
 	for word := range strings.SplitSeq(shown, " ") {
-		if word != "" && !plainWord(word) {
+		if word != "" && !isPlainWord(word) {
 			return false
 		}
 	}
 	return true
 }
 
-// plainWord reports whether a word has no special meaning: it has only letters, digits and
+// isPlainWord reports whether a word has no special meaning: it has only letters, digits and
 // punctuation, and does not look like an address, a list number, an emoji, a commit or an issue
 // key.
-func plainWord(word string) bool {
+func isPlainWord(word string) bool {
 	for _, r := range word {
-		if r < utf8.RuneSelf && !letter(r) && !digit(r) && !strings.ContainsRune(`.,;:'"()/-?=`, r) {
+		if r < utf8.RuneSelf && !isLetter(r) && !isDigit(r) && !strings.ContainsRune(`.,;:'"()/-?=`, r) {
 			return false
 		}
 	}
@@ -128,26 +128,26 @@ func plainWord(word string) bool {
 		return false
 	}
 	bare := strings.Trim(word, `.,;:'"()/-?=`)
-	return bare != "" && !commit(bare) && !issueKey(bare) && !listNumber(word)
+	return bare != "" && !isCommit(bare) && !isIssueKey(bare) && !isListNumber(word)
 }
 
-func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
-func digit(r rune) bool  { return '0' <= r && r <= '9' }
+func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
 
-// commit reports whether a word may be the hash of a commit.
-func commit(word string) bool {
+// isCommit reports whether a word may be the hash of a commit.
+func isCommit(word string) bool {
 	const shortest = 7
 	return len(word) >= shortest && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-// issueKey reports whether a word looks like GH-12.
-func issueKey(word string) bool {
+// isIssueKey reports whether a word looks like GH-12.
+func isIssueKey(word string) bool {
 	key, number, found := strings.Cut(word, "-")
-	return found && number != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZgh") == "" && digit(rune(number[0]))
+	return found && number != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZgh") == "" && isDigit(rune(number[0]))
 }
 
-// listNumber reports whether a word would start a list at the beginning of a line.
-func listNumber(word string) bool {
+// isListNumber reports whether a word would start a list at the beginning of a line.
+func isListNumber(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	return rest != word && (rest == "." || rest == ")")
 }
@@ -164,7 +164,7 @@ func inertName(shown string) string {
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range shown {
-		if r >= utf8.RuneSelf || letter(r) || digit(r) {
+		if r >= utf8.RuneSelf || isLetter(r) || isDigit(r) {
 			b.WriteRune(r)
 		} else {
 			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")

@@ -20,7 +20,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	m.heading(planHeadline(s, p, caused))
 	m.list(planWarnings(s, p, caused))
 	if len(p.Refusals) > 0 {
-		m.paragraph("**Refused**, so that nothing would be written:")
+		m.paragraph("**Refused**; nothing would be written:")
 		m.table(refusalTable(s, p.Refusals))
 	}
 	if len(caused) > 1 {
@@ -28,9 +28,9 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	}
 	m.data(p, caused)
 	m.effects(plural(len(caused), "object")+", and why", p, caused)
-	m.effects(plural(len(before), "object")+" without this request: garbage, or being deleted already", p, before)
+	m.effects(plural(len(before), "object")+" regardless of this request: garbage, or already being deleted", p, before)
 	if len(p.Stuck) > 0 {
-		m.details(plural(len(p.Stuck), "attempt")+" of the garbage collector without effect, again and again", func() { m.table(stuckTable(s, p.Stuck)) })
+		m.details(plural(len(p.Stuck), "attempt")+" that the garbage collector repeats without effect", func() { m.table(stuckTable(s, p.Stuck)) })
 	}
 	m.list(planNotes(s, p))
 	return m.done()
@@ -69,15 +69,15 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		refs []object.Ref
 		text string
 	}{
-		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Not known what becomes of:** "},
+		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Unknown outcome:** "},
 		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "},
 	} {
 		if len(w.refs) > 0 {
-			points = append(points, w.text+s.some(w.refs, manyTargets))
+			points = append(points, w.text+s.firstRefs(w.refs, maxTargets))
 		}
 	}
 	for _, f := range p.Finalizers {
-		points = append(points, "**Finalizer** "+s.object(f.Name)+" ("+s.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(s, f)+".")
+		points = append(points, "**Finalizer** "+s.objectName(f.Name)+" ("+s.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+finalizerPurpose(s, f)+".")
 	}
 	return points
 }
@@ -89,9 +89,9 @@ func laterWarning(s Style, p *report.Plan, once []report.Release) string {
 		return "**Deleted once the admission policy allows it:** "
 	}
 	if len(once) == 0 {
-		return "**Deleted once what does not answer works again:** "
+		return "**Deleted once the unreachable API recovers:** "
 	}
-	return "**Goes when " + finalizerNames(s, once) + " is removed** (" + stateText(once) + ")**:** "
+	return "**Deleted when " + finalizerNames(s, once) + " is removed** (" + stateText(once) + ")**:** "
 }
 
 // data writes a table of the data that is or may be deleted.
@@ -108,14 +108,14 @@ func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	}
 }
 
-// effects writes a folded table of effects, up to manyRows for each outcome.
+// effects writes a folded table of effects, up to maxMarkdownRows for each outcome.
 func (m *markdown) effects(summary string, p *report.Plan, effects []report.Effect) {
 	if len(effects) == 0 {
 		return
 	}
 	shown, left := effects, 0
 	if !m.style.Wide {
-		shown, left = firstOfEach(effects, manyRows)
+		shown, left = firstOfEach(effects, maxMarkdownRows)
 	}
 	m.details(summary, func() {
 		m.table(effectTable(m.style, p, shown))
@@ -125,8 +125,8 @@ func (m *markdown) effects(summary string, p *report.Plan, effects []report.Effe
 	})
 }
 
-// manyRows is the number of effects of one outcome that a document shows.
-const manyRows = 100
+// maxMarkdownRows is the number of effects of one outcome that a document shows.
+const maxMarkdownRows = 100
 
 // firstOfEach returns the first most effects of each outcome. Effects must be sorted by outcome.
 func firstOfEach(effects []report.Effect, most int) (shown []report.Effect, left int) {
@@ -148,7 +148,7 @@ func firstOfEach(effects []report.Effect, most int) (shown []report.Effect, left
 func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) error {
 	m := newMarkdown(out, style)
 	s := m.style
-	m.heading(s.place(e.Object) + " " + verdictPhrase(s, e.Verdict))
+	m.heading(s.namespacedName(e.Object) + " " + verdictPhrase(s, e.Verdict))
 	if e.Message != "" {
 		m.paragraph(sentenceCase(s.text(e.Message)))
 	}
@@ -172,14 +172,14 @@ func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) erro
 	for _, f := range e.Finalizers {
 		by := s.text(f.RemovedBy)
 		if by == "" {
-			by = "not known"
+			by = "unknown"
 		}
-		finalizers.add("", s.object(f.Name), s.text(f.State), by)
+		finalizers.add("", s.objectName(f.Name), s.text(f.State), by)
 	}
 	m.table(finalizers)
 	m.remedies(e.Remedies)
 	m.text("The whole explanation", func(w io.Writer, plain Style) error { return ExplanationText(w, plain, e) })
-	m.list(explanationUnseen(s, e))
+	m.list(explanationMissing(s, e))
 	return m.done()
 }
 
@@ -191,8 +191,8 @@ func (m *markdown) remedies(list []report.Remedy) {
 	m.paragraph("What would change it:")
 	points := make([]string, len(list))
 	for i, r := range list {
-		points[i] = m.style.object(r.Command)
-		if text := effectText(m.style, r); text != "" {
+		points[i] = m.style.objectName(r.Command)
+		if text := remedyEffect(m.style, r); text != "" {
 			points[i] += ": " + text
 		}
 	}
@@ -206,7 +206,7 @@ func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	if len(d.Findings) > 0 {
 		shown := d.Findings
 		if !m.style.Wide {
-			shown = gravest(d.Findings, manyRows)
+			shown = mostSevere(d.Findings, maxMarkdownRows)
 		}
 		m.table(findingTable(m.style, shown))
 		if left := len(d.Findings) - len(shown); left > 0 {
@@ -217,8 +217,8 @@ func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	return m.done()
 }
 
-// gravest returns the most severe findings.
-func gravest(findings []report.Finding, most int) []report.Finding {
+// mostSevere returns the most severe findings.
+func mostSevere(findings []report.Finding, most int) []report.Finding {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
 	return sorted[:min(len(sorted), most)]
@@ -234,7 +234,7 @@ func StuckMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 		if left > 0 {
 			m.paragraph("and " + strconv.Itoa(left) + " more of the same kinds")
 		}
-		m.text("What was seen, and what would free them", func(w io.Writer, plain Style) error { return StuckText(w, plain, d) })
+		m.text("Evidence, and what would unblock them", func(w io.Writer, plain Style) error { return StuckText(w, plain, d) })
 	}
 	m.list(completeness(m.style, d.Source, d.Complete, d.Gaps))
 	return m.done()
@@ -245,7 +245,7 @@ func RiskMarkdown(out io.Writer, style Style, r *report.Risk) error {
 	m := newMarkdown(out, style)
 	s := m.style
 	if len(r.Items) == 0 {
-		m.heading("No delete of one object is known to take another, of " + plural(r.Objects, "object"))
+		m.heading("None of " + plural(r.Objects, "object") + " is known to take another with it when deleted")
 	} else {
 		m.heading("What a " + s.text(lower(r.Policy)) + " delete of one object takes, itself included")
 		m.table(riskTable(s, r.Items))
@@ -256,6 +256,6 @@ func RiskMarkdown(out io.Writer, style Style, r *report.Risk) error {
 		points = append(points, "**Not tried:** "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
-	m.list(append(points, missing{source: r.Source, complete: seen, gaps: r.Gaps, means: "Each may take more:"}.notes(s)...))
+	m.list(append(points, missingInput{source: r.Source, complete: seen, gaps: r.Gaps, ifIncomplete: "Each may take more:"}.notes(s)...))
 	return m.done()
 }

@@ -121,7 +121,7 @@ func TestInertCells(t *testing.T) {
 		}
 		var b, page bytes.Buffer
 		m := newMarkdown(&b, Style{})
-		m.table(&table{headers: []string{"A", "B", "C"}, rows: []row{{cells: []string{m.style.object(raw), m.style.text(raw), "after"}}}})
+		m.table(&table{headers: []string{"A", "B", "C"}, rows: []row{{cells: []string{m.style.objectName(raw), m.style.text(raw), "after"}}}})
 		if err := m.done(); err != nil {
 			t.Fatal(err)
 		}

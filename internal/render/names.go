@@ -20,9 +20,6 @@ func lower(text string) string {
 	return strings.ToLower(text)
 }
 
-// compareRefs is the order of all lists in the output.
-func compareRefs(a, b object.Ref) int { return object.Compare(a, b) }
-
 // namespaces returns the common namespace of objects. If there is none, several is true and a table
 // needs a column for it.
 func namespaces[T any](items []T, ref func(*T) object.Ref) (one string, several bool) {
@@ -70,20 +67,20 @@ func unique[T cmp.Ordered](list []T) []T {
 }
 
 const (
-	// fewNames is the number of objects that are named among many.
-	fewNames = 3
-	// fewKinds is the number of kinds that are counted among many.
-	fewKinds = 4
+	// maxNames is the number of objects that are named among many.
+	maxNames = 3
+	// maxKindCounts is the number of kinds that are counted among many.
+	maxKindCounts = 4
 )
 
-// crowd summarizes objects: counts by kind, namespace and some names. It names as many as fit into
-// room columns, and at least one.
-func (s Style) crowd(refs []object.Ref, room int) string {
+// summarizeRefs summarizes objects: counts by kind, namespace and some names. It names as many as
+// fit into room columns, and at least one.
+func (s Style) summarizeRefs(refs []object.Ref, room int) string {
 	if len(refs) == 1 {
 		return subjectPlace(s, refs[0])
 	}
-	where, one := spacesText(s, refs)
-	names := make([]string, min(len(refs), fewNames))
+	where, one := namespacePhrase(s, refs)
+	names := make([]string, min(len(refs), maxNames))
 	for i := range names {
 		switch r := refs[i]; {
 		case r.Name == "" && r.UID == "":
@@ -91,14 +88,14 @@ func (s Style) crowd(refs []object.Ref, room int) string {
 		case one:
 			names[i] = s.name(r)
 		default:
-			names[i] = s.place(r)
+			names[i] = s.namespacedName(r)
 		}
 	}
 	if len(refs) == len(names) {
 		return strings.Join(names, ", ") + where
 	}
 	for {
-		text := s.countKinds(byKind(refs), fewKinds) + where + " (" + strings.Join(names, ", ") + ", " + s.pick("…", "...") + ")"
+		text := s.countKinds(byKind(refs), maxKindCounts) + where + " (" + strings.Join(names, ", ") + ", " + s.pick("…", "...") + ")"
 		if len(names) == 1 || width(text) <= room {
 			return text
 		}
@@ -106,17 +103,17 @@ func (s Style) crowd(refs []object.Ref, room int) string {
 	}
 }
 
-// brief returns the object if it is one, else counts by kind.
-func (s Style) brief(refs []object.Ref) string {
+// refOrCounts returns the object if it is one, else counts by kind.
+func (s Style) refOrCounts(refs []object.Ref) string {
 	if len(refs) == 1 {
 		return subjectPlace(s, refs[0])
 	}
 	return s.countKinds(byKind(refs), 1)
 }
 
-// spacesText returns the namespaces of objects. one reports that all are in one namespace or all
-// are cluster-scoped.
-func spacesText(s Style, refs []object.Ref) (text string, one bool) {
+// namespacePhrase returns the namespaces of objects. one reports that all are in one namespace or
+// all are cluster-scoped.
+func namespacePhrase(s Style, refs []object.Ref) (text string, one bool) {
 	spaces := map[string]bool{}
 	for _, r := range refs {
 		spaces[r.Namespace] = true
@@ -125,7 +122,7 @@ func spacesText(s Style, refs []object.Ref) (text string, one bool) {
 	switch {
 	case len(spaces) == 1 && !slices.ContainsFunc(refs, func(r object.Ref) bool { return r.Namespace == "" }):
 		return " in namespace " + s.text(refs[0].Namespace), true
-	case len(spaces) > fewNames:
+	case len(spaces) > maxNames:
 		return " in " + strconv.Itoa(len(spaces)) + " namespaces", false
 	}
 	return "", len(spaces) == 0

@@ -14,9 +14,9 @@ import (
 // answer in doubt.
 func planNotes(s Style, p *report.Plan) []string {
 	notes := explorationNotes(s, p)
-	if s.all() {
+	if s.isComplete() {
 		if p.Rules == "strict" {
-			notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own garbage collector would do.")
+			notes = append(notes, "Strict rules: collect deletes less than the cluster's own garbage collector would.")
 		}
 		var assumptions []string
 		for _, e := range p.Effects {
@@ -28,15 +28,15 @@ func planNotes(s Style, p *report.Plan) []string {
 	}
 	switch p.Manager {
 	case report.FinalizerControllerGone:
-		notes = append(notes, s.paint(red, "kube-controller-manager does not run:")+" its lease has expired. Only what the request itself deletes goes before it runs again.")
+		notes = append(notes, s.paint(red, "kube-controller-manager is not running:")+" its lease has expired. Until it runs again, only what the request itself deletes is deleted.")
 	case report.FinalizerControllerUnknown:
-		notes = append(notes, s.paint(yellow, "Whether kube-controller-manager runs is not known:")+" it has no lease. Without it only what the request itself deletes goes.")
+		notes = append(notes, s.paint(yellow, "Unknown whether kube-controller-manager is running:")+" it has no lease. Without it, only what the request itself deletes is deleted.")
 	}
 	if note := collectorNote(p); note != "" {
 		notes = append(notes, note)
 	}
-	notes = append(notes, planUnseen(p).notes(s)...)
-	if p.Digest != "" && s.all() {
+	notes = append(notes, planMissing(p).notes(s)...)
+	if p.Digest != "" && s.isComplete() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
 	return notes
@@ -53,7 +53,7 @@ func collectorNote(p *report.Plan) string {
 		if p.Manager == report.FinalizerControllerGone {
 			return ""
 		}
-		return assumed + "does not run. Only what the request itself deletes goes before it does."
+		return assumed + "is not running. Until it runs, only what the request itself deletes is deleted."
 	case report.CollectorRunning:
 		if slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return dependsOnMemory(&e) }) {
 			return ""
@@ -68,15 +68,15 @@ func collectorNote(p *report.Plan) string {
 	}
 }
 
-// planUnseen returns the missing input of a plan. A collection is only about objects that were
+// planMissing returns the missing input of a plan. A collection is only about objects that were
 // seen.
-func planUnseen(p *report.Plan) missing {
-	u := missing{source: p.Source, complete: p.Complete, gaps: p.Gaps, means: "More may go:"}
+func planMissing(p *report.Plan) missingInput {
+	u := missingInput{source: p.Source, complete: p.Complete, gaps: p.Gaps, ifIncomplete: "More may be deleted:"}
 	switch {
 	case p.Seed.Verb == "collect":
-		u.means, u.calm = "", "Not counted: garbage of "
+		u.ifIncomplete, u.ifComplete = "", "Not counted: garbage of "
 	case p.Seed.Policy == "Orphan":
-		u.means = "More may be orphaned:"
+		u.ifIncomplete = "More may be orphaned:"
 	}
 	return u
 }
@@ -97,15 +97,15 @@ func explorationNotes(s Style, p *report.Plan) []string {
 	}
 	var notes []string
 	if timing {
-		notes = append(notes, s.star()+" depends on timing: another order of the same events ends differently.")
+		notes = append(notes, s.star()+" depends on timing: another order of the same events has another outcome.")
 	}
 	if memory {
-		notes = append(notes, s.star()+" depends on what the garbage collector remembers from before: no snapshot shows it.")
+		notes = append(notes, s.star()+" depends on what the garbage collector remembers, which no snapshot shows.")
 	}
 	switch e := p.Exploration; {
 	case e == nil:
 	case e.State == report.TooLarge:
-		note := "Not explored: " + plural(e.Objects, "object") + " are within reach, so that what depends on timing is not marked."
+		note := "Not explored: " + plural(e.Objects, "object") + " are within reach, so effects that depend on timing are not marked."
 		if p.Seed.Verb == "delete" {
 			note += " --explore=10 tries 10 other orders."
 		}
@@ -132,15 +132,15 @@ func namespacesText(s Style, names []string) string {
 		return "namespace " + s.text(names[0])
 	}
 	const most = 3
-	text := "namespaces " + s.texts(names[:min(most, len(names))])
+	text := "namespaces " + s.commaSeparated(names[:min(most, len(names))])
 	if len(names) > most {
 		text += ", " + s.pick("…", "...")
 	}
 	return text
 }
 
-// gapPlaces returns " in namespace shop" if every gap is limited to namespaces.
-func gapPlaces(s Style, gaps []report.Gap) string {
+// gapNamespaces returns " in namespace shop" if every gap is limited to namespaces.
+func gapNamespaces(s Style, gaps []report.Gap) string {
 	places := make([]string, len(gaps))
 	for i, g := range gaps {
 		if g.Namespace == "" {
@@ -170,7 +170,7 @@ func releaseNotes(s Style, src report.Source) []string {
 	for i, d := range src.VersionDifferences {
 		known[i] = differenceText(s, d)
 	}
-	other := unmeasured(s, src)
+	other := untestedRelease(s, src)
 	cluster := "This cluster is " + releaseText(s, src, minorOf)
 	switch {
 	case len(known) > 0:
@@ -178,7 +178,7 @@ func releaseNotes(s Style, src report.Source) []string {
 	case other != "":
 		notes = append(notes, cluster+"."+other)
 	}
-	if s.all() && src.Rules != "" {
+	if s.isComplete() && src.Rules != "" {
 		notes = append(notes, clusterText(s, src)+"; rules of "+s.text(src.Rules)+".")
 	}
 	return notes
@@ -197,8 +197,8 @@ func differenceText(s Style, d report.VersionDifference) string {
 	return "before " + s.text(d.Before) + " " + text
 }
 
-// unmeasured returns a warning if the release was not tested; empty if it was, or is unknown.
-func unmeasured(s Style, src report.Source) string {
+// untestedRelease returns a warning if the release was not tested; empty if it was, or is unknown.
+func untestedRelease(s Style, src report.Source) string {
 	if src.KubernetesVersion == "" || src.Rules == "" || minorOf(src.KubernetesVersion) == src.Rules {
 		return ""
 	}
@@ -206,14 +206,14 @@ func unmeasured(s Style, src report.Source) string {
 	if src.Rules == release.Oldest.String() {
 		end = "oldest"
 	}
-	return " Answers follow the rules of " + s.text(src.Rules) + ", the " + end + " release this program is tested with; what else differs is not known."
+	return " Answers follow the rules of " + s.text(src.Rules) + ", the " + end + " release that this program is tested with; other differences are unknown."
 }
 
 // clusterText returns "Cluster v1.27.1 (from a file of the dump)".
 func clusterText(s Style, src report.Source) string {
 	version := releaseText(s, src, func(exact string) string { return exact })
 	if version == "" {
-		return "Version of the cluster not known"
+		return "Cluster version unknown"
 	}
 	var from []string
 	for _, f := range src.VersionFrom {

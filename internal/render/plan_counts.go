@@ -20,9 +20,9 @@ type kindName struct{ apiVersion, kind string }
 
 func (c kindCounts) add(r object.Ref) { c[kindName{r.APIVersion, r.Kind}]++ }
 
-// words returns "2 Deployments", "6 Pods": workloads first, in the order from owner to dependent,
+// texts returns "2 Deployments", "6 Pods": workloads first, in the order from owner to dependent,
 // then by count.
-func (c kindCounts) words(s Style) []string {
+func (c kindCounts) texts(s Style) []string {
 	kinds := slices.SortedFunc(maps.Keys(c), func(a, b kindName) int {
 		return cmp.Or(workloadRank(a)-workloadRank(b), c[b]-c[a], strings.Compare(a.kind, b.kind), strings.Compare(a.apiVersion, b.apiVersion))
 	})
@@ -48,8 +48,8 @@ func workloadRank(k kindName) int {
 	return i
 }
 
-// letters are common abbreviations of long kinds.
-var letters = map[schema.GroupKind]string{
+// kindAbbreviations are common abbreviations of long kinds.
+var kindAbbreviations = map[schema.GroupKind]string{
 	object.PVC.GroupKind: "PVC", object.PV.GroupKind: "PV", object.CRD.GroupKind: "CRD",
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: "HPA", {Group: "policy", Kind: "PodDisruptionBudget"}: "PDB",
 }
@@ -61,7 +61,7 @@ func countOf(s Style, n int, apiVersion, kind string) string {
 
 // nounOf returns the name of a kind in singular or plural.
 func nounOf(s Style, n int, apiVersion, kind string) string {
-	noun := cmp.Or(letters[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}], s.text(kind))
+	noun := cmp.Or(kindAbbreviations[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}], s.text(kind))
 	switch {
 	case n == 1, strings.HasSuffix(noun, "points"):
 		return noun
@@ -96,8 +96,8 @@ func hiddenText(generated int) string {
 	return "Hidden: " + plural(generated, "generated object") + ". "
 }
 
-// restOf counts deleted objects without data, generated ones separately.
-func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, generated int) {
+// otherCounts counts deleted objects without data, generated ones separately.
+func otherCounts(p *report.Plan, caused []report.Effect) (rest kindCounts, generated int) {
 	rest = kindCounts{}
 	data, targets := dataKinds(p), targetsOf(p)
 	for i := range caused {
@@ -146,38 +146,38 @@ func dataCounts(s Style, p *report.Plan, caused []report.Effect) []string {
 			covered[*x.Volume] = true
 		}
 	}
-	volumes, others := map[volumeEnd]int{}, kindCounts{}
+	volumes, others := map[volumeOutcome]int{}, kindCounts{}
 	for i := range caused {
 		e := &caused[i]
-		if !e.MayBeDeleted() && e.Reason != claimLeft {
+		if !e.MayBeDeleted() && e.Reason != pvcLeft {
 			continue
 		}
 		switch kinds[kindName{e.Object.APIVersion, e.Object.Kind}] {
 		case "":
 		case report.VolumeData:
 			if !covered[e.Object] {
-				volumes[volumeEnd{kindName{e.Object.APIVersion, e.Object.Kind}, storageEnd(e, storage[e.Object])}]++
+				volumes[volumeOutcome{kindName{e.Object.APIVersion, e.Object.Kind}, storageOutcome(e, storage[e.Object])}]++
 			}
 		default:
 			others.add(e.Object)
 		}
 	}
 	var words []string
-	for _, v := range slices.SortedFunc(maps.Keys(volumes), func(a, b volumeEnd) int {
-		return cmp.Or(-strings.Compare(a.kind, b.kind), strings.Compare(a.end, b.end))
+	for _, v := range slices.SortedFunc(maps.Keys(volumes), func(a, b volumeOutcome) int {
+		return cmp.Or(-strings.Compare(a.kind, b.kind), strings.Compare(a.outcome, b.outcome))
 	}) {
-		words = append(words, countOf(s, volumes[v], v.apiVersion, v.kind)+" ("+v.end+")")
+		words = append(words, countOf(s, volumes[v], v.apiVersion, v.kind)+" ("+v.outcome+")")
 	}
-	return append(words, others.words(s)...)
+	return append(words, others.texts(s)...)
 }
 
-// volumeEnd is a kind with the outcome of its storage.
-type volumeEnd struct {
+// volumeOutcome is a kind with the outcome of its storage.
+type volumeOutcome struct {
 	kindName
-	end string
+	outcome string
 }
 
-func storageEnd(e *report.Effect, x *report.Storage) string {
+func storageOutcome(e *report.Effect, x *report.Storage) string {
 	switch {
 	case e.Outcome == report.Kept:
 		return "data stays"

@@ -8,35 +8,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// future summarizes effects that wait for finalizers.
-type future struct {
-	// soon are finalizers with running controllers, and goSoon counts objects deleted once they are
-	// removed. held are other finalizers, and goLater counts objects deleted if those were removed,
-	// too.
-	soon, held      []report.Release
-	goSoon, goLater int
+// pendingReleases summarizes effects that wait for finalizers.
+type pendingReleases struct {
+	// expected are finalizers with running controllers, and afterExpected counts objects deleted
+	// once they are removed. unexpected are other finalizers, and afterUnexpected counts objects
+	// deleted if those were removed, too.
+	expected, unexpected           []report.Release
+	afterExpected, afterUnexpected int
 }
 
-func futureOf(caused []report.Effect) future {
-	var f future
-	used := inUse(caused)
+func pendingReleasesOf(caused []report.Effect) pendingReleases {
+	var f pendingReleases
+	used := objectsInUse(caused)
 	for i := range caused {
 		e := &caused[i]
 		if e.AtOnce != "" {
-			f.goSoon++
+			f.afterExpected++
 		}
 		if e.Later == report.Deleted && e.Outcome != report.Blocked {
-			f.goLater++
+			f.afterUnexpected++
 		}
 		for _, r := range e.Once {
 			switch {
 			case r.State == report.ControllerRuns && e.AtOnce != "":
-				f.soon = addFinalizer(f.soon, r)
+				f.expected = addFinalizer(f.expected, r)
 			case r.State != report.ControllerRuns && e.Later == report.Deleted:
 				if used[r.Object] {
-					r.State = protects
+					r.State = stateProtects
 				}
-				f.held = addFinalizer(f.held, r)
+				f.unexpected = addFinalizer(f.unexpected, r)
 			}
 		}
 	}
@@ -45,25 +45,25 @@ func futureOf(caused []report.Effect) future {
 
 // stateText describes the controllers of finalizers that are not expected to be removed.
 func stateText(held []report.Release) string {
-	held = slices.DeleteFunc(slices.Clone(held), func(r report.Release) bool { return r.State == protects })
+	held = slices.DeleteFunc(slices.Clone(held), func(r report.Release) bool { return r.State == stateProtects })
 	if len(held) == 0 {
 		return "in use"
 	}
 	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
 		if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGuards }) {
-			return "whether it is in use is unknown"
+			return "unknown whether it is in use"
 		}
-		return "whether its controller runs is unknown"
+		return "unknown whether its controller is running"
 	}
 	return "its controller is not running"
 }
 
-// protects is the state of a finalizer that stays as long as its object is in use, whether its
+// stateProtects is the state of a finalizer that stays as long as its object is in use, whether its
 // controller runs or not.
-const protects report.ControllerState = "Protects"
+const stateProtects report.ControllerState = "Protects"
 
-// inUse returns the objects that are blocked because they are in use.
-func inUse(caused []report.Effect) map[object.Ref]bool {
+// objectsInUse returns the objects that are blocked because they are in use.
+func objectsInUse(caused []report.Effect) map[object.Ref]bool {
 	used := map[object.Ref]bool{}
 	for i := range caused {
 		if e := &caused[i]; e.Outcome == report.Blocked && e.Reason == "InUse" {
@@ -73,13 +73,13 @@ func inUse(caused []report.Effect) map[object.Ref]bool {
 	return used
 }
 
-// running returns the expected releases.
-func running(list []report.Release) []report.Release {
-	return finalizersOf(slices.DeleteFunc(slices.Clone(list), func(r report.Release) bool { return r.State != report.ControllerRuns }))
+// expectedReleases returns the expected releases.
+func expectedReleases(list []report.Release) []report.Release {
+	return uniqueFinalizers(slices.DeleteFunc(slices.Clone(list), func(r report.Release) bool { return r.State != report.ControllerRuns }))
 }
 
-// finalizersOf returns one release for each finalizer and state of its controller.
-func finalizersOf(list []report.Release) []report.Release {
+// uniqueFinalizers returns one release for each finalizer and state of its controller.
+func uniqueFinalizers(list []report.Release) []report.Release {
 	var kept []report.Release
 	for _, r := range list {
 		kept = addFinalizer(kept, r)
@@ -96,10 +96,10 @@ func addFinalizer(list []report.Release, r report.Release) []report.Release {
 	return append(list, r)
 }
 
-// manyFinalizers is the number of finalizers that a headline names.
-const manyFinalizers = 2
+// maxFinalizers is the number of finalizers that a headline names.
+const maxFinalizers = 2
 
-func controllers(s Style, list []report.Release) string {
+func controllersText(s Style, list []report.Release) string {
 	who := "its controller"
 	if list[0].Controller != "" {
 		who = s.text(list[0].Controller)
@@ -111,7 +111,7 @@ func finalizerNames(s Style, list []report.Release) string {
 	text := ""
 	for i, r := range list {
 		switch {
-		case i == manyFinalizers:
+		case i == maxFinalizers:
 			return text + " and " + strconv.Itoa(len(list)-i) + " more"
 		case i > 0:
 			text += ", "
@@ -131,10 +131,10 @@ func (w *writer) finalizers(p *report.Plan) {
 	}
 	all := len(shown)
 	if !w.style.Wide {
-		shown = shown[:min(all, manyFinalizers)]
+		shown = shown[:min(all, maxFinalizers)]
 	}
 	for _, f := range shown {
-		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(w.style, f)+".", 2)
+		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+finalizerPurpose(w.style, f)+".", 2)
 	}
 	if left := all - len(shown); left > 0 {
 		w.prose("and "+plural(left, "more finalizer")+": -o wide", 2)
@@ -143,31 +143,31 @@ func (w *writer) finalizers(p *report.Plan) {
 		return
 	}
 	w.line()
-	w.prose(w.style.paint(bold, "Refused")+", so that nothing would be written:", 2)
+	w.prose(w.style.paint(bold, "Refused")+"; nothing would be written:", 2)
 	w.line()
 	w.table(refusalTable(w.style, p.Refusals))
 }
 
-// keeper names the controller of a finalizer, and what is lost without its work.
-func keeper(s Style, f report.PlannedFinalizer) string {
+// finalizerPurpose names the controller of a finalizer, and what is lost without its work.
+func finalizerPurpose(s Style, f report.PlannedFinalizer) string {
 	switch {
 	case f.RemovedBy != "":
 		return s.text(f.RemovedBy) + " would remove it, " + s.text(f.When) + ". Without it: " + s.text(f.Without)
 	case f.Class == "Operator":
-		return "the controller of a kind that this cluster serves would remove it after its own clean-up, which is unknown to this tool"
+		return "the controller of a kind that this cluster serves would remove it after its own cleanup, which this tool does not know"
 	default:
 		return "unknown which controller removes it, and why it was added"
 	}
 }
 
-// manyRefusals is the number of refusals in a narrow table.
-const manyRefusals = 3
+// maxRefusals is the number of refusals in a narrow table.
+const maxRefusals = 3
 
 func refusalTable(s Style, list []report.Refusal) *table {
 	t := &table{headers: []string{"NAMESPACE", "OBJECT", "FINALIZER", "WHY", "LIFTED BY"}}
 	shown := list
 	if !s.Wide {
-		shown = list[:min(len(list), manyRefusals)]
+		shown = list[:min(len(list), maxRefusals)]
 	}
 	for _, r := range shown {
 		lift := "nothing"
@@ -176,8 +176,7 @@ func refusalTable(s Style, list []report.Refusal) *table {
 		}
 		t.add(outcomeColour(report.Blocked), s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), lift)
 	}
-	_, several := namespaces(list, func(r *report.Refusal) object.Ref { return r.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, list, func(r *report.Refusal) object.Ref { return r.Object })
 	if left := len(list) - len(shown); left > 0 {
 		row := make([]string, len(t.headers))
 		row[0] = "and " + strconv.Itoa(left) + " more"

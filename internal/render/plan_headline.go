@@ -13,7 +13,7 @@ import (
 // planHeadline returns the answer in a sentence: the number of deleted objects, and whether the
 // deletion finishes.
 func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
-	head := seedText(s, p.Seed)
+	head := requestText(s, p.Seed)
 	if ns, several := namespaces(p.Seed.Targets, func(r *object.Ref) object.Ref { return *r }); several {
 		head += " in several namespaces"
 	} else if ns != "" {
@@ -56,20 +56,16 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		parts = append(parts, "nothing would be deleted")
 	}
 	if ending > 0 {
-		verb := " are"
-		if ending == 1 {
-			verb = " is"
-		}
-		parts = append(parts, plural(ending, "object")+verb+" on the way out already")
+		parts = append(parts, plural(ending, "object")+pluralForm(ending, " is", " are")+" already terminating")
 	}
 	if n := counts[report.Blocked]; n > 0 {
-		parts = append(parts, s.paint(outcomeColour(report.Blocked), hangs(s, p, caused, n, len(parts) > 0)))
+		parts = append(parts, s.paint(outcomeColour(report.Blocked), blockedText(s, p, caused, n, len(parts) > 0)))
 	}
 	for _, o := range []struct {
 		outcome report.Outcome
 		text    string
 	}{
-		{report.Orphaned, "would be orphaned"}, {report.Pruned, "would lose an owner reference"}, {report.Kept, "would stay"}, {report.Unknown, "not known"},
+		{report.Orphaned, "would be orphaned"}, {report.Pruned, "would lose an owner reference"}, {report.Kept, "would stay"}, {report.Unknown, "unknown"},
 	} {
 		if n := counts[o.outcome]; n > 0 {
 			parts = append(parts, s.paint(outcomeColour(o.outcome), strconv.Itoa(n)+" "+o.text))
@@ -78,20 +74,16 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	return strings.Join(parts, "; ")
 }
 
-// hangs describes the blocked objects, and whether targets are among them.
-func hangs(s Style, p *report.Plan, caused []report.Effect, n int, after bool) string {
+// blockedText describes the blocked objects, and whether targets are among them.
+func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after bool) string {
 	if p.Seed.Verb == "collect" && !after {
-		verb := " are"
-		if n == 1 {
-			verb = " is"
-		}
-		return "nothing would be deleted; " + plural(n, "object") + verb + " being deleted already and held: kubectl gc stuck"
+		return "nothing would be deleted; " + plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: kubectl gc stuck"
 	}
 	then := ""
 	if after {
 		then = " then"
 	}
-	open, undecided := openReleases(p, caused)
+	open, undecided := undecidedReleases(p, caused)
 	asked := targetsOf(p)
 	sure := 0
 	for i := range caused {
@@ -107,20 +99,20 @@ func hangs(s Style, p *report.Plan, caused []report.Effect, n int, after bool) s
 	case sure > 0:
 		return strconv.Itoa(sure) + " of " + strconv.Itoa(all) + " would" + then + " HANG"
 	case undecided.targets > 0 && all == 1:
-		return "it may" + then + " hang: " + openText(s, open)
+		return "it may" + then + " hang: " + undecidedText(s, open)
 	case undecided.targets > 0:
-		return strconv.Itoa(undecided.targets) + " of " + strconv.Itoa(all) + " may" + then + " hang: " + openText(s, open)
+		return strconv.Itoa(undecided.targets) + " of " + strconv.Itoa(all) + " may" + then + " hang: " + undecidedText(s, open)
 	case n > undecided.objects:
 		return plural(n, "object") + " would" + then + " HANG"
 	}
-	return plural(n, "object") + " may" + then + " hang: " + openText(s, open)
+	return plural(n, "object") + " may" + then + " hang: " + undecidedText(s, open)
 }
 
-// openCounts counts the objects that may or may not hang, and the targets among them.
-type openCounts struct{ objects, targets int }
+// undecidedCounts counts the objects that may or may not hang, and the targets among them.
+type undecidedCounts struct{ objects, targets int }
 
-// openReleases returns the finalizers that decide whether objects hang.
-func openReleases(p *report.Plan, caused []report.Effect) (open []report.Release, n openCounts) {
+// undecidedReleases returns the finalizers that decide whether objects hang.
+func undecidedReleases(p *report.Plan, caused []report.Effect) (open []report.Release, n undecidedCounts) {
 	asked := targetsOf(p)
 	for i := range caused {
 		releases := caused[i].MayHang()
@@ -138,18 +130,18 @@ func openReleases(p *report.Plan, caused []report.Effect) (open []report.Release
 	return open, n
 }
 
-// openText names the controllers with unknown state.
-func openText(s Style, open []report.Release) string {
+// undecidedText names the controllers with unknown state.
+func undecidedText(s Style, open []report.Release) string {
 	first := open[0]
 	name := first.Controller
 	if name == "" {
-		name = "what removes " + first.Finalizer
+		name = "the controller that removes " + first.Finalizer
 	}
 	if len(open) == 1 && first.State == report.ControllerGuards {
-		return "whether it is in use is not known"
+		return "unknown whether it is in use"
 	}
 	if len(open) > 1 {
-		return "whether " + s.text(name) + " and " + strconv.Itoa(len(open)-1) + " more run is not known"
+		return "unknown whether " + s.text(name) + " and " + strconv.Itoa(len(open)-1) + " more are running"
 	}
-	return "whether " + s.text(name) + " runs is not known"
+	return "unknown whether " + s.text(name) + " is running"
 }

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// screenWidth is the maximum width of the first screen, whatever the output is.
-	screenWidth = 100
-	// screenLines is its maximum number of lines, headLines that of the answer, and listLines that
-	// of a list of objects.
-	screenLines, headLines, listLines = 25, 3, 16
+	// maxScreenWidth is the maximum width of the first screen, whatever the output is.
+	maxScreenWidth = 100
+	// maxScreenLines is its maximum number of lines, maxHeadLines that of the answer, and
+	// maxListLines that of a list of objects.
+	maxScreenLines, maxHeadLines, maxListLines = 25, 3, 16
 	// labelWidth is the width of the label before each part.
 	labelWidth = 8
 )
@@ -26,22 +26,22 @@ const (
 // remaining objects, and the rest by kind. -o wide has every object.
 func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	w.style.Width = narrow(w.style.Width)
-	waited, before := waitedFor(caused, before)
+	waited, before := splitWaitedFor(caused, before)
 	var below strings.Builder // the parts get the remaining room
 	rest := &writer{Writer: bufio.NewWriter(&below), style: w.style}
-	rest.beside(p, before)
+	rest.unrelated(p, before)
 	rest.finalizers(p)
 	writeNotes(rest, planNotes(w.style, p))
 	w.err = cmp.Or(w.err, rest.done())
 
 	w.prose(planHeadline(w.style, p, caused), 2)
-	if list, ok := w.listing(p, caused, waited); ok {
+	if list, ok := w.effectList(p, caused, waited); ok {
 		w.WriteString(list)
 		if list != "" && len(before)+len(p.Stuck) > 0 {
 			w.line()
 		}
 	} else {
-		w.parts(p, caused, waited, screenLines-strings.Count(below.String(), "\n")-headLines)
+		w.parts(p, caused, waited, maxScreenLines-strings.Count(below.String(), "\n")-maxHeadLines)
 	}
 	w.WriteString(below.String())
 }
@@ -49,14 +49,14 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 // narrow limits a width to that of the first screen.
 func narrow(width int) int {
 	if width <= 0 {
-		return screenWidth
+		return maxScreenWidth
 	}
-	return min(width, screenWidth)
+	return min(width, maxScreenWidth)
 }
 
-// waitedFor splits objects of earlier deletions: those that objects of this request wait for, and
-// the rest.
-func waitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
+// splitWaitedFor splits objects of earlier deletions: those that objects of this request wait for,
+// and the rest.
+func splitWaitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
 	held := map[object.Ref]*report.Effect{}
 	for i := range before {
 		if before[i].Outcome == report.Blocked {
@@ -89,12 +89,12 @@ func waitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
 	return waited, rest
 }
 
-// listing returns a table of the effects, and whether they are few enough for it.
-func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string, bool) {
+// effectList returns a table of the effects, and whether they are few enough for it.
+func (w *writer) effectList(p *report.Plan, caused, waited []report.Effect) (string, bool) {
 	if len(caused) == 0 {
 		return "", true
 	}
-	if counted(p, caused) {
+	if needsCounts(p, caused) {
 		return "", false
 	}
 	var b strings.Builder
@@ -103,13 +103,13 @@ func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string
 		w.err = cmp.Or(w.err, err)
 		return "", true
 	}
-	return b.String(), strings.Count(b.String(), "\n") <= listLines
+	return b.String(), strings.Count(b.String(), "\n") <= maxListLines
 }
 
 // parts summarizes the effects in at most room lines.
 func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int) {
 	s, at := w.style, namespaceOf(p)
-	var held, unknown, stays, back groups
+	var held, unknown, stays, back effectGroups
 	hung := map[object.Ref]bool{} // objects with a line of their own
 	for _, list := range [][]report.Effect{waited, caused} {
 		for i := range list {
@@ -119,33 +119,33 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 		}
 	}
 	for i := range waited {
-		held.add(&waited[i], hanging(s, &waited[i], hung))
+		held.add(&waited[i], blockedReason(s, &waited[i], hung))
 	}
 	for i := range caused {
 		e := &caused[i]
 		switch e.Outcome {
 		case report.Blocked:
-			held.add(e, hanging(s, e, hung))
+			held.add(e, blockedReason(s, e, hung))
 		case report.Unknown:
-			unknown.add(e, why(s, *e))
+			unknown.add(e, effectReason(s, *e))
 		case report.Kept, report.Orphaned, report.Pruned:
-			stays.add(e, why(s, *e))
+			stays.add(e, effectReason(s, *e))
 		case report.Deleted:
-			if again := recreated(s, *e); again != "" {
+			if again := recreatedText(s, *e); again != "" {
 				back.add(e, strings.TrimPrefix(again, "; comes back: "))
 			}
 		}
 	}
-	held.rootsFirst()
-	rest, hidden := restOf(p, caused)
+	held.sortRootsFirst()
+	rest, hidden := otherCounts(p, caused)
 	list := []*part{
-		{label: hangLabel(caused), items: held.items(s, at), most: 6},
-		{label: "UNKNOWN", items: unknown.items(s, at), most: 3},
-		{label: "DATA", items: dataCounts(s, p, caused), most: 3, noun: "kind"},
-		{label: "LATER", items: awaited(s, caused), most: 2},
-		{label: "BACK", items: back.items(s, at), most: 2},
-		{label: "STAYS", items: stays.items(s, at), most: 3},
-		{label: "GOES", items: rest.words(s), most: 3, noun: "kind"},
+		{label: blockedLabel(caused), items: held.items(s, at), maxLines: 6},
+		{label: "UNKNOWN", items: unknown.items(s, at), maxLines: 3},
+		{label: "DATA", items: dataCounts(s, p, caused), maxLines: 3, noun: "kind"},
+		{label: "LATER", items: laterTexts(s, caused), maxLines: 2},
+		{label: "BACK", items: back.items(s, at), maxLines: 2},
+		{label: "STAYS", items: stays.items(s, at), maxLines: 3},
+		{label: "GOES", items: rest.texts(s), maxLines: 3, noun: "kind"},
 	}
 	shrink(list, s, room)
 	for _, x := range list {
@@ -154,8 +154,9 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 	w.prose(hiddenText(hidden)+"Every object and why: -o wide.", 2)
 }
 
-// hangLabel returns the label of blocked objects, with a question mark if none is certain to hang.
-func hangLabel(caused []report.Effect) string {
+// blockedLabel returns the label of blocked objects, with a question mark if none is certain to
+// hang.
+func blockedLabel(caused []report.Effect) string {
 	for i := range caused {
 		if caused[i].Outcome == report.Blocked && len(caused[i].MayHang()) == 0 {
 			return "HANGS"
@@ -168,8 +169,8 @@ func hangLabel(caused []report.Effect) string {
 type part struct {
 	label string
 	items []string
-	// most is the maximum number of lines; 0 shows no sentences.
-	most int
+	// maxLines is the maximum number of lines; 0 shows no sentences.
+	maxLines int
 	// noun is the noun of items that are counts. Other items are sentences.
 	noun string
 }
@@ -180,8 +181,8 @@ func shrink(list []*part, s Style, room int) {
 	for {
 		total, longest, lines := 0, list[0], 0
 		for _, x := range list {
-			n := len(x.lay(s))
-			if total += n; n >= lines && x.most > min(len(x.items), 2) {
+			n := len(x.layOut(s))
+			if total += n; n >= lines && x.maxLines > min(len(x.items), 2) {
 				longest, lines = x, n
 			}
 		}
@@ -189,16 +190,16 @@ func shrink(list []*part, s Style, room int) {
 		case total < room:
 			return
 		case lines > 1:
-			longest.most = min(longest.most, lines) - 1
+			longest.maxLines = min(longest.maxLines, lines) - 1
 		default:
 			last := len(list) - 1
-			for last >= 0 && (list[last].noun != "" || len(list[last].lay(s)) < 2) {
+			for last >= 0 && (list[last].noun != "" || len(list[last].layOut(s)) < 2) {
 				last--
 			}
 			if last < 0 {
 				return
 			}
-			list[last].most = 0
+			list[last].maxLines = 0
 		}
 	}
 }
@@ -218,7 +219,7 @@ func namespaceOf(p *report.Plan) string {
 // part writes a part with its label.
 func (w *writer) part(x *part) {
 	label := x.label
-	for i, line := range x.lay(w.style) {
+	for i, line := range x.layOut(w.style) {
 		if i > 0 {
 			label = ""
 		}
@@ -226,38 +227,39 @@ func (w *writer) part(x *part) {
 	}
 }
 
-// lay lays out the items. Items without room are counted, and the last one with room is shortened.
-func (x *part) lay(s Style) []string {
+// layOut lays out the items. Items without room are counted, and the last one with room is
+// shortened.
+func (x *part) layOut(s Style) []string {
 	if x.noun != "" && len(x.items) > 0 {
-		return shortenList(x.items, x.noun, x.most, s.layItem)
+		return shortenList(x.items, x.noun, x.maxLines, s.layOutItem)
 	}
-	if x.most == 0 && len(x.items) > 0 {
+	if x.maxLines == 0 && len(x.items) > 0 {
 		return []string{"see -o wide"}
 	}
 	var lines []string
 	for i, item := range x.items {
 		left := len(x.items) - i - 1 // below this one
-		room := x.most - len(lines)
+		room := x.maxLines - len(lines)
 		if left > 0 {
 			room-- // for the line that counts them
 		}
-		laid := s.layItem(item)
+		laid := s.layOutItem(item)
 		switch {
 		case len(laid) <= room:
 			lines = append(lines, laid...)
 		case i > 0:
 			return append(lines, strconv.Itoa(left+1)+" more: -o wide")
 		case left > 0:
-			return append(s.shorten(item, room, s.layItem), strconv.Itoa(left)+" more: -o wide")
+			return append(s.shorten(item, room, s.layOutItem), strconv.Itoa(left)+" more: -o wide")
 		default:
-			return s.shorten(item, room, s.layItem)
+			return s.shorten(item, room, s.layOutItem)
 		}
 	}
 	return lines
 }
 
-// layItem wraps an item of a part.
-func (s Style) layItem(text string) []string {
+// layOutItem wraps an item of a part.
+func (s Style) layOutItem(text string) []string {
 	laid := wrapText(text, s.Width-labelWidth, 2)
 	for i := range laid[1:] {
 		laid[i+1] = "  " + laid[i+1]
@@ -265,26 +267,23 @@ func (s Style) layItem(text string) []string {
 	return laid
 }
 
-// beside writes what happens without the request, and which attempts of the collector never succeed.
-func (w *writer) beside(p *report.Plan, before []report.Effect) {
-	if len(before) > 0 {
-		verb := " are"
-		if len(before) == 1 {
-			verb = " is"
-		}
-		w.prose(plural(len(before), "other object")+verb+" garbage or being deleted already, without this request: -o wide.", 2)
+// unrelated writes what happens regardless of the request, and which requests the garbage collector
+// repeats without effect.
+func (w *writer) unrelated(p *report.Plan, before []report.Effect) {
+	if n := len(before); n > 0 {
+		w.prose(plural(n, "other object")+pluralForm(n, " is", " are")+" garbage or already being deleted, regardless of this request: -o wide.", 2)
 	}
 	if n := len(p.Stuck); n > 0 {
-		w.prose("The garbage collector tries "+plural(n, "request")+" again and again, without effect; the first: "+stuckText(w.style, &p.Stuck[0])+".", 2)
+		w.prose("The garbage collector repeats "+plural(n, "request")+" without effect; the first: "+stuckText(w.style, &p.Stuck[0])+".", 2)
 	}
 }
 
-// hanging returns what blocks an object, and the state of the controller behind it.
-func hanging(s Style, e *report.Effect, hung map[object.Ref]bool) string {
+// blockedReason returns what blocks an object, and the state of the controller behind it.
+func blockedReason(s Style, e *report.Effect, hung map[object.Ref]bool) string {
 	if reason.Code(e.Reason) == reason.ContentRemains {
 		return waitsForContent(s, e, hung)
 	}
-	return why(s, *e)
+	return effectReason(s, *e)
 }
 
 // waitsForContent names the content that blocks a namespace or CRD, as far as it has no line of its
@@ -311,28 +310,28 @@ func waitsForContent(s Style, e *report.Effect, hung map[object.Ref]bool) string
 	case len(left) == 0:
 		return text
 	case len(held) == 0:
-		return text + ": " + s.some(left, 2)
+		return text + ": " + s.firstRefs(left, 2)
 	default:
-		return text + ": " + s.some(left, 2) + " (finalizer " + finalizerNames(s, held) + "; " + stateText(held) + ")"
+		return text + ": " + s.firstRefs(left, 2) + " (finalizer " + finalizerNames(s, held) + "; " + stateText(held) + ")"
 	}
 }
 
-// awaited returns the effects that wait for finalizers, with running and with other controllers.
-func awaited(s Style, caused []report.Effect) []string {
-	f := futureOf(caused)
+// laterTexts returns the effects that wait for finalizers, with running and with other controllers.
+func laterTexts(s Style, caused []report.Effect) []string {
+	f := pendingReleasesOf(caused)
 	var items []string
-	if len(f.soon) > 0 {
-		items = append(items, strconv.Itoa(f.goSoon)+" of these only once "+controllers(s, f.soon))
+	if len(f.expected) > 0 {
+		items = append(items, strconv.Itoa(f.afterExpected)+" of these only once "+controllersText(s, f.expected))
 	}
-	if len(f.held) > 0 && f.goLater > 0 {
-		items = append(items, plural(f.goLater, "more object")+" if finalizer "+finalizerNames(s, f.held)+" is removed ("+stateText(f.held)+")")
+	if len(f.unexpected) > 0 && f.afterUnexpected > 0 {
+		items = append(items, plural(f.afterUnexpected, "more object")+" if finalizer "+finalizerNames(s, f.unexpected)+" is removed ("+stateText(f.unexpected)+")")
 	}
 	return items
 }
 
-// groups are objects of one kind and namespace with the same text, in the order of their first
+// effectGroups are objects of one kind and namespace with the same text, in the order of their first
 // object.
-type groups struct {
+type effectGroups struct {
 	order []groupKey
 	refs  map[groupKey][]object.Ref
 	// waits marks groups of objects that wait for others.
@@ -341,7 +340,7 @@ type groups struct {
 
 type groupKey struct{ kind, namespace, text string }
 
-func (g *groups) add(e *report.Effect, text string) {
+func (g *effectGroups) add(e *report.Effect, text string) {
 	if g.refs == nil {
 		g.refs, g.waits = map[groupKey][]object.Ref{}, map[groupKey]bool{}
 	}
@@ -356,8 +355,8 @@ func (g *groups) add(e *report.Effect, text string) {
 	}
 }
 
-// rootsFirst moves groups that wait for others to the end.
-func (g *groups) rootsFirst() {
+// sortRootsFirst moves groups that wait for others to the end.
+func (g *effectGroups) sortRootsFirst() {
 	slices.SortStableFunc(g.order, func(a, b groupKey) int {
 		switch {
 		case g.waits[a] == g.waits[b]:
@@ -372,7 +371,7 @@ func (g *groups) rootsFirst() {
 
 // items returns a text for each group: one object by name, several by kind. The namespace home is
 // omitted.
-func (g *groups) items(s Style, home string) []string {
+func (g *effectGroups) items(s Style, home string) []string {
 	items := make([]string, len(g.order))
 	for i, key := range g.order {
 		refs := g.refs[key]

@@ -138,7 +138,7 @@ func TestOrderOfBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := -1
-	for _, text := range []string{"KIND ", "Data that goes", "WHY"} {
+	for _, text := range []string{"KIND ", "Data that is", "WHY"} {
 		at := strings.Index(b.String(), text)
 		if at <= last {
 			t.Errorf("%q is at %d, and what comes before it at %d", text, at, last)

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// manyEffects is the number of effects above which they are counted.
-	manyEffects = 12
-	// manyCounts is the number of kinds and namespaces above which a narrow table counts by kind
+	// maxEffects is the number of effects above which they are counted.
+	maxEffects = 12
+	// maxCounts is the number of kinds and namespaces above which a narrow table counts by kind
 	// alone.
-	manyCounts = 40
-	// manyDataRows is the number of rows of data that a narrow table shows.
-	manyDataRows = 20
+	maxCounts = 40
+	// maxDataRows is the number of rows of data that a narrow table shows.
+	maxDataRows = 20
 	// manyNames is the number of objects that a row of data names.
 	manyNames = 3
 )
 
-// counted reports whether the effects are counted first: there are many, or a namespace or CRD is
-// deleted.
-func counted(p *report.Plan, caused []report.Effect) bool {
-	return len(caused) > manyEffects ||
+// needsCounts reports whether the effects are counted first: there are many, or a namespace or CRD
+// is deleted.
+func needsCounts(p *report.Plan, caused []report.Effect) bool {
+	return len(caused) > maxEffects ||
 		len(caused) > 1 && p.Seed.Verb == "delete" && slices.ContainsFunc(p.Seed.Targets, isContainer)
 }
 
@@ -34,13 +34,13 @@ func isContainer(r object.Ref) bool {
 	return kind == "namespace" || kind == "customresourcedefinition.apiextensions.k8s.io"
 }
 
-// place is the key of a count: a kind in a namespace.
-type place struct{ kind, namespace string }
+// countKey is the key of a count: a kind in a namespace.
+type countKey struct{ kind, namespace string }
 
-// tally counts effects by place and outcome.
-type tally map[place]map[report.Outcome]int
+// outcomeCounts counts effects by kind, namespace and outcome.
+type outcomeCounts map[countKey]map[report.Outcome]int
 
-func (t tally) add(at place, o report.Outcome, n int) {
+func (t outcomeCounts) add(at countKey, o report.Outcome, n int) {
 	if t[at] == nil {
 		t[at] = map[report.Outcome]int{}
 	}
@@ -48,8 +48,8 @@ func (t tally) add(at place, o report.Outcome, n int) {
 }
 
 // byKind sums the namespaces of each kind, and counts them.
-func (t tally) byKind() tally {
-	spaces, sums := map[string]int{}, tally{}
+func (t outcomeCounts) byKind() outcomeCounts {
+	spaces, sums := map[string]int{}, outcomeCounts{}
 	for at := range t {
 		spaces[at.kind]++
 	}
@@ -67,19 +67,19 @@ func (t tally) byKind() tally {
 // countTable counts effects by kind, namespace and outcome. Outcomes that do not occur have no
 // column, nor has a common namespace. A narrow table with too many rows sums the namespaces.
 func countTable(s Style, effects []report.Effect) *table {
-	counts := tally{}
+	counts := outcomeCounts{}
 	for i := range effects {
 		e := &effects[i]
-		counts.add(place{object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
+		counts.add(countKey{object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
 	}
-	if len(counts) > manyCounts && !s.Wide {
+	if len(counts) > maxCounts && !s.Wide {
 		counts = counts.byKind()
 	}
-	rows := make([]place, 0, len(counts))
+	rows := make([]countKey, 0, len(counts))
 	for at := range counts {
 		rows = append(rows, at)
 	}
-	slices.SortFunc(rows, func(a, b place) int {
+	slices.SortFunc(rows, func(a, b countKey) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.namespace, b.namespace))
 	})
 	outcomes := outcomesOf(effects)
@@ -94,8 +94,7 @@ func countTable(s Style, effects []report.Effect) *table {
 		}
 		t.add("", row...)
 	}
-	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, effects, func(e *report.Effect) object.Ref { return e.Object })
 	return t
 }
 
@@ -110,15 +109,15 @@ func outcomesOf(effects []report.Effect) []report.Outcome {
 	return outcomes
 }
 
-// claimLeft is the reason of claims that a StatefulSet leaves behind.
-const claimLeft = "PVCLeft"
+// pvcLeft is the reason of claims that a StatefulSet leaves behind.
+const pvcLeft = "PVCLeft"
 
 // dataTitle returns the text after "Data" above its rows.
 func dataTitle(effects []report.Effect) string {
-	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == claimLeft }) {
-		return " that goes, may go, or stays:"
+	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == pvcLeft }) {
+		return " that is deleted, may be deleted, or stays:"
 	}
-	return " that goes, or may go:"
+	return " that is or may be deleted:"
 }
 
 // data writes the data that is or may be deleted: claims and volumes with the outcome of their
@@ -145,33 +144,29 @@ type dataRow struct{ outcome, namespace, data, detail string }
 // dataTable returns a table of the first rows, or of all if the output is wide.
 func dataTable(s Style, rows []dataRow, effects []report.Effect) *table {
 	if !s.Wide {
-		rows = rows[:min(len(rows), manyDataRows)]
+		rows = rows[:min(len(rows), maxDataRows)]
 	}
 	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}}
 	for _, r := range rows {
 		t.add(outcomeColour(report.Outcome(r.outcome)), r.outcome, r.namespace, r.data, r.detail)
 	}
-	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, effects, func(e *report.Effect) object.Ref { return e.Object })
 	return t
 }
 
 // dataRows returns a row for each claim and volume, then for the Secrets of each namespace and
 // outcome, and then for each kind of custom resource.
 func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
-	holds := map[[2]string]report.Data{}
-	for _, c := range p.Summary.ByKind {
-		holds[[2]string{c.APIVersion, c.Kind}] = c.Data
-	}
+	data := dataKinds(p)
 	var rows []dataRow
 	storage := storageText(s, p.Storage)
-	var secrets, custom grouping
+	var secrets, custom dataGroups
 	for i := range effects {
 		e := &effects[i]
-		if !e.MayBeDeleted() && e.Reason != claimLeft {
+		if !e.MayBeDeleted() && e.Reason != pvcLeft {
 			continue
 		}
-		switch holds[[2]string{e.Object.APIVersion, e.Object.Kind}] {
+		switch data[kindName{e.Object.APIVersion, e.Object.Kind}] {
 		case report.VolumeData:
 			detail, known := storage[e.Object]
 			switch {
@@ -191,25 +186,25 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	return append(append(rows, secrets.rows(s)...), custom.rows(s)...)
 }
 
-// group identifies objects of one kind and namespace with one outcome. Kept ones are deleted when a
-// finalizer is removed.
-type group struct {
+// dataGroup identifies objects of one kind and namespace with one outcome. Kept ones are deleted
+// when a finalizer is removed.
+type dataGroup struct {
 	outcome         report.Outcome
 	kind, namespace string
 }
 
-// grouping counts groups in the order of their first object, and keeps the first names of each.
-type grouping struct {
-	order []group
-	count map[group]int
-	names map[group][]string
+// dataGroups counts groups in the order of their first object, and keeps the first names of each.
+type dataGroups struct {
+	order []dataGroup
+	count map[dataGroup]int
+	names map[dataGroup][]string
 }
 
-func (g *grouping) add(e *report.Effect) {
+func (g *dataGroups) add(e *report.Effect) {
 	if g.count == nil {
-		g.count, g.names = map[group]int{}, map[group][]string{}
+		g.count, g.names = map[dataGroup]int{}, map[dataGroup][]string{}
 	}
-	of := group{e.Outcome, object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
+	of := dataGroup{e.Outcome, object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
 	if g.count[of] == 0 {
 		g.order = append(g.order, of)
 	}
@@ -218,7 +213,7 @@ func (g *grouping) add(e *report.Effect) {
 	}
 }
 
-func (g *grouping) rows(s Style) []dataRow {
+func (g *dataGroups) rows(s Style) []dataRow {
 	rows := make([]dataRow, len(g.order))
 	for i, of := range g.order {
 		names := make([]string, len(g.names[of]))
@@ -242,7 +237,7 @@ func storageText(s Style, all []report.Storage) map[object.Ref]string {
 		what := "storage"
 		if x.Claim != nil && x.Volume != nil {
 			what = "volume " + s.text(x.Volume.Name)
-			text[*x.Volume] = "of " + s.place(*x.Claim)
+			text[*x.Volume] = "of " + s.namespacedName(*x.Claim)
 		}
 		if x.ReclaimPolicy != "" {
 			what += " (" + s.text(x.ReclaimPolicy) + ")"

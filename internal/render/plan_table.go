@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyTargets is the number of targets that the headline names.
-const manyTargets = 3
+// maxTargets is the number of targets that the headline names.
+const maxTargets = 3
 
 // PlanTable prints a plan as text: the answer on one screen. Wide output has everything: counts,
 // data, all effects, what was garbage before, and notes.
@@ -21,35 +21,35 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	caused, before := splitBaseline(p)
 	if s.Wide {
-		w.everything(p, caused, before)
+		w.allEffects(p, caused, before)
 	} else {
 		w.screen(p, withoutEvents(p, caused), withoutEvents(p, before))
 	}
 	return w.done()
 }
 
-// everything writes a row for each object.
-func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
+// allEffects writes a row for each object.
+func (w *writer) allEffects(p *report.Plan, caused, before []report.Effect) {
 	s := w.style
 	w.prose(planHeadline(s, p, caused), 2)
-	if counted(p, caused) {
+	if needsCounts(p, caused) {
 		w.line()
 		w.table(countTable(s, caused))
 		w.data(p, caused)
 	}
 	if len(caused) > 0 {
 		w.line()
-		w.fitted(effectTable(s, p, caused))
+		w.tableInWidth(effectTable(s, p, caused))
 	}
 	if len(before) > 0 {
 		w.line()
-		w.prose("Garbage or being deleted already; this happens without the request, too:", 2)
+		w.prose("Garbage or already being deleted, regardless of this request:", 2)
 		w.line()
-		w.fitted(effectTable(s, p, before))
+		w.tableInWidth(effectTable(s, p, before))
 	}
 	if len(p.Stuck) > 0 {
 		w.line()
-		w.prose("The garbage collector tries these again and again, without effect:", 2)
+		w.prose("The garbage collector repeats these requests without effect:", 2)
 		w.line()
 		w.table(stuckTable(s, p.Stuck))
 	}
@@ -62,7 +62,7 @@ func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
 func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	anyway := 0
 	for i := range p.Effects {
-		if happensAnyway(p, &p.Effects[i]) {
+		if isUnrelated(p, &p.Effects[i]) {
 			anyway++
 		}
 	}
@@ -71,7 +71,7 @@ func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	}
 	caused, before = make([]report.Effect, 0, len(p.Effects)-anyway), make([]report.Effect, 0, anyway)
 	for i := range p.Effects {
-		if e := &p.Effects[i]; happensAnyway(p, e) {
+		if e := &p.Effects[i]; isUnrelated(p, e) {
 			before = append(before, *e)
 		} else {
 			caused = append(caused, *e)
@@ -82,7 +82,7 @@ func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	return caused, before
 }
 
-func happensAnyway(p *report.Plan, e *report.Effect) bool {
+func isUnrelated(p *report.Plan, e *report.Effect) bool {
 	return e.AlreadyHappening && p.Seed.Verb != "collect"
 }
 
@@ -105,15 +105,11 @@ func outcomeRank(o report.Outcome) int {
 	return len(all)
 }
 
-func seedText(s Style, seed report.Seed) string {
-	targets := s.some(seed.Targets, manyTargets)
+func requestText(s Style, seed report.Seed) string {
+	targets := s.firstRefs(seed.Targets, maxTargets)
 	switch seed.Verb {
 	case "removeFinalizer":
-		noun := "finalizer "
-		if len(seed.Finalizers) > 1 {
-			noun = "finalizers "
-		}
-		return "remove " + noun + s.texts(seed.Finalizers) + " from " + targets
+		return "remove " + pluralForm(len(seed.Finalizers), "finalizer ", "finalizers ") + s.commaSeparated(seed.Finalizers) + " from " + targets
 	case "collect":
 		if targets == "" {
 			return "collect garbage"
@@ -129,7 +125,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 		if e.DependsOnTiming {
 			outcome += s.star()
 		}
-		t.add(outcomeColour(e.Outcome), outcome, s.text(e.Object.Namespace), s.name(e.Object), why(s, e))
+		t.add(outcomeColour(e.Outcome), outcome, s.text(e.Object.Namespace), s.name(e.Object), effectReason(s, e))
 	}
 	// One namespace is in the headline, unless the headline names another.
 	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
@@ -138,17 +134,17 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 	return t
 }
 
-// why returns the message of an effect; without one, the text of its reason code.
-func why(s Style, e report.Effect) string {
+// effectReason returns the message of an effect; without one, the text of its reason code.
+func effectReason(s Style, e report.Effect) string {
 	if e.Message == "" {
-		return because(s, e)
+		return reasonFromFields(s, e)
 	}
-	return s.text(e.Message) + openController(s, e) + recreated(s, e)
+	return s.text(e.Message) + undecidedController(s, e) + recreatedText(s, e)
 }
 
-// openController adds that the state of the controller of an own finalizer is unknown, if that
+// undecidedController adds that the state of the controller of an own finalizer is unknown, if that
 // decides whether the object is deleted.
-func openController(s Style, e report.Effect) string {
+func undecidedController(s Style, e report.Effect) string {
 	var own []report.Release
 	for _, r := range e.MayHang() {
 		if r.Object == e.Object {
@@ -161,20 +157,20 @@ func openController(s Style, e report.Effect) string {
 	return "; " + stateText(own)
 }
 
-// because returns the reason from the fields only.
-func because(s Style, e report.Effect) string {
+// reasonFromFields returns the reason from the fields only.
+func reasonFromFields(s Style, e report.Effect) string {
 	if e.Outcome == report.Blocked && e.BlockedBy != nil {
-		return holds(s, *e.BlockedBy)
+		return blockedByText(s, *e.BlockedBy)
 	}
 	text := s.text(reason.Short(e.Reason))
 	if len(e.Because) > 0 {
-		text += " (" + s.some(e.Because, 2) + ")"
+		text += " (" + s.firstRefs(e.Because, 2) + ")"
 	}
-	return text + recreated(s, e)
+	return text + recreatedText(s, e)
 }
 
-// recreated returns a warning if the object will be recreated.
-func recreated(s Style, e report.Effect) string {
+// recreatedText returns a warning if the object will be recreated.
+func recreatedText(s Style, e report.Effect) string {
 	by, when := s.text(e.Recreator), ""
 	if e.RecreatedWhen != "" {
 		when = " " + s.text(e.RecreatedWhen)
@@ -191,20 +187,20 @@ func recreated(s Style, e report.Effect) string {
 	}
 }
 
-// holds returns what blocks an object that is being deleted.
-func holds(s Style, by report.BlockedBy) string {
+// blockedByText returns what blocks an object that is being deleted.
+func blockedByText(s Style, by report.BlockedBy) string {
 	var parts []string
 	if n := len(by.Finalizers); n > 0 {
-		parts = append(parts, strings.TrimPrefix(plural(n, "finalizer"), "1 ")+" "+s.texts(by.Finalizers))
+		parts = append(parts, strings.TrimPrefix(plural(n, "finalizer"), "1 ")+" "+s.commaSeparated(by.Finalizers))
 	}
 	if n := len(by.Dependents); n > 0 {
-		parts = append(parts, strings.TrimPrefix(plural(n, "dependent"), "1 ")+" "+s.some(by.Dependents, 3))
+		parts = append(parts, strings.TrimPrefix(plural(n, "dependent"), "1 ")+" "+s.firstRefs(by.Dependents, 3))
 	}
 	if by.Node != "" {
 		parts = append(parts, "the kubelet of node "+s.text(by.Node))
 	}
 	if len(parts) == 0 {
-		return "held, by what is not known"
+		return "held by something unknown"
 	}
 	return "held by " + strings.Join(parts, "; ")
 }
@@ -214,7 +210,7 @@ func stuckText(s Style, x *report.Stuck) string {
 	if x.Message != "" {
 		return s.text(x.Message)
 	}
-	return because(s, report.Effect{Reason: x.Reason, Because: x.Because})
+	return reasonFromFields(s, report.Effect{Reason: x.Reason, Because: x.Because})
 }
 
 func stuckTable(s Style, stuck []report.Stuck) *table {
@@ -222,13 +218,12 @@ func stuckTable(s Style, stuck []report.Stuck) *table {
 	for _, x := range stuck {
 		t.add("", s.text(x.Object.Namespace), s.name(x.Object), stuckText(s, &x))
 	}
-	_, several := namespaces(stuck, func(x *report.Stuck) object.Ref { return x.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, stuck, func(x *report.Stuck) object.Ref { return x.Object })
 	return t
 }
 
-// manySteps is the number of steps that a table shows.
-const manySteps = 5000
+// maxSteps is the number of steps that a table shows.
+const maxSteps = 5000
 
 // PlanSteps prints the requests of a plan in order, with the step that caused each one.
 func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
@@ -239,7 +234,7 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 		w.line()
 		w.line("No requests.")
 	} else {
-		shown := p.Steps[:min(len(p.Steps), manySteps)]
+		shown := p.Steps[:min(len(p.Steps), maxSteps)]
 		w.line()
 		w.table(stepTable(s, shown))
 		if left := len(p.Steps) - len(shown); left > 0 {
@@ -266,8 +261,7 @@ func stepTable(s Style, steps []report.Step) *table {
 			strconv.Itoa(x.N), cause, s.text(x.Actor), stepVerb(s, x), s.text(x.Object.Namespace), stepObject(s, x),
 			s.text(x.Policy), s.text(string(x.Object.UID)), s.text(x.Patch), stepReason(s, x))
 	}
-	_, several := namespaces(steps, func(x *report.Step) object.Ref { return x.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, steps, func(x *report.Step) object.Ref { return x.Object })
 	t.dropUnless(policies, "POLICY")
 	t.dropUnless(s.Wide, "UID", "PATCH")
 	return t

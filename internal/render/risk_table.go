@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyKinds is the number of kinds that a row names unless it is wide.
-const manyKinds = 4
+// maxRowKinds is the number of kinds that a row names unless it is wide.
+const maxRowKinds = 4
 
 const (
-	// screenKinds is the number of kinds that a row on a screen names.
-	screenKinds = 3
+	// maxScreenKinds is the number of kinds that a row on a screen names.
+	maxScreenKinds = 3
 	// kindsShare is the divisor of the width that is reserved for kinds next to long names.
 	kindsShare = 5
 )
 
 // RiskTable lists objects by the effect of their delete.
 func RiskTable(out io.Writer, s Style, r *report.Risk) error {
-	s = s.screen()
+	s = s.forScreen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(riskHeadline(s, r), 2)
 	if len(r.Items) > 0 {
@@ -41,7 +41,7 @@ func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 		notes = append(notes, s.paint(bold, "Not tried:")+" "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
-	writeNotes(w, append(notes, missing{source: r.Source, complete: seen, gaps: r.Gaps, means: "Each may take more:"}.notes(s)...))
+	writeNotes(w, append(notes, missingInput{source: r.Source, complete: seen, gaps: r.Gaps, ifIncomplete: "Each may take more:"}.notes(s)...))
 	return w.done()
 }
 
@@ -54,7 +54,7 @@ func riskHeadline(s Style, r *report.Risk) string {
 		return "No delete of one object " + takes + " another, of " + plural(r.Objects, "object") + "."
 	}
 	worst := &r.Items[0]
-	return s.place(worst.Object) + " costs the most to delete: " + plural(worst.Takes.Objects-events(worst), "object") +
+	return s.namespacedName(worst.Object) + " costs the most to delete: " + plural(worst.Takes.Objects-countEvents(worst), "object") +
 		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + plural(worst.Takes.Workloads, "workload") + ")."
 }
 
@@ -92,29 +92,29 @@ func riskScreen(s Style, items []report.RiskItem) *table {
 	t := &table{headers: []string{"OBJECT", "TAKES", "DATA", "WORKLOADS", "MOST OF IT"}}
 	for i := range items {
 		item := &items[i]
-		t.add("", s.place(item.Object), strconv.Itoa(item.Takes.Objects-events(item)), strconv.Itoa(item.Takes.Data), strconv.Itoa(item.Takes.Workloads), "")
+		t.add("", s.namespacedName(item.Object), strconv.Itoa(item.Takes.Objects-countEvents(item)), strconv.Itoa(item.Takes.Data), strconv.Itoa(item.Takes.Workloads), "")
 	}
 	widths := t.widths(s)
 	numbers := offset(widths, 4) - offset(widths, 1)
 	name := min(widths[0], s.limit()-numbers-columnGap-s.limit()/kindsShare)
-	if name < leastCell {
+	if name < minCell {
 		name = widths[0]
 	}
 	for i := range items {
 		cells := t.rows[i].cells
 		cells[0] = cutMiddle(cells[0], name, s)
-		cells[4] = biggestKinds(s, items[i].ByKind, s.limit()-numbers-columnGap-name)
+		cells[4] = largestKinds(s, items[i].ByKind, s.limit()-numbers-columnGap-name)
 	}
 	return t
 }
 
-// biggestKinds returns as many kinds as fit, generated ones last.
-func biggestKinds(s Style, counts []report.KindCount, room int) string {
+// largestKinds returns as many kinds as fit, generated ones last.
+func largestKinds(s Style, counts []report.KindCount, room int) string {
 	sorted := slices.DeleteFunc(slices.Clone(counts), func(k report.KindCount) bool {
 		return object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}.IsEvent()
 	})
 	slices.SortStableFunc(sorted, func(a, b report.KindCount) int {
-		switch x, y := isNoise(a), isNoise(b); {
+		switch x, y := isGenerated(a), isGenerated(b); {
 		case x == y:
 			return b.Count - a.Count
 		case x:
@@ -122,7 +122,7 @@ func biggestKinds(s Style, counts []report.KindCount, room int) string {
 		}
 		return -1
 	})
-	for n := screenKinds; n > 0; n-- {
+	for n := maxScreenKinds; n > 0; n-- {
 		if text := s.countKinds(sorted[:min(n, len(sorted))], n); width(text) <= room {
 			return text
 		}
@@ -130,8 +130,8 @@ func biggestKinds(s Style, counts []report.KindCount, room int) string {
 	return ""
 }
 
-// events returns the number of Events that a delete takes with it. They do not count.
-func events(item *report.RiskItem) int {
+// countEvents returns the number of Events that a delete takes with it. They do not count.
+func countEvents(item *report.RiskItem) int {
 	n := 0
 	for _, k := range item.ByKind {
 		if (object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}).IsEvent() {
@@ -141,7 +141,7 @@ func events(item *report.RiskItem) int {
 	return n
 }
 
-func isNoise(k report.KindCount) bool {
+func isGenerated(k report.KindCount) bool {
 	r := object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}
 	return r.IsEvent() || r.Generated()
 }
@@ -152,21 +152,21 @@ func riskTable(s Style, items []report.RiskItem) *table {
 		item := &items[i]
 		t.add("",
 			s.text(item.Object.Namespace), s.name(item.Object), strconv.Itoa(item.Takes.Objects), strconv.Itoa(item.Takes.Data),
-			strconv.Itoa(item.Takes.Workloads), strconv.Itoa(item.Takes.Rest), s.kinds(item))
+			strconv.Itoa(item.Takes.Workloads), strconv.Itoa(item.Takes.Rest), s.kindsText(item))
 	}
 	_, several := namespaces(items, func(i *report.RiskItem) object.Ref { return i.Object })
 	t.dropUnless(several || items[0].Object.Namespace != "", "NAMESPACE")
 	return t
 }
 
-// kinds returns the counts by kind, the largest first, and how many are delayed, blocked or
+// kindsText returns the counts by kind, the largest first, and how many are delayed, blocked or
 // unknown.
-func (s Style) kinds(item *report.RiskItem) string {
+func (s Style) kindsText(item *report.RiskItem) string {
 	byCount := slices.Clone(item.ByKind)
 	slices.SortStableFunc(byCount, func(a, b report.KindCount) int { return b.Count - a.Count })
 	shown := byCount
-	if !s.Wide && len(shown) > manyKinds {
-		shown = shown[:manyKinds]
+	if !s.Wide && len(shown) > maxRowKinds {
+		shown = shown[:maxRowKinds]
 	}
 	var parts []string
 	for _, k := range shown {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyRunRows is the number of rows of each table on the first screen of a run.
-const manyRunRows = 6
+// maxRunRows is the number of rows of each table on the first screen of a run.
+const maxRunRows = 6
 
 // RunText prints the result of a run: confirmed writes, pending objects, and differences from the
 // prediction.
@@ -28,19 +28,19 @@ func RunText(out io.Writer, s Style, r *report.Run) error {
 	}
 	if len(rows) > 0 {
 		w.line()
-		w.table(writeTable(s, rows).first(manyRunRows, s))
+		w.table(writeTable(s, rows).first(maxRunRows, s))
 	}
 	if len(r.Surprises) > 0 {
 		w.line()
-		w.prose("Not in the plan, and so not sent:", 2)
+		w.prose("Not in the plan, so not sent:", 2)
 		w.line()
-		w.table(surpriseTable(s, r.Surprises).first(manyRunRows, s))
+		w.table(surpriseTable(s, r.Surprises).first(maxRunRows, s))
 	}
 	if len(r.Pending) > 0 {
 		w.line()
-		w.prose("On the way, and not gone yet:", 2)
+		w.prose("Being deleted, but not gone yet:", 2)
 		w.line()
-		w.table(pendingTable(s, r.Pending).first(manyRunRows, s))
+		w.table(pendingTable(s, r.Pending).first(maxRunRows, s))
 	}
 	w.drift(r)
 	if r.Bundle != "" {
@@ -60,13 +60,13 @@ func runHeadline(s Style, r *report.Run) string {
 	if len(parts) == 0 {
 		parts = []string{"nothing to write"}
 	}
-	return seedText(s, r.Seed) + ": " + s.paint(stateColour(r.State), stateWords[r.State]) + "; " + strings.Join(parts, ", ")
+	return requestText(s, r.Seed) + ": " + s.paint(stateColour(r.State), stateWords[r.State]) + "; " + strings.Join(parts, ", ")
 }
 
 var stateWords = map[report.RunState]string{
 	report.Complete: "done", report.Partial: "partly done", report.NothingWritten: "nothing was written",
 	report.Interrupted: "interrupted", report.TimedOut: "timed out", report.NotCollected: "not collected",
-	report.NotAwaited: "accepted", report.Unseen: "not known to be done",
+	report.NotAwaited: "accepted", report.Unseen: "sent, outcome unknown",
 }
 
 var writeWords = map[report.WriteState]string{
@@ -93,7 +93,7 @@ func (w *writer) drift(r *report.Run) {
 	s := w.style
 	w.line()
 	if len(r.Differences) == 0 {
-		text := plural(r.Summary.Compared, "object") + " looked at afterwards: "
+		text := plural(r.Summary.Compared, "object") + " checked afterwards: "
 		if len(r.Pending) > 0 {
 			text += "so far "
 		}
@@ -106,7 +106,7 @@ func (w *writer) drift(r *report.Run) {
 	for _, d := range r.Differences {
 		t.add(red, s.text(string(d.Reason)), s.text(d.Object.Namespace), s.name(d.Object), s.text(string(d.Predicted)), s.text(d.Message))
 	}
-	w.table(t.first(manyRunRows, s))
+	w.table(t.first(maxRunRows, s))
 }
 
 func writeTable(s Style, writes []report.RunWrite) *table {
@@ -128,22 +128,22 @@ func surpriseTable(s Style, surprises []report.Surprise) *table {
 func pendingTable(s Style, pending []report.Pending) *table {
 	t := &table{headers: []string{"NAMESPACE", "OBJECT", "HELD BY"}}
 	for _, x := range pending {
-		t.add("", s.text(x.Object.Namespace), s.name(x.Object), held(s, x))
+		t.add("", s.text(x.Object.Namespace), s.name(x.Object), pendingReason(s, x))
 	}
 	return t
 }
 
-// held returns what blocks an object that is being deleted.
-func held(s Style, p report.Pending) string {
+// pendingReason returns what blocks an object that is being deleted.
+func pendingReason(s Style, p report.Pending) string {
 	var parts []string
 	if len(p.Finalizers) > 0 {
-		parts = append(parts, strings.TrimPrefix(plural(len(p.Finalizers), "finalizer"), "1 ")+" "+s.texts(p.Finalizers))
+		parts = append(parts, strings.TrimPrefix(plural(len(p.Finalizers), "finalizer"), "1 ")+" "+s.commaSeparated(p.Finalizers))
 	}
 	if len(p.Dependents) > 0 {
-		parts = append(parts, s.some(p.Dependents, 3))
+		parts = append(parts, s.firstRefs(p.Dependents, 3))
 	}
 	if len(parts) == 0 {
-		return "not known: it may be going right now"
+		return "unknown: its deletion may be in progress"
 	}
 	return strings.Join(parts, "; ")
 }
@@ -167,7 +167,7 @@ func progressText(s Style, stage string, done, total int, waiting []report.Pendi
 		}
 		text += "; " + s.name(p.Object) + " waits"
 		if len(p.Finalizers)+len(p.Dependents) > 0 {
-			text += " (" + held(s, p) + ")"
+			text += " (" + pendingReason(s, p) + ")"
 		}
 	}
 	return text

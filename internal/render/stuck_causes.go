@@ -10,33 +10,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// holdup is one cause that blocks deletions, with all objects that it blocks.
-type holdup struct {
-	// told is the finding with the best words and proofs. freed is the one with the commands: it
+// stuckCause is one cause that blocks deletions, with all objects that it blocks.
+type stuckCause struct {
+	// main is the finding with the best words and proofs. remedied is the one with the commands: it
 	// has the longest chain to the same end.
-	told, freed *report.Finding
-	findings    []*report.Finding
+	main, remedied *report.Finding
+	findings       []*report.Finding
 	// held are the blocked objects at the end of the chains, as far as findings name them. waiting
 	// are the objects that wait for them.
 	held, waiting []object.Ref
 	isHeld, waits map[object.Ref]bool
-	more          int
-	// own reports that the only held object is the explained one, which was named before.
-	own bool
+	unnamed       int
+	// isExplained reports that the only held object is the explained one, which was named before.
+	isExplained bool
 }
 
-// holdupKey is the common key of the findings of one cause.
-type holdupKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
+// stuckCauseKey is the common key of the findings of one cause.
+type stuckCauseKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
 
-// holdupsOf groups findings by cause, ordered by severity.
-func holdupsOf(findings []report.Finding) []*holdup {
-	var list []*holdup
-	found := map[holdupKey]*holdup{}
+// stuckCausesOf groups findings by cause, ordered by severity.
+func stuckCausesOf(findings []report.Finding) []*stuckCause {
+	var list []*stuckCause
+	found := map[stuckCauseKey]*stuckCause{}
 	for _, f := range bySeverity(findings) {
-		k := keyOf(f)
+		k := stuckCauseKeyOf(f)
 		c := found[k]
 		if c == nil {
-			c = &holdup{told: f, freed: f, isHeld: map[object.Ref]bool{}, waits: map[object.Ref]bool{}}
+			c = &stuckCause{main: f, remedied: f, isHeld: map[object.Ref]bool{}, waits: map[object.Ref]bool{}}
 			found[k] = c
 			list = append(list, c)
 		}
@@ -48,9 +48,9 @@ func holdupsOf(findings []report.Finding) []*holdup {
 	return list
 }
 
-func keyOf(f *report.Finding) holdupKey {
-	held := heldBack(f)
-	k := holdupKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
+func stuckCauseKeyOf(f *report.Finding) stuckCauseKey {
+	held := heldObject(f)
+	k := stuckCauseKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
 	switch reason.Code(f.Code) {
 	case reason.UnderWay, reason.GracePeriod, reason.FinalizerControllerAlive:
 		k.apiVersion, k.kind = "", "" // a count is enough for causes that end by themselves
@@ -63,9 +63,9 @@ func keyOf(f *report.Finding) holdupKey {
 	return k
 }
 
-func (c *holdup) add(f *report.Finding) {
+func (c *stuckCause) add(f *report.Finding) {
 	c.findings = append(c.findings, f)
-	held := heldBack(f)
+	held := heldObject(f)
 	if !c.isHeld[held] {
 		c.isHeld[held] = true
 		c.held = append(c.held, held)
@@ -74,21 +74,21 @@ func (c *holdup) add(f *report.Finding) {
 		c.waits[f.Object] = true
 		c.waiting = append(c.waiting, f.Object)
 	}
-	c.more = max(c.more, f.More)
-	if f.Object == held && heldBack(c.told) != c.told.Object {
-		c.told = f
-		if heldBack(c.freed) != held {
-			c.freed = f
+	c.unnamed = max(c.unnamed, f.More)
+	if f.Object == held && heldObject(c.main) != c.main.Object {
+		c.main = f
+		if heldObject(c.remedied) != held {
+			c.remedied = f
 		}
 	}
-	if heldBack(c.told) == held && len(f.Chain) > len(c.freed.Chain) {
-		c.freed = f
+	if heldObject(c.main) == held && len(f.Chain) > len(c.remedied.Chain) {
+		c.remedied = f
 	}
 }
 
-// heldBack returns the object that would be deleted once the end of a chain is resolved: its last
+// heldObject returns the object that would be deleted once the end of a chain is resolved: its last
 // object, or the one before if the last is an obstacle.
-func heldBack(f *report.Finding) object.Ref {
+func heldObject(f *report.Finding) object.Ref {
 	last := len(f.Chain) - 1
 	if last < 0 {
 		return f.Object
@@ -108,21 +108,21 @@ func heldBack(f *report.Finding) object.Ref {
 }
 
 // total returns the number of held objects.
-func (c *holdup) total() int { return max(len(c.held), 1+c.more) }
+func (c *stuckCause) total() int { return max(len(c.held), 1+c.unnamed) }
 
 // severity returns the severity of the cause, which all its findings share.
-func (c *holdup) severity() reason.Severity { return c.told.Severity }
+func (c *stuckCause) severity() reason.Severity { return c.main.Severity }
 
 // heldText names one held object, or the first few of a kind.
-func (c *holdup) heldText(s Style) string {
+func (c *stuckCause) heldText(s Style) string {
 	first := c.held[0]
 	if c.total() == 1 {
-		return s.where(first)
+		return s.nameInNamespace(first)
 	}
 	n := strconv.Itoa(c.total()) + " "
 	for _, r := range c.held {
 		if r.Kind != first.Kind || r.APIVersion != first.APIVersion {
-			return n + "objects (" + enumerate(c.heldNames(s.where), c.total()) + ")"
+			return n + "objects (" + enumerate(c.heldNames(s.nameInNamespace), c.total()) + ")"
 		}
 	}
 	kind := countOf(s, c.total(), first.APIVersion, first.Kind)
@@ -135,33 +135,33 @@ func (c *holdup) heldText(s Style) string {
 	return kind + " (" + enumerate(c.heldNames(func(r object.Ref) string { return s.text(r.Name) }), c.total()) + ")"
 }
 
-func (c *holdup) heldNames(name func(object.Ref) string) []string {
+func (c *stuckCause) heldNames(name func(object.Ref) string) []string {
 	var names []string
-	for _, r := range c.held[:min(len(c.held), manyWaiting)] {
+	for _, r := range c.held[:min(len(c.held), maxWaiting)] {
 		names = append(names, name(r))
 	}
 	return names
 }
 
-// lastsText returns the longest time that an object has been held.
-func (c *holdup) lastsText() string {
+// durationText returns the longest time that an object has been held.
+func (c *stuckCause) durationText() string {
 	var longest *int
 	for _, f := range c.findings {
-		if own := heldBack(f) == f.Object || heldBack(c.told) != c.told.Object; own && f.ForSeconds != nil && (longest == nil || *f.ForSeconds > *longest) {
+		if own := heldObject(f) == f.Object || heldObject(c.main) != c.main.Object; own && f.ForSeconds != nil && (longest == nil || *f.ForSeconds > *longest) {
 			longest = f.ForSeconds
 		}
 	}
 	if longest == nil {
 		return ""
 	}
-	return ", for " + span(longest)
+	return ", for " + ageText(longest)
 }
 
 // whyText returns what blocks the objects.
-func (c *holdup) whyText(s Style) string {
-	why := whyHeld(c.told)
+func (c *stuckCause) whyText(s Style) string {
+	why := whyHeld(c.main)
 	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
-	if same && c.told.Code != underWay {
+	if same && c.main.Code != underWay {
 		return s.text(why)
 	}
 	var ends []object.Ref
@@ -172,15 +172,15 @@ func (c *holdup) whyText(s Style) string {
 			ends = append(ends, end)
 		}
 	}
-	switch reason.Code(c.told.Code) {
+	switch reason.Code(c.main.Code) {
 	case reason.StillInUse:
-		if lastLink(c.told) == heldBack(c.told) {
-			_, why, _ := strings.Cut(c.told.Message, ": ")
+		if lastLink(c.main) == heldObject(c.main) {
+			_, why, _ := strings.Cut(c.main.Message, ": ")
 			return "in use: " + s.text(why)
 		}
-		return "in use by " + s.some(ends, manyWaiting)
+		return "in use by " + s.firstRefs(ends, maxWaiting)
 	case reason.LiveDependentBlocks:
-		return "blocked by " + s.some(ends, manyWaiting) + ", which the garbage collector does not delete"
+		return "blocked by " + s.firstRefs(ends, maxWaiting) + ", which the garbage collector does not delete"
 	default:
 		general, _, _ := strings.Cut(why, ": ")
 		return s.text(general)
@@ -196,17 +196,17 @@ func whyHeld(f *report.Finding) string {
 	case reason.FinalizerControllerSlow:
 		return waits + "; its controller is running but does not remove it"
 	case reason.FinalizerControllerUnknown:
-		return waits + "; whether its controller is running is not known"
+		return waits + "; unknown whether its controller is running"
 	case reason.FinalizerControllerAlive:
 		return waits + "; its controller is running"
 	default:
 	}
-	held := heldBack(f).FullName()
+	held := heldObject(f).FullName()
 	return strings.TrimPrefix(strings.TrimPrefix(f.Message, "waits for "+held+": "), "waits for "+held+", which is ")
 }
 
-// manyBlocks is the number of causes with more than a line.
-const manyBlocks = 4
+// maxBlocks is the number of causes with more than a line.
+const maxBlocks = 4
 
 // detail is the level of detail for a cause.
 type detail struct {
@@ -219,7 +219,7 @@ var details = []detail{{words: 3, proofs: 2, commands: 2}, {words: 2, proofs: 1,
 
 // writeCauses writes a block for each of the first causes and a line for each of the others, as far
 // as there is room. The rest is counted.
-func writeCauses(w *writer, causes []*holdup, room int) {
+func writeCauses(w *writer, causes []*stuckCause, room int) {
 	blocks, rest := w.style.blocksOf(causes, room)
 	used := 0
 	for _, b := range blocks {
@@ -234,17 +234,17 @@ func writeCauses(w *writer, causes []*holdup, room int) {
 	w.line()
 	lines := min(len(rests), max(room-used-2, 0))
 	for _, c := range rests[:lines] {
-		w.atMost(1, c.line(w.style), 2)
+		w.shortProse(1, c.line(w.style), 2)
 	}
-	w.atMost(1, notShown(rests[lines:]), 2)
+	w.shortProse(1, omittedCauses(rests[lines:]), 2)
 }
 
 // blocksOf returns the lines of the first causes in as much detail as fits. left reports whether
 // something was left out.
-func (s Style) blocksOf(causes []*holdup, room int) (blocks [][]string, left bool) {
-	most := min(len(causes), manyBlocks)
+func (s Style) blocksOf(causes []*stuckCause, room int) (blocks [][]string, left bool) {
+	most := min(len(causes), maxBlocks)
 	// Causes that end by themselves get no block next to others.
-	if i := slices.IndexFunc(causes, (*holdup).goes); i > 0 {
+	if i := slices.IndexFunc(causes, (*stuckCause).endsByItself); i > 0 {
 		most = min(most, i)
 	}
 	for n := most; n > 0; n-- {
@@ -270,8 +270,8 @@ func (s Style) blocksOf(causes []*holdup, room int) (blocks [][]string, left boo
 	return nil, true
 }
 
-// notShown counts the omitted causes and names the option that shows them.
-func notShown(causes []*holdup) string {
+// omittedCauses counts the omitted causes and names the option that shows them.
+func omittedCauses(causes []*stuckCause) string {
 	if len(causes) == 0 {
 		return "All evidence and commands: -o wide"
 	}
@@ -282,48 +282,48 @@ func notShown(causes []*holdup) string {
 	return "and " + plural(len(causes), "more cause") + ", of " + plural(objects, "object") + ": -o wide"
 }
 
-// goes reports whether the cause ends without intervention.
-func (c *holdup) goes() bool { return c.severity() == reason.Info }
+// endsByItself reports whether the cause ends without intervention.
+func (c *stuckCause) endsByItself() bool { return c.severity() == reason.Info }
 
 // line returns the cause on one line.
-func (c *holdup) line(s Style) string {
-	return s.paint(severityColour(c.severity()), c.heldText(s)) + c.lastsText() + ": " + c.whyText(s)
+func (c *stuckCause) line(s Style) string {
+	return s.paint(severityColour(c.severity()), c.heldText(s)) + c.durationText() + ": " + c.whyText(s)
 }
 
 // write writes the block of a cause: the held objects and duration, the reason, the evidence about
 // the responsible controller, the waiting objects, and the commands. It reports whether something
 // was left out.
-func (c *holdup) write(w *writer, d detail) (left bool) {
+func (c *stuckCause) write(w *writer, d detail) (left bool) {
 	s := w.style
 	const indent, hang = "  ", 4
-	if c.own {
-		w.atMost(d.words, sentenceCase(s.paint(severityColour(c.severity()), c.whyText(s))), 2)
+	if c.isExplained {
+		w.shortProse(d.words, sentenceCase(s.paint(severityColour(c.severity()), c.whyText(s))), 2)
 	} else {
-		w.atMost(d.words, s.paint(severityColour(c.severity()), c.heldText(s))+c.lastsText(), 2)
-		w.atMost(d.words, indent+c.whyText(s), hang)
+		w.shortProse(d.words, s.paint(severityColour(c.severity()), c.heldText(s))+c.durationText(), 2)
+		w.shortProse(d.words, indent+c.whyText(s), hang)
 	}
-	proofs := strongest(s, c.told, whyHeld(c.told), d.proofs)
+	proofs := bestProofs(s, c.main, whyHeld(c.main), d.proofs)
 	for _, p := range proofs {
 		words := d.words
 		if strings.HasPrefix(p, "not read: ") {
 			words = 1 // usually a long list
 		}
-		w.atMost(words, indent+s.pick("· ", "* ")+p, hang)
+		w.shortProse(words, indent+s.pick("· ", "* ")+p, hang)
 	}
 	if len(c.waiting) > 0 {
-		w.atMost(d.words, indent+s.some(c.waiting, manyWaiting)+agree(len(c.waiting), " waits", " wait")+" for "+agree(c.total(), "it", "them"), hang)
+		w.shortProse(d.words, indent+s.firstRefs(c.waiting, maxWaiting)+pluralForm(len(c.waiting), " waits", " wait")+" for "+pluralForm(c.total(), "it", "them"), hang)
 	}
-	shown := pasted(c.freed.Remedies, d.commands)
+	shown := shownRemedies(c.remedied.Remedies, d.commands)
 	for _, r := range shown {
-		w.atMost(d.words, indent+remedyText(s, c, r), hang)
+		w.shortProse(d.words, indent+remedyText(s, c, r), hang)
 		w.command(indent+"  ", r)
 	}
-	return len(c.told.Proof) > len(proofs) || len(c.freed.Remedies) > len(shown)
+	return len(c.main.Proof) > len(proofs) || len(c.remedied.Remedies) > len(shown)
 }
 
-// pasted returns the commands to show: the first and mildest, and if that one only reads, also the
-// last, which ends the wait.
-func pasted(all []report.Remedy, most int) []report.Remedy {
+// shownRemedies returns the commands to show: the first and mildest, and if that one only reads,
+// also the last, which ends the wait.
+func shownRemedies(all []report.Remedy, most int) []report.Remedy {
 	if len(all) < 2 || most == 1 || !all[0].Action.Looks() || all[len(all)-1].Action.Looks() {
 		return all[:min(len(all), 1)]
 	}
@@ -331,18 +331,18 @@ func pasted(all []report.Remedy, most int) []report.Remedy {
 }
 
 // remedyText returns the effect and cost of a command, and how to apply it to all held objects.
-func remedyText(s Style, c *holdup, r report.Remedy) string {
+func remedyText(s Style, c *stuckCause, r report.Remedy) string {
 	text := sentenceCase(s.text(r.Effect))
 	switch n := c.total(); {
-	case n == 1 || c.goes():
+	case n == 1 || c.endsByItself():
 	case r.Action == report.TakeOff:
-		held := heldBack(c.freed)
+		held := heldObject(c.remedied)
 		all := s.text(report.ShellWord(object.KubectlKind(held.APIVersion, held.Kind))) + " --all-of-kind"
 		if _, several := namespaces(c.held, func(r *object.Ref) object.Ref { return *r }); several {
 			all += " -A"
 		}
 		text += " of one (of all " + strconv.Itoa(n) + ": " + all + ")"
-	case r.Target == heldBack(c.freed), r.Target == lastLink(c.freed):
+	case r.Target == heldObject(c.remedied), r.Target == lastLink(c.remedied):
 		text += " (one of " + strconv.Itoa(n) + ")"
 	}
 	if r.Cost != "" {
@@ -351,11 +351,11 @@ func remedyText(s Style, c *holdup, r report.Remedy) string {
 	return text + ":"
 }
 
-// whoFrees are the proofs that name the responsible controller, the best first. whetherRuns are
-// those about whether it works.
+// controllerProofs are the proofs that name the responsible controller, the best first.
+// healthProofs are those about whether it works.
 var (
-	whoFrees    = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
-	whetherRuns = []reason.Code{
+	controllerProofs = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
+	healthProofs     = []reason.Code{
 		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.ServiceAbsent, reason.NoEndpoints,
 		reason.AttachmentSays, reason.BudgetSays, reason.PolicySays, reason.ConditionSays, reason.FinalizerControllerRuns,
 		reason.FinalizerControllerSeen, reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent,
@@ -364,9 +364,9 @@ var (
 	}
 )
 
-// strongest returns the texts of the best proofs of a finding: the responsible controller, and
+// bestProofs returns the texts of the best proofs of a finding: the responsible controller, and
 // whether it works. Proofs that only repeat the reason are left out.
-func strongest(s Style, f *report.Finding, why string, most int) []string {
+func bestProofs(s Style, f *report.Finding, why string, most int) []string {
 	_, detail, _ := strings.Cut(why, ": ")
 	if detail == "" {
 		detail = why
@@ -383,7 +383,7 @@ func strongest(s Style, f *report.Finding, why string, most int) []string {
 		return nil
 	}
 	var texts []string
-	for _, p := range []*report.Proof{best(whetherRuns), best(whoFrees)} {
+	for _, p := range []*report.Proof{best(healthProofs), best(controllerProofs)} {
 		if p != nil && len(texts) < most {
 			texts = append(texts, s.text(p.Message))
 		}

@@ -13,34 +13,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyWaiting is the number of held or waiting objects that are named. manyAlike is the number of
+// maxWaiting is the number of held or waiting objects that are named. maxAlike is the number of
 // rows of one kind in a table, unless it is wide.
 const (
-	manyWaiting = 3
-	manyAlike   = 5
+	maxWaiting = 3
+	maxAlike   = 5
 )
 
 // StuckText prints how many objects are stuck, then each cause with its objects, evidence and
 // commands. Wide output has a table of all objects and all evidence.
 func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
-	s = s.screen()
+	s = s.forScreen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(stuckSummary(s, d), 2)
 	// Each cause names the controllers that were not seen.
 	known := d.Complete || len(d.Findings) > 0 && !slices.ContainsFunc(d.Gaps, func(g report.Gap) bool { return g.Matters }) && !s.Wide
-	notes := linesOf(s, func(x *writer) { writeNotes(x, stuckUnseen(s, d, known)) })
+	notes := linesOf(s, func(x *writer) { writeNotes(x, stuckMissing(s, d, known)) })
 	switch {
 	case len(d.Findings) == 0:
 	case s.Wide:
 		w.line()
 		t, _ := waitingTable(s, d.Findings)
 		w.table(t)
-		for _, e := range endsOf(s, d.Findings) {
+		for _, e := range chainEndsOf(s, d.Findings) {
 			writeEnd(w, e)
 		}
 	default:
 		head := linesOf(s, func(x *writer) { x.prose(stuckSummary(s, d), 2) })
-		writeCauses(w, holdupsOf(d.Findings), screenLines-len(head)-len(notes))
+		writeCauses(w, stuckCausesOf(d.Findings), maxScreenLines-len(head)-len(notes))
 	}
 	w.lines(notes)
 	return w.done()
@@ -54,12 +54,12 @@ func waitingTable(s Style, findings []report.Finding) (t *table, left int) {
 	seen := map[kind]int{}
 	for _, f := range bySeverity(findings) {
 		k := kind{f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Code, f.Finalizer}
-		if seen[k]++; seen[k] > manyAlike && !s.Wide {
+		if seen[k]++; seen[k] > maxAlike && !s.Wide {
 			left++
 			continue
 		}
 		t.add(severityColour(f.Severity), s.text(string(f.Severity)), s.text(f.Object.Namespace), s.name(f.Object),
-			span(f.ForSeconds), s.text(f.Code), s.text(string(f.Verdict)), endText(s, f))
+			ageText(f.ForSeconds), s.text(f.Code), s.text(string(f.Verdict)), endText(s, f))
 	}
 	return t, left
 }
@@ -79,7 +79,7 @@ func bySeverity(findings []report.Finding) []*report.Finding {
 func endText(s Style, f *report.Finding) string {
 	var parts []string
 	if last := lastLink(f); last != f.Object {
-		parts = append(parts, s.place(last))
+		parts = append(parts, s.namespacedName(last))
 	}
 	if f.Finalizer != "" {
 		parts = append(parts, s.text(f.Finalizer))
@@ -97,10 +97,10 @@ func lastLink(f *report.Finding) object.Ref {
 	return f.Chain[len(f.Chain)-1].Ref
 }
 
-// span returns a duration as kubectl shows an age: short ones in two units.
+// ageText returns a duration as kubectl shows an age: short ones in two units.
 //
 // Upstream: apimachinery/pkg/util/duration/duration.go HumanDuration.
-func span(seconds *int) string {
+func ageText(seconds *int) string {
 	if seconds == nil {
 		return ""
 	}
@@ -135,33 +135,33 @@ func span(seconds *int) string {
 	}
 }
 
-// ending is one end of chains with its findings. The finding with the longest chain represents
+// chainEnd is one end of chains with its findings. The finding with the longest chain represents
 // them.
-type ending struct {
+type chainEnd struct {
 	longest *report.Finding
-	// own is the finding of the object at the end itself, which has the best words.
-	own     *report.Finding
-	waiting []object.Ref
+	// endFinding is the finding of the object at the end itself, which has the best words.
+	endFinding *report.Finding
+	waiting    []object.Ref
 }
 
-// endsOf groups the findings by their ends, in the order of the table.
-func endsOf(s Style, findings []report.Finding) []*ending {
+// chainEndsOf groups the findings by their ends, in the order of the table.
+func chainEndsOf(s Style, findings []report.Finding) []*chainEnd {
 	type key struct {
 		end             object.Ref
 		code, finalizer string
 	}
-	var list []*ending
-	found := map[key]*ending{}
+	var list []*chainEnd
+	found := map[key]*chainEnd{}
 	for _, f := range bySeverity(findings) {
 		k := key{end: lastLink(f), code: f.Code, finalizer: f.Finalizer}
 		e := found[k]
 		if e == nil {
-			e = &ending{longest: f}
+			e = &chainEnd{longest: f}
 			found[k] = e
 			list = append(list, e)
 		}
 		if f.Object == k.end {
-			e.own = f
+			e.endFinding = f
 		} else {
 			e.waiting = append(e.waiting, f.Object)
 		}
@@ -169,14 +169,14 @@ func endsOf(s Style, findings []report.Finding) []*ending {
 			e.longest = f
 		}
 	}
-	return shortened(s, list)
+	return dropSimilarEnds(s, list)
 }
 
-// shortened leaves out ends that are like others, unless the output is wide.
-func shortened(s Style, list []*ending) []*ending {
+// dropSimilarEnds leaves out ends that are like others, unless the output is wide.
+func dropSimilarEnds(s Style, list []*chainEnd) []*chainEnd {
 	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
 	seen := map[kind]int{}
-	return slices.DeleteFunc(list, func(e *ending) bool {
+	return slices.DeleteFunc(list, func(e *chainEnd) bool {
 		f := e.longest
 		last := lastLink(f)
 		k := kind{last.APIVersion, last.Kind, last.Namespace, f.Code, f.Finalizer}
@@ -186,32 +186,32 @@ func shortened(s Style, list []*ending) []*ending {
 }
 
 // writeEnd writes an end with its evidence and remedies.
-func writeEnd(w *writer, e *ending) {
+func writeEnd(w *writer, e *chainEnd) {
 	s := w.style
 	f := e.longest
 	told := f
-	if e.own != nil {
-		told = e.own
+	if e.endFinding != nil {
+		told = e.endFinding
 	}
 	w.line()
-	w.prose(s.paint(severityColour(f.Severity), s.place(told.Object))+": "+s.text(told.Message), 2)
+	w.prose(s.paint(severityColour(f.Severity), s.namespacedName(told.Object))+": "+s.text(told.Message), 2)
 	if len(f.Chain) > 1 {
 		writeChain(w, f.Chain)
 	}
 	if len(e.waiting) > 1 {
-		w.prose("  waiting for it: "+s.some(e.waiting, manyWaiting), 4)
+		w.prose("  waiting for it: "+s.firstRefs(e.waiting, maxWaiting), 4)
 	}
 	for _, p := range told.Proof {
 		w.prose("  "+s.pick("· ", "* ")+s.text(p.Message), 4)
 	}
 	for _, r := range f.Remedies {
-		w.prose("  "+effectText(s, r)+":", 4)
+		w.prose("  "+remedyEffect(s, r)+":", 4)
 		w.command("    ", r)
 	}
 }
 
-// effectText returns the effect and the cost of a remedy.
-func effectText(s Style, r report.Remedy) string {
+// remedyEffect returns the effect and the cost of a remedy.
+func remedyEffect(s Style, r report.Remedy) string {
 	text := s.text(r.Effect)
 	if r.Cost != "" {
 		text += s.pick(" — ", " - ") + "costs: " + s.text(r.Cost)
@@ -225,7 +225,7 @@ func writeChain(w *writer, chain []report.WaitLink) { w.prose("  "+waitText(w.st
 func waitText(s Style, chain []report.WaitLink) string {
 	var links []string
 	for i, l := range chain {
-		if i > 1 && i < len(chain)-2 && len(chain) > manyLinks && !s.Wide {
+		if i > 1 && i < len(chain)-2 && len(chain) > maxLinks && !s.Wide {
 			if i == 2 {
 				links = append(links, s.pick("…", "..."))
 			}
@@ -248,7 +248,7 @@ func stuckSummary(s Style, d *report.Diagnosis) string {
 	if n == 0 {
 		return text
 	}
-	return text + " " + s.paint(yellow, "No drain of "+plural(n, "cordoned node")+" can end.")
+	return text + " " + s.paint(yellow, "No drain of "+plural(n, "cordoned node")+" can complete.")
 }
 
 func isDrain(f *report.Finding) bool { return f.Code == string(reason.DrainBlocked) }
@@ -274,11 +274,11 @@ func deletionSummary(s Style, d *report.Diagnosis) string {
 	case len(worst) == 0:
 		return "Nothing is being deleted."
 	case stuck+perhaps == 0:
-		return s.paint(blue, "Nothing is stuck:") + " " + plural(going, "object") + agree(going, " is being deleted and goes by itself.", " are being deleted and go by themselves.")
+		return s.paint(blue, "Nothing is stuck:") + " " + plural(going, "object") + pluralForm(going, " is being deleted and will finish by itself.", " are being deleted and will finish by themselves.")
 	}
 	var parts []string
 	if stuck > 0 {
-		parts = append(parts, s.paint(red, plural(stuck, "object")+agree(stuck, " is", " are")+" stuck in Terminating"))
+		parts = append(parts, s.paint(red, plural(stuck, "object")+pluralForm(stuck, " is", " are")+" stuck in Terminating"))
 	}
 	switch {
 	case perhaps > 0 && stuck > 0:
@@ -287,24 +287,24 @@ func deletionSummary(s Style, d *report.Diagnosis) string {
 		parts = append(parts, s.paint(yellow, plural(perhaps, "object")+" may be stuck in Terminating"))
 	}
 	if going > 0 {
-		parts = append(parts, s.paint(blue, strconv.Itoa(going)+" more"+agree(going, " is going by itself", " are going by themselves")))
+		parts = append(parts, s.paint(blue, strconv.Itoa(going)+" more"+pluralForm(going, " will finish by itself", " will finish by themselves")))
 	}
 	return strings.Join(parts, "; ") + "."
 }
 
-// agree returns the words for one or for many.
-func agree(n int, one, many string) string {
+// pluralForm returns the words for one or for many.
+func pluralForm(n int, one, many string) string {
 	if n == 1 {
 		return one
 	}
 	return many
 }
 
-// stuckUnseen returns the notes about missing input. The command to read it is omitted if a finding
+// stuckMissing returns the notes about missing input. The command to read it is omitted if a finding
 // has one for the content of a namespace.
-func stuckUnseen(s Style, d *report.Diagnosis, known bool) []string {
+func stuckMissing(s Style, d *report.Diagnosis, known bool) []string {
 	shown := func(f report.Finding) bool {
 		return slices.ContainsFunc(f.Remedies, func(r report.Remedy) bool { return r.Action == report.ShowKinds && r.Target.Namespace != "" })
 	}
-	return missing{source: d.Source, complete: known, gaps: d.Gaps, told: slices.ContainsFunc(d.Findings, shown)}.notes(s)
+	return missingInput{source: d.Source, complete: known, gaps: d.Gaps, commandShown: slices.ContainsFunc(d.Findings, shown)}.notes(s)
 }

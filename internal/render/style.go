@@ -25,22 +25,22 @@ type Style struct {
 	NoHeaders bool
 	// Width is the maximum number of columns; 0 for no limit.
 	Width int
-	// manner is how untrusted text is written.
-	manner manner
+	// format is how untrusted text is written.
+	format textFormat
 }
 
-// manner is the format that untrusted text is made safe for.
-type manner uint8
+// textFormat is the format that untrusted text is made safe for.
+type textFormat uint8
 
 const (
 	// The zero manner escapes text for a terminal.
-	_ manner = iota
+	_ textFormat = iota
 	// verbatim leaves text as it is, to be escaped later.
 	verbatim
-	// marked is for Markdown, and makes text inert there.
-	marked
-	// paged is for a page that is read later and escapes its own markup.
-	paged
+	// markdownText is for Markdown, and makes text inert there.
+	markdownText
+	// htmlText is for a page that is read later and escapes its own markup.
+	htmlText
 )
 
 // limit returns the maximum number of columns; 0 for no limit.
@@ -51,15 +51,15 @@ func (s Style) limit() int {
 	return s.Width
 }
 
-// all reports whether everything is printed, not only the first screen.
-func (s Style) all() bool { return s.Wide || s.manner == marked }
+// isComplete reports whether everything is printed, not only the first screen.
+func (s Style) isComplete() bool { return s.Wide || s.format == markdownText }
 
 // text returns untrusted text, escaped.
 func (s Style) text(raw string) string {
-	switch s.manner {
+	switch s.format {
 	case verbatim:
 		return raw
-	case marked:
+	case markdownText:
 		return inertWords(escape(raw, s.ASCII))
 	default:
 		return escape(raw, s.ASCII)
@@ -67,22 +67,22 @@ func (s Style) text(raw string) string {
 }
 
 // name returns the short name of an object, escaped.
-func (s Style) name(r object.Ref) string { return s.object(r.ShortName()) }
+func (s Style) name(r object.Ref) string { return s.objectName(r.ShortName()) }
 
-// object returns a name, escaped. In Markdown it becomes code.
-func (s Style) object(raw string) string {
-	if s.manner == marked {
+// objectName returns a name, escaped. In Markdown it becomes code.
+func (s Style) objectName(raw string) string {
+	if s.format == markdownText {
 		return inertName(escape(raw, s.ASCII))
 	}
 	return s.text(raw)
 }
 
-// place returns the object with its namespace.
-func (s Style) place(r object.Ref) string {
+// namespacedName returns the object with its namespace.
+func (s Style) namespacedName(r object.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
 	}
-	return s.object(r.ShortName() + " -n " + r.Namespace)
+	return s.objectName(r.ShortName() + " -n " + r.Namespace)
 }
 
 // pick returns a sign, or its ASCII spelling.
@@ -93,8 +93,8 @@ func (s Style) pick(sign, ascii string) string {
 	return sign
 }
 
-// some names the first few of many objects: "pod/a, pod/b and 3 more".
-func (s Style) some(refs []object.Ref, most int) string {
+// firstRefs names the first few of many objects: "pod/a, pod/b and 3 more".
+func (s Style) firstRefs(refs []object.Ref, most int) string {
 	names := make([]string, 0, most)
 	for _, r := range refs[:min(len(refs), most)] {
 		names = append(names, s.name(r))
@@ -102,8 +102,8 @@ func (s Style) some(refs []object.Ref, most int) string {
 	return enumerate(names, len(refs))
 }
 
-// texts returns untrusted texts, escaped and separated by commas.
-func (s Style) texts(raw []string) string {
+// commaSeparated returns untrusted texts, escaped and separated by commas.
+func (s Style) commaSeparated(raw []string) string {
 	shown := make([]string, len(raw))
 	for i, t := range raw {
 		shown[i] = s.text(t)
@@ -175,7 +175,7 @@ func verdictColour(v report.Verdict) string {
 
 // star returns the mark of effects that depend on timing.
 func (s Style) star() string {
-	if s.manner == marked {
+	if s.format == markdownText {
 		return `\*`
 	}
 	return "*"

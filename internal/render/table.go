@@ -12,13 +12,15 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 const (
 	// columnGap is the gap between columns in kubectl.
 	columnGap = 3
-	// leastCell is the width below which nothing is cut or wrapped.
-	leastCell = 8
+	// minCell is the width below which nothing is cut or wrapped.
+	minCell = 8
 	// belowIndent is the indentation of lines below a row.
 	belowIndent = "    "
 )
@@ -54,8 +56,8 @@ type row struct {
 	cells []string
 	// colour is the colour of the first cell.
 	colour string
-	// tail is written after the cells if they leave room.
-	tail string
+	// overflow is written after the cells if they leave room.
+	overflow string
 	// below are lines below the row.
 	below []string
 }
@@ -76,6 +78,12 @@ func (t *table) dropUnless(shown bool, headers ...string) {
 			t.rows[j].cells = slices.Delete(t.rows[j].cells, i, i+1)
 		}
 	}
+}
+
+// dropCommonNamespace removes the column NAMESPACE if all items have the same namespace.
+func dropCommonNamespace[T any](t *table, items []T, ref func(*T) object.Ref) {
+	_, several := namespaces(items, ref)
+	t.dropUnless(several, "NAMESPACE")
 }
 
 // first keeps the first most rows and counts the others, unless the output is wide.
@@ -139,7 +147,7 @@ func (l *layout) lay(w io.Writer, s Style) error {
 
 var errLines = errors.New("render: the table has another number of lines than rows")
 
-// emit writes the laid lines without trailing blanks, with colour, tails and the lines below.
+// emit writes the laid lines without trailing blanks, with colour, overflows and the lines below.
 func (l *layout) emit(w io.Writer, laid string, s Style) error {
 	lines := strings.Split(strings.TrimSuffix(laid, "\n"), "\n")
 	b := bufio.NewWriter(w)
@@ -163,8 +171,8 @@ func (l *layout) emit(w io.Writer, laid string, s Style) error {
 
 func (l *layout) emitRow(b *bufio.Writer, r row, lines []string, s Style) {
 	first := strings.TrimRight(lines[0], " ")
-	if r.tail != "" {
-		first += strings.Repeat(" ", max(l.tailAt-width(first), 0)) + r.tail
+	if r.overflow != "" {
+		first += strings.Repeat(" ", max(l.overflowAt-width(first), 0)) + r.overflow
 	}
 	if rest, ok := strings.CutPrefix(first, r.cells[0]); ok {
 		first = s.paint(r.colour, r.cells[0]) + rest
@@ -183,12 +191,12 @@ func (l *layout) emitLine(b *bufio.Writer, line string) {
 }
 
 const (
-	// leastProse is the width below which prose moves below its row. Longer words, such as names,
-	// raise it up to mostProse.
-	leastProse = 24
-	mostProse  = 48
-	// leastName is the width below which the last column of names moves below.
-	leastName = 16
+	// minProse is the width below which prose moves below its row. Longer words, such as names,
+	// raise it up to maxProse.
+	minProse = 24
+	maxProse = 48
+	// minName is the width below which the last column of names moves below.
+	minName = 16
 )
 
 // layout is a table that is fitted to a width.
@@ -196,8 +204,8 @@ type layout struct {
 	headers []string
 	rows    []row
 	indent  string
-	// tailAt is the column where tails start.
-	tailAt int
+	// overflowAt is the column where overflows start.
+	overflowAt int
 }
 
 // fit fits the table into the width. It prefers steps that lose nothing: wrap the prose, move it
@@ -208,22 +216,22 @@ func (t *table) fit(s Style) layout {
 	if limit <= 0 {
 		return l
 	}
-	limit = max(limit-t.indent, leastCell)
+	limit = max(limit-t.indent, minCell)
 	widths := t.widths(s)
 	last := len(widths) - 1
 	switch start := offset(widths, last); {
 	case start+widths[last] <= limit:
-	case limit-start >= t.leastRoom():
+	case limit-start >= t.proseWidth():
 		l.wrap(limit - start)
-	case !l.wrapMost(widths, limit, t.leastRoom()):
+	case !l.wrapMost(widths, limit, t.proseWidth()):
 		l.moveBelow(widths, limit, s)
 	}
 	return l
 }
 
-// leastRoom returns the width that the prose needs: no word should be broken.
-func (t *table) leastRoom() int {
-	least := leastProse
+// proseWidth returns the width that the prose needs: no word should be broken.
+func (t *table) proseWidth() int {
+	least := minProse
 	for i := range t.rows {
 		cells := t.rows[i].cells
 		for word := range strings.SplitSeq(cells[len(cells)-1], " ") {
@@ -232,7 +240,7 @@ func (t *table) leastRoom() int {
 			}
 		}
 	}
-	return min(least, mostProse)
+	return min(least, maxProse)
 }
 
 // widths returns the widths of the columns.
@@ -280,7 +288,7 @@ func (l *layout) wrapMost(widths []int, limit, prose int) bool {
 	}
 	start := offset(widths, names)
 	room := limit - start - columnGap - prose
-	if room < leastName {
+	if room < minName {
 		return false
 	}
 	fitting, wide := width(l.headers[names]), 0
@@ -299,7 +307,7 @@ func (l *layout) wrapMost(widths []int, limit, prose int) bool {
 		if name := r.cells[names]; width(name) > room {
 			r.cells = append(append(make([]string, 0, last+1), r.cells[:names]...), "", "")
 			if width(name) <= limit-start {
-				r.tail = name
+				r.overflow = name
 			} else {
 				r.addBelow(name, limit)
 			}
@@ -307,21 +315,21 @@ func (l *layout) wrapMost(widths []int, limit, prose int) bool {
 		}
 		rows[i] = r
 	}
-	l.rows, l.tailAt = rows, start
+	l.rows, l.overflowAt = rows, start
 	l.wrap(limit - start - fitting - columnGap)
 	return true
 }
 
 func (r *row) addBelow(text string, limit int) {
 	if text != "" {
-		r.below = append(r.below, wrapText(text, max(limit-len(belowIndent), leastCell), 0)...)
+		r.below = append(r.below, wrapText(text, max(limit-len(belowIndent), minCell), 0)...)
 	}
 }
 
 // moveBelow moves the prose below the rows, and then columns from the right until the rest fits.
 func (l *layout) moveBelow(widths []int, limit int, s Style) {
 	keep := len(widths) - 1
-	for keep > 1 && offset(widths, keep)-columnGap > limit && limit-offset(widths, keep-1) < leastName {
+	for keep > 1 && offset(widths, keep)-columnGap > limit && limit-offset(widths, keep-1) < minName {
 		keep--
 	}
 	room := limit - offset(widths, keep-1)

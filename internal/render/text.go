@@ -20,7 +20,7 @@ func wrapText(text string, room, hang int) []string {
 	}
 	var lines []string
 	line, used := "", 0
-	least := min(room, leastCell)
+	least := min(room, minCell)
 	next := func() {
 		room, hang = max(room-hang, least), 0
 	}
@@ -115,7 +115,7 @@ func (w *writer) prose(text string, indent int) {
 	lead := text[:len(text)-len(rest)]
 	room := w.style.limit()
 	if room > 0 {
-		room = max(room, leastCell+indent) - len(lead)
+		room = max(room, minCell+indent) - len(lead)
 	}
 	for i, line := range wrapText(rest, room, indent-len(lead)) {
 		if i > 0 {
@@ -132,9 +132,9 @@ func (w *writer) table(t *table) {
 	}
 }
 
-// fitted writes a table within the terminal width even in wide output, where it has one object a
-// row.
-func (w *writer) fitted(t *table) {
+// tableInWidth writes a table within the terminal width even in wide output, where it has one
+// object a row.
+func (w *writer) tableInWidth(t *table) {
 	s := w.style
 	s.Wide = false
 	if w.err == nil {
@@ -153,8 +153,8 @@ func linesOf(s Style, write func(*writer)) []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// atMost writes prose in at most most lines, shortened if necessary.
-func (w *writer) atMost(most int, text string, indent int) {
+// shortProse writes prose in at most most lines, shortened if necessary.
+func (w *writer) shortProse(most int, text string, indent int) {
 	lay := func(text string) []string {
 		return linesOf(w.style, func(x *writer) { x.prose(text, indent) })
 	}
@@ -176,8 +176,8 @@ func (w *writer) lines(list []string) {
 // command writes a command to paste, on a line of its own that is never wrapped.
 func (w *writer) command(indent string, r report.Remedy) { w.line(indent, w.style.text(r.Command)) }
 
-// where returns the object with its namespace.
-func (s Style) where(r object.Ref) string {
+// nameInNamespace returns the object with its namespace.
+func (s Style) nameInNamespace(r object.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
 	}
@@ -188,8 +188,8 @@ func (s Style) where(r object.Ref) string {
 // whole.
 const clauseLines = 3
 
-// leastHead is the minimum number of words before the gap.
-const leastHead = 3
+// minHead is the minimum number of words before the gap.
+const minHead = 3
 
 // shorten fits a text into at most lines lines, laid out by lay. It leaves out words in the middle:
 // the start of a message says what it is about, and its last clause why.
@@ -209,25 +209,25 @@ func (s Style) shorten(text string, lines int, lay func(string) []string) []stri
 		if len(laid) <= most {
 			return laid
 		}
-		for _, least := range []int{first, leastHead} { // the whole first clause, or its beginning
+		for _, least := range []int{first, minHead} { // the whole first clause, or its beginning
 			for _, from := range starts {
-				if n := longest(min(least, from-1), from-1, func(n int) bool { return len(lay(s.gap(words[:n], words[from:]))) <= most }); n > 0 {
-					return lay(s.gap(words[:n], words[from:]))
+				if n := maxFitting(min(least, from-1), from-1, func(n int) bool { return len(lay(s.joinAroundGap(words[:n], words[from:]))) <= most }); n > 0 {
+					return lay(s.joinAroundGap(words[:n], words[from:]))
 				}
 			}
 		}
 	}
 	// There is no clause, or it is too long: keep as many words of the end as of the beginning.
-	both := func(n int) []string { return lay(s.gap(words[:n], words[len(words)-n:])) }
-	if n := longest(1, len(words)/2, func(n int) bool { return len(both(n)) <= max(lines, 1) }); n > 0 {
+	both := func(n int) []string { return lay(s.joinAroundGap(words[:n], words[len(words)-n:])) }
+	if n := maxFitting(1, len(words)/2, func(n int) bool { return len(both(n)) <= max(lines, 1) }); n > 0 {
 		return both(n)
 	}
 	return lay(text)[:max(lines, 1)]
 }
 
-// longest returns the greatest number from least to most that fits. If a number fits, all smaller
+// maxFitting returns the greatest number from least to most that fits. If a number fits, all smaller
 // ones must fit. It returns 0 if none fits.
-func longest(least, most int, fits func(int) bool) int {
+func maxFitting(least, most int, fits func(int) bool) int {
 	if least < 1 || most < least {
 		return 0
 	}
@@ -253,9 +253,9 @@ func clauses(words []string) (first int, starts []int) {
 	return first, slices.DeleteFunc(starts, func(i int) bool { return i < len(words)/2 && i != last })
 }
 
-// gap joins the beginning and the end of a text. It closes a parenthesis or colour that is open at
-// the gap.
-func (s Style) gap(head, tail []string) string {
+// joinAroundGap joins the beginning and the end of a text. It closes a parenthesis or colour that
+// is open at the gap.
+func (s Style) joinAroundGap(head, tail []string) string {
 	text := strings.TrimRight(strings.Join(head, " "), ",;:")
 	mark := " " + s.pick("…", "...")
 	if open := strings.LastIndex(text, " ("); open > strings.LastIndex(text, ")") {

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// fewRequests is the number of deletes that an undo names.
-const fewRequests = 3
+// maxRequests is the number of deletes that an undo names.
+const maxRequests = 3
 
 // lostRequests writes the deletes that an undo reverts.
-func (w *writer) lostRequests(l *lostLook) {
-	list := requestsByToll(l)
+func (w *writer) lostRequests(l *lossIndex) {
+	list := requestsByImpact(l)
 	for i, r := range list {
-		if i == fewRequests-1 && len(list) > fewRequests {
+		if i == maxRequests-1 && len(list) > maxRequests {
 			w.prose("and "+moreRequests(list[i:])+": kubectl gc lost", 2)
 			break
 		}
@@ -24,9 +24,9 @@ func (w *writer) lostRequests(l *lostLook) {
 	}
 }
 
-// keptNotes returns the notes of an undo of the past: its backup, what can't be read yet, and the
-// start of the history.
-func keptNotes(s Style, u *report.Undo) []string {
+// undoLostNotes returns the notes of an undo of the past: its backup, what can't be read yet, and
+// the start of the history.
+func undoLostNotes(s Style, u *report.Undo) []string {
 	var notes []string
 	if u.Bundle != "" {
 		text := "Saved as backup " + s.text(filepath.Base(u.Bundle))
@@ -38,12 +38,12 @@ func keptNotes(s Style, u *report.Undo) []string {
 		}
 		notes = append(notes, text+".")
 	}
-	return append(notes, lostNotes(s, lookAt(u.Lost))...)
+	return append(notes, lostNotes(s, indexLosses(u.Lost))...)
 }
 
-// latestOnly returns an undo without earlier versions of its objects, and the objects that had
+// latestVersions returns an undo without earlier versions of its objects, and the objects that had
 // some.
-func latestOnly(u *report.Undo) (latest *report.Undo, twice []object.Ref) {
+func latestVersions(u *report.Undo) (latest *report.Undo, twice []object.Ref) {
 	earlier := func(x report.UndoSkip) bool { return x.Reason == string(reason.ListedTwice) }
 	had := map[object.Ref]bool{}
 	for i := range u.Skipped {
@@ -66,23 +66,23 @@ func latestOnly(u *report.Undo) (latest *report.Undo, twice []object.Ref) {
 	return &c, twice
 }
 
-// laterUndo writes what is restored only after this undo, and how.
-func (w *writer) laterUndo(u *report.Undo) {
+// nextUndo writes what is restored only after this undo, and how.
+func (w *writer) nextUndo(u *report.Undo) {
 	s, l := w.style, u.Later
-	text := "The API server shows the objects of " + s.crowd(l.CRDs, s.limit()/2) + " once " + agree(len(l.CRDs), "it is", "they are") + " back"
+	text := "The API server shows the objects of " + s.summarizeRefs(l.CRDs, s.limit()/2) + " once " + pluralForm(len(l.CRDs), "it is", "they are") + " back"
 	if l.Remembered != "" {
-		text += ", and remembers them until " + clockText(s, lookAt(u.Lost), report.Moment{Time: l.Remembered}) + " UTC at least"
+		text += ", and remembers them until " + clockText(s, indexLosses(u.Lost), report.Moment{Time: l.Remembered}) + " UTC at least"
 	}
 	w.line()
-	w.prose(text+". A run that asks you goes on with them when this is done; otherwise, to bring them back then:", 2)
+	w.prose(text+". An interactive run continues with them when this is done; otherwise, to bring them back then:", 2)
 	w.command("  ", l.Then)
 	text = ""
 	if n := l.Dependents; n > 0 {
-		text = plural(n, "object") + " that " + agree(n, "belongs", "belong") + " to them " + agree(n, "is", "are") +
-			" still there: the garbage collector may delete " + agree(n, "it", "them") + " before that. "
+		text = plural(n, "object") + " that " + pluralForm(n, "belongs", "belong") + " to them " + pluralForm(n, "is", "are") +
+			" still there: the garbage collector may delete " + pluralForm(n, "it", "them") + " before that. "
 	}
 	if l.Saved != "" {
-		text += "All else that would come back is saved: kubectl gc undo " + s.text(l.Saved)
+		text += "Everything else that would be restored is saved: kubectl gc undo " + s.text(l.Saved)
 	}
 	if text != "" {
 		w.prose(text, 2)
@@ -91,7 +91,7 @@ func (w *writer) laterUndo(u *report.Undo) {
 
 // nothingToUndo returns the answer of an undo of the past without any loss to restore.
 func nothingToUndo(s Style, u *report.Undo) string {
-	l := lookAt(u.Lost)
+	l := indexLosses(u.Lost)
 	if len(l.Losses) == 0 {
 		return nothingLost(s, l)
 	}
@@ -99,14 +99,14 @@ func nothingToUndo(s Style, u *report.Undo) string {
 	if l.Namespace != "" {
 		where = " in namespace " + s.text(l.Namespace)
 	}
-	return "All that was deleted" + where + " since " + momentText(s, l, l.From) +
-		" was deleted by controllers of Kubernetes, and an undo leaves that to them, unless one object is named. Details: kubectl gc lost -o wide."
+	return "Everything deleted" + where + " since " + momentText(s, l, l.From) +
+		" was deleted by controllers of Kubernetes. An undo leaves that to them unless you name one object. Details: kubectl gc lost -o wide."
 }
 
 // olderLosses writes what was deleted before the given time span, and how to restore it.
 func (w *writer) olderLosses(u *report.Undo) {
-	s, l, o := w.style, lookAt(u.Lost), u.Older
-	text := s.where(o.Last) + " was deleted at " + momentText(s, l, o.At) + ", before that."
+	s, l, o := w.style, indexLosses(u.Lost), u.Older
+	text := s.nameInNamespace(o.Last) + " was deleted at " + momentText(s, l, o.At) + ", before that."
 	it := "it"
 	if o.Objects > 1 {
 		text = plural(o.Objects, "object") + " were deleted before that, the last one at " + momentText(s, l, o.At) + "."

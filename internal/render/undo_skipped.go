@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// skippedFirst lists the skipped objects. Those that need attention come first, and none of them is
+// skippedTable lists the skipped objects. Those that need attention come first, and none of them is
 // hidden: a taken name or a failed read is easily missed among objects that controllers recreate.
-func skippedFirst(s Style, skipped []report.UndoSkip) *table {
+func skippedTable(s Style, skipped []report.UndoSkip) *table {
 	list := slices.Clone(skipped)
 	slices.SortStableFunc(list, func(a, b report.UndoSkip) int {
 		x, y := routineSkips[reason.Code(a.Reason)], routineSkips[reason.Code(b.Reason)]
@@ -23,7 +23,7 @@ func skippedFirst(s Style, skipped []report.UndoSkip) *table {
 	if n < 0 {
 		n = len(list)
 	}
-	return skipTable(s, list).first(max(manyRunRows, len(skipTable(s, list[:n]).rows)), s)
+	return skipTable(s, list).first(max(maxRunRows, len(skipTable(s, list[:n]).rows)), s)
 }
 
 // routineSkips are harmless reasons, and those reported once for a whole namespace.
@@ -56,19 +56,19 @@ func (w *writer) differences(u *report.Undo) {
 		}
 		if !headed {
 			w.line()
-			text := "What exists again and differs from what was saved (- now, + saved):"
+			text := "Objects that exist again and differ from the saved version (- now, + saved):"
 			if !shown {
-				text = "What exists again and differs from what was saved (--diff shows how, but for Secrets):"
+				text = "Objects that exist again and differ from the saved version (--diff shows how, except for Secrets):"
 			}
 			w.prose(text, 2)
 			headed = true
 		}
 		w.line()
 		if list[0].Hidden {
-			w.prose(w.style.where(of)+": "+hiddenPaths(w.style, list), 2)
+			w.prose(w.style.nameInNamespace(of)+": "+hiddenPaths(w.style, list), 2)
 			return
 		}
-		w.line(w.style.where(of))
+		w.line(w.style.nameInNamespace(of))
 		for i := range list {
 			w.difference(&list[i])
 		}
@@ -101,14 +101,14 @@ func (w *writer) difference(d *report.FieldDifference) {
 	}
 }
 
-// manyPaths is the number of fields of an object on a first screen.
-const manyPaths = 5
+// maxPaths is the number of fields of an object on a first screen.
+const maxPaths = 5
 
 // hiddenPaths returns the paths of fields without shown values.
 func hiddenPaths(s Style, list []report.FieldDifference) string {
 	var paths []string
 	for i := range list {
-		if i == manyPaths && !s.Wide {
+		if i == maxPaths && !s.Wide {
 			return strings.Join(paths, ", ") + " and " + strconv.Itoa(len(list)-i) + " more"
 		}
 		paths = append(paths, s.text(list[i].Path))

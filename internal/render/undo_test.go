@@ -47,9 +47,9 @@ func TestNothingToUndo(t *testing.T) {
 	for want, u := range map[string]*report.Undo{
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n": {Lost: lostNothing()},
 		"undo: nothing to do. cm/never -n shop was not deleted since 13:59:31 UTC (5m ago).\n":      {Lost: never},
-		"undo: nothing to do. All that was deleted in namespace shop since 13:59:31 UTC (5m ago) was deleted\n" +
-			"  by controllers of Kubernetes, and an undo leaves that to them, unless one object is named.\n" +
-			"  Details: kubectl gc lost -o wide.\n": {Lost: routine},
+		"undo: nothing to do. Everything deleted in namespace shop since 13:59:31 UTC (5m ago) was deleted by\n" +
+			"  controllers of Kubernetes. An undo leaves that to them unless you name one object. Details:\n" +
+			"  kubectl gc lost -o wide.\n": {Lost: routine},
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +
 			"cm/old in namespace shop was deleted at 13:58:00 UTC (6m31s ago), before that. To bring it back:\n  kubectl gc undo --since=10m -n shop\n": {Lost: lostNothing(), Older: &older},
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +
@@ -117,7 +117,7 @@ func TestUndoOfDeletedTwice(t *testing.T) {
 		x.Object.UID = uid
 		u.Skipped = append(u.Skipped, x)
 	}
-	want := "1 object would be restored\n\nN   DO       OBJECT   OWNERS   RESULT\n1   create   cm/a              pending\n\ncm/a was deleted more than once: the latest version comes back.\n"
+	want := "1 object would be restored\n\nN   DO       OBJECT   OWNERS   RESULT\n1   create   cm/a              pending\n\ncm/a was deleted more than once: the latest version is restored.\n"
 	if got := undoText(t, u); !strings.HasPrefix(got, want) || len(u.Skipped) != 2 || u.Summary.Skipped != 2 {
 		t.Errorf("got\n%s", got)
 	}
@@ -135,10 +135,10 @@ func TestUndoThatLacks(t *testing.T) {
 		Skipped: []report.UndoSkip{{Object: coreRef("ConfigMap", "b"), Reason: string(reason.Forgotten)}, {Object: coreRef("ConfigMap", "c"), Reason: string(reason.Forgotten)}},
 		CutOff:  []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
 	}
-	const cut = "Incomplete: ns/shop was being deleted already when the history begins: what had gone by then is not known, and not restored."
+	const cut = "Incomplete: ns/shop was already being deleted when the history begins: what was gone by then is unknown, and not restored."
 	for state, want := range map[report.RunState]string{
-		"":              "Incomplete: 2 of 3 objects cannot be restored, since the server does not show any more what they held. ",
-		report.Complete: "Incomplete: 2 of 3 objects were not restored, since the server does not show any more what they held. ",
+		"":              "Incomplete: 2 of 3 objects cannot be restored, since the server no longer shows what they held. ",
+		report.Complete: "Incomplete: 2 of 3 objects were not restored, since the server no longer shows what they held. ",
 	} {
 		u.State = state
 		if got := strings.Join(strings.Fields(undoText(t, u)), " "); !strings.HasPrefix(got, want+cut) || !u.Incomplete() {
@@ -153,10 +153,10 @@ func TestLimitsOfLists(t *testing.T) {
 	l.Limits = []report.HistoryLimit{
 		{Resource: "configmaps", Listed: true, From: report.Moment{Time: "2026-11-24T14:01:00Z"}}, {Resource: "pods", From: report.Moment{Time: "2026-11-24T14:02:00Z"}},
 	}
-	got := limitTexts(Style{}, lookAt(l))
+	got := limitTexts(Style{}, indexLosses(l))
 	want := []string{
 		"the history of 1 kind begins later: pods at 14:02:00.",
-		"what was created and deleted again within a minute or two is not known of 1 kind: configmaps before 14:01:00.",
+		"objects created and deleted within a minute or two are unknown for 1 kind: configmaps before 14:01:00.",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -13,20 +13,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyUndoRows is the number of steps on the first screen of an undo.
-const manyUndoRows = 10
+// maxUndoRows is the number of steps on the first screen of an undo.
+const maxUndoRows = 10
 
 // UndoText prints an undo: the steps in order, the skipped objects with reasons, and after a run
 // the results.
 func UndoText(out io.Writer, s Style, u *report.Undo) error {
-	s = s.screen()
-	u, twice := latestOnly(u)
+	s = s.forScreen()
+	u, twice := latestVersions(u)
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	for _, text := range undoLacks(s, u) {
+	for _, text := range notRestoredTexts(s, u) {
 		w.prose(s.paint(red, "Incomplete:")+" "+text, 2)
 	}
 	if u.Lost != nil && u.State == "" {
-		w.lostRequests(lookAt(u.Lost))
+		w.lostRequests(indexLosses(u.Lost))
 	}
 	w.prose(undoHeadline(s, u), 2)
 	if u.Older != nil {
@@ -38,13 +38,13 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	w.waitingClaims(u)
 	if len(u.Steps) > 0 {
 		w.line()
-		w.table(undoTable(s, u).first(manyUndoRows, s))
+		w.table(undoTable(s, u).first(maxUndoRows, s))
 	}
 	if len(u.Skipped) > 0 {
 		w.line()
-		w.prose("Left as it is:", 2)
+		w.prose("Left unchanged:", 2)
 		w.line()
-		w.table(skippedFirst(s, u.Skipped))
+		w.table(skippedTable(s, u.Skipped))
 	}
 	w.differences(u)
 	// After an interrupted undo, the next one prints these tables and notes.
@@ -53,33 +53,33 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.prose("Owner references that are not restored:", 2)
 		w.line()
-		w.table(rows.first(manyRunRows, s))
+		w.table(rows.first(maxRunRows, s))
 	}
 	if rows := changeTable(s, u); s.Wide && len(rows.rows) > 0 {
 		w.line()
-		w.prose("Not written as it was saved:", 2)
+		w.prose("Fields that are not written as saved:", 2)
 		w.line()
 		w.table(rows)
 	}
 	if u.Later != nil && u.State == "" {
-		w.laterUndo(u)
+		w.nextUndo(u)
 	}
 	var notes []string
 	if !interrupted {
 		notes = undoNotes(s, u)
 	}
-	if spaces := closedNamespaces(u); len(spaces) > 0 {
-		then := "kubectl gc undo " + s.text(filepath.Base(u.Bundle)) + " brings back what is left."
+	if spaces := terminatingNamespaces(u); len(spaces) > 0 {
+		then := "kubectl gc undo " + s.text(filepath.Base(u.Bundle)) + " brings back the rest."
 		if u.Lost != nil {
-			then = "kubectl gc undo --since, reaching back as far as now, brings back what went until then, too."
+			then = "kubectl gc undo --since with the same start also brings back what is deleted until then."
 		}
-		notes = append(notes, "What "+s.some(spaces, 2)+agree(len(spaces), " waits", " wait")+" for: kubectl gc stuck. Once "+agree(len(spaces), "it is", "they are")+" gone, "+then)
+		notes = append(notes, "What "+s.firstRefs(spaces, 2)+pluralForm(len(spaces), " waits", " wait")+" for: kubectl gc stuck. Once "+pluralForm(len(spaces), "it is", "they are")+" gone, "+then)
 	}
 	if len(twice) > 0 {
-		notes = append(notes, s.some(twice, 2)+agree(len(twice), " was", " were")+" deleted more than once: the latest version comes back.")
+		notes = append(notes, s.firstRefs(twice, 2)+pluralForm(len(twice), " was", " were")+" deleted more than once: the latest version is restored.")
 	}
 	if u.Lost != nil && u.State == "" {
-		notes = append(notes, keptNotes(s, u)...)
+		notes = append(notes, undoLostNotes(s, u)...)
 	}
 	writeNotes(w, notes)
 	if u.Journal != "" {
@@ -108,7 +108,7 @@ func undoNotes(s Style, u *report.Undo) []string {
 	}
 	var notes []string
 	for _, message := range order {
-		notes = append(notes, s.some(about[message], 3)+": "+s.text(message)+".")
+		notes = append(notes, s.firstRefs(about[message], 3)+": "+s.text(message)+".")
 	}
 	if slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return x.Reason == string(reason.WouldRunAgain) && x.UID == "" }) {
 		notes = append(notes, "To restore finished objects, too: --finished.")
@@ -122,8 +122,9 @@ func undoNotes(s Style, u *report.Undo) []string {
 	return notes
 }
 
-// closedNamespaces returns the namespaces that are being deleted. Nothing can be created in them.
-func closedNamespaces(u *report.Undo) []object.Ref {
+// terminatingNamespaces returns the namespaces that are being deleted. Nothing can be created in
+// them.
+func terminatingNamespaces(u *report.Undo) []object.Ref {
 	seen := map[string]bool{}
 	var spaces []object.Ref
 	for i := range u.Skipped {
@@ -139,7 +140,7 @@ func closedNamespaces(u *report.Undo) []object.Ref {
 func undoHeadline(s Style, u *report.Undo) string {
 	sum := u.Summary
 	if u.Lost != nil && u.State == "" && sum.Planned > 0 {
-		return undoPlanned(u)
+		return plannedText(u)
 	}
 	head := "undo of " + s.text(filepath.Base(u.Bundle)) + ": "
 	if u.Bundle == "" {
@@ -148,8 +149,8 @@ func undoHeadline(s Style, u *report.Undo) string {
 	if u.State == "" {
 		if sum.Planned == 0 && u.Bundle == "" && u.Lost != nil {
 			if u.Lost.Short {
-				l := lookAt(u.Lost)
-				return head + "nothing is restored. The history begins at " + momentText(s, l, l.From) + ", later than asked for: what was deleted before that is not known. " + nothingToUndo(s, u)
+				l := indexLosses(u.Lost)
+				return head + "nothing is restored. The history begins at " + momentText(s, l, l.From) + ", later than requested: earlier deletions are unknown. " + nothingToUndo(s, u)
 			}
 			return head + "nothing to do. " + nothingToUndo(s, u)
 		}
@@ -159,13 +160,13 @@ func undoHeadline(s Style, u *report.Undo) string {
 		if sum.Planned == 0 {
 			return head + "nothing to do"
 		}
-		return head + undoPlanned(u)
+		return head + plannedText(u)
 	}
 	var parts []string
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, agree(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - differingSkips(u), "left as they are"}} {
+	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, pluralForm(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - differingSkips(u), "left unchanged"}} {
 		if p.n > 0 {
 			parts = append(parts, strconv.Itoa(p.n)+" "+p.word)
 		}
@@ -173,36 +174,36 @@ func undoHeadline(s Style, u *report.Undo) string {
 	return head + s.paint(stateColour(u.State), stateWords[u.State]) + "; " + strings.Join(parts, ", ")
 }
 
-// undoLacks returns what the undo does not restore, and why.
-func undoLacks(s Style, u *report.Undo) []string {
+// notRestoredTexts returns what the undo does not restore, and why.
+func notRestoredTexts(s Style, u *report.Undo) []string {
 	var lacks []string
 	if n := u.Summary.Forgotten; n > 0 {
-		were := agree(n, "was not", "were not")
+		were := pluralForm(n, "was not", "were not")
 		if u.State == "" {
 			were = "cannot be"
 		}
-		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(n+undoObjects(u), "object")+" "+were+" restored, since the server does not show any more what "+agree(n, "it", "they")+" held.")
+		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(n+stepObjects(u), "object")+" "+were+" restored, since the server no longer shows what "+pluralForm(n, "it", "they")+" held.")
 	}
 	if n := u.Summary.Differs; n > 0 {
-		lacks = append(lacks, plural(n, "object")+" "+agree(n, "exists", "exist")+" again and "+agree(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
+		lacks = append(lacks, plural(n, "object")+" "+pluralForm(n, "exists", "exist")+" again and "+pluralForm(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
 	}
 	if len(u.CutOff) > 0 {
-		lacks = append(lacks, s.some(u.CutOff, 2)+agree(len(u.CutOff), " was", " were")+" being deleted already when the history begins: what had gone by then is not known, and not restored.")
+		lacks = append(lacks, s.firstRefs(u.CutOff, 2)+pluralForm(len(u.CutOff), " was", " were")+" already being deleted when the history begins: what was gone by then is unknown, and not restored.")
 	}
 	return lacks
 }
 
-// undoPlanned counts what an undo would do.
-func undoPlanned(u *report.Undo) string {
-	text := plural(undoObjects(u), "object") + " would be restored"
+// plannedText counts what an undo would do.
+func plannedText(u *report.Undo) string {
+	text := plural(stepObjects(u), "object") + " would be restored"
 	if n := u.Summary.Skipped; n > 0 {
-		text += ", " + strconv.Itoa(n) + " left as they are"
+		text += ", " + strconv.Itoa(n) + " left unchanged"
 	}
 	return text
 }
 
-// undoObjects returns the number of objects in the steps.
-func undoObjects(u *report.Undo) int {
+// stepObjects returns the number of objects in the steps.
+func stepObjects(u *report.Undo) int {
 	objects := map[object.Ref]bool{}
 	for i := range u.Steps {
 		objects[u.Steps[i].Object] = true
@@ -221,10 +222,9 @@ func undoTable(s Style, u *report.Undo) *table {
 		if x.State == report.StepPlanned {
 			text = "pending"
 		}
-		t.add("", strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)
+		t.add("", strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.firstRefs(x.References, 2), text)
 	}
-	_, several := namespaces(u.Steps, func(x *report.UndoStep) object.Ref { return x.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, u.Steps, func(x *report.UndoStep) object.Ref { return x.Object })
 	// Messages of a server are long: if one does not fit into its row, it is written below.
 	widths := t.widths(s)
 	room := s.limit() - offset(widths, len(widths)-1)
@@ -260,8 +260,7 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 		t.add("", s.text(x.Object.Namespace), name, s.text(x.Message))
 		i += alike
 	}
-	_, several := namespaces(list, func(x *report.UndoSkip) object.Ref { return x.Object })
-	t.dropUnless(several, "NAMESPACE")
+	dropCommonNamespace(t, list, func(x *report.UndoSkip) object.Ref { return x.Object })
 	return t
 }
 
@@ -312,7 +311,7 @@ func (w *writer) waitingClaims(u *report.Undo) {
 			if n.Reason == string(reason.VolumeUnknown) {
 				waits = " may wait for "
 			}
-			text := s.where(x.Object) + waits + s.name(*n.Volume) + ": " + s.text(n.Message) + "."
+			text := s.nameInNamespace(x.Object) + waits + s.name(*n.Volume) + ": " + s.text(n.Message) + "."
 			if n.Release == nil {
 				w.prose(text, 2)
 				continue
@@ -326,10 +325,10 @@ func (w *writer) waitingClaims(u *report.Undo) {
 var stepWords = map[report.StepState]string{
 	report.StepMade:       "made",
 	report.StepRestored:   "restored",
-	report.StepTaken:      "another one has been created meanwhile; it stays as it is",
+	report.StepTaken:      "another one has been created meanwhile; left unchanged",
 	report.StepDiffers:    "differs",
 	report.StepRefused:    "refused",
-	report.StepContended:  "has changed since the plan was made; left alone",
+	report.StepContended:  "changed since the plan was made; left unchanged",
 	report.StepUnknown:    "unknown",
 	report.StepSuperseded: "left",
 	report.StepNotDone:    "not done",

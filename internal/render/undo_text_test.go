@@ -33,14 +33,14 @@ func TestUndoText(t *testing.T) {
 	if err := render.UndoText(&b, render.Style{}, undone("")); err != nil {
 		t.Fatal(err)
 	}
-	want := `undo of b: partly done; 1 made, 1 refused, 1 left as they are
+	want := `undo of b: partly done; 1 made, 1 refused, 1 left unchanged
 not everything was made
 
 N   DO       OBJECT       OWNERS       RESULT
 1   create   deploy/web                made
 2   create   rs/web-1     deploy/web   refused: forbidden
 
-Left as it is:
+Left unchanged:
 
 OBJECT    WHY
 cm/gone   its content was not kept
@@ -63,7 +63,7 @@ Journal: /b/undo/1
 		t.Errorf("wide: %v\n%s", err, b.String())
 	}
 	const changes = `
-Not written as it was saved:
+Fields that are not written as saved:
 
 N   OBJECT     FIELD                      WHY
 2   rs/web-1   metadata.ownerReferences   the owner has a new uid: deploy/web
@@ -83,18 +83,18 @@ func TestUndoLater(t *testing.T) {
 		Later: &report.LaterUndo{CRDs: []object.Ref{crd}, Then: report.Remedy{Command: "kubectl gc undo --since=5m -A"}},
 	}
 	for n, want := range map[int]string{
-		0: `The API server shows the objects of crd/lamps.example.com once it is back. A run that asks you goes
-  on with them when this is done; otherwise, to bring them back then:
+		0: `The API server shows the objects of crd/lamps.example.com once it is back. An interactive run
+  continues with them when this is done; otherwise, to bring them back then:
   kubectl gc undo --since=5m -A
-All else that would come back is saved: kubectl gc undo 2026
+Everything else that would be restored is saved: kubectl gc undo 2026
 `,
 		1: `  kubectl gc undo --since=5m -A
-1 object that belongs to them is still there: the garbage collector may delete it before that. All
-  else that would come back is saved: kubectl gc undo 2026
+1 object that belongs to them is still there: the garbage collector may delete it before that.
+  Everything else that would be restored is saved: kubectl gc undo 2026
 `,
 		2: `  kubectl gc undo --since=5m -A
 2 objects that belong to them are still there: the garbage collector may delete them before that.
-  All else that would come back is saved: kubectl gc undo 2026
+  Everything else that would be restored is saved: kubectl gc undo 2026
 `,
 	} {
 		u.Later.Dependents, u.Later.Saved = n, "2026"

@@ -10,61 +10,61 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyUnseen is the maximum number of missing kinds that a note names.
-const manyUnseen = 5
+// maxUnseen is the maximum number of missing kinds that a note names.
+const maxUnseen = 5
 
-// missing is the missing input of an answer.
-type missing struct {
+// missingInput is the missing input of an answer.
+type missingInput struct {
 	source   report.Source
 	complete bool
 	gaps     []report.Gap
-	// means begins the note if the answer is incomplete.
-	means string
-	// told reports that the command to read the kinds is shown elsewhere.
-	told bool
-	// calm begins the note if the answer is complete; empty for a note in wide output only.
-	calm string
+	// ifIncomplete begins the note if the answer is incomplete.
+	ifIncomplete string
+	// commandShown reports that the command to read the kinds is shown elsewhere.
+	commandShown bool
+	// ifComplete begins the note if the answer is complete; empty for a note in wide output only.
+	ifComplete string
 }
 
 // completeness returns the notes about missing input that could change the answer, and the command
 // to read it.
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
-	return missing{source: src, complete: complete, gaps: gaps}.notes(s)
+	return missingInput{source: src, complete: complete, gaps: gaps}.notes(s)
 }
 
-func (u missing) notes(s Style) []string {
+func (u missingInput) notes(s Style) []string {
 	notes := releaseNotes(s, u.source)
-	if len(u.source.Namespaces) > 0 && (s.all() || !u.complete) {
+	if len(u.source.Namespaces) > 0 && (s.isComplete() || !u.complete) {
 		notes = append(notes, "Searched: "+namespacesText(s, u.source.Namespaces)+" and cluster-scoped objects.")
-		if slices.ContainsFunc(u.gaps, unasked) {
+		if slices.ContainsFunc(u.gaps, isOtherNamespaces) {
 			notes = append(notes, "References from other namespaces, which are always wrong, were not searched: kubectl gc check finds them.")
 		}
 	}
-	u.gaps = slices.DeleteFunc(slices.Clone(u.gaps), unasked)
+	u.gaps = slices.DeleteFunc(slices.Clone(u.gaps), isOtherNamespaces)
 	matter, others := u.split()
 	switch {
 	case !u.complete && len(matter) == 0:
-		notes = append(notes, s.paint(bold, "Incomplete:")+" part of this is not known.")
+		notes = append(notes, s.paint(bold, "Incomplete:")+" part of this is unknown.")
 	case !u.complete:
-		notes = append(notes, u.open(s, matter)...)
+		notes = append(notes, u.incompleteNotes(s, matter)...)
 	}
 	switch {
 	case len(others) == 0:
-	case u.complete && u.calm != "":
-		notes = append(notes, u.calm+plural(len(kindsOf(others)), "kind")+" that"+u.where(len(kindsOf(others)))+".")
-	case s.all():
-		notes = append(notes, "Without consequences for this answer: "+enumerate(names(s, kindsOf(others)), len(kindsOf(others)))+gapPlaces(s, others)+u.where(2)+".")
+	case u.complete && u.ifComplete != "":
+		notes = append(notes, u.ifComplete+plural(len(kindsOf(others)), "kind")+" that"+u.notSeenText(len(kindsOf(others)))+".")
+	case s.isComplete():
+		notes = append(notes, "Irrelevant for this answer: "+enumerate(kindNames(s, kindsOf(others)), len(kindsOf(others)))+gapNamespaces(s, others)+u.notSeenText(2)+".")
 	}
 	return notes
 }
 
-// unasked reports whether a gap means that other namespaces were not searched on purpose.
-func unasked(g report.Gap) bool {
+// isOtherNamespaces reports whether a gap means that other namespaces were not searched on purpose.
+func isOtherNamespaces(g report.Gap) bool {
 	return g.APIVersion == "" && strings.HasPrefix(g.Why, string(reason.LeftOut)+":") && !g.Matters
 }
 
 // split separates the gaps that could change the answer from the others.
-func (u missing) split() (matter, others []report.Gap) {
+func (u missingInput) split() (matter, others []report.Gap) {
 	for _, g := range u.gaps {
 		if g.Matters && !u.complete {
 			matter = append(matter, g)
@@ -75,20 +75,20 @@ func (u missing) split() (matter, others []report.Gap) {
 	return matter, others
 }
 
-// open names the kinds that could change the answer, and the command to read them.
-func (u missing) open(s Style, gaps []report.Gap) []string {
+// incompleteNotes names the kinds that could change the answer, and the command to read them.
+func (u missingInput) incompleteNotes(s Style, gaps []report.Gap) []string {
 	kinds := kindsOf(gaps)
 	most := len(kinds)
-	if !s.all() {
-		most = min(most, manyUnseen)
+	if !s.isComplete() {
+		most = min(most, maxUnseen)
 	}
-	means := cmp.Or(u.means, "Incomplete:")
+	means := cmp.Or(u.ifIncomplete, "Incomplete:")
 	text := ""
 	for {
-		list := names(s, kinds[:most])
+		list := kindNames(s, kinds[:most])
 		rest := len(kinds) - most
-		text = s.paint(bold, means) + " " + andMore(list, rest) + gapPlaces(s, gaps) + u.where(2) + "."
-		if s.all() || s.limit() == 0 || most <= 1 || width(text) <= s.limit() {
+		text = s.paint(bold, means) + " " + andMore(list, rest) + gapNamespaces(s, gaps) + u.notSeenText(2) + "."
+		if s.isComplete() || s.limit() == 0 || most <= 1 || width(text) <= s.limit() {
 			break
 		}
 		most--
@@ -96,10 +96,10 @@ func (u missing) open(s Style, gaps []report.Gap) []string {
 	if u.source.Type == "cluster" {
 		return []string{strings.TrimSuffix(text, ".") + whyUnread(s, gaps)}
 	}
-	if u.told {
+	if u.commandShown {
 		return []string{text}
 	}
-	return []string{text, toGather(s, kinds[:most])}
+	return []string{text, gatherText(s, kinds[:most])}
 }
 
 // whyUnread ends the sentence about unread kinds: with the command for missing permissions, or with
@@ -117,12 +117,12 @@ func whyUnread(s Style, gaps []report.Gap) string {
 	return "."
 }
 
-// toGather returns the command that reads kinds for a dump. A list does not contain kinds without
+// gatherText returns the command that reads kinds for a dump. A list does not contain kinds without
 // objects, so --complete names them.
-func toGather(s Style, kinds []unseenKind) string {
+func gatherText(s Style, kinds []unseenKind) string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
-		words[i] = k.word
+		words[i] = k.resource
 	}
 	text := "Add them with --from more.json --complete=" + s.text(strings.Join(words, ",")) + ": " + s.text(report.Gather(words))
 	if s.limit() > 0 && width(text) > s.limit() {
@@ -131,23 +131,23 @@ func toGather(s Style, kinds []unseenKind) string {
 	return text
 }
 
-// where says that n kinds were not seen.
-func (u missing) where(n int) string {
+// notSeenText says that n kinds were not seen.
+func (u missingInput) notSeenText(n int) string {
 	if u.source.Type == "cluster" {
 		return " could not be read"
 	}
-	return agree(n, " is", " are") + " not in the dump"
+	return pluralForm(n, " is", " are") + " not in the dump"
 }
 
 // unseenKind is a kind with a missing list.
 type unseenKind struct {
-	// name is the plural in texts, word the name for kubectl.
-	name, word string
-	rank       int
+	// name is the plural in texts, resource the name for kubectl.
+	name, resource string
+	rank           int
 }
 
-// known are the kinds that are named first: data, then workloads, then their surroundings.
-var known = []struct{ resource, name, word string }{
+// wellKnownKinds are the kinds that are named first: data, then workloads, then their surroundings.
+var wellKnownKinds = []struct{ resource, name, word string }{
 	{"persistentvolumeclaims", "PVCs", "pvc"},
 	{"secrets", "Secrets", "secrets"},
 	{"configmaps", "ConfigMaps", "cm"},
@@ -177,13 +177,13 @@ func kindsOf(gaps []report.Gap) []unseenKind {
 		if group != "" {
 			full += "." + group
 		}
-		k := unseenKind{name: full, word: full, rank: len(known) + 1}
+		k := unseenKind{name: full, resource: full, rank: len(wellKnownKinds) + 1}
 		if object.MayBeCustom(group) {
-			k.rank = len(known)
+			k.rank = len(wellKnownKinds)
 		}
-		for i, x := range known {
+		for i, x := range wellKnownKinds {
 			if x.resource == full {
-				k.name, k.word, k.rank = x.name, x.word, i
+				k.name, k.resource, k.rank = x.name, x.word, i
 			}
 		}
 		if !slices.Contains(kinds, k) {
@@ -194,7 +194,7 @@ func kindsOf(gaps []report.Gap) []unseenKind {
 	return kinds
 }
 
-func names(s Style, kinds []unseenKind) []string {
+func kindNames(s Style, kinds []unseenKind) []string {
 	list := make([]string, len(kinds))
 	for i, k := range kinds {
 		list[i] = s.text(k.name)

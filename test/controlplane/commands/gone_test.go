@@ -40,7 +40,7 @@ func TestExplainsWhatIsGone(t *testing.T) {
 	s.until("all are gone", func() bool { return len(s.names("ConfigMap")) == 0 })
 
 	a := s.gc(s.ctx, "explain", "configmap/leaf", "-n", s.namespace).want(t, 0)
-	for _, text := range []string{"cm/leaf in namespace " + s.namespace + " was deleted at ", "it went with its", "The garbage collector", "That began with a delete of"} {
+	for _, text := range []string{"cm/leaf in namespace " + s.namespace + " was deleted at ", "it went with its", "The garbage collector", "This began with a delete of"} {
 		if !strings.Contains(a.stdout, text) {
 			t.Errorf("no %q in\n%s", text, a.stdout)
 		}

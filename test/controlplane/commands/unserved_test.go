@@ -75,7 +75,7 @@ func TestUnseenContent(t *testing.T) {
 			before := s.world()
 			args = append(args, "--unlock=namespace")
 			if verb == "collect" { // it leaves alone what is unknown
-				s.gc(s.ctx, args...).want(t, 0, "not known", "nothing to collect")
+				s.gc(s.ctx, args...).want(t, 0, "unknown", "nothing to collect")
 				s.unchanged(before)
 				return
 			}

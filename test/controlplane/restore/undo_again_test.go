@@ -82,7 +82,7 @@ func TestExistsAgain(t *testing.T) {
 		t.Fatal(dry.errOut)
 	}
 	a := s.gc("undo", dir, "--confirm="+found[1])
-	if a.code != 6 || !strings.Contains(a.out, "1 made, 2 differ, 2 left as they are") {
+	if a.code != 6 || !strings.Contains(a.out, "1 made, 2 differ, 2 left unchanged") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
 	}
 	if a := s.gc("undo", dir); a.code != 4 || !strings.Contains(a.out, "nothing is restored") {

@@ -16,8 +16,8 @@ export function explained(world: World, i: number): Node[] {
   const list = (title: string, texts: string[]) => {
     if (texts.length > 0) nodes.push(section(title, ...texts.map((t) => element("li", {}, t))));
   };
-  list("What it waits for in the end", said.waitsFor.map(visible));
-  list("A delete of any of these takes it", takers(said));
+  list("What it ultimately waits for", said.waitsFor.map(visible));
+  list("Deleting any of these deletes it", takers(said));
   if (said.remedies.length > 0) nodes.push(section("What would change it", ...said.remedies.flatMap(remedy)));
   return nodes;
 }
@@ -26,7 +26,7 @@ function takers(said: Explained): string[] {
   const lines = said.takenBy.slice(0, most).map(visible);
   const more = said.takenBy.length - lines.length;
   if (more > 0) lines.push(`and ${more.toLocaleString("en")} more`);
-  if (said.takersUntried) lines.push(`${counted(said.takersUntried, "object")} further away not tried`);
+  if (said.takersUntried) lines.push(`${counted(said.takersUntried, "more distant object")} not tried`);
   return lines;
 }
 
