@@ -145,7 +145,7 @@ func tellsChange(err error) bool {
 // judge lists again what the judgement is based on: a pod may use the claim since the plan was
 // made.
 func (t *taking) judge(ctx context.Context, o *object.Object, names []string) error {
-	snap, err := t.look(ctx, finalizer.Looks(o, names))
+	snap, err := t.look(ctx, finalizer.ListRequests(o, names))
 	if err != nil {
 		return fmt.Errorf("to judge it once more: %w", err)
 	}
@@ -162,7 +162,7 @@ func (t *taking) judge(ctx context.Context, o *object.Object, names []string) er
 
 // look takes a snapshot for the questions. A question with an empty namespace asks for all
 // namespaces, one without kinds for all kinds in its namespace.
-func (t *taking) look(ctx context.Context, looks []finalizer.Look) (*snapshot.Snapshot, error) {
+func (t *taking) look(ctx context.Context, looks []finalizer.ListRequest) (*snapshot.Snapshot, error) {
 	if len(looks) == 0 {
 		return snapshot.New(nil, t.client.Discovered().Resources, nil, snapshot.Source{})
 	}

@@ -40,7 +40,7 @@ type doctorCommand struct {
 	streams  genericiooptions.IOStreams
 	source   source.Source
 	output   output.Output
-	graph    beliefs
+	graph    graphSource
 	before   []string
 	beforeAt string
 	patience time.Duration
@@ -241,8 +241,8 @@ func managersOf(ctx context.Context, client *kube.Client) []doctor.Process {
 	return managers
 }
 
-// beliefs is the source of the graph in the cluster's collector.
-type beliefs struct {
+// graphSource is the source of the graph in the cluster's collector.
+type graphSource struct {
 	from      string
 	tokenFile string
 	caFile    string
@@ -250,7 +250,7 @@ type beliefs struct {
 	at *url.URL
 }
 
-func (b *beliefs) addFlags(f *pflag.FlagSet) {
+func (b *graphSource) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&b.from, "graph", "",
 		"What the garbage collector itself believes: a file with what its debug endpoint wrote, - for standard input, or the URL of the endpoint.")
 	f.StringVar(&b.tokenFile, "graph-token-file", "", "With a URL of --graph: send the bearer token in this file.")
@@ -258,7 +258,7 @@ func (b *beliefs) addFlags(f *pflag.FlagSet) {
 		"With a URL of --graph: the certificates to verify it by. Without them a certificate on this machine's loopback is not verified.")
 }
 
-func (b *beliefs) check(c *cobra.Command) error {
+func (b *graphSource) check(c *cobra.Command) error {
 	if strings.HasPrefix(b.from, "http://") || strings.HasPrefix(b.from, "https://") {
 		u, err := url.Parse(b.from)
 		if err != nil || u.Host == "" || u.User != nil { // it may hold a password, so it is not printed
@@ -274,7 +274,7 @@ func (b *beliefs) check(c *cobra.Command) error {
 }
 
 // first reads the graph before the snapshot is taken; nil without --graph.
-func (b *beliefs) first(ctx context.Context, client *kube.Client, in io.Reader, live bool) (*doctor.Belief, error) {
+func (b *graphSource) first(ctx context.Context, client *kube.Client, in io.Reader, live bool) (*doctor.CollectorGraph, error) {
 	if b.from == "" {
 		return nil, nil //nolint:nilnil // no graph is no mistake
 	}
@@ -282,11 +282,11 @@ func (b *beliefs) first(ctx context.Context, client *kube.Client, in io.Reader, 
 	if err != nil {
 		return nil, err
 	}
-	return &doctor.Belief{Read: []*doctor.DebugGraph{g}, From: b.from, Live: live && b.at != nil}, nil
+	return &doctor.CollectorGraph{Read: []*doctor.DebugGraph{g}, From: b.from, Live: live && b.at != nil}, nil
 }
 
 // again reads the graph of a running collector once more.
-func (b *beliefs) again(ctx context.Context, client *kube.Client, have *doctor.Belief) (*doctor.Belief, error) {
+func (b *graphSource) again(ctx context.Context, client *kube.Client, have *doctor.CollectorGraph) (*doctor.CollectorGraph, error) {
 	if !have.Live {
 		return have, nil
 	}
@@ -298,7 +298,7 @@ func (b *beliefs) again(ctx context.Context, client *kube.Client, have *doctor.B
 	return have, nil
 }
 
-func (b *beliefs) read(ctx context.Context, client *kube.Client, in io.Reader) (*doctor.DebugGraph, error) {
+func (b *graphSource) read(ctx context.Context, client *kube.Client, in io.Reader) (*doctor.DebugGraph, error) {
 	text, err := b.open(ctx, client, in)
 	if err != nil {
 		return nil, fmt.Errorf("the garbage collector's graph: %w", err)
@@ -311,7 +311,7 @@ func (b *beliefs) read(ctx context.Context, client *kube.Client, in io.Reader) (
 	return g, nil
 }
 
-func (b *beliefs) open(ctx context.Context, client *kube.Client, in io.Reader) (io.ReadCloser, error) {
+func (b *graphSource) open(ctx context.Context, client *kube.Client, in io.Reader) (io.ReadCloser, error) {
 	switch {
 	case b.from == "-":
 		return io.NopCloser(in), nil
@@ -327,7 +327,7 @@ func (b *beliefs) open(ctx context.Context, client *kube.Client, in io.Reader) (
 const slowest = 5 * time.Minute
 
 // ask reads from the endpoint directly. It follows no redirects, which would receive the token.
-func (b *beliefs) ask(ctx context.Context) (io.ReadCloser, error) {
+func (b *graphSource) ask(ctx context.Context) (io.ReadCloser, error) {
 	config, err := b.trust()
 	if err != nil {
 		return nil, err
@@ -362,7 +362,7 @@ func (b *beliefs) ask(ctx context.Context) (io.ReadCloser, error) {
 // trust returns how to verify the certificate of the endpoint. By default kube-controller-manager
 // has a self-signed one, which can't be verified. It is accepted on loopback, as behind a forwarded
 // port.
-func (b *beliefs) trust() (*tls.Config, error) {
+func (b *graphSource) trust() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if b.caFile == "" {
 		config.InsecureSkipVerify = loopback(b.at.Hostname())

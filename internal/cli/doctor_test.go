@@ -61,7 +61,7 @@ func TestGraphFromURL(t *testing.T) {
 		"nobody there":    {"https://127.0.0.1:1/graph", token, "", "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &beliefs{from: c.from, tokenFile: c.token, caFile: c.ca}
+			b := &graphSource{from: c.from, tokenFile: c.token, caFile: c.ca}
 			if err := b.check(&cobra.Command{}); err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestGraphTrust(t *testing.T) {
 		"https://127.0.0.1:10257/graph": true, "https://localhost:10257/graph": true, "https://[::1]:10257/graph": true,
 		"https://10.0.0.1:10257/graph": false, "https://localhost.example.com/graph": false, "https://127.0.0.1.example.com/graph": false,
 	} {
-		b := &beliefs{from: at}
+		b := &graphSource{from: at}
 		if err := b.check(&cobra.Command{}); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestGraphAgain(t *testing.T) {
 		"a URL": {endpoint.URL, true, 2}, "a URL beside a dump": {endpoint.URL, false, 1},
 		"a file": {written(t, emptyGraph), true, 1}, "a pipe": {"-", true, 1},
 	} {
-		b := &beliefs{from: c.from}
+		b := &graphSource{from: c.from}
 		if err := b.check(&cobra.Command{}); err != nil {
 			t.Fatal(err)
 		}

@@ -334,31 +334,32 @@ func (j *judgement) jobOfPod() (users crowd, unseen string) {
 	return users, ""
 }
 
-// Look is a list to read again before a new judgement. Kinds are in the form resource.group;
-// without any, everything in the namespace is read. An empty Namespace means all namespaces.
-type Look struct {
+// ListRequest names lists to read again before a new judgement. Kinds are in the form
+// resource.group; without any, everything in the namespace is read. An empty Namespace means all
+// namespaces.
+type ListRequest struct {
 	Kinds     []string
 	Namespace string
 }
 
-// Looks returns the lists that the judgement of an object's finalizers depends on, in addition to
-// the object itself. They must be read again before a write: since the plan, a pod may use the
-// claim.
-func Looks(o *object.Object, names []string) []Look {
-	var looks []Look
+// ListRequests returns the lists that the judgement of an object's finalizers depends on, in
+// addition to the object itself. They must be read again before a write: since the plan, a pod may
+// use the claim.
+func ListRequests(o *object.Object, names []string) []ListRequest {
+	var requests []ListRequest
 	for _, name := range names {
 		switch _, inSpec := Has(o, name); {
 		case inSpec:
-			looks = append(looks, Look{Namespace: o.Name})
+			requests = append(requests, ListRequest{Namespace: o.Name})
 		case name == definitionCleanup && o.Definition() != nil:
-			looks = append(looks, Look{Kinds: []string{o.Definition().Plural + "." + o.Definition().Group}})
+			requests = append(requests, ListRequest{Kinds: []string{o.Definition().Plural + "." + o.Definition().Group}})
 		case name == claimProtection:
-			looks = append(looks, Look{Kinds: []string{"pods"}, Namespace: o.Namespace})
+			requests = append(requests, ListRequest{Kinds: []string{"pods"}, Namespace: o.Namespace})
 		case name == volumeProtection:
-			looks = append(looks, Look{Kinds: []string{"persistentvolumeclaims"}})
+			requests = append(requests, ListRequest{Kinds: []string{"persistentvolumeclaims"}})
 		case name == jobTracking:
-			looks = append(looks, Look{Kinds: []string{"jobs.batch"}, Namespace: o.Namespace})
+			requests = append(requests, ListRequest{Kinds: []string{"jobs.batch"}, Namespace: o.Namespace})
 		}
 	}
-	return looks
+	return requests
 }

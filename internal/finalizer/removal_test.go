@@ -214,21 +214,21 @@ func without(refusals []string) []string {
 	return rest
 }
 
-// TestLooks: lists that a judgement depends on must be read again before the write.
-func TestLooks(t *testing.T) {
+// TestListRequests: lists that a judgement depends on must be read again before the write.
+func TestListRequests(t *testing.T) {
 	for _, tt := range []struct {
 		o    *object.Object
 		take string
-		want []finalizer.Look
+		want []finalizer.ListRequest
 	}{
-		{of("v1", "PersistentVolumeClaim", "shop", "data", claimName), claimName, []finalizer.Look{{Kinds: []string{"pods"}, Namespace: "shop"}}},
-		{volume("Bound", "data"), volumeName, []finalizer.Look{{Kinds: []string{"persistentvolumeclaims"}}}},
-		{jobPod(), jobName, []finalizer.Look{{Kinds: []string{"jobs.batch"}, Namespace: "shop"}}},
-		{definition(), crdName, []finalizer.Look{{Kinds: []string{"carts.example.com"}}}},
-		{namespace("kubernetes"), "kubernetes", []finalizer.Look{{Namespace: "shop"}}},
+		{of("v1", "PersistentVolumeClaim", "shop", "data", claimName), claimName, []finalizer.ListRequest{{Kinds: []string{"pods"}, Namespace: "shop"}}},
+		{volume("Bound", "data"), volumeName, []finalizer.ListRequest{{Kinds: []string{"persistentvolumeclaims"}}}},
+		{jobPod(), jobName, []finalizer.ListRequest{{Kinds: []string{"jobs.batch"}, Namespace: "shop"}}},
+		{definition(), crdName, []finalizer.ListRequest{{Kinds: []string{"carts.example.com"}}}},
+		{namespace("kubernetes"), "kubernetes", []finalizer.ListRequest{{Namespace: "shop"}}},
 		{of("v1", "ConfigMap", "shop", "a", "x/y"), "x/y", nil},
 	} {
-		if diff := cmp.Diff(tt.want, finalizer.Looks(tt.o, []string{tt.take})); diff != "" {
+		if diff := cmp.Diff(tt.want, finalizer.ListRequests(tt.o, []string{tt.take})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.take, diff)
 		}
 	}

@@ -68,7 +68,7 @@ type Stage struct {
 	errOut io.Writer
 	manner manner
 	width  int
-	record *UnderWay
+	record *CurrentStage
 
 	mu    sync.Mutex
 	text  string
@@ -80,7 +80,7 @@ type Stage struct {
 // BeginStage starts a stage with a text such as "reading shop.yaml".
 func BeginStage(c *cobra.Command, errOut io.Writer, text string) *Stage {
 	s := &Stage{ctx: c.Context(), errOut: errOut, manner: mannerOf(c, errOut), text: text, done: make(chan struct{})}
-	if s.record, _ = s.ctx.Value(underWayKey{}).(*UnderWay); s.record != nil {
+	if s.record, _ = s.ctx.Value(currentStageKey{}).(*CurrentStage); s.record != nil {
 		s.record.set(text)
 	}
 	s.width = Columns(errOut)
@@ -171,19 +171,19 @@ func Reading(files []string) string {
 	return "reading " + strings.Join(files, ", ")
 }
 
-// UnderWay holds what a command is doing, for the message after an interrupt. It is safe for
+// CurrentStage is what a command is doing, for the message after an interrupt. It is safe for
 // concurrent use.
-type UnderWay struct {
+type CurrentStage struct {
 	mu   sync.Mutex
 	text string
 }
 
-type underWayKey struct{}
+type currentStageKey struct{}
 
 // Recorded returns a context that makes stages record what they do.
-func Recorded(ctx context.Context) (context.Context, *UnderWay) {
-	u := &UnderWay{}
-	return context.WithValue(ctx, underWayKey{}, u), u
+func Recorded(ctx context.Context) (context.Context, *CurrentStage) {
+	u := &CurrentStage{}
+	return context.WithValue(ctx, currentStageKey{}, u), u
 }
 
 // UnlessInterrupted returns the result of f, or the error of the context if that ends first. f may
@@ -209,7 +209,7 @@ func UnlessInterrupted[T any](ctx context.Context, f func() (T, error)) (T, erro
 
 // Asking records that a confirmation is pending, until answered is called.
 func Asking(ctx context.Context) (answered func()) {
-	u, ok := ctx.Value(underWayKey{}).(*UnderWay)
+	u, ok := ctx.Value(currentStageKey{}).(*CurrentStage)
 	if !ok {
 		return func() {}
 	}
@@ -221,7 +221,7 @@ func Asking(ctx context.Context) (answered func()) {
 	}
 }
 
-func (u *UnderWay) set(text string) {
+func (u *CurrentStage) set(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.text = text
@@ -229,7 +229,7 @@ func (u *UnderWay) set(text string) {
 
 // MessageOf returns the message for the error of a command. After an interrupt it names the current
 // stage. Commands report themselves what was written by then.
-func (u *UnderWay) MessageOf(code int, err error) string {
+func (u *CurrentStage) MessageOf(code int, err error) string {
 	_, own := errors.AsType[*exit.Error](err)
 	if code != exit.Interrupted || own {
 		return err.Error()

@@ -34,7 +34,7 @@ func BenchmarkExamine100000(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := doctor.Examine(b.Context(), s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*doctor.DebugGraph{g, g}, Live: true}})
+		c, err := doctor.Examine(b.Context(), s, doctor.Options{At: now, Patience: patience, Graph: &doctor.CollectorGraph{Read: []*doctor.DebugGraph{g, g}, Live: true}})
 		if err != nil || c.Verdict != report.CollectorWorking {
 			b.Fatal(c, err)
 		}

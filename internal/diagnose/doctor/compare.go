@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Belief is the graph of a cluster's collector, read once or several times.
-type Belief struct {
+// CollectorGraph is the graph of a cluster's collector, read once or several times.
+type CollectorGraph struct {
 	// Read has all readings, at least one. A difference counts only if all of them show it. With one
 	// reading before the snapshot and one after it, a change in between is thus not reported.
 	Read []*DebugGraph

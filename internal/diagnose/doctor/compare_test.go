@@ -89,7 +89,7 @@ func TestCompare(t *testing.T) {
 			[]string{"a b- b>a"}, false, []string{"Working"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			belief := &doctor.Belief{From: "test", Live: !c.file}
+			belief := &doctor.CollectorGraph{From: "test", Live: !c.file}
 			for _, g := range c.graphs {
 				belief.Read = append(belief.Read, believed(g))
 			}
@@ -103,7 +103,7 @@ func TestCompare(t *testing.T) {
 
 // If the snapshot is incomplete, an object that only the collector knows may exist.
 func TestCompareCoverage(t *testing.T) {
-	belief := &doctor.Belief{Read: []*doctor.DebugGraph{believed("a b W/g b>a g>a")}, Live: true}
+	belief := &doctor.CollectorGraph{Read: []*doctor.DebugGraph{believed("a b W/g b>a g>a")}, Live: true}
 	things := []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}}
 	seen := &snapshot.Coverage{}
 	seen.Add(schema.GroupResource{Resource: "configmaps"}, "")

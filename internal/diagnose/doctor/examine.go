@@ -26,7 +26,7 @@ type Options struct {
 	Earlier   *snapshot.Snapshot
 	EarlierAt int64
 	// Graph is the collector's graph; nil if it was not read.
-	Graph *Belief
+	Graph *CollectorGraph
 	// Lease is that of kube-controller-manager. If it is nil, the one in Health is used.
 	Lease *Lease
 	// Manager has the processes in the pods of controller managers; empty if none was seen.

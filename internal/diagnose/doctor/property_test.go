@@ -67,7 +67,7 @@ func TestOwnGraphAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t, scenario.Wild&^scenario.RepeatedUIDs, snapshot.CoversEverything())
 		g := graphOf(t, s)
-		c := checked(t, s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*doctor.DebugGraph{g, g}, Live: true}})
+		c := checked(t, s, doctor.Options{At: now, Patience: patience, Graph: &doctor.CollectorGraph{Read: []*doctor.DebugGraph{g, g}, Live: true}})
 		if c.Graph.Different > 0 {
 			t.Errorf("%+v", c.Findings)
 		}
@@ -121,7 +121,7 @@ func TestCheckupsOfDrawnWorlds(t *testing.T) {
 		o := doctor.Options{At: int64(rapid.SampledFrom([]int{0, now}).Draw(t, "at")), Patience: patience}
 		if rapid.Bool().Draw(t, "graph") {
 			other := drawn(t, scenario.Wild, snapshot.CoversEverything())
-			o.Graph = &doctor.Belief{Read: []*doctor.DebugGraph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
+			o.Graph = &doctor.CollectorGraph{Read: []*doctor.DebugGraph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
 		}
 		c := checked(t, s, o)
 		counts := map[reason.Severity]int{}
