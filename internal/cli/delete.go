@@ -286,8 +286,8 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	f := c.Flags()
 	d.source.AddFlags(f)
 	d.addFlags(f)
-	// delete has no such flag: there the collector of the cluster does the work, in whatever state it is,
-	// and a guard must not rest on an assumption about it.
+	// delete has no such flag: there the collector of the cluster does the work, in whatever state
+	// it is, and a guard must not rest on an assumption about it.
 	usage.AddChoice(f, &d.collector, "garbage-collector", "auto",
 		"The garbage collector to assume: running for long, restarted and so without memory, or stopped. auto: what the cluster or dump shows.",
 		"auto", "running", "restarted", "stopped")
@@ -317,7 +317,7 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 		var err error
 		result, err = w.Plan(c.Context(), seed, o, func(p *report.Plan) bool {
 			if part != nil {
-				rest = part.Plan(p)
+				rest = part.WhyPlanDiffers(p)
 			}
 			return rest != ""
 		})

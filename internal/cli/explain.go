@@ -117,7 +117,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err
 		}
-		if rest = part.Explanation(e); rest != "" {
+		if rest = part.WhyExplanationDiffers(e); rest != "" {
 			return e, rest, nil
 		}
 	}
@@ -140,7 +140,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 	}
 	stuck.Complete(e, d)
 	if part != nil {
-		rest = part.Waits(e)
+		rest = part.WhyWaitsDiffer(e)
 	}
 	return e, rest, nil
 }

@@ -142,8 +142,8 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
 		}
-		if rest = part.Graph(doc, options.Directions); rest == "" {
-			part.Enough(doc, options.Directions)
+		if rest = part.WhyGraphDiffers(doc, options.Directions); rest == "" {
+			part.AdjustGaps(doc, options.Directions)
 		}
 		return rest, nil
 	}

@@ -74,19 +74,19 @@ func (r Refusal) Text() string {
 
 // Admitted reports whether the lists of admission webhooks and policies are complete.
 func (s *Assessment) Admitted() bool {
-	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks, Policies, PolicyBindings)
+	ok, _, _ := s.evidence.Whole(ValidatingWebhooks, MutatingWebhooks, Policies, PolicyBindings)
 	return ok
 }
 
 // Converted reports whether the list of CRDs is complete.
 func (s *Assessment) Converted() bool {
-	ok, _, _ := s.seen.Whole(Definitions)
+	ok, _, _ := s.evidence.Whole(Definitions)
 	return ok
 }
 
 // Obstructed reports whether any known webhook, policy or label could make a write fail.
 func (s *Assessment) Obstructed() bool {
-	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.guards) > 0 || s.marked
+	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.boundPolicies) > 0 || s.anyProtectionLabel
 }
 
 // Refuses returns why a write fails or may fail; false if nothing known refuses it. Certain reasons
@@ -130,7 +130,7 @@ func (s *Assessment) Webhooks(w Write) (surely, perhaps []*Webhook) {
 		return nil, nil
 	}
 	for _, h := range s.unreachableWebhooks {
-		if !s.asks(h, w, r) {
+		if !s.matchesRules(h, w, r) {
 			continue
 		}
 		takes, sure := h.Selects(o, s.snap.FindKind(object.Namespace, "", o.Namespace))
@@ -215,7 +215,7 @@ func (s *Assessment) preferred(d *Definition) string {
 }
 
 // conversionsWithoutBackend returns the CRDs with a conversion webhook that has no endpoints.
-func (r *reach) conversionsWithoutBackend(seen *Evidence) []*Definition {
+func (r *serviceReach) conversionsWithoutBackend(seen *Evidence) []*Definition {
 	var list []*Definition
 	for n := range seen.Definitions {
 		d := &seen.Definitions[n]
@@ -227,7 +227,7 @@ func (r *reach) conversionsWithoutBackend(seen *Evidence) []*Definition {
 }
 
 // webhooksWithoutBackend returns the webhooks without endpoints and with the failure policy Fail.
-func (r *reach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
+func (r *serviceReach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
 	var list []*Webhook
 	for n := range seen.Webhooks {
 		h := &seen.Webhooks[n]
@@ -238,22 +238,22 @@ func (r *reach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
 	return list
 }
 
-// asks reports whether the rules of a webhook match a write. Unless Exact is set, a rule for
-// another version of the resource matches too.
+// matchesRules reports whether the rules of a webhook match a write. Unless Exact is set, a rule
+// for another version of the resource matches too.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go Matcher.Matches,
 // scope, group, version, operation, resource.
 // Upstream: apiserver/pkg/admission/plugin/webhook/generic/webhook.go ShouldCallHook.
-func (s *Assessment) asks(h *Webhook, w Write, r object.Resource) bool {
-	if covers(h, w, r) {
+func (s *Assessment) matchesRules(h *Webhook, w Write, r object.Resource) bool {
+	if ruleMatches(h, w, r) {
 		return true
 	}
 	return !h.Exact && slices.ContainsFunc(s.snap.Resources.All(), func(x object.Resource) bool {
-		return x.GroupResource() == r.GroupResource() && x.Version != r.Version && covers(h, w, x)
+		return x.GroupResource() == r.GroupResource() && x.Version != r.Version && ruleMatches(h, w, x)
 	})
 }
 
-func covers(h *Webhook, w Write, r object.Resource) bool {
+func ruleMatches(h *Webhook, w Write, r object.Resource) bool {
 	has := func(list []string, want string) bool {
 		return slices.Contains(list, "*") || slices.Contains(list, want)
 	}
@@ -325,13 +325,13 @@ type Webhook struct {
 // matchObject: every namespace selector matches an object without a namespace, and a namespace is
 // matched by its own labels.
 func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
-	takes, sure = selects(&h.Namespaces, &h.Objects, o, namespace)
+	takes, sure = matchSelectors(&h.Namespaces, &h.Objects, o, namespace)
 	return takes, sure && !(takes && h.Conditional)
 }
 
-// selects implements Selects for a pair of selectors.
-func selects(namespaces, objects *metav1.LabelSelector, o, namespace *object.Object) (takes, sure bool) {
-	takes, known := selected(objects, o)
+// matchSelectors implements Selects for a pair of selectors.
+func matchSelectors(namespaces, objects *metav1.LabelSelector, o, namespace *object.Object) (takes, sure bool) {
+	takes, known := matchSelector(objects, o)
 	if !takes && known {
 		return false, true
 	}
@@ -342,16 +342,16 @@ func selects(namespaces, objects *metav1.LabelSelector, o, namespace *object.Obj
 	case o.Namespace == "":
 		return takes, known
 	}
-	takes, sure = selected(namespaces, in)
+	takes, sure = matchSelector(namespaces, in)
 	if !takes && sure {
 		return false, true
 	}
 	return takes, sure && known
 }
 
-// selected reports whether a selector matches the labels of an object. It is not sure if the object
-// was not read or the selector is invalid.
-func selected(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
+// matchSelector reports whether a selector matches the labels of an object. It is not sure if the
+// object was not read or the selector is invalid.
+func matchSelector(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
 	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
 		return true, true
 	}

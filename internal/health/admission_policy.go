@@ -199,19 +199,19 @@ func (s *Shown) takePolicyBinding(b *body, d *policyBindingBody) {
 	s.PolicyBindings = append(s.PolicyBindings, p)
 }
 
-// applies reports whether constraints match a write, and whether that is certain.
+// constraintsMatch reports whether constraints match a write, and whether that is certain.
 //
 // Upstream: apiserver/pkg/admission/plugin/policy/matching/matching.go Matcher.Matches, matchesResourceRules.
-func (s *Assessment) applies(c *Constraints, w Write, r object.Resource) (yes, sure bool) {
+func (s *Assessment) constraintsMatch(c *Constraints, w Write, r object.Resource) (yes, sure bool) {
 	namespace := s.namespaceOf(w.Object)
 	if namespace == nil && w.Object.Namespace != "" && byName(&c.Namespaces) {
 		namespace = labelledByName(&object.Object{Ref: object.Namespace.Ref("", w.Object.Namespace)})
 	}
-	takes, known := selects(&c.Namespaces, &c.Objects, labelledByName(w.Object), namespace)
+	takes, known := matchSelectors(&c.Namespaces, &c.Objects, labelledByName(w.Object), namespace)
 	if !takes && known {
 		return false, true
 	}
-	excluded, certain := s.covered(c.Excluded, c.MatchPolicy == "Exact", w, r)
+	excluded, certain := s.anyRuleMatches(c.Excluded, c.MatchPolicy == "Exact", w, r)
 	if excluded && certain {
 		return false, true
 	}
@@ -219,7 +219,7 @@ func (s *Assessment) applies(c *Constraints, w Write, r object.Resource) (yes, s
 	if len(c.Rules) == 0 {
 		return true, sure
 	}
-	covered, certain := s.covered(c.Rules, c.MatchPolicy == "Exact", w, r)
+	covered, certain := s.anyRuleMatches(c.Rules, c.MatchPolicy == "Exact", w, r)
 	return covered, !covered || sure && certain
 }
 
@@ -233,11 +233,11 @@ func byName(s *metav1.LabelSelector) bool {
 	return !slices.ContainsFunc(s.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool { return e.Key != nameLabel })
 }
 
-// covered reports whether one of the rules covers a write. It is not sure if the rule names single
-// objects and the request may not name its object.
-func (s *Assessment) covered(rules []WebhookRule, exact bool, w Write, r object.Resource) (yes, sure bool) {
+// anyRuleMatches reports whether one of the rules covers a write. It is not sure if the rule names
+// single objects and the request may not name its object.
+func (s *Assessment) anyRuleMatches(rules []WebhookRule, exact bool, w Write, r object.Resource) (yes, sure bool) {
 	for _, rule := range rules {
-		if !s.asks(&Webhook{Rules: []WebhookRule{rule}, Exact: exact}, w, r) {
+		if !s.matchesRules(&Webhook{Rules: []WebhookRule{rule}, Exact: exact}, w, r) {
 			continue
 		}
 		switch {

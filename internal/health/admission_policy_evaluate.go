@@ -57,22 +57,22 @@ func (d *Denial) Text() string {
 	}
 }
 
-// guard is a policy with one of its bindings.
-type guard struct {
+// boundPolicy is a policy with one of its bindings.
+type boundPolicy struct {
 	policy  *Policy
 	binding *PolicyBinding
 }
 
-// guardsOf returns the pairs of policies and bindings that could refuse a write.
-func guardsOf(seen *Evidence) []guard {
-	var guards []guard
+// boundPoliciesOf returns the pairs of policies and bindings that could refuse a write.
+func boundPoliciesOf(seen *Evidence) []boundPolicy {
+	var guards []boundPolicy
 	for n := range seen.PolicyBindings {
 		b := &seen.PolicyBindings[n]
 		for m := range seen.Policies {
 			p := &seen.Policies[m]
 			// Missing params refuse a request whatever the actions are.
 			if p.Ref.Name == b.Policy && (b.Denies || p.ParamKind.Kind != "" && !p.Ignored) {
-				guards = append(guards, guard{p, b})
+				guards = append(guards, boundPolicy{p, b})
 			}
 		}
 	}
@@ -85,21 +85,21 @@ func guardsOf(seen *Evidence) []guard {
 // Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Assessment) Denies(w Write) (surely, perhaps *Denial) {
-	if len(s.guards) == 0 && !s.marked || w.Object.Group() == "admissionregistration.k8s.io" {
+	if len(s.boundPolicies) == 0 && !s.anyProtectionLabel || w.Object.Group() == "admissionregistration.k8s.io" {
 		return nil, nil
 	}
 	r, err := s.snap.Resources.For(w.Object.APIVersion, w.Object.Kind)
 	if err != nil {
 		return nil, nil
 	}
-	if d := s.guarded(w, r); d != nil {
+	if d := s.denialByLabel(w, r); d != nil {
 		if d.Open == Decided {
 			return d, nil
 		}
 		perhaps = d
 	}
-	for _, g := range s.guards {
-		switch d := s.judge(g, w, r); {
+	for _, g := range s.boundPolicies {
+		switch d := s.evaluateBinding(g, w, r); {
 		case d == nil:
 		case d.Open == Decided:
 			return d, nil
@@ -110,46 +110,46 @@ func (s *Assessment) Denies(w Write) (surely, perhaps *Denial) {
 	return nil, perhaps
 }
 
-// judge returns the denial of a policy with a binding; nil if it admits the write.
-func (s *Assessment) judge(g guard, w Write, r object.Resource) *Denial {
-	yes, sure := s.applies(&g.policy.Constraints, w, r)
+// evaluateBinding returns the denial of a policy with a binding; nil if it admits the write.
+func (s *Assessment) evaluateBinding(g boundPolicy, w Write, r object.Resource) *Denial {
+	yes, sure := s.constraintsMatch(&g.policy.Constraints, w, r)
 	if !yes {
 		return nil
 	}
-	bound, certain := s.applies(&g.binding.Constraints, w, r)
+	bound, certain := s.constraintsMatch(&g.binding.Constraints, w, r)
 	if !bound {
 		return nil
 	}
-	d := s.decide(g, w, r)
+	d := s.evaluateParams(g, w, r)
 	if d != nil && !(sure && certain) {
-		return g.open(SelectorOpen, "")
+		return g.undecided(SelectorOpen, "")
 	}
 	return d
 }
 
-func (g guard) open(why Openness, expression string) *Denial {
+func (g boundPolicy) undecided(why Openness, expression string) *Denial {
 	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Open: why, Expression: expression}
 }
 
-func (g guard) deny(message string) *Denial {
+func (g boundPolicy) deny(message string) *Denial {
 	return &Denial{By: g.policy.Ref, Binding: g.binding.Ref, Message: message}
 }
 
-// decide implements judge for a write that the policy applies to.
-func (s *Assessment) decide(g guard, w Write, r object.Resource) *Denial {
+// evaluateParams implements evaluateBinding for a write that the policy applies to.
+func (s *Assessment) evaluateParams(g boundPolicy, w Write, r object.Resource) *Denial {
 	p := s.paramsOf(g.policy, g.binding, w.Object)
 	if p.wrong != "" && !g.policy.Ignored {
 		return g.deny(p.wrong)
 	}
 	if !g.binding.Denies {
 		if p.unseen && !g.policy.Ignored && len(p.values) == 0 {
-			return g.open(ParamsOpen, "")
+			return g.undecided(ParamsOpen, "")
 		}
 		return nil
 	}
 	var open *Denial
 	if p.unseen {
-		open = g.open(ParamsOpen, "")
+		open = g.undecided(ParamsOpen, "")
 	}
 	names := s.celNames(w, r)
 	for _, value := range p.values {
@@ -169,7 +169,7 @@ func (s *Assessment) decide(g guard, w Write, r object.Resource) *Denial {
 //
 // Upstream: apiserver/pkg/admission/plugin/policy/validating/validator.go validator.Validate.
 // Upstream: apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go matcher.Match.
-func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
+func (g boundPolicy) evaluate(names map[string]cel.Value, w Write) *Denial {
 	d, applies := g.conditions(names)
 	if !applies {
 		return nil
@@ -200,7 +200,7 @@ func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
 		case g.policy.Ignored || v.Kind == cel.String || v.Kind == cel.Null:
 		case v.Kind == cel.Unknown || d != nil:
 			if open == nil {
-				open = g.open(ExpressionOpen, a.Text)
+				open = g.undecided(ExpressionOpen, a.Text)
 			}
 		default:
 			return g.deny("the expression of its audit annotation " + a.Name + " fails")
@@ -211,7 +211,7 @@ func (g guard) evaluate(names map[string]cel.Value, w Write) *Denial {
 
 // conditions evaluates the match conditions. applies is false if the policy certainly does not
 // apply. d is set if the evaluation of a condition fails, or if its result is unknown.
-func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) {
+func (g boundPolicy) conditions(names map[string]cel.Value) (d *Denial, applies bool) {
 	var broken *Denial
 	for _, c := range g.policy.Conditions {
 		switch v := c.Evaluate(names); {
@@ -219,7 +219,7 @@ func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) 
 			return nil, false
 		case v.Kind == cel.Bool:
 		case v.Kind == cel.Unknown:
-			d = g.open(ExpressionOpen, c.Text)
+			d = g.undecided(ExpressionOpen, c.Text)
 		case broken == nil:
 			broken = g.deny("its match condition " + c.Name + " fails: " + c.Text)
 		}
@@ -236,7 +236,7 @@ func (g guard) conditions(names map[string]cel.Value) (d *Denial, applies bool) 
 // validate evaluates one validation. The policy that `rbac --for=protect` prints reads an
 // annotation, and a snapshot keeps only what the annotation means. Its validation is recognized by
 // its text.
-func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
+func (g boundPolicy) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
 	result := v.Evaluate(names)
 	if v.Text == object.ProtectExpression && w.Operation == Remove {
 		result = cel.NewBool(!w.Object.Protection().Has(object.Protect))
@@ -245,7 +245,7 @@ func (g guard) validate(v *Validation, names map[string]cel.Value, w Write) *Den
 	case result.Kind == cel.Bool && result.True:
 		return nil
 	case result.Kind == cel.Unknown:
-		return g.open(ExpressionOpen, v.Text)
+		return g.undecided(ExpressionOpen, v.Text)
 	case result.Kind == cel.Bool:
 		return g.deny(v.message(names))
 	case g.policy.Ignored:
@@ -267,8 +267,8 @@ func (v *Validation) message(names map[string]cel.Value) string {
 	return "failed expression: " + v.Text
 }
 
-// present is the unknown value of a field that is set.
-var present = cel.Value{}
+// unknownValue is the unknown value of a field that is set.
+var unknownValue = cel.Value{}
 
 // celNames returns the variables of a policy's expressions with the known fields: metadata that a
 // deletion does not change.
@@ -277,7 +277,7 @@ var present = cel.Value{}
 func (s *Assessment) celNames(w Write, r object.Resource) map[string]cel.Value {
 	old := celObject(w.Object)
 	request := celRequest(w, r)
-	if u := s.seen.User; u != nil && w.Ours {
+	if u := s.evidence.User; u != nil && w.Ours {
 		request.Fields["userInfo"] = celUser(u)
 	}
 	names := map[string]cel.Value{"oldObject": old, "object": old, "request": request}
@@ -299,8 +299,8 @@ func (s *Assessment) celNames(w Write, r object.Resource) map[string]cel.Value {
 func celRequest(w Write, r object.Resource) cel.Value {
 	fields := map[string]cel.Value{
 		"operation": cel.NewString(w.Operation),
-		"kind":      open(map[string]cel.Value{"group": cel.NewString(r.Group), "kind": cel.NewString(r.Kind)}),
-		"resource":  open(map[string]cel.Value{"group": cel.NewString(r.Group), "resource": cel.NewString(r.Name)}),
+		"kind":      openMap(map[string]cel.Value{"group": cel.NewString(r.Group), "kind": cel.NewString(r.Kind)}),
+		"resource":  openMap(map[string]cel.Value{"group": cel.NewString(r.Group), "resource": cel.NewString(r.Name)}),
 	}
 	if w.Object.Namespace != "" {
 		fields["namespace"] = cel.NewString(w.Object.Namespace)
@@ -311,24 +311,24 @@ func celRequest(w Write, r object.Resource) cel.Value {
 	if w.Subresource != "" {
 		fields["subResource"] = cel.NewString(w.Subresource)
 	}
-	return open(fields)
+	return openMap(fields)
 }
 
 // celUser returns a user. Empty fields are absent.
 func celUser(u *authentication.UserInfo) cel.Value {
-	fields := map[string]cel.Value{"username": cel.NewOptionalField(u.Username), "uid": cel.NewOptionalField(u.UID), "groups": celTexts(u.Groups), "extra": {Kind: cel.Absent}}
+	fields := map[string]cel.Value{"username": cel.NewOptionalField(u.Username), "uid": cel.NewOptionalField(u.UID), "groups": celStrings(u.Groups), "extra": {Kind: cel.Absent}}
 	if len(u.Extra) > 0 {
 		extra := cel.Value{Kind: cel.Map, Fields: map[string]cel.Value{}}
 		for key, texts := range u.Extra {
-			extra.Fields[key] = cel.Value{Kind: cel.List, Items: celTexts(texts).Items}
+			extra.Fields[key] = cel.Value{Kind: cel.List, Items: celStrings(texts).Items}
 		}
 		fields["extra"] = extra
 	}
 	return cel.Value{Kind: cel.Map, Fields: fields}
 }
 
-// celTexts returns a list of strings. It is absent if the list is empty.
-func celTexts(texts []string) cel.Value {
+// celStrings returns a list of strings. It is absent if the list is empty.
+func celStrings(texts []string) cel.Value {
 	if len(texts) == 0 {
 		return cel.Value{Kind: cel.Absent}
 	}
@@ -350,27 +350,27 @@ func celObject(o *object.Object) cel.Value {
 		meta["uid"] = cel.NewString(string(o.UID))
 	}
 	if o.BeingDeleted() {
-		meta["deletionTimestamp"] = present
+		meta["deletionTimestamp"] = unknownValue
 	}
 	if annotations := celAnnotations(o.Protection()); len(annotations) > 0 {
-		meta["annotations"] = open(annotations)
+		meta["annotations"] = openMap(annotations)
 	}
-	return open(map[string]cel.Value{"kind": cel.NewString(o.Kind), "metadata": open(meta)})
+	return openMap(map[string]cel.Value{"kind": cel.NewString(o.Kind), "metadata": openMap(meta)})
 }
 
 // celAnnotations returns the annotations that are known to be set.
 func celAnnotations(p object.Protection) map[string]cel.Value {
 	set := map[string]cel.Value{}
 	if p.Has(object.Protect) {
-		set[object.ProtectAnnotation] = present
+		set[object.ProtectAnnotation] = unknownValue
 	}
 	if p.Has(object.HelmKeep) {
-		set[object.ResourcePolicyAnnotation] = present
+		set[object.ResourcePolicyAnnotation] = unknownValue
 	}
 	return set
 }
 
-// open returns a map that may have unknown entries.
-func open(fields map[string]cel.Value) cel.Value {
+// openMap returns a map that may have unknown entries.
+func openMap(fields map[string]cel.Value) cel.Value {
 	return cel.Value{Kind: cel.Map, Fields: fields, Open: true}
 }

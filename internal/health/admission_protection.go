@@ -14,8 +14,8 @@ import (
 // deletes of objects with the label. Only the webhooks of inUseLabel and protectionLabel are
 // understood. It is unknown which deletes other working webhooks refuse.
 //
-// Source: crossplane/crossplane internal/controller/protection/usage/reconciler.go Reconciler.Reconcile,
-// cluster/webhookconfigurations/usage.yaml.
+// Source: crossplane/crossplane internal/controller/protection/usage/reconciler.go
+// Reconciler.Reconcile, cluster/webhookconfigurations/usage.yaml.
 const inUseLabel = "crossplane.io/in-use"
 
 // The kinds of Crossplane that protect objects in use.
@@ -65,8 +65,8 @@ func (s *Shown) takeUsage(b *body, d *usageBody) {
 	s.Usages = append(s.Usages, u)
 }
 
-// says describes a Usage with its reason.
-func (u *InUse) says() string {
+// text describes a Usage with its reason.
+func (u *InUse) text() string {
 	text := u.Ref.ShortName() + " of Crossplane says that it is in use"
 	if u.By != "" {
 		text += " by " + u.By
@@ -77,17 +77,18 @@ func (u *InUse) says() string {
 	return text
 }
 
-// names reports whether a Usage names an object. A cluster-scoped Usage matches the objects of all
-// namespaces.
+// matches reports whether a Usage names an object. A cluster-scoped Usage matches the objects of
+// all namespaces.
 //
 // Source: crossplane/crossplane internal/protection/usage/finder.go Finder.FindUsageOf.
-func (u *InUse) names(o *object.Object) bool {
+func (u *InUse) matches(o *object.Object) bool {
 	return object.GroupOf(u.Of.APIVersion) == o.Group() && u.Of.Kind == o.Kind && u.Of.Name == o.Name &&
 		(u.Ref.Namespace == "" || u.Of.Namespace == o.Namespace)
 }
 
-// marked reports whether an object has a label that asks a webhook to refuse its deletion.
-func marked(o *object.Object) bool {
+// hasProtectionLabel reports whether an object has a label that asks a webhook to refuse its
+// deletion.
+func hasProtectionLabel(o *object.Object) bool {
 	return strings.Contains(string(o.Labels), inUseLabel) || strings.Contains(string(o.Labels), protectionLabel)
 }
 
@@ -97,53 +98,53 @@ func InUseByLabel(o *object.Object) bool {
 	return value == "true"
 }
 
-// guarded returns the denial of a webhook that protects labelled objects. It returns nil if no
-// webhook refuses the deletion.
-func (s *Assessment) guarded(w Write, r object.Resource) *Denial {
-	if w.Operation != Remove || w.Subresource != "" || !marked(w.Object) {
+// denialByLabel returns the denial of a webhook that protects labelled objects. It returns nil if
+// no webhook refuses the deletion.
+func (s *Assessment) denialByLabel(w Write, r object.Resource) *Denial {
+	if w.Operation != Remove || w.Subresource != "" || !hasProtectionLabel(w.Object) {
 		return nil
 	}
 	if InUseByLabel(w.Object) {
-		if d := s.usedBy(w, r); d != nil {
+		if d := s.denialByUsage(w, r); d != nil {
 			return d
 		}
 	}
 	if value, ok := w.Object.Labels.Lookup(protectionLabel); ok && (value == "Always" || value == "Cascading") {
-		return s.protectedBy(value, w, r)
+		return s.denialByKruise(value, w, r)
 	}
 	return nil
 }
 
-// usedBy implements guarded for objects that Crossplane marks as in use. A Usage that is being
-// deleted still counts, and an object that is being deleted is still protected.
+// denialByUsage implements denialByLabel for objects that Crossplane marks as in use. A Usage that
+// is being deleted still counts, and an object that is being deleted is still protected.
 //
 // Source: crossplane/crossplane internal/webhook/protection/usage/handler.go Handler.Handle.
-func (s *Assessment) usedBy(w Write, r object.Resource) *Denial {
+func (s *Assessment) denialByUsage(w Write, r object.Resource) *Denial {
 	hook, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool { return strings.HasPrefix(h.Name, "nousages.") })
 	if !asked {
 		return nil
 	}
-	for n := range s.seen.Usages {
-		u := &s.seen.Usages[n]
-		if !u.names(w.Object) {
+	for n := range s.evidence.Usages {
+		u := &s.evidence.Usages[n]
+		if !u.matches(w.Object) {
 			continue
 		}
-		d := &Denial{By: u.Ref, Message: u.says(), Open: GuardOpen}
-		if sure && (w.First || s.lasts(u)) {
+		d := &Denial{By: u.Ref, Message: u.text(), Open: GuardOpen}
+		if sure && (w.First || s.isPermanent(u)) {
 			d.Open, d.Message = Decided, d.Message+"; webhook "+hook.Name+" refuses to delete it"
 		}
 		return d
 	}
-	unresolved := slices.ContainsFunc(s.seen.Usages, func(u InUse) bool { return u.Of.Name == "" && u.Of.Kind == w.Object.Kind })
+	unresolved := slices.ContainsFunc(s.evidence.Usages, func(u InUse) bool { return u.Of.Name == "" && u.Of.Kind == w.Object.Kind })
 	if !unresolved && s.usagesSeen() {
 		return nil
 	}
 	return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "the label " + inUseLabel + " says that a Usage of Crossplane names it, and that was not seen"}
 }
 
-// lasts reports whether no other deletion can remove a Usage: it is cluster-scoped, has no owner
-// and is not being deleted.
-func (s *Assessment) lasts(u *InUse) bool {
+// isPermanent reports whether no other deletion can remove a Usage: it is cluster-scoped, has no
+// owner and is not being deleted.
+func (s *Assessment) isPermanent(u *InUse) bool {
 	ref := s.Known(u.Ref)
 	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	return o != nil && len(o.Owners) == 0 && !o.BeingDeleted() && o.Namespace == ""
@@ -167,9 +168,9 @@ func (s *Assessment) usagesSeen() bool {
 // webhookOf returns a webhook that is called for a write. asked is true if one may be called, also
 // because not all webhooks were read. sure is true if one certainly is.
 func (s *Assessment) webhookOf(w Write, r object.Resource, is func(*Webhook) bool) (found *Webhook, asked, sure bool) {
-	for n := range s.seen.Webhooks {
-		h := &s.seen.Webhooks[n]
-		if !is(h) || !s.asks(h, w, r) {
+	for n := range s.evidence.Webhooks {
+		h := &s.evidence.Webhooks[n]
+		if !is(h) || !s.matchesRules(h, w, r) {
 			continue
 		}
 		takes, certain := h.Selects(w.Object, s.namespaceOf(w.Object))
@@ -178,7 +179,7 @@ func (s *Assessment) webhookOf(w Write, r object.Resource, is func(*Webhook) boo
 		}
 		asked = asked || takes
 	}
-	whole, _, _ := s.seen.Whole(ValidatingWebhooks)
+	whole, _, _ := s.evidence.Whole(ValidatingWebhooks)
 	return nil, asked || !whole, false
 }
 
@@ -211,29 +212,29 @@ var protectedKinds = map[schema.GroupKind]dependence{
 	{Group: "apps.kruise.io", Kind: "CloneSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "StatefulSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "UnitedDeployment"}: onReplicas,
 }
 
-// protectedBy implements guarded for objects that OpenKruise protects. It admits deletes of objects
-// that are being deleted. It refuses for certain only if the feature ResourcesDeletionProtection is
-// on. The webhooks of Services and Ingresses exist only then. The other webhooks are called
-// regardless, and admit everything if it is off.
+// denialByKruise implements denialByLabel for objects that OpenKruise protects. It admits deletes
+// of objects that are being deleted. It refuses for certain only if the feature
+// ResourcesDeletionProtection is on. The webhooks of Services and Ingresses exist only then. The
+// other webhooks are called regardless, and admit everything if it is off.
 //
-// Source: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go; pkg/features/kruise_features.go:
-// off by default since v1.8.
-func (s *Assessment) protectedBy(value string, w Write, r object.Resource) *Denial {
+// Source: openkruise/kruise pkg/webhook/add_service.go, add_ingress.go;
+// pkg/features/kruise_features.go: off by default since v1.8.
+func (s *Assessment) denialByKruise(value string, w Write, r object.Resource) *Denial {
 	on, protects := protectedKinds[r.GroupKind()]
 	cascading := value == "Cascading"
 	if !protects || w.Object.BeingDeleted() || cascading && on == onNothing {
 		return nil
 	}
-	hook, asked, sure := s.webhookOf(w, r, ofKruise)
+	hook, asked, sure := s.webhookOf(w, r, isKruiseWebhook)
 	if !asked {
 		return nil
 	}
-	enabled := slices.ContainsFunc(s.seen.Webhooks, func(h Webhook) bool {
-		return ofKruise(&h) && (h.Name == "vservice.kb.io" || h.Name == "vingress.kb.io")
+	enabled := slices.ContainsFunc(s.evidence.Webhooks, func(h Webhook) bool {
+		return isKruiseWebhook(&h) && (h.Name == "vservice.kb.io" || h.Name == "vingress.kb.io")
 	})
 	d := &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "OpenKruise protects it by the label " + protectionLabel + "=" + value}
 	if cascading {
-		depends, known := s.depended(on, w)
+		depends, known := s.hasDependents(on, w)
 		if known && !depends {
 			return nil
 		}
@@ -249,13 +250,13 @@ func (s *Assessment) protectedBy(value string, w Write, r object.Resource) *Deni
 	return d
 }
 
-func ofKruise(h *Webhook) bool {
+func isKruiseWebhook(h *Webhook) bool {
 	return h.Client.Service != nil && strings.HasPrefix(h.Client.Service.Name, "kruise-webhook")
 }
 
-// depended reports whether something depends on an object by the rules of OpenKruise, and whether
-// that is known.
-func (s *Assessment) depended(on dependence, w Write) (depends, known bool) {
+// hasDependents reports whether something depends on an object by the rules of OpenKruise, and
+// whether that is known.
+func (s *Assessment) hasDependents(on dependence, w Write) (depends, known bool) {
 	switch on {
 	case onReplicas:
 		return s.hasReplicas(w.Object)
@@ -272,14 +273,14 @@ func (s *Assessment) depended(on dependence, w Write) (depends, known bool) {
 //
 // Source: openkruise/kruise deletion_protection.go ValidateWorkloadDeletion.
 func (s *Assessment) hasReplicas(o *object.Object) (yes, known bool) {
-	if s.wanted == nil {
-		s.wanted = map[object.Ref]int{}
-		for n := range s.seen.Workloads {
-			w := &s.seen.Workloads[n]
-			s.wanted[s.Known(w.Ref)] = w.Wanted
+	if s.replicas == nil {
+		s.replicas = map[object.Ref]int{}
+		for n := range s.evidence.Workloads {
+			w := &s.evidence.Workloads[n]
+			s.replicas[s.Known(w.Ref)] = w.Wanted
 		}
 	}
-	wanted, known := s.wanted[s.Known(o.Ref)]
+	wanted, known := s.replicas[s.Known(o.Ref)]
 	return wanted > 0, known
 }
 

@@ -16,9 +16,9 @@ import (
 // Assessment judges everything that a deletion depends on apart from the collector. It caches
 // results and is not safe for concurrent use.
 type Assessment struct {
-	snap *snapshot.Snapshot
-	seen *Evidence
-	now  int64
+	snap     *snapshot.Snapshot
+	evidence *Evidence
+	now      int64
 
 	// nodes is true if the snapshot has any node. A snapshot without nodes proves nothing about
 	// them.
@@ -27,37 +27,40 @@ type Assessment struct {
 	nodesSeen  map[string]*Node
 	nodeLeases map[string]*Lease
 	shown      map[object.Ref]*Terminating
-	// ofNamespace and ofDefinition have the conditions of namespaces and CRDs by name.
-	ofNamespace, ofDefinition map[string][]Condition
-	consumers                 map[object.Ref]*Consumer
-	// wanted has the number of pods that each workload wants. It is computed on first use.
-	wanted map[object.Ref]int
-	// managerLease is the lease of kube-controller-manager. nil if it was not read. managerless is
-	// true if the lease is known not to exist. A dump without any lease doesn't show that, because
-	// every API server has one: the dump is incomplete. stands caches the result of ManagerStands.
-	managerLease *Lease
-	managerless  bool
-	stands       *report.ControllerVerdict
+	// namespaceConditions and crdConditions have the conditions of namespaces and CRDs by name.
+	namespaceConditions, crdConditions map[string][]Condition
+	consumers                          map[object.Ref]*Consumer
+	// replicas has the number of pods that each workload wants. It is computed on first use.
+	replicas map[object.Ref]int
+	// managerLease is the lease of kube-controller-manager. nil if it was not read.
+	// managerLeaseAbsent is true if the lease is known not to exist. A dump without any lease
+	// doesn't show that, because every API server has one: the dump is incomplete. managerState
+	// caches the result of ManagerState.
+	managerLease       *Lease
+	managerLeaseAbsent bool
+	managerState       *report.ControllerVerdict
 	// attached is nil if there are no attachments. drains has the drains by node, computed on first
 	// use.
 	attached *attachments
 	drains   map[string]drain
 
-	*reach
-	// unreachableWebhooks are the webhooks without a working backend and with the failure policy Fail.
+	*serviceReach
+	// unreachableWebhooks are the webhooks without a working backend and with the failure policy
+	// Fail.
 	unreachableWebhooks []*Webhook
-	// guards are the admission policies that could refuse a write.
-	guards []guard
-	// marked is true if any object has a label that may make a webhook refuse its delete.
-	marked bool
+	// boundPolicies are the admission policies that could refuse a write.
+	boundPolicies []boundPolicy
+	// anyProtectionLabel is true if any object has a label that may make a webhook refuse its
+	// delete.
+	anyProtectionLabel bool
 	// unreachableConversions are the CRDs with a conversion webhook without a working backend.
 	unreachableConversions []*Definition
 	rights                 *rights
 	programs               *programs
-	// candidates caches the pods and workloads that may remove a finalizer.
-	candidates map[question]*candidates
-	// ofKind has the objects of the snapshot by kind, computed on first use.
-	ofKind map[schema.GroupKind][]*object.Object
+	// candidatesCache caches the pods and workloads that may remove a finalizer.
+	candidatesCache map[candidatesKey]*candidates
+	// objectsByKind has the objects of the snapshot by kind, computed on first use.
+	objectsByKind map[schema.GroupKind][]*object.Object
 	// recognized caches the controller of the table that each pod belongs to.
 	recognized map[*Pod]*finalizer.Controller
 }
@@ -67,52 +70,52 @@ type Assessment struct {
 // is 0 if unknown: then nothing counts as expired or slow.
 func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	s := &Assessment{
-		snap: snap, seen: seen.Sorted(), now: now,
+		snap: snap, evidence: seen.Sorted(), now: now,
 		nodes:     len(snap.In(object.Node.GroupResource(), "")) > 0,
 		nodesSeen: map[string]*Node{}, nodeLeases: map[string]*Lease{}, shown: map[object.Ref]*Terminating{},
-		candidates: map[question]*candidates{}, recognized: map[*Pod]*finalizer.Controller{},
+		candidatesCache: map[candidatesKey]*candidates{}, recognized: map[*Pod]*finalizer.Controller{},
 	}
-	s.reach, s.rights, s.programs = newReach(snap, s.seen), newRights(s.seen), newPrograms(s.seen)
-	if s.seen == nil {
+	s.serviceReach, s.rights, s.programs = newReach(snap, s.evidence), newRights(s.evidence), newPrograms(s.evidence)
+	if s.evidence == nil {
 		return s
 	}
-	s.unreachableWebhooks, s.unreachableConversions, s.guards = s.reach.webhooksWithoutBackend(s.seen), s.reach.conversionsWithoutBackend(s.seen), guardsOf(s.seen)
-	s.consumers = s.consumersOf(s.seen)
-	if len(s.seen.Attachments) > 0 {
-		s.attached = s.attachmentsOf(s.seen)
+	s.unreachableWebhooks, s.unreachableConversions, s.boundPolicies = s.serviceReach.webhooksWithoutBackend(s.evidence), s.serviceReach.conversionsWithoutBackend(s.evidence), boundPoliciesOf(s.evidence)
+	s.consumers = s.consumersOf(s.evidence)
+	if len(s.evidence.Attachments) > 0 {
+		s.attached = s.attachmentsOf(s.evidence)
 	}
-	s.marked = slices.ContainsFunc(snap.Objects, marked)
-	for n := range s.seen.Terminating {
-		t := &s.seen.Terminating[n]
+	s.anyProtectionLabel = slices.ContainsFunc(snap.Objects, hasProtectionLabel)
+	for n := range s.evidence.Terminating {
+		t := &s.evidence.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t
 	}
-	s.ofNamespace, s.ofDefinition = map[string][]Condition{}, map[string][]Condition{}
-	for _, ns := range s.seen.Namespaces {
-		s.ofNamespace[ns.Ref.Name] = ns.Conditions
+	s.namespaceConditions, s.crdConditions = map[string][]Condition{}, map[string][]Condition{}
+	for _, ns := range s.evidence.Namespaces {
+		s.namespaceConditions[ns.Ref.Name] = ns.Conditions
 	}
-	for n := range s.seen.Definitions {
-		s.ofDefinition[s.seen.Definitions[n].Ref.Name] = s.seen.Definitions[n].Conditions
+	for n := range s.evidence.Definitions {
+		s.crdConditions[s.evidence.Definitions[n].Ref.Name] = s.evidence.Definitions[n].Conditions
 	}
-	for n := range s.seen.Nodes {
-		s.nodesSeen[s.seen.Nodes[n].Name] = &s.seen.Nodes[n]
+	for n := range s.evidence.Nodes {
+		s.nodesSeen[s.evidence.Nodes[n].Name] = &s.evidence.Nodes[n]
 	}
-	beside := false
-	for n := range s.seen.Leases {
-		switch l := &s.seen.Leases[n]; {
+	otherLease := false
+	for n := range s.evidence.Leases {
+		switch l := &s.evidence.Leases[n]; {
 		case l.Namespace == "kube-node-lease":
 			s.nodeLeases[l.Name] = l
 		case l.Namespace == object.ManagerLease.Namespace && l.Name == object.ManagerLease.Name:
 			s.managerLease = l
 		case l.Namespace == object.ManagerLease.Namespace:
-			beside = true
+			otherLease = true
 		}
 	}
-	s.managerless = s.managerLease == nil && (s.seen.managerless || beside && s.seen.CompletenessOf(Leases, object.ManagerLease.Namespace).Whole)
+	s.managerLeaseAbsent = s.managerLease == nil && (s.evidence.managerLeaseAbsent || otherLease && s.evidence.CompletenessOf(Leases, object.ManagerLease.Namespace).Whole)
 	return s
 }
 
 // Evidence returns the sorted evidence; nil if there is none. The caller must not modify it.
-func (s *Assessment) Evidence() *Evidence { return s.seen }
+func (s *Assessment) Evidence() *Evidence { return s.evidence }
 
 // Known returns the reference that the snapshot has for an object. The evidence may have been read
 // in another version.
@@ -133,16 +136,17 @@ func (s *Assessment) Known(ref object.Ref) object.Ref {
 // Shown returns the evidence of an object that is being deleted; nil if it was not read.
 func (s *Assessment) Shown(o *object.Object) *Terminating { return s.shown[o.Ref] }
 
-// Patience is the time, in seconds, after which a controller that waits for nothing else counts as
-// not working. The collector takes seconds, the back-off of the namespace controller a few minutes.
-const Patience = 300
+// OverdueAfter is the time, in seconds, after which a controller that waits for nothing else counts
+// as not working. The collector takes seconds, the back-off of the namespace controller a few
+// minutes.
+const OverdueAfter = 300
 
 // Overdue reports whether a deletion that waits for nothing else should have been completed.
-func (s *Assessment) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
+func (s *Assessment) Overdue(o *object.Object) bool { return s.Age(o) > OverdueAfter }
 
 // Recent reports whether an object may be so new that no controller is overdue.
 func (s *Assessment) Recent(o *object.Object) bool {
-	return o.Created != 0 && s.now-o.Created <= Patience
+	return o.Created != 0 && s.now-o.Created <= OverdueAfter
 }
 
 // Age returns how long an object has been being deleted, in seconds. It is negative during a grace

@@ -33,13 +33,13 @@ func Find(list []Condition, typ string) (Condition, bool) {
 }
 
 type condition struct {
-	Type    string `json:"type"`
-	Status  string `json:"status"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	Since   stamp  `json:"lastTransitionTime"`
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	Since   timestamp `json:"lastTransitionTime"`
 	// Heartbeat is set in the conditions of nodes only.
-	Heartbeat stamp `json:"lastHeartbeatTime"`
+	Heartbeat timestamp `json:"lastHeartbeatTime"`
 }
 
 func conditions(list []condition) []Condition {
@@ -155,19 +155,19 @@ type involved struct {
 // eventBody is an event of either API group.
 type eventBody struct {
 	Metadata struct {
-		Created stamp `json:"creationTimestamp"`
+		Created timestamp `json:"creationTimestamp"`
 	} `json:"metadata"`
-	Involved  involved `json:"involvedObject"`
-	Regarding involved `json:"regarding"`
-	Type      string   `json:"type"`
-	Reason    string   `json:"reason"`
-	Message   string   `json:"message"`
-	Note      string   `json:"note"`
-	Last      stamp    `json:"lastTimestamp"`
-	OldLast   stamp    `json:"deprecatedLastTimestamp"`
-	At        stamp    `json:"eventTime"`
+	Involved  involved  `json:"involvedObject"`
+	Regarding involved  `json:"regarding"`
+	Type      string    `json:"type"`
+	Reason    string    `json:"reason"`
+	Message   string    `json:"message"`
+	Note      string    `json:"note"`
+	Last      timestamp `json:"lastTimestamp"`
+	OldLast   timestamp `json:"deprecatedLastTimestamp"`
+	At        timestamp `json:"eventTime"`
 	Series    struct {
-		Last stamp `json:"lastObservedTime"`
+		Last timestamp `json:"lastObservedTime"`
 	} `json:"series"`
 	Source struct {
 		Component string `json:"component"`

@@ -11,12 +11,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// long is the age, in seconds, above which a deletion counts as slow even if its controller runs.
-const long = 600
+// slowAfter is the age, in seconds, above which a deletion counts as slow even if its controller
+// runs.
+const slowAfter = 600
 
-// needed are the parts that must be complete before a controller is called gone: it could be in any
-// of them.
-var needed = []Part{
+// controllerParts are the parts that must be complete before a controller is called gone: it could
+// be in any of them.
+var controllerParts = []Part{
 	Pods, Deployments, StatefulSets, DaemonSets,
 	Roles, RoleBindings, ClusterRoles, ClusterBindings, Leases,
 }
@@ -39,10 +40,10 @@ type Judgement struct {
 	Suspects []object.Ref
 	// Working are the suspects that are known to work.
 	Working []object.Ref
-	// Asleep are workloads of the controller that are scaled to 0.
-	Asleep []object.Ref
-	// Powerless are accounts of the right program without permission to write the object.
-	Powerless []Account
+	// ScaledToZero are workloads of the controller that are scaled to 0.
+	ScaledToZero []object.Ref
+	// Unauthorized are accounts of the right program without permission to write the object.
+	Unauthorized []Account
 }
 
 // Controller judges whether the controller runs that removes the finalizer from the object, which
@@ -60,56 +61,56 @@ func (s *Assessment) OtherController(o *object.Object, name string) Judgement {
 }
 
 func (s *Assessment) search(o *object.Object, name string, elsewhere bool) Judgement {
-	x := search{Assessment: s, o: o, name: name, elsewhere: elsewhere}
-	x.found.State = x.verdict()
+	x := search{Assessment: s, o: o, name: name, other: elsewhere}
+	x.result.State = x.verdict()
 	x.identify()
-	return x.found
+	return x.result
 }
 
 // search finds the controller that removes one finalizer of one object.
 type search struct {
 	*Assessment
-	o     *object.Object
-	name  string
-	found Judgement
-	// elsewhere is true if the controller in the table leaves this one to another controller.
-	elsewhere bool
+	o      *object.Object
+	name   string
+	result Judgement
+	// other is true if the controller in the table leaves this one to another controller.
+	other bool
 
-	writers *mayWrite
-	may     *candidates
+	writers    *mayWrite
+	candidates *candidates
 	// program is the name of the writer of the finalizer. It is empty if the writer is unknown or
 	// does not tell which controller removes it.
 	program string
 	// suspects are the pods that may be the controller, the likeliest first.
-	suspects []*Pod
-	asleep   []*Workload
+	suspects     []*Pod
+	scaledToZero []*Workload
 }
 
 func (s *search) verdict() report.ControllerVerdict {
-	s.wrote()
+	s.findWriter()
 	k, known := finalizer.Of(s.name)
-	if known && !s.elsewhere {
-		s.found.Name = k.RemovedBy
-		s.found.Proof.Add(reason.RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
+	if known && !s.other {
+		s.result.Name = k.RemovedBy
+		s.result.Proof.Add(reason.RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
 	}
 	switch {
-	case ofManager[s.name] && !s.elsewhere:
-		return s.managerVerdict(s.o, &s.found.Proof)
+	case ofManager[s.name] && !s.other:
+		return s.managerVerdict(s.o, &s.result.Proof)
 	case known && k.RemovedBy == byHand:
 		return report.FinalizerControllerUnknown
 	}
 	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 	if err != nil {
-		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is unknown, and so are permissions for it")
+		s.result.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is unknown, and so are permissions for it")
 		return report.FinalizerControllerUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
-	s.may = s.candidatesOf()
-	s.sleepers()
-	if s.suspects = s.may.connected; len(s.suspects) > 0 {
-		return s.pace()
+	s.candidates = s.candidatesOf()
+	s.findScaledToZero()
+	if s.suspects = s.candidates.connected; len(s.suspects) > 0 {
+		return s.judgeFound()
 	}
-	return s.gone()
+	return s.judgeNotFound()
 }
 
 const byHand = "a person"
@@ -117,24 +118,24 @@ const byHand = "a person"
 // identify fills the candidates and the name of the result.
 func (s *search) identify() {
 	for _, p := range s.suspects {
-		s.found.Suspects = append(s.found.Suspects, p.Ref)
+		s.result.Suspects = append(s.result.Suspects, p.Ref)
 	}
-	for _, w := range s.asleep {
-		s.found.Asleep = append(s.found.Asleep, w.Ref)
+	for _, w := range s.scaledToZero {
+		s.result.ScaledToZero = append(s.result.ScaledToZero, w.Ref)
 	}
 	switch {
-	case len(s.found.Suspects) > 0:
-		s.found.Controller = s.found.Suspects[0]
-	case len(s.found.Asleep) > 0:
-		s.found.Controller = s.found.Asleep[0]
+	case len(s.result.Suspects) > 0:
+		s.result.Controller = s.result.Suspects[0]
+	case len(s.result.ScaledToZero) > 0:
+		s.result.Controller = s.result.ScaledToZero[0]
 	}
-	if s.found.Name == "" {
-		s.found.Name = s.program
+	if s.result.Name == "" {
+		s.result.Name = s.program
 	}
 }
 
-// wrote reads the writer of the finalizer from managedFields.
-func (s *search) wrote() {
+// findWriter reads the writer of the finalizer from managedFields.
+func (s *search) findWriter() {
 	t := s.shown[s.o.Ref]
 	found := false
 	if t != nil {
@@ -143,35 +144,35 @@ func (s *search) wrote() {
 				continue
 			}
 			found = true
-			if isTool(w.Name) && !isCalled(s.controllers(), []string{w.Name}) {
-				s.found.Proof.Add(reason.WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
+			if isTool(w.Name) && !hasKnownName(s.knownControllers(), []string{w.Name}) {
+				s.result.Proof.Add(reason.WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
 				continue
 			}
 			s.program = w.Name
-			s.found.Proof.Add(reason.WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
+			s.result.Proof.Add(reason.WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
 		}
 	}
 	if !found {
-		s.found.Proof.Add(reason.WriterNotShown, nil, "its writer is not shown")
+		s.result.Proof.Add(reason.WriterNotShown, nil, "its writer is not shown")
 	}
 }
 
-// sleepers finds the workloads of the finalizer's controller that are scaled to 0.
-func (s *search) sleepers() {
-	for _, w := range s.may.workloads {
+// findScaledToZero finds the workloads of the finalizer's controller that are scaled to 0.
+func (s *search) findScaledToZero() {
+	for _, w := range s.candidates.workloads {
 		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
-			s.asleep = append(s.asleep, w)
+			s.scaledToZero = append(s.scaledToZero, w)
 		}
 	}
-	for _, w := range s.asleep {
+	for _, w := range s.scaledToZero {
 		ref := w.Ref
-		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
+		s.result.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
 	}
 }
 
-// pace judges a controller that was found: Alive, or Slow if no suspect is ready, its lease has
-// expired or the deletion takes long.
-func (s *search) pace() report.ControllerVerdict {
+// judgeFound judges a controller that was found: Alive, or Slow if no suspect is ready, its lease
+// has expired or the deletion takes long.
+func (s *search) judgeFound() report.ControllerVerdict {
 	healthy := false
 	const most = 3
 	for n, p := range s.suspects {
@@ -179,22 +180,22 @@ func (s *search) pace() report.ControllerVerdict {
 		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
 		if ok {
 			healthy = true
-			s.found.Working = append(s.found.Working, ref)
+			s.result.Working = append(s.result.Working, ref)
 		}
 		if n >= most {
 			continue
 		}
-		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object: it %s", ref.ShortName(), ref.Namespace, p.ServiceAccount, s.may.why[p])
+		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object: it %s", ref.ShortName(), ref.Namespace, p.ServiceAccount, s.candidates.why[p])
 		if ok {
-			s.found.Proof.Add(reason.FinalizerControllerRuns, &ref, "runs: "+who)
+			s.result.Proof.Add(reason.FinalizerControllerRuns, &ref, "runs: "+who)
 		} else {
-			s.found.Proof.Add(reason.FinalizerControllerNotReady, &ref, "not ready"+because(p)+": "+who)
+			s.result.Proof.Add(reason.FinalizerControllerNotReady, &ref, "not ready"+stateText(p)+": "+who)
 		}
 	}
-	slow := !healthy || s.leases() == object.HolderGone
-	if s.Age(s.o) > long {
+	slow := !healthy || s.judgeLeases() == object.HolderGone
+	if s.Age(s.o) > slowAfter {
 		slow = true
-		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
+		s.result.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
 	}
 	if slow {
 		return report.FinalizerControllerSlow
@@ -202,7 +203,7 @@ func (s *search) pace() report.ControllerVerdict {
 	return report.FinalizerControllerAlive
 }
 
-func because(p *Pod) string {
+func stateText(p *Pod) string {
 	switch {
 	case p.Waiting != "":
 		return " (" + p.Waiting + ")"
@@ -212,24 +213,24 @@ func because(p *Pod) string {
 	return ""
 }
 
-// gone judges whether a controller may exist although none was found. It returns Gone only if there
-// is no doubt, and Slow if idle found it.
-func (s *search) gone() report.ControllerVerdict {
+// judgeNotFound judges whether a controller may exist although none was found. It returns Gone only
+// if there is no doubt, and Slow if findUnable found it.
+func (s *search) judgeNotFound() report.ControllerVerdict {
 	certain := true
 	doubt := func(code reason.Code, about *object.Ref, message string) {
 		certain = false
-		s.found.Proof.Add(code, about, message)
+		s.result.Proof.Add(code, about, message)
 	}
-	for _, text := range s.unread() {
+	for _, text := range s.unreadParts() {
 		doubt(reason.NotRead, nil, text)
 	}
 	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
 		doubt(reason.NotRead, nil, "the object itself was not read whole: "+t.Unread)
 	}
-	if s.mayBeALock() {
+	if s.mayNeedPerson() {
 		certain = false
 	}
-	if s.seen.CompletenessOf(ClusterRoles, "").Whole && !s.rights.told() {
+	if s.evidence.CompletenessOf(ClusterRoles, "").Whole && !s.rights.isRBACInUse() {
 		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: another authorizer than RBAC may be in use")
 	}
 	if isHosted(s.name) {
@@ -238,20 +239,20 @@ func (s *search) gone() report.ControllerVerdict {
 	if isEmbedded(s.name) {
 		doubt(reason.RunsOutside, nil, "K3s and RKE2 run its controller in their server process, without a pod")
 	}
-	switch s.leases() {
+	switch s.judgeLeases() {
 	case object.HolderAlive:
 		certain = false
 	case object.HolderGone, object.HolderUnclear:
 	}
-	if s.seen != nil {
-		s.doubtPods(s.may.strangers, doubt, reason.NotConnected, func(where string, p *Pod) string {
+	if s.evidence != nil {
+		s.doubtPods(s.candidates.unconnected, doubt, reason.NotConnected, func(where string, p *Pod) string {
 			r, _ := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 			return fmt.Sprintf("%s, as service account %s, may write %s, but nothing connects it to %s", where, p.ServiceAccount, plural(s.o, r), s.name)
 		})
-		s.doubtPods(s.may.mighty, doubt, reason.RunsWithAllRights, func(where string, p *Pod) string {
+		s.doubtPods(s.candidates.powerful, doubt, reason.RunsWithAllRights, func(where string, p *Pod) string {
 			return fmt.Sprintf("%s runs as service account %s, which may write the objects of all API groups", where, p.ServiceAccount)
 		})
-		if s.idle(doubt) {
+		if s.findUnable(doubt) {
 			return report.FinalizerControllerSlow
 		}
 	}
@@ -264,16 +265,16 @@ func (s *search) gone() report.ControllerVerdict {
 	if !certain {
 		return report.FinalizerControllerUnknown
 	}
-	s.found.Proof.Add(reason.FinalizerControllerAbsent, nil, s.absent())
+	s.result.Proof.Add(reason.FinalizerControllerAbsent, nil, s.absentText())
 	return report.FinalizerControllerGone
 }
 
-// unread lists the needed parts that are incomplete, grouped by reason.
-func (s *Assessment) unread() []string {
+// unreadParts lists the needed parts that are incomplete, grouped by reason.
+func (s *Assessment) unreadParts() []string {
 	var whys []string
 	parts := map[string][]string{}
-	for _, p := range needed {
-		if sight := s.seen.CompletenessOf(p, ""); !sight.Whole {
+	for _, p := range controllerParts {
+		if sight := s.evidence.CompletenessOf(p, ""); !sight.Whole {
 			if parts[sight.Why] == nil {
 				whys = append(whys, sight.Why)
 			}
@@ -286,10 +287,10 @@ func (s *Assessment) unread() []string {
 	return whys
 }
 
-// mayBeALock reports whether a person may have to remove the finalizer: it is not in the table, no
-// program is known to have written it, and it does not have the domain of a kind that the cluster
-// serves.
-func (s *search) mayBeALock() bool {
+// mayNeedPerson reports whether a person may have to remove the finalizer: it is not in the table,
+// no program is known to have written it, and it does not have the domain of a kind that the
+// cluster serves.
+func (s *search) mayNeedPerson() bool {
 	if _, known := finalizer.Of(s.name); known || s.program != "" {
 		return false
 	}
@@ -297,12 +298,12 @@ func (s *search) mayBeALock() bool {
 }
 
 func (s *search) writtenByTool() bool {
-	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
+	return slices.ContainsFunc(s.result.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
 }
 
-// absent describes the unsuccessful search for a controller.
-func (s *search) absent() string {
-	if len(s.may.strangers)+len(s.may.mighty) > 0 {
+// absentText describes the unsuccessful search for a controller.
+func (s *search) absentText() string {
+	if len(s.candidates.unconnected)+len(s.candidates.powerful) > 0 {
 		return "no pod that may write the object is its controller: all of them belong to other controllers"
 	}
 	return "no pod runs under a service account that may write the object"
@@ -321,19 +322,19 @@ func (s *search) doubtPods(pods []*Pod, doubt func(reason.Code, *object.Ref, str
 	}
 }
 
-// idle reports whether the controller exists and cannot work: a workload has no pods, or a pod that
-// runs the program may not write the object. It adds what it finds to the doubts.
-func (s *search) idle(doubt func(reason.Code, *object.Ref, string)) bool {
+// findUnable reports whether the controller exists and cannot work: a workload has no pods, or a
+// pod that runs the program may not write the object. It adds what it finds to the doubts.
+func (s *search) findUnable(doubt func(reason.Code, *object.Ref, string)) bool {
 	slow := false
-	for _, w := range s.may.workloads {
+	for _, w := range s.candidates.workloads {
 		if ref := w.Ref; w.Wanted > 0 {
 			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.ShortName(), ref.Namespace, w.Wanted))
 			slow = true
 		}
 	}
-	rightsRead, _, _ := s.seen.Whole(Roles, RoleBindings, ClusterRoles, ClusterBindings)
-	for _, p := range s.may.powerless {
-		wrote, program := s.wroteIt(p.Programs), s.found.Name
+	rightsRead, _, _ := s.evidence.Whole(Roles, RoleBindings, ClusterRoles, ClusterBindings)
+	for _, p := range s.candidates.unauthorized {
+		wrote, program := s.isWriter(p.Programs), s.result.Name
 		if wrote {
 			program = s.program
 		}
@@ -343,7 +344,7 @@ func (s *search) idle(doubt func(reason.Code, *object.Ref, string)) bool {
 			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))
 		case wrote: // a pod that only has the same name may be another installation
 			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, program, p.ServiceAccount))
-			s.found.Powerless = append(s.found.Powerless, Account{p.Ref.Namespace, p.ServiceAccount})
+			s.result.Unauthorized = append(s.result.Unauthorized, Account{p.Ref.Namespace, p.ServiceAccount})
 			slow = true
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// question is the cache key of candidates: everything that decides which pods and workloads are
-// connected to a finalizer.
-type question struct {
+// candidatesKey is the cache key of candidates: everything that decides which pods and workloads
+// are connected to a finalizer.
+type candidatesKey struct {
 	writers     *mayWrite
 	finalizer   string
 	group, kind string
@@ -32,27 +32,27 @@ type candidates struct {
 	why       map[*Pod]string
 	// workloads may write the object and are connected to the finalizer.
 	workloads []*Workload
-	// strangers may write the object by rules that name its API group, mighty ones by rules for all
-	// groups. Neither has a known connection to the finalizer.
-	strangers, mighty []*Pod
-	// powerless have a name of the controller, but no known permission to write the object.
-	powerless []*Pod
+	// unconnected may write the object by rules that name its API group, powerful ones by rules for
+	// all groups. Neither has a known connection to the finalizer.
+	unconnected, powerful []*Pod
+	// unauthorized have a name of the controller, but no known permission to write the object.
+	unauthorized []*Pod
 }
 
 // candidatesOf sorts the pods and workloads that may write the object. The permission to write
 // alone does not show that a controller removes the finalizer.
 func (s *search) candidatesOf() *candidates {
-	q := question{s.writers, s.name, s.o.Group(), s.o.Kind, s.program, s.writtenByTool(), !s.elsewhere}
-	if c, ok := s.candidates[q]; ok {
+	q := candidatesKey{s.writers, s.name, s.o.Group(), s.o.Kind, s.program, s.writtenByTool(), !s.other}
+	if c, ok := s.candidatesCache[q]; ok {
 		return c
 	}
 	c := &candidates{why: map[*Pod]string{}}
-	s.candidates[q] = c
-	if s.seen == nil {
+	s.candidatesCache[q] = c
+	if s.evidence == nil {
 		return c
 	}
-	known := s.controllers()
-	packages := s.packagesOfGroups()
+	known := s.knownControllers()
+	packages := s.packagesOfCRDs()
 	for _, w := range s.writers.workloads {
 		if s.connection(Account{w.Ref.Namespace, w.ServiceAccount}, w.Programs, w.allNames(), w.Packages, known, packages) != "" {
 			c.workloads = append(c.workloads, w)
@@ -62,23 +62,23 @@ func (s *search) candidatesOf() *candidates {
 	for _, p := range s.writers.pods {
 		a := Account{p.Ref.Namespace, p.ServiceAccount}
 		switch why := s.connection(a, p.Programs, p.allNames(), s.programs.packages(p), known, packages); {
-		case why != "" && s.wroteIt(p.Programs):
+		case why != "" && s.isWriter(p.Programs):
 			wrote, c.why[p] = append(wrote, p), why
 		case why != "":
 			c.connected, c.why[p] = append(c.connected, p), why
 		case s.writers.accounts[a]:
-			c.strangers = append(c.strangers, p)
+			c.unconnected = append(c.unconnected, p)
 		case s.writers.powerful[a]:
-			c.mighty = append(c.mighty, p)
+			c.powerful = append(c.powerful, p)
 		}
 	}
-	called := s.programs.called(known)
+	called := s.programs.podsOf(known)
 	if s.program != "" && !isCommon(s.program) {
 		called = append(slices.Clip(called), s.programs.pods[strings.ToLower(s.program)]...)
 	}
 	for _, p := range called {
-		if !s.writers.may(Account{p.Ref.Namespace, p.ServiceAccount}) && !slices.Contains(c.powerless, p) {
-			c.powerless = append(c.powerless, p)
+		if !s.writers.includes(Account{p.Ref.Namespace, p.ServiceAccount}) && !slices.Contains(c.unauthorized, p) {
+			c.unauthorized = append(c.unauthorized, p)
 		}
 	}
 	c.connected = append(wrote, c.connected...)
@@ -89,21 +89,21 @@ func (s *search) candidatesOf() *candidates {
 // returns "" if there is no connection.
 func (s *search) connection(a Account, programs, names, packages []string, known []*finalizer.Controller, ofGroups map[string]string) string {
 	_, isKnown := finalizer.Of(s.name)
-	care := s.rights.looksAfter(a)
+	care := s.rights.managedGroups(a)
 	groups := care.watched
 	if len(known) > 0 { // a program of another name needs stronger evidence
 		groups = care.controlled
 	}
 	switch {
-	case isCalled(known, names):
+	case hasKnownName(known, names):
 		return "is called like " + known[0].Name
-	case s.wroteIt(programs) && (!isCommon(s.program) || slices.Contains(care.watched, s.o.Group())):
+	case s.isWriter(programs) && (!isCommon(s.program) || slices.Contains(care.watched, s.o.Group())):
 		return "is called like the program that wrote the finalizer"
 	case !isKnown && s.writtenByTool():
 		return "" // a person may have used the domain of a controller
 	}
 	for _, group := range groups {
-		if s.isOf(group) {
+		if s.belongsTo(group) {
 			return "looks after the kinds of " + group
 		}
 	}
@@ -115,36 +115,36 @@ func (s *search) connection(a Account, programs, names, packages []string, known
 	return ""
 }
 
-// isOf reports whether the finalizer belongs to an API group. A domain above the group, such as a
-// company's, may have many controllers. Then the object must be of the group too.
-func (s *search) isOf(group string) bool {
+// belongsTo reports whether the finalizer belongs to an API group. A domain above the group, such
+// as a company's, may have many controllers. Then the object must be of the group too.
+func (s *search) belongsTo(group string) bool {
 	return finalizer.IsOfGroup(s.name, group) || finalizer.IsAboveGroup(s.name, group) && s.o.Group() == group
 }
 
-// wroteIt reports whether one of the programs has the name of the writer of the finalizer.
-func (s *search) wroteIt(programs []string) bool {
+// isWriter reports whether one of the programs has the name of the writer of the finalizer.
+func (s *search) isWriter(programs []string) bool {
 	return s.program != "" && slices.ContainsFunc(programs, func(p string) bool { return strings.EqualFold(p, s.program) })
 }
 
-// controllers returns the programs that remove the finalizer according to the table.
-func (s *search) controllers() []*finalizer.Controller {
+// knownControllers returns the programs that remove the finalizer according to the table.
+func (s *search) knownControllers() []*finalizer.Controller {
 	k, known := finalizer.Of(s.name)
-	if !known || s.elsewhere {
+	if !known || s.other {
 		return nil
 	}
 	return finalizer.ControllersOf(k, s.o)
 }
 
-func isCalled(known []*finalizer.Controller, names []string) bool {
+func hasKnownName(known []*finalizer.Controller, names []string) bool {
 	return slices.ContainsFunc(known, func(c *finalizer.Controller) bool { return c.IsCalled(names) })
 }
 
-// packagesOfGroups maps each package that installed a CRD of the finalizer's API groups to one of
+// packagesOfCRDs maps each package that installed a CRD of the finalizer's API groups to one of
 // these CRDs.
-func (s *search) packagesOfGroups() map[string]string {
+func (s *search) packagesOfCRDs() map[string]string {
 	found := map[string]string{}
-	for n := range s.seen.Definitions {
-		if d := &s.seen.Definitions[n]; s.isOf(d.Group) {
+	for n := range s.evidence.Definitions {
+		if d := &s.evidence.Definitions[n]; s.belongsTo(d.Group) {
 			for _, p := range d.Packages {
 				if found[p] == "" {
 					found[p] = d.Ref.Name
@@ -164,7 +164,7 @@ func (s *search) isOther(p *Pod) bool {
 		s.recognized[p] = c
 	}
 	k, known := finalizer.Of(s.name)
-	return c != nil && (!known || c.Name != k.RemovedBy || len(s.controllers()) > 0)
+	return c != nil && (!known || c.Name != k.RemovedBy || len(s.knownControllers()) > 0)
 }
 
 // plural returns the plural of a kind, such as `ConfigMaps`, or the name of the resource if that is
@@ -193,7 +193,7 @@ type managed struct {
 	Manager     string          `json:"manager"`
 	Operation   string          `json:"operation"`
 	Subresource string          `json:"subresource"`
-	Time        stamp           `json:"time"`
+	Time        timestamp       `json:"time"`
 	Fields      json.RawMessage `json:"fieldsV1"`
 }
 
@@ -222,7 +222,7 @@ func writers(entries []managed) []Writer {
 		}
 		if len(owned) > 0 {
 			list = append(list, Writer{Name: e.Manager, Operation: e.Operation, Subresource: e.Subresource,
-				Time: e.Time.seconds, Finalizers: keys(owned)})
+				Time: e.Time.seconds, Finalizers: sortedKeys(owned)})
 		}
 	}
 	return list
@@ -287,11 +287,11 @@ func isTool(writer string) bool {
 		"before-first-apply", "unknown", "ansible", "openapi-generator", "python", "go-http-client", "node-fetch", "okhttp",
 	}, func(name string) bool {
 		rest, ok := strings.CutPrefix(lower, name)
-		return ok && (rest == "" || !letter(rest[0]))
+		return ok && (rest == "" || !isLetter(rest[0]))
 	})
 }
 
-func letter(c byte) bool { return 'a' <= c && c <= 'z' }
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // isCommon reports whether the name is so generic that many unrelated programs have it.
 func isCommon(program string) bool {

@@ -25,12 +25,12 @@ type Evidence struct {
 	// Controllers send their requests as other users.
 	User *authentication.UserInfo
 
-	sights map[Part]map[string]Completeness
-	// broken has, by part, the alphabetically first namespace in which it is incomplete.
-	broken map[Part]string
-	added  map[identity]bool
-	// managerless is true if a server has no lease of kube-controller-manager.
-	managerless bool
+	completeness map[Part]map[string]Completeness
+	// incompleteIn has, by part, the alphabetically first namespace in which it is incomplete.
+	incompleteIn map[Part]string
+	added        map[identity]bool
+	// managerLeaseAbsent is true if a server has no lease of kube-controller-manager.
+	managerLeaseAbsent bool
 }
 
 // Missed records that a server does not have an object. Only a missing lease of
@@ -38,7 +38,7 @@ type Evidence struct {
 func (w *Evidence) Missed(ref object.Ref) {
 	is := func(l Lease) bool { return l.Namespace == ref.Namespace && l.Name == ref.Name }
 	if ref == object.ManagerLease && !slices.ContainsFunc(w.Leases, is) {
-		w.managerless = true
+		w.managerLeaseAbsent = true
 	}
 }
 
@@ -65,7 +65,7 @@ func (w *Evidence) Take(r *Record) {
 		w.Missed(r.Ref())
 		return
 	}
-	if r.Name != "" && !w.first(r) {
+	if r.Name != "" && !w.isFirst(r) {
 		return
 	}
 	w.Shown.add(&r.Shown)
@@ -74,8 +74,8 @@ func (w *Evidence) Take(r *Record) {
 	}
 }
 
-// first reports whether the object was not added before, and marks it as added.
-func (w *Evidence) first(r *Record) bool {
+// isFirst reports whether the object was not added before, and marks it as added.
+func (w *Evidence) isFirst(r *Record) bool {
 	id := identity{object.GroupOf(r.APIVersion), r.Kind, r.Namespace, r.Name}
 	if id.kind == "Event" {
 		id.group = ""
@@ -99,7 +99,7 @@ type body struct {
 		Namespace         string            `json:"namespace"`
 		UID               types.UID         `json:"uid"`
 		Labels            map[string]string `json:"labels"`
-		DeletionTimestamp *stamp            `json:"deletionTimestamp"`
+		DeletionTimestamp *timestamp        `json:"deletionTimestamp"`
 		Finalizers        []string          `json:"finalizers"`
 		OwnerReferences   []owner           `json:"ownerReferences"`
 	} `json:"metadata"`
@@ -148,21 +148,21 @@ const NotRead = "it was not read"
 // Mark records the completeness of a part in a namespace, or everywhere if it is empty. An empty
 // reason means complete. An incomplete part never becomes complete again.
 func (w *Evidence) Mark(p Part, namespace, why string) {
-	if w.sights == nil {
-		w.sights = map[Part]map[string]Completeness{}
+	if w.completeness == nil {
+		w.completeness = map[Part]map[string]Completeness{}
 	}
-	if w.sights[p] == nil {
-		w.sights[p] = map[string]Completeness{}
+	if w.completeness[p] == nil {
+		w.completeness[p] = map[string]Completeness{}
 	}
-	if have, ok := w.sights[p][namespace]; ok && !have.Whole {
+	if have, ok := w.completeness[p][namespace]; ok && !have.Whole {
 		return
 	}
-	w.sights[p][namespace] = Completeness{Whole: why == "", Why: why}
-	if first, some := w.broken[p]; why != "" && namespace != "" && (!some || namespace < first) {
-		if w.broken == nil {
-			w.broken = map[Part]string{}
+	w.completeness[p][namespace] = Completeness{Whole: why == "", Why: why}
+	if first, some := w.incompleteIn[p]; why != "" && namespace != "" && (!some || namespace < first) {
+		if w.incompleteIn == nil {
+			w.incompleteIn = map[Part]string{}
 		}
-		w.broken[p] = namespace
+		w.incompleteIn[p] = namespace
 	}
 }
 
@@ -172,10 +172,10 @@ func (w *Evidence) CompletenessOf(p Part, namespace string) Completeness {
 	if w == nil {
 		return Completeness{Why: NotRead}
 	}
-	places := w.sights[p]
+	places := w.completeness[p]
 	all, everywhere := places[""]
 	if namespace == "" {
-		if first, some := w.broken[p]; some {
+		if first, some := w.incompleteIn[p]; some {
 			return places[first]
 		}
 	} else if here, ok := places[namespace]; ok && (!here.Whole || !everywhere || !all.Whole) {
@@ -198,8 +198,8 @@ func (w *Evidence) Whole(parts ...Part) (ok bool, first Part, why string) {
 	return true, "", ""
 }
 
-// keys returns the keys of a map, sorted.
-func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// sortedKeys returns the keys of a map, sorted.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Sorted returns the same evidence with every list sorted, so that results do not depend on the
 // order of input. The lists are copies, their elements share memory with the original. It returns

@@ -23,9 +23,9 @@ type Lease struct {
 // leaseBody has the fields that are read from a Lease.
 type leaseBody struct {
 	Spec struct {
-		Holder   string `json:"holderIdentity"`
-		Renewed  stamp  `json:"renewTime"`
-		Duration int64  `json:"leaseDurationSeconds"`
+		Holder   string    `json:"holderIdentity"`
+		Renewed  timestamp `json:"renewTime"`
+		Duration int64     `json:"leaseDurationSeconds"`
 	} `json:"spec"`
 }
 
@@ -33,30 +33,31 @@ func (s *Shown) takeLease(b *body, d *leaseBody) {
 	s.Leases = append(s.Leases, Lease{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Holder, d.Spec.Renewed.seconds, d.Spec.Duration})
 }
 
-// dumpTakes is the longest time, in seconds, between reading a lease and the time of its dump.
-const dumpTakes = 240
+// maxDumpDuration is the longest time, in seconds, between reading a lease and the time of its
+// dump.
+const maxDumpDuration = 240
 
 // holderState returns the state of a lease's holder at the time of the question.
 func (s *Assessment) holderState(l *Lease) object.HolderState {
-	return object.HolderStateOf(l.Holder, l.Renewed, l.Duration, s.now, s.slack())
+	return object.HolderStateOf(l.Holder, l.Renewed, l.Duration, s.now, s.maxReadDelay())
 }
 
-// slack returns the maximum number of seconds between the reading of a lease and the time of the
-// question.
-func (s *Assessment) slack() int64 {
-	if s.seen.Live {
+// maxReadDelay returns the maximum number of seconds between the reading of a lease and the time of
+// the question.
+func (s *Assessment) maxReadDelay() int64 {
+	if s.evidence.Live {
 		return 0
 	}
-	return dumpTakes
+	return maxDumpDuration
 }
 
-// ManagerLease returns the lease of kube-controller-manager, and the slack of its reading. The
-// lease is nil if it was not read.
+// ManagerLease returns the lease of kube-controller-manager, and the maxReadDelay of its reading.
+// The lease is nil if it was not read.
 func (s *Assessment) ManagerLease() (l *Lease, slack int64) {
 	if s.managerLease == nil {
 		return nil, 0
 	}
-	return s.managerLease, s.slack()
+	return s.managerLease, s.maxReadDelay()
 }
 
 func leaseText(l *Lease, p object.HolderState) string {
@@ -67,26 +68,26 @@ func leaseText(l *Lease, p object.HolderState) string {
 	return fmt.Sprintf("lease %s in namespace %s, held by %q, %s%s", l.Name, l.Namespace, l.Holder, verb, stampText(l.Renewed))
 }
 
-// leases returns the state of the controller's leases: those that one of the suspects holds, and
-// those named like the program, the API group of the object, or the domain of the finalizer.
-func (s *search) leases() object.HolderState {
-	if s.seen == nil {
+// judgeLeases returns the state of the controller's leases: those that one of the suspects holds,
+// and those named like the program, the API group of the object, or the domain of the finalizer.
+func (s *search) judgeLeases() object.HolderState {
+	if s.evidence == nil {
 		return object.HolderUnclear
 	}
 	found := object.HolderUnclear
-	for n := range s.seen.Leases {
-		l := &s.seen.Leases[n]
-		if !s.owns(l) {
+	for n := range s.evidence.Leases {
+		l := &s.evidence.Leases[n]
+		if !s.ownsLease(l) {
 			continue
 		}
 		p := s.holderState(l)
 		about := object.Lease.Ref(l.Namespace, l.Name)
 		switch p {
 		case object.HolderAlive:
-			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
+			s.result.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
 			found = object.HolderAlive
 		case object.HolderGone:
-			s.found.Proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
+			s.result.Proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
 			if found == object.HolderUnclear {
 				found = object.HolderGone
 			}
@@ -96,7 +97,7 @@ func (s *search) leases() object.HolderState {
 	return found
 }
 
-func (s *search) owns(l *Lease) bool {
+func (s *search) ownsLease(l *Lease) bool {
 	if l.Namespace == "kube-node-lease" {
 		return false
 	}
@@ -105,7 +106,7 @@ func (s *search) owns(l *Lease) bool {
 			return true
 		}
 	}
-	for _, w := range s.asleep {
+	for _, w := range s.scaledToZero {
 		if w.Ref.Namespace == l.Namespace && strings.HasPrefix(l.Holder, w.Ref.Name+"-") {
 			return true
 		}
@@ -130,19 +131,19 @@ func (s *Assessment) ManagerRuns() bool {
 	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.FinalizerControllerAlive
 }
 
-// ManagerStands returns the state of kube-controller-manager by its lease at the time of the
+// ManagerState returns the state of kube-controller-manager by its lease at the time of the
 // question: Alive, Gone, or Unknown if there is no lease. The lease is known to be missing if a
 // server says so, or if a dump has other leases of its namespace. The result is empty if the lease
 // was not read.
-func (s *Assessment) ManagerStands() report.ControllerVerdict {
-	if s.stands == nil {
+func (s *Assessment) ManagerState() report.ControllerVerdict {
+	if s.managerState == nil {
 		state := s.managerVerdict(&object.Object{}, &Proofs{})
-		if state == report.FinalizerControllerUnknown && !s.managerless {
+		if state == report.FinalizerControllerUnknown && !s.managerLeaseAbsent {
 			state = ""
 		}
-		s.stands = &state
+		s.managerState = &state
 	}
-	return *s.stands
+	return *s.managerState
 }
 
 // managerVerdict reports whether kube-controller-manager works, judged by its lease. The collector
@@ -154,13 +155,13 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 		switch p := s.holderState(l); p {
 		case object.HolderAlive:
 			proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
-			if s.Age(o) > long {
+			if s.Age(o) > slowAfter {
 				return report.FinalizerControllerSlow
 			}
 			return report.FinalizerControllerAlive
 		case object.HolderGone:
 			proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
-			unread := s.unread()
+			unread := s.unreadParts()
 			for _, text := range unread {
 				proof.Add(reason.NotRead, nil, text)
 			}
@@ -173,7 +174,7 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 			return report.FinalizerControllerUnknown
 		}
 	}
-	if sight := s.seen.CompletenessOf(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerless {
+	if sight := s.evidence.CompletenessOf(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerLeaseAbsent {
 		proof.Add(reason.NotRead, nil, "leases in kube-system: "+sight.Why)
 	} else {
 		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")

@@ -27,11 +27,11 @@ const (
 	NodeAbsent NodeState = "Absent"
 )
 
-// silence is the age of a heartbeat, in seconds, after which a kubelet counts as stopped if its
-// lease was not read. A kubelet reports at least every five minutes.
+// heartbeatTimeout is the age of a heartbeat, in seconds, after which a kubelet counts as stopped
+// if its lease was not read. A kubelet reports at least every five minutes.
 //
 // Upstream: pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration.
-const silence = 900
+const heartbeatTimeout = 900
 
 // Node returns the state of a node, with its Ready condition if it was read.
 //
@@ -50,7 +50,7 @@ func (s *Assessment) Node(name string) (NodeState, Condition) {
 	case n.Ready.Status == "Unknown":
 		return NodeNotReady, n.Ready
 	}
-	if last, stopped := s.stopped(n); stopped {
+	if last, stopped := s.kubeletStopped(n); stopped {
 		return NodeNotReady, Condition{Type: n.Ready.Type, Status: n.Ready.Status, Reason: n.Ready.Reason, Message: "its kubelet reported last" + stampText(last), Since: last}
 	}
 	if n.Ready.True() {
@@ -59,13 +59,13 @@ func (s *Assessment) Node(name string) (NodeState, Condition) {
 	return NodeUnknown, n.Ready
 }
 
-// stopped reports whether the kubelet of a node has stopped reporting, and the time of its last
-// report.
-func (s *Assessment) stopped(n *Node) (last int64, stopped bool) {
+// kubeletStopped reports whether the kubelet of a node has stopped reporting, and the time of its
+// last report.
+func (s *Assessment) kubeletStopped(n *Node) (last int64, stopped bool) {
 	if l := s.nodeLeases[n.Name]; l != nil && l.Renewed != 0 {
 		return l.Renewed, s.holderState(l) == object.HolderGone
 	}
-	return n.Heartbeat, s.now != 0 && n.Heartbeat != 0 && s.now-n.Heartbeat > silence
+	return n.Heartbeat, s.now != 0 && n.Heartbeat != 0 && s.now-n.Heartbeat > heartbeatTimeout
 }
 
 // Budget is a PodDisruptionBudget.
@@ -115,7 +115,7 @@ type Eviction struct {
 
 // Evictions returns, for each budget that allows no disruption, the first pod on a node that the
 // budget protects from eviction.
-func (s *Assessment) Evictions(node string) []Eviction { return s.drained()[node].blocked }
+func (s *Assessment) Evictions(node string) []Eviction { return s.drainsByNode()[node].blocked }
 
 // BlockedDrain is a cordoned node from which all pods that a drain evicts are gone, except those
 // that budgets protect. A drain of it cannot end. The cluster does not record whether one is
@@ -129,8 +129,8 @@ type BlockedDrain struct {
 // with a pod that could be evicted: a drain would have evicted it.
 func (s *Assessment) BlockedDrains() []BlockedDrain {
 	var all []BlockedDrain
-	for node, d := range s.drained() {
-		if len(d.blocked) > 0 && !d.left && s.Cordoned(node) {
+	for node, d := range s.drainsByNode() {
+		if len(d.blocked) > 0 && !d.evictable && s.Cordoned(node) {
 			all = append(all, BlockedDrain{node, d.blocked})
 		}
 	}
@@ -141,15 +141,16 @@ func (s *Assessment) BlockedDrains() []BlockedDrain {
 // drain is what a drain of a node can do with its pods.
 type drain struct {
 	blocked []Eviction
-	// left is true if the node has a pod that the drain can evict and that is not being deleted.
-	left bool
+	// evictable is true if the node has a pod that the drain can evict and that is not being
+	// deleted.
+	evictable bool
 }
 
-// drained returns the drains by node. It is computed on first use.
+// drainsByNode returns the drains by node. It is computed on first use.
 //
 // Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create, canIgnorePDB.
-func (s *Assessment) drained() map[string]drain {
-	if s.drains != nil || s.seen == nil || len(s.seen.Budgets) == 0 {
+func (s *Assessment) drainsByNode() map[string]drain {
+	if s.drains != nil || s.evidence == nil || len(s.evidence.Budgets) == 0 {
 		return s.drains
 	}
 	s.drains = map[string]drain{}
@@ -173,7 +174,7 @@ func (s *Assessment) drained() map[string]drain {
 				d.blocked = append(d.blocked, Eviction{b.Budget, pod})
 			}
 		}
-		d.left = d.left || !held && !isDaemon(pod)
+		d.evictable = d.evictable || !held && !isDaemon(pod)
 		s.drains[f.NodeName] = d
 	}
 	return s.drains
@@ -185,22 +186,22 @@ func isDaemon(pod *object.Object) bool {
 	return controlled && owner.Kind == "DaemonSet" && object.GroupOf(owner.APIVersion) == "apps"
 }
 
-// selecting is a budget with its parsed selector.
-type selecting struct {
+// parsedBudget is a budget with its parsed selector.
+type parsedBudget struct {
 	*Budget
 	match labels.Selector
 }
 
 // budgets returns the budgets that allow no disruption, by namespace.
-func (s *Assessment) budgets() map[string][]selecting {
-	all := map[string][]selecting{}
-	for n := range s.seen.Budgets {
-		b := &s.seen.Budgets[n]
+func (s *Assessment) budgets() map[string][]parsedBudget {
+	all := map[string][]parsedBudget{}
+	for n := range s.evidence.Budgets {
+		b := &s.evidence.Budgets[n]
 		if b.Allowed == nil || *b.Allowed > 0 || b.Selector == nil {
 			continue
 		}
 		if match, err := metav1.LabelSelectorAsSelector(b.Selector); err == nil {
-			all[b.Ref.Namespace] = append(all[b.Ref.Namespace], selecting{b, match})
+			all[b.Ref.Namespace] = append(all[b.Ref.Namespace], parsedBudget{b, match})
 		}
 	}
 	return all

@@ -44,17 +44,17 @@ type Lateness struct {
 }
 
 // Late judges a controller that is responsible for the next step of a deletion that nothing else
-// blocks. It returns false until Patience is exceeded, and if the age is unknown. A failed last
+// blocks. It returns false until OverdueAfter is exceeded, and if the age is unknown. A failed last
 // attempt counts at once, and so does a kube-controller-manager that is gone if the controller runs
 // in it.
 func (s *Assessment) Late(o *object.Object, by Doer) (Lateness, bool) {
 	if by == Collector {
 		return s.LateCollector(o, s.CollectorState())
 	}
-	if l, fails := s.Fails(o); fails && (by == NamespaceController || by == CRDController) {
+	if l, fails := s.CleanupFails(o); fails && (by == NamespaceController || by == CRDController) {
 		return l, true
 	}
-	stopped := by.inManager() && o.BeingDeleted() && s.ManagerStands() == report.FinalizerControllerGone
+	stopped := by.inManager() && o.BeingDeleted() && s.ManagerState() == report.FinalizerControllerGone
 	if !s.Overdue(o) && !stopped || by == NamespaceController && s.Retries(o) {
 		return Lateness{}, false
 	}
@@ -74,17 +74,17 @@ func (s *Assessment) Late(o *object.Object, by Doer) (Lateness, bool) {
 	return l, true
 }
 
-// CollectorState returns the state of the garbage collector in the snapshot: Stopped if the lease of
-// kube-controller-manager has expired, and Running otherwise.
+// CollectorState returns the state of the garbage collector in the snapshot: Stopped if the lease
+// of kube-controller-manager has expired, and Running otherwise.
 func (s *Assessment) CollectorState() report.CollectorState {
-	if s.ManagerStands() == report.FinalizerControllerGone {
+	if s.ManagerState() == report.FinalizerControllerGone {
 		return report.CollectorStopped
 	}
 	return report.CollectorRunning
 }
 
-// LateCollector is Late for the garbage collector in a state. One that has just started is not late,
-// one that does not run is late at once, and one that runs may have missed the deletion.
+// LateCollector is Late for the garbage collector in a state. One that has just started is not
+// late, one that does not run is late at once, and one that runs may have missed the deletion.
 func (s *Assessment) LateCollector(o *object.Object, state report.CollectorState) (Lateness, bool) {
 	stopped := state == report.CollectorStopped
 	if !o.BeingDeleted() || state == report.CollectorRestarted || !stopped && !s.Overdue(o) {
@@ -97,14 +97,14 @@ func (s *Assessment) LateCollector(o *object.Object, state report.CollectorState
 	return l, true
 }
 
-// Fails reports whether the conditions of a namespace or a CRD say that its last cleanup failed,
-// for a reason that is not known to have passed.
+// CleanupFails reports whether the conditions of a namespace or a CRD say that its last cleanup
+// failed, for a reason that is not known to have passed.
 //
 // Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessGroupVersionErr,
 // ProcessDiscoverResourcesErr, makeDeleteContentCondition.
 // Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
-func (s *Assessment) Fails(o *object.Object) (Lateness, bool) {
-	if !o.BeingDeleted() || s.seen == nil {
+func (s *Assessment) CleanupFails(o *object.Object) (Lateness, bool) {
+	if !o.BeingDeleted() || s.evidence == nil {
 		return Lateness{}, false
 	}
 	var c Condition
@@ -153,14 +153,16 @@ func (s *Assessment) Retries(namespace *object.Object) bool {
 
 // DiscoveryWorks reports whether discovery of all API groups is known to work now.
 func (s *Assessment) DiscoveryWorks() bool {
-	return s.snap.KnowsAllKinds() && s.seen.CompletenessOf(APIServices, "").Whole && len(s.APIServices()) == 0
+	return s.snap.KnowsAllKinds() && s.evidence.CompletenessOf(APIServices, "").Whole && len(s.APIServices()) == 0
 }
 
 // ConditionsOfNamespace returns the conditions of a namespace. It returns nil if it was not read.
-func (s *Assessment) ConditionsOfNamespace(name string) []Condition { return s.ofNamespace[name] }
+func (s *Assessment) ConditionsOfNamespace(name string) []Condition {
+	return s.namespaceConditions[name]
+}
 
 // ConditionsOfDefinition returns the conditions of a CRD. It returns nil if it was not read.
-func (s *Assessment) ConditionsOfDefinition(name string) []Condition { return s.ofDefinition[name] }
+func (s *Assessment) ConditionsOfDefinition(name string) []Condition { return s.crdConditions[name] }
 
 // OnlyRemains reports whether the message of a condition lists no other failures than content that
 // remained after the last attempt, which is normal during a deletion.
@@ -199,9 +201,9 @@ func (s *Assessment) Remaining(namespace string) []string {
 }
 
 var (
-	remaining = regexp.MustCompile(`([a-z0-9]+\.[a-z0-9.-]*) has [0-9]+ resource instances`)
-	failing   = regexp.MustCompile(`\b([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)/(v[0-9][a-z0-9]*): `)
-	calling   = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	remaining           = regexp.MustCompile(`([a-z0-9]+\.[a-z0-9.-]*) has [0-9]+ resource instances`)
+	failingGroupVersion = regexp.MustCompile(`\b([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)/(v[0-9][a-z0-9]*): `)
+	failingWebhook      = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
 )
 
 // UnansweredAPIs returns the APIServices that a message of the namespace controller reports as
@@ -210,7 +212,7 @@ var (
 // Upstream: client-go/discovery/discovery_client.go ErrGroupDiscoveryFailed.Error.
 func UnansweredAPIs(message string) []string {
 	var names []string
-	for _, found := range failing.FindAllStringSubmatch(message, -1) {
+	for _, found := range failingGroupVersion.FindAllStringSubmatch(message, -1) {
 		names = append(names, found[2]+"."+found[1])
 	}
 	return names
@@ -221,7 +223,7 @@ func UnansweredAPIs(message string) []string {
 //
 // Upstream: apiserver/pkg/util/webhook/error.go ErrCallingWebhook.Error.
 func CalledWebhook(message string) string {
-	if found := calling.FindStringSubmatch(message); found != nil {
+	if found := failingWebhook.FindStringSubmatch(message); found != nil {
 		return found[1]
 	}
 	return ""

@@ -14,7 +14,7 @@ func TestNamespaceSays(t *testing.T) {
 		"Some resources are remaining: `rm -rf ~`.x has 1 resource instances":                                                    "",
 		"Some of it": "",
 	} {
-		s := &Assessment{ofNamespace: map[string][]Condition{"shop": {{Type: "NamespaceContentRemaining", Status: "True", Message: message}}}}
+		s := &Assessment{namespaceConditions: map[string][]Condition{"shop": {{Type: "NamespaceContentRemaining", Status: "True", Message: message}}}}
 		if got := strings.Join(s.Remaining("shop"), " "); got != want {
 			t.Errorf("%s: %q", message, got)
 		}

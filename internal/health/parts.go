@@ -42,8 +42,8 @@ const (
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
-// source describes a part: its resource, and the function that decodes its objects.
-type source struct {
+// partSource describes a part: its resource, and the function that decodes its objects.
+type partSource struct {
 	part     Part
 	resource object.Resource
 	take     func(s *Shown, b *body, raw []byte) error
@@ -54,20 +54,20 @@ type source struct {
 
 // sourceOf returns the source of a part. The fields of T are read from its objects, in addition to
 // those that are read from all objects.
-func sourceOf[T any](p Part, r object.Resource, take func(*Shown, *body, *T)) source {
+func sourceOf[T any](p Part, r object.Resource, take func(*Shown, *body, *T)) partSource {
 	fields := manifest.FieldsOf(body{}, *new(T))
-	return source{p, r, func(s *Shown, b *body, raw []byte) error {
+	return partSource{p, r, func(s *Shown, b *body, raw []byte) error {
 		var d T
 		if err := decode(raw, &d); err != nil {
 			return err
 		}
 		take(s, b, &d)
 		return nil
-	}, fields, fields.And(ofHeld)}
+	}, fields, fields.And(heldFields)}
 }
 
 // sources are the parts.
-var sources = []source{
+var sources = []partSource{
 	sourceOf(APIServices, object.APIService.Resource(), (*Shown).takeAPIService),
 	sourceOf(ClusterBindings, object.ClusterRoleBinding.Resource(), (*Shown).takeBinding),
 	sourceOf(ClusterQueues, clusterQueue, (*Shown).takeQueue),
@@ -110,7 +110,7 @@ func Parts() []Part {
 
 // ResourceOf returns the resource of a part in the version that Add reads best.
 func ResourceOf(p Part) object.Resource {
-	i := slices.IndexFunc(sources, func(s source) bool { return s.part == p })
+	i := slices.IndexFunc(sources, func(s partSource) bool { return s.part == p })
 	if i < 0 {
 		return object.Resource{}
 	}
@@ -124,26 +124,27 @@ func PartOf(apiVersion, kind string) (Part, bool) {
 	return s.part, ok
 }
 
-// byKind has the sources by group and kind.
-var byKind = func() map[[2]string]source {
-	found := map[[2]string]source{}
+// sourcesByKind has the sources by group and kind.
+var sourcesByKind = func() map[[2]string]partSource {
+	found := map[[2]string]partSource{}
 	for _, s := range sources {
 		found[[2]string{s.resource.Group, s.resource.Kind}] = s
 	}
 	return found
 }()
 
-func findSource(apiVersion, kind string) (source, bool) {
+func findSource(apiVersion, kind string) (partSource, bool) {
 	group := object.GroupOf(apiVersion)
 	if group == "events.k8s.io" {
 		group = ""
 	}
-	s, ok := byKind[[2]string{group, kind}]
+	s, ok := sourcesByKind[[2]string{group, kind}]
 	return s, ok
 }
 
-// ofHeld lists the fields that are read from any object that is being deleted or has finalizers.
-var ofHeld = manifest.FieldsOf(body{}, heldBody{}, statusBody{})
+// heldFields lists the fields that are read from any object that is being deleted or has
+// finalizers.
+var heldFields = manifest.FieldsOf(body{}, heldBody{}, statusBody{})
 
 // FieldsOf returns the fields of an object that Add reads. It returns nil if Add needs none of
 // them.
@@ -156,7 +157,7 @@ func FieldsOf(o *object.Object) *manifest.Fields {
 	case isPart:
 		return s.fields
 	case held:
-		return ofHeld
+		return heldFields
 	}
 	return nil
 }

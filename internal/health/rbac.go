@@ -73,15 +73,15 @@ type rights struct {
 	// cluster and local have the rules by role name. The keys of local have the namespace before
 	// the name.
 	cluster, local map[string][]Rule
-	// single reports whether some rule for a resource names single objects.
-	single func(object.Resource) bool
-	traced map[tracedFor]*mayWrite
-	// groups has the API groups that an account manages, see looksAfter.
-	groups map[Account]cared
+	// namesSingleObjects reports whether some rule for a resource names single objects.
+	namesSingleObjects func(object.Resource) bool
+	writersCache       map[writersKey]*mayWrite
+	// groups has the API groups that an account manages, see managedGroups.
+	groups map[Account]managedGroups
 }
 
-// tracedFor is the cache key of traced. name is set only if some rule names single objects.
-type tracedFor struct{ group, resource, namespace, name string }
+// writersKey is the cache key of writersCache. name is set only if some rule names single objects.
+type writersKey struct{ group, resource, namespace, name string }
 
 // mayWrite has the accounts, pods and workloads that may write an object.
 type mayWrite struct {
@@ -98,11 +98,11 @@ type mayWrite struct {
 	workloads []*Workload
 }
 
-// may reports whether an account may write the object.
-func (w *mayWrite) may(a Account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
+// includes reports whether an account may write the object.
+func (w *mayWrite) includes(a Account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
 
 func newRights(seen *Evidence) *rights {
-	r := &rights{seen: seen, cluster: map[string][]Rule{}, local: map[string][]Rule{}, traced: map[tracedFor]*mayWrite{}}
+	r := &rights{seen: seen, cluster: map[string][]Rule{}, local: map[string][]Rule{}, writersCache: map[writersKey]*mayWrite{}}
 	if seen == nil {
 		return r
 	}
@@ -113,12 +113,13 @@ func newRights(seen *Evidence) *rights {
 			r.local[role.Ref.Namespace+"/"+role.Ref.Name] = role.Rules
 		}
 	}
-	r.single = singles(seen.Roles)
+	r.namesSingleObjects = singleObjectRules(seen.Roles)
 	return r
 }
 
-// singles returns a function that reports whether rules name single objects of a resource.
-func singles(roles []Role) func(object.Resource) bool {
+// singleObjectRules returns a function that reports whether rules name single objects of a
+// resource.
+func singleObjectRules(roles []Role) func(object.Resource) bool {
 	named := map[[2]string]bool{}
 	for _, role := range roles {
 		for _, rule := range role.Rules {
@@ -140,15 +141,15 @@ func singles(roles []Role) func(object.Resource) bool {
 
 // writersOf returns what may update or patch the object or a part of it.
 func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite {
-	key := tracedFor{group: resource.Group, resource: resource.Name, namespace: o.Namespace}
-	if r.seen != nil && r.single(resource) {
+	key := writersKey{group: resource.Group, resource: resource.Name, namespace: o.Namespace}
+	if r.seen != nil && r.namesSingleObjects(resource) {
 		key.name = o.Name
 	}
-	if w, ok := r.traced[key]; ok {
+	if w, ok := r.writersCache[key]; ok {
 		return w
 	}
 	w := &mayWrite{accounts: map[Account]bool{}, powerful: map[Account]bool{}}
-	r.traced[key] = w
+	r.writersCache[key] = w
 	if r.seen == nil {
 		return w
 	}
@@ -161,21 +162,21 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite
 			w.grant(b, named)
 		}
 	}
-	w.outside = unique(w.outside)
-	w.atWork(r.seen)
+	w.outside = sortedUnique(w.outside)
+	w.findPods(r.seen)
 	return w
 }
 
-// atWork finds the pods and workloads of the accounts.
-func (w *mayWrite) atWork(seen *Evidence) {
+// findPods finds the pods and workloads of the accounts.
+func (w *mayWrite) findPods(seen *Evidence) {
 	for n := range seen.Pods {
 		p := &seen.Pods[n]
-		if !finished(p) && w.may(Account{p.Ref.Namespace, p.ServiceAccount}) {
+		if !finished(p) && w.includes(Account{p.Ref.Namespace, p.ServiceAccount}) {
 			w.pods = append(w.pods, p)
 		}
 	}
 	for n := range seen.Workloads {
-		if x := &seen.Workloads[n]; w.may(Account{x.Ref.Namespace, x.ServiceAccount}) {
+		if x := &seen.Workloads[n]; w.includes(Account{x.Ref.Namespace, x.ServiceAccount}) {
 			w.workloads = append(w.workloads, x)
 		}
 	}
@@ -183,37 +184,39 @@ func (w *mayWrite) atWork(seen *Evidence) {
 
 func finished(p *Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
-// looksAfter returns the API groups that an account manages, according to the rules that name them.
-func (r *rights) looksAfter(a Account) cared {
+// managedGroups returns the API groups that an account manages, according to the rules that name
+// them.
+func (r *rights) managedGroups(a Account) managedGroups {
 	if r.groups != nil {
 		return r.groups[a]
 	}
-	r.groups = map[Account]cared{}
+	r.groups = map[Account]managedGroups{}
 	if r.seen == nil {
-		return cared{}
+		return managedGroups{}
 	}
 	for n := range r.seen.Bindings {
 		b := &r.seen.Bindings[n]
 		if isForPeople(b.RoleName) {
 			continue
 		}
-		c := caredBy(r.rulesOf(b))
+		c := groupsManagedBy(r.rulesOf(b))
 		for _, s := range b.Subjects {
 			if namespace, name, ok := accountOf(s, b.Ref.Namespace); ok && len(c.watched) > 0 {
 				account := Account{namespace, name}
 				have := r.groups[account]
-				r.groups[account] = cared{append(slices.Clip(have.controlled), c.controlled...), append(slices.Clip(have.watched), c.watched...)}
+				r.groups[account] = managedGroups{append(slices.Clip(have.controlled), c.controlled...), append(slices.Clip(have.watched), c.watched...)}
 			}
 		}
 	}
 	for a, c := range r.groups {
-		r.groups[a] = cared{unique(c.controlled), unique(c.watched)}
+		r.groups[a] = managedGroups{sortedUnique(c.controlled), sortedUnique(c.watched)}
 	}
 	return r.groups[a]
 }
 
-// cared are the API groups that an account manages, sorted, without those of Kubernetes itself.
-type cared struct {
+// managedGroups are the API groups that an account manages, sorted, without those of Kubernetes
+// itself.
+type managedGroups struct {
 	// controlled are the groups where the account may write the status or the finalizers of some
 	// kind. Only controllers need that.
 	controlled []string
@@ -221,9 +224,9 @@ type cared struct {
 	watched []string
 }
 
-// caredBy returns the API groups that rules name.
-func caredBy(rules []Rule) cared {
-	var c cared
+// groupsManagedBy returns the API groups that rules name.
+func groupsManagedBy(rules []Rule) managedGroups {
+	var c managedGroups
 	for _, rule := range rules {
 		if !containsAny(rule.Verbs, "*", "update", "patch") {
 			continue
@@ -256,16 +259,16 @@ func isForPeople(role string) bool {
 	})
 }
 
-func unique(list []string) []string {
+func sortedUnique(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// told reports whether RBAC is known to be in use: an API server with RBAC creates the role
+// isRBACInUse reports whether RBAC is known to be in use: an API server with RBAC creates the role
 // cluster-admin itself.
 //
 // Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
-func (r *rights) told() bool {
+func (r *rights) isRBACInUse() bool {
 	_, ok := r.cluster["cluster-admin"]
 	return ok
 }

@@ -227,12 +227,12 @@ func (s *Shown) add(more *Shown) {
 	s.Terminating = append(s.Terminating, more.Terminating...)
 }
 
-// stamp is a time in seconds since 1970. An invalid time becomes 0 without an error: a single odd
-// entry must not hide the rest.
-type stamp struct{ seconds int64 }
+// timestamp is a time in seconds since 1970. An invalid time becomes 0 without an error: a single
+// odd entry must not hide the rest.
+type timestamp struct{ seconds int64 }
 
 // UnmarshalJSON reads the two forms that Kubernetes writes.
-func (s *stamp) UnmarshalJSON(raw []byte) error {
+func (s *timestamp) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err == nil {
 		s.seconds = seconds(text)

@@ -130,7 +130,7 @@ type Definition struct {
 
 // definitionBody has the fields that are read from a CustomResourceDefinition.
 type definitionBody struct {
-	Metadata packaged `json:"metadata"`
+	Metadata installMetadata `json:"metadata"`
 	Spec     struct {
 		Group string `json:"group"`
 		Names struct {
@@ -170,8 +170,8 @@ func (s *Shown) takeDefinition(b *body, d *definitionBody) {
 	s.Definitions = append(s.Definitions, one)
 }
 
-// reach answers whether an API server can reach a service.
-type reach struct {
+// serviceReach answers whether an API server can reach a service.
+type serviceReach struct {
 	seen     *Evidence
 	services map[ServiceRef]*Service
 	ready    map[ServiceRef]int
@@ -181,8 +181,8 @@ type reach struct {
 	since map[ServiceRef]int64
 }
 
-func newReach(snap *snapshot.Snapshot, seen *Evidence) *reach {
-	r := &reach{snap: snap, seen: seen, services: map[ServiceRef]*Service{}, ready: map[ServiceRef]int{}, since: map[ServiceRef]int64{}}
+func newReach(snap *snapshot.Snapshot, seen *Evidence) *serviceReach {
+	r := &serviceReach{snap: snap, seen: seen, services: map[ServiceRef]*Service{}, ready: map[ServiceRef]int{}, since: map[ServiceRef]int64{}}
 	if seen == nil {
 		return r
 	}
@@ -193,12 +193,12 @@ func newReach(snap *snapshot.Snapshot, seen *Evidence) *reach {
 	for _, b := range seen.Backends {
 		r.ready[ServiceRef{Namespace: b.Namespace, Name: b.Service}] += b.Ready
 	}
-	r.date()
+	r.fillSince()
 	return r
 }
 
-// date fills since.
-func (r *reach) date() {
+// fillSince fills since.
+func (r *serviceReach) fillSince() {
 	named := func(s *ServiceRef, by *object.Object) {
 		if s == nil || by == nil || by.Created == 0 {
 			return
@@ -245,7 +245,7 @@ func (u Unreachable) Text() string {
 
 // Down reports whether a service is known to be absent or without a ready endpoint. An incomplete
 // list proves nothing.
-func (r *reach) Down(s *ServiceRef) (Unreachable, bool) {
+func (r *serviceReach) Down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
 		return Unreachable{}, false
 	}
@@ -262,7 +262,7 @@ func (r *reach) Down(s *ServiceRef) (Unreachable, bool) {
 }
 
 // Broken is like Down, for a webhook. A webhook with a URL is never known to be down.
-func (r *reach) Broken(c *Client) (Unreachable, bool) {
+func (r *serviceReach) Broken(c *Client) (Unreachable, bool) {
 	if c == nil {
 		return Unreachable{}, false
 	}
@@ -271,20 +271,20 @@ func (r *reach) Broken(c *Client) (Unreachable, bool) {
 
 // Discovered reports whether the availability of every aggregated API is known.
 func (s *Assessment) Discovered() bool {
-	if ok, _, _ := s.seen.Whole(APIServices); !ok {
+	if ok, _, _ := s.evidence.Whole(APIServices); !ok {
 		return false
 	}
-	return !slices.ContainsFunc(s.seen.APIServices, func(a APIService) bool { return a.Service != nil && a.Available.Status == "" })
+	return !slices.ContainsFunc(s.evidence.APIServices, func(a APIService) bool { return a.Service != nil && a.Available.Status == "" })
 }
 
 // APIServices returns the aggregated APIs that are known to be unavailable.
 func (s *Assessment) APIServices() []*APIService {
-	if s.seen == nil {
+	if s.evidence == nil {
 		return nil
 	}
 	var list []*APIService
-	for n := range s.seen.APIServices {
-		a := &s.seen.APIServices[n]
+	for n := range s.evidence.APIServices {
+		a := &s.evidence.APIServices[n]
 		if a.Service != nil && a.Available.Status != "" && !a.Available.True() {
 			list = append(list, a)
 		}

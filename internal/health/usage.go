@@ -51,14 +51,14 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 
 // objectsOf returns the objects of a kind.
 func (s *Assessment) objectsOf(kind schema.GroupKind) []*object.Object {
-	if s.ofKind == nil {
-		s.ofKind = map[schema.GroupKind][]*object.Object{}
+	if s.objectsByKind == nil {
+		s.objectsByKind = map[schema.GroupKind][]*object.Object{}
 		for _, o := range s.snap.Objects {
 			k := o.GroupKind()
-			s.ofKind[k] = append(s.ofKind[k], o)
+			s.objectsByKind[k] = append(s.objectsByKind[k], o)
 		}
 	}
-	return s.ofKind[kind]
+	return s.objectsByKind[kind]
 }
 
 // The kinds of objects that name, in their spec, objects that a finalizer protects while in use.
@@ -108,7 +108,7 @@ func (s *Shown) takeQueue(b *body, d *queueBody) {
 			c.Uses = append(c.Uses, f.Name)
 		}
 	}
-	c.Uses = unique(c.Uses)
+	c.Uses = sortedUnique(c.Uses)
 	s.Consumers = append(s.Consumers, c)
 }
 

@@ -23,7 +23,7 @@ type Workload struct {
 	Programs []string `json:"programs,omitempty"`
 	// Names are the names in its labels, sorted.
 	Names []string `json:"names,omitempty"`
-	// Packages are what it was installed with, sorted. See packaged.
+	// Packages are what it was installed with, sorted. See installMetadata.
 	Packages []string `json:"packages,omitempty"`
 }
 
@@ -82,12 +82,12 @@ func (s *podSpec) programs() []string {
 	for _, none := range []string{"", ".", "/"} {
 		delete(names, none)
 	}
-	return keys(names)
+	return sortedKeys(names)
 }
 
 // workloadBody has the fields that are read from a Deployment, StatefulSet or DaemonSet.
 type workloadBody struct {
-	Metadata packaged `json:"metadata"`
+	Metadata installMetadata `json:"metadata"`
 	Spec     struct {
 		Replicas *int `json:"replicas"`
 		Template struct {
@@ -104,7 +104,7 @@ type workloadBody struct {
 func (s *Shown) takeWorkload(b *body, d *workloadBody) {
 	one := Workload{
 		Ref: b.ref(), ServiceAccount: d.Spec.Template.Spec.account(), BeingDeleted: b.Metadata.DeletionTimestamp != nil,
-		Wanted: 1, Ready: d.Status.ReadyReplicas, Programs: d.Spec.Template.Spec.programs(), Names: b.called(), Packages: d.Metadata.packages(b),
+		Wanted: 1, Ready: d.Status.ReadyReplicas, Programs: d.Spec.Template.Spec.programs(), Names: b.labelNames(), Packages: d.Metadata.packages(b),
 	}
 	if d.Spec.Replicas != nil {
 		one.Wanted = *d.Spec.Replicas
@@ -135,7 +135,7 @@ func (s *Shown) takePod(b *body, d *podBody) {
 	ready, _ := Find(conditions(d.Status.Conditions), "Ready")
 	p := Pod{
 		Ref: b.ref(), ServiceAccount: d.Spec.account(), Controller: b.controller(), Node: d.Spec.NodeName,
-		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(), Names: b.called(),
+		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(), Names: b.labelNames(),
 	}
 	p.Mirror = d.Metadata.Annotations.Mirror != nil
 	for _, s := range append(d.Status.Init, d.Status.Containers...) {
@@ -154,24 +154,24 @@ type containerStatus struct {
 	} `json:"state"`
 }
 
-// naming lists the labels that commonly carry the name of a program on its pods and workloads.
-var naming = []string{
+// nameLabels lists the labels that commonly carry the name of a program on its pods and workloads.
+var nameLabels = []string{
 	"app", "app.kubernetes.io/name", "app.kubernetes.io/part-of", "control-plane", "k8s-app", "name", "pkg.crossplane.io/provider",
 }
 
-// called returns the values of the labels in naming, sorted.
-func (b *body) called() []string {
+// labelNames returns the values of the labels in nameLabels, sorted.
+func (b *body) labelNames() []string {
 	names := map[string]bool{}
-	for _, label := range naming {
+	for _, label := range nameLabels {
 		if name := b.Metadata.Labels[label]; name != "" {
 			names[name] = true
 		}
 	}
-	return keys(names)
+	return sortedKeys(names)
 }
 
-// packaged has the annotations that tell what an object was installed with.
-type packaged struct {
+// installMetadata has the annotations that tell what an object was installed with.
+type installMetadata struct {
 	Annotations struct {
 		Release   string `json:"meta.helm.sh/release-name"`
 		Namespace string `json:"meta.helm.sh/release-namespace"`
@@ -181,7 +181,7 @@ type packaged struct {
 // packages returns what installed an object: a Helm release, an instance of an application, a
 // bundle of the Operator Lifecycle Manager, or its owners. Two objects with a common entry were
 // installed together. The list is sorted.
-func (p *packaged) packages(b *body) []string {
+func (p *installMetadata) packages(b *body) []string {
 	found := map[string]bool{}
 	if p.Annotations.Release != "" {
 		found["release "+p.Annotations.Namespace+"/"+p.Annotations.Release] = true
@@ -196,7 +196,7 @@ func (p *packaged) packages(b *body) []string {
 			found["owner "+string(o.UID)] = true
 		}
 	}
-	return keys(found)
+	return sortedKeys(found)
 }
 
 // workloadName returns the name of the workload that a pod belongs to. It cuts the hash that a
@@ -230,8 +230,8 @@ type programs struct {
 	pods map[string][]*Pod
 	// workloads has the workloads by namespace and name.
 	workloads map[[2]string][]*Workload
-	// atWork are all unfinished pods, controllers those that belong to a controller of the table.
-	atWork      []*Pod
+	// findPods are all unfinished pods, controllers those that belong to a controller of the table.
+	unfinished  []*Pod
 	controllers map[*finalizer.Controller][]*Pod
 }
 
@@ -242,8 +242,8 @@ func newPrograms(seen *Evidence) *programs {
 	}
 	for n := range seen.Pods {
 		if pod := &seen.Pods[n]; !finished(pod) {
-			p.atWork = append(p.atWork, pod)
-			for _, name := range lowered(pod.Programs) {
+			p.unfinished = append(p.unfinished, pod)
+			for _, name := range lowerCased(pod.Programs) {
 				p.pods[name] = append(p.pods[name], pod)
 			}
 		}
@@ -256,13 +256,13 @@ func newPrograms(seen *Evidence) *programs {
 	return p
 }
 
-// called returns the pods that belong to some controllers of the table.
-func (p *programs) called(known []*finalizer.Controller) []*Pod {
+// podsOf returns the pods that belong to some controllers of the table.
+func (p *programs) podsOf(known []*finalizer.Controller) []*Pod {
 	var all []*Pod
 	for _, c := range known {
 		pods, done := p.controllers[c]
 		if !done {
-			for _, pod := range p.atWork {
+			for _, pod := range p.unfinished {
 				if c.IsCalled(pod.allNames()) {
 					pods = append(pods, pod)
 				}
@@ -284,10 +284,10 @@ func (p *programs) packages(pod *Pod) []string {
 	return nil
 }
 
-func lowered(names []string) []string {
+func lowerCased(names []string) []string {
 	low := make([]string, len(names))
 	for n, name := range names {
 		low[n] = strings.ToLower(name)
 	}
-	return unique(low)
+	return sortedUnique(low)
 }

@@ -87,7 +87,7 @@ func (c *attribution) impactMap() *reach.Map {
 
 // computeReached computes reached on an impact map of the snapshot before our first request.
 func (c *attribution) computeReached(m *reach.Map) {
-	c.reached = m.From(c.requested()...)
+	c.reached = m.ReachableFrom(c.requested()...)
 }
 
 // requested returns the objects of our requests. For a collection, these are the objects that it

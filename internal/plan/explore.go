@@ -53,7 +53,7 @@ func (s *simulation) findExplorationScope(g *graph.Graph) *explorationScope {
 	requested := s.attribution.requested()
 	starts := slices.Clone(requested)
 	if s.seed.Verb == Collect {
-		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)
+		starts = slices.DeleteFunc(m.Unstable(), s.notAskedFor)
 	}
 	for _, o := range s.snap.Objects {
 		if s.seed.Verb == Delete && awaitsCollector(o) {
@@ -271,10 +271,10 @@ func (s Seed) hasOneEnd(m *reach.Map, within *reach.Region, targets []*object.Ob
 // mayDependOnOrder reports whether the end of an object may depend on the order of the deletes that
 // reach it from its sources. targeted is true if the request deletes the object itself.
 func (s Seed) mayDependOnOrder(m *reach.Map, o *object.Object, within *reach.Region, targeted bool, sources []*object.Object) bool {
-	if !m.Settled(o) || o.Is(object.CRD) {
+	if !m.IsStable(o) || o.Is(object.CRD) {
 		return true
 	}
-	if s.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || reach.Container(o)) {
+	if s.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || reach.IsContainer(o)) {
 		return true // it may count as existing again once it no longer waits for its dependents
 	}
 	owners, others := 0, 0

@@ -176,7 +176,7 @@ func TestExploringInventsNothing(t *testing.T) {
 			}
 			contested++
 			o := snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
-			if !reached[o.Ref] && m.Settled(o) {
+			if !reached[o.Ref] && m.IsStable(o) {
 				t.Fatalf("%s delete of %s: %s is out of reach, and %s (%s)", policy, target.Ref, o.Ref, e.Outcome, e.Message)
 			}
 		}

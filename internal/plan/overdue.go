@@ -71,12 +71,12 @@ func (s overdueSearch) addOverdue(ctx context.Context, l *outcome.Late) error {
 		return nil
 	}
 	var old []*object.Object
-	stopped := around.ManagerStands() == report.FinalizerControllerGone
+	stopped := around.ManagerState() == report.FinalizerControllerGone
 	for _, o := range s.snap.Objects {
 		if !o.BeingDeleted() {
 			continue
 		}
-		if _, fails := around.Fails(o); fails || stopped || around.Overdue(o) {
+		if _, fails := around.CleanupFails(o); fails || stopped || around.Overdue(o) {
 			old = append(old, o)
 		}
 	}
@@ -112,7 +112,7 @@ func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old 
 		}
 		for _, o := range old {
 			key := o.Ref.WithoutUID()
-			_, fails := s.neighbours.Around.Fails(o)
+			_, fails := s.neighbours.Around.CleanupFails(o)
 			if !t.progressed[key] && (!fails || !emptiesContainer(by, o)) || t.refused[key] || s.contentHidden(o) {
 				continue
 			}
@@ -259,11 +259,11 @@ func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Late, old []
 	return err
 }
 
-// collectorHasWork reports whether the collector has work for an object that is being deleted in the
-// foreground: deleting a dependent that is not being deleted yet or, if none is left, removing the
-// finalizer. It returns false if the server refuses such a write, because then the server holds the
-// object. A recent dependent of an object that waits for another one doesn't count: the collector
-// looks at it only once the other one is gone.
+// collectorHasWork reports whether the collector has work for an object that is being deleted in
+// the foreground: deleting a dependent that is not being deleted yet or, if none is left, removing
+// the finalizer. It returns false if the server refuses such a write, because then the server holds
+// the object. A recent dependent of an object that waits for another one doesn't count: the
+// collector looks at it only once the other one is gone.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges: does not queue an
 // owner for a dependent that is added.

@@ -105,13 +105,13 @@ func (a *priorDeletions) findJointDeletions() []object.Ref {
 	}
 	paths := a.attribution.impactMap()
 	var touched []*object.Object
-	for o := range paths.From(a.attribution.requested()...).All() {
+	for o := range paths.ReachableFrom(a.attribution.requested()...).All() {
 		if !a.beingDeleted(o) {
 			touched = append(touched, o)
 		}
 	}
 	var list []object.Ref
-	for o := range paths.Into(touched...).All() {
+	for o := range paths.Reaching(touched...).All() {
 		if held[o] {
 			list = append(list, o.Ref)
 		}

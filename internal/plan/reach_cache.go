@@ -27,7 +27,7 @@ const minPartRatio = 4
 func findReach(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *reachCache {
 	c := Start(snap, rules)
 	found := &reachCache{paths: reach.New(snap, c.Graph())}
-	starts := found.paths.Restless()
+	starts := found.paths.Unstable()
 	for _, ref := range seed.Targets {
 		if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
 			starts = append(starts, o)

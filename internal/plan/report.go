@@ -65,11 +65,11 @@ func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
 	if around == nil {
 		return ""
 	}
-	// A collection by our own collector needs it only for namespaces. So does a plan with a collector
-	// that was requested to run.
+	// A collection by our own collector needs it only for namespaces. So does a plan with a
+	// collector that was requested to run.
 	c := s.assumedCollector
 	collectorRuns := s.ourCollector() || c.requested && c.state != report.CollectorStopped
-	stands := around.ManagerStands()
+	stands := around.ManagerState()
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
 		return ""
 	}

@@ -14,33 +14,33 @@ import (
 // retain is the policy of volumes that stay when their claim is deleted.
 const retain = "Retain"
 
-// follow fills leaders and followers.
-func (m *Map) follow() {
-	serving := m.serving()
+// indexImplicitOwners fills implicitOwners and implicitDependents.
+func (m *Map) indexImplicitOwners() {
+	serving := m.crdsByAPIService()
 	for same := range m.snap.ByKind() {
-		if !mayFollow(same[0]) {
+		if !mayHaveImplicitOwner(same[0]) {
 			continue
 		}
 		for _, o := range same {
-			leaders := m.leadersOf(o, serving)
-			if len(leaders) > 0 {
-				m.leaders[o] = leaders
+			owners := m.findImplicitOwners(o, serving)
+			if len(owners) > 0 {
+				m.implicitOwners[o] = owners
 			}
-			for _, leader := range leaders {
-				m.followers[leader] = append(m.followers[leader], o)
+			for _, owner := range owners {
+				m.implicitDependents[owner] = append(m.implicitDependents[owner], o)
 			}
 		}
 	}
 }
 
-// mayFollow reports whether an object is of a kind that may have leaders.
-func mayFollow(o *object.Object) bool {
+// mayHaveImplicitOwner reports whether an object is of a kind that may have implicit owners.
+func mayHaveImplicitOwner(o *object.Object) bool {
 	return slices.ContainsFunc([]object.Kind{object.PV, object.Secret, object.EndpointSlice, object.Endpoints, object.IPAddress, object.APIService}, o.Is)
 }
 
-// leadersOf returns the objects that o is deleted with. If there are several, o is deleted with the
-// last of them.
-func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) []*object.Object {
+// findImplicitOwners returns the objects that o is deleted with. If there are several, o is deleted
+// with the last of them.
+func (m *Map) findImplicitOwners(o *object.Object, serving map[string][]*object.Object) []*object.Object {
 	if o.RegisteredForCRDs() {
 		_, group, _ := strings.Cut(o.Name, ".")
 		return slices.Concat(serving[o.Name], serving["."+group])
@@ -55,11 +55,11 @@ func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) [
 	return m.find(owner.Kind, owner.Namespace, owner.Name)
 }
 
-// serving returns the definitions by the names of the APIServices that they need. A definition with
-// unknown content is under a dot and its group, and counts for all versions.
-func (m *Map) serving() map[string][]*object.Object {
+// crdsByAPIService returns the definitions by the names of the APIServices that they need. A
+// definition with unknown content is under a dot and its group, and counts for all versions.
+func (m *Map) crdsByAPIService() map[string][]*object.Object {
 	names := map[string][]*object.Object{}
-	for _, o := range m.everywhere {
+	for _, o := range m.alwaysRead {
 		if !o.Is(object.CRD) {
 			continue
 		}
@@ -87,28 +87,28 @@ func (m *Map) find(kind object.Kind, namespace, name string) []*object.Object {
 	return nil
 }
 
-// contents are the objects that are deleted with a container. of has them by namespace, instances by
-// definition.
+// contents are the objects that are deleted with a container. byNamespace has them by namespace,
+// byDefinition by definition.
 type contents struct {
-	of        map[string][]*object.Object
-	instances map[*object.Object][]*object.Object
+	byNamespace  map[string][]*object.Object
+	byDefinition map[*object.Object][]*object.Object
 }
 
 // contents returns the contents of the snapshot, computed on first use: few deletes need them.
 func (m *Map) contents() *contents {
-	if m.inside != nil {
-		return m.inside
+	if m.containerContents != nil {
+		return m.containerContents
 	}
-	m.inside = &contents{of: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{}}
+	m.containerContents = &contents{byNamespace: map[string][]*object.Object{}, byDefinition: map[*object.Object][]*object.Object{}}
 	for same := range m.snap.ByKind() {
 		if d := m.definitionOf(same[0].APIVersion, same[0].Kind); d != nil {
-			m.inside.instances[d] = append(m.inside.instances[d], same...)
+			m.containerContents.byDefinition[d] = append(m.containerContents.byDefinition[d], same...)
 		}
 		for _, o := range same {
 			if o.Namespace != "" {
-				m.inside.of[o.Namespace] = append(m.inside.of[o.Namespace], o)
+				m.containerContents.byNamespace[o.Namespace] = append(m.containerContents.byNamespace[o.Namespace], o)
 			}
 		}
 	}
-	return m.inside
+	return m.containerContents
 }

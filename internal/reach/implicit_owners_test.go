@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFollowers: objects that are deleted with others without a reference, and objects that wait for
-// others, are reached from them and are in their part.
+// TestFollowers: objects that are deleted with others without a reference, and objects that wait
+// for others, are reached from them and are in their part.
 func TestFollowers(t *testing.T) {
 	const (
 		given  = "\nnetworking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io"
@@ -59,7 +59,7 @@ func TestFollowers(t *testing.T) {
 				}
 			}
 			var above, part []string
-			for _, o := range m.Above(target) {
+			for _, o := range m.Ancestors(target) {
 				above = append(above, o.Name)
 			}
 			for _, o := range m.Part(target).Objects {

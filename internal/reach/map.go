@@ -16,34 +16,34 @@ import (
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
-	// The next fields are computed on first use: see contents, uses, node and owners.
-	inside *contents
-	usage  *uses
-	// usersOfClaims and podsOnNodes are the results of users and on.
-	usersOfClaims map[place][]*object.Object
+	// The next fields are computed on first use: see contents, uses, graphNode and possibleOwners.
+	containerContents *contents
+	usageIndex        *uses
+	// usersOfClaims and podsOnNodes are the results of claimUsers and podsOn.
+	usersOfClaims map[namespacedName][]*object.Object
 	podsOnNodes   map[string][]*object.Object
-	inGraph       graphNodes
-	family        family
-	// leaders has the objects that take an object along although it does not refer to them. followers
-	// is the reverse index: see follow.
-	leaders, followers map[*object.Object][]*object.Object
+	graphNodes    graphNodes
+	lastOwners    ownersCache
+	// implicitOwners has the objects that an object is deleted with although it does not refer to
+	// them. implicitDependents is the reverse index.
+	implicitOwners, implicitDependents map[*object.Object][]*object.Object
 	// definitions caches the definition of each kind; nil for a kind without one. defined indexes
 	// the definitions with known content by the kind they define.
-	definitions map[kind]*object.Object
+	definitions map[versionedKind]*object.Object
 	defined     map[schema.GroupKind]*object.Object
-	// everywhere has the objects that controllers read whatever is deleted.
-	everywhere        []*object.Object
+	// alwaysRead has the objects that controllers read whatever is deleted.
+	alwaysRead        []*object.Object
 	namespaces, nodes map[string]*object.Object
-	restless          map[*object.Object]bool // see unsettle
-	// shared: objects share a uid, or references name objects without one, so that ownership is
-	// unknown. twins has the objects that share a uid.
-	shared bool
-	twins  map[types.UID][]*object.Object
+	unstable          map[*object.Object]bool // see findUnstable
+	// ambiguous: objects share a uid, or references name objects without one, so that ownership is
+	// unknown. sameUID has the objects that share a uid.
+	ambiguous bool
+	sameUID   map[types.UID][]*object.Object
 	// unwatched has the objects of kinds that the collector does not watch, such as Events. If a
-	// reference names one as an owner, the collector keeps reading it and its own owners. asking
-	// has the unwatched objects by the uids of their owners.
-	unwatched map[types.UID]*object.Object
-	asking    map[types.UID][]*object.Object
+	// reference names one as an owner, the collector keeps reading it and its own owners.
+	// unwatchedDependents has the unwatched objects by the uids of their owners.
+	unwatched           map[types.UID]*object.Object
+	unwatchedDependents map[types.UID][]*object.Object
 }
 
 // New returns the map of a snapshot. g is the graph of a collector that has observed the whole
@@ -51,48 +51,44 @@ type Map struct {
 func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
 		snap: snap, graph: g,
-		leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
-		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, restless: map[*object.Object]bool{},
-		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
-		asking: map[types.UID][]*object.Object{},
+		implicitOwners: map[*object.Object][]*object.Object{}, implicitDependents: map[*object.Object][]*object.Object{},
+		definitions: map[versionedKind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, unstable: map[*object.Object]bool{},
+		sameUID: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
+		unwatchedDependents: map[types.UID][]*object.Object{},
 	}
 	for same := range m.snap.ByKind() {
-		m.enter(same)
+		m.index(same)
 	}
-	m.follow()
-	m.pair()
-	m.unsettle()
+	m.indexImplicitOwners()
+	m.findSharedUIDs()
+	m.findUnstable()
 	return m
 }
 
-// enter indexes the objects of one kind.
-func (m *Map) enter(same []*object.Object) {
+// index indexes the objects of one kind.
+func (m *Map) index(same []*object.Object) {
 	of := same[0]
 	if r, err := m.snap.Resources.For(of.APIVersion, of.Kind); err != nil || !m.snap.Resources.Monitored(r) {
-		m.enterUnwatched(same)
+		m.indexUnwatched(same)
 	}
 	switch {
 	case of.Is(object.CRD):
-		m.everywhere = append(m.everywhere, same...)
-		m.enterDefinitions(same)
+		m.alwaysRead = append(m.alwaysRead, same...)
+		m.indexDefinitions(same)
 	case of.Is(object.Namespace):
-		m.everywhere = append(m.everywhere, same...)
+		m.alwaysRead = append(m.alwaysRead, same...)
 		for _, o := range same {
 			m.namespaces[o.Name] = o
 		}
 	case of.Is(object.Node):
-		m.everywhere = append(m.everywhere, same...)
-		m.enterNodes(same)
+		m.alwaysRead = append(m.alwaysRead, same...)
+		for _, o := range same {
+			m.nodes[o.Name] = o
+		}
 	}
 }
 
-func (m *Map) enterNodes(same []*object.Object) {
-	for _, o := range same {
-		m.nodes[o.Name] = o
-	}
-}
-
-func (m *Map) enterDefinitions(same []*object.Object) {
+func (m *Map) indexDefinitions(same []*object.Object) {
 	for _, o := range same {
 		d := o.Definition()
 		if d == nil {
@@ -104,45 +100,45 @@ func (m *Map) enterDefinitions(same []*object.Object) {
 	}
 }
 
-// enterUnwatched indexes objects that the collector does not watch, unless a watched object has the
+// indexUnwatched indexes objects that the collector does not watch, unless a watched object has the
 // same uid.
-func (m *Map) enterUnwatched(same []*object.Object) {
+func (m *Map) indexUnwatched(same []*object.Object) {
 	for _, o := range same {
 		if id, ok := m.graph.Find(o.UID); ok && !m.graph.Virtual(id) {
 			continue
 		}
 		m.unwatched[o.UID] = o
 		for _, ref := range o.Owners {
-			m.asking[ref.UID] = append(m.asking[ref.UID], o)
+			m.unwatchedDependents[ref.UID] = append(m.unwatchedDependents[ref.UID], o)
 		}
 	}
 }
 
-// pair finds the objects that share a uid.
-func (m *Map) pair() {
+// findSharedUIDs finds the objects that share a uid.
+func (m *Map) findSharedUIDs() {
 	for _, p := range m.snap.Problems {
 		if p.Kind == snapshot.DuplicateUID {
-			m.shared = true
-			m.twins[p.Object.UID] = nil
+			m.ambiguous = true
+			m.sameUID[p.Object.UID] = nil
 		}
 	}
-	if !m.shared {
-		m.shared = namesNameless(m.snap)
+	if !m.ambiguous {
+		m.ambiguous = refersToNoUID(m.snap)
 		return
 	}
 	for _, o := range m.snap.Objects {
-		if list, ok := m.twins[o.UID]; ok {
-			m.twins[o.UID] = append(list, o)
+		if list, ok := m.sameUID[o.UID]; ok {
+			m.sameUID[o.UID] = append(list, o)
 		}
 	}
 }
 
-// kind is a kind in one API version.
-type kind struct{ apiVersion, kind string }
+// versionedKind is a kind in one API version.
+type versionedKind struct{ apiVersion, kind string }
 
-// namesNameless reports whether a reference has the kind and name of an object that has no uid in
+// refersToNoUID reports whether a reference has the kind and name of an object that has no uid in
 // the snapshot, and so may mean it.
-func namesNameless(snap *snapshot.Snapshot) bool {
+func refersToNoUID(snap *snapshot.Snapshot) bool {
 	names := map[string]bool{}
 	for _, p := range snap.Problems {
 		if p.Kind == snapshot.NoUID {
@@ -159,7 +155,7 @@ func (m *Map) definitionOf(apiVersion, name string) *object.Object {
 	if object.GroupOf(apiVersion) == "" {
 		return nil
 	}
-	key := kind{apiVersion, name}
+	key := versionedKind{apiVersion, name}
 	d, known := m.definitions[key]
 	if !known {
 		d = m.findDefinition(apiVersion, name)
@@ -177,27 +173,27 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 	return m.defined[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: name}]
 }
 
-// Container reports whether the object is a namespace or a definition. Its content is deleted with
-// it.
-func Container(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
+// IsContainer reports whether the object is a namespace or a definition. Its content is deleted
+// with it.
+func IsContainer(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
 
-// Indifferent reports whether the policy of the object's delete makes no difference to others: it is
-// a container that is not being deleted and has no dependents. Its content goes under any policy.
-// (spec §5.1, §6.1)
-func (m *Map) Indifferent(o *object.Object) bool {
-	if !Container(o) || o.BeingDeleted() || m.shared {
+// IgnoresPolicy reports whether the policy of the object's delete makes no difference to others: it
+// is a container that is not being deleted and has no dependents. Its content goes under any
+// policy. (spec §5.1, §6.1)
+func (m *Map) IgnoresPolicy(o *object.Object) bool {
+	if !IsContainer(o) || o.BeingDeleted() || m.ambiguous {
 		return false
 	}
 	id, ok := m.graph.Find(o.UID)
 	return ok && m.graph.DependentCount(id) == 0
 }
 
-// Owners returns the objects that must all be gone before a settled object is deleted, unless its
-// container or a leader takes it along: its owners, without duplicates, or the leaders of an object
-// without owners.
+// Owners returns the objects that must all be gone before a stable object is deleted, unless it is
+// deleted with its container or an implicit owner: its owners, without duplicates, or the implicit
+// owners of an object without owners.
 func (m *Map) Owners(o *object.Object) []*object.Object {
 	if len(o.Owners) == 0 {
-		return m.leaders[o]
+		return m.implicitOwners[o]
 	}
 	id, ok := m.graph.Find(o.UID)
 	if !ok {
@@ -218,32 +214,34 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 	return owners
 }
 
-// Leaders returns the objects that take an object along although it does not refer to them.
-func (m *Map) Leaders(o *object.Object) []*object.Object { return m.leaders[o] }
+// ImplicitOwners returns the objects that an object is deleted with although it does not refer to
+// them.
+func (m *Map) ImplicitOwners(o *object.Object) []*object.Object { return m.implicitOwners[o] }
 
-// Settled reports whether nothing happens to the object without a delete request: see unsettle.
-func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o] }
+// IsStable reports whether nothing happens to the object without a delete request: see
+// findUnstable.
+func (m *Map) IsStable(o *object.Object) bool { return !m.ambiguous && !m.unstable[o] }
 
-// family caches the owners of the last object. Its siblings have the same owners.
-type family struct {
-	of     *object.Object
+// ownersCache has the possible owners of the last object. Its siblings have the same owners.
+type ownersCache struct {
+	object *object.Object
 	owners []*object.Object
 }
 
-// owners returns the objects that the references of o may mean: those with the uids, and those with
-// the names, whatever their uids.
-func (m *Map) owners(o *object.Object) []*object.Object {
+// possibleOwners returns the objects that the references of o may mean: those with the uids, and
+// those with the names, whatever their uids.
+func (m *Map) possibleOwners(o *object.Object) []*object.Object {
 	if len(o.Owners) == 0 {
 		return nil
 	}
-	if !alike(m.family.of, o) {
-		m.family = family{of: o, owners: slices.Clip(m.findOwners(o))}
+	if !sameOwners(m.lastOwners.object, o) {
+		m.lastOwners = ownersCache{object: o, owners: slices.Clip(m.findPossibleOwners(o))}
 	}
-	return m.family.owners
+	return m.lastOwners.owners
 }
 
-// findOwners is owners without its cache.
-func (m *Map) findOwners(o *object.Object) []*object.Object {
+// findPossibleOwners is possibleOwners without its cache.
+func (m *Map) findPossibleOwners(o *object.Object) []*object.Object {
 	var owners []*object.Object
 	for _, ref := range o.Owners {
 		exact := false
@@ -256,11 +254,11 @@ func (m *Map) findOwners(o *object.Object) []*object.Object {
 			owners = append(owners, x)
 		}
 		if !exact { // another object may have the name
-			if x := m.named(ref, o.Namespace); x != nil {
+			if x := m.findByName(ref, o.Namespace); x != nil {
 				owners = append(owners, x)
 			}
 		}
-		owners = append(owners, m.twins[ref.UID]...)
+		owners = append(owners, m.sameUID[ref.UID]...)
 	}
 	return owners
 }
@@ -269,14 +267,14 @@ func (m *Map) findOwners(o *object.Object) []*object.Object {
 // uid into one of its own.
 func (m *Map) object(id graph.ID) *object.Object {
 	o := m.graph.Object(id)
-	if _, twin := m.twins[o.UID]; !twin {
+	if _, twin := m.sameUID[o.UID]; !twin {
 		return o
 	}
 	return m.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
 
-// named returns the object with the name of a reference, whatever its uid.
-func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object {
+// findByName returns the object with the name of a reference, whatever its uid.
+func (m *Map) findByName(ref object.OwnerReference, namespace string) *object.Object {
 	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return nil
@@ -292,7 +290,8 @@ func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object 
 }
 
 // containers returns the objects with which o may be deleted although it is not their dependent:
-// its namespace, its definition, its node, the definitions of its owners' kinds, and its leaders.
+// its namespace, its definition, its node, the definitions of its owners' kinds, and its implicit
+// owners.
 func (m *Map) containers(o *object.Object) []*object.Object { return m.appendContainers(nil, o) }
 
 func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*object.Object {
@@ -309,13 +308,14 @@ func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*obje
 	if facts := o.Pod(); facts != nil && facts.NodeName != "" {
 		add(m.nodes[facts.NodeName])
 	}
-	return append(found, m.leaders[o]...)
+	return append(found, m.implicitOwners[o]...)
 }
 
-// Below returns the objects that are deleted with o: its dependents, its followers, and its content.
-func (m *Map) Below(o *object.Object) []*object.Object {
+// DeletedWith returns the objects that are deleted with o: its dependents, with and without
+// references, and its content.
+func (m *Map) DeletedWith(o *object.Object) []*object.Object {
 	var found []*object.Object
-	if id, ok := m.node(o); ok && m.graph.DependentCount(id) > 0 {
+	if id, ok := m.graphNode(o); ok && m.graph.DependentCount(id) > 0 {
 		found = make([]*object.Object, 0, m.graph.DependentCount(id))
 		m.graph.EachDependent(id, func(d graph.ID) bool {
 			found = append(found, m.object(d))
@@ -324,35 +324,35 @@ func (m *Map) Below(o *object.Object) []*object.Object {
 	}
 	switch {
 	case o.Is(object.Namespace):
-		found = append(found, m.contents().of[o.Name]...)
+		found = append(found, m.contents().byNamespace[o.Name]...)
 	case o.Is(object.CRD):
-		found = append(found, m.contents().instances[o]...)
+		found = append(found, m.contents().byDefinition[o]...)
 	case o.Is(object.Node):
-		found = append(found, m.on(o.Name)...)
+		found = append(found, m.podsOn(o.Name)...)
 	}
-	found = append(found, m.asking[o.UID]...)
-	return append(found, m.followers[o]...)
+	found = append(found, m.unwatchedDependents[o.UID]...)
+	return append(found, m.implicitDependents[o]...)
 }
 
-// solid reports whether an owner exists exactly as the reference describes it.
-func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
+// existsExactly reports whether an owner exists exactly as the reference describes it.
+func (m *Map) existsExactly(ref object.OwnerReference, o *object.Object) bool {
 	id, ok := m.graph.Find(ref.UID)
 	if !ok || m.graph.Virtual(id) {
 		return false
 	}
-	return m.means(ref, m.graph.Identity(id), o)
+	return m.describesExactly(ref, m.graph.Identity(id), o)
 }
 
-// means reports whether a reference describes an owner exactly.
-func (m *Map) means(ref object.OwnerReference, owner object.Ref, o *object.Object) bool {
+// describesExactly reports whether a reference describes an owner exactly.
+func (m *Map) describesExactly(ref object.OwnerReference, owner object.Ref, o *object.Object) bool {
 	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
 		return false
 	}
 	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
-	return err == nil && object.Storage(r.GroupResource()) == object.Storage(m.resource(owner))
+	return err == nil && object.Storage(r.GroupResource()) == object.Storage(m.groupResource(owner))
 }
 
-func (m *Map) resource(ref object.Ref) schema.GroupResource {
+func (m *Map) groupResource(ref object.Ref) schema.GroupResource {
 	r, _ := m.snap.Resources.For(ref.APIVersion, ref.Kind)
 	return r.GroupResource()
 }
@@ -360,32 +360,32 @@ func (m *Map) resource(ref object.Ref) schema.GroupResource {
 // graphNodes caches the graph nodes of the objects in the snapshot, by index, to avoid lookups by
 // uid.
 type graphNodes struct {
-	asked int
-	of    []graph.ID
+	lookups int
+	ids     []graph.ID
 }
 
-// node returns the graph node with the uid of an object.
-func (m *Map) node(o *object.Object) (graph.ID, bool) {
+// graphNode returns the graph node with the uid of an object.
+func (m *Map) graphNode(o *object.Object) (graph.ID, bool) {
 	const few = 16 // the cache is filled after lookups of more than 1/few of all objects
-	if m.inGraph.asked++; m.inGraph.of == nil && m.inGraph.asked > len(m.snap.Objects)/few {
-		m.noteNodes()
+	if m.graphNodes.lookups++; m.graphNodes.ids == nil && m.graphNodes.lookups > len(m.snap.Objects)/few {
+		m.fillGraphNodes()
 	}
 	switch i := m.snap.Place(o); {
-	case i >= 0 && m.inGraph.of != nil && m.inGraph.of[i] != 0:
-		return m.inGraph.of[i], true
+	case i >= 0 && m.graphNodes.ids != nil && m.graphNodes.ids[i] != 0:
+		return m.graphNodes.ids[i], true
 	default:
 		return m.graph.Find(o.UID)
 	}
 }
 
-func (m *Map) noteNodes() {
-	m.inGraph.of = make([]graph.ID, len(m.snap.Objects))
+func (m *Map) fillGraphNodes() {
+	m.graphNodes.ids = make([]graph.ID, len(m.snap.Objects))
 	for id := range m.graph.All {
 		if m.graph.Virtual(id) {
 			continue
 		}
 		if i := m.snap.Place(m.graph.Object(id)); i >= 0 {
-			m.inGraph.of[i] = id
+			m.graphNodes.ids[i] = id
 		}
 	}
 }

@@ -19,8 +19,8 @@ type OneNamespace struct {
 	// watched has the objects that the collector watches, by uid. It knows others only from
 	// references.
 	watched map[types.UID]*object.Object
-	// lacking is why the part is not enough for any simulation; empty if it may be enough.
-	lacking string
+	// insufficient is why the part is not enough for any simulation; empty if it may be enough.
+	insufficient string
 }
 
 // InNamespace returns snap as a snapshot of one namespace.
@@ -30,19 +30,19 @@ func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
 		if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil && snap.Resources.Monitored(r) {
 			p.watched[o.UID] = o
 		}
-		if p.lacking == "" {
-			p.lacking = far(o)
+		if p.insufficient == "" {
+			p.insufficient = whyFarReaching(o)
 		}
 	}
-	if why := p.doubtful(); why != "" {
-		p.lacking = why
+	if why := p.whyAmbiguous(); why != "" {
+		p.insufficient = why
 	}
 	return p
 }
 
-// far returns why the deletion of an object depends on objects that may be anywhere; empty if it does
-// not.
-func far(o *object.Object) string {
+// whyFarReaching returns why the deletion of an object depends on objects that may be anywhere;
+// empty if it does not.
+func whyFarReaching(o *object.Object) string {
 	switch {
 	case o.HasFinalizer(object.Foreground):
 		return fmt.Sprintf("%s waits for its dependents, and whatever has its uid is waited for", o.Ref)
@@ -54,8 +54,8 @@ func far(o *object.Object) string {
 	return ""
 }
 
-// doubtful returns why the identities of the part are unreliable; empty if they are not.
-func (p *OneNamespace) doubtful() string {
+// whyAmbiguous returns why the identities of the part are unreliable; empty if they are not.
+func (p *OneNamespace) whyAmbiguous() string {
 	i := slices.IndexFunc(p.snap.Problems, func(problem snapshot.Problem) bool {
 		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID
 	})
@@ -65,23 +65,23 @@ func (p *OneNamespace) doubtful() string {
 	return p.snap.Problems[i].Message
 }
 
-// Plan returns why a plan of the part may differ from that of the whole cluster; empty if all effects
-// of the delete are the same. Effects that would happen anyway elsewhere are ignored.
-func (p *OneNamespace) Plan(plan *report.Plan) string {
+// WhyPlanDiffers returns why a plan of the part may differ from that of the whole cluster; empty if
+// all effects of the delete are the same. Effects that would happen anyway elsewhere are ignored.
+func (p *OneNamespace) WhyPlanDiffers(plan *report.Plan) string {
 	switch {
 	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
 		return "dependents are waited for or released, and whatever has the uid of their owner counts as one"
 	case plan.Exploration != nil && plan.Exploration.Requested:
 		return "other orders of all events are asked for"
-	case p.lacking != "":
-		return p.lacking
+	case p.insufficient != "":
+		return p.insufficient
 	}
 	for _, t := range plan.Seed.Targets {
-		if why := p.connected(t); why != "" {
+		if why := p.whyConnected(t); why != "" {
 			return why
 		}
-		for _, o := range p.around(p.watched[t.UID]) {
-			if why := p.dangles(o); why != "" {
+		for _, o := range p.connectedWith(p.watched[t.UID]) {
+			if why := p.whyOwnerMissing(o); why != "" {
 				return why
 			}
 		}
@@ -101,43 +101,43 @@ func (p *OneNamespace) Plan(plan *report.Plan) string {
 		if e.AlreadyHappening {
 			continue
 		}
-		if why := p.connected(e.Object); why != "" {
+		if why := p.whyConnected(e.Object); why != "" {
 			return why
 		}
 	}
-	if why := p.undecided(judged); why != "" {
+	if why := p.whyUndecided(judged); why != "" {
 		return why
 	}
-	return chosen(plan.Gaps)
+	return whyLeftOut(plan.Gaps)
 }
 
-// undecided returns why the outcome of an object is unknown, with or without the delete: its owners
-// are unknown, and it was not found to be garbage. It is empty if there is no such object.
-func (p *OneNamespace) undecided(judged map[types.UID]bool) string {
+// whyUndecided returns why the outcome of an object is unknown, with or without the delete: its
+// owners are unknown, and it was not found to be garbage. It is empty if there is no such object.
+func (p *OneNamespace) whyUndecided(judged map[types.UID]bool) string {
 	for _, o := range p.snap.Objects {
 		if p.watched[o.UID] == nil || judged[o.UID] {
 			continue
 		}
-		if why := p.dangles(o); why != "" {
+		if why := p.whyOwnerMissing(o); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// connected returns why an object may be connected with others that the part lacks.
-func (p *OneNamespace) connected(ref object.Ref) string {
+// whyConnected returns why an object may be connected with others that the part lacks.
+func (p *OneNamespace) whyConnected(ref object.Ref) string {
 	o := p.watched[ref.UID]
 	if o == nil || o.Namespace != p.namespace {
 		return fmt.Sprintf("%s is not in namespace %s, or no collector watches it", ref, p.namespace)
 	}
-	return p.dangles(o)
+	return p.whyOwnerMissing(o)
 }
 
-// dangles returns why an owner of an object is not in the part: it is gone, the reference is wrong,
-// or no collector watches it. Only the whole cluster shows which, and whether the owner waits for the
-// object.
-func (p *OneNamespace) dangles(o *object.Object) string {
+// whyOwnerMissing returns why an owner of an object is not in the part: it is gone, the reference
+// is wrong, or no collector watches it. Only the whole cluster shows which, and whether the owner
+// waits for the object.
+func (p *OneNamespace) whyOwnerMissing(o *object.Object) string {
 	for _, ref := range o.Owners {
 		owner := p.watched[ref.UID]
 		if owner == nil || owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) ||
@@ -148,8 +148,8 @@ func (p *OneNamespace) dangles(o *object.Object) string {
 	return ""
 }
 
-// around returns o and all objects connected with it, with or without references.
-func (p *OneNamespace) around(o *object.Object) []*object.Object {
+// connectedWith returns o and all objects connected with it, with or without references.
+func (p *OneNamespace) connectedWith(o *object.Object) []*object.Object {
 	dependents := map[types.UID][]*object.Object{}
 	for _, d := range p.snap.Objects {
 		for _, ref := range d.Owners {
@@ -159,7 +159,7 @@ func (p *OneNamespace) around(o *object.Object) []*object.Object {
 	met := map[*object.Object]bool{o: true}
 	open := []*object.Object{o}
 	for i := 0; i < len(open); i++ {
-		near := append(p.beside(open[i]), dependents[open[i].UID]...)
+		near := append(p.implicitlyConnected(open[i]), dependents[open[i].UID]...)
 		for _, ref := range open[i].Owners {
 			if owner := p.watched[ref.UID]; owner != nil {
 				near = append(near, owner)
@@ -175,52 +175,52 @@ func (p *OneNamespace) around(o *object.Object) []*object.Object {
 	return open
 }
 
-// chosen returns why gaps that were left by choice matter.
-func chosen(gaps []report.Gap) string {
-	if slices.ContainsFunc(gaps, leftOut) {
+// whyLeftOut returns why gaps that were left by choice matter.
+func whyLeftOut(gaps []report.Gap) string {
+	if slices.ContainsFunc(gaps, isLeftOut) {
 		return "dependents may be in other namespaces"
 	}
 	return ""
 }
 
-// Explanation returns why an explanation from the part may differ from that of the whole cluster;
-// empty if it is the same. The dependents that it lists are in the namespace, and there are no
-// others.
-func (p *OneNamespace) Explanation(e *report.Explanation) string {
+// WhyExplanationDiffers returns why an explanation from the part may differ from that of the whole
+// cluster; empty if it is the same. The dependents that it lists are in the namespace, and there
+// are no others.
+func (p *OneNamespace) WhyExplanationDiffers(e *report.Explanation) string {
 	switch {
-	case p.lacking != "":
-		return p.lacking
+	case p.insufficient != "":
+		return p.insufficient
 	case e.Verdict == report.Undecidable:
 		return fmt.Sprintf("what becomes of %s is not known", e.Object)
 	}
-	if why := p.connected(e.Object); why != "" {
+	if why := p.whyConnected(e.Object); why != "" {
 		return why
 	}
 	if space := p.snap.FindKind(object.Namespace, "", p.namespace); space != nil && space.BeingDeleted() {
 		return fmt.Sprintf("%s is being deleted", space.Ref)
 	}
-	if why := p.foreground(e); why != "" {
+	if why := p.whyForegroundMatters(e); why != "" {
 		return why
 	}
-	if why := p.contained(p.watched[e.Object.UID]); why != "" {
+	if why := p.whyContainerMatters(p.watched[e.Object.UID]); why != "" {
 		return why
 	}
-	for _, o := range p.around(p.watched[e.Object.UID]) {
-		if why := p.dangles(o); why != "" {
+	for _, o := range p.connectedWith(p.watched[e.Object.UID]) {
+		if why := p.whyOwnerMissing(o); why != "" {
 			return why
 		}
-		if why := follows(o); why != "" {
+		if why := whyImplicitlyOwned(o); why != "" {
 			return why
 		}
 	}
-	return chosen(e.Gaps)
+	return whyLeftOut(e.Gaps)
 }
 
-// Waits returns why the whole cluster may show other causes of the explained object's waits than
-// the part; empty if it does not. Only the whole cluster shows which controller removes a
-// finalizer. Every link of a chain has to be in the part like the object itself. The chains of
+// WhyWaitsDiffer returns why the whole cluster may show other causes of the explained object's
+// waits than the part; empty if it does not. Only the whole cluster shows which controller removes
+// a finalizer. Every link of a chain has to be in the part like the object itself. The chains of
 // causes that are only counted (More) are unknown.
-func (p *OneNamespace) Waits(e *report.Explanation) string {
+func (p *OneNamespace) WhyWaitsDiffer(e *report.Explanation) string {
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
 		if f.More > 0 {
@@ -230,11 +230,11 @@ func (p *OneNamespace) Waits(e *report.Explanation) string {
 			if l.Namespace == "" {
 				continue // all of these are in the part
 			}
-			if why := p.connected(l.Ref); why != "" {
+			if why := p.whyConnected(l.Ref); why != "" {
 				return why
 			}
-			for _, o := range p.around(p.watched[l.UID]) {
-				if why := p.dangles(o); why != "" {
+			for _, o := range p.connectedWith(p.watched[l.UID]) {
+				if why := p.whyOwnerMissing(o); why != "" {
 					return why
 				}
 			}
@@ -243,10 +243,10 @@ func (p *OneNamespace) Waits(e *report.Explanation) string {
 	return ""
 }
 
-// foreground returns why foreground deletes matter: one was tried of an owner, direct or not, and a
-// background delete of that owner does not delete the object. Such an owner may wait for any object
-// with its uid in a reference.
-func (p *OneNamespace) foreground(e *report.Explanation) string {
+// whyForegroundMatters returns why foreground deletes matter: one was tried of an owner, direct or
+// not, and a background delete of that owner does not delete the object. Such an owner may wait for
+// any object with its uid in a reference.
+func (p *OneNamespace) whyForegroundMatters(e *report.Explanation) string {
 	taken := map[types.UID]bool{e.Object.UID: true}
 	for _, t := range e.TakenBy {
 		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown && !t.Later
@@ -267,35 +267,31 @@ func (p *OneNamespace) foreground(e *report.Explanation) string {
 	return ""
 }
 
-// contained returns why it matters when a namespace or definition is finally gone, and not only
-// that it is deleted. A definition is gone only after its last object in any namespace.
-func (p *OneNamespace) contained(o *object.Object) string {
+// whyContainerMatters returns why it matters when a namespace or definition is finally gone, and
+// not only that it is deleted. A definition is gone only after its last object in any namespace.
+func (p *OneNamespace) whyContainerMatters(o *object.Object) string {
 	groups := map[string]bool{}
-	for _, x := range p.around(o) {
+	for _, x := range p.connectedWith(o) {
 		groups[x.Group()] = true
 		for _, ref := range x.Owners {
 			groups[object.GroupOf(ref.APIVersion)] = true
-			if owner := p.watched[ref.UID]; owner != nil && container(owner) {
+			if owner := p.watched[ref.UID]; owner != nil && IsContainer(owner) {
 				return fmt.Sprintf("%s goes with %s, at its end", x.Ref, owner.Ref)
 			}
 		}
 	}
 	for _, x := range p.snap.Objects {
 		_, group, _ := strings.Cut(x.Name, ".")
-		if container(x) && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
+		if IsContainer(x) && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
 			return fmt.Sprintf("%s has owners, and goes with them", x.Ref)
 		}
 	}
 	return ""
 }
 
-func container(o *object.Object) bool {
-	return o.Is(object.CRD) || o.Is(object.Namespace)
-}
-
-// follows returns why the end of a cluster-scoped object depends on objects other than its owners,
-// which may be anywhere; empty if it does not.
-func follows(o *object.Object) string {
+// whyImplicitlyOwned returns why the end of a cluster-scoped object depends on objects other than
+// its owners, which may be anywhere; empty if it does not.
+func whyImplicitlyOwned(o *object.Object) string {
 	switch {
 	case o.Volume() != nil && o.Volume().ClaimName != "":
 		return fmt.Sprintf("%s belongs to a PVC in namespace %s", o.Ref, o.Volume().ClaimNamespace)
@@ -309,10 +305,11 @@ func follows(o *object.Object) string {
 	return ""
 }
 
-// beside returns the objects of the namespace that are connected with o without a reference: one is
-// deleted with the other, or o waits for them. Endpoints are deleted with the Service of the same
-// name, a token with its ServiceAccount. A claim that is being deleted waits for pods.
-func (p *OneNamespace) beside(o *object.Object) []*object.Object {
+// implicitlyConnected returns the objects of the namespace that are connected with o without a
+// reference: one is deleted with the other, or o waits for them. Endpoints are deleted with the
+// Service of the same name, a token with its ServiceAccount. A claim that is being deleted waits
+// for pods.
+func (p *OneNamespace) implicitlyConnected(o *object.Object) []*object.Object {
 	var found []*object.Object
 	add := func(kind object.Kind, namespace, name string) {
 		if x := p.snap.FindKind(kind, namespace, name); x != nil && x.Namespace == o.Namespace {

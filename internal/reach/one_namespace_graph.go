@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Graph returns why a graph of the part, in these directions from its roots, may differ from that of
-// the whole cluster; empty if it does not. An owner that was not seen may be an object in another
-// namespace with that uid. References from other namespaces do not count: the graph lacks them, and
-// Enough reports that.
-func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) string {
-	if why := p.doubtful(); why != "" {
+// WhyGraphDiffers returns why a graph of the part, in these directions from its roots, may differ
+// from that of the whole cluster; empty if it does not. An owner that was not seen may be an object
+// in another namespace with that uid. References from other namespaces do not count: the graph
+// lacks them, and AdjustGaps reports that.
+func (p *OneNamespace) WhyGraphDiffers(g *report.Graph, directions []graph.Direction) string {
+	if why := p.whyAmbiguous(); why != "" {
 		return why
 	}
 	for i := range g.Nodes {
@@ -26,21 +26,21 @@ func (p *OneNamespace) Graph(g *report.Graph, directions []graph.Direction) stri
 			return fmt.Sprintf("%s was not seen", g.Nodes[i].Ref)
 		}
 	}
-	for uid := range below(g, directions) {
+	for uid := range withDependents(g, directions) {
 		if o := p.watched[uid]; o.Namespace == "" {
 			return fmt.Sprintf("%s may have dependents in every namespace", o.Ref)
 		}
 	}
-	return p.refused(g.Gaps)
+	return p.whyUnreadable(g.Gaps)
 }
 
-// Enough adjusts the gaps of a graph after Graph has accepted it. It removes the gaps that were left
-// by choice. If dependents were asked for, it adds the gap that references from other namespaces were
-// not looked for.
-func (p *OneNamespace) Enough(g *report.Graph, directions []graph.Direction) {
-	g.Gaps = slices.DeleteFunc(g.Gaps, leftOut)
+// AdjustGaps adjusts the gaps of a graph after WhyGraphDiffers has accepted it. It removes the gaps
+// that were left by choice. If dependents were asked for, it adds the gap that references from
+// other namespaces were not looked for.
+func (p *OneNamespace) AdjustGaps(g *report.Graph, directions []graph.Direction) {
+	g.Gaps = slices.DeleteFunc(g.Gaps, isLeftOut)
 	g.Complete = len(g.Gaps) == 0
-	if len(below(g, directions)) > 0 {
+	if len(withDependents(g, directions)) > 0 {
 		g.Gaps = slices.Insert(g.Gaps, 0, report.Gap{
 			Resource: snapshot.EveryResource,
 			Why:      fmt.Sprintf("%s: references from other namespaces to objects of namespace %s are wrong, and were not looked for", reason.LeftOut, p.namespace),
@@ -48,8 +48,8 @@ func (p *OneNamespace) Enough(g *report.Graph, directions []graph.Direction) {
 	}
 }
 
-// below returns the nodes of a graph that were asked for their dependents.
-func below(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
+// withDependents returns the nodes of a graph that were asked for their dependents.
+func withDependents(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
 	met := map[types.UID]bool{}
 	var open []types.UID
 	visit := func(uid types.UID) {
@@ -80,9 +80,9 @@ func below(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
 	return met
 }
 
-// refused returns why namespaced objects of some kind could not be read. A read of the whole cluster
-// may be refused for other kinds. Cluster-scoped objects are read the same way in both.
-func (p *OneNamespace) refused(gaps []report.Gap) string {
+// whyUnreadable returns why namespaced objects of some kind could not be read. A read of the whole
+// cluster may be refused for other kinds. Cluster-scoped objects are read the same way in both.
+func (p *OneNamespace) whyUnreadable(gaps []report.Gap) string {
 	for _, gap := range gaps {
 		if gap.Namespace == p.namespace {
 			return fmt.Sprintf("%s of namespace %s could not be read", gap.Resource, gap.Namespace)
@@ -91,5 +91,5 @@ func (p *OneNamespace) refused(gaps []report.Gap) string {
 	return ""
 }
 
-// leftOut reports whether a gap was left by choice.
-func leftOut(g report.Gap) bool { return strings.HasPrefix(g.Why, string(reason.LeftOut)) }
+// isLeftOut reports whether a gap was left by choice.
+func isLeftOut(g report.Gap) bool { return strings.HasPrefix(g.Why, string(reason.LeftOut)) }

@@ -25,8 +25,8 @@ var asked = map[string][]graph.Direction{
 }
 
 // TestGraph: a graph of a sufficient part is that of the whole, without what is connected only over
-// objects of other namespaces. If dependents were asked for, the part has one more gap: these objects
-// were not looked for.
+// objects of other namespaces. If dependents were asked for, the part has one more gap: these
+// objects were not looked for.
 func TestGraph(t *testing.T) {
 	enough, elsewhere := map[string]int{}, 0
 	scenario.CheckUntil(t, func() bool { return len(enough) == len(asked) }, func(t *rapid.T) {
@@ -38,11 +38,11 @@ func TestGraph(t *testing.T) {
 		}
 		part, err := explain.Graph(t.Context(), d.part, options)
 		in := reach.InNamespace(d.part, "n")
-		if err != nil || in.Graph(part, options.Directions) != "" {
+		if err != nil || in.WhyGraphDiffers(part, options.Directions) != "" {
 			return
 		}
 		enough[question]++
-		in.Enough(part, options.Directions)
+		in.AdjustGaps(part, options.Directions)
 		whole, err := explain.Graph(t.Context(), d.whole, options)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,8 @@ func withoutOthers(g *report.Graph, directions []graph.Direction, depth int) boo
 	return true
 }
 
-// walked returns the nodes reachable from the roots of a graph, with their depths; 0 means no limit.
+// walked returns the nodes reachable from the roots of a graph, with their depths; 0 means no
+// limit.
 func walked(g *report.Graph, direction graph.Direction, depth int) map[types.UID]int {
 	next := map[types.UID][]types.UID{}
 	for _, e := range g.Edges {
@@ -152,7 +153,7 @@ func TestGraphOfPart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			says(t, question+" in "+world, reach.InNamespace(snap, "n").Graph(g, asked[question]), want[i])
+			says(t, question+" in "+world, reach.InNamespace(snap, "n").WhyGraphDiffers(g, asked[question]), want[i])
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestPlanOverHTTP(t *testing.T) {
 		seed := plan.DeleteSeed(engine.Background, rapid.SampledFrom(inside).Draw(rt, "target"))
 		near := read(rt, client, kube.Scope{Namespaces: []string{"n"}})
 		part := simulated(rt, near, seed)
-		if reach.InNamespace(near, "n").Plan(part) != "" {
+		if reach.InNamespace(near, "n").WhyPlanDiffers(part) != "" {
 			return
 		}
 		enough++

@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 		d := drawPart(t, varieties(t))
 		seed := plan.DeleteSeed(engine.Background, d.target)
 		part := simulated(t, d.part, seed)
-		if reach.InNamespace(d.part, "n").Plan(part) != "" {
+		if reach.InNamespace(d.part, "n").WhyPlanDiffers(part) != "" {
 			return
 		}
 		enough++
@@ -146,7 +146,7 @@ func TestExplanation(t *testing.T) {
 	scenario.CheckUntil(t, func() bool { return enough > 0 }, func(t *rapid.T) {
 		d := drawPart(t, varieties(t))
 		part := explained(t, d.part, d.target)
-		if reach.InNamespace(d.part, "n").Explanation(part) != "" {
+		if reach.InNamespace(d.part, "n").WhyExplanationDiffers(part) != "" {
 			return
 		}
 		enough++

@@ -66,12 +66,12 @@ func TestRest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			says(t, "plan", part.Plan(result.Plan), c.planned)
+			says(t, "plan", part.WhyPlanDiffers(result.Plan), c.planned)
 			e, err := explain.Object(t.Context(), snap, leaf.Ref, explain.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			says(t, "explanation", part.Explanation(e), c.told)
+			says(t, "explanation", part.WhyExplanationDiffers(e), c.told)
 		})
 	}
 }
@@ -111,7 +111,7 @@ func TestPartOfFollowers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says(t, world, reach.InNamespace(snap, "n").Explanation(e), want)
+		says(t, world, reach.InNamespace(snap, "n").WhyExplanationDiffers(e), want)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestWaits(t *testing.T) {
 				f.Chain = append(f.Chain, report.WaitLink{Ref: o.Ref})
 			}
 			e := &report.Explanation{Object: f.Object, WaitsFor: []report.Finding{{Object: f.Object, Chain: []report.WaitLink{{Ref: f.Object}}}, f}}
-			says(t, "waits", part.Waits(e), c.told)
+			says(t, "waits", part.WhyWaitsDiffer(e), c.told)
 		})
 	}
 }

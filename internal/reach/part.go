@@ -8,42 +8,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Part returns the snapshot reduced to the objects that can decide about these objects and about the
-// effects of deleting them. It returns the whole snapshot if objects share a uid.
+// Part returns the snapshot reduced to the objects that can decide about these objects and about
+// the effects of deleting them. It returns the whole snapshot if objects share a uid.
 func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
-	if m.shared {
+	if m.ambiguous {
 		return m.snap
 	}
-	return m.cut(m.grow(objects))
+	return m.reduce(m.explore(objects))
 }
 
 // SmallPart returns the Part for a Region of at most most objects. It returns nil if more are
 // reached, or if objects share a uid. It stops searching at the limit.
 func (m *Map) SmallPart(most int, objects ...*object.Object) *snapshot.Snapshot {
-	if m.shared || len(objects) > most {
+	if m.ambiguous || len(objects) > most {
 		return nil
 	}
-	p := m.start(objects)
-	for len(p.open) > 0 {
-		if p.within > most {
+	p := m.newExploration(objects)
+	for len(p.worklist) > 0 {
+		if p.reachedCount > most {
 			return nil
 		}
-		p.next()
+		p.step()
 	}
-	return m.cut(p)
+	return m.reduce(p)
 }
 
-// Region is the set of objects that deletes of some objects reach, with those that decide about them.
-// It is not safe for concurrent use.
+// Region is the set of objects that deletes of some objects reach, with those that decide about
+// them. It is not safe for concurrent use.
 type Region struct{ part }
 
-// Region returns the region for deletes of these objects. It has the whole snapshot if objects share
-// a uid.
+// Region returns the region for deletes of these objects. It has the whole snapshot if objects
+// share a uid.
 func (m *Map) Region(objects ...*object.Object) *Region {
-	if !m.shared {
-		return &Region{part: m.grow(objects)}
+	if !m.ambiguous {
+		return &Region{part: m.explore(objects)}
 	}
-	all := part{Map: m, depths: depthsIn(m.snap), within: len(m.snap.Objects)}
+	all := part{Map: m, roles: rolesIn(m.snap), reachedCount: len(m.snap.Objects)}
 	for _, o := range m.snap.Objects {
 		all.set(o, reached)
 	}
@@ -51,7 +51,7 @@ func (m *Map) Region(objects ...*object.Object) *Region {
 }
 
 // Size returns the number of objects that may be affected.
-func (r *Region) Size() int { return r.within }
+func (r *Region) Size() int { return r.reachedCount }
 
 // Any reports whether an object that satisfies holds may be affected.
 func (r *Region) Any(holds func(*object.Object) bool) bool {
@@ -64,16 +64,16 @@ func (r *Region) Any(holds func(*object.Object) bool) bool {
 }
 
 // Has reports whether an object may be affected.
-func (r *Region) Has(o *object.Object) bool { return r.at(o) == reached }
+func (r *Region) Has(o *object.Object) bool { return r.roleOf(o) == reached }
 
 // Objects lists the objects that may be affected, in object.Compare order.
 func (r *Region) Objects() []*object.Object {
-	return slices.AppendSeq(make([]*object.Object, 0, r.within), r.atLeast(reached))
+	return slices.AppendSeq(make([]*object.Object, 0, r.reachedCount), r.atLeast(reached))
 }
 
 // Members lists the objects of Part, in object.Compare order.
 func (r *Region) Members() []*object.Object {
-	if r.shared {
+	if r.ambiguous {
 		return r.Map.snap.Objects
 	}
 	r.addEverywhere()
@@ -82,50 +82,50 @@ func (r *Region) Members() []*object.Object {
 
 // Part returns the snapshot reduced to the region.
 func (r *Region) Part() *snapshot.Snapshot {
-	if r.shared {
+	if r.ambiguous {
 		return r.Map.snap
 	}
-	return r.cut(r.part)
+	return r.reduce(r.part)
 }
 
-// Restless lists the objects that are not Settled.
-func (m *Map) Restless() []*object.Object {
+// Unstable lists the objects that are not stable.
+func (m *Map) Unstable() []*object.Object {
 	var list []*object.Object
 	for _, o := range m.snap.Objects {
-		if !m.Settled(o) {
+		if !m.IsStable(o) {
 			list = append(list, o)
 		}
 	}
 	return list
 }
 
-// grow returns the complete part for these objects.
-func (m *Map) grow(objects []*object.Object) part {
-	p := m.start(objects)
-	for len(p.open) > 0 {
-		p.next()
+// explore returns the complete part for these objects.
+func (m *Map) explore(objects []*object.Object) part {
+	p := m.newExploration(objects)
+	for len(p.worklist) > 0 {
+		p.step()
 	}
 	return p
 }
 
-// start returns a part with only these objects, still to be grown.
-func (m *Map) start(objects []*object.Object) part {
-	p := m.empty()
+// newExploration returns a part with only these objects, still to be explored.
+func (m *Map) newExploration(objects []*object.Object) part {
+	p := m.newPart()
 	for _, o := range objects {
 		p.visit(o, reached)
 	}
 	return p
 }
 
-// next visits the neighbours of one open object.
-func (p *part) next() {
-	o := p.open[len(p.open)-1]
-	p.open = p.open[:len(p.open)-1]
-	p.spread(o)
+// step visits the neighbours of one object of the worklist.
+func (p *part) step() {
+	o := p.worklist[len(p.worklist)-1]
+	p.worklist = p.worklist[:len(p.worklist)-1]
+	p.visitNeighbours(o)
 }
 
-// cut returns the snapshot reduced to a part.
-func (m *Map) cut(p part) *snapshot.Snapshot {
+// reduce returns the snapshot reduced to a part.
+func (m *Map) reduce(p part) *snapshot.Snapshot {
 	p.addEverywhere()
 	return m.snap.With(slices.AppendSeq(make([]*object.Object, 0, p.size), p.All()))
 }
@@ -133,23 +133,23 @@ func (m *Map) cut(p part) *snapshot.Snapshot {
 // addEverywhere adds the objects that controllers read whatever is deleted, with their owners and
 // containers. Without its owners, such an object would be garbage.
 func (p *part) addEverywhere() {
-	open := slices.Clone(p.everywhere)
+	open := slices.Clone(p.alwaysRead)
 	for len(open) > 0 {
 		o := open[len(open)-1]
 		open = open[:len(open)-1]
-		if p.at(o) == 0 {
-			p.set(o, decides)
-			open = append(append(open, p.owners(o)...), p.containers(o)...)
+		if p.roleOf(o) == 0 {
+			p.set(o, deciding)
+			open = append(append(open, p.possibleOwners(o)...), p.containers(o)...)
 		}
 	}
 }
 
-// depth is why an object is in a part.
-type depth uint8
+// role is why an object is in a part.
+type role uint8
 
 const (
-	// decides: its existence decides about others.
-	decides depth = iota + 1
+	// deciding: its existence decides about others.
+	deciding role = iota + 1
 	// reached: something may happen to it.
 	reached
 )
@@ -157,66 +157,66 @@ const (
 // part is the set of objects of a part while it grows.
 type part struct {
 	*Map
-	depths
-	open []*object.Object
-	// within is the number of reached objects. passed is a reused buffer.
-	within int
-	passed []*object.Object
-	// asked has the unseen owners after a visit to their dependents. using has a namespace after a
-	// visit to its claims because of a pod with unknown volumes. used has a namespace after a visit
-	// to such pods because of a claim.
-	asked       map[graph.ID]bool
-	using, used map[string]bool
+	roles
+	worklist []*object.Object
+	// reachedCount is the number of reached objects. passed is a reused buffer.
+	reachedCount     int
+	containersBuffer []*object.Object
+	// visitedUnseen has the unseen owners after a visit to their dependents. using has a namespace
+	// after a visit to its claims because of a pod with unknown volumes. used has a namespace after
+	// a visit to such pods because of a claim.
+	visitedUnseen map[graph.ID]bool
+	using, used   map[string]bool
 }
 
-// visit adds an object, or raises its depth. A restless object is always reached.
-func (p *part) visit(o *object.Object, d depth) {
-	if p.restless[o] {
+// visit adds an object, or raises its role. An unstable object is always reached.
+func (p *part) visit(o *object.Object, d role) {
+	if p.unstable[o] {
 		d = reached
 	}
-	if p.at(o) < d {
+	if p.roleOf(o) < d {
 		if d == reached {
-			p.within++
+			p.reachedCount++
 		}
 		p.set(o, d)
-		p.open = append(p.open, o)
+		p.worklist = append(p.worklist, o)
 	}
 }
 
-// spread visits the objects that decide about o. If o is reached, it also visits those that a
-// delete of o reaches, and those that hold or are held by o.
-func (p *part) spread(o *object.Object) {
-	for _, x := range p.owners(o) {
-		p.visit(x, decides)
+// visitNeighbours visits the objects that decide about o. If o is reached, it also visits those
+// that a delete of o reaches, and those that hold or are held by o.
+func (p *part) visitNeighbours(o *object.Object) {
+	for _, x := range p.possibleOwners(o) {
+		p.visit(x, deciding)
 	}
-	p.passed = p.appendContainers(p.passed[:0], o)
-	for _, x := range p.passed {
-		p.visit(x, decides)
+	p.containersBuffer = p.appendContainers(p.containersBuffer[:0], o)
+	for _, x := range p.containersBuffer {
+		p.visit(x, deciding)
 	}
-	if p.at(o) != reached {
+	if p.roleOf(o) != reached {
 		return
 	}
 	p.visitSiblings(o)
-	for _, x := range p.Below(o) {
+	for _, x := range p.DeletedWith(o) {
 		p.visit(x, reached)
 	}
-	for _, x := range p.held(o, p.using) {
-		p.visit(x, decides)
+	for _, x := range p.heldBy(o, p.using) {
+		p.visit(x, deciding)
 	}
-	for _, x := range p.holders(o, p.used) {
-		p.visit(x, decides)
+	for _, x := range p.holdersOf(o, p.used) {
+		p.visit(x, deciding)
 	}
 }
 
-// visitSiblings visits the objects that refer to an unseen owner of o: their references decide where
-// the collector looks for it. (spec §3.6.4)
+// visitSiblings visits the objects that refer to an unseen owner of o: their references decide
+// where the collector looks for it. (spec §3.6.4)
 func (p *part) visitSiblings(o *object.Object) {
 	for _, ref := range o.Owners {
 		id, ok := p.graph.Find(ref.UID)
-		if !ok || !p.graph.Virtual(id) || p.asked[id] {
+		if !ok || !p.graph.Virtual(id) || p.visitedUnseen[id] {
 			continue
 		}
-		p.asked[id] = true
+		p.visitedUnseen[id] = true
 		p.graph.EachDependent(id, func(d graph.ID) bool {
 			p.visit(p.object(d), reached)
 			return true
@@ -224,23 +224,23 @@ func (p *part) visitSiblings(o *object.Object) {
 	}
 }
 
-// About returns the snapshot reduced to the objects that decide whether and when a background delete
-// of deleted also deletes target. Unlike Part, it leaves out other objects that the delete reaches:
-// siblings of target, and the rest of its namespace. It returns the whole snapshot if objects share a
-// uid.
+// About returns the snapshot reduced to the objects that decide whether and when a background
+// delete of deleted also deletes target. Unlike Part, it leaves out other objects that the delete
+// reaches: siblings of target, and the rest of its namespace. It returns the whole snapshot if
+// objects share a uid.
 func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
-	if m.shared {
+	if m.ambiguous {
 		return m.snap
 	}
-	a := about{part: m.empty(), deleted: deleted, ordered: map[string]bool{}, onNodes: map[onNode]bool{}, labelled: map[labelled]bool{}}
+	a := about{part: m.newPart(), deleted: deleted, podsVisited: map[string]bool{}, visitedNodes: map[nodeClass]bool{}, visitedLabels: map[labelClass]bool{}}
 	a.visit(target, reached)
-	a.visit(deleted, decides)
-	for len(a.open) > 0 {
-		o := a.open[len(a.open)-1]
-		a.open = a.open[:len(a.open)-1]
-		a.spread(o)
+	a.visit(deleted, deciding)
+	for len(a.worklist) > 0 {
+		o := a.worklist[len(a.worklist)-1]
+		a.worklist = a.worklist[:len(a.worklist)-1]
+		a.visitNeighbours(o)
 	}
-	return m.cut(a.part)
+	return m.reduce(a.part)
 }
 
 // about is the part that About builds. In it, an object is reached if it must be gone before
@@ -249,111 +249,111 @@ func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
 type about struct {
 	part
 	deleted *object.Object
-	// ordered has the namespaces with pods that must be gone before something happens to the target.
-	// onNodes and labelled have the kinds of pods already visited in them.
-	ordered  map[string]bool
-	onNodes  map[onNode]bool
-	labelled map[labelled]bool
+	// podsVisited has the namespaces with pods that must be gone before something happens to the
+	// target. visitedNodes and labelled have the kinds of pods already visited in them.
+	podsVisited   map[string]bool
+	visitedNodes  map[nodeClass]bool
+	visitedLabels map[labelClass]bool
 }
 
-// spread visits the objects that decide when o is deleted.
-func (a *about) spread(o *object.Object) {
-	for _, x := range a.owners(o) {
+// visitNeighbours visits the objects that decide when o is deleted.
+func (a *about) visitNeighbours(o *object.Object) {
+	for _, x := range a.possibleOwners(o) {
 		a.visit(x, reached)
 	}
 	for _, x := range a.containers(o) {
 		switch {
 		case x.Is(object.Namespace) && x.Name == o.Namespace:
-			a.visit(x, decides)
+			a.visit(x, deciding)
 			if !o.Is(object.Pod) {
-				a.order(x)
+				a.visitNamespacePods(x)
 			}
-		case x.Is(object.CRD) && !a.mayGo(x):
-			a.visit(x, decides)
+		case x.Is(object.CRD) && !a.mayBeDeleted(x):
+			a.visit(x, deciding)
 		default:
 			a.visit(x, reached)
 		}
 	}
 	a.visitSiblings(o)
-	if a.at(o) != reached && a.unwatched[o.UID] == nil {
+	if a.roleOf(o) != reached && a.unwatched[o.UID] == nil {
 		return
 	}
-	if a.waits(o) {
-		for _, x := range a.Below(o) {
+	if a.mayWait(o) {
+		for _, x := range a.DeletedWith(o) {
 			a.visit(x, reached)
 		}
 	}
-	for _, x := range a.holders(o, a.used) {
+	for _, x := range a.holdersOf(o, a.used) {
 		a.visit(x, reached)
 	}
 }
 
-// order visits the pods of a namespace that may be deleted: its other content waits for them.
-// (KEP-5080)
-func (a *about) order(namespace *object.Object) {
-	if a.ordered[namespace.Name] || !a.mayGo(namespace) {
+// visitNamespacePods visits the pods of a namespace that may be deleted: its other content waits
+// for them. (KEP-5080)
+func (a *about) visitNamespacePods(namespace *object.Object) {
+	if a.podsVisited[namespace.Name] || !a.mayBeDeleted(namespace) {
 		return
 	}
-	a.ordered[namespace.Name] = true
+	a.podsVisited[namespace.Name] = true
 	for _, x := range a.Map.snap.In(object.Pod.GroupResource(), namespace.Name) {
-		if a.first(x) {
+		if a.isRepresentative(x) {
 			a.visit(x, reached)
 		}
 	}
 }
 
-// first reports whether a pod may stay although all pods visited before go. A pod without finalizers
-// can stay only because of its kubelet, or because a webhook that selects it refuses. One pod per
-// node and one per set of labels are therefore enough.
-func (a *about) first(pod *object.Object) bool {
+// isRepresentative reports whether a pod may stay although all pods visited before go. A pod
+// without finalizers can stay only because of its kubelet, or because a webhook that selects it
+// refuses. One pod per node and one per set of labels are therefore enough.
+func (a *about) isRepresentative(pod *object.Object) bool {
 	facts := pod.Pod()
-	if facts == nil || a.restless[pod] || len(pod.Finalizers()) > 0 {
+	if facts == nil || a.unstable[pod] || len(pod.Finalizers()) > 0 {
 		return true
 	}
-	node := onNode{namespace: pod.Namespace, node: facts.NodeName, phase: facts.Phase, mirror: facts.Mirror, whole: facts.VolumesKnown, grace: -1}
+	node := nodeClass{namespace: pod.Namespace, node: facts.NodeName, phase: facts.Phase, mirror: facts.Mirror, whole: facts.VolumesKnown, grace: -1}
 	if facts.TerminationGracePeriod != nil {
 		node.grace = *facts.TerminationGracePeriod
 	}
-	labels := labelled{namespace: pod.Namespace, labels: pod.Labels}
-	if a.onNodes[node] && a.labelled[labels] {
+	labels := labelClass{namespace: pod.Namespace, labels: pod.Labels}
+	if a.visitedNodes[node] && a.visitedLabels[labels] {
 		return false
 	}
-	a.onNodes[node], a.labelled[labels] = true, true
+	a.visitedNodes[node], a.visitedLabels[labels] = true, true
 	return true
 }
 
-// onNode identifies pods that their kubelet ends alike. labelled identifies pods that the same
+// nodeClass identifies pods that their kubelet ends alike. labelled identifies pods that the same
 // webhooks select.
 type (
-	onNode struct {
+	nodeClass struct {
 		namespace, node, phase string
 		mirror, whole          bool
 		grace                  int64
 	}
-	labelled struct {
+	labelClass struct {
 		namespace string
 		labels    object.Labels
 	}
 )
 
-// mayGo reports whether the delete may affect an object that no other object waits for.
-func (a *about) mayGo(o *object.Object) bool {
-	return o == a.deleted || a.restless[o] || len(o.Owners) > 0 || len(a.leaders[o]) > 0
+// mayBeDeleted reports whether the delete may affect an object that no other object waits for.
+func (a *about) mayBeDeleted(o *object.Object) bool {
+	return o == a.deleted || a.unstable[o] || len(o.Owners) > 0 || len(a.implicitOwners[o]) > 0
 }
 
-// waits reports whether other objects may have to be deleted before o is, or must exist for the
+// mayWait reports whether other objects may have to be deleted before o is, or must exist for the
 // collector to consider o.
-func (a *about) waits(o *object.Object) bool {
-	return a.restless[o] || Container(o) || a.unwatched[o.UID] != nil
+func (a *about) mayWait(o *object.Object) bool {
+	return a.unstable[o] || IsContainer(o) || a.unwatched[o.UID] != nil
 }
 
-// empty returns a part with only the nodes. Whether a node stays decides about pods that have lost
-// theirs.
-func (m *Map) empty() part {
-	p := part{Map: m, depths: depthsIn(m.snap), asked: map[graph.ID]bool{}, using: map[string]bool{}, used: map[string]bool{}}
-	for _, o := range m.everywhere {
+// newPart returns a part with only the nodes. Whether a node stays decides about pods that have
+// lost theirs.
+func (m *Map) newPart() part {
+	p := part{Map: m, roles: rolesIn(m.snap), visitedUnseen: map[graph.ID]bool{}, using: map[string]bool{}, used: map[string]bool{}}
+	for _, o := range m.alwaysRead {
 		if o.Is(object.Node) {
-			p.visit(o, decides)
+			p.visit(o, deciding)
 		}
 	}
 	return p

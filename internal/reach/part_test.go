@@ -96,7 +96,7 @@ v1 Pod n/web-1-x owners=web-1 node=n1
 v1 Pod n/web-1-y owners=web-1 node=n1
 v1 ConfigMap n/other`)
 	var got []string
-	for _, o := range mapped(snap).Above(snap.Find("v1", "Pod", "n", "web-1-x")) {
+	for _, o := range mapped(snap).Ancestors(snap.Find("v1", "Pod", "n", "web-1-x")) {
 		got = append(got, o.Kind)
 	}
 	want := []string{"ReplicaSet", "Namespace", "Node", "Deployment"}
@@ -110,8 +110,8 @@ v1 ConfigMap n/other`)
 	}
 }
 
-// TestAbout: the part about an object has its owners and the objects that decide about them, but not
-// its siblings. It has one pod of each sort for which the rest of a namespace waits.
+// TestAbout: the part about an object has its owners and the objects that decide about them, but
+// not its siblings. It has one pod of each sort for which the rest of a namespace waits.
 func TestAbout(t *testing.T) {
 	snap := parsed(t, `
 v1 Namespace n

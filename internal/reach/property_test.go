@@ -77,7 +77,7 @@ func TestPartDecides(t *testing.T) {
 			for _, x := range snap.Objects {
 				outcome := whole[x.Ref]
 				concerned := outcome == report.Deleted || outcome == report.Unknown
-				if concerned && x != o && !slices.Contains(m.Above(x), o) {
+				if concerned && x != o && !slices.Contains(m.Ancestors(x), o) {
 					t.Fatalf("a %s delete of %s concerns %s, which it is not above, in\n%s", policy, o.Ref, x.Ref, text(snap))
 				}
 			}
@@ -88,15 +88,15 @@ func TestPartDecides(t *testing.T) {
 	}
 }
 
-// TestAboutDecides: a background delete has the same effect on one object in the part about it as in
-// the whole world.
+// TestAboutDecides: a background delete has the same effect on one object in the part about it as
+// in the whole world.
 func TestAboutDecides(t *testing.T) {
 	smaller, taken := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawReach(t)
 		m := mapped(snap)
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
-		for _, o := range append(m.Above(target), target) {
+		for _, o := range append(m.Ancestors(target), target) {
 			part := m.About(target, o)
 			if len(part.Objects) < len(m.Part(o, target).Objects) {
 				smaller++
@@ -161,7 +161,7 @@ func TestPolicyOfContainers(t *testing.T) {
 		snap := drawReach(t)
 		m := mapped(snap)
 		for _, o := range snap.Objects {
-			if !m.Indifferent(o) {
+			if !m.IgnoresPolicy(o) {
 				continue
 			}
 			met++
@@ -187,12 +187,12 @@ func TestInto(t *testing.T) {
 		snap := drawReach(t)
 		m := mapped(snap)
 		to := rapid.SampledFrom(snap.Objects).Draw(t, "to")
-		into := m.Into(to)
+		into := m.Reaching(to)
 		for _, from := range snap.Objects {
 			if from != to && into.Has(from) {
 				ways++
 			}
-			if there := m.From(from).Has(to); there != into.Has(from) {
+			if there := m.ReachableFrom(from).Has(to); there != into.Has(from) {
 				t.Fatalf("from %s one comes to %s: %v, and the other way round: %v; in\n%s", from.Ref, to.Ref, there, into.Has(from), scenario.World{Objects: snap.Objects}.String())
 			}
 		}

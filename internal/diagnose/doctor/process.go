@@ -57,7 +57,7 @@ func leaseIn(around *health.Assessment, at int64) *Lease {
 	switch {
 	case seen != nil:
 		return &Lease{Holder: seen.Holder, Renewed: seen.Renewed, Read: at, Duration: seen.Duration, Slack: slack}
-	case around.ManagerStands() == report.FinalizerControllerUnknown:
+	case around.ManagerState() == report.FinalizerControllerUnknown:
 		return &Lease{State: LeaseNotThere}
 	}
 	return nil

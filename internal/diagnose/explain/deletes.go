@@ -25,8 +25,8 @@ type Options struct {
 	AllPolicies bool
 	// Health is the health of controllers and APIs; nil if unknown.
 	Health *health.Assessment
-	// Unread: the object itself could not be read, only references to it. Its finalizers, its owners
-	// and whether it is being deleted are unknown.
+	// Unread: the object itself could not be read, only references to it. Its finalizers, its
+	// owners and whether it is being deleted are unknown.
 	Unread bool
 }
 
@@ -51,7 +51,7 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 		return nil, 0, nil
 	}
 	t := &taking{question: q, options: o, before: before.Outcome}
-	above := q.reach.Above(q.target)
+	above := q.reach.Ancestors(q.target)
 	for i, x := range above {
 		if t.cost > mostTried+wholes*len(q.snap.Objects) {
 			return takers, len(above) - i, nil
@@ -70,7 +70,7 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 // unknown effect.
 func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, error) {
 	policies := []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
-	if t.reach.Indifferent(x) {
+	if t.reach.IgnoresPolicy(x) {
 		policies = policies[:1]
 	}
 	part := t.reach.About(t.target, x)
@@ -98,7 +98,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 			takers[0] = taker
 		}
 	}
-	if t.options.AllPolicies && t.reach.Indifferent(x) {
+	if t.options.AllPolicies && t.reach.IgnoresPolicy(x) {
 		takers = underEveryPolicy(takers)
 	}
 	return takers, nil

@@ -168,7 +168,7 @@ func nextRequest(d engine.Decision) string {
 // and has no finalizers. Other verdicts may depend on everything nearby.
 func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unseen {
 	u := &plan.Unseen{}
-	above := append(q.reach.Above(q.target), q.target)
+	above := append(q.reach.Ancestors(q.target), q.target)
 	switch {
 	case e.Verdict == report.BeingDeleted && len(q.target.Finalizers()) == 0 && !container(q.target.Ref):
 		return u

@@ -13,10 +13,10 @@ import (
 // ceilings has an upper bound of what the delete of each object takes. Objects are identified by
 // their positions in the snapshot.
 //
-// A settled object is deleted only after all of its owners, or with its container. So a delete takes
-// no more than the object dominates in the graph of owners, which one walk finds for all objects
-// (dominance). For an object that takes a container, such as a namespace, along, the delete is
-// followed instead (follow). For an object that is not settled, the bound is its whole group.
+// A settled object is deleted only after all of its owners, or with its container. So a delete
+// takes no more than the object dominates in the graph of owners, which one walk finds for all
+// objects (dominance). For an object that takes a container, such as a namespace, along, the delete
+// is followed instead (follow). For an object that is not settled, the bound is its whole group.
 type ceilings struct {
 	reach *reach.Map
 	*paths
@@ -169,10 +169,10 @@ func (c *ceilings) stir(i int, sum *report.Toll) {
 	}
 }
 
-// dominance is the dominator tree of the owner graph of the settled objects: the parent of an object
-// is the nearest one that must be deleted before it can be. Objects that own one another in a cycle
-// count as one. Node 0 is a virtual root: an object without owners is deleted only by a request.
-// Leaves, which own nothing, are counted in their parent and are not in the tree.
+// dominance is the dominator tree of the owner graph of the settled objects: the parent of an
+// object is the nearest one that must be deleted before it can be. Objects that own one another in
+// a cycle count as one. Node 0 is a virtual root: an object without owners is deleted only by a
+// request. Leaves, which own nothing, are counted in their parent and are not in the tree.
 //
 //	owners a → b, a → c, b → d, c → d    tree: a above b, c and d, as d goes only after both
 type dominance struct {
@@ -223,7 +223,8 @@ func dominate(c *ceilings) *dominance {
 	return d
 }
 
-// over returns the nearest common dominator of all owners of the members of cycle n; 0 for the root.
+// over returns the nearest common dominator of all owners of the members of cycle n; 0 for the
+// root.
 func (d *dominance) over(c *ceilings, n int32, members []int32) int32 {
 	above := int32(-1)
 	for _, i := range members {
@@ -296,11 +297,11 @@ func pathsOf(m *reach.Map, snap *snapshot.Snapshot) *paths {
 		return list
 	}
 	for i, o := range snap.Objects {
-		if p.settled[i] = m.Settled(o); p.settled[i] {
-			p.owners[i], p.below[i] = positions(m.Owners(o)), positions(m.Below(o))
+		if p.settled[i] = m.IsStable(o); p.settled[i] {
+			p.owners[i], p.below[i] = positions(m.Owners(o)), positions(m.DeletedWith(o))
 		}
 		if len(o.Owners) > 0 {
-			for _, leader := range m.Leaders(o) {
+			for _, leader := range m.ImplicitOwners(o) {
 				p.leads[snap.Place(leader)] = true
 			}
 		}
@@ -314,4 +315,4 @@ func (c *ceilings) leaf(i int) bool {
 }
 
 // contains reports whether an object takes along more than its dependents.
-func contains(o *object.Object) bool { return reach.Container(o) || o.Is(object.Node) }
+func contains(o *object.Object) bool { return reach.IsContainer(o) || o.Is(object.Node) }

@@ -96,8 +96,9 @@ func says(findings []report.Finding, ref object.Ref, code reason.Code) bool {
 
 // TestCommandsAgree holds for any health of controllers and APIs. If stuck says that an object will
 // not go by itself, no plan says Deleted and no explanation says that it goes. If a plan says
-// Blocked, stuck does not say under way. If a plan says that a controller is overdue, so does stuck,
-// provided that the object is being deleted already. A taker in an explanation is one in a plan, too.
+// Blocked, stuck does not say under way. If a plan says that a controller is overdue, so does
+// stuck, provided that the object is being deleted already. A taker in an explanation is one in a
+// plan, too.
 func TestCommandsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).Snapshot(t, snapshot.CoversEverything())
@@ -180,7 +181,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *health.Evidence, see
 		}
 		d := d
 		if reason.Code(e.Reason) == reason.DeletionMissed {
-			d = asked(now + 2*health.Patience)
+			d = asked(now + 2*health.OverdueAfter)
 		}
 		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && reason.Code(f.Code) != reason.UnderWay }) {
 			t.Fatalf("%v: plan: %s %s; stuck then: %+v", e.Object, e.Reason, e.Message, d.Findings)

@@ -247,7 +247,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
 	}
-	if needsManager(o) && i.around.ManagerStands() == report.FinalizerControllerUnknown {
+	if needsManager(o) && i.around.ManagerState() == report.FinalizerControllerUnknown {
 		e.code = reason.ManagerNotSeen
 		e.verdict = i.manager(o, &e)
 		e.chain[0].Waits = string(e.code)

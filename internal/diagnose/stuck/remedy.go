@@ -14,12 +14,12 @@ import (
 // last the removal by hand, with its cost.
 func (i *inquiry) wake(o *object.Object, found health.Judgement, e *end) {
 	const most = 2
-	for _, a := range found.Powerless {
+	for _, a := range found.Unauthorized {
 		rights := act(report.ShowRights, o)
 		rights.User = "system:serviceaccount:" + a.Namespace + ":" + a.Name
 		e.remedy(rights, "shows its permissions: with the right to update the object it continues by itself", "")
 	}
-	for n, w := range found.Asleep {
+	for n, w := range found.ScaledToZero {
 		if n < most {
 			e.remedy(report.Act{Action: report.ScaleUp, Target: w}, "starts the controller that removes the finalizer", "")
 		}
