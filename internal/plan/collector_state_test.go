@@ -23,6 +23,13 @@ kind: ConfigMap
 metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: u-owner, blockOwnerDeletion: true}]}
 `
 
+const expiredLease = `---
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: kube-controller-manager, namespace: kube-system, uid: u-l}
+spec: {holderIdentity: m1, renewTime: "2026-05-01T10:00:00.000000Z", leaseDurationSeconds: 15}
+`
+
 // TestCollectorStateExplored checks that only a running collector is tried with memories, that a
 // state also holds if nothing is known about the other controllers, and that our own collector has
 // always just started.
@@ -33,12 +40,15 @@ func TestCollectorStateExplored(t *testing.T) {
 	for _, tt := range []struct {
 		state, named report.CollectorState
 		rules        engine.Rules
-		seen         bool
-		memories     bool
-		owner, below report.Outcome
+		// seen: something is known about the other controllers. expired: that is that the lease of
+		// kube-controller-manager has expired.
+		seen, expired bool
+		memories      bool
+		owner, below  report.Outcome
 	}{
 		{state: "", seen: true, memories: true, owner: report.Unknown, below: report.Unknown},
 		{state: report.CollectorRunning, named: report.CollectorRunning, seen: true, memories: true, owner: report.Unknown, below: report.Unknown},
+		{state: "", expired: true, owner: report.Blocked, below: report.Kept},
 		{state: "", memories: true, owner: report.Deleted, below: report.Deleted},
 		{state: report.CollectorRestarted, named: report.CollectorRestarted, seen: true, owner: report.Deleted, below: report.Deleted},
 		{state: report.CollectorRestarted, named: report.CollectorRestarted, owner: report.Deleted, below: report.Deleted},
@@ -47,6 +57,10 @@ func TestCollectorStateExplored(t *testing.T) {
 		{state: report.CollectorStopped, rules: engine.Strict, seen: true, owner: report.Deleted, below: report.Deleted},
 	} {
 		o := plan.Options{Rules: tt.rules, Collector: tt.state, Explore: plan.Usual}
+		if tt.expired {
+			gone, seen := seenWorld(t, &datadriven.TestData{Input: forgotten + expiredLease})
+			o.Health = health.New(gone, seen, noon.Unix())
+		}
 		if tt.seen {
 			o.Health = health.New(snap, seen, noon.Unix())
 		}
