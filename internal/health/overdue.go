@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Doer is a component that is responsible for the next step of a deletion.
-type Doer int
+// Component is a component that is responsible for the next step of a deletion.
+type Component int
 
 // The responsible components.
 const (
 	// Collector is the garbage collector.
-	Collector Doer = iota + 1
+	Collector Component = iota + 1
 	// NamespaceController is the namespace controller.
 	NamespaceController
 	// Manager is any other controller of kube-controller-manager.
@@ -28,7 +28,9 @@ const (
 )
 
 // inManager reports whether the component runs in kube-controller-manager.
-func (d Doer) inManager() bool { return d == Collector || d == NamespaceController || d == Manager }
+func (c Component) inManager() bool {
+	return c == Collector || c == NamespaceController || c == Manager
+}
 
 // Lateness says why a controller that should have completed a deletion has not.
 type Lateness struct {
@@ -47,7 +49,7 @@ type Lateness struct {
 // blocks. It returns false until OverdueAfter is exceeded, and if the age is unknown. A failed last
 // attempt counts at once, and so does a kube-controller-manager that is gone if the controller runs
 // in it.
-func (s *Assessment) Late(o *object.Object, by Doer) (Lateness, bool) {
+func (s *Assessment) Late(o *object.Object, by Component) (Lateness, bool) {
 	if by == Collector {
 		return s.LateCollector(o, s.CollectorState())
 	}

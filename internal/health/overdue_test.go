@@ -47,7 +47,7 @@ func condition(typ, reason, message string) string {
 type lateCase struct {
 	since  string
 	kind   string // a ConfigMap unless it says otherwise
-	by     health.Doer
+	by     health.Component
 	rest   string // of the body
 	beside []string
 	unread health.Part
@@ -198,7 +198,7 @@ func TestLateUnseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	around := health.New(snap, nil, lateNoon)
-	for _, by := range []health.Doer{health.Collector, health.NamespaceController, health.Manager, health.CRDController, health.Kubelet} {
+	for _, by := range []health.Component{health.Collector, health.NamespaceController, health.Manager, health.CRDController, health.Kubelet} {
 		l, late := around.Late(snap.Objects[0], by)
 		if !late || l.Proven {
 			t.Errorf("%v: %+v", by, l)

@@ -23,7 +23,7 @@ import (
 
 // components maps each controller that can be judged overdue to the component that runs it. It
 // lacks those that only remove finalizers: componentOf recognizes them by the finalizer.
-var components = map[string]health.Doer{
+var components = map[string]health.Component{
 	controllers.NamespaceName:  health.NamespaceController,
 	controllers.DefinitionName: health.CRDController,
 	controllers.KubeletName:    health.Kubelet,
@@ -32,7 +32,7 @@ var components = map[string]health.Doer{
 
 // componentOf returns the component that must work for a controller to act. It is zero if that
 // cannot be judged.
-func componentOf(c controllers.Controller) health.Doer {
+func componentOf(c controllers.Controller) health.Component {
 	if r, ok := c.(controllers.Releaser); ok && health.OfManager(r.Finalizer()) {
 		return health.Manager
 	}
@@ -126,7 +126,7 @@ func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old 
 
 // emptiesContainer reports whether o is a namespace or a definition, and a component is the
 // controller that deletes its content.
-func emptiesContainer(by health.Doer, o *object.Object) bool {
+func emptiesContainer(by health.Component, o *object.Object) bool {
 	return by == health.NamespaceController && o.Is(object.Namespace) || by == health.CRDController && o.Is(object.CRD)
 }
 

@@ -34,11 +34,11 @@ var conventional = []string{
 // unnamed are types without a good name yet. Rename one, and delete its line.
 var unnamed = map[string]bool{
 	"apisim/controllers.Looker": true, "apisim/controllers.Outlook": true, "apisim/controllers.Standing": true,
-	"backup.Living": true, "backup.Why": true, "cli/source.Asked": true, "cli/writing.Confirm": true,
-	"draw.Look": true, "health.Conditioned": true, "health.Doer": true, "health.Lateness": true, "health.Openness": true, "health.Shown": true,
+	"backup.Living": true, "backup.Why": true, "cli/writing.Confirm": true,
+	"draw.Look": true, "health.Conditioned": true, "health.Lateness": true, "health.Openness": true, "health.Shown": true,
 	"kube.Feed": true, "kube.Place": true, "kube.Present": true, "plan.Keeper": true,
 	"plan/outcome.Late": true, "plan/outcome.Standstill": true, "plan/outcome.Turn": true, "plan/outcome.Word": true, "plan/outcome.Words": true,
-	"report.Abbreviated": true, "snapshot/etcd.Place": true,
+	"snapshot/etcd.Place": true,
 }
 
 // vocabulary are the words that names of types are made of, in lower case and the singular.

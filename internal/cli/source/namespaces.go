@@ -78,12 +78,12 @@ func (n *Namespaces) Where() string {
 
 // Resolve has the cluster find the objects, as kubectl does. client must be from Source.Open for
 // these namespaces.
-func (n *Namespaces) Resolve(ctx context.Context, client *kube.Client, t Asked) ([]*object.Object, error) {
+func (n *Namespaces) Resolve(ctx context.Context, client *kube.Client, t Selection) ([]*object.Object, error) {
 	return Resolve(ctx, n.config, client, t)
 }
 
-// Asked selects objects as kubectl's arguments and flags do.
-type Asked struct {
+// Selection selects objects as kubectl's arguments and flags do.
+type Selection struct {
 	// Args are TYPE NAME…, TYPE/NAME… or TYPE.
 	Args []string
 	// Files are -f, -k and -R.
@@ -98,7 +98,7 @@ type Asked struct {
 // Resolve finds the selected objects as kubectl does, and reads them from the server, also those in
 // files. The result has UIDs and resourceVersions, and the preferred version of each resource once
 // Discover has run; it has no spec or status.
-func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *kube.Client, t Asked) ([]*object.Object, error) {
+func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *kube.Client, t Selection) ([]*object.Object, error) {
 	namespace, enforce, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err

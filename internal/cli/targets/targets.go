@@ -236,8 +236,8 @@ func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 }
 
 // asked returns the selection for the cluster.
-func (t *Targets) asked(args []string) source.Asked {
-	return source.Asked{
+func (t *Targets) asked(args []string) source.Selection {
+	return source.Selection{
 		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
 		IgnoreNotFound: t.IgnoreMissing,
 	}

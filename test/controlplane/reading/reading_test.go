@@ -244,14 +244,14 @@ func testTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]struct {
-		targets source.Asked
+		targets source.Selection
 		want    string
 	}{
-		"type and name": {source.Asked{Args: []string{"cm", "settings"}}, "v1 ConfigMap shop/settings"},
-		"slashed":       {source.Asked{Args: []string{"deploy/web", "jobs.batch/once"}}, "apps/v1 Deployment shop/web, batch/v1 Job shop/once"},
-		"labels":        {source.Asked{Args: []string{"configmaps"}, Labels: "tier=front", AllNamespaces: true}, "v1 ConfigMap shop/settings"},
-		"a field":       {source.Asked{Args: []string{"ns"}, Fields: "metadata.name=shop"}, "v1 Namespace shop"},
-		"a file":        {source.Asked{Files: resource.FilenameOptions{Filenames: []string{file}}}, "example.com/v1 Widget shop/first"},
+		"type and name": {source.Selection{Args: []string{"cm", "settings"}}, "v1 ConfigMap shop/settings"},
+		"slashed":       {source.Selection{Args: []string{"deploy/web", "jobs.batch/once"}}, "apps/v1 Deployment shop/web, batch/v1 Job shop/once"},
+		"labels":        {source.Selection{Args: []string{"configmaps"}, Labels: "tier=front", AllNamespaces: true}, "v1 ConfigMap shop/settings"},
+		"a field":       {source.Selection{Args: []string{"ns"}, Fields: "metadata.name=shop"}, "v1 Namespace shop"},
+		"a file":        {source.Selection{Files: resource.FilenameOptions{Filenames: []string{file}}}, "example.com/v1 Widget shop/first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := source.Resolve(ctx, shop, c, f.targets)
@@ -267,7 +267,7 @@ func testTargets(t *testing.T) {
 			}
 		})
 	}
-	if _, err := source.Resolve(ctx, shop, c, source.Asked{Args: []string{"cm/none"}}); !apierrors.IsNotFound(err) {
+	if _, err := source.Resolve(ctx, shop, c, source.Selection{Args: []string{"cm/none"}}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 }
