@@ -33,13 +33,13 @@ type ProofOptions struct {
 }
 
 const (
-	// shareable is how long a proof is reused for the same object: long enough that the dependents
-	// of one owner need few proofs, and shorter than it takes to restore a storage.
-	shareable = 250 * time.Millisecond
-	// freshDiscovery is the largest age of discovery for a proof.
-	freshDiscovery = 10 * time.Second
-	// mostProofs bounds the remembered proofs.
-	mostProofs = 1 << 14
+	// proofReuseTime is how long a proof is reused for the same object: long enough that the
+	// dependents of one owner need few proofs, and shorter than it takes to restore a storage.
+	proofReuseTime = 250 * time.Millisecond
+	// maxDiscoveryAge is the largest age of discovery for a proof.
+	maxDiscoveryAge = 10 * time.Second
+	// maxProofs bounds the remembered proofs.
+	maxProofs = 1 << 14
 )
 
 // Proven is a Client with a Get that returns NotFound only if the absence of the object is proven.
@@ -67,11 +67,11 @@ type proof struct {
 	// first and last are the start times of the first and the last proof. No proof failed in
 	// between.
 	first, last time.Time
-	found
+	answerForName
 }
 
-// found is the server's response: NotFound, or the object that has the name now.
-type found struct {
+// answerForName is the server's response: NotFound, or the object that has the name now.
+type answerForName struct {
 	o   *object.Object
 	err error
 }
@@ -94,7 +94,7 @@ func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 		asked := false
 		answer, err, _ := p.reads.Do(fmt.Sprintf("%#v", ref), func() (any, error) {
 			asked = true
-			return p.ask(ctx, ref)
+			return p.readOrReuse(ctx, ref)
 		})
 		switch {
 		case asked || !isContext(err):
@@ -105,8 +105,8 @@ func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	}
 }
 
-// ask asks the server, unless a recent proof is still valid.
-func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error) {
+// readOrReuse asks the server, unless a recent proof is still valid.
+func (p *Proven) readOrReuse(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	// A cluster-scoped owner has the namespace of its dependent until it is resolved. All of these
 	// calls are about one object and share one grace period.
 	if r, err := p.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
@@ -116,8 +116,8 @@ func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error
 	p.mu.Lock()
 	have, ok := p.proofs[ref]
 	p.mu.Unlock()
-	if ok && began.Sub(have.last) < shareable {
-		return p.judge(ref, have)
+	if ok && began.Sub(have.last) < proofReuseTime {
+		return p.resultOf(ref, have)
 	}
 	if err := p.refresh(ctx, began); err != nil {
 		return nil, fmt.Errorf("%s: %w", ref, err)
@@ -127,48 +127,50 @@ func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error
 		p.forget(ref)
 		return o, err
 	}
-	if why := p.served(ctx, ref, o); why != nil {
+	if why := p.verifyServed(ctx, ref, o); why != nil {
 		p.forget(ref)
 		if isContext(why) {
 			return nil, why
 		}
 		return nil, &object.UncoveredError{Ref: ref, Why: "its absence is not proven: " + why.Error()}
 	}
-	return p.judge(ref, p.remember(ref, began, found{o, err}))
+	return p.resultOf(ref, p.remember(ref, began, answerForName{o, err}))
 }
 
 // refresh runs discovery if the last one is too old for a proof.
 func (p *Proven) refresh(ctx context.Context, now time.Time) error {
-	if d := p.Discovered(); d != nil && now.Sub(d.At) < freshDiscovery {
+	if d := p.Discovered(); d != nil && now.Sub(d.At) < maxDiscoveryAge {
 		return nil
 	}
 	_, err := p.rediscover(ctx)
 	return err
 }
 
-// served proves that the path of an object that was not found is served: a list of the objects with
-// that name succeeds, has no object except instead, and is not older than earlier responses.
-func (p *Proven) served(ctx context.Context, ref object.Ref, instead *object.Object) error {
+// verifyServed proves that the path of an object that was not found is served: a list of the
+// objects with that name succeeds, has no object except instead, and is not older than earlier
+// responses.
+func (p *Proven) verifyServed(ctx context.Context, ref object.Ref, instead *object.Object) error {
 	at, err := p.locate(ref)
 	if err != nil {
 		return err
 	}
-	floor := p.highest.of(at.Resource)
-	listed, shown, err := p.probe(ctx, at, ref.Name)
+	floor := p.highest.highestOf(at.Resource)
+	listed, shown, err := p.listByName(ctx, at, ref.Name)
 	switch {
 	case err != nil:
 		return err
 	case shown != nil && shown.Name == ref.Name && shown.Namespace == at.Namespace && (instead == nil || shown.UID != instead.UID):
 		return errors.New("it was there a moment later")
-	case !reached(floor, listed):
-		return wentBack(at.Resource, listed)
+	case !isAtLeast(floor, listed):
+		return wentBackError(at.Resource, listed)
 	}
-	p.highest.see(at.Resource, listed)
+	p.highest.record(at.Resource, listed)
 	return nil
 }
 
-// probe lists the object of a name at a place, and returns it and the resourceVersion of the list.
-func (c *Client) probe(ctx context.Context, at Place, name string) (resourceVersion string, first *object.Object, err error) {
+// listByName lists the object of a name at a place, and returns it and the resourceVersion of the
+// list.
+func (c *Client) listByName(ctx context.Context, at Place, name string) (resourceVersion string, first *object.Object, err error) {
 	byName := fields.OneTermEqualSelector("metadata.name", name).String()
 	a, err := c.send(ctx, request{
 		verb: http.MethodGet, path: at.path(), query: url.Values{"limit": {"1"}, "fieldSelector": {byName}}, accept: acceptList, about: at.subject(),
@@ -187,15 +189,15 @@ func (c *Client) probe(ctx context.Context, at Place, name string) (resourceVers
 }
 
 // remember stores a proof that began at a time.
-func (p *Proven) remember(ref object.Ref, began time.Time, answer found) proof {
+func (p *Proven) remember(ref object.Ref, began time.Time, answer answerForName) proof {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	have, ok := p.proofs[ref]
 	if !ok {
 		have.first = began
 	}
-	have.last, have.found = began, answer
-	if len(p.proofs) >= mostProofs {
+	have.last, have.answerForName = began, answer
+	if len(p.proofs) >= maxProofs {
 		clear(p.proofs)
 	}
 	p.proofs[ref] = have
@@ -208,9 +210,9 @@ func (p *Proven) forget(ref object.Ref) {
 	delete(p.proofs, ref)
 }
 
-// judge returns the result of a proof: the server's response, or an error while the grace period
+// resultOf returns the result of a proof: the server's response, or an error while the grace period
 // runs.
-func (p *Proven) judge(ref object.Ref, have proof) (*object.Object, error) {
+func (p *Proven) resultOf(ref object.Ref, have proof) (*object.Object, error) {
 	age := have.last.Sub(have.first)
 	if p.options.AbsentGracePeriod <= age || p.options.SeenAlive(ref.UID) {
 		return have.o, have.err
@@ -239,15 +241,16 @@ func (p *Proven) Patch(ctx context.Context, ref object.Ref, change object.Patch)
 	return p.Client.Patch(ctx, ref, change)
 }
 
-// revision has the highest resourceVersion that was seen of each resource. A server that shows a
-// lower one has gone back in time: it was restored, or it is another server. (spec §17 step 5)
-type revision struct {
+// highestRevisions has the highest resourceVersion that was seen of each resource. A server that
+// shows a lower one has gone back in time: it was restored, or it is another server. (spec §17 step
+// 5)
+type highestRevisions struct {
 	mu      sync.Mutex
 	highest map[schema.GroupResource]uint64
 }
 
-// see records a resourceVersion. One that is not a number is ignored.
-func (v *revision) see(r object.Resource, resourceVersion string) {
+// record records a resourceVersion. One that is not a number is ignored.
+func (v *highestRevisions) record(r object.Resource, resourceVersion string) {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
 	if err != nil {
 		return
@@ -261,28 +264,28 @@ func (v *revision) see(r object.Resource, resourceVersion string) {
 	v.highest[gr] = max(v.highest[gr], n)
 }
 
-// of returns the highest resourceVersion that was seen of a resource.
-func (v *revision) of(r object.Resource) uint64 {
+// highestOf returns the highest resourceVersion that was seen of a resource.
+func (v *highestRevisions) highestOf(r object.Resource) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.highest[r.GroupResource()]
 }
 
-// reached reports whether a resourceVersion is a number that is not lower than floor. The floor
+// isAtLeast reports whether a resourceVersion is a number that is not lower than floor. The floor
 // must be read before the request is sent, because it may rise meanwhile.
-func reached(floor uint64, resourceVersion string) bool {
+func isAtLeast(floor uint64, resourceVersion string) bool {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && n > 0 && n >= floor
 }
 
-// behind reports whether a resourceVersion is a number that is lower than floor. It returns false
+// isLower reports whether a resourceVersion is a number that is lower than floor. It returns false
 // for one that is not a number.
-func behind(floor uint64, resourceVersion string) bool {
+func isLower(floor uint64, resourceVersion string) bool {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && n < floor
 }
 
-// wentBack returns the error for a server that shows an older state than before.
-func wentBack(r object.Resource, shown string) error {
+// wentBackError returns the error for a server that shows an older state than before.
+func wentBackError(r object.Resource, shown string) error {
 	return fmt.Errorf("the server shows resourceVersion %s of %s, and a higher one was seen: it has gone back in time", quote(shown), r.GroupResource())
 }

@@ -63,7 +63,7 @@ func TestProof(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := ready(t)
-			client.highest.see(configMaps, "7")
+			client.highest.record(configMaps, "7")
 			s.on(settingsPath, c.get)
 			s.on(shopConfigMaps, c.list)
 			o, err := client.Proven(ProofOptions{}).Get(context.Background(), settings)
@@ -287,7 +287,7 @@ func TestOtherUID(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := ready(t)
-			client.highest.see(configMaps, "7")
+			client.highest.record(configMaps, "7")
 			s.on(settingsPath, one(named("settings"), "5"))
 			s.on(shopConfigMaps, c.list)
 			o, err := client.Proven(ProofOptions{}).Get(context.Background(), ref)

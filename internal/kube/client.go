@@ -63,17 +63,17 @@ type Client struct {
 	dryRuns sync.Map
 	// discovering holds a token while rediscover runs.
 	discovering chan struct{}
-	highest     revision
+	highest     highestRevisions
 	// seen has the revisions of the lists of the last snapshot: see Printed.
-	seen  atomic.Pointer[seen]
+	seen  atomic.Pointer[snapshotLists]
 	wait  waiter
 	now   func() time.Time
 	pause pause
 	// idle is the time after which a list is cancelled if nothing arrives, and within which a watch
 	// must begin.
 	idle time.Duration
-	// brief is the time limit for a single request with its response. A server itself gives up after
-	// 60 s.
+	// brief is the time limit for a single request with its response. A server itself gives up
+	// after 60 s.
 	brief time.Duration
 }
 
@@ -92,7 +92,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
-	client.CheckRedirect = stay
+	client.CheckRedirect = refuseRedirect
 	if o.ChunkSize < 0 {
 		return nil, errors.New("the size of a page of a list cannot be negative")
 	}
@@ -106,9 +106,9 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	return c, nil
 }
 
-// stay follows no redirect. An API server sends none, and the transport would forward the
+// refuseRedirect follows no redirect. An API server sends none, and the transport would forward the
 // credentials to any target.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Config returns the client's configuration for requests of other code. These have no rate limit
 // and are cancelled with the context.
@@ -157,8 +157,8 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	if err != nil {
 		return id, err
 	}
-	user, err := c.user(ctx)
-	if err != nil && !refused(err) {
+	user, err := c.whoAmI(ctx)
+	if err != nil && !isRefused(err) {
 		return id, fmt.Errorf("the name of the user: %w", err)
 	}
 	id.User = user.Username
@@ -168,7 +168,7 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 // Cluster is like Identity, without the user. It sends no POST, which reading the user needs.
 func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	id := Identity{Server: c.base.String(), Context: c.context}
-	info, err := c.info(ctx)
+	info, err := c.serverInfo(ctx)
 	if err != nil {
 		return id, fmt.Errorf("the server's version: %w", err)
 	}
@@ -186,7 +186,7 @@ func (c *Client) clusterUID(ctx context.Context) (types.UID, error) {
 	switch {
 	case err == nil:
 		return ns.UID, nil
-	case !refused(err):
+	case !isRefused(err):
 		return "", fmt.Errorf("namespace kube-system: %w", err)
 	}
 	return "", nil
@@ -195,25 +195,25 @@ func (c *Client) clusterUID(ctx context.Context) (types.UID, error) {
 // namespaces is the resource that is needed before discovery.
 var namespaces = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs}
 
-// refused reports whether the server denied the request or does not have the resource.
-func refused(err error) bool {
+// isRefused reports whether the server denied the request or does not have the resource.
+func isRefused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || isUnserved(err) ||
 		apierrors.IsMethodNotSupported(err)
 }
 
 func (c *Client) version(ctx context.Context) (string, error) {
-	info, err := c.info(ctx)
+	info, err := c.serverInfo(ctx)
 	return info.GitVersion, err
 }
 
-func (c *Client) info(ctx context.Context) (info version.Info, err error) {
+func (c *Client) serverInfo(ctx context.Context) (info version.Info, err error) {
 	err = c.exchange(ctx, request{verb: http.MethodGet, path: []string{"version"}, accept: jsonType}, &info)
 	return info, err
 }
 
-// user returns the user that the server sees, which is the impersonated one with impersonation. The
-// review is a POST that stores nothing. Servers before v1.28 have it in older versions.
-func (c *Client) user(ctx context.Context) (authentication.UserInfo, error) {
+// whoAmI returns the user that the server sees, which is the impersonated one with impersonation.
+// The review is a POST that stores nothing. Servers before v1.28 have it in older versions.
+func (c *Client) whoAmI(ctx context.Context) (authentication.UserInfo, error) {
 	var err error
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
 		var review authentication.SelfSubjectReview

@@ -17,9 +17,9 @@ import (
 // versions with the same Content express the same intent of the user.
 type Content [sha256.Size]byte
 
-// notContent are the fields of metadata that Content ignores: the last writers, and fields that the
-// collector and a DELETE change, which are compared one by one.
-var notContent = []string{
+// ignoredMetadata are the fields of metadata that Content ignores: the last writers, and fields
+// that the collector and a DELETE change, which are compared one by one.
+var ignoredMetadata = []string{
 	"resourceVersion", "managedFields", "generation", "ownerReferences", "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
@@ -37,7 +37,7 @@ func ContentOf(raw []byte) (Content, error) {
 	if !ok {
 		return Content{}, errors.New("it has no metadata")
 	}
-	for _, field := range notContent {
+	for _, field := range ignoredMetadata {
 		delete(metadata, field)
 	}
 	text, err := json.Marshal(o)
@@ -66,6 +66,6 @@ func (c *Client) Contents(ctx context.Context, objects []*object.Object) ([]stri
 			}
 		}
 	}
-	besides(tasks)
+	runAll(tasks)
 	return names, ctx.Err()
 }

@@ -65,9 +65,9 @@ type CommandLine struct {
 	Args []string
 }
 
-// mostPods limits the pods that are read for their command lines. No cluster runs more pods of one
+// maxPods limits the pods that are read for their command lines. No cluster runs more pods of one
 // control plane component.
-const mostPods = "50"
+const maxPods = "50"
 
 // CommandLines returns the command lines of all containers of the pods with the labels in a
 // namespace.
@@ -76,7 +76,7 @@ func (c *Client) CommandLines(ctx context.Context, namespace, labels string) ([]
 	var list corev1.PodList
 	err := c.exchange(ctx, request{
 		verb: http.MethodGet, path: []string{"api", "v1", "namespaces", namespace, "pods"},
-		query:  url.Values{"labelSelector": {labels}, "limit": {mostPods}},
+		query:  url.Values{"labelSelector": {labels}, "limit": {maxPods}},
 		accept: jsonType, about: about,
 	}, &list)
 	if err == nil && list.Kind != "PodList" {
@@ -97,8 +97,8 @@ func (c *Client) CommandLines(ctx context.Context, namespace, labels string) ([]
 	return lines, nil
 }
 
-// errElsewhere is the error for a URL of another server.
-var errElsewhere = errors.New("the URL is not one of this API server")
+// errOtherServer is the error for a URL of another server.
+var errOtherServer = errors.New("the URL is not one of this API server")
 
 // Serves reports whether a URL belongs to this API server.
 func (c *Client) Serves(u *url.URL) bool {
@@ -108,9 +108,9 @@ func (c *Client) Serves(u *url.URL) bool {
 // Text returns the response to a GET of a URL of this API server, such as a proxy to a pod. The
 // caller must close it.
 func (c *Client) Text(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	path, ok := pathBelow(c.base, u)
+	path, ok := pathUnder(c.base, u)
 	if !ok || !c.Serves(u) {
-		return nil, errElsewhere
+		return nil, errOtherServer
 	}
 	a, err := c.send(ctx, request{verb: http.MethodGet, path: path, query: u.Query(), accept: "*/*"})
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *Client) Text(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return a.body, nil
 }
 
-// pathBelow returns the unescaped path segments of a URL below the path of base.
-func pathBelow(base, u *url.URL) (path []string, ok bool) {
+// pathUnder returns the unescaped path segments of a URL below the path of base.
+func pathUnder(base, u *url.URL) (path []string, ok bool) {
 	rest, ok := strings.CutPrefix(u.EscapedPath(), base.EscapedPath()+"/")
 	if !ok {
 		return nil, false

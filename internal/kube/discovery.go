@@ -64,7 +64,7 @@ func (d *Discovery) MissingGroup(group string) (string, bool) {
 // Rule: spec §3.3.
 func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	d := &Discovery{Resources: &object.Resources{}, At: time.Now(), statuses: map[schema.GroupVersionResource]bool{}}
-	bound := &http.Client{Transport: within{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: stay}
+	bound := &http.Client{Transport: contextTransport{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: refuseRedirect}
 	dc, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, bound)
 	if err != nil {
 		return nil, err
@@ -75,14 +75,14 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	switch {
 	case err == nil || ok:
 	case isContext(err) && ctx.Err() == nil:
-		return nil, c.asked(errSilent)
+		return nil, c.explainDiscoveryError(errSilent)
 	default:
 		if apierrors.IsForbidden(err) { // discovery discards the message of the server
 			if said := c.forbidden(ctx); said != nil {
 				err = said
 			}
 		}
-		return nil, c.asked(err)
+		return nil, c.explainDiscoveryError(err)
 	}
 	if ok {
 		for gv, err := range failed.Groups {
@@ -108,9 +108,9 @@ func (c *Client) forbidden(ctx context.Context) error {
 	return c.exchange(ctx, request{verb: http.MethodGet, path: []string{"apis"}, accept: jsonType}, &groups)
 }
 
-// asked explains an error of discovery. If no response came, it names the server and the cause. The
-// URL of the single request adds nothing.
-func (c *Client) asked(err error) error {
+// explainDiscoveryError explains an error of discovery. If no response came, it names the server
+// and the cause. The URL of the single request adds nothing.
+func (c *Client) explainDiscoveryError(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	switch {
 	case ok:
@@ -182,18 +182,18 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 	}
 }
 
-// within binds requests to a context, because some methods of client-go take none.
-type within struct {
+// contextTransport binds requests to a context, because some methods of client-go take none.
+type contextTransport struct {
 	ctx  context.Context
 	next http.RoundTripper
 }
 
 // bindTo wraps a transport so that its requests are cancelled with a context.
 func bindTo(ctx context.Context) func(http.RoundTripper) http.RoundTripper {
-	return func(next http.RoundTripper) http.RoundTripper { return within{ctx, next} }
+	return func(next http.RoundTripper) http.RoundTripper { return contextTransport{ctx, next} }
 }
 
-func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w contextTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.next == nil {
 		return http.DefaultTransport.RoundTrip(r.WithContext(w.ctx))
 	}
@@ -251,7 +251,7 @@ func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
 	if known, ok := c.dryRuns.Load(kind); ok {
 		return known.(bool)
 	}
-	bound := &http.Client{Transport: within{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: stay}
+	bound := &http.Client{Transport: contextTransport{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: refuseRedirect}
 	documents, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, bound)
 	if err != nil {
 		return false
@@ -275,11 +275,11 @@ func (c *Client) documentsDryRun(ctx context.Context, root openapi3.Root, kind s
 		kind = schema.GroupVersionKind{Version: object.Namespace.Version, Kind: object.Namespace.Kind}
 		document, err = root.GVSpec(kind.GroupVersion())
 	}
-	return err == nil && patchTakes(document, kind, "dryRun")
+	return err == nil && patchHasParameter(document, kind, "dryRun")
 }
 
-// patchTakes reports whether PATCH of the kind has a query parameter.
-func patchTakes(document *spec3.OpenAPI, kind schema.GroupVersionKind, parameter string) bool {
+// patchHasParameter reports whether PATCH of the kind has a query parameter.
+func patchHasParameter(document *spec3.OpenAPI, kind schema.GroupVersionKind, parameter string) bool {
 	if document == nil || document.Paths == nil {
 		return false
 	}

@@ -17,69 +17,69 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// alike is the maximum number of objects of one kind that are read one by one. For more objects the
-// whole kind is listed, which is cheaper, and events are read for the first ones only.
-const alike = 20
+// maxSingleReads is the maximum number of objects of one kind that are read one by one. For more
+// objects the whole kind is listed, which is cheaper, and events are read for the first ones only.
+const maxSingleReads = 20
 
 // Evidence reads why objects are stuck: whole objects of the few kinds that can matter for those in
 // about that are being deleted. all are the objects of the cluster, including the dependents of
 // about. With drains it also reads cordoned nodes, and the budgets that can block their drains.
 // Failed reads are marked in the evidence with the reason. Evidence fails only if the context ends.
 func (c *Client) Evidence(ctx context.Context, about, all []*object.Object, drains bool) (*health.Evidence, error) {
-	w := &witness{client: c, about: deleting(about), used: slices.ContainsFunc(all, health.InUseByLabel)}
-	w.world.Live = true
-	var scenes []scene
+	w := &evidenceReader{client: c, about: beingDeleted(about), anyInUse: slices.ContainsFunc(all, health.InUseByLabel)}
+	w.evidence.Live = true
+	var parts []namespacedPart
 	if len(w.about) > 0 {
-		scenes = w.scenes()
-		if err := w.look(ctx, scenes); err != nil {
+		parts = w.relevantParts()
+		if err := w.readParts(ctx, parts); err != nil {
 			return nil, err
 		}
 	}
 	if drains {
-		w.drains(ctx, scenes)
+		w.readDrains(ctx, parts)
 	}
-	return w.world.Sorted(), ctx.Err()
+	return w.evidence.Sorted(), ctx.Err()
 }
 
-// drains reads the cordoned nodes, and the budgets if there are any, unless scenes include them.
-func (w *witness) drains(ctx context.Context, scenes []scene) {
-	if !slices.Contains(scenes, scene{part: health.Nodes}) {
-		_ = w.gather(ctx, scene{part: health.Nodes}, "spec.unschedulable=true") // an unread node is not known to be cordoned
+// readDrains reads the cordoned nodes, and the budgets if there are any, unless parts include them.
+func (w *evidenceReader) readDrains(ctx context.Context, parts []namespacedPart) {
+	if !slices.Contains(parts, namespacedPart{part: health.Nodes}) {
+		_ = w.listPart(ctx, namespacedPart{part: health.Nodes}, "spec.unschedulable=true") // an unread node is not known to be cordoned
 	}
-	cordoned := slices.ContainsFunc(w.world.Nodes, func(n health.Node) bool { return n.Cordoned })
-	if cordoned && !slices.Contains(scenes, scene{part: health.Budgets}) {
-		w.part(ctx, scene{part: health.Budgets})
+	cordoned := slices.ContainsFunc(w.evidence.Nodes, func(n health.Node) bool { return n.Cordoned })
+	if cordoned && !slices.Contains(parts, namespacedPart{part: health.Budgets}) {
+		w.readPart(ctx, namespacedPart{part: health.Budgets})
 	}
 }
 
-// look reads scenes, the objects, the events of those that are being deleted, and then the services
-// that the API server calls.
-func (w *witness) look(ctx context.Context, scenes []scene) error {
+// readParts reads the parts, the objects, the events of those that are being deleted, and then the
+// services that the API server calls.
+func (w *evidenceReader) readParts(ctx context.Context, parts []namespacedPart) error {
 	var tasks []func()
-	for _, s := range scenes {
-		tasks = append(tasks, func() { w.part(ctx, s) })
+	for _, s := range parts {
+		tasks = append(tasks, func() { w.readPart(ctx, s) })
 	}
 	listed := func(p health.Part) bool { // the list of pods leaves out finished ones
-		return p != health.Pods && slices.Contains(scenes, scene{part: p})
+		return p != health.Pods && slices.Contains(parts, namespacedPart{part: p})
 	}
-	for _, some := range w.groups() {
-		for _, o := range deleting(some[:min(alike, len(some))]) {
-			tasks = append(tasks, func() { w.events(ctx, o) })
+	for _, some := range w.groupByKind() {
+		for _, o := range beingDeleted(some[:min(maxSingleReads, len(some))]) {
+			tasks = append(tasks, func() { w.readEvents(ctx, o) })
 		}
 		if part, ok := health.PartOf(some[0].APIVersion, some[0].Kind); !ok || !listed(part) {
-			tasks = append(tasks, w.whole(ctx, some)...)
+			tasks = append(tasks, w.readObjects(ctx, some)...)
 		}
 	}
-	besides(tasks)
+	runAll(tasks)
 	tasks = nil
-	for _, s := range w.called() {
-		tasks = append(tasks, func() { w.part(ctx, s) })
+	for _, s := range w.calledServices() {
+		tasks = append(tasks, func() { w.readPart(ctx, s) })
 	}
-	besides(tasks)
+	runAll(tasks)
 	return ctx.Err()
 }
 
-func deleting(all []*object.Object) []*object.Object {
+func beingDeleted(all []*object.Object) []*object.Object {
 	var some []*object.Object
 	for _, o := range all {
 		if o.BeingDeleted() {
@@ -89,11 +89,11 @@ func deleting(all []*object.Object) []*object.Object {
 	return some
 }
 
-// besides runs all tasks, at most inFlight concurrently.
-func besides(tasks []func()) { atMost(inFlight, tasks) }
+// runAll runs all tasks, at most inFlight concurrently.
+func runAll(tasks []func()) { runLimited(inFlight, tasks) }
 
-// atMost runs all tasks, at most n concurrently.
-func atMost(n int, tasks []func()) {
+// runLimited runs all tasks, at most n concurrently.
+func runLimited(n int, tasks []func()) {
 	var running errgroup.Group
 	running.SetLimit(n)
 	for _, do := range tasks {
@@ -105,80 +105,82 @@ func atMost(n int, tasks []func()) {
 	_ = running.Wait() // tasks do not fail
 }
 
-// witness reads evidence.
-type witness struct {
+// evidenceReader reads evidence.
+type evidenceReader struct {
 	client *Client
 	about  []*object.Object
-	// used is true if Crossplane has marked an object as in use.
-	used  bool
-	mu    sync.Mutex // guards the fields below
-	world health.Evidence
-	// If keep is true, records has those of the objects that were read, and remarks those of failed
-	// reads and of the completeness of each part. Both are in the order of arrival.
-	keep             bool
+	// anyInUse is true if Crossplane has marked an object as in use.
+	anyInUse bool
+	mu       sync.Mutex // guards the fields below
+	evidence health.Evidence
+	// If keepRecords is true, records has those of the objects that were read, and remarks those of
+	// failed reads and of the completeness of each part. Both are in the order of arrival.
+	keepRecords      bool
 	records, remarks []*health.Record
 }
 
 // add adds one object. The lock must be held.
-func (w *witness) add(apiVersion, kind string, raw []byte) error {
+func (w *evidenceReader) add(apiVersion, kind string, raw []byte) error {
 	r, err := health.Read(apiVersion, kind, raw)
-	w.world.Take(r)
-	if w.keep {
+	w.evidence.Take(r)
+	if w.keepRecords {
 		w.records = append(w.records, r)
 	}
 	return err
 }
 
-// scene is a part of the evidence in one namespace, or everywhere if it is empty.
-type scene struct {
+// namespacedPart is a part of the evidence in one namespace, or everywhere if it is empty.
+type namespacedPart struct {
 	part      health.Part
 	namespace string
 }
 
-// unfinished excludes finished pods: no controller runs in them.
-const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
+// unfinishedPods excludes finished pods: no controller runs in them.
+const unfinishedPods = "status.phase!=Succeeded,status.phase!=Failed"
 
-// part reads a part and marks its completeness. If a cluster-wide list is forbidden, it reads the
-// namespaces of the objects. That can show that a controller runs there, but not that none runs.
-func (w *witness) part(ctx context.Context, s scene) {
+// readPart reads a part and marks its completeness. If a cluster-wide list is forbidden, it reads
+// the namespaces of the objects. That can show that a controller runs there, but not that none
+// runs.
+func (w *evidenceReader) readPart(ctx context.Context, s namespacedPart) {
 	fields := ""
 	if s.part == health.Pods {
-		fields = unfinished
+		fields = unfinishedPods
 	}
-	err := w.gather(ctx, s, fields)
+	err := w.listPart(ctx, s, fields)
 	w.mark(s, err)
 	if s.part == health.Leases && err == nil {
-		w.missed(object.ManagerLease)
+		w.markAbsent(object.ManagerLease)
 	}
 	switch {
 	case s.namespace != "" || !apierrors.IsForbidden(err):
 	case s.part == health.Namespaces:
 		for _, o := range w.about {
 			if o.Is(object.Namespace) {
-				w.object(ctx, o)
+				w.readObject(ctx, o)
 			}
 		}
 	case health.ResourceOf(s.part).Namespaced:
 		for _, ns := range w.namespaces() {
-			if near := (scene{s.part, ns}); w.gather(ctx, near, fields) == nil {
+			if near := (namespacedPart{s.part, ns}); w.listPart(ctx, near, fields) == nil {
 				w.mark(near, nil)
 			}
 		}
 	}
 }
 
-// missed records that a server does not have an object. It has no effect if the object was read.
-func (w *witness) missed(ref object.Ref) {
+// markAbsent records that a server does not have an object. It has no effect if the object was
+// read.
+func (w *evidenceReader) markAbsent(ref object.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.world.Missed(ref)
-	if w.keep {
+	w.evidence.Missed(ref)
+	if w.keepRecords {
 		w.remarks = append(w.remarks, health.Absent(ref))
 	}
 }
 
-// gather lists a part, or the objects in it that a field selector selects.
-func (w *witness) gather(ctx context.Context, s scene, fields string) error {
+// listPart lists a part, or the objects in it that a field selector selects.
+func (w *evidenceReader) listPart(ctx context.Context, s namespacedPart, fields string) error {
 	at := Place{w.client.resourceOf(s.part), s.namespace}
 	return w.client.bodies(ctx, at, Selection{Fields: fields}, func(raw []byte) error {
 		w.mu.Lock()
@@ -207,37 +209,38 @@ func (c *Client) resourceOf(p health.Part) object.Resource {
 	return preferred
 }
 
-func (w *witness) mark(s scene, err error) {
+func (w *evidenceReader) mark(s namespacedPart, err error) {
 	why := ""
 	if err != nil {
 		why = err.Error()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.world.Mark(s.part, s.namespace, why)
-	if w.keep {
+	w.evidence.Mark(s.part, s.namespace, why)
+	if w.keepRecords {
 		w.remarks = append(w.remarks, health.Reading(s.part, s.namespace, why))
 	}
 }
 
-// whole returns the requests that read whole objects of one kind.
-func (w *witness) whole(ctx context.Context, some []*object.Object) []func() {
-	if len(some) > alike && !isData(some[0]) {
-		return []func(){func() { w.kind(ctx, some) }}
+// readObjects returns the requests that read whole objects of one kind.
+func (w *evidenceReader) readObjects(ctx context.Context, some []*object.Object) []func() {
+	if len(some) > maxSingleReads && !isData(some[0]) {
+		return []func(){func() { w.readByListing(ctx, some) }}
 	}
 	var tasks []func()
 	for i, o := range some {
-		if i < alike {
-			tasks = append(tasks, func() { w.object(ctx, o) })
+		if i < maxSingleReads {
+			tasks = append(tasks, func() { w.readObject(ctx, o) })
 		} else {
-			w.unread(o, fmt.Sprintf("there are %d of them, of which %d were looked at", len(some), alike))
+			w.markUnread(o, fmt.Sprintf("there are %d of them, of which %d were looked at", len(some), maxSingleReads))
 		}
 	}
 	return tasks
 }
 
-// kind reads some objects of a kind by listing the kind, in their namespace if all share one.
-func (w *witness) kind(ctx context.Context, some []*object.Object) {
+// readByListing reads some objects of a kind by listing the kind, in their namespace if all share
+// one.
+func (w *evidenceReader) readByListing(ctx context.Context, some []*object.Object) {
 	wanted := make(map[types.UID]*object.Object, len(some))
 	for _, o := range some {
 		wanted[o.UID] = o
@@ -267,28 +270,28 @@ func (w *witness) kind(ctx context.Context, some []*object.Object) {
 	}
 	for _, o := range some {
 		if wanted[o.UID] != nil {
-			w.unread(o, err.Error())
+			w.markUnread(o, err.Error())
 		}
 	}
 }
 
-func (w *witness) unread(o *object.Object, why string) {
+func (w *evidenceReader) markUnread(o *object.Object, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cannotRead(o, why)
+	w.addUnread(o, why)
 }
 
-// cannotRead records why an object could not be read. The lock must be held.
-func (w *witness) cannotRead(o *object.Object, why string) {
-	w.world.Unread(o.Ref, why)
-	if w.keep {
+// addUnread records why an object could not be read. The lock must be held.
+func (w *evidenceReader) addUnread(o *object.Object, why string) {
+	w.evidence.Unread(o.Ref, why)
+	if w.keepRecords {
 		w.remarks = append(w.remarks, health.Unreadable(o.Ref, why))
 	}
 }
 
-// object reads one whole object. An object that is gone by now is skipped.
-func (w *witness) object(ctx context.Context, o *object.Object) {
-	raw, err := w.read(ctx, o)
+// readObject reads one whole object. An object that is gone by now is skipped.
+func (w *evidenceReader) readObject(ctx context.Context, o *object.Object) {
+	raw, err := w.readBody(ctx, o)
 	if apierrors.IsNotFound(err) {
 		return
 	}
@@ -298,7 +301,7 @@ func (w *witness) object(ctx context.Context, o *object.Object) {
 		err = w.add(o.APIVersion, o.Kind, raw)
 	}
 	if err != nil {
-		w.cannotRead(o, err.Error())
+		w.addUnread(o, err.Error())
 	}
 }
 
@@ -307,9 +310,9 @@ func isData(o *object.Object) bool {
 	return o.Is(object.Secret) || o.Is(object.ConfigMap)
 }
 
-// read reads one object: all of it, for its conditions, but only metadata of Secrets and
+// readBody reads one object: all of it, for its conditions, but only metadata of Secrets and
 // ConfigMaps.
-func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
+func (w *evidenceReader) readBody(ctx context.Context, o *object.Object) ([]byte, error) {
 	if !isData(o) {
 		raw, _, err := w.client.Raw(ctx, o.Ref)
 		return raw, err
@@ -334,11 +337,11 @@ func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
 	return json.Marshal(&m)
 }
 
-// events reads the events about one object. Events about cluster-scoped objects are in namespace
-// default.
+// readEvents reads the events about one object. Events about cluster-scoped objects are in
+// namespace default.
 //
 // Upstream: client-go/tools/record/event.go makeEvent.
-func (w *witness) events(ctx context.Context, o *object.Object) {
+func (w *evidenceReader) readEvents(ctx context.Context, o *object.Object) {
 	at := Place{health.ResourceOf(health.Events), o.Namespace}
 	if at.Namespace == "" {
 		at.Namespace = "default"
@@ -349,7 +352,7 @@ func (w *witness) events(ctx context.Context, o *object.Object) {
 		return w.add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 	})
 	if err != nil {
-		w.mark(scene{health.Events, at.Namespace}, fmt.Errorf("events about %s: %w", subject{resource: object.Resource{Name: o.Kind}, namespace: o.Namespace, name: o.Name}, err))
+		w.mark(namespacedPart{health.Events, at.Namespace}, fmt.Errorf("events about %s: %w", subject{resource: object.Resource{Name: o.Kind}, namespace: o.Namespace, name: o.Name}, err))
 	}
 }
 
@@ -358,12 +361,12 @@ func (w *witness) events(ctx context.Context, o *object.Object) {
 // controller, or will when they are deleted. They are read whole. The records are sorted. Failed
 // reads are records with a reason. Records fails only if the context ends.
 func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*health.Record, error) {
-	w := &witness{client: c, about: about, keep: true}
-	scenes := append(everyScene(), w.consumers()...)
-	if w.any(waitsForSomebody) {
-		scenes = append(scenes, controllers()...)
+	w := &evidenceReader{client: c, about: about, keepRecords: true}
+	parts := append(recordedParts(), w.consumerParts()...)
+	if w.anyObject(waitsForController) {
+		parts = append(parts, controllerParts()...)
 	}
-	if err := w.look(ctx, scenes); err != nil {
+	if err := w.readParts(ctx, parts); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(w.records, compareRecords)
@@ -374,9 +377,9 @@ func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*health
 
 func compareRecords(a, b *health.Record) int { return object.Compare(a.Ref(), b.Ref()) }
 
-// everyScene lists the parts that any question may need, except those that show controllers.
-func everyScene() []scene {
-	return slices.Concat(admission(), usages(), scenesOf(
+// recordedParts lists the parts that any question may need, except those that show controllers.
+func recordedParts() []namespacedPart {
+	return slices.Concat(admissionParts(), usageParts(), clusterWide(
 		health.APIServices, health.Leases, health.Namespaces, health.Definitions, health.Nodes, health.Attachments, health.Budgets,
 	))
 }

@@ -11,73 +11,73 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// scenesOf returns scenes of parts, in all namespaces.
-func scenesOf(parts ...health.Part) []scene {
-	scenes := make([]scene, len(parts))
-	for i, p := range parts {
-		scenes[i].part = p
+// clusterWide returns the parts in all namespaces.
+func clusterWide(names ...health.Part) []namespacedPart {
+	parts := make([]namespacedPart, len(names))
+	for i, name := range names {
+		parts[i].part = name
 	}
-	return scenes
+	return parts
 }
 
-// scenes returns the parts that matter for what the objects wait for.
-func (w *witness) scenes() []scene {
-	scenes := append(admission(), scenesOf(health.APIServices, health.Leases, health.Namespaces)...)
-	if w.any(mayBeConverted) {
-		scenes = append(scenes, scene{part: health.Definitions})
+// relevantParts returns the parts that matter for what the objects wait for.
+func (w *evidenceReader) relevantParts() []namespacedPart {
+	parts := append(admissionParts(), clusterWide(health.APIServices, health.Leases, health.Namespaces)...)
+	if w.anyObject(mayBeConverted) {
+		parts = append(parts, namespacedPart{part: health.Definitions})
 	}
-	if w.any(func(o *object.Object) bool { return o.Is(object.Pod) }) {
-		scenes = append(scenes, scene{part: health.Nodes})
+	if w.anyObject(func(o *object.Object) bool { return o.Is(object.Pod) }) {
+		parts = append(parts, namespacedPart{part: health.Nodes})
 	}
-	if w.any(usesVolumes) {
-		scenes = append(scenes, scene{part: health.Attachments})
+	if w.anyObject(usesVolumes) {
+		parts = append(parts, namespacedPart{part: health.Attachments})
 	}
-	if w.any(mayBeDrained) {
-		scenes = append(scenes, scene{part: health.Budgets})
+	if w.anyObject(mayBeDrained) {
+		parts = append(parts, namespacedPart{part: health.Budgets})
 	}
-	scenes = append(scenes, w.consumers()...)
-	if w.used {
-		scenes = append(scenes, usages()...)
+	parts = append(parts, w.consumerParts()...)
+	if w.anyInUse {
+		parts = append(parts, usageParts()...)
 	}
-	if w.any(waitsForSomebody) {
-		return append(scenes, controllers()...)
+	if w.anyObject(waitsForController) {
+		return append(parts, controllerParts()...)
 	}
-	return scenes
+	return parts
 }
 
-// admission returns the parts that can refuse a request.
-func admission() []scene {
-	return scenesOf(health.ValidatingWebhooks, health.MutatingWebhooks, health.Policies, health.PolicyBindings)
+// admissionParts returns the parts that can refuse a request.
+func admissionParts() []namespacedPart {
+	return clusterWide(health.ValidatingWebhooks, health.MutatingWebhooks, health.Policies, health.PolicyBindings)
 }
 
-// consumers returns the parts with objects that may use one that a finalizer protects.
-func (w *witness) consumers() []scene {
-	var scenes []scene
-	if w.any(func(o *object.Object) bool { return o.Kind == "GatewayClass" }) {
-		scenes = append(scenes, scene{part: health.Gateways})
+// consumerParts returns the parts with objects that may use one that a finalizer protects.
+func (w *evidenceReader) consumerParts() []namespacedPart {
+	var parts []namespacedPart
+	if w.anyObject(func(o *object.Object) bool { return o.Kind == "GatewayClass" }) {
+		parts = append(parts, namespacedPart{part: health.Gateways})
 	}
-	if w.any(func(o *object.Object) bool { return o.Kind == "ResourceFlavor" }) {
-		scenes = append(scenes, scene{part: health.ClusterQueues})
+	if w.anyObject(func(o *object.Object) bool { return o.Kind == "ResourceFlavor" }) {
+		parts = append(parts, namespacedPart{part: health.ClusterQueues})
 	}
-	return scenes
+	return parts
 }
 
-// usages returns the parts with Crossplane's Usages.
-func usages() []scene {
-	return scenesOf(health.LegacyUsages, health.Usages, health.ClusterUsages)
+// usageParts returns the parts with Crossplane's Usages.
+func usageParts() []namespacedPart {
+	return clusterWide(health.LegacyUsages, health.Usages, health.ClusterUsages)
 }
 
-// controllers returns the parts that show controllers, without leases.
-func controllers() []scene {
-	return scenesOf(
+// controllerParts returns the parts that show controllers, without leases.
+func controllerParts() []namespacedPart {
+	return clusterWide(
 		health.Pods, health.Deployments, health.StatefulSets, health.DaemonSets,
 		health.Roles, health.RoleBindings, health.ClusterRoles, health.ClusterBindings,
 	)
 }
 
-// waitsForSomebody reports whether an object waits for a controller, and not only for a kubelet,
+// waitsForController reports whether an object waits for a controller, and not only for a kubelet,
 // which pods do all the time.
-func waitsForSomebody(o *object.Object) bool {
+func waitsForController(o *object.Object) bool {
 	return len(o.Finalizers()) > 0 || o.Is(object.Namespace)
 }
 
@@ -92,26 +92,28 @@ func mayBeDrained(o *object.Object) bool {
 	return o.Is(object.Node) || o.Kind == "Machine" && o.Group() == "cluster.x-k8s.io"
 }
 
-// nearby is how many namespaces are read one by one if the cluster-wide list is forbidden.
-const nearby = 5
+// maxNamespaces is how many namespaces are read one by one if the cluster-wide list is forbidden.
+const maxNamespaces = 5
 
 // namespaces returns the first few namespaces of the objects, including objects that are
 // namespaces.
-func (w *witness) namespaces() []string {
+func (w *evidenceReader) namespaces() []string {
 	var names []string
 	for _, o := range w.about {
 		name := o.Namespace
 		if o.Is(object.Namespace) {
 			name = o.Name
 		}
-		if name != "" && !slices.Contains(names, name) && len(names) < nearby {
+		if name != "" && !slices.Contains(names, name) && len(names) < maxNamespaces {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func (w *witness) any(is func(*object.Object) bool) bool { return slices.ContainsFunc(w.about, is) }
+func (w *evidenceReader) anyObject(is func(*object.Object) bool) bool {
+	return slices.ContainsFunc(w.about, is)
+}
 
 // mayBeConverted reports whether CRDs may matter for an object: it is a custom resource, or may
 // have one as a dependent.
@@ -129,8 +131,8 @@ func mayBeConverted(o *object.Object) bool {
 	}
 }
 
-// groups returns the objects by kind, in the order of the first object of each.
-func (w *witness) groups() [][]*object.Object {
+// groupByKind returns the objects by kind, in the order of the first object of each.
+func (w *evidenceReader) groupByKind() [][]*object.Object {
 	type kind struct{ apiVersion, kind string }
 	at := map[kind]int{}
 	var groups [][]*object.Object
@@ -146,39 +148,39 @@ func (w *witness) groups() [][]*object.Object {
 	return groups
 }
 
-// called returns services and EndpointSlices in the namespaces of the services that the API server
-// calls.
-func (w *witness) called() []scene {
-	return w.calledFor(func(*health.Webhook) bool { return true })
+// calledServices returns services and EndpointSlices in the namespaces of the services that the API
+// server calls.
+func (w *evidenceReader) calledServices() []namespacedPart {
+	return w.calledServicesFor(func(*health.Webhook) bool { return true })
 }
 
-// calledFor is like called, for the admission webhooks that matter.
-func (w *witness) calledFor(matters func(*health.Webhook) bool) []scene {
+// calledServicesFor is like called, for the admission webhooks that matter.
+func (w *evidenceReader) calledServicesFor(matters func(*health.Webhook) bool) []namespacedPart {
 	var namespaces []string
 	add := func(s *health.ServiceRef) {
 		if s != nil {
 			namespaces = append(namespaces, s.Namespace)
 		}
 	}
-	for _, a := range w.world.APIServices {
+	for _, a := range w.evidence.APIServices {
 		add(a.Service)
 	}
-	for n := range w.world.Webhooks {
-		if h := &w.world.Webhooks[n]; matters(h) {
+	for n := range w.evidence.Webhooks {
+		if h := &w.evidence.Webhooks[n]; matters(h) {
 			add(h.Client.Service)
 		}
 	}
-	for _, d := range w.world.Definitions {
+	for _, d := range w.evidence.Definitions {
 		if d.Conversion != nil {
 			add(d.Conversion.Service)
 		}
 	}
 	slices.Sort(namespaces)
-	var scenes []scene
+	var parts []namespacedPart
 	for _, ns := range slices.Compact(namespaces) {
-		scenes = append(scenes, scene{health.Services, ns}, scene{health.Slices, ns})
+		parts = append(parts, namespacedPart{health.Services, ns}, namespacedPart{health.Slices, ns})
 	}
-	return scenes
+	return parts
 }
 
 // Reach is the set of objects that a request may affect.
@@ -190,76 +192,77 @@ type Reach struct {
 	Held []*object.Object
 }
 
-// few is the largest number of nodes, or namespaces, that are read one by one. More are listed.
-const few = 5
+// maxNamedReads is the largest number of nodes, or namespaces, that are read one by one. More are
+// listed.
+const maxNamedReads = 5
 
 // Neighbours reads whether the other controllers work that take part when the objects of r are
 // deleted or changed. It reads no more than can matter. Failed reads are marked in the evidence
 // with the reason. It fails only if the context ends.
 func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, error) {
-	w := &witness{client: c, about: r.Held}
-	w.world.Live = true
+	w := &evidenceReader{client: c, about: r.Held}
+	w.evidence.Live = true
 	if len(r.Written) == 0 {
-		return &w.world, ctx.Err()
+		return &w.evidence, ctx.Err()
 	}
 	var tasks []func()
-	read := func(scenes ...scene) {
-		for _, s := range scenes {
-			tasks = append(tasks, func() { w.part(ctx, s) })
+	read := func(parts ...namespacedPart) {
+		for _, s := range parts {
+			tasks = append(tasks, func() { w.readPart(ctx, s) })
 		}
 	}
-	read(admission()...)
+	read(admissionParts()...)
 	if slices.ContainsFunc(r.Written, health.InUseByLabel) {
-		read(usages()...)
+		read(usageParts()...)
 	}
 	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return o.Is(object.Node) }) {
-		read(scene{part: health.Budgets}) // a drain waits for their budgets
+		read(namespacedPart{part: health.Budgets}) // a drain waits for their budgets
 	}
-	if slices.ContainsFunc(r.Written, contains) {
-		read(scene{part: health.APIServices})
+	if slices.ContainsFunc(r.Written, hasContent) {
+		read(namespacedPart{part: health.APIServices})
 	}
-	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || mayBeConverted(o) }) {
-		read(scene{part: health.Definitions})
+	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return hasContent(o) || mayBeConverted(o) }) {
+		read(namespacedPart{part: health.Definitions})
 	}
 	each := func(kind object.Kind, part health.Part, names []string) {
-		if len(names) > few {
-			read(scene{part: part})
+		if len(names) > maxNamedReads {
+			read(namespacedPart{part: part})
 			return
 		}
 		for _, name := range names {
-			tasks = append(tasks, func() { w.single(ctx, kind.Ref("", name)) })
+			tasks = append(tasks, func() { w.readSingle(ctx, kind.Ref("", name)) })
 		}
 	}
 	each(object.Node, health.Nodes, nodesOf(r.Written))
-	each(object.Namespace, health.Namespaces, goingOf(r.Written))
+	each(object.Namespace, health.Namespaces, namespacesBeingDeleted(r.Written))
 	switch {
 	case len(r.Held) > 0:
-		read(controllers()...)
-		read(w.consumers()...)
-		read(scene{part: health.Leases})
-		for _, some := range w.groups() {
-			tasks = append(tasks, w.whole(ctx, some)...)
+		read(controllerParts()...)
+		read(w.consumerParts()...)
+		read(namespacedPart{part: health.Leases})
+		for _, some := range w.groupByKind() {
+			tasks = append(tasks, w.readObjects(ctx, some)...)
 		}
-	case slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || o.BeingDeleted() || len(r.Written) > 1 }):
+	case slices.ContainsFunc(r.Written, func(o *object.Object) bool { return hasContent(o) || o.BeingDeleted() || len(r.Written) > 1 }):
 		tasks = append(tasks, func() {
-			w.single(ctx, object.ManagerLease)
+			w.readSingle(ctx, object.ManagerLease)
 		})
 	}
-	besides(tasks)
+	runAll(tasks)
 	tasks = nil
-	read(w.calledFor(func(h *health.Webhook) bool { return !h.Ignored && mayAsk(h.Rules, r.Written) })...)
-	if slices.ContainsFunc(w.world.Policies, func(p health.Policy) bool { return p.AsksForUser() && mayAsk(p.Constraints.Rules, r.Written) }) {
-		tasks = append(tasks, func() { w.user(ctx) })
+	read(w.calledServicesFor(func(h *health.Webhook) bool { return !h.Ignored && mayMatch(h.Rules, r.Written) })...)
+	if slices.ContainsFunc(w.evidence.Policies, func(p health.Policy) bool { return p.AsksForUser() && mayMatch(p.Constraints.Rules, r.Written) }) {
+		tasks = append(tasks, func() { w.readUser(ctx) })
 	}
-	besides(tasks)
+	runAll(tasks)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return w.world.Sorted(), nil
+	return w.evidence.Sorted(), nil
 }
 
-// contains reports whether deleting an object deletes its content.
-func contains(o *object.Object) bool {
+// hasContent reports whether deleting an object deletes its content.
+func hasContent(o *object.Object) bool {
 	return o.Is(object.Namespace) || o.Definition() != nil
 }
 
@@ -277,9 +280,9 @@ func nodesOf(objects []*object.Object) []string {
 	return slices.Compact(names)
 }
 
-// goingOf returns the namespaces among the objects that are being deleted. Their conditions have
-// the errors of the namespace controller.
-func goingOf(objects []*object.Object) []string {
+// namespacesBeingDeleted returns the namespaces among the objects that are being deleted. Their
+// conditions have the errors of the namespace controller.
+func namespacesBeingDeleted(objects []*object.Object) []string {
 	var names []string
 	for _, o := range objects {
 		if o.Is(object.Namespace) && o.BeingDeleted() {
@@ -289,44 +292,44 @@ func goingOf(objects []*object.Object) []string {
 	return names
 }
 
-// mayAsk reports whether a webhook or policy with these rules may have to admit the delete or
-// change of one of the objects. It ignores the resources in the rules: reading too much costs two
-// requests, and missing a webhook would make the answer wrong.
-func mayAsk(rules []health.WebhookRule, objects []*object.Object) bool {
+// spendRequests reports whether a webhook or policy with these rules may have to admit the delete
+// or change of one of the objects. It ignores the resources in the rules: reading too much costs
+// two requests, and missing a webhook would make the answer wrong.
+func mayMatch(rules []health.WebhookRule, objects []*object.Object) bool {
 	for _, rule := range rules {
 		if !slices.ContainsFunc(rule.Operations, func(op string) bool {
 			return op == "*" || strings.EqualFold(op, "DELETE") || strings.EqualFold(op, "UPDATE")
 		}) {
 			continue
 		}
-		if slices.Contains(rule.Groups, "*") || slices.ContainsFunc(objects, func(o *object.Object) bool { return contains(o) || slices.Contains(rule.Groups, o.Group()) }) {
+		if slices.Contains(rule.Groups, "*") || slices.ContainsFunc(objects, func(o *object.Object) bool { return hasContent(o) || slices.Contains(rule.Groups, o.Group()) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// single reads one object, or records that it does not exist. Other errors are ignored.
-func (w *witness) single(ctx context.Context, ref object.Ref) {
+// readSingle reads one object, or records that it does not exist. Other errors are ignored.
+func (w *evidenceReader) readSingle(ctx context.Context, ref object.Ref) {
 	raw, _, err := w.client.Raw(ctx, ref)
 	if apierrors.IsNotFound(err) {
-		w.missed(ref)
+		w.markAbsent(ref)
 	}
 	if err != nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_ = w.world.Add(ref.APIVersion, ref.Kind, raw)
+	_ = w.evidence.Add(ref.APIVersion, ref.Kind, raw)
 }
 
-// user reads the user of this client's requests. It stays unknown on errors.
-func (w *witness) user(ctx context.Context) {
-	user, err := w.client.user(ctx)
+// readUser reads the user of this client's requests. It stays unknown on errors.
+func (w *evidenceReader) readUser(ctx context.Context) {
+	user, err := w.client.whoAmI(ctx)
 	if err != nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.world.User = &user
+	w.evidence.User = &user
 }

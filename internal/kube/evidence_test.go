@@ -325,10 +325,10 @@ func TestEvidenceOfMany(t *testing.T) {
 	if read != 99 || unread["Widget"] != 0 || unread["ConfigMap"] != 100 {
 		t.Errorf("%d were read, %v not", read, unread)
 	}
-	if n, data := len(s.requests("/widgets")), s.requests("/configmaps"); n != 1 || len(data) != alike || strings.Contains(data[0], "?") {
+	if n, data := len(s.requests("/widgets")), s.requests("/configmaps"); n != 1 || len(data) != maxSingleReads || strings.Contains(data[0], "?") {
 		t.Errorf("%d requests for widgets, %d for ConfigMaps, as %q", n, len(data), data[0])
 	}
-	if n := len(s.requests("involvedObject.uid")); n != 2*alike {
+	if n := len(s.requests("involvedObject.uid")); n != 2*maxSingleReads {
 		t.Errorf("%d times events were read", n)
 	}
 

@@ -48,56 +48,56 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	if o.Listener == nil {
 		o.Listener = ignoringListener{}
 	}
-	f := &following{
+	f := &feedWriter{
 		Feed: &Feed{
-			client: c, events: make(chan object.Event, o.Buffer), tell: o.State,
+			client: c, events: make(chan object.Event, o.Buffer), onState: o.State,
 			synced: make(chan struct{}), done: make(chan struct{}), kinds: map[schema.GroupResource]KindState{},
-			waiting: map[*follower]context.CancelFunc{},
+			retries: map[*follower]context.CancelFunc{},
 		},
-		options: o, running: map[schema.GroupResource]*followed{}, handed: map[schema.GroupResource]map[types.UID]known{},
+		options: o, running: map[schema.GroupResource]*runningKind{}, droppedObjects: map[schema.GroupResource]map[types.UID]sentObject{},
 		lists: make(chan struct{}, inFlight),
 	}
 	go f.run(ctx)
 	return f.Feed
 }
 
-// following is one call of Follow.
-type following struct {
+// feedWriter is one call of Follow.
+type feedWriter struct {
 	*Feed
 	options    FollowOptions
 	goroutines sync.WaitGroup
-	running    map[schema.GroupResource]*followed
-	// handed has the objects of kinds that are no longer followed. Those that have vanished are
-	// reported when the kind is served again, in any version.
-	handed map[schema.GroupResource]map[types.UID]known
+	running    map[schema.GroupResource]*runningKind
+	// droppedObjects has the objects of kinds that are no longer followed. Those that have vanished
+	// are reported when the kind is served again, in any version.
+	droppedObjects map[schema.GroupResource]map[types.UID]sentObject
 	// lists holds a token for each list in progress.
 	lists chan struct{}
 }
 
-// followed is a followed kind with its goroutine.
-type followed struct {
+// runningKind is a followed kind with its goroutine.
+type runningKind struct {
 	resource object.Resource
 	follower *follower // owned by its goroutine until done is closed
 	stop     context.CancelFunc
 	done     chan struct{}
 }
 
-func (f *following) run(ctx context.Context) {
+func (f *feedWriter) run(ctx context.Context) {
 	var pause backoff
 	for ctx.Err() == nil {
 		// A Rediscover during discovery causes another one.
 		round, end := context.WithCancel(ctx)
 		f.mu.Lock()
-		f.again = end
+		f.rediscover = end
 		f.mu.Unlock()
 		wait := f.options.SyncPeriod
 		if d, err := f.client.rediscover(ctx); err == nil {
 			f.options.Listener.Served(d.Resources)
-			f.adjust(ctx, d)
-			f.discovered(d)
+			f.updateKinds(ctx, d)
+			f.markDiscovered(d)
 			pause = backoff{}
 		} else if ctx.Err() == nil {
-			f.note(KindState{State: Undiscovered, Why: err.Error(), Refused: denied(err)})
+			f.setState(KindState{State: Undiscovered, Why: err.Error(), Refused: isDenied(err)})
 			wait = min(wait, pause.next())
 		}
 		f.client.wait(round.Done(), wait)
@@ -108,8 +108,8 @@ func (f *following) run(ctx context.Context) {
 	close(f.done)
 }
 
-// adjust follows new kinds of a discovery and drops those that are gone.
-func (f *following) adjust(ctx context.Context, d *Discovery) {
+// updateKinds follows new kinds of a discovery and drops those that are gone.
+func (f *feedWriter) updateKinds(ctx context.Context, d *Discovery) {
 	var order []object.Resource
 	served := map[schema.GroupResource]object.Resource{}
 	for _, r := range d.Resources.All() {
@@ -128,9 +128,9 @@ func (f *following) adjust(ctx context.Context, d *Discovery) {
 		k.stop()
 		<-k.done
 		delete(f.running, gr)
-		f.handed[gr] = k.follower.known
+		f.droppedObjects[gr] = k.follower.known
 		f.options.Listener.Broken(k.resource)
-		f.note(KindState{Resource: k.resource, State: Dropped, Why: "the server does not serve it any more"})
+		f.setState(KindState{Resource: k.resource, State: Dropped, Why: "the server does not serve it any more"})
 	}
 	for _, r := range order {
 		if f.running[r.GroupResource()] == nil {
@@ -139,13 +139,13 @@ func (f *following) adjust(ctx context.Context, d *Discovery) {
 	}
 }
 
-func (f *following) start(ctx context.Context, r object.Resource) {
+func (f *feedWriter) start(ctx context.Context, r object.Resource) {
 	ctx, stop := context.WithCancel(ctx)
 	gr := r.GroupResource()
-	k := &followed{resource: r, follower: newFollower(f, r, f.handed[gr]), stop: stop, done: make(chan struct{})}
+	k := &runningKind{resource: r, follower: newFollower(f, r, f.droppedObjects[gr]), stop: stop, done: make(chan struct{})}
 	f.running[gr] = k
-	delete(f.handed, gr)
-	f.note(KindState{Resource: r, State: Syncing})
+	delete(f.droppedObjects, gr)
+	f.setState(KindState{Resource: r, State: Syncing})
 	f.goroutines.Go(func() {
 		defer close(k.done)
 		defer stop()
@@ -200,11 +200,11 @@ type KindState struct {
 
 // Feed is a cluster that is being followed. Its events and methods fit engine.Run.
 type Feed struct {
-	client *Client
-	events chan object.Event
-	synced chan struct{}
-	done   chan struct{}
-	tell   func(KindState)
+	client  *Client
+	events  chan object.Event
+	synced  chan struct{}
+	done    chan struct{}
+	onState func(KindState)
 
 	mu     sync.Mutex
 	kinds  map[schema.GroupResource]KindState
@@ -214,10 +214,10 @@ type Feed struct {
 	missing  string
 	complete bool
 	epoch    uint64
-	// again ends the wait for the next discovery. waiting ends the waits for the next tries of
+	// rediscover ends the wait for the next discovery. retries end the waits for the next tries of
 	// broken kinds.
-	again   context.CancelFunc
-	waiting map[*follower]context.CancelFunc
+	rediscover context.CancelFunc
+	retries    map[*follower]context.CancelFunc
 }
 
 // Events returns the changes of all kinds, ordered within each kind. The events of a list are
@@ -282,10 +282,10 @@ func (f *Feed) Missing() string {
 func (f *Feed) Rediscover() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.again != nil {
-		f.again()
+	if f.rediscover != nil {
+		f.rediscover()
 	}
-	for _, retry := range f.waiting {
+	for _, retry := range f.retries {
 		retry()
 	}
 }
@@ -295,12 +295,12 @@ func (f *Feed) wait(ctx context.Context, w *follower, d time.Duration) {
 	bound, retry := context.WithCancel(ctx)
 	defer retry()
 	f.mu.Lock()
-	f.waiting[w] = retry
+	f.retries[w] = retry
 	f.mu.Unlock()
 	f.client.wait(bound.Done(), d)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.waiting, w)
+	delete(f.retries, w)
 }
 
 // Kinds returns the states of all followed kinds, sorted by group and resource.
@@ -317,8 +317,8 @@ func (f *Feed) Kinds() []KindState {
 	return all
 }
 
-// note stores a state and passes it to tell. All earlier events must have been sent.
-func (f *Feed) note(k KindState) {
+// setState stores a state and passes it to tell. All earlier events must have been sent.
+func (f *Feed) setState(k KindState) {
 	f.mu.Lock()
 	switch gr := k.Resource.GroupResource(); k.State {
 	case Undiscovered:
@@ -327,16 +327,16 @@ func (f *Feed) note(k KindState) {
 	default:
 		f.kinds[gr] = k
 	}
-	f.settle()
+	f.updateComplete()
 	f.mu.Unlock()
-	if f.tell != nil {
-		f.tell(k)
+	if f.onState != nil {
+		f.onState(k)
 	}
 }
 
-// settle updates complete and epoch. It closes synced once discovery has succeeded and no kind is
-// in its first list. The lock must be held.
-func (f *Feed) settle() {
+// updateComplete updates complete and epoch. It closes synced once discovery has succeeded and no
+// kind is in its first list. The lock must be held.
+func (f *Feed) updateComplete() {
 	was := f.complete
 	f.complete = f.listed
 	for _, k := range f.kinds {
@@ -362,15 +362,15 @@ func (f *Feed) settle() {
 	}
 }
 
-// discovered records that all kinds of a discovery are followed.
-func (f *Feed) discovered(d *Discovery) {
+// markDiscovered records that all kinds of a discovery are followed.
+func (f *Feed) markDiscovered(d *Discovery) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listed, f.missing = true, ""
 	if len(d.Missing) > 0 {
 		f.missing = d.Missing[0].GroupVersion + ": " + d.Missing[0].Why
 	}
-	f.settle()
+	f.updateComplete()
 }
 
 // send sends an event, or fails when the context ends.

@@ -17,10 +17,10 @@ import (
 
 // follower follows one kind.
 type follower struct {
-	f  *following
+	f  *feedWriter
 	at Place
 	// known has the objects that were sent and not deleted since.
-	known map[types.UID]known
+	known map[types.UID]sentObject
 	state State
 	why   string
 	// refused is true if this client may not list or watch the kind.
@@ -32,23 +32,23 @@ type follower struct {
 	reader *frameReader
 }
 
-// known is what is remembered of an object to report its deletion. It shares the strings of the
-// object.
-type known struct{ namespace, name, version string }
+// sentObject is what is remembered of an object to report its deletion. It shares the strings of
+// the object.
+type sentObject struct{ namespace, name, version string }
 
-// newFollower returns the follower of a kind. handed are objects that were sent before the kind was
-// dropped. They are sent again, because receivers forget the objects of a dropped kind.
-func newFollower(f *following, r object.Resource, handed map[types.UID]known) *follower {
-	before := make(map[types.UID]known, len(handed))
-	for uid, k := range handed {
-		before[uid] = known{namespace: k.namespace, name: k.name}
+// newFollower returns the follower of a kind. dropped are objects that were sent before the kind
+// was dropped. They are sent again, because receivers forget the objects of a dropped kind.
+func newFollower(f *feedWriter, r object.Resource, dropped map[types.UID]sentObject) *follower {
+	before := make(map[types.UID]sentObject, len(dropped))
+	for uid, k := range dropped {
+		before[uid] = sentObject{namespace: k.namespace, name: k.name}
 	}
 	return &follower{f: f, at: Place{Resource: r}, known: before, reader: newFrameReader(r)}
 }
 
-// tolerated is how many consecutive watches may fail before the kind is Broken. A forbidden watch
-// breaks it at once.
-const tolerated = 3
+// maxFailedWatches is how many consecutive watches may fail before the kind is Broken. A forbidden
+// watch breaks it at once.
+const maxFailedWatches = 3
 
 // run follows the kind until the context ends.
 func (w *follower) run(ctx context.Context) {
@@ -56,13 +56,13 @@ func (w *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if w.version == "" {
 			if w.state == Synced {
-				w.say(Syncing, "the watch has broken off, and everything is listed again")
+				w.setState(Syncing, "the watch has broken off, and everything is listed again")
 			}
 			if err := w.list(ctx); err != nil {
-				w.broken(ctx, err)
+				w.setBroken(ctx, err)
 				continue
 			}
-			w.say(Synced, "")
+			w.setState(Synced, "")
 		}
 		progressed, err := w.watch(ctx)
 		if progressed {
@@ -75,13 +75,13 @@ func (w *follower) run(ctx context.Context) {
 		case err == nil:
 			// A watch that ends at once without events would otherwise loop.
 			w.f.client.wait(ctx.Done(), w.pause.next())
-		case expired(err):
+		case isExpired(err):
 			w.version = ""
 			w.f.client.wait(ctx.Done(), w.pause.next())
 		default:
-			if failed++; failed >= tolerated || denied(err) {
+			if failed++; failed >= maxFailedWatches || isDenied(err) {
 				w.version = ""
-				w.broken(ctx, err)
+				w.setBroken(ctx, err)
 				continue
 			}
 			w.f.client.wait(ctx.Done(), w.pause.next())
@@ -89,26 +89,26 @@ func (w *follower) run(ctx context.Context) {
 	}
 }
 
-// denied reports whether the server refuses access or does not know the user.
-func denied(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
+// isDenied reports whether the server refuses access or does not know the user.
+func isDenied(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
-// broken reports an error and waits for the next try.
-func (w *follower) broken(ctx context.Context, err error) {
+// setBroken reports an error and waits for the next try.
+func (w *follower) setBroken(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		w.f.options.Listener.Broken(w.at.Resource)
-		w.refused = denied(err)
-		w.say(Broken, err.Error())
+		w.refused = isDenied(err)
+		w.setState(Broken, err.Error())
 		w.f.wait(ctx, w, w.pause.next())
 	}
 }
 
-// say reports a state if it has changed.
-func (w *follower) say(s State, why string) {
+// setState reports a state if it has changed.
+func (w *follower) setState(s State, why string) {
 	if s == w.state && why == w.why {
 		return
 	}
 	w.state, w.why = s, why
-	w.f.note(KindState{Resource: w.at.Resource, State: s, Why: why, Refused: s == Broken && w.refused})
+	w.f.setState(KindState{Resource: w.at.Resource, State: s, Why: why, Refused: s == Broken && w.refused})
 }
 
 // list sends the listed objects, and reports known objects that a complete list lacks as deleted.
@@ -121,13 +121,13 @@ func (w *follower) list(ctx context.Context) error {
 	defer func() { <-w.f.lists }()
 	seen := make(map[types.UID]struct{}, len(w.known))
 	first := len(w.known) == 0
-	floor := w.f.client.highest.of(w.at.Resource)
+	floor := w.f.client.highest.highestOf(w.at.Resource)
 	got, err := w.f.client.List(ctx, w.at, Selection{}, Listing{
 		Object: func(o *object.Object) error {
 			if !first {
 				seen[o.UID] = struct{}{}
 			}
-			return w.found(ctx, o)
+			return w.sendListed(ctx, o)
 		},
 		Restart: func() {
 			first = false // objects of the first try may be gone
@@ -140,21 +140,21 @@ func (w *follower) list(ctx context.Context) error {
 	if got.ResourceVersion == "" || got.ResourceVersion == "0" {
 		return &UnexpectedAnswerError{About: w.at.subject().String(), What: "the list has no resourceVersion, so it cannot be watched"}
 	}
-	if behind(floor, got.ResourceVersion) {
-		return wentBack(w.at.Resource, got.ResourceVersion)
+	if isLower(floor, got.ResourceVersion) {
+		return wentBackError(w.at.Resource, got.ResourceVersion)
 	}
 	if !first {
-		if err := w.vanished(ctx, seen); err != nil {
+		if err := w.sendVanished(ctx, seen); err != nil {
 			return err
 		}
 	}
 	w.version = got.ResourceVersion
-	w.f.client.highest.see(w.at.Resource, w.version)
+	w.f.client.highest.record(w.at.Resource, w.version)
 	return nil
 }
 
-// found sends an object of a list, unless it is known in this version.
-func (w *follower) found(ctx context.Context, o *object.Object) error {
+// sendListed sends an object of a list, unless it is known in this version.
+func (w *follower) sendListed(ctx context.Context, o *object.Object) error {
 	if o.UID == "" {
 		return fmt.Errorf("%s has no uid", quote(o.Name))
 	}
@@ -166,16 +166,17 @@ func (w *follower) found(ctx context.Context, o *object.Object) error {
 	if ok {
 		e.Type = object.Modified
 	}
-	return w.tell(ctx, e)
+	return w.sendEvent(ctx, e)
 }
 
-// confirmed is how many of the objects that a list lacks are checked with a GET before the list is
-// believed.
-const confirmed = 16
+// maxConfirmed is how many of the objects that a list lacks are checked with a GET before the list
+// is believed.
+const maxConfirmed = 16
 
-// vanished reports known objects that a list lacks as deleted, unless confirm finds one of them.
-func (w *follower) vanished(ctx context.Context, seen map[types.UID]struct{}) error {
-	if err := w.confirm(ctx, seen); err != nil {
+// sendVanished reports known objects that a list lacks as deleted, unless confirm finds one of
+// them.
+func (w *follower) sendVanished(ctx context.Context, seen map[types.UID]struct{}) error {
+	if err := w.confirmGone(ctx, seen); err != nil {
 		return err
 	}
 	r := w.at.Resource
@@ -186,16 +187,16 @@ func (w *follower) vanished(ctx context.Context, seen map[types.UID]struct{}) er
 		gone := &object.Object{Ref: object.Ref{
 			APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: k.namespace, Name: k.name, UID: uid,
 		}}
-		if err := w.tell(ctx, object.Event{Type: object.Deleted, Object: gone}); err != nil {
+		if err := w.sendEvent(ctx, object.Event{Type: object.Deleted, Object: gone}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// confirm checks with GETs that some of the objects that a list lacks are really gone. A wrong
+// confirmGone checks with GETs that some of the objects that a list lacks are really gone. A wrong
 // empty list would otherwise look like the end of a whole kind. (spec L19)
-func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) error {
+func (w *follower) confirmGone(ctx context.Context, seen map[types.UID]struct{}) error {
 	asked := 0
 	for uid, k := range w.known {
 		if _, ok := seen[uid]; ok {
@@ -205,7 +206,7 @@ func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) err
 		if (k.namespace != "") != r.Namespaced {
 			continue // of another scope, which no longer has a path
 		}
-		if asked++; asked > confirmed {
+		if asked++; asked > maxConfirmed {
 			return nil
 		}
 		o, err := w.f.client.read(ctx, r, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: k.namespace, Name: k.name})
@@ -219,8 +220,8 @@ func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) err
 	return nil
 }
 
-// tell sends a change and remembers it.
-func (w *follower) tell(ctx context.Context, e object.Event) error {
+// sendEvent sends a change and remembers it.
+func (w *follower) sendEvent(ctx context.Context, e object.Event) error {
 	if err := w.f.send(ctx, e); err != nil {
 		return err
 	}
@@ -229,7 +230,7 @@ func (w *follower) tell(ctx context.Context, e object.Event) error {
 		delete(w.known, o.UID)
 		return nil
 	}
-	w.known[o.UID] = known{namespace: o.Namespace, name: o.Name, version: o.ResourceVersion}
+	w.known[o.UID] = sentObject{namespace: o.Namespace, name: o.Name, version: o.ResourceVersion}
 	return nil
 }
 
@@ -256,20 +257,20 @@ func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
 			}
 			return progressed, err
 		}
-		if at, err := strconv.ParseUint(w.version, 10, 64); err == nil && behind(at, e.version) {
-			return progressed, wentBack(w.at.Resource, e.version)
+		if at, err := strconv.ParseUint(w.version, 10, 64); err == nil && isLower(at, e.version) {
+			return progressed, wentBackError(w.at.Resource, e.version)
 		}
 		if e.Object != nil {
 			if e.Object.UID == "" {
 				return progressed, fmt.Errorf("%s: a change of %s, which has no uid", w.at.subject(), quote(e.Object.Name))
 			}
-			if err := w.tell(ctx, e.Event); err != nil {
+			if err := w.sendEvent(ctx, e.Event); err != nil {
 				return progressed, err
 			}
 		}
 		if e.version != "" {
 			w.version = e.version
-			w.f.client.highest.see(w.at.Resource, w.version)
+			w.f.client.highest.record(w.at.Resource, w.version)
 		}
 		progressed = true
 	}

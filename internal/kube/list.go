@@ -91,11 +91,11 @@ func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (
 		if err == nil {
 			return got, nil
 		}
-		again := expired(err) && by.Revision == 0
-		if !again && limit == 0 && tooMuch(err) {
+		again := isExpired(err) && by.Revision == 0
+		if !again && limit == 0 && mayNeedSmallerPage(err) {
 			limit, again = pageSize, true
 		}
-		if refusal, ok := errors.AsType[refusal](err); ok {
+		if refusal, ok := errors.AsType[receiverError](err); ok {
 			return got, refusal.error
 		}
 		if !again || try == listTries || ctx.Err() != nil {
@@ -108,13 +108,13 @@ func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (
 }
 
 // Forgotten reports whether the server no longer remembers the requested revision.
-func Forgotten(err error) bool { return expired(err) }
+func Forgotten(err error) bool { return isExpired(err) }
 
-// expired reports whether the server no longer remembers the requested revision.
-func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+// isExpired reports whether the server no longer remembers the requested revision.
+func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// tooMuch reports whether a smaller page may succeed.
-func tooMuch(err error) bool {
+// mayNeedSmallerPage reports whether a smaller page may succeed.
+func mayNeedSmallerPage(err error) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
 		return true
 	}
@@ -122,8 +122,8 @@ func tooMuch(err error) bool {
 	return ok && (status.ErrStatus.Code >= 500 || status.ErrStatus.Code == http.StatusRequestEntityTooLarge)
 }
 
-// refusal is an error of the receiver of a list, not of the list itself.
-type refusal struct{ error }
+// receiverError is an error of the receiver of a list, not of the list itself.
+type receiverError struct{ error }
 
 // list lists once from the beginning.
 func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, limit int64) (Listed, error) {
@@ -222,8 +222,8 @@ func acceptWhole(r object.Resource) string {
 	return jsonType
 }
 
-// sharedFor returns the builder for metadata, or for whole objects.
-func sharedFor(r object.Resource, whole bool) *manifest.Builder {
+// builderFor returns the builder for metadata, or for whole objects.
+func builderFor(r object.Resource, whole bool) *manifest.Builder {
 	if whole && r.Is(object.Pod) {
 		return manifest.NewPods(r)
 	}
@@ -236,7 +236,7 @@ type listReader struct {
 	to Listing
 	// whole is true if spec and status are needed too.
 	whole   bool
-	shared  *manifest.Builder
+	builder *manifest.Builder
 	intern  *manifest.Interner
 	objects int
 	// alive is called whenever bytes arrive. It may be nil.
@@ -250,11 +250,11 @@ func newListReader(at Place, to Listing) *listReader {
 func (rd *listReader) live(alive func()) { rd.alive = alive }
 
 // wrap adds the list to an error.
-func (rd *listReader) wrap(err error) error { return notTheList(err, rd.at, rd.objects) }
+func (rd *listReader) wrap(err error) error { return listError(err, rd.at, rd.objects) }
 
-// notTheList adds the list and the number of objects before the error.
-func notTheList(err error, at Place, objects int) error {
-	if _, ok := errors.AsType[refusal](err); ok {
+// listError adds the list and the number of objects before the error.
+func listError(err error, at Place, objects int) error {
+	if _, ok := errors.AsType[receiverError](err); ok {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
@@ -265,16 +265,16 @@ func notTheList(err error, at Place, objects int) error {
 
 // page reads one page.
 func (rd *listReader) page(a *answer) (listMeta, error) {
-	body := &counted{a.body, rd.arrived}
+	body := &countingReader{a.body, rd.arrived}
 	switch a.media {
 	case protobufType:
 		if rd.whole && !rd.at.Resource.Is(object.Pod) {
 			return listMeta{}, errors.New("it is protobuf")
 		}
-		if rd.shared == nil {
-			rd.shared = sharedFor(rd.at.Resource, rd.whole)
+		if rd.builder == nil {
+			rd.builder = builderFor(rd.at.Resource, rd.whole)
 		}
-		return readPartialList(body, rd.shared, rd.take)
+		return readPartialList(body, rd.builder, rd.take)
 	case jsonType:
 		return rd.json(body)
 	default:
@@ -301,7 +301,7 @@ func (rd *listReader) take(o *object.Object) error {
 		return nil
 	}
 	if err := rd.to.Object(o); err != nil {
-		return refusal{err}
+		return receiverError{err}
 	}
 	return nil
 }
@@ -343,13 +343,13 @@ func (rd *listReader) json(body io.Reader) (listMeta, error) {
 	return listMeta{resourceVersion: l.ResourceVersion, more: l.Continue}, nil
 }
 
-// counted counts the bytes that are read.
-type counted struct {
+// countingReader counts the bytes that are read.
+type countingReader struct {
 	r     io.Reader
 	count func(int)
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	if n > 0 {
 		c.count(n)

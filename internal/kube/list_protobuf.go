@@ -20,8 +20,8 @@ const (
 	partialList = manifest.PartialList
 )
 
-// largest bounds one object of a list. A server stores less than 2 MiB of it.
-const largest = 32 << 20
+// maxFieldBytes bounds one object of a list. A server stores less than 2 MiB of it.
+const maxFieldBytes = 32 << 20
 
 // listMeta is the metadata of a list.
 type listMeta struct {
@@ -101,7 +101,7 @@ func (s *stream) field() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > largest {
+	if n > maxFieldBytes {
 		return nil, fmt.Errorf("protobuf: a field has %d bytes", n)
 	}
 	return s.take(int(n))

@@ -16,10 +16,10 @@ import (
 func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
 	for try := 1; ; try++ {
 		_, _, err := c.bodiesOnce(ctx, at, by, take)
-		if refusal, ok := errors.AsType[refusal](err); ok {
+		if refusal, ok := errors.AsType[receiverError](err); ok {
 			return refusal.error
 		}
-		if err == nil || !expired(err) || by.Revision > 0 || try == listTries || ctx.Err() != nil {
+		if err == nil || !isExpired(err) || by.Revision > 0 || try == listTries || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ type bodyReader struct {
 
 func (rd *bodyReader) live(alive func()) { rd.alive = alive }
 
-func (rd *bodyReader) wrap(err error) error { return notTheList(err, rd.at, rd.objects) }
+func (rd *bodyReader) wrap(err error) error { return listError(err, rd.at, rd.objects) }
 
 // page reads one page. The kind of the list, which may come after the items, must be the requested
 // one.
@@ -53,8 +53,8 @@ func (rd *bodyReader) page(a *answer) (listMeta, error) {
 	if a.media != jsonType {
 		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
 	}
-	d := json.NewDecoder(&counted{a.body, func(int) { rd.alive() }})
-	if err := expect(d, '{'); err != nil {
+	d := json.NewDecoder(&countingReader{a.body, func(int) { rd.alive() }})
+	if err := expectDelimiter(d, '{'); err != nil {
 		return listMeta{}, err
 	}
 	var list struct {
@@ -68,7 +68,7 @@ func (rd *bodyReader) page(a *answer) (listMeta, error) {
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return listMeta{}, early(err)
+			return listMeta{}, unexpectedEOF(err)
 		}
 		switch key {
 		case "kind":
@@ -85,10 +85,10 @@ func (rd *bodyReader) page(a *answer) (listMeta, error) {
 			err = d.Decode(&other)
 		}
 		if err != nil {
-			return listMeta{}, early(err)
+			return listMeta{}, unexpectedEOF(err)
 		}
 	}
-	if err := expect(d, '}'); err != nil {
+	if err := expectDelimiter(d, '}'); err != nil {
 		return listMeta{}, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -118,7 +118,7 @@ func (rd *bodyReader) items(d *json.Decoder) error {
 			return err
 		}
 	}
-	return expect(d, ']')
+	return expectDelimiter(d, ']')
 }
 
 // item passes one object to take if it belongs to the list. The server omits kind and apiVersion in
@@ -140,16 +140,16 @@ func (rd *bodyReader) item(raw []byte) error {
 	}
 	rd.objects++
 	if err := rd.take(raw); err != nil {
-		return refusal{err}
+		return receiverError{err}
 	}
 	return nil
 }
 
-// expect reads a bracket.
-func expect(d *json.Decoder, want json.Delim) error {
+// expectDelimiter reads a bracket.
+func expectDelimiter(d *json.Decoder, want json.Delim) error {
 	got, err := d.Token()
 	if err != nil {
-		return early(err)
+		return unexpectedEOF(err)
 	}
 	if got != want {
 		return fmt.Errorf("it has %s where %s belongs", quote(fmt.Sprint(got)), want)
@@ -157,8 +157,8 @@ func expect(d *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// early turns io.EOF within a message into io.ErrUnexpectedEOF.
-func early(err error) error {
+// unexpectedEOF turns io.EOF within a message into io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -106,19 +106,19 @@ func (c *Client) read(ctx context.Context, r object.Resource, ref object.Ref) (*
 		return nil, err
 	}
 	defer func() { _ = a.body.Close() }()
-	o, err := readOne(a, r, about)
+	o, err := readMetadata(a, r, about)
 	if err != nil {
 		return nil, err
 	}
 	if o.Name != ref.Name || o.Namespace != ref.Namespace {
 		return nil, &UnexpectedAnswerError{About: about.String(), What: "it is " + quote(o.Namespace+"/"+o.Name)}
 	}
-	c.highest.see(r, o.ResourceVersion)
+	c.highest.record(r, o.ResourceVersion)
 	return o, nil
 }
 
-// readOne reads a response that is the metadata of one object.
-func readOne(a *answer, r object.Resource, about subject) (*object.Object, error) {
+// readMetadata reads a response that is the metadata of one object.
+func readMetadata(a *answer, r object.Resource, about subject) (*object.Object, error) {
 	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
 	if err != nil {
 		return nil, fmt.Errorf("%s: the answer broke off: %w", about, err)
@@ -265,7 +265,7 @@ func (c *Client) Create(ctx context.Context, ref object.Ref, body []byte, dry bo
 		return nil, err
 	}
 	defer func() { _ = a.body.Close() }()
-	return readOne(a, at.Resource, about)
+	return readMetadata(a, at.Resource, about)
 }
 
 func dryRun(dry bool) url.Values {

@@ -50,22 +50,22 @@ func (c *Client) Past(ctx context.Context, w past.Window) (*past.Record, error) 
 	places = slices.DeleteFunc(places, func(p Place) bool { return past.IsRoutine(p.Resource) })
 	slices.SortFunc(places, comparePlaces)
 	rd := newPastReader(c, record.From.Revision, record.To.Revision)
-	if err := rd.changes(ctx, record, places, w.Progress); err != nil {
+	if err := rd.readChanges(ctx, record, places, w.Progress); err != nil {
 		return nil, err
 	}
-	if record.Clock, err = clock.between(ctx, record); err != nil {
+	if record.Clock, err = clock.buildClock(ctx, record); err != nil {
 		return nil, err
 	}
 	record.From = record.Clock.At(record.From.Revision)
 	for i := range record.Limits {
 		record.Limits[i].From = record.Clock.At(record.Limits[i].From.Revision)
 	}
-	return record, rd.stand(ctx, record)
+	return record, rd.readUnchanged(ctx, record)
 }
 
-// changes reads the changes of all places since the beginning of the past.
-func (rd *pastReader) changes(ctx context.Context, record *past.Record, places []Place, progress func(done, kinds int)) error {
-	reads := rd.read(ctx, places, progress)
+// readChanges reads the changes of all places since the beginning of the past.
+func (rd *pastReader) readChanges(ctx context.Context, record *past.Record, places []Place, progress func(done, kinds int)) error {
+	reads := rd.readPlaces(ctx, places, progress)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (rd *pastReader) changes(ctx context.Context, record *past.Record, places [
 	return nil
 }
 
-// read watches all places concurrently, and then reads from the storage what the watches lack, one
-// place at a time.
-func (rd *pastReader) read(ctx context.Context, places []Place, progress func(done, kinds int)) []placePast {
+// readPlaces watches all places concurrently, and then reads from the storage what the watches
+// lack, one place at a time.
+func (rd *pastReader) readPlaces(ctx context.Context, places []Place, progress func(done, kinds int)) []placePast {
 	var mu sync.Mutex
 	done := 0
 	tell := func() {
@@ -99,18 +99,18 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 	tasks := make([]func(), len(places))
 	for i, at := range places {
 		tasks[i] = func() {
-			if reads[i] = rd.latest(ctx, at); reads[i].from == rd.from {
+			if reads[i] = rd.readWatched(ctx, at); reads[i].from == rd.from {
 				tell()
 			}
 		}
 	}
-	atMost(watchesInFlight, tasks)
+	runLimited(watchesInFlight, tasks)
 	var late []int
 	finish := func(i int) {
-		rd.complete(ctx, places[i], &reads[i])
-		rd.note(reads[i].changes)
+		rd.readEarlier(ctx, places[i], &reads[i])
+		rd.recordDeletions(reads[i].changes)
 		if at := places[i].Resource; at.Is(object.CRD) {
-			rd.ends = endsOf(reads[i].changes)
+			rd.crdDeletions = crdDeletionsIn(reads[i].changes)
 		}
 	}
 	for i := range places {
@@ -121,7 +121,7 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 		}
 	}
 	// The known ends of namespaces and CRDs determine the revisions of further lists.
-	first, rest := split(late, func(i int) bool { return holdsOthers(places[i].Resource) })
+	first, rest := partition(late, func(i int) bool { return hasContentKind(places[i].Resource) })
 	for _, i := range slices.Concat(first, rest) {
 		finish(i)
 		tell()
@@ -129,8 +129,8 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 	return reads
 }
 
-// split returns the items that satisfy holds, and the others.
-func split(items []int, holds func(int) bool) (yes, no []int) {
+// partition returns the items that satisfy holds, and the others.
+func partition(items []int, holds func(int) bool) (yes, no []int) {
 	for _, i := range items {
 		if holds(i) {
 			yes = append(yes, i)
@@ -141,8 +141,8 @@ func split(items []int, holds func(int) bool) (yes, no []int) {
 	return yes, no
 }
 
-// holdsOthers reports whether deleting an object of a kind deletes all objects in it, or of it.
-func holdsOthers(r object.Resource) bool { return r.Is(object.CRD) || r.Is(object.Namespace) }
+// hasContentKind reports whether deleting an object of a kind deletes all objects in it, or of it.
+func hasContentKind(r object.Resource) bool { return r.Is(object.CRD) || r.Is(object.Namespace) }
 
 // watchesInFlight is how many kinds are watched at a time. A watch takes some seconds and costs the
 // server little.
@@ -161,35 +161,35 @@ type placePast struct {
 	why error
 }
 
-// latest reads the changes of a place that a watch sends.
-func (rd *pastReader) latest(ctx context.Context, at Place) placePast {
+// readWatched reads the changes of a place that a watch sends.
+func (rd *pastReader) readWatched(ctx context.Context, at Place) placePast {
 	// A list of now makes the server check the progress of its watch cache. Otherwise the watch may
 	// not report for a minute that there is nothing more. An error of the list recurs in the watch.
 	//
 	// Upstream: apiserver/pkg/storage/cacher/cacher.go Cacher.GetList.
 	_, _ = rd.shownAt(ctx, at, 0)
-	got := rd.watchedFrom(ctx, at, rd.from)
-	for range mostBeginnings {
-		next, said := beginning(got.why)
+	got := rd.watchFrom(ctx, at, rd.from)
+	for range maxBeginnings {
+		next, said := oldestRemembered(got.why)
 		if !said || next <= got.watched {
 			break
 		}
-		got = rd.watchedFrom(ctx, at, next)
+		got = rd.watchFrom(ctx, at, next)
 	}
 	return got
 }
 
-// complete reads from the storage what a watch does not send: earlier changes, and the states of
+// readEarlier reads from the storage what a watch does not send: earlier changes, and the states of
 // objects before their first change.
-func (rd *pastReader) complete(ctx context.Context, at Place, got *placePast) {
-	if err := rd.before(ctx, at, got.watched, got.changes); got.why == nil {
+func (rd *pastReader) readEarlier(ctx context.Context, at Place, got *placePast) {
+	if err := rd.readInitialStates(ctx, at, got.watched, got.changes); got.why == nil {
 		got.why = err
 	}
 	switch {
-	case got.from == 0 && (expired(got.why) || got.watched > rd.from):
-		*got = rd.lateOf(ctx, at, rd.to)
+	case got.from == 0 && (isExpired(got.why) || got.watched > rd.from):
+		*got = rd.readFromLists(ctx, at, rd.to)
 	case got.watched > rd.from:
-		early := rd.lateOf(ctx, at, min(got.watched, rd.to))
+		early := rd.readFromLists(ctx, at, min(got.watched, rd.to))
 		got.changes = append(early.changes, got.changes...)
 		if got.why != nil { // there are gaps after it too
 			got.from = rd.from
@@ -199,19 +199,19 @@ func (rd *pastReader) complete(ctx context.Context, at Place, got *placePast) {
 	}
 }
 
-// mostBeginnings is how often a server may name another beginning: there may be several servers
+// maxBeginnings is how often a server may name another beginning: there may be several servers
 // with different memories.
-const mostBeginnings = 3
+const maxBeginnings = 3
 
 var tooOld = regexp.MustCompile(`^too old resource version: \d+ \((\d+)\)$`)
 
-// beginning returns the oldest revision that a server remembers of a kind, from its error to a
-// watch of an older one.
+// oldestRemembered returns the oldest revision that a server remembers of a kind, from its error to
+// a watch of an older one.
 //
 // Upstream: apiserver/pkg/storage/cacher/watch_cache.go watchCache.getAllEventsSinceLocked.
-func beginning(err error) (revision uint64, said bool) {
+func oldestRemembered(err error) (revision uint64, said bool) {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok || !expired(err) {
+	if !ok || !isExpired(err) {
 		return 0, false
 	}
 	m := tooOld.FindStringSubmatch(status.ErrStatus.Message)
@@ -222,16 +222,16 @@ func beginning(err error) (revision uint64, said bool) {
 	return revision, err == nil
 }
 
-// replaying are the successive time limits of a watch of the past. The server sends what it
+// replayTimeouts are the successive time limits of a watch of the past. The server sends what it
 // remembers at once, and a bookmark two seconds before the end. If nothing arrived in the last
 // second before the end, that was everything.
-var replaying = []time.Duration{3 * time.Second, 12 * time.Second, 48 * time.Second}
+var replayTimeouts = []time.Duration{3 * time.Second, 12 * time.Second, 48 * time.Second}
 
-const quiet = time.Second
+const replayQuiet = time.Second
 
-// watchedFrom reads the changes of a place with a watch.
-func (rd *pastReader) watchedFrom(ctx context.Context, at Place, from uint64) (got placePast) {
-	for _, limit := range replaying {
+// watchFrom reads the changes of a place with a watch.
+func (rd *pastReader) watchFrom(ctx context.Context, at Place, from uint64) (got placePast) {
+	for _, limit := range replayTimeouts {
 		r := &replay{place: at, from: from, to: rd.to}
 		whole, err := rd.replay(ctx, r, limit)
 		if err != nil && len(r.changes) == 0 {
@@ -269,7 +269,7 @@ func (rd *pastReader) replay(ctx context.Context, r *replay, limit time.Duration
 		f, err := frames.next()
 		if err != nil {
 			if errors.Is(err, io.EOF) || bound.Err() != nil {
-				return rd.now().Sub(latest) >= quiet, ctx.Err()
+				return rd.now().Sub(latest) >= replayQuiet, ctx.Err()
 			}
 			return false, err
 		}
@@ -285,13 +285,13 @@ func (rd *pastReader) replay(ctx context.Context, r *replay, limit time.Duration
 			return false, &UnexpectedAnswerError{About: r.place.subject().String(), What: "a change of " + quote(f.Object.Name) + ", which has no uid"}
 		}
 		latest = rd.now()
-		r.take(f.Event, revision)
+		r.record(f.Event, revision)
 	}
 }
 
-// take keeps a change that matters for attribution. Most changes do not, and only show how an
+// record keeps a change that matters for attribution. Most changes do not, and only show how an
 // object looked before.
-func (r *replay) take(e object.Event, revision uint64) {
+func (r *replay) record(e object.Event, revision uint64) {
 	old := r.last[e.Object.Ref]
 	if e.Type == object.Deleted {
 		delete(r.last, e.Object.Ref)
@@ -304,10 +304,10 @@ func (r *replay) take(e object.Event, revision uint64) {
 	r.changes = append(r.changes, past.Change{Revision: revision, Type: e.Type, Object: e.Object, Old: old})
 }
 
-// before fills in the states of objects at the beginning of the past if their first change does not
-// show them: a watch sends the result of a write, not the previous state. If it fails, some states
-// stay unknown.
-func (rd *pastReader) before(ctx context.Context, at Place, from uint64, changes []past.Change) error {
+// readInitialStates fills in the states of objects at the beginning of the past if their first
+// change does not show them: a watch sends the result of a write, not the previous state. If it
+// fails, some states stay unknown.
+func (rd *pastReader) readInitialStates(ctx context.Context, at Place, from uint64, changes []past.Change) error {
 	var first []*past.Change
 	var refs []object.Ref
 	seen := map[object.Ref]bool{}
@@ -323,7 +323,7 @@ func (rd *pastReader) before(ctx context.Context, at Place, from uint64, changes
 	}
 	then, err := rd.states(ctx, at, refs, from)
 	for _, ch := range first {
-		if o := then.of(ch.Object.Ref); o != nil && o.UID == ch.Object.UID {
+		if o := then.find(ch.Object.Ref); o != nil && o.UID == ch.Object.UID {
 			ch.Old = o
 		}
 	}

@@ -45,7 +45,7 @@ func listsOfPast(name string, last uint64) http.HandlerFunc {
 func quietClock() func() time.Time {
 	began := time.Now()
 	var calls atomic.Int64
-	return func() time.Time { return began.Add(time.Duration(calls.Add(1)) * 2 * quiet) }
+	return func() time.Time { return began.Add(time.Duration(calls.Add(1)) * 2 * replayQuiet) }
 }
 
 // TestPastOfWhatWasForgotten: lists of the storage show deletions before the range of a watch, and
@@ -82,7 +82,7 @@ func TestPastOfWhatWasForgotten(t *testing.T) {
 			if x.list != nil {
 				s.on(shopConfigMaps, x.list)
 			}
-			got := newPastReader(c, 100, 1000).read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
+			got := newPastReader(c, 100, 1000).readPlaces(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
 			var changes []string
 			for _, ch := range got.changes {
 				changes = append(changes, fmt.Sprintf("%s %s %d", strings.ToUpper(fmt.Sprint(ch.Type)), ch.Object.Name, ch.Revision))
@@ -142,7 +142,7 @@ func TestEndsOf(t *testing.T) {
 		o.Edit().DeletionTimestamp = deleted
 		return o
 	}
-	ends := endsOf([]past.Change{
+	ends := crdDeletionsIn([]past.Change{
 		{Revision: 10, Type: object.Deleted, Object: crd("before", 1), Old: crd("before", 1)},
 		{Revision: 20, Type: object.Added, Object: crd("first", 0)},
 		{Revision: 30, Type: object.Modified, Object: crd("first", 2), Old: crd("first", 0)},

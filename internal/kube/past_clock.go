@@ -23,29 +23,29 @@ var leasePlace = Place{Resource: object.Lease.Resource(), Namespace: "kube-syste
 // renewal.
 type clockReader struct {
 	client *Client
-	// refused is why these leases may not be read. Then instead is a readable list, which shows the
-	// remembered revisions but no times.
-	refused error
-	instead Place
-	ticks   []past.Moment
-	// useless are leases without a server timestamp and with a renewTime ahead of the server's
+	// refused is why these leases may not be read. Then substitute is a readable list, which shows
+	// the remembered revisions but no times.
+	refused    error
+	substitute Place
+	ticks      []past.Moment
+	// unreliable are leases without a server timestamp and with a renewTime ahead of the server's
 	// clock, and leases that are no longer renewed.
-	useless map[string]bool
+	unreliable map[string]bool
 	// now is the server's time of the first list; 0 if unknown.
 	now int64
 }
 
-// begin returns the present moment. With permissions in single namespaces only, the moment has no
+// readNow returns the present moment. With permissions in single namespaces only, the moment has no
 // time: leases of other components may have been renewed long ago.
-func (r *clockReader) begin(ctx context.Context, namespaces []string) (past.Moment, error) {
-	now, err := r.read(ctx, 0)
+func (r *clockReader) readNow(ctx context.Context, namespaces []string) (past.Moment, error) {
+	now, err := r.readMoment(ctx, 0)
 	if !apierrors.IsForbidden(err) {
 		return now, err
 	}
 	r.refused = err
 	for _, ns := range namespaces {
-		r.instead = Place{Resource: object.ConfigMap.Resource(), Namespace: ns}
-		if now, err := r.read(ctx, 0); err == nil {
+		r.substitute = Place{Resource: object.ConfigMap.Resource(), Namespace: ns}
+		if now, err := r.readMoment(ctx, 0); err == nil {
 			return now, nil
 		}
 	}
@@ -54,10 +54,10 @@ func (r *clockReader) begin(ctx context.Context, namespaces []string) (past.Mome
 
 func (r *clockReader) timeless() bool { return r.refused != nil }
 
-// read returns the moment of a revision; 0 means now. Its time is 0 if no lease shows it.
-func (r *clockReader) read(ctx context.Context, revision uint64) (past.Moment, error) {
+// readMoment returns the moment of a revision; 0 means now. Its time is 0 if no lease shows it.
+func (r *clockReader) readMoment(ctx context.Context, revision uint64) (past.Moment, error) {
 	if r.timeless() {
-		shown, err := r.client.shownAt(ctx, r.instead, revision)
+		shown, err := r.client.shownAt(ctx, r.substitute, revision)
 		return past.Moment{Revision: shown}, err
 	}
 	at := past.Moment{Revision: revision}
@@ -68,7 +68,7 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (past.Moment, e
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return err
 		}
-		switch stamp := stampOf(&l); {
+		switch stamp := writeTimeOf(&l); {
 		case stamp > 0:
 			at.Time, stamped = max(at.Time, stamp), true
 		case l.Spec.RenewTime != nil:
@@ -83,10 +83,10 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (past.Moment, e
 		if at.Revision, err = strconv.ParseUint(listed, 10, 64); err != nil {
 			return at, &UnexpectedAnswerError{About: leasePlace.subject().String(), What: "a list with the resourceVersion " + quote(listed)}
 		}
-		r.compare(renewed, date)
+		r.compareClocks(renewed, date)
 	}
 	for name, time := range renewed {
-		if !stamped && !r.useless[name] {
+		if !stamped && !r.unreliable[name] {
 			at.Time = max(at.Time, time)
 		}
 	}
@@ -102,11 +102,11 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (past.Moment, e
 	return at, nil
 }
 
-// stampOf returns when a lease was last written, by the clock of the server that stored it; 0 if
-// unknown. A client can write any time into spec.renewTime, but not into managedFields.
+// writeTimeOf returns when a lease was last written, by the clock of the server that stored it; 0
+// if unknown. A client can write any time into spec.renewTime, but not into managedFields.
 //
 // Upstream: apimachinery/pkg/util/managedfields/internal/managedfieldsupdater.go Update.
-func stampOf(l *coordination.Lease) int64 {
+func writeTimeOf(l *coordination.Lease) int64 {
 	stamp := int64(0)
 	for i := range l.ManagedFields {
 		if at := l.ManagedFields[i].Time; at != nil {
@@ -116,18 +116,19 @@ func stampOf(l *coordination.Lease) int64 {
 	return stamp
 }
 
-// abandoned is the age, in seconds, at which a lease counts as no longer renewed.
-const abandoned = 60
+// abandonedAfter is the age, in seconds, at which a lease counts as no longer renewed.
+const abandonedAfter = 60
 
-// compare sets the server's time, and finds the leases with a renewal that does not agree with it.
-func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
+// compareClocks sets the server's time, and finds the leases with a renewal that does not agree
+// with it.
+func (r *clockReader) compareClocks(renewed map[string]int64, date time.Time) {
 	if date.IsZero() {
 		return
 	}
-	r.now, r.useless = date.Unix(), map[string]bool{}
+	r.now, r.unreliable = date.Unix(), map[string]bool{}
 	for name, time := range renewed {
-		if time > r.now+1 || time < r.now-abandoned {
-			r.useless[name] = true
+		if time > r.now+1 || time < r.now-abandonedAfter {
+			r.unreliable[name] = true
 		}
 	}
 }
@@ -136,22 +137,22 @@ func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
 // revision meanwhile.
 func (r *clockReader) window(ctx context.Context, w past.Window) (record *past.Record, err error) {
 	for range listTries {
-		if record, err = r.ends(ctx, w); !Forgotten(err) {
+		if record, err = r.findEnds(ctx, w); !Forgotten(err) {
 			break
 		}
 	}
 	return record, err
 }
 
-func (r *clockReader) ends(ctx context.Context, w past.Window) (*past.Record, error) {
-	now, err := r.begin(ctx, w.Namespaces)
+func (r *clockReader) findEnds(ctx context.Context, w past.Window) (*past.Record, error) {
+	now, err := r.readNow(ctx, w.Namespaces)
 	switch {
 	case apierrors.IsForbidden(err):
 		return nil, &ForbiddenPastError{Namespaces: w.Namespaces, Err: err}
 	case err != nil:
 		return nil, fmt.Errorf("the history of the cluster: %w", err)
 	}
-	oldest, err := r.oldest(ctx, now.Revision)
+	oldest, err := r.findOldest(ctx, now.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +161,11 @@ func (r *clockReader) ends(ctx context.Context, w past.Window) (*past.Record, er
 	case w.SinceRevision > now.Revision:
 		return nil, fmt.Errorf("revision %d is not there yet: the newest one is %d", w.SinceRevision, now.Revision)
 	case w.SinceRevision > 0:
-		if from, err = r.read(ctx, max(w.SinceRevision, oldest.Revision)); err != nil {
+		if from, err = r.readMoment(ctx, max(w.SinceRevision, oldest.Revision)); err != nil {
 			return nil, err
 		}
 	case w.Since > 0 && len(r.ticks) > 0:
-		if from, err = r.since(ctx, oldest, now, now.Time-w.Since); err != nil {
+		if from, err = r.findSince(ctx, oldest, now, now.Time-w.Since); err != nil {
 			return nil, err
 		}
 	}
@@ -191,16 +192,16 @@ func (e *ForbiddenPastError) Error() string {
 // Unwrap returns the answer of the server.
 func (e *ForbiddenPastError) Unwrap() error { return e.Err }
 
-// oldest returns the first revision that the server can list. It steps back by 1000, 4000, 16000
-// and so on until the server has forgotten a revision, and then bisects.
-func (r *clockReader) oldest(ctx context.Context, now uint64) (past.Moment, error) {
+// findOldest returns the first revision that the server can list. It steps back by 1000, 4000,
+// 16000 and so on until the server has forgotten a revision, and then bisects.
+func (r *clockReader) findOldest(ctx context.Context, now uint64) (past.Moment, error) {
 	known, forgotten := now, uint64(0) // the boundary is between the two
 	for step := uint64(1000); ; step *= 4 {
 		try := uint64(1)
 		if known > step {
 			try = known - step
 		}
-		_, err := r.read(ctx, try)
+		_, err := r.readMoment(ctx, try)
 		if err != nil && !Forgotten(err) {
 			return past.Moment{}, err
 		}
@@ -214,7 +215,7 @@ func (r *clockReader) oldest(ctx context.Context, now uint64) (past.Moment, erro
 	}
 	for known-forgotten > 1 && known > 1 {
 		middle := forgotten + (known-forgotten)/2
-		switch _, err := r.read(ctx, middle); {
+		switch _, err := r.readMoment(ctx, middle); {
 		case err == nil:
 			known = middle
 		case Forgotten(err):
@@ -223,19 +224,19 @@ func (r *clockReader) oldest(ctx context.Context, now uint64) (past.Moment, erro
 			return past.Moment{}, err
 		}
 	}
-	return r.read(ctx, known)
+	return r.readMoment(ctx, known)
 }
 
-// since returns a moment that is not later than a time and not much earlier, or the oldest one. It
-// is that of the last renewal before the time. A later write may be later than the time:
+// findSince returns a moment that is not later than a time and not much earlier, or the oldest one.
+// It is that of the last renewal before the time. A later write may be later than the time:
 //
 //	revision  10             20                30
-//	time      90 (renewal)   unknown: 90-110   110 (renewal)   since(100) returns revision 10
-func (r *clockReader) since(ctx context.Context, oldest, now past.Moment, time int64) (past.Moment, error) {
+//	time      90 (renewal)   unknown: 90-110   110 (renewal)   findSince(100) returns 10
+func (r *clockReader) findSince(ctx context.Context, oldest, now past.Moment, time int64) (past.Moment, error) {
 	if oldest.Time > time {
 		return oldest, nil
 	}
-	last, _, err := r.part(ctx, oldest, now, func(at past.Moment) bool { return at.Time <= time })
+	last, _, err := r.bisect(ctx, oldest, now, func(at past.Moment) bool { return at.Time <= time })
 	if err != nil || last.Time == oldest.Time {
 		return oldest, err
 	}
@@ -245,15 +246,15 @@ func (r *clockReader) since(ctx context.Context, oldest, now past.Moment, time i
 			before = tick
 		}
 	}
-	_, renewal, err := r.part(ctx, before, last, func(at past.Moment) bool { return at.Time < last.Time })
+	_, renewal, err := r.bisect(ctx, before, last, func(at past.Moment) bool { return at.Time < last.Time })
 	return renewal, err
 }
 
-// part finds by bisection the boundary of a condition that holds at before and not at behind. It
+// bisect finds by bisection the boundary of a condition that holds at before and not at behind. It
 // returns the last moment at which it holds, and the next one.
-func (r *clockReader) part(ctx context.Context, before, behind past.Moment, so func(past.Moment) bool) (last, next past.Moment, err error) {
+func (r *clockReader) bisect(ctx context.Context, before, behind past.Moment, so func(past.Moment) bool) (last, next past.Moment, err error) {
 	for behind.Revision-before.Revision > 1 {
-		middle, err := r.read(ctx, before.Revision+(behind.Revision-before.Revision)/2)
+		middle, err := r.readMoment(ctx, before.Revision+(behind.Revision-before.Revision)/2)
 		if err != nil {
 			return before, behind, err
 		}
@@ -267,34 +268,35 @@ func (r *clockReader) part(ctx context.Context, before, behind past.Moment, so f
 }
 
 // The precision of the clock is limited to save requests. Ticks are added until no deletion lies
-// between two ticks that are more than precise seconds apart, or until mostTicks were requested.
+// between two ticks that are more than maxTickDistance seconds apart, or until maxTicks were
+// requested.
 const (
-	precise    = 5
-	firstTicks = 8
-	mostTicks  = 64
+	maxTickDistance = 5
+	firstTicks      = 8
+	maxTicks        = 64
 )
 
-// between makes the clock of a past. It has the most ticks around deletions. Some writes contain
+// buildClock makes the clock of a past. It has the most ticks around deletions. Some writes contain
 // their time themselves.
-func (r *clockReader) between(ctx context.Context, record *past.Record) (past.Clock, error) {
+func (r *clockReader) buildClock(ctx context.Context, record *past.Record) (past.Clock, error) {
 	if r.timeless() {
 		return past.Clock{}, nil
 	}
 	from, to := record.From.Revision, record.To.Revision
 	for i := range uint64(firstTicks + 1) {
-		if _, err := r.read(ctx, max(1, from+(to-from)*i/firstTicks)); err != nil && !Forgotten(err) {
+		if _, err := r.readMoment(ctx, max(1, from+(to-from)*i/firstTicks)); err != nil && !Forgotten(err) {
 			return past.Clock{}, err
 		}
 	}
 	r.ticks = r.allTicks(record.Changes)
-	gone := ends(record)
+	gone := deletionRevisions(record)
 	clock := past.NewClock(r.ticks)
-	for range mostTicks {
-		revision := vaguest(clock.Ticks(), gone)
+	for range maxTicks {
+		revision := widestGap(clock.Ticks(), gone)
 		if revision == 0 {
 			break
 		}
-		switch _, err := r.read(ctx, revision); {
+		switch _, err := r.readMoment(ctx, revision); {
 		case Forgotten(err):
 			gone = slices.DeleteFunc(gone, func(r uint64) bool { return r <= revision })
 		case err != nil:
@@ -311,12 +313,12 @@ func (r *clockReader) allTicks(changes []past.Change) []past.Moment {
 	if r.timeless() {
 		return nil
 	}
-	return past.NewClock(slices.Concat(r.ticks, r.told(changes))).Ticks()
+	return past.NewClock(slices.Concat(r.ticks, r.timesInChanges(changes))).Ticks()
 }
 
-// told returns the moments that writes contain: the server records when an object is created, and
-// when its deletion begins. It returns at most one for each second.
-func (r *clockReader) told(changes []past.Change) []past.Moment {
+// timesInChanges returns the moments that writes contain: the server records when an object is
+// created, and when its deletion begins. It returns at most one for each second.
+func (r *clockReader) timesInChanges(changes []past.Change) []past.Moment {
 	var ticks []past.Moment
 	last := int64(0)
 	for i := range changes {
@@ -337,9 +339,9 @@ func (r *clockReader) told(changes []past.Change) []past.Moment {
 	return ticks
 }
 
-// ends returns the revisions at which an object was deleted or lost an owner, and those at which
-// the history of a kind begins, sorted.
-func ends(record *past.Record) []uint64 {
+// deletionRevisions returns the revisions at which an object was deleted or lost an owner, and
+// those at which the history of a kind begins, sorted.
+func deletionRevisions(record *past.Record) []uint64 {
 	var revisions []uint64
 	for i := range record.Limits {
 		revisions = append(revisions, record.Limits[i].From.Revision)
@@ -354,10 +356,10 @@ func ends(record *past.Record) []uint64 {
 	return revisions
 }
 
-// vaguest returns the middle one of the revisions in the widest gap between ticks that has any. It
-// returns 0 if no such gap is wider than precise.
-func vaguest(ticks []past.Moment, revisions []uint64) uint64 {
-	revision, widest := uint64(0), int64(precise)
+// widestGap returns the middle one of the revisions in the widest gap between ticks that has any.
+// It returns 0 if no such gap is wider than maxTickDistance.
+func widestGap(ticks []past.Moment, revisions []uint64) uint64 {
+	revision, widest := uint64(0), int64(maxTickDistance)
 	for i := 1; i < len(ticks); i++ {
 		a, b := ticks[i-1], ticks[i]
 		if b.Time-a.Time <= widest {

@@ -68,7 +68,7 @@ func TestClockOfLeases(t *testing.T) {
 		record.Changes = append(record.Changes, past.Change{Revision: revision, Type: object.Deleted, Object: made})
 	}
 	record.Limits = []past.Limit{{From: past.Moment{Revision: 1777}}}
-	clock, err := reader.between(context.Background(), record)
+	clock, err := reader.buildClock(context.Background(), record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestClockThatStands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock, err := reader.between(context.Background(), record)
+	clock, err := reader.buildClock(context.Background(), record)
 	if err != nil || record.From.Revision != server.first || clock.At(1500).Time != 0 {
 		t.Errorf("from %+v; 1500 is at %+v; %v", record.From, clock.At(1500), err)
 	}
@@ -141,7 +141,7 @@ func TestLeaseWasAhead(t *testing.T) {
 		t.Fatalf("from %+v, want 1980; %v", record.From, err)
 	}
 	record.From.Revision = 1900
-	clock, err := reader.between(context.Background(), record)
+	clock, err := reader.buildClock(context.Background(), record)
 	for revision := uint64(1900); revision < 2000 && err == nil; revision += 7 {
 		if m := clock.Earliest(revision); m.Time > server.at(revision).Unix() || m.Time < server.at(revision-30).Unix() {
 			t.Errorf("%d was at %d, want about %d", revision, m.Time, server.at(revision).Unix())
@@ -201,7 +201,7 @@ func TestOneTimeOfADelete(t *testing.T) {
 		return o
 	}
 	r := &clockReader{now: 2000}
-	told := r.told([]past.Change{
+	told := r.timesInChanges([]past.Change{
 		{Revision: 5, Type: object.Modified, Object: going(30), Old: &object.Object{}},
 		{Revision: 90, Type: object.Modified, Object: going(0), Old: going(30)},
 	})

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 )
 
-// lateOf reads the history of a place from lists of the past, up to revision to, where its watch
-// begins. The watch reaches back only a minute or two for a busy kind, and not beyond the last
-// start of the server. The storage still serves older lists. An object that one list has and a
+// readFromLists reads the history of a place from lists of the past, up to revision to, where its
+// watch begins. The watch reaches back only a minute or two for a busy kind, and not beyond the
+// last start of the server. The storage still serves older lists. An object that one list has and a
 // later one lacks was deleted between them:
 //
 //	lists at    from   before the delete of a namespace   now
@@ -28,16 +28,16 @@ import (
 //
 // No such deletion is missed. Further lists narrow down the revision of each. Only objects that
 // were created and deleted between two lists are missed, and the limit of the kind says so.
-func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast {
-	l := &lateReader{pastReader: rd, place: at, lists: rd.lookPoints(at, to)}
-	l.readAll(ctx)
-	l.lists = slices.DeleteFunc(l.lists, func(x *look) bool { return x.err != nil })
+func (rd *pastReader) readFromLists(ctx context.Context, at Place, to uint64) placePast {
+	l := &listsReader{pastReader: rd, place: at, lists: rd.listRevisions(at, to)}
+	l.readLists(ctx)
+	l.lists = slices.DeleteFunc(l.lists, func(x *pastList) bool { return x.err != nil })
 	if n := len(l.lists); n == 0 || l.lists[n-1].revision != to || l.lists[0].revision == to && to != rd.from {
 		return placePast{why: l.why}
 	}
-	went := l.compare()
-	l.narrow(ctx, went)
-	went = slices.DeleteFunc(went, func(g *leaving) bool { return len(g.spans) == 0 })
+	went := l.findDeleted()
+	l.narrowDeletions(ctx, went)
+	went = slices.DeleteFunc(went, func(g *deletedObject) bool { return len(g.intervals) == 0 })
 	l.readFacts(ctx, went)
 	got := placePast{from: l.lists[0].revision, changes: l.changes(went), why: l.why}
 	if got.why == nil {
@@ -46,20 +46,20 @@ func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast
 	return got
 }
 
-// lateReader is one call of lateOf.
-type lateReader struct {
+// listsReader is one call of readFromLists.
+type listsReader struct {
 	*pastReader
 	place Place
-	lists []*look
+	lists []*pastList
 	why   error
 
 	mu sync.Mutex
-	// asked counts the requests for narrowing.
-	asked int
+	// requests counts the requests for narrowing.
+	requests int
 }
 
-// look is one list of the past.
-type look struct {
+// pastList is one list of the past.
+type pastList struct {
 	revision uint64
 	// namespace limits the list to one namespace; empty means all of the place.
 	namespace string
@@ -67,21 +67,23 @@ type look struct {
 	err       error
 }
 
-func (x *look) covers(o *object.Object) bool { return x.namespace == "" || x.namespace == o.Namespace }
+func (x *pastList) covers(o *object.Object) bool {
+	return x.namespace == "" || x.namespace == o.Namespace
+}
 
 // Lists between the beginning and the end find objects that were created since the beginning. They
 // are spread evenly, apart from those just before deletions. Namespaces and CRDs are worth more
 // lists: deleting one deletes everything in it.
 const (
-	spreadLists = 8
-	spreadRoots = 32
-	// otherRoots is the number of deletions of other objects before which a kind is listed.
-	otherRoots = 8
+	spreadLists      = 8
+	spreadContainers = 32
+	// maxOtherStarts is the number of deletions of other objects before which a kind is listed.
+	maxOtherStarts = 8
 )
 
-// lookPoints returns the first lists of a place, oldest first.
-func (rd *pastReader) lookPoints(at Place, to uint64) []*look {
-	points := map[uint64]*look{}
+// listRevisions returns the first lists of a place, oldest first.
+func (rd *pastReader) listRevisions(at Place, to uint64) []*pastList {
+	points := map[uint64]*pastList{}
 	add := func(revision uint64, namespace string) {
 		if revision < rd.from || revision > to {
 			return
@@ -90,55 +92,55 @@ func (rd *pastReader) lookPoints(at Place, to uint64) []*look {
 			if x != nil {
 				namespace = ""
 			}
-			points[revision] = &look{revision: revision, namespace: namespace}
+			points[revision] = &pastList{revision: revision, namespace: namespace}
 		}
 	}
 	add(rd.from, at.Namespace)
 	add(to, at.Namespace)
-	for _, revision := range rd.ends[at.Resource.GroupResource()] {
+	for _, revision := range rd.crdDeletions[at.Resource.GroupResource()] {
 		add(revision, at.Namespace)
 	}
-	for _, r := range rd.roots {
+	for _, r := range rd.deletionStarts {
 		if at.Resource.Namespaced && r.namespace != "" && (at.Namespace == "" || at.Namespace == r.namespace) {
 			add(r.revision, r.namespace)
 		}
 	}
-	others := rd.otherRoots(to)
-	for i := range min(otherRoots, len(others)) {
-		add(others[i*len(others)/min(otherRoots, len(others))], at.Namespace)
+	others := rd.otherDeletionStarts(to)
+	for i := range min(maxOtherStarts, len(others)) {
+		add(others[i*len(others)/min(maxOtherStarts, len(others))], at.Namespace)
 	}
 	spread := uint64(spreadLists)
-	if holdsOthers(at.Resource) {
-		spread = spreadRoots
+	if hasContentKind(at.Resource) {
+		spread = spreadContainers
 	}
 	for i := uint64(1); i < spread; i++ {
 		add(rd.from+(to-rd.from)*i/spread, at.Namespace)
 	}
-	return slices.SortedFunc(maps.Values(points), func(a, b *look) int { return cmp.Compare(a.revision, b.revision) })
+	return slices.SortedFunc(maps.Values(points), func(a, b *pastList) int { return cmp.Compare(a.revision, b.revision) })
 }
 
-// readAll reads the lists. The oldest comes first, because the server forgets it first. If the
+// readLists reads the lists. The oldest comes first, because the server forgets it first. If the
 // lists of a kind are large, it skips some.
-func (l *lateReader) readAll(ctx context.Context) {
+func (l *listsReader) readLists(ctx context.Context) {
 	if len(l.lists) == 0 {
 		return
 	}
 	before := l.bytes.Load()
 	l.read(ctx, l.lists[0])
 	if each := before - l.bytes.Load(); each > 0 {
-		l.leaveOut(int(max(before/2/each, 2)))
+		l.dropLists(int(max(before/2/each, 2)))
 	}
 	tasks := make([]func(), 0, len(l.lists))
 	for _, x := range l.lists[1:] {
 		tasks = append(tasks, func() { l.read(ctx, x) })
 	}
-	atMost(searches, tasks)
+	runLimited(maxSearches, tasks)
 }
 
-// leaveOut keeps at most most lists of the whole place, including the first and the last. Lists of
+// dropLists keeps at most most lists of the whole place, including the first and the last. Lists of
 // one namespace are small and kept.
-func (l *lateReader) leaveOut(most int) {
-	var whole []*look
+func (l *listsReader) dropLists(most int) {
+	var whole []*pastList
 	for _, x := range l.lists {
 		if x.namespace == l.place.Namespace {
 			whole = append(whole, x)
@@ -147,20 +149,20 @@ func (l *lateReader) leaveOut(most int) {
 	if len(whole) <= most {
 		return
 	}
-	keep := map[*look]bool{}
+	keep := map[*pastList]bool{}
 	for i := range most {
 		keep[whole[i*(len(whole)-1)/(most-1)]] = true
 	}
-	l.lists = slices.DeleteFunc(l.lists, func(x *look) bool { return x.namespace == l.place.Namespace && !keep[x] })
+	l.lists = slices.DeleteFunc(l.lists, func(x *pastList) bool { return x.namespace == l.place.Namespace && !keep[x] })
 }
 
-// searches is how many lists of the past are read at a time.
-const searches = 8
+// maxSearches is how many lists of the past are read at a time.
+const maxSearches = 8
 
-func (l *lateReader) read(ctx context.Context, x *look) {
+func (l *listsReader) read(ctx context.Context, x *pastList) {
 	at := Place{l.place.Resource, cmp.Or(x.namespace, l.place.Namespace)}
 	x.states = map[types.UID]*object.Object{}
-	x.err = l.listed(ctx, at, l.selection(x.revision), func(o *object.Object) error {
+	x.err = l.listAt(ctx, at, l.selection(x.revision), func(o *object.Object) error {
 		if (o.Namespace != "") == at.Resource.Namespaced { // created when its CRD had another scope: there is no path to it
 			x.states[o.UID] = o
 		}
@@ -175,31 +177,34 @@ func (l *lateReader) read(ctx context.Context, x *look) {
 
 // selection selects metadata only, except for namespaces and CRDs: their facts matter at each
 // revision.
-func (l *lateReader) selection(revision uint64) Selection {
-	return Selection{Revision: revision, Metadata: !holdsOthers(l.place.Resource)}
+func (l *listsReader) selection(revision uint64) Selection {
+	return Selection{Revision: revision, Metadata: !hasContentKind(l.place.Resource)}
 }
 
-// leaving is an object that a later list lacks, or that began to be deleted. states has what was
-// read by revision; nil if the object did not exist.
-type leaving struct {
+// deletedObject is an object that a later list lacks, or that began to be deleted. states has what
+// was read by revision; nil if the object did not exist.
+type deletedObject struct {
 	*object.Object
 	states map[uint64]*object.Object
-	// lacked and came are the revisions of the lists between which it was created; 0 if the first
-	// list has it.
-	lacked, came uint64
-	// spans are the intervals of its changes.
-	spans []span
+	// absentAt and presentAt are the revisions of the lists between which it was created; 0 if the
+	// first list has it.
+	absentAt, presentAt uint64
+	// intervals are the intervals of its changes.
+	intervals []interval
 }
 
 // isUncreated reports whether revision is the last one that is known to lack an object that is
 // created later.
-func (g *leaving) isUncreated(revision uint64) bool { return g.lacked != 0 && g.lacked == revision }
+func (g *deletedObject) isUncreated(revision uint64) bool {
+	return g.absentAt != 0 && g.absentAt == revision
+}
 
-// span is the interval from one revision to a later one.
-type span struct{ after, to uint64 }
+// interval is the interval from one revision to a later one.
+type interval struct{ after, to uint64 }
 
-// stage returns the progress of an object's deletion: 0 not deleted, 1 being deleted, 2 gone.
-func stage(o *object.Object) int {
+// deletionStage returns the progress of an object's deletion: 0 not deleted, 1 being deleted, 2
+// gone.
+func deletionStage(o *object.Object) int {
 	switch {
 	case o == nil:
 		return 2
@@ -210,14 +215,14 @@ func stage(o *object.Object) int {
 	}
 }
 
-// compare finds the objects that were deleted, or began to be deleted, between two lists, sorted. It
-// includes those whose first list shows them as being deleted.
-func (l *lateReader) compare() []*leaving {
-	all := map[types.UID]*leaving{}
+// findDeleted finds the objects that were deleted, or began to be deleted, between two lists,
+// sorted. It includes those whose first list shows them as being deleted.
+func (l *listsReader) findDeleted() []*deletedObject {
+	all := map[types.UID]*deletedObject{}
 	for _, x := range l.lists {
 		for uid, o := range x.states {
 			if all[uid] == nil {
-				all[uid] = &leaving{Object: o, states: map[uint64]*object.Object{}}
+				all[uid] = &deletedObject{Object: o, states: map[uint64]*object.Object{}}
 			}
 		}
 	}
@@ -229,41 +234,41 @@ func (l *lateReader) compare() []*leaving {
 			}
 			o := x.states[uid]
 			switch {
-			case o == nil && g.came == 0 && len(g.states) == 0: // not created yet
-				g.lacked = x.revision
+			case o == nil && g.presentAt == 0 && len(g.states) == 0: // not created yet
+				g.absentAt = x.revision
 				continue
-			case g.lacked != 0 && g.came == 0:
-				g.came = x.revision
+			case g.absentAt != 0 && g.presentAt == 0:
+				g.presentAt = x.revision
 			}
 			g.states[x.revision] = o
-			if before != 0 && stage(g.states[before]) != stage(o) {
-				g.spans = append(g.spans, span{before, x.revision})
+			if before != 0 && deletionStage(g.states[before]) != deletionStage(o) {
+				g.intervals = append(g.intervals, interval{before, x.revision})
 			}
 			if before = x.revision; o == nil {
 				break
 			}
 		}
-		if g.came != 0 && stage(g.states[g.came]) == 1 { // its deletion began before the first list that has it
-			g.spans = append(g.spans, span{g.lacked, g.came})
+		if g.presentAt != 0 && deletionStage(g.states[g.presentAt]) == 1 { // its deletion began before the first list that has it
+			g.intervals = append(g.intervals, interval{g.absentAt, g.presentAt})
 		}
-		if len(g.spans) == 0 {
+		if len(g.intervals) == 0 {
 			delete(all, uid)
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b *leaving) int {
+	return slices.SortedFunc(maps.Values(all), func(a, b *deletedObject) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 }
 
 // readFacts reads the facts of spec and status of objects just before their deletion began, if
 // their kind has any.
-func (l *lateReader) readFacts(ctx context.Context, went []*leaving) {
-	if !manifest.HasFacts(l.place.Resource.APIVersion(), l.place.Resource.Kind) || holdsOthers(l.place.Resource) {
+func (l *listsReader) readFacts(ctx context.Context, went []*deletedObject) {
+	if !manifest.HasFacts(l.place.Resource.APIVersion(), l.place.Resource.Kind) || hasContentKind(l.place.Resource) {
 		return
 	}
-	groups := map[uint64][]*leaving{}
+	groups := map[uint64][]*deletedObject{}
 	for _, g := range went {
-		after := g.spans[0].after
+		after := g.intervals[0].after
 		groups[after] = append(groups[after], g)
 	}
 	tasks := make([]func(), 0, len(groups))
@@ -271,16 +276,16 @@ func (l *lateReader) readFacts(ctx context.Context, went []*leaving) {
 		tasks = append(tasks, func() {
 			then, _ := l.states(ctx, l.place, refsOf(of), revision) // on failure its metadata is still known
 			for _, g := range of {
-				if o := then.of(g.Ref); o != nil && o.UID == g.UID {
+				if o := then.find(g.Ref); o != nil && o.UID == g.UID {
 					g.states[revision] = o
 				}
 			}
 		})
 	}
-	atMost(searches, tasks)
+	runLimited(maxSearches, tasks)
 }
 
-func refsOf(went []*leaving) []object.Ref {
+func refsOf(went []*deletedObject) []object.Ref {
 	refs := make([]object.Ref, len(went))
 	for i, g := range went {
 		refs[i] = g.Ref
@@ -289,13 +294,13 @@ func refsOf(went []*leaving) []object.Ref {
 }
 
 // changes returns the writes that the lists reveal.
-func (l *lateReader) changes(went []*leaving) []past.Change {
+func (l *listsReader) changes(went []*deletedObject) []past.Change {
 	var changes []past.Change
 	for _, g := range went {
-		if version, ok := revisionOf(g.Object); ok && g.came != 0 {
-			changes = append(changes, past.Change{Revision: max(min(version, g.came), g.lacked+1), Type: object.Added, Object: g.Object, Unseen: true})
+		if version, ok := revisionOf(g.Object); ok && g.presentAt != 0 {
+			changes = append(changes, past.Change{Revision: max(min(version, g.presentAt), g.absentAt+1), Type: object.Added, Object: g.Object, Unseen: true})
 		}
-		for _, s := range g.spans {
+		for _, s := range g.intervals {
 			old, now := g.states[s.after], g.states[s.to]
 			c := past.Change{Revision: s.to, Type: object.Modified, Object: now, Old: old}
 			if now == nil {
@@ -311,9 +316,9 @@ func (l *lateReader) changes(went []*leaving) []past.Change {
 	return changes
 }
 
-// endsOf returns the last revisions before CRDs began to be deleted, by the resource that they
-// define.
-func endsOf(changes []past.Change) map[schema.GroupResource][]uint64 {
+// crdDeletionsIn returns the last revisions before CRDs began to be deleted, by the resource that
+// they define.
+func crdDeletionsIn(changes []past.Change) map[schema.GroupResource][]uint64 {
 	ends := map[schema.GroupResource][]uint64{}
 	begun := map[object.Ref]bool{}
 	for i := range changes {

@@ -83,7 +83,7 @@ func (a *archive) read(t *testing.T, limit func(*pastReader)) (placePast, *scrip
 	s.on(shopConfigMaps, a.serve)
 	rd := newPastReader(c, 100, 1000)
 	limit(rd)
-	return rd.read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0], s
+	return rd.readPlaces(context.Background(), []Place{{configMaps, "shop"}}, nil)[0], s
 }
 
 // wentBy returns the revision, or the range of revisions, of each creation and deletion.
@@ -151,14 +151,14 @@ func TestPastOfMany(t *testing.T) {
 			a.names = append(a.names, name)
 			a.came[name], a.gone[name] = uint64(410+i%20), uint64(500+i%100)
 		}
-		got, s := a.read(t, func(rd *pastReader) { rd.roots = []root{{450, "shop"}} })
+		got, s := a.read(t, func(rd *pastReader) { rd.deletionStarts = []deletionStart{{450, "shop"}} })
 		gone := 0
 		for _, c := range got.changes {
 			if c.Type != object.Deleted {
 				continue
 			}
 			gone++
-			if at := a.gone[c.Object.Name]; at <= c.Before() || at > c.Revision || c.Revision-c.Before() > closely {
+			if at := a.gone[c.Object.Name]; at <= c.Before() || at > c.Revision || c.Revision-c.Before() > closeEnough {
 				t.Errorf("%s went at %d, and is said to have gone from %d to %d", c.Object.Name, at, c.Before()+1, c.Revision)
 			}
 		}
@@ -174,7 +174,7 @@ func TestPastOfMany(t *testing.T) {
 // TestStates: several objects of a namespace cost one list; one object, and those behind the
 // beginning of a large namespace, are read by name.
 func TestStates(t *testing.T) {
-	names := make([]string, manyToList+1)
+	names := make([]string, maxListedForFew+1)
 	for i := range names {
 		names[i] = fmt.Sprintf("c%04d", i)
 	}
@@ -189,7 +189,7 @@ func TestStates(t *testing.T) {
 				listOf("100", "", name)(w, r)
 				return
 			}
-			listOf("100", "more", names[:manyToList]...)(w, r)
+			listOf("100", "more", names[:maxListedForFew]...)(w, r)
 		})
 		var refs []object.Ref
 		for name := range strings.FieldsSeq(wanted) {
@@ -200,7 +200,7 @@ func TestStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, ref := range refs {
-			if found := got.of(ref) != nil; found != (ref.Name != "none") {
+			if found := got.find(ref) != nil; found != (ref.Name != "none") {
 				t.Errorf("%s: %s is found: %v", wanted, ref.Name, found)
 			}
 		}
@@ -220,7 +220,7 @@ func TestPastThatIsForgotten(t *testing.T) {
 		t.Errorf("from %d: %v; %v", got.from, wentBy(got.changes), got.why)
 	}
 	a.first = 2000
-	if got, _ := a.read(t, func(*pastReader) {}); got.from != 0 || len(got.changes) != 0 || !expired(got.why) {
+	if got, _ := a.read(t, func(*pastReader) {}); got.from != 0 || len(got.changes) != 0 || !isExpired(got.why) {
 		t.Errorf("%+v", got)
 	}
 	got, _ = stored().read(t, func(rd *pastReader) { rd.bytes.Store(0) })
@@ -236,7 +236,7 @@ func TestPastOfCRD(t *testing.T) {
 	a := stored()
 	a.came = map[string]uint64{"e": 300, "f": 599, "g": 240, "h": 500}
 	a.gone = map[string]uint64{"b": 601, "e": 602, "f": 603, "g": 250, "h": 800}
-	got, _ := a.read(t, func(rd *pastReader) { rd.ends = map[schema.GroupResource][]uint64{gr: {600, 700}} })
+	got, _ := a.read(t, func(rd *pastReader) { rd.crdDeletions = map[schema.GroupResource][]uint64{gr: {600, 700}} })
 	now := wentBy(got.changes)
 	maps.DeleteFunc(now, func(what, _ string) bool { return strings.HasPrefix(what, "ADDED") })
 	if want := map[string]string{"DELETED b": "601-601", "DELETED e": "602-602", "DELETED f": "603-603", "DELETED h": "800-800"}; !maps.Equal(now, want) {
@@ -256,7 +256,7 @@ func TestPastOfOtherScope(t *testing.T) {
 		}
 		listOf(r.URL.Query().Get("resourceVersion"), "", "in-a-namespace")(w, r)
 	})
-	if got := newPastReader(c, 100, 1000).lateOf(context.Background(), everywhere, 900); len(got.changes) != 0 || got.from != 100 {
+	if got := newPastReader(c, 100, 1000).readFromLists(context.Background(), everywhere, 900); len(got.changes) != 0 || got.from != 100 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -276,7 +276,7 @@ func TestPastEnds(t *testing.T) {
 			s, c := ready(t)
 			s.on(shopConfigMaps+" watch", watching(true, frames...)) // stays open
 			s.on(shopConfigMaps, listOf("1000", ""))
-			got := newPastReader(c, 100, 1000).read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
+			got := newPastReader(c, 100, 1000).readPlaces(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
 			want := 1
 			if strings.Contains(name, "last") {
 				want = 2
@@ -294,8 +294,8 @@ func TestPastWithoutBefore(t *testing.T) {
 	s, c := ready(t)
 	s.on(shopConfigMaps+" watch", watching(true, event("MODIFIED", named("b"), "901"), event("BOOKMARK", named(""), "1000")))
 	s.on(shopConfigMaps, refuse(410, metav1.StatusReasonExpired))
-	got := newPastReader(c, 100, 1000).read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
-	if len(got.changes) != 1 || got.from != 100 || !expired(got.why) {
+	got := newPastReader(c, 100, 1000).readPlaces(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
+	if len(got.changes) != 1 || got.from != 100 || !isExpired(got.why) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -305,8 +305,8 @@ func TestPastThatBreaks(t *testing.T) {
 	s, c := ready(t)
 	s.on(shopConfigMaps+" watch", watching(false, event("DELETED", named("b"), "901"), watchError(410, metav1.StatusReasonExpired)))
 	s.on(shopConfigMaps, listOf("1000", ""))
-	got := newPastReader(c, 100, 1000).read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
-	if len(got.changes) != 1 || got.from != 100 || !expired(got.why) {
+	got := newPastReader(c, 100, 1000).readPlaces(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
+	if len(got.changes) != 1 || got.from != 100 || !isExpired(got.why) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -329,7 +329,7 @@ func TestWhatStood(t *testing.T) {
 		From: past.Moment{Revision: 1000}, To: past.Moment{Revision: 1000}, Resources: c.discovery.Load().Resources,
 		Changes: []past.Change{{Revision: 1000, Type: object.Deleted, Object: lost}},
 	}
-	if err := newPastReader(c, 1000, 1000).stand(context.Background(), record); err != nil {
+	if err := newPastReader(c, 1000, 1000).readUnchanged(context.Background(), record); err != nil {
 		t.Fatal(err)
 	}
 	var text []string

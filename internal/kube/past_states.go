@@ -24,35 +24,36 @@ type pastReader struct {
 	from, to uint64
 	// bytes is the number of bytes of lists that may still be read.
 	bytes atomic.Int64
-	// ends has, by the defined resource, the last revisions before its CRDs began to be deleted.
-	ends map[schema.GroupResource][]uint64
-	// roots are the deletions that are known so far. events has the revisions of all writes of a
-	// deletion by object.
-	roots  []root
-	events map[object.Coordinates][]uint64
+	// crdDeletions has, by the defined resource, the last revisions before its CRDs began to be
+	// deleted.
+	crdDeletions map[schema.GroupResource][]uint64
+	// deletionStarts are the deletions that are known so far. events has the revisions of all
+	// writes of a deletion by object.
+	deletionStarts []deletionStart
+	events         map[object.Coordinates][]uint64
 }
 
-const mostBytes = 256 << 20
+const maxListBytes = 256 << 20
 
 func newPastReader(c *Client, from, to uint64) *pastReader {
 	rd := &pastReader{Client: c, from: from, to: to, events: map[object.Coordinates][]uint64{}}
-	rd.bytes.Store(mostBytes)
+	rd.bytes.Store(maxListBytes)
 	return rd
 }
 
-// fewByName is the largest number of objects of a kind that are read by name. fewSpaces is the
-// largest number of namespaces that are listed one by one.
+// maxStatesByName is the largest number of objects of a kind that are read by name.
+// maxListedNamespaces is the largest number of namespaces that are listed one by one.
 const (
-	fewByName = 100
-	fewSpaces = 4
+	maxStatesByName     = 100
+	maxListedNamespaces = 4
 )
 
 // errFound ends a list early because everything wanted was found.
 var errFound = errors.New("all was found")
 
-// listed lists a place as it was at a revision, until the byte limit is reached. What it passes to
+// listAt lists a place as it was at a revision, until the byte limit is reached. What it passes to
 // take before an error is valid but incomplete.
-func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, take func(*object.Object) error) error {
+func (rd *pastReader) listAt(ctx context.Context, at Place, by Selection, take func(*object.Object) error) error {
 	limit := rd.chunk
 	if limit == 0 {
 		limit = pageSize
@@ -61,21 +62,21 @@ func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, take f
 		Bytes: func(n int) { rd.bytes.Add(int64(-n)) },
 		Object: func(o *object.Object) error {
 			if rd.bytes.Load() < 0 {
-				return fmt.Errorf("%s: reading stopped after %d MB of lists", at.subject(), mostBytes>>20)
+				return fmt.Errorf("%s: reading stopped after %d MB of lists", at.subject(), maxListBytes>>20)
 			}
 			return take(o)
 		},
 	}, limit)
-	if refusal, ok := errors.AsType[refusal](err); ok {
+	if refusal, ok := errors.AsType[receiverError](err); ok {
 		return refusal.error
 	}
 	return err
 }
 
-// standing has objects of one kind by namespace and name.
-type standing map[types.NamespacedName]*object.Object
+// objectsByName has objects of one kind by namespace and name.
+type objectsByName map[types.NamespacedName]*object.Object
 
-func (s standing) of(ref object.Ref) *object.Object { return s[nameOf(ref)] }
+func (s objectsByName) find(ref object.Ref) *object.Object { return s[nameOf(ref)] }
 
 func nameOf(ref object.Ref) types.NamespacedName {
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
@@ -84,13 +85,13 @@ func nameOf(ref object.Ref) types.NamespacedName {
 // states returns the objects with these names at a revision, whatever their UID. Without an error,
 // missing objects did not exist. Several objects of a namespace cost one list. If the namespace is
 // large, those that are not at the beginning of the list are read by name.
-func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (standing, error) {
+func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (objectsByName, error) {
 	by := Selection{Revision: revision}
-	if len(refs) > fewByName || !at.Resource.Namespaced {
-		return rd.statesBy(ctx, at, refs, by, fewByName)
+	if len(refs) > maxStatesByName || !at.Resource.Namespaced {
+		return rd.statesBy(ctx, at, refs, by, maxStatesByName)
 	}
-	got, byName := standing{}, []object.Ref{}
-	for _, some := range bySpace(refs) {
+	got, byName := objectsByName{}, []object.Ref{}
+	for _, some := range byNamespace(refs) {
 		found, err := false, error(nil)
 		if len(some) > 1 {
 			found, err = rd.statesIn(ctx, Place{at.Resource, some[0].Namespace}, by, some, got)
@@ -99,14 +100,14 @@ func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, r
 		case Forgotten(err):
 			return got, err
 		case !found:
-			byName = append(byName, slices.DeleteFunc(some, func(ref object.Ref) bool { return got.of(ref) != nil })...)
+			byName = append(byName, slices.DeleteFunc(some, func(ref object.Ref) bool { return got.find(ref) != nil })...)
 		}
 	}
-	return got, rd.byName(ctx, at, byName, revision, got)
+	return got, rd.readStatesByName(ctx, at, byName, revision, got)
 }
 
-// bySpace groups references by namespace, sorted.
-func bySpace(refs []object.Ref) [][]object.Ref {
+// byNamespace groups references by namespace, sorted.
+func byNamespace(refs []object.Ref) [][]object.Ref {
 	spaces := map[string][]object.Ref{}
 	for _, ref := range refs {
 		spaces[ref.Namespace] = append(spaces[ref.Namespace], ref)
@@ -120,21 +121,21 @@ func bySpace(refs []object.Ref) [][]object.Ref {
 
 // statesIn lists a namespace until it has all objects with the names, or to its end. found is false
 // if missing objects may exist: the namespace is too large, or the list failed.
-func (rd *pastReader) statesIn(ctx context.Context, at Place, by Selection, refs []object.Ref, into standing) (found bool, err error) {
+func (rd *pastReader) statesIn(ctx context.Context, at Place, by Selection, refs []object.Ref, into objectsByName) (found bool, err error) {
 	wanted := map[types.NamespacedName]bool{}
 	for _, ref := range refs {
 		wanted[nameOf(ref)] = true
 	}
 	seen := 0
-	err = rd.listed(ctx, at, by, func(o *object.Object) error {
+	err = rd.listAt(ctx, at, by, func(o *object.Object) error {
 		if name := nameOf(o.Ref); wanted[name] {
 			into[name] = o
 			delete(wanted, name)
 		}
 		if seen++; len(wanted) == 0 {
 			return errFound
-		} else if seen == manyToList {
-			return errManyToList
+		} else if seen == maxListedForFew {
+			return errListTooLarge
 		}
 		return nil
 	})
@@ -142,10 +143,10 @@ func (rd *pastReader) statesIn(ctx context.Context, at Place, by Selection, refs
 }
 
 // statesBy reads the objects one by one if there are at most few, and lists them otherwise.
-func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref, by Selection, few int) (standing, error) {
-	got := standing{}
+func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref, by Selection, few int) (objectsByName, error) {
+	got := objectsByName{}
 	if len(refs) <= few {
-		return got, rd.byName(ctx, at, refs, by.Revision, got)
+		return got, rd.readStatesByName(ctx, at, refs, by.Revision, got)
 	}
 	wanted := map[types.NamespacedName]bool{}
 	spaces := map[string]bool{}
@@ -153,7 +154,7 @@ func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref,
 		wanted[nameOf(ref)], spaces[ref.Namespace] = true, true
 	}
 	places := []Place{at}
-	if at.Namespace == "" && len(spaces) <= fewSpaces {
+	if at.Namespace == "" && len(spaces) <= maxListedNamespaces {
 		places = nil
 		for ns := range spaces {
 			places = append(places, Place{at.Resource, ns})
@@ -161,7 +162,7 @@ func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref,
 		slices.SortFunc(places, comparePlaces)
 	}
 	for _, at := range places {
-		err := rd.listed(ctx, at, by, func(o *object.Object) error {
+		err := rd.listAt(ctx, at, by, func(o *object.Object) error {
 			if name := nameOf(o.Ref); wanted[name] {
 				got[name] = o
 			}
@@ -177,15 +178,15 @@ func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref,
 	return got, nil
 }
 
-// byName reads each object.
-func (rd *pastReader) byName(ctx context.Context, at Place, refs []object.Ref, revision uint64, into standing) error {
+// readStatesByName reads each object.
+func (rd *pastReader) readStatesByName(ctx context.Context, at Place, refs []object.Ref, revision uint64, into objectsByName) error {
 	states := make([]*object.Object, len(refs))
 	failed := make([]error, len(refs))
 	tasks := make([]func(), len(refs))
 	for i, ref := range refs {
 		tasks[i] = func() { states[i], failed[i] = rd.stateAt(ctx, at, ref, revision) }
 	}
-	besides(tasks)
+	runAll(tasks)
 	for i, o := range states {
 		if o != nil {
 			into[nameOf(refs[i])] = o
@@ -224,10 +225,10 @@ func (c *Client) shownAt(ctx context.Context, at Place, revision uint64) (uint64
 	return shown, nil
 }
 
-// stand reads the unchanged objects that the judgement of deletions depends on: owners, namespaces
-// and CRDs, as they were at the end of the past. An object that did not exist then and has no
-// changes did not exist at any time.
-func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
+// readUnchanged reads the unchanged objects that the judgement of deletions depends on: owners,
+// namespaces and CRDs, as they were at the end of the past. An object that did not exist then and
+// has no changes did not exist at any time.
+func (rd *pastReader) readUnchanged(ctx context.Context, record *past.Record) error {
 	limited := map[schema.GroupKind]bool{} // changes of these kinds may be missing
 	for i := range record.Limits {
 		r := record.Limits[i].Resource
@@ -241,29 +242,29 @@ func (rd *pastReader) stand(ctx context.Context, record *past.Record) error {
 		}
 		at.Namespace = ""
 		then, err := rd.states(ctx, at, some, rd.to)
-		if err != nil && len(some) <= fewByName {
-			rd.named(ctx, some, then)
+		if err != nil && len(some) <= maxStatesByName {
+			rd.readByName(ctx, some, then)
 		}
 		for _, ref := range some {
-			switch o := then.of(ref); {
+			switch o := then.find(ref); {
 			case o == nil && err == nil && !limited[ref.GroupKind()]:
 				record.Absent = append(record.Absent, ref)
-			case o != nil && stood(o, record):
+			case o != nil && existedAtStart(o, record):
 				record.Unchanged = append(record.Unchanged, o)
 			}
 		}
 	}
-	rd.standElsewhere(ctx, record)
+	rd.readForeignOwners(ctx, record)
 	return ctx.Err()
 }
 
-// mostElsewhere is the maximum number of owners that are searched for in other namespaces.
-const mostElsewhere = 50
+// maxForeignOwners is the maximum number of owners that are searched for in other namespaces.
+const maxForeignOwners = 50
 
-// standElsewhere searches other namespaces for owners that their dependents' namespace lacks: an
+// readForeignOwners searches other namespaces for owners that their dependents' namespace lacks: an
 // owner reference across namespaces is a reason to delete. Without permission to list all
 // namespaces it finds none.
-func (rd *pastReader) standElsewhere(ctx context.Context, record *past.Record) {
+func (rd *pastReader) readForeignOwners(ctx context.Context, record *past.Record) {
 	absent := map[object.Ref]bool{}
 	for _, ref := range record.Absent {
 		absent[ref] = true
@@ -277,7 +278,7 @@ func (rd *pastReader) standElsewhere(ctx context.Context, record *past.Record) {
 		for _, owner := range c.Object.Owners {
 			at, err := rd.locate(owner.In(c.Object.Namespace))
 			ref := object.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: at.Namespace, Name: owner.Name}
-			if err != nil || at.Namespace == "" || !absent[ref] || looked[ref] || len(looked) == mostElsewhere {
+			if err != nil || at.Namespace == "" || !absent[ref] || looked[ref] || len(looked) == maxForeignOwners {
 				continue
 			}
 			looked[ref] = true
@@ -305,15 +306,15 @@ func chunks(refs []object.Ref) [][]object.Ref {
 	return all
 }
 
-// named reads objects by name, because a user with permission for that may not be allowed to list
-// them. Absence now says nothing about the past.
-func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standing) {
+// readByName reads objects by name, because a user with permission for that may not be allowed to
+// list them. Absence now says nothing about the past.
+func (rd *pastReader) readByName(ctx context.Context, refs []object.Ref, into objectsByName) {
 	now := make([]*object.Object, len(refs))
 	tasks := make([]func(), len(refs))
 	for i, ref := range refs {
 		tasks[i] = func() { now[i], _ = rd.Get(ctx, ref) }
 	}
-	besides(tasks)
+	runAll(tasks)
 	for i, o := range now {
 		if o != nil {
 			into[nameOf(refs[i])] = o
@@ -321,9 +322,9 @@ func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standin
 	}
 }
 
-// stood reports whether an object existed at the beginning of the past. A newer one does not show
-// what existed before it.
-func stood(o *object.Object, record *past.Record) bool {
+// existedAtStart reports whether an object existed at the beginning of the past. A newer one does
+// not show what existed before it.
+func existedAtStart(o *object.Object, record *past.Record) bool {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	return err == nil && n <= record.From.Revision || o.Created != 0 && o.Created < record.From.Time
 }

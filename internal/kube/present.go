@@ -22,15 +22,15 @@ type Present struct {
 	read map[object.Coordinates]*object.Object
 }
 
-// manyToList is the number of objects up to which a namespace is listed for a few of them. Larger
-// lists cost more than reading fewToList objects by name.
+// maxListedForFew is the number of objects up to which a namespace is listed for a few of them.
+// Larger lists cost more than reading fewObjects objects by name.
 const (
-	manyToList = 500
-	fewToList  = 8
+	maxListedForFew = 500
+	fewObjects      = 8
 )
 
-// errManyToList ends a list that is too large for the few objects that are wanted from it.
-var errManyToList = errors.New("the list is large")
+// errListTooLarge ends a list that is too large for the few objects that are wanted from it.
+var errListTooLarge = errors.New("the list is large")
 
 // Present reads the objects at the coordinates of refs, whatever their UIDs. Coordinates in lists
 // that fail are read when they are asked for.
@@ -39,7 +39,7 @@ func (p *Proven) Present(ctx context.Context, refs []object.Ref) *Present {
 	if p.refresh(ctx, p.options.Now()) != nil {
 		return x
 	}
-	groups := map[string]*presence{}
+	groups := map[string]*namesAtPlace{}
 	var tasks []func()
 	for _, ref := range refs {
 		at, err := p.locate(ref)
@@ -48,13 +48,13 @@ func (p *Proven) Present(ctx context.Context, refs []object.Ref) *Present {
 		}
 		g := groups[at.about()]
 		if g == nil {
-			g = &presence{at: at, names: map[string]object.Ref{}}
+			g = &namesAtPlace{at: at, names: map[string]object.Ref{}}
 			groups[at.about()] = g
 			tasks = append(tasks, func() { g.known = p.listNames(ctx, g) })
 		}
 		g.names[ref.Name] = ref
 	}
-	besides(tasks)
+	runAll(tasks)
 	for _, g := range groups {
 		for name, ref := range g.names {
 			if g.known {
@@ -65,8 +65,8 @@ func (p *Proven) Present(ctx context.Context, refs []object.Ref) *Present {
 	return x
 }
 
-// presence has the wanted names of a place, and the objects that have them.
-type presence struct {
+// namesAtPlace has the wanted names of a place, and the objects that have them.
+type namesAtPlace struct {
 	at    Place
 	names map[string]object.Ref
 	found map[string]*object.Object
@@ -75,29 +75,29 @@ type presence struct {
 
 // listNames lists the objects with the names. It returns false if the list failed, is too large, or
 // is older than earlier responses.
-func (p *Proven) listNames(ctx context.Context, g *presence) bool {
+func (p *Proven) listNames(ctx context.Context, g *namesAtPlace) bool {
 	by := Selection{Metadata: g.at.Resource.GroupKind() != object.PV.GroupKind} // callers need the claim that a volume is bound to
 	if len(g.names) == 1 {
 		for name := range g.names {
 			by.Fields = fields.OneTermEqualSelector("metadata.name", name).String()
 		}
 	}
-	floor, seen := p.highest.of(g.at.Resource), 0
+	floor, seen := p.highest.highestOf(g.at.Resource), 0
 	restart := func() { g.found, seen = map[string]*object.Object{}, 0 }
 	restart()
 	listed, err := p.List(ctx, g.at, by, Listing{Restart: restart, Object: func(o *object.Object) error {
-		if seen++; seen > manyToList && len(g.names) <= fewToList {
-			return errManyToList
+		if seen++; seen > maxListedForFew && len(g.names) <= fewObjects {
+			return errListTooLarge
 		}
 		if _, wanted := g.names[o.Name]; wanted && o.Namespace == g.at.Namespace {
 			g.found[o.Name] = o
 		}
 		return nil
 	}})
-	if err != nil || !reached(floor, listed.ResourceVersion) {
+	if err != nil || !isAtLeast(floor, listed.ResourceVersion) {
 		return false
 	}
-	p.highest.see(g.at.Resource, listed.ResourceVersion)
+	p.highest.record(g.at.Resource, listed.ResourceVersion)
 	return true
 }
 

@@ -25,17 +25,18 @@ const (
 	// returns an error instead of the objects.
 	acceptTable = jsonType + ";as=Table;v=v1;g=meta.k8s.io"
 
-	// mostPrints limits the places that are printed, mostPages the pages of each.
-	mostPrints, mostPages = 64, 20
-	// printing is the time limit for everything.
-	printing = 15 * time.Second
-	// fewSingle is the largest number of objects of a place that are read one by one. fewPlaces is
-	// the largest number of namespaces of a kind that are listed one by one.
-	fewSingle, fewPlaces = 2, 3
+	// maxPrintedPlaces limits the places that are printed, maxPrintedPages the pages of each.
+	maxPrintedPlaces, maxPrintedPages = 64, 20
+	// printTimeout is the time limit for everything.
+	printTimeout = 15 * time.Second
+	// maxPrintedByName is the largest number of objects of a place that are read one by one.
+	// maxPrintedNamespaces is the largest number of namespaces of a kind that are listed one by
+	// one.
+	maxPrintedByName, maxPrintedNamespaces = 2, 3
 )
 
-// wordless are kinds with many objects and a table of only names, sizes and ages.
-var wordless = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAccount, object.Service}
+// kindsWithoutStatus are kinds with many objects and a table of only names, sizes and ages.
+var kindsWithoutStatus = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAccount, object.Service}
 
 // Printed has the server print objects as for kubectl get. Objects that are not printed in time are
 // left out: the result is for display only and proves nothing. The number of requests is small and
@@ -45,7 +46,7 @@ var wordless = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAcco
 //
 // Upstream: kubectl/pkg/cmd/get/get.go GetOptions.transformRequests.
 func (c *Client) Printed(ctx context.Context, refs []object.Ref, in *snapshot.Snapshot) map[types.UID]object.Printed {
-	ctx, cancel := context.WithTimeout(ctx, printing)
+	ctx, cancel := context.WithTimeout(ctx, printTimeout)
 	defer cancel()
 	places := c.toPrint(refs)
 	found := make([]map[types.UID]object.Printed, len(places))
@@ -76,7 +77,7 @@ func (c *Client) toPrint(refs []object.Ref) []printable {
 	byKind := map[schema.GroupResource][]printable{}
 	for _, ref := range refs {
 		at, err := c.locate(ref)
-		if err != nil || !at.Resource.Verbs.Has(object.Get|object.List) || slices.ContainsFunc(wordless, ref.Is) {
+		if err != nil || !at.Resource.Verbs.Has(object.Get|object.List) || slices.ContainsFunc(kindsWithoutStatus, ref.Is) {
 			continue
 		}
 		kind := at.Resource.GroupResource()
@@ -90,7 +91,7 @@ func (c *Client) toPrint(refs []object.Ref) []printable {
 	}
 	var places []printable
 	for _, in := range byKind {
-		if len(in) > fewPlaces {
+		if len(in) > maxPrintedNamespaces {
 			all := printable{Place: Place{Resource: in[0].Resource}}
 			for _, p := range in {
 				all.names = append(all.names, p.names...)
@@ -102,14 +103,14 @@ func (c *Client) toPrint(refs []object.Ref) []printable {
 	slices.SortFunc(places, func(a, b printable) int {
 		return cmp.Or(len(b.names)-len(a.names), strings.Compare(a.about(), b.about()))
 	})
-	return places[:min(len(places), mostPrints)]
+	return places[:min(len(places), maxPrintedPlaces)]
 }
 
 // print requests the objects of a place, one by one if they are few.
 func (c *Client) print(ctx context.Context, p printable, in *snapshot.Snapshot) map[types.UID]object.Printed {
 	found := map[types.UID]object.Printed{}
-	if len(p.names) > fewSingle {
-		if l, ok := c.seenIn(in, p.Place); ok && c.printRows(ctx, l, found) {
+	if len(p.names) > maxPrintedByName {
+		if l, ok := c.listIn(in, p.Place); ok && c.printRows(ctx, l, found) {
 			return found
 		}
 		clear(found)
@@ -131,7 +132,7 @@ func (c *Client) print(ctx context.Context, p printable, in *snapshot.Snapshot) 
 // printPages requests pages of a place. It stops at a page without useful columns.
 func (c *Client) printPages(ctx context.Context, at Place, found map[types.UID]object.Printed) {
 	token := ""
-	for range mostPages {
+	for range maxPrintedPages {
 		var t table
 		if c.exchange(ctx, listRequest(at, Selection{}, pageSize, token, acceptTable), &t) != nil || !t.read(found) || t.Metadata.Continue == "" {
 			return
@@ -209,31 +210,31 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// mostRows is the largest number of objects of a place that are printed.
-const mostRows = mostPages * pageSize
+// maxRows is the largest number of objects of a place that are printed.
+const maxRows = maxPrintedPages * pageSize
 
-// seen has the revisions of the lists of a snapshot, by place. It has only lists that arrived in
-// the order of their keys.
-type seen struct {
+// snapshotLists has the revisions of the lists of a snapshot, by place. It has only lists that
+// arrived in the order of their keys.
+type snapshotLists struct {
 	// in is weak so that it does not keep a snapshot alive.
 	in        weak.Pointer[snapshot.Snapshot]
 	revisions map[string]uint64
 }
 
-// seenList is a list of a snapshot, with its objects in the order of the server.
-type seenList struct {
+// snapshotList is a list of a snapshot, with its objects in the order of the server.
+type snapshotList struct {
 	Place
 	revision uint64
 	objects  []*object.Object
 }
 
-// seenIn returns the list of a place in a snapshot, if that was the last one.
-func (c *Client) seenIn(in *snapshot.Snapshot, at Place) (seenList, bool) {
+// listIn returns the list of a place in a snapshot, if that was the last one.
+func (c *Client) listIn(in *snapshot.Snapshot, at Place) (snapshotList, bool) {
 	last := c.seen.Load()
 	if in == nil || last == nil || last.in.Value() != in || last.revisions[at.about()] == 0 {
-		return seenList{}, false
+		return snapshotList{}, false
 	}
-	l := seenList{Place: at, revision: last.revisions[at.about()]}
+	l := snapshotList{Place: at, revision: last.revisions[at.about()]}
 	kind := object.Ref{APIVersion: at.Resource.APIVersion(), Kind: at.Resource.Kind, Namespace: at.Namespace}
 	first, _ := slices.BinarySearchFunc(in.Objects, kind, func(o *object.Object, r object.Ref) int { return object.Compare(o.Ref, r) })
 	for _, o := range in.Objects[first:] {
@@ -260,10 +261,10 @@ func compareKeys(a, b *object.Object) int {
 // table's cost is the metadata with the uids. At one revision a list has the same objects in the
 // same order, so the rows need none. It returns false if the response does not match the list: a
 // server may have forgotten the revision, or may not support it.
-func (c *Client) printRows(ctx context.Context, l seenList, found map[types.UID]object.Printed) bool {
+func (c *Client) printRows(ctx context.Context, l snapshotList, found map[types.UID]object.Printed) bool {
 	token, rest := "", l.objects
 	limit := pageSize // enough to see whether the table is useful
-	for done := 0; done < mostRows; limit = mostRows - done {
+	for done := 0; done < maxRows; limit = maxRows - done {
 		var t table
 		r := listRequest(l.Place, Selection{Revision: l.revision}, int64(limit), token, acceptTable)
 		r.query.Set("includeObject", "None")

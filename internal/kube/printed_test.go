@@ -54,7 +54,7 @@ func TestPrinted(t *testing.T) {
 	add(3, "example.com/v1", "Database", "shop")
 	add(1, "example.com/v1", "Thing", "shop")
 	add(1, "gone.example.com/v1", "Lost", "shop")
-	for i := range fewPlaces + 1 {
+	for i := range maxPrintedNamespaces + 1 {
 		add(3, "example.com/v1", "Thing", fmt.Sprint("team-", i))
 	}
 	columns := []string{"Name", "Ready", "Status"}
@@ -110,10 +110,10 @@ func TestPrintedIsBounded(t *testing.T) {
 	s, c := serve(t)
 	var resources []object.Resource
 	var refs []object.Ref
-	for i := range 2 * mostPrints {
+	for i := range 2 * maxPrintedPlaces {
 		name := fmt.Sprintf("things%03d", i)
 		resources = append(resources, object.Resource{Group: "example.com", Version: "v1", Name: name, Kind: name, Namespaced: true, Verbs: object.AllVerbs})
-		for j := range fewSingle + 1 {
+		for j := range maxPrintedByName + 1 {
 			refs = append(refs, object.Ref{APIVersion: "example.com/v1", Kind: name, Namespace: "shop", Name: fmt.Sprint(j), UID: "u"})
 		}
 		s.on("/apis/example.com/v1/namespaces/shop/"+name, printedAs("more", []string{"Ready"}, printedRow("u", "1/1")))
@@ -123,7 +123,7 @@ func TestPrintedIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Printed(t.Context(), refs, nil)
-	if n := len(s.requests("/namespaces/shop/")); n != mostPrints*mostPages {
+	if n := len(s.requests("/namespaces/shop/")); n != maxPrintedPlaces*maxPrintedPages {
 		t.Errorf("%d requests", n)
 	}
 }
@@ -194,7 +194,8 @@ func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// asRead are pods with one name in more than fewPlaces namespaces, in the order of a server.
+// asRead are pods with one name in more than maxPrintedNamespaces namespaces, in the order of a
+// server.
 var asRead = []string{"a-b/web", "a/other", "a/web", "b/web", "c/web"}
 
 // TestPrintedAsRead: a list of the last snapshot is printed at its revision, in rows without
@@ -295,25 +296,25 @@ func TestPrintedAsReadIsBounded(t *testing.T) {
 		columns        []string
 		pages, printed int
 	}{
-		"too many":         {[]string{"Name", "Ready"}, 2, mostRows},
+		"too many":         {[]string{"Name", "Ready"}, 2, maxRows},
 		"no column for us": {[]string{"Name", "Age"}, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := serve(t)
 			var keys []string
 			var rows [][]any
-			for i := range mostRows + 1 {
+			for i := range maxRows + 1 {
 				keys = append(keys, fmt.Sprintf("shop/pod-%05d", i))
 				rows = append(rows, []any{fmt.Sprintf("pod-%05d", i), "1/1"})
 			}
 			s.on("/api/v1/pods", podServer{
 				list: podsAt("70", keys...),
-				rows: inTurn(rowsAt("70", "more", c.columns, rows[:pageSize]...), rowsAt("70", "more", c.columns, rows[pageSize:mostRows]...)),
+				rows: inTurn(rowsAt("70", "more", c.columns, rows[:pageSize]...), rowsAt("70", "more", c.columns, rows[pageSize:maxRows]...)),
 			}.ServeHTTP)
 			snap := readPods(t, client)
 			refs := podRefs(keys...)
 			for i := range refs { // pods are requested in all namespaces, as they were read
-				refs[i].Namespace = fmt.Sprint("shop-", i%(fewPlaces+1))
+				refs[i].Namespace = fmt.Sprint("shop-", i%(maxPrintedNamespaces+1))
 			}
 			got := client.Printed(t.Context(), refs, snap)
 			if n := len(s.requests("includeObject=None")); n != c.pages || len(got) != c.printed {

@@ -26,11 +26,11 @@ const (
 	jsonType     = "application/json"
 	protobufType = "application/vnd.kubernetes.protobuf"
 
-	metadataOnly = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-	listOfThat   = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	metadataOnly     = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	metadataListOnly = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 	acceptMetadata = protobufType + metadataOnly + "," + jsonType + metadataOnly
-	acceptList     = protobufType + listOfThat + "," + jsonType + listOfThat
+	acceptList     = protobufType + metadataListOnly + "," + jsonType + metadataListOnly
 )
 
 // request is one request before it is sent.
@@ -59,16 +59,17 @@ type answer struct {
 	date  time.Time
 }
 
-// patience is the maximum number of times that a request is sent while the server says "not now".
-const patience = 10
+// maxAttempts is the maximum number of times that a request is sent while the server says "not
+// now".
+const maxAttempts = 10
 
-// unready is the maximum total time that a read waits for a resource that is not ready. The server
-// asks for waits of up to 30 seconds, because its watch cache retries less and less often. If the
-// objects cannot be converted, the resource stays unready until the webhook is repaired. Then
-// unconverted is the limit: enough for a webhook that has missed one request.
+// maxUnreadyWait is the maximum total time that a read waits for a resource that is not ready. The
+// server asks for waits of up to 30 seconds, because its watch cache retries less and less often.
+// If the objects cannot be converted, the resource stays unready until the webhook is repaired.
+// Then maxUnconvertedWait is the limit: enough for a webhook that has missed one request.
 const (
-	unready     = 15 * time.Second
-	unconverted = 2 * time.Second
+	maxUnreadyWait     = 15 * time.Second
+	maxUnconvertedWait = 2 * time.Second
 )
 
 // send sends a request, and repeats it while the server is overloaded. A write is repeated only on
@@ -77,7 +78,7 @@ const (
 //
 // Upstream: client-go/rest/with_retry.go IsNextRetry, checkWait: repeats writes on 5xx, too.
 func (c *Client) send(ctx context.Context, r request) (*answer, error) {
-	a, tries, err := c.tries(ctx, r)
+	a, tries, err := c.sendRepeatedly(ctx, r)
 	if err != nil && tries > 1 && !r.reads() {
 		err = &RepeatedError{Err: err}
 	}
@@ -95,20 +96,20 @@ func (e *RepeatedError) Error() string { return e.Err.Error() }
 // Unwrap returns the last error.
 func (e *RepeatedError) Unwrap() error { return e.Err }
 
-// tries sends a request until it is answered finally, and returns how often it was sent.
-func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err error) {
+// sendRepeatedly sends a request until it is answered finally, and returns how often it was sent.
+func (c *Client) sendRepeatedly(ctx context.Context, r request) (a *answer, sent int, err error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
-		if err := c.hold(ctx); err != nil {
+		if err := c.waitForPause(ctx); err != nil {
 			return nil, sent, err
 		}
 		sent++
-		response, err := c.once(ctx, r) //nolint:bodyclose // failure closes it, and so does the receiver of the answer
+		response, err := c.sendOnce(ctx, r) //nolint:bodyclose // failure closes it, and so does the receiver of the answer
 		if err != nil {
 			return nil, sent, err
 		}
 		if !r.reads() {
-			c.warnings.take(response.Header)
+			c.warnings.collect(response.Header)
 		}
 		if r.alive != nil {
 			r.alive()
@@ -119,10 +120,10 @@ func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err
 		err = failure(r, response)
 		after, again := retryAfter(r, response)
 		switch {
-		case !again || try == patience:
+		case !again || try == maxAttempts:
 			return nil, sent, err
 		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
-			c.pause.extend(c.now().Add(after)) // for all requests: see hold
+			c.pause.extend(c.now().Add(after)) // for all requests: see waitForPause
 		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > c.unreadyFor(err):
 			return nil, sent, err
 		default:
@@ -138,9 +139,9 @@ func (c *Client) tries(ctx context.Context, r request) (a *answer, sent int, err
 	}
 }
 
-// hold waits until a request may be sent: until the pause that the server has asked for is over,
-// and until the client's own rate limit allows it.
-func (c *Client) hold(ctx context.Context) error {
+// waitForPause waits until a request may be sent: until the pause that the server has asked for is
+// over, and until the client's own rate limit allows it.
+func (c *Client) waitForPause(ctx context.Context) error {
 	if d := c.pause.left(c.now()); d > 0 {
 		c.wait(ctx.Done(), d)
 	}
@@ -170,8 +171,8 @@ func (p *pause) left(now time.Time) time.Duration {
 	return p.until.Sub(now)
 }
 
-// once sends a request a single time. Only with alive may the response take any time.
-func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
+// sendOnce sends a request a single time. Only with alive may the response take any time.
+func (c *Client) sendOnce(ctx context.Context, r request) (*http.Response, error) {
 	u := *c.base
 	escaped := make([]string, len(r.path))
 	for i, segment := range r.path {
@@ -199,11 +200,11 @@ func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 		}
 		response, err := c.http.Do(hr.WithContext(ctx))
 		if err == nil {
-			inflate(response)
+			decompress(response)
 		}
 		return response, err
 	}
-	return c.briefly(ctx, hr, r.about)
+	return c.sendWithTimeout(ctx, hr, r.about)
 }
 
 func answerOf(response *http.Response) *answer {
@@ -236,9 +237,9 @@ func overloaded(err error) bool {
 // Upstream: apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go webhookConverter.Convert.
 func (c *Client) unreadyFor(err error) time.Duration {
 	if c.unready > 0 || strings.Contains(err.Error(), "conversion webhook for ") {
-		return unconverted
+		return maxUnconvertedWait
 	}
-	return unready
+	return maxUnreadyWait
 }
 
 // retryAfter returns how long the server asks to wait, and whether the request may be repeated.
@@ -294,7 +295,7 @@ type warnings struct {
 // maxWarnings bounds the remembered texts.
 const maxWarnings = 1000
 
-func (w *warnings) take(h http.Header) {
+func (w *warnings) collect(h http.Header) {
 	values := h.Values("Warning")
 	if len(values) == 0 || w.tell == nil {
 		return
@@ -333,8 +334,8 @@ func quote(s string) string {
 // what the server did is unknown.
 var errSilent = errors.New("no answer came for too long")
 
-// brief is the body of a response that must be complete within Client.brief.
-type brief struct {
+// timedBody is the body of a response that must be complete within Client.brief.
+type timedBody struct {
 	io.ReadCloser
 	// asked is the caller's context, bound that of the request.
 	asked, bound context.Context
@@ -342,12 +343,12 @@ type brief struct {
 	about        subject
 }
 
-// briefly sends a request that is cancelled after Client.brief, so that a missing response does not
-// block others.
-func (c *Client) briefly(ctx context.Context, r *http.Request, about subject) (*http.Response, error) {
+// sendWithTimeout sends a request that is cancelled after Client.brief, so that a missing response
+// does not block others.
+func (c *Client) sendWithTimeout(ctx context.Context, r *http.Request, about subject) (*http.Response, error) {
 	bound, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.brief, func() { cancel(errSilent) })
-	b := &brief{asked: ctx, bound: bound, about: about, end: func() {
+	b := &timedBody{asked: ctx, bound: bound, about: about, end: func() {
 		timer.Stop()
 		cancel(nil)
 	}}
@@ -362,14 +363,14 @@ func (c *Client) briefly(ctx context.Context, r *http.Request, about subject) (*
 }
 
 // failed returns errSilent if the time limit caused the error.
-func (b *brief) failed(err error) error {
+func (b *timedBody) failed(err error) error {
 	if b.asked.Err() == nil && errors.Is(context.Cause(b.bound), errSilent) {
 		return fmt.Errorf("%s: %w", b.about, errSilent)
 	}
 	return err
 }
 
-func (b *brief) Read(p []byte) (int, error) {
+func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = b.failed(err)
@@ -377,33 +378,33 @@ func (b *brief) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *brief) Close() error {
+func (b *timedBody) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close()
 }
 
-// inflate decompresses a response that was requested with gzip. The transport would do so with the
-// reader of the standard library, which takes half as long again: after the server's own work that
-// is the largest part of reading a list.
-func inflate(response *http.Response) {
+// decompress decompresses a response that was requested with gzip. The transport would do so with
+// the reader of the standard library, which takes half as long again: after the server's own work
+// that is the largest part of reading a list.
+func decompress(response *http.Response) {
 	if response.Uncompressed || response.Header.Get("Content-Encoding") != "gzip" {
 		return
 	}
 	response.Header.Del("Content-Encoding")
 	response.Header.Del("Content-Length")
 	response.ContentLength, response.Uncompressed = -1, true
-	response.Body = &inflated{body: response.Body}
+	response.Body = &gzipBody{body: response.Body}
 }
 
-// inflated is a compressed body. It reads nothing before the first Read.
-type inflated struct {
+// gzipBody is a compressed body. It reads nothing before the first Read.
+type gzipBody struct {
 	body io.ReadCloser
 	text *gzip.Reader
 	err  error
 }
 
 // Read returns decompressed bytes.
-func (i *inflated) Read(p []byte) (int, error) {
+func (i *gzipBody) Read(p []byte) (int, error) {
 	if i.text == nil && i.err == nil {
 		i.text, i.err = gzip.NewReader(i.body)
 	}
@@ -413,4 +414,4 @@ func (i *inflated) Read(p []byte) (int, error) {
 	return i.text.Read(p)
 }
 
-func (i *inflated) Close() error { return i.body.Close() }
+func (i *gzipBody) Close() error { return i.body.Close() }

@@ -78,7 +78,7 @@ func (cancelled) Read([]byte) (int, error) { return 0, context.Canceled }
 // TestSilentBody: the timeout is reported whatever the transport returns.
 func TestSilentBody(t *testing.T) {
 	bound, cancel := context.WithCancelCause(t.Context())
-	b := &brief{ReadCloser: cancelled{}, asked: t.Context(), bound: bound}
+	b := &timedBody{ReadCloser: cancelled{}, asked: t.Context(), bound: bound}
 	if _, err := b.Read(nil); !isContext(err) {
 		t.Errorf("in time: %v", err)
 	}
@@ -118,10 +118,10 @@ func TestEndlessFrame(t *testing.T) {
 	if _, err := c.next(); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("an endless frame: %v", err)
 	}
-	if e.read > 2*largest {
+	if e.read > 2*maxFieldBytes {
 		t.Errorf("%d bytes were read", e.read)
 	}
-	frame := []byte(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","x":"` + string(bytes.Repeat([]byte{'a'}, largest/3)) + `"}}}`)
+	frame := []byte(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","x":"` + string(bytes.Repeat([]byte{'a'}, maxFieldBytes/3)) + `"}}}`)
 	c = framesOf(bytes.NewReader(bytes.Repeat(frame, 5)))
 	for range 5 {
 		if f, err := c.next(); err != nil || f.version != "7" {

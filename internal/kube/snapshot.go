@@ -70,15 +70,15 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 	}
 	places = slices.Clone(places)
 	slices.SortFunc(places, comparePlaces)
-	g := &gathering{scope: scope, progress: progress, results: make([]gathered, len(places))}
+	g := &snapshotRun{scope: scope, progress: progress, results: make([]placeResult, len(places))}
 	g.state.Kinds = len(places)
-	if err := c.gather(ctx, places, g); err != nil {
+	if err := c.listPlaces(ctx, places, g); err != nil {
 		return nil, err
 	}
 	if err := g.unauthorized(); err != nil {
 		return nil, err
 	}
-	places, err = c.gatherInstead(ctx, places, g, coverage)
+	places, err = c.listPermitted(ctx, places, g, coverage)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 	}
 	snap, err := snapshot.Listed(objects, d.Resources, d.Missing, coverage, source)
 	if err == nil {
-		c.seen.Store(&seen{in: weak.Make(snap), revisions: revisions})
+		c.seen.Store(&snapshotLists{in: weak.Make(snap), revisions: revisions})
 	}
 	return snap, err
 }
@@ -133,7 +133,7 @@ func comparePlaces(a, b Place) int {
 // source reads the identity of the server.
 func (c *Client) source(ctx context.Context) (s snapshot.Source, err error) {
 	s.Server, s.Context = c.base.String(), c.context
-	if s.KubernetesVersion, err = c.version(ctx); err != nil && !refused(err) {
+	if s.KubernetesVersion, err = c.version(ctx); err != nil && !isRefused(err) {
 		return s, fmt.Errorf("the server's version: %w", err)
 	}
 	s.ClusterUID, err = c.clusterUID(ctx)
@@ -153,8 +153,8 @@ func reasonOf(err error) reason.Code {
 	}
 }
 
-// gathered is the result of one list.
-type gathered struct {
+// placeResult is the result of one list.
+type placeResult struct {
 	objects []*object.Object
 	listed  Listed
 	err     error
@@ -164,10 +164,10 @@ type gathered struct {
 	replaced bool
 }
 
-// gathering is a set of lists in progress.
-type gathering struct {
+// snapshotRun is a set of lists in progress.
+type snapshotRun struct {
 	scope   Scope
-	results []gathered
+	results []placeResult
 	// named are the namespaces that were read one by one because listing them is forbidden.
 	named    []*object.Object
 	progress func(Progress)
@@ -175,7 +175,7 @@ type gathering struct {
 	state    Progress
 }
 
-func (g *gathering) note(change func(*Progress)) {
+func (g *snapshotRun) note(change func(*Progress)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	change(&g.state)
@@ -186,7 +186,7 @@ func (g *gathering) note(change func(*Progress)) {
 
 // unauthorized returns the error of the lists if every one of them was unauthorized: the
 // credentials have expired, and a snapshot with only gaps would hide that.
-func (g *gathering) unauthorized() error {
+func (g *snapshotRun) unauthorized() error {
 	for i := range g.results {
 		if !apierrors.IsUnauthorized(g.results[i].err) {
 			return nil
@@ -198,14 +198,14 @@ func (g *gathering) unauthorized() error {
 	return g.results[0].err
 }
 
-// gather lists all places, a bounded number at a time. It fails only if the context ends. Other
+// listPlaces lists all places, a bounded number at a time. It fails only if the context ends. Other
 // errors are in the results.
-func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error {
+func (c *Client) listPlaces(ctx context.Context, places []Place, g *snapshotRun) error {
 	var lists errgroup.Group
 	lists.SetLimit(inFlight)
 	for i, at := range places {
 		lists.Go(func() error {
-			c.gatherOne(ctx, at, &g.results[i], g)
+			c.listPlace(ctx, at, &g.results[i], g)
 			return nil
 		})
 	}
@@ -213,8 +213,8 @@ func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error
 	return ctx.Err()
 }
 
-// gatherOne lists a place. The objects in to are in the order of references.
-func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathering) {
+// listPlace lists a place. The objects in to are in the order of references.
+func (c *Client) listPlace(ctx context.Context, at Place, to *placeResult, g *snapshotRun) {
 	if to.err = ctx.Err(); to.err != nil {
 		return
 	}
@@ -241,7 +241,7 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 		to.objects = nil
 	}
 	if !by.Metadata {
-		c.settleTokens(ctx, at, to.objects)
+		c.markTokens(ctx, at, to.objects)
 	}
 	to.ordered = slices.IsSortedFunc(to.objects, compareKeys)
 	// A server orders by storage keys, which is nearly the order of references.
@@ -252,11 +252,11 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 	g.note(func(p *Progress) { p.Done++ })
 }
 
-// gatherInstead lists the kinds that may not be listed in all namespaces in those of Scope.Instead.
+// listPermitted lists the kinds that may not be listed in all namespaces in those of Scope.Instead.
 // It records in the coverage why the other namespaces are missing. If the kind Namespace may not be
 // listed, it reads the namespaces that the scope names with a GET. It returns the places of all
 // results.
-func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
+func (c *Client) listPermitted(ctx context.Context, places []Place, g *snapshotRun, coverage *snapshot.Coverage) ([]Place, error) {
 	namespaces := g.scope.Instead
 	var again []Place
 	var refused []int // the results that the new ones replace
@@ -276,9 +276,9 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering
 	if len(again) == 0 {
 		return places, nil
 	}
-	second := &gathering{scope: g.scope, progress: g.progress, results: make([]gathered, len(again)), state: g.state}
+	second := &snapshotRun{scope: g.scope, progress: g.progress, results: make([]placeResult, len(again)), state: g.state}
 	second.state.Kinds += len(again)
-	if err := c.gather(ctx, again, second); err != nil {
+	if err := c.listPlaces(ctx, again, second); err != nil {
 		return nil, err
 	}
 	for i := range again {
@@ -293,7 +293,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering
 }
 
 // nameNamespaces reads the namespaces by name. One that cannot be read stays a gap.
-func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gathering) {
+func (c *Client) nameNamespaces(ctx context.Context, names []string, g *snapshotRun) {
 	for _, name := range names {
 		if _, o, err := c.Raw(ctx, object.Namespace.Ref("", name)); err == nil {
 			g.named = append(g.named, o)
@@ -305,7 +305,7 @@ func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gatherin
 // is not in the metadata, and the secret data must not be read for it.
 const secretKind = "Secret"
 
-// settleTokens lists the Secrets of the token type, if some objects may be tokens, and records
+// markTokens lists the Secrets of the token type, if some objects may be tokens, and records
 // which objects are. If the list fails, that stays unknown.
 //
 // The type of a Secret never changes, so the later list is valid for the same uid. An object that
@@ -314,7 +314,7 @@ const secretKind = "Secret"
 //
 // Upstream: pkg/apis/core/validation/validation.go ValidateSecretUpdate.
 // Upstream: pkg/registry/core/secret/strategy.go SelectableFields.
-func (c *Client) settleTokens(ctx context.Context, at Place, objects []*object.Object) {
+func (c *Client) markTokens(ctx context.Context, at Place, objects []*object.Object) {
 	if at.Resource.Kind != secretKind || at.Resource.Group != "" ||
 		!slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Token() != nil }) {
 		return

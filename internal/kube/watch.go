@@ -32,7 +32,7 @@ type frameReader struct {
 
 func newFrameReader(r object.Resource) *frameReader {
 	whole := manifest.HasFacts(r.APIVersion(), r.Kind)
-	sh := sharedFor(r, whole)
+	sh := builderFor(r, whole)
 	return &frameReader{resource: r, whole: whole, shared: sh, meta: sh.Metadata()}
 }
 
@@ -47,8 +47,8 @@ type frames struct {
 	rd    *frameReader
 	body  io.ReadCloser
 	about string
-	json  *json.Decoder // nil for protobuf
-	text  *bounded      // what json reads
+	json  *json.Decoder  // nil for protobuf
+	text  *boundedReader // what json reads
 }
 
 func (f *frames) close() { _ = f.body.Close() }
@@ -79,7 +79,7 @@ func (c *Client) watch(ctx context.Context, at Place, version string, limit time
 func newFrames(rd *frameReader, at Place, a *answer) *frames {
 	f := &frames{rd: rd, body: a.body, about: at.subject().String()}
 	if a.media == jsonType {
-		f.text = &bounded{r: a.body}
+		f.text = &boundedReader{r: a.body}
 		f.json = json.NewDecoder(f.text)
 	}
 	return f
@@ -104,31 +104,31 @@ func (c *Client) begin(ctx context.Context, r request) (*answer, error) {
 		cancel(nil)
 		return nil, err
 	}
-	a.body = ending{a.body, func() { cancel(nil) }}
+	a.body = cancelingBody{a.body, func() { cancel(nil) }}
 	return a, nil
 }
 
-// ending is a body that calls end when it is closed.
-type ending struct {
+// cancelingBody is a body that calls end when it is closed.
+type cancelingBody struct {
 	io.ReadCloser
 	end func()
 }
 
 // Close closes the body.
-func (e ending) Close() error {
+func (e cancelingBody) Close() error {
 	defer e.end()
 	return e.ReadCloser.Close()
 }
 
-// bounded limits the number of bytes that are read for one frame.
-type bounded struct {
+// boundedReader limits the number of bytes that are read for one frame.
+type boundedReader struct {
 	r    io.Reader
 	left int
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("a frame has more than %d bytes", largest)
+		return 0, fmt.Errorf("a frame has more than %d bytes", maxFieldBytes)
 	}
 	n, err := b.r.Read(p[:min(len(p), b.left)])
 	b.left -= n
@@ -164,7 +164,7 @@ func (f *frames) message() (frame, error) {
 		return frame{}, err
 	}
 	n := int(binary.BigEndian.Uint32(size[:]))
-	if n > largest {
+	if n > maxFieldBytes {
 		return frame{}, fmt.Errorf("protobuf: a frame has %d bytes", n)
 	}
 	if cap(f.rd.buf) < n {
@@ -172,7 +172,7 @@ func (f *frames) message() (frame, error) {
 	}
 	text := f.rd.buf[:n]
 	if _, err := io.ReadFull(f.body, text); err != nil {
-		return frame{}, early(err)
+		return frame{}, unexpectedEOF(err)
 	}
 	return f.rd.event(text)
 }
@@ -211,20 +211,20 @@ func (rd *frameReader) event(text []byte) (frame, error) {
 		return frame{}, err
 	}
 	if name == "BOOKMARK" {
-		return bookmark(rd.meta.ResourceVersion())
+		return bookmarkFrame(rd.meta.ResourceVersion())
 	}
-	return change(name, rd.shared.Object(rd.meta))
+	return changeFrame(name, rd.shared.Object(rd.meta))
 }
 
-func bookmark(version string) (frame, error) {
+func bookmarkFrame(version string) (frame, error) {
 	if version == "" {
 		return frame{}, errors.New("a bookmark without a resourceVersion")
 	}
 	return frame{version: version}, nil
 }
 
-// change converts an event of a watch.
-func change(name string, o *object.Object) (frame, error) {
+// changeFrame converts an event of a watch.
+func changeFrame(name string, o *object.Object) (frame, error) {
 	e := frame{Event: object.Event{Object: o}, version: o.ResourceVersion}
 	switch name {
 	case "ADDED":
@@ -239,9 +239,9 @@ func change(name string, o *object.Object) (frame, error) {
 	return e, nil
 }
 
-// mostDecoded is the number of JSON objects after which the interned strings of a kind are dropped:
+// maxDecoded is the number of JSON objects after which the interned strings of a kind are dropped:
 // a watch can run for months.
-const mostDecoded = 1 << 15
+const maxDecoded = 1 << 15
 
 // textFrame reads a JSON frame.
 func (f *frames) textFrame() (frame, error) {
@@ -249,7 +249,7 @@ func (f *frames) textFrame() (frame, error) {
 		Type   string          `json:"type"`
 		Object json.RawMessage `json:"object"`
 	}
-	f.text.left = largest
+	f.text.left = maxFieldBytes
 	if err := f.json.Decode(&event); err != nil {
 		return frame{}, err
 	}
@@ -269,15 +269,15 @@ func (f *frames) textFrame() (frame, error) {
 		if err := json.Unmarshal(event.Object, &o); err != nil {
 			return frame{}, err
 		}
-		return bookmark(o.Metadata.ResourceVersion)
+		return bookmarkFrame(o.Metadata.ResourceVersion)
 	}
 	rd := f.rd
-	if rd.decoded++; rd.intern == nil || rd.decoded%mostDecoded == 0 {
+	if rd.decoded++; rd.intern == nil || rd.decoded%maxDecoded == 0 {
 		rd.intern = manifest.NewInterner()
 	}
 	o, err := ReadObject(event.Object, rd.resource.APIVersion(), rd.resource.Kind, rd.intern)
 	if err != nil {
 		return frame{}, err
 	}
-	return change(event.Type, o)
+	return changeFrame(event.Type, o)
 }
