@@ -104,10 +104,10 @@ type run struct {
 	result *plan.Result
 	o      Options
 
-	expected []expectation
-	backup   runBackup
-	journal  *journal
-	points   func(string)
+	expected    []expectation
+	backup      runBackup
+	journal     *journal
+	onFailpoint func(string)
 
 	mu           sync.Mutex // guards the fields below
 	order        []*planned
@@ -121,7 +121,7 @@ type run struct {
 func newRun(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, o Options) *run {
 	return &run{
 		client: client, snap: snap, result: result, o: o, expected: expectationsOf(result),
-		points: failpoints(ctx), byKey: map[plannedKey]*planned{},
+		onFailpoint: failpoints(ctx), byKey: map[plannedKey]*planned{},
 	}
 }
 
@@ -145,11 +145,11 @@ func (r *run) written() []object.Ref {
 
 // toFinalize returns the additional permissions for removing the token of namespace content from
 // the patched namespaces. The token is in the spec, which has a subresource of its own.
-func (r *run) toFinalize(patched []right) []right {
+func (r *run) toFinalize(patched []permission) []permission {
 	if !slices.Contains(r.result.Plan.Seed.Finalizers, finalizer.NamespaceToken) {
 		return nil
 	}
-	var list []right
+	var list []permission
 	for _, p := range patched {
 		if p.resource.Is(object.Namespace) {
 			p.verb, p.resource.Name = "update", p.resource.Name+"/finalize"
@@ -169,22 +169,22 @@ func (r *run) begin(ctx context.Context) error {
 			patches = append(patches, p.write.Object)
 		}
 	}
-	toDelete, err := rightsOf(r.client, "delete", deletes)
+	toDelete, err := permissionsOf(r.client, "delete", deletes)
 	if err != nil {
 		return err
 	}
-	toPatch, err := rightsOf(r.client, "patch", patches)
+	toPatch, err := permissionsOf(r.client, "patch", patches)
 	if err != nil {
 		return err
 	}
-	if err := checkRights(ctx, r.client, slices.Concat(toDelete, toPatch, r.toFinalize(toPatch))); err != nil {
+	if err := checkPermissions(ctx, r.client, slices.Concat(toDelete, toPatch, r.toFinalize(toPatch))); err != nil {
 		return err
 	}
-	r.at("before-backup")
+	r.failpoint("before-backup")
 	if err := r.makeBundle(ctx); err != nil {
 		return err
 	}
-	r.at("after-backup")
+	r.failpoint("after-backup")
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	w, err := backup.Create(r.o.Backup, backup.Head{
 		Tool: r.o.Tool, Command: p.Seed.Verb, PlanDigest: p.Digest, Created: r.o.Now(), Secrets: r.o.Secrets,
 		Cluster:   backup.Cluster{UID: p.Source.ClusterUID, Server: p.Source.Server},
-		Witnesses: witnesses(ctx, r.client.Get, r.snap, subjects),
+		Witnesses: remainingNamespaces(ctx, r.client.Get, r.snap, subjects),
 	})
 	if err != nil {
 		return fmt.Errorf("the backup: %w", err)
@@ -204,15 +204,15 @@ func (r *run) makeBundle(ctx context.Context) error {
 		saved: map[object.Ref]string{}, actions: map[object.Ref]backup.Action{}, contents: map[object.Ref]kube.Content{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}
-	r.tell(Progress{Stage: BackingUp, Total: len(subjects)})
-	if err := r.backup.take(ctx, r.snap, subjects); err != nil {
+	r.reportProgress(Progress{Stage: BackingUp, Total: len(subjects)})
+	if err := r.backup.backUp(ctx, r.snap, subjects); err != nil {
 		return errors.Join(err, w.Close(r.o.Now()))
 	}
 	if err := w.Seal(); err != nil {
 		return fmt.Errorf("the backup: %w", errors.Join(err, w.Close(r.o.Now())))
 	}
 	r.journal = newJournal(w, r.client.Get, r.o.Now)
-	r.journal.points = r.points
+	r.journal.onFailpoint = r.onFailpoint
 	return nil
 }
 
@@ -221,8 +221,8 @@ func (r *run) abandon(err error) error {
 	return errors.Join(err, r.backup.writer.Close(r.o.Now()))
 }
 
-// note records the result of a write.
-func (r *run) note(w sentWrite) {
+// recordResult records the result of a write.
+func (r *run) recordResult(w sentWrite) {
 	r.mu.Lock()
 	r.sent++
 	r.lastActivity = r.o.Now()
@@ -235,19 +235,19 @@ func (r *run) note(w sentWrite) {
 		}
 	}
 	progress := Progress{Stage: Writing, Done: r.done, Total: len(r.order)}
-	r.tell(progress)
+	r.reportProgress(progress)
 	r.mu.Unlock()
 }
 
-func (r *run) tell(p Progress) {
+func (r *run) reportProgress(p Progress) {
 	if r.o.Tell != nil {
 		r.o.Tell(p)
 	}
 }
 
-func (r *run) at(point string) {
-	if r.points != nil {
-		r.points(point)
+func (r *run) failpoint(point string) {
+	if r.onFailpoint != nil {
+		r.onFailpoint(point)
 	}
 }
 
@@ -265,8 +265,8 @@ func failpoints(ctx context.Context) func(string) {
 	return at
 }
 
-// right is an RBAC verb on a resource in a namespace.
-type right struct {
+// permission is an RBAC verb on a resource in a namespace.
+type permission struct {
 	verb      string
 	resource  object.Resource
 	namespace string
@@ -278,9 +278,9 @@ type RefusedError struct{ Why string }
 // Error names the reason.
 func (e *RefusedError) Error() string { return "refused, nothing was written: " + e.Why }
 
-// checkRights checks all required permissions before the first write: a run that lacks permission
-// halfway is worse than none. (spec §21)
-func checkRights(ctx context.Context, client *kube.Client, wanted []right) error {
+// checkPermissions checks all required permissions before the first write: a run that lacks
+// permission halfway is worse than none. (spec §21)
+func checkPermissions(ctx context.Context, client *kube.Client, wanted []permission) error {
 	asked := map[string]bool{}
 	var missing []string
 	for _, w := range wanted {
@@ -307,15 +307,15 @@ func checkRights(ctx context.Context, client *kube.Client, wanted []right) error
 	return &RefusedError{Why: "we may not " + strings.Join(missing, "; nor ")}
 }
 
-// rightsOf returns the permissions that requests require.
-func rightsOf(client *kube.Client, verb string, refs []object.Ref) ([]right, error) {
-	var list []right
+// permissionsOf returns the permissions that requests require.
+func permissionsOf(client *kube.Client, verb string, refs []object.Ref) ([]permission, error) {
+	var list []permission
 	for _, ref := range refs {
 		r, err := client.Resource(ref.APIVersion, ref.Kind)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", ref, err)
 		}
-		list = append(list, right{verb, r, ref.Namespace})
+		list = append(list, permission{verb, r, ref.Namespace})
 	}
 	return list, nil
 }
@@ -341,7 +341,7 @@ func (r *run) protected(o *object.Object) error {
 	return &protectedError{o.Ref, why}
 }
 
-// takes reports whether a request can delete its object. Removing references only changes it.
-func takes(q engine.Request) bool {
+// mayDelete reports whether a request can delete its object. Removing references only changes it.
+func mayDelete(q engine.Request) bool {
 	return q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer
 }

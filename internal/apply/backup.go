@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// reading is the number of concurrent reads.
-const reading = 8
+// maxReads is the number of concurrent reads.
+const maxReads = 8
 
 // runBackup saves the objects that a plan deletes or changes.
 type runBackup struct {
@@ -71,30 +71,30 @@ func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 	return list
 }
 
-// take backs the subjects up. Objects that are written to are saved only in the version that the
+// backUp backs the subjects up. Objects that are written to are saved only in the version that the
 // plan is based on.
-func (b *runBackup) take(ctx context.Context, snap *snapshot.Snapshot, subjects []subject) error {
-	return each(ctx, len(subjects), func(ctx context.Context, i int) error {
+func (b *runBackup) backUp(ctx context.Context, snap *snapshot.Snapshot, subjects []subject) error {
+	return forEach(ctx, len(subjects), func(ctx context.Context, i int) error {
 		s := subjects[i]
 		seen := snap.Find(s.ref.APIVersion, s.ref.Kind, s.ref.Namespace, s.ref.Name)
 		if seen == nil || seen.UID != s.ref.UID {
 			return fmt.Errorf("%s is not in the snapshot", s.ref)
 		}
-		if err := b.keep(ctx, s, seen.ResourceVersion); err != nil {
+		if err := b.save(ctx, s, seen.ResourceVersion); err != nil {
 			return fmt.Errorf("the backup of %s: %w", s.ref, err)
 		}
 		return nil
 	})
 }
 
-// keep saves one subject, or notes in gone or changed that it differs from what the plan is based
+// save saves one subject, or notes in gone or changed that it differs from what the plan is based
 // on. version is the version in the snapshot. A protected consequence is a *RefusedError.
-func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
-	b.expect(s)
+func (b *runBackup) save(ctx context.Context, s subject, version string) error {
+	b.recordAction(s)
 	if b.unsaved {
-		b.note(s.ref, version)
+		b.recordVersion(s.ref, version)
 		if s.written {
-			b.remember(ctx, s.ref, version)
+			b.readUnsaved(ctx, s.ref, version)
 		}
 		_, err := b.writer.AddUnsaved(s.ref, version, s.action, backup.BackupRefused)
 		return err
@@ -116,40 +116,40 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 		}
 	}
 	if s.written {
-		b.compareWith(s.ref, raw)
+		b.recordContent(s.ref, raw)
 	}
 	// Objects deleted as a consequence are saved in their current version.
-	b.note(s.ref, o.ResourceVersion)
+	b.recordVersion(s.ref, o.ResourceVersion)
 	_, err = b.writer.Add(s.ref, s.action, raw)
 	return err
 }
 
-// expect records the action on an object, even if the object can't be saved now.
-func (b *runBackup) expect(s subject) {
+// recordAction records the action on an object, even if the object can't be saved now.
+func (b *runBackup) recordAction(s subject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.actions[s.ref] = s.action
 }
 
-// note records that the backup has a version of an object.
-func (b *runBackup) note(ref object.Ref, version string) {
+// recordVersion records that the backup has a version of an object.
+func (b *runBackup) recordVersion(ref object.Ref, version string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.saved[ref] = version
 	delete(b.changed, ref)
 }
 
-// remember reads an object that is not saved, to detect later changes. If the read fails, every
+// readUnsaved reads an object that is not saved, to detect later changes. If the read fails, every
 // change counts.
-func (b *runBackup) remember(ctx context.Context, ref object.Ref, version string) {
+func (b *runBackup) readUnsaved(ctx context.Context, ref object.Ref, version string) {
 	raw, o, err := b.client.Raw(ctx, ref)
 	if err == nil && o.UID == ref.UID && o.ResourceVersion == version {
-		b.compareWith(ref, raw)
+		b.recordContent(ref, raw)
 	}
 }
 
-// compareWith records the content of the version that the plan is based on.
-func (b *runBackup) compareWith(ref object.Ref, raw []byte) {
+// recordContent records the content of the version that the plan is based on.
+func (b *runBackup) recordContent(ref object.Ref, raw []byte) {
 	c, err := kube.ContentOf(raw)
 	if err != nil {
 		return // no content will equal it
@@ -165,11 +165,11 @@ func (b *runBackup) mark(set map[object.Ref]bool, ref object.Ref) {
 	set[ref] = true
 }
 
-// again saves another version of an object, if a request is about to require one that the backup
+// saveAgain saves another version of an object, if a request is about to require one that the backup
 // does not have: the result of our own patch, or a version judged again after a conflict. It fails
 // if the object is protected now. If the object has changed once more, the error is the conflict
 // that the server would return.
-func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) error {
+func (b *runBackup) saveAgain(ctx context.Context, ref object.Ref, version string) error {
 	b.mu.Lock()
 	have := b.saved[ref]
 	b.mu.Unlock()
@@ -190,11 +190,11 @@ func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) e
 	if err := b.protected(o); err != nil {
 		return err
 	}
-	return b.newer(o, raw)
+	return b.saveNewer(o, raw)
 }
 
-// newer saves the version of an object that is about to be written to, unless the backup has it.
-func (b *runBackup) newer(o *object.Object, raw []byte) error {
+// saveNewer saves the version of an object that is about to be written to, unless the backup has it.
+func (b *runBackup) saveNewer(o *object.Object, raw []byte) error {
 	b.mu.Lock()
 	have, action := b.saved[o.Ref], cmp.Or(b.actions[o.Ref], backup.Deleted)
 	b.mu.Unlock()
@@ -210,14 +210,14 @@ func (b *runBackup) newer(o *object.Object, raw []byte) error {
 	if err != nil {
 		return &backup.JournalError{Err: err}
 	}
-	b.note(o.Ref, o.ResourceVersion)
+	b.recordVersion(o.Ref, o.ResourceVersion)
 	return nil
 }
 
-// each calls do for 0 to n-1 with limited concurrency, and returns the first error.
-func each(ctx context.Context, n int, do func(context.Context, int) error) error {
+// forEach calls do for 0 to n-1 with limited concurrency, and returns the first error.
+func forEach(ctx context.Context, n int, do func(context.Context, int) error) error {
 	all, within := errgroup.WithContext(ctx)
-	all.SetLimit(reading)
+	all.SetLimit(maxReads)
 	for i := range n {
 		all.Go(func() error {
 			if within.Err() != nil {
@@ -233,9 +233,9 @@ func each(ctx context.Context, n int, do func(context.Context, int) error) error
 	return err
 }
 
-// witnesses returns the namespaces of the saved objects that remain and can be read. They later
-// identify the cluster for users without permission to read kube-system.
-func witnesses(ctx context.Context, get func(context.Context, object.Ref) (*object.Object, error), snap *snapshot.Snapshot, subjects []subject) []object.Ref {
+// remainingNamespaces returns the namespaces of the saved objects that remain and can be read. They
+// later identify the cluster for users without permission to read kube-system.
+func remainingNamespaces(ctx context.Context, get func(context.Context, object.Ref) (*object.Object, error), snap *snapshot.Snapshot, subjects []subject) []object.Ref {
 	names := map[string]bool{}
 	for _, s := range subjects {
 		names[s.ref.Namespace] = true

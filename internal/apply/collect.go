@@ -47,13 +47,13 @@ func Collect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, 
 	if err := r.recheck(ctx); err != nil {
 		return r.finish(ctx, err)
 	}
-	c := &collecting{run: r, gate: newGate()}
+	c := &collectorRun{run: r, gate: newGate()}
 	end := c.collect(ctx)
 	return r.finish(ctx, end)
 }
 
-// collecting is a run of the collector within a plan.
-type collecting struct {
+// collectorRun is a run of the collector within a plan.
+type collectorRun struct {
 	*run
 	gate *gate
 	stop context.CancelCauseFunc
@@ -61,7 +61,7 @@ type collecting struct {
 
 // collect runs until the plan is complete, progress stops or something unplanned happens. It
 // returns the reason, which is errDone for success.
-func (c *collecting) collect(ctx context.Context) error {
+func (c *collectorRun) collect(ctx context.Context) error {
 	if len(c.order) == 0 {
 		return errDone
 	}
@@ -76,7 +76,7 @@ func (c *collecting) collect(ctx context.Context) error {
 	}()
 	err := collect.Run(within, c.client, collect.Options{
 		Rules:   engine.Strict,
-		Through: c.through,
+		Through: c.wrapAPI,
 		Follow: func(f *kube.Feed) {
 			go func() {
 				select {
@@ -87,7 +87,7 @@ func (c *collecting) collect(ctx context.Context) error {
 			}()
 		},
 		Run: engine.RunOptions{
-			Workers: c.o.Workers, Before: c.before, Record: c.record, UntilRest: true,
+			Workers: c.o.Workers, Before: c.checkWrite, Record: c.record, UntilRest: true,
 			Hold: func(*engine.RefusedError) time.Duration { return time.Hour },
 		},
 	})
@@ -106,16 +106,16 @@ func (c *collecting) collect(ctx context.Context) error {
 	return errDone
 }
 
-// through wraps the API of the collector: first the bounds of the plan, then the journal.
-func (c *collecting) through(api engine.API) engine.API {
-	written := &journalled{API: api, journal: c.journal, save: c.backup.again, done: c.answered}
-	return &bounds{API: written, guard: c.result.Guard(silent{written}), run: c}
+// wrapAPI wraps the API of the collector: first the bounds of the plan, then the journal.
+func (c *collectorRun) wrapAPI(api engine.API) engine.API {
+	written := &journalledAPI{API: api, journal: c.journal, save: c.backup.saveAgain, done: c.recordAnswer}
+	return &plannedAPI{API: written, guard: c.result.Guard(readOnlyAPI{written}), run: c}
 }
 
-// before passes a write if the plan does not withhold it, its object is unchanged and unprotected,
-// and the wave has room.
-func (c *collecting) before(ctx context.Context, q engine.Request) error {
-	if q.Live != nil && takes(q) {
+// checkWrite passes a write if the plan does not withhold it, its object is unchanged and
+// unprotected, and the wave has room.
+func (c *collectorRun) checkWrite(ctx context.Context, q engine.Request) error {
+	if q.Live != nil && mayDelete(q) {
 		if err := c.protected(q.Live); err != nil {
 			return err
 		}
@@ -129,33 +129,33 @@ func (c *collecting) before(ctx context.Context, q engine.Request) error {
 	return c.gate.enter(ctx)
 }
 
-// answered records the result of a write. If the first write fails, the run ends.
-func (c *collecting) answered(w sentWrite) {
-	c.note(w)
+// recordAnswer records the result of a write. If the first write fails, the run ends.
+func (c *collectorRun) recordAnswer(w sentWrite) {
+	c.recordResult(w)
 	if w.Outcome == backup.Confirmed || !c.gate.first() {
 		return
 	}
 	if code := backup.ResultOf(w.Err).Code; code != http.StatusNotFound && code != http.StatusConflict {
-		c.halt(fmt.Errorf("the first write was not done, so no other was tried: %w", w.Err))
+		c.stopWrites(fmt.Errorf("the first write was not done, so no other was tried: %w", w.Err))
 	}
 }
 
-// surprised ends the run: the cluster is not as planned.
-func (c *collecting) surprised(s plan.Surprise) {
+// endUnplanned ends the run: the cluster is not as planned.
+func (c *collectorRun) endUnplanned(s plan.Surprise) {
 	c.mu.Lock()
 	c.surprises = append(c.surprises, report.Surprise{Object: s.Object, Verb: s.Verb, Message: s.Why})
 	c.mu.Unlock()
-	c.halt(fmt.Errorf("the plan does not have this: %s %s", s.Verb, s.Object))
+	c.stopWrites(fmt.Errorf("the plan does not have this: %s %s", s.Verb, s.Object))
 }
 
-// halt stops further writes. Writes in progress finish.
-func (c *collecting) halt(err error) {
+// stopWrites stops further writes. Writes in progress finish.
+func (c *collectorRun) stopWrites(err error) {
 	c.gate.close(err)
 	c.stop(err)
 }
 
 // record keeps the reason why a planned write was not sent.
-func (c *collecting) record(rec engine.Record) {
+func (c *collectorRun) record(rec engine.Record) {
 	a := rec.Decision.Attempt
 	if a.Work != engine.DeleteWork || rec.Decision.Reason == reason.NotFound || errors.Is(rec.Err, context.Canceled) {
 		return // an interruption is reported for the run as a whole
@@ -175,7 +175,7 @@ func (c *collecting) record(rec engine.Record) {
 }
 
 // missing returns the number of planned writes that are not settled.
-func (c *collecting) missing() int {
+func (c *collectorRun) missing() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0
@@ -198,7 +198,7 @@ const tick = 100 * time.Millisecond
 
 // watch ends the run if everything is done or nothing has happened for too long. In a busy cluster,
 // the collector alone would never report that it is idle.
-func (c *collecting) watch(synced, ended <-chan struct{}) {
+func (c *collectorRun) watch(synced, ended <-chan struct{}) {
 	select {
 	case <-synced:
 	case <-ended:
@@ -230,21 +230,21 @@ func (c *collecting) watch(synced, ended <-chan struct{}) {
 	}
 }
 
-// bounds is an API that passes only writes in the plan, and reports to the gate of the run when one
-// is answered. The Guard judges one write at a time, under a lock; the writes themselves are
+// plannedAPI is an API that passes only writes in the plan, and reports to the gate of the run when
+// one is answered. The Guard judges one write at a time, under a lock; the writes themselves are
 // concurrent.
-type bounds struct {
+type plannedAPI struct {
 	engine.API
 	mu    sync.Mutex
 	guard *plan.Guard // its API sends nothing
-	run   *collecting
+	run   *collectorRun
 }
 
 // errUnpinned refuses a write without a resourceVersion, which would apply to any version.
 var errUnpinned = errors.New("the request does not name the version of the object")
 
 // Delete passes a DELETE of the plan that requires a UID and a resourceVersion.
-func (b *bounds) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+func (b *plannedAPI) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	defer b.run.gate.leave()
 	if p := o.Preconditions; p == nil || p.ResourceVersion == nil || *p.ResourceVersion == "" {
 		return errUnpinned
@@ -252,41 +252,41 @@ func (b *bounds) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	if err := b.judge(func() error { return b.guard.Delete(ctx, ref, o) }); err != nil {
 		return err
 	}
-	return b.recorded(b.API.Delete(ctx, ref, o))
+	return b.endIfUnrecorded(b.API.Delete(ctx, ref, o))
 }
 
 // Patch passes a PATCH of the plan.
-func (b *bounds) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+func (b *plannedAPI) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	defer b.run.gate.leave()
 	if err := b.judge(func() error { return b.guard.Patch(ctx, ref, p) }); err != nil {
 		return err
 	}
-	return b.recorded(b.API.Patch(ctx, ref, p))
+	return b.endIfUnrecorded(b.API.Patch(ctx, ref, p))
 }
 
-func (b *bounds) judge(ask func() error) error {
+func (b *plannedAPI) judge(ask func() error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err := ask()
 	if refused, ok := errors.AsType[*plan.RefusedError](err); ok {
-		b.run.surprised(refused.Surprise)
+		b.run.endUnplanned(refused.Surprise)
 	}
 	return err
 }
 
-// recorded ends the run if a write could not be recorded.
-func (b *bounds) recorded(err error) error {
+// endIfUnrecorded ends the run if a write could not be recorded.
+func (b *plannedAPI) endIfUnrecorded(err error) error {
 	if _, ok := errors.AsType[*backup.JournalError](err); ok {
-		b.run.halt(err)
+		b.run.stopWrites(err)
 	}
 	return err
 }
 
-// silent is an API that sends no write.
-type silent struct{ engine.API }
+// readOnlyAPI is an API that sends no write.
+type readOnlyAPI struct{ engine.API }
 
 // Delete sends nothing.
-func (silent) Delete(context.Context, object.Ref, metav1.DeleteOptions) error { return nil }
+func (readOnlyAPI) Delete(context.Context, object.Ref, metav1.DeleteOptions) error { return nil }
 
 // Patch sends nothing.
-func (silent) Patch(context.Context, object.Ref, object.Patch) error { return nil }
+func (readOnlyAPI) Patch(context.Context, object.Ref, object.Patch) error { return nil }

@@ -12,41 +12,42 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// fewInPlace is the largest number of objects of one kind and namespace that are read one by one.
-// More are read as a list.
-const fewInPlace = 5
+// maxSingleReads is the largest number of objects of one kind and namespace that are read one by
+// one. More are read as a list.
+const maxSingleReads = 5
 
-// sight is the result of reading one object.
-type sight struct {
+// currentState is the result of reading one object.
+type currentState struct {
 	// o is the object; nil if no object with its UID exists.
 	o *object.Object
 	// err is why the state is unknown.
 	err error
 }
 
-func (s sight) gone() bool { return s.o == nil && s.err == nil }
+func (s currentState) gone() bool { return s.o == nil && s.err == nil }
 
 // unserved reports whether the kind is not served in the requested version.
-func (s sight) unserved() bool {
+func (s currentState) unserved() bool {
 	_, path := errors.AsType[*kube.UnservedPathError](s.err)
 	_, kind := errors.AsType[*object.UnknownKindError](s.err)
 	return path || kind
 }
 
-// definition returns the CustomResourceDefinition of an object's kind, if the plan deletes it.
-type definition func(object.Ref) (object.Ref, bool)
+// deletedCRD returns the CustomResourceDefinition of an object's kind, if the plan deletes it.
+type deletedCRD func(object.Ref) (object.Ref, bool)
 
-// lookout reads objects once.
-type lookout struct {
-	client *kube.Client
-	going  definition
+// stateReader reads objects once.
+type stateReader struct {
+	client     *kube.Client
+	deletedCRD deletedCRD
 	// rediscover runs discovery once, when a kind seems to be no longer served.
 	rediscover func() (*kube.Discovery, error)
 }
 
-// look reads the current state of objects. It is used for reports only; no write is based on it.
-func look(ctx context.Context, client *kube.Client, refs []object.Ref, going definition) map[object.Ref]sight {
-	l := lookout{client, going, sync.OnceValues(func() (*kube.Discovery, error) { return client.Discover(ctx) })}
+// readStates reads the current state of objects. It is used for reports only; no write is based on
+// it.
+func readStates(ctx context.Context, client *kube.Client, refs []object.Ref, going deletedCRD) map[object.Ref]currentState {
+	l := stateReader{client, going, sync.OnceValues(func() (*kube.Discovery, error) { return client.Discover(ctx) })}
 	places := map[string][]object.Ref{}
 	var order []string
 	for _, ref := range refs {
@@ -56,10 +57,10 @@ func look(ctx context.Context, client *kube.Client, refs []object.Ref, going def
 		}
 		places[key] = append(places[key], ref)
 	}
-	all := make(map[object.Ref]sight, len(refs))
+	all := make(map[object.Ref]currentState, len(refs))
 	var mu sync.Mutex
-	_ = each(ctx, len(order), func(ctx context.Context, i int) error {
-		found := l.lookIn(ctx, places[order[i]])
+	_ = forEach(ctx, len(order), func(ctx context.Context, i int) error {
+		found := l.readGroup(ctx, places[order[i]])
 		mu.Lock()
 		defer mu.Unlock()
 		for j, ref := range places[order[i]] {
@@ -69,25 +70,25 @@ func look(ctx context.Context, client *kube.Client, refs []object.Ref, going def
 	})
 	for _, ref := range refs {
 		if _, ok := all[ref]; !ok {
-			all[ref] = sight{err: ctx.Err()}
+			all[ref] = currentState{err: ctx.Err()}
 		}
 	}
 	return all
 }
 
-// lookIn reads objects of one kind and namespace. A kind that is no longer served in its version is
-// read in another one.
-func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
-	found := l.asNamed(ctx, refs)
-	if !slices.ContainsFunc(found, sight.unserved) {
+// readGroup reads objects of one kind and namespace. A kind that is no longer served in its version
+// is read in another one.
+func (l stateReader) readGroup(ctx context.Context, refs []object.Ref) []currentState {
+	found := l.readAsNamed(ctx, refs)
+	if !slices.ContainsFunc(found, currentState.unserved) {
 		return found
 	}
 	version, err := l.servedAs(refs[0])
 	switch {
 	case err != nil:
-		return fill(found, sight{err: err})
+		return fillStates(found, currentState{err: err})
 	case version == "":
-		return fill(found, l.unserved(ctx, refs[0]))
+		return fillStates(found, l.unserved(ctx, refs[0]))
 	case version == refs[0].APIVersion:
 		return found
 	}
@@ -95,26 +96,26 @@ func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
 	for i := range other {
 		other[i].APIVersion = version
 	}
-	return l.asNamed(ctx, other)
+	return l.readAsNamed(ctx, other)
 }
 
 // unserved returns the state of objects of a kind that is not served in any version. They are gone
 // if the plan deletes their CRD and the CRD is gone, since a deleted CRD outlasts its objects.
 // Otherwise they may still be in storage, behind a CRD with `served: false` or a removed API
 // service.
-func (l lookout) unserved(ctx context.Context, ref object.Ref) sight {
-	crd, ok := l.going(ref)
+func (l stateReader) unserved(ctx context.Context, ref object.Ref) currentState {
+	crd, ok := l.deletedCRD(ref)
 	if !ok {
-		return sight{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, so that it may be in storage still"}}
+		return currentState{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, so that it may be in storage still"}}
 	}
 	o, err := l.client.Get(ctx, crd)
-	if s := seen(crd, o, err); s.o == nil {
+	if s := stateFrom(crd, o, err); s.o == nil {
 		return s
 	}
-	return sight{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, and " + crd.Name + " is still there"}}
+	return currentState{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, and " + crd.Name + " is still there"}}
 }
 
-func fill(all []sight, s sight) []sight {
+func fillStates(all []currentState, s currentState) []currentState {
 	for i := range all {
 		all[i] = s
 	}
@@ -123,7 +124,7 @@ func fill(all []sight, s sight) []sight {
 
 // servedAs returns an apiVersion that serves the kind of an object. It is empty if discovery
 // of the group succeeded and the kind is not in it.
-func (l lookout) servedAs(ref object.Ref) (string, error) {
+func (l stateReader) servedAs(ref object.Ref) (string, error) {
 	d, err := l.rediscover()
 	if err != nil {
 		return "", err
@@ -139,28 +140,28 @@ func (l lookout) servedAs(ref object.Ref) (string, error) {
 	return "", nil
 }
 
-// asNamed reads objects of one kind and namespace, in the version of their references.
-func (l lookout) asNamed(ctx context.Context, refs []object.Ref) []sight {
-	found := make([]sight, len(refs))
-	if len(refs) <= fewInPlace {
+// readAsNamed reads objects of one kind and namespace, in the version of their references.
+func (l stateReader) readAsNamed(ctx context.Context, refs []object.Ref) []currentState {
+	found := make([]currentState, len(refs))
+	if len(refs) <= maxSingleReads {
 		for i, ref := range refs {
 			o, err := l.client.Get(ctx, ref)
-			found[i] = seen(ref, o, err)
+			found[i] = stateFrom(ref, o, err)
 		}
 		return found
 	}
 	byName, err := l.list(ctx, refs[0])
 	for i, ref := range refs {
 		if err != nil {
-			found[i] = sight{err: err}
+			found[i] = currentState{err: err}
 		} else if o := byName[ref.Name]; o != nil {
-			found[i] = seen(ref, o, nil)
+			found[i] = stateFrom(ref, o, nil)
 		}
 	}
 	return found
 }
 
-func (l lookout) list(ctx context.Context, of object.Ref) (map[string]*object.Object, error) {
+func (l stateReader) list(ctx context.Context, of object.Ref) (map[string]*object.Object, error) {
 	r, err := l.client.Resource(of.APIVersion, of.Kind)
 	if err != nil {
 		return nil, err
@@ -173,13 +174,13 @@ func (l lookout) list(ctx context.Context, of object.Ref) (map[string]*object.Ob
 	return byName, err
 }
 
-// seen interprets the answer to a read. A 404 for an unserved path is an error, not an absence.
-func seen(ref object.Ref, o *object.Object, err error) sight {
+// stateFrom interprets the answer to a read. A 404 for an unserved path is an error, not an absence.
+func stateFrom(ref object.Ref, o *object.Object, err error) currentState {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && o.UID != ref.UID:
-		return sight{}
+		return currentState{}
 	case err != nil:
-		return sight{err: err}
+		return currentState{err: err}
 	}
-	return sight{o: o}
+	return currentState{o: o}
 }

@@ -69,7 +69,7 @@ func TestLookAtUnserved(t *testing.T) {
 			}
 			now.Store(facade.New(tt.objects, resources(tt.served...), facade.Documents(tt.said, tt.stale...)))
 
-			s := look(t.Context(), client, []object.Ref{widget}, func(object.Ref) (object.Ref, bool) { return definition, tt.going })[widget]
+			s := readStates(t.Context(), client, []object.Ref{widget}, func(object.Ref) (object.Ref, bool) { return definition, tt.going })[widget]
 			if s.gone() != tt.gone || (s.err == nil) != tt.known {
 				t.Errorf("gone: %v, want %v; error: %v", s.gone(), tt.gone, s.err)
 			}

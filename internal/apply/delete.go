@@ -31,7 +31,7 @@ import (
 func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy, o Options) (*report.Run, error) {
 	r := newRun(ctx, client, snap, result, o)
 	for _, t := range result.Plan.Seed.Targets {
-		if seen := r.seen(t); seen != nil && stripped(seen, policy) {
+		if seen := r.plannedObject(t); seen != nil && isStripped(seen, policy) {
 			r.plan(plan.Write{Object: t})
 		}
 		r.plan(plan.Write{Object: t, Deletes: true, Removes: true})
@@ -50,8 +50,8 @@ func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 
 // deleteTargets sends the deletes. It ends at the first failure.
 func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
-	api := &journalled{API: r.client, journal: r.journal, done: r.note}
-	leaving := r.leaving()
+	api := &journalledAPI{API: r.client, journal: r.journal, done: r.recordResult}
+	leaving := r.deletedUIDs()
 	for _, p := range r.order {
 		if ref := p.write.Object; r.backup.changed[ref] {
 			return fmt.Errorf("%s has changed since the plan was made", ref)
@@ -67,7 +67,7 @@ func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 		}
 		do := r.deleteOne
 		if !p.write.Deletes {
-			do = r.strip
+			do = r.removeCollectorFinalizers
 		}
 		if err := do(context.WithoutCancel(ctx), api, p, policy, leaving); err != nil {
 			if p.last == nil {
@@ -79,15 +79,15 @@ func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 	return nil
 }
 
-// leaving returns the UIDs of the objects that the run deletes. The collector removes references to
-// them.
-func (r *run) leaving() map[types.UID]bool {
+// deletedUIDs returns the UIDs of the objects that the run deletes. The collector removes
+// references to them.
+func (r *run) deletedUIDs() map[types.UID]bool {
 	uids := map[types.UID]bool{}
 	for _, ref := range r.written() {
 		uids[ref.UID] = true
 	}
 	for _, e := range r.expected {
-		if e.mayGo() {
+		if e.mayBeDeleted() {
 			uids[e.Object.UID] = true
 		}
 	}
@@ -101,8 +101,8 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 	ref := p.write.Object
 	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	now := seen
-	if stripped(seen, policy) { // our own patch has created another version
-		fresh, err := r.afresh(ctx, seen, leaving)
+	if isStripped(seen, policy) { // our own patch has created another version
+		fresh, err := r.rereadTarget(ctx, seen, leaving)
 		if fresh == nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 	if err := r.protected(now); err != nil {
 		return err
 	}
-	for tries := takings + len(seen.Owners); ; tries-- {
+	for tries := maxAttempts + len(seen.Owners); ; tries-- {
 		err := api.Delete(ctx, ref, deleteOptions(r.result, policy, now))
 		if _, broken := errors.AsType[*backup.JournalError](err); broken {
 			return err
@@ -126,7 +126,7 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 		if code != http.StatusConflict || tries == 0 {
 			return err
 		}
-		fresh, changed := r.afresh(ctx, seen, leaving)
+		fresh, changed := r.rereadTarget(ctx, seen, leaving)
 		if fresh == nil {
 			return changed
 		}
@@ -137,9 +137,9 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 	}
 }
 
-// afresh reads a target, judges it and saves it in the backup. It returns nil without an error if
-// the target is gone, and with an error if it must be left alone.
-func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types.UID]bool) (*object.Object, error) {
+// rereadTarget reads a target, judges it and saves it in the backup. It returns nil without an
+// error if the target is gone, and with an error if it must be left alone.
+func (r *run) rereadTarget(ctx context.Context, seen *object.Object, leaving map[types.UID]bool) (*object.Object, error) {
 	raw, now, err := r.client.Raw(ctx, seen.Ref)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && now.UID != seen.UID:
@@ -150,7 +150,7 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	if err := r.protected(now); err != nil {
 		return nil, err
 	}
-	why := unforeseen(seen, now, leaving)
+	why := unexpectedChange(seen, now, leaving)
 	if is, err := kube.ContentOf(raw); why == "" && (err != nil || is != r.backup.contents[seen.Ref]) {
 		why = "it was changed in the meantime"
 	}
@@ -162,18 +162,18 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	if raw, err = ownedBy(raw, seen.Owners); err != nil {
 		return nil, err
 	}
-	if err := r.backup.newer(now, raw); err != nil {
+	if err := r.backup.saveNewer(now, raw); err != nil {
 		return nil, err
 	}
 	return now, nil
 }
 
-// strip removes the collector's finalizers from a target, in the version judged last. With them,
-// the server would refuse its DELETE.
-func (r *run) strip(ctx context.Context, api engine.API, p *planned, _ engine.Policy, leaving map[types.UID]bool) error {
+// removeCollectorFinalizers removes the collector's finalizers from a target, in the version judged
+// last. With them, the server would refuse its DELETE.
+func (r *run) removeCollectorFinalizers(ctx context.Context, api engine.API, p *planned, _ engine.Policy, leaving map[types.UID]bool) error {
 	ref := p.write.Object
-	for tries := takings; ; tries-- {
-		now, err := r.afresh(ctx, r.seen(ref), leaving)
+	for tries := maxAttempts; ; tries-- {
+		now, err := r.rereadTarget(ctx, r.plannedObject(ref), leaving)
 		if now == nil {
 			r.mu.Lock()
 			if p.last != nil && p.last.Outcome == backup.Refused {
@@ -187,7 +187,7 @@ func (r *run) strip(ctx context.Context, api engine.API, p *planned, _ engine.Po
 			return nil
 		}
 		err = api.Patch(ctx, ref, patch)
-		if _, broken := errors.AsType[*backup.JournalError](err); err == nil || broken || tries == 0 || !tellsChange(err) {
+		if _, broken := errors.AsType[*backup.JournalError](err); err == nil || broken || tries == 0 || !isChangedError(err) {
 			return err
 		}
 	}
@@ -199,14 +199,14 @@ func deleteOptions(result *plan.Result, policy engine.Policy, o *object.Object) 
 	return options
 }
 
-// stripped reports whether a DELETE strips all finalizers of an object, that is, it has only those
+// isStripped reports whether a DELETE strips all finalizers of an object, that is, it has only those
 // of the collector. An API server refuses such a DELETE for every resourceVersion, even the current
 // one. Without a resourceVersion, it would also delete changes made in between. So a patch for one
 // version removes the finalizers first, and the DELETE is for the resulting version.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete.
 // Rule: spec §2.6, S020.
-func stripped(o *object.Object, policy engine.Policy) bool {
+func isStripped(o *object.Object, policy engine.Policy) bool {
 	f := o.Finalizers()
 	return policy == engine.Background && len(f) > 0 &&
 		!slices.ContainsFunc(f, func(f string) bool { return f != object.Foreground && f != object.Orphan })
@@ -214,8 +214,8 @@ func stripped(o *object.Object, policy engine.Policy) bool {
 
 // The pauses between two reads during a cascade.
 const (
-	firstLook = 100 * time.Millisecond
-	nextLook  = 2 * time.Second
+	firstPoll = 100 * time.Millisecond
+	nextPoll  = 2 * time.Second
 )
 
 // conclude reports on the targets, and with Wait on the consequences. end is why some targets were
@@ -262,16 +262,16 @@ func (r *run) follow(ctx context.Context) (*report.Run, error) {
 // await blocks until every predicted change has happened, no collector seems to run, or the context
 // has ended.
 func (r *run) await(ctx context.Context) (report.RunState, string) {
-	awaited := r.awaited()
-	after := r.after()
-	last, moved, pause := "", r.o.Now(), firstLook
+	awaited := r.awaitedObjects()
+	after := r.predictedObjects()
+	last, moved, pause := "", r.o.Now(), firstPoll
 	for {
-		now := look(ctx, r.client, awaited, r.definition)
-		left, waiting := r.left(now, after)
-		shape := shapeOf(left, waiting)
+		now := readStates(ctx, r.client, awaited, r.deletedCRD)
+		left, waiting := r.unfinished(now, after)
+		shape := fingerprint(left, waiting)
 		if shape != last && ctx.Err() == nil {
-			last, moved, pause = shape, r.o.Now(), firstLook
-			r.tell(Progress{Stage: Following, Done: len(awaited) - len(left), Total: len(awaited), Waiting: waiting})
+			last, moved, pause = shape, r.o.Now(), firstPoll
+			r.reportProgress(Progress{Stage: Following, Done: len(awaited) - len(left), Total: len(awaited), Waiting: waiting})
 		}
 		switch {
 		case len(left) == 0:
@@ -279,11 +279,11 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 		case ctx.Err() != nil:
 			return report.TimedOut, "not everything that goes is gone yet"
 		case r.o.Now().Sub(moved) > r.o.patience():
-			if why := r.uncollected(ctx, r.due(left, r.o.Now().Sub(moved)), now); why != "" {
+			if why := r.whyUncollected(ctx, r.overdue(left, r.o.Now().Sub(moved)), now); why != "" {
 				return report.NotCollected, why
 			}
 			if !slices.ContainsFunc(left, func(ref object.Ref) bool { return now[ref].err == nil }) {
-				return report.Unseen, r.unseen(now)
+				return report.Unseen, r.unreadableObjects(now)
 			}
 		}
 		timer := time.NewTimer(pause)
@@ -293,28 +293,29 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 			return report.TimedOut, "not everything that goes is gone yet"
 		case <-timer.C:
 		}
-		pause = min(pause*2, nextLook)
+		pause = min(pause*2, nextPoll)
 	}
 }
 
-// awaited returns the objects that are predicted to be deleted or changed.
-func (r *run) awaited() []object.Ref {
+// awaitedObjects returns the objects that are predicted to be deleted or changed.
+func (r *run) awaitedObjects() []object.Ref {
 	var refs []object.Ref
 	for _, e := range r.expected {
-		if e.predicted() && (e.takes() || e.changes()) {
+		if e.isCertain() && (e.startsDeletion() || e.changes()) {
 			refs = append(refs, e.Object)
 		}
 	}
 	return refs
 }
 
-// left returns the objects that have not changed as predicted yet, and those of them that are being
-// deleted. Objects predicted to be blocked are included, since their finalizers may be removed.
-func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object) (left []object.Ref, waiting []report.Pending) {
+// unfinished returns the objects that have not changed as predicted yet, and those of them that are
+// being deleted. Objects predicted to be blocked are included, since their finalizers may be
+// removed.
+func (r *run) unfinished(now map[object.Ref]currentState, after map[object.Ref]*object.Object) (left []object.Ref, waiting []report.Pending) {
 	for _, e := range r.expected {
 		ref := e.Object
 		s, looked := now[ref]
-		if !looked || s.gone() || e.changes() && s.o != nil && after[ref] != nil && alike(s.o, after[ref]) {
+		if !looked || s.gone() || e.changes() && s.o != nil && after[ref] != nil && sameOwnersAndFinalizers(s.o, after[ref]) {
 			continue
 		}
 		left = append(left, ref)
@@ -325,8 +326,8 @@ func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object
 	return left, waiting
 }
 
-// shapeOf returns a text that changes whenever the remaining objects or their finalizers change.
-func shapeOf(left []object.Ref, waiting []report.Pending) string {
+// fingerprint returns a text that changes whenever the remaining objects or their finalizers change.
+func fingerprint(left []object.Ref, waiting []report.Pending) string {
 	var b strings.Builder
 	fmt.Fprint(&b, left)
 	for _, w := range waiting {
@@ -335,15 +336,15 @@ func shapeOf(left []object.Ref, waiting []report.Pending) string {
 	return b.String()
 }
 
-// uncollected explains why no garbage collector seems to run; it is empty if one may run. Call it
+// whyUncollected explains why no garbage collector seems to run; it is empty if one may run. Call it
 // when nothing has moved for a while. It needs three things: work is left for a collector, this run
 // has seen none of a collector's work, and kube-controller-manager is not known to be alive.
-func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object.Ref]sight) string {
+func (r *run) whyUncollected(ctx context.Context, left []object.Ref, now map[object.Ref]currentState) string {
 	waits := func(ref object.Ref) bool {
 		o := now[ref].o
 		return o != nil && (!o.BeingDeleted() || o.HandlesDependents())
 	}
-	if !slices.ContainsFunc(left, waits) || r.collected(now) {
+	if !slices.ContainsFunc(left, waits) || r.hasCollected(now) {
 		return ""
 	}
 	alive, why := r.controllerManager(ctx)
@@ -353,16 +354,16 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 	return fmt.Sprintf("no garbage collector seems to run in this cluster: nothing has changed for %s, and %s", r.o.patience(), why)
 }
 
-// podGCTakes is how long pod GC may take after a node has gone: it checks every 20 seconds, and
+// podGCDelay is how long pod GC may take after a node has gone: it checks every 20 seconds, and
 // gives the node 40 seconds to come back.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod, quarantineTime.
-const podGCTakes = 75 * time.Second
+const podGCDelay = 75 * time.Second
 
-// due returns the objects that should have changed by now. Those that pod GC deletes have more
+// overdue returns the objects that should have changed by now. Those that pod GC deletes have more
 // time.
-func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
-	if quiet > podGCTakes {
+func (r *run) overdue(left []object.Ref, quiet time.Duration) []object.Ref {
+	if quiet > podGCDelay {
 		return left
 	}
 	return slices.DeleteFunc(slices.Clone(left), func(ref object.Ref) bool {
@@ -370,15 +371,15 @@ func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
 	})
 }
 
-// collected reports whether an object was deleted that only a garbage collector deletes.
-func (r *run) collected(now map[object.Ref]sight) bool {
+// hasCollected reports whether an object was deleted that only a garbage collector deletes.
+func (r *run) hasCollected(now map[object.Ref]currentState) bool {
 	written := map[object.Ref]bool{}
 	for _, w := range r.order {
 		written[w.write.Object] = true
 	}
 	return slices.ContainsFunc(r.expected, func(e expectation) bool {
 		s, looked := now[e.Object]
-		return e.When == report.AtOnce && e.takes() && looked && s.err == nil && s.gone() && !written[e.Object]
+		return e.When == report.AtOnce && e.startsDeletion() && looked && s.err == nil && s.gone() && !written[e.Object]
 	})
 }
 

@@ -17,13 +17,13 @@ func TestCollected(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		when report.When
-		now  map[object.Ref]sight
+		now  map[object.Ref]currentState
 		want bool
 	}{
-		{"the dependent is gone", report.AtOnce, map[object.Ref]sight{owner: {}, web: {}}, true},
-		{"only the target is gone", report.AtOnce, map[object.Ref]sight{owner: {}, web: {o: like(false, nil)}}, false},
-		{"a controller took it", report.ControllerActs, map[object.Ref]sight{owner: {}, web: {}}, false},
-		{"nobody has looked", report.AtOnce, map[object.Ref]sight{owner: {}}, false},
+		{"the dependent is gone", report.AtOnce, map[object.Ref]currentState{owner: {}, web: {}}, true},
+		{"only the target is gone", report.AtOnce, map[object.Ref]currentState{owner: {}, web: {o: like(false, nil)}}, false},
+		{"a controller took it", report.ControllerActs, map[object.Ref]currentState{owner: {}, web: {}}, false},
+		{"nobody has looked", report.AtOnce, map[object.Ref]currentState{owner: {}}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &run{
@@ -33,7 +33,7 @@ func TestCollected(t *testing.T) {
 					{Consequence: report.Consequence{Object: web, Outcome: report.Deleted, When: tt.when}},
 				},
 			}
-			if got := r.collected(tt.now); got != tt.want {
+			if got := r.hasCollected(tt.now); got != tt.want {
 				t.Errorf("%v", got)
 			}
 		})
@@ -48,7 +48,7 @@ func TestDue(t *testing.T) {
 		{Consequence: report.Consequence{Object: other, When: report.AtOnce}},
 	}}
 	for quiet, want := range map[time.Duration][]object.Ref{time.Minute: {other}, 2 * time.Minute: {pod, other}} {
-		if got := r.due([]object.Ref{pod, other}, quiet); !slices.Equal(got, want) {
+		if got := r.overdue([]object.Ref{pod, other}, quiet); !slices.Equal(got, want) {
 			t.Errorf("nothing has moved for %s: %v are due, want %v", quiet, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 // TryDelete sends the DELETE of each target as a dry run and returns the answers. The error is that
 // of the context.
 func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy) ([]report.Answer, error) {
-	t := attempt{ctx: ctx, client: client}
+	t := dryRun{ctx: ctx, client: client}
 	for _, target := range result.Plan.Seed.Targets {
 		seen := snap.Find(target.APIVersion, target.Kind, target.Namespace, target.Name)
 		if seen == nil {
@@ -38,7 +38,7 @@ func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot
 // TryCollect is TryDelete for the requests of a collection. A patch of an object that an earlier
 // patch changes needs a version that does not exist yet, so only the permission is checked for it.
 func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result) ([]report.Answer, error) {
-	t := attempt{ctx: ctx, client: client}
+	t := dryRun{ctx: ctx, client: client}
 	patched := map[object.Ref]bool{}
 	for _, w := range result.Writes() {
 		seen := snap.Find(w.Object.APIVersion, w.Object.Kind, w.Object.Namespace, w.Object.Name)
@@ -46,7 +46,7 @@ func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapsho
 		case w.Deletes && seen != nil:
 			t.delete(seen.Ref, deleteOptions(result, engine.Background, seen))
 		case seen == nil || patched[seen.Ref]:
-			t.may(w.Object)
+			t.checkPatch(w.Object)
 		default:
 			patched[seen.Ref] = true
 			p := *w.Patch
@@ -59,32 +59,32 @@ func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapsho
 
 // TryRemoving is TryDelete for the removal of finalizers.
 func TryRemoving(ctx context.Context, client *kube.Client, result *plan.Result) ([]report.Answer, error) {
-	t := attempt{ctx: ctx, client: client}
+	t := dryRun{ctx: ctx, client: client}
 	for _, target := range result.Plan.Seed.Targets {
-		t.take(target, result.Plan.Seed.Finalizers)
+		t.removeFinalizers(target, result.Plan.Seed.Finalizers)
 	}
 	return t.answers, ctx.Err()
 }
 
-// attempt collects the answers of dry runs.
-type attempt struct {
+// dryRun collects the answers of dry runs.
+type dryRun struct {
 	ctx     context.Context
 	client  *kube.Client
 	answers []report.Answer
 }
 
-// unable is why a request is not tried: without dry runs, the server might execute it.
-const unable = "its server does not say that it knows dry runs"
+// noDryRun is why a request is not tried: without dry runs, the server might execute it.
+const noDryRun = "its server does not say that it knows dry runs"
 
 // ask sends a request as a dry run, if the server of the kind is known to support that.
-func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
+func (t *dryRun) ask(ref object.Ref, verb string, send func() error) {
 	a := report.Answer{Object: ref, Verb: verb}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
 	switch {
 	case err != nil:
 		a.Refused = err.Error()
 	case !t.client.DryRuns(t.ctx, resource):
-		a.Untried = unable
+		a.Untried = noDryRun
 	default:
 		if err := send(); err != nil {
 			a.Refused = err.Error()
@@ -93,19 +93,19 @@ func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
 	t.answers = append(t.answers, a)
 }
 
-func (t *attempt) delete(ref object.Ref, o metav1.DeleteOptions) {
+func (t *dryRun) delete(ref object.Ref, o metav1.DeleteOptions) {
 	o.DryRun = []string{metav1.DryRunAll}
 	t.ask(ref, http.MethodDelete, func() error { return t.client.Delete(t.ctx, ref, o) })
 }
 
-func (t *attempt) patch(ref object.Ref, p object.Patch) {
+func (t *dryRun) patch(ref object.Ref, p object.Patch) {
 	t.ask(ref, http.MethodPatch, func() error {
 		return t.client.PatchRaw(t.ctx, ref, "", types.PatchType(p.Type.String()), p.Body(), true)
 	})
 }
 
-// may checks the permission to patch instead of sending a request that is not known yet.
-func (t *attempt) may(ref object.Ref) {
+// checkPatch checks the permission to patch instead of sending a request that is not known yet.
+func (t *dryRun) checkPatch(ref object.Ref) {
 	const verb = "patch"
 	a := report.Answer{Object: ref, Verb: http.MethodPatch}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
@@ -121,8 +121,8 @@ func (t *attempt) may(ref object.Ref) {
 	t.answers = append(t.answers, a)
 }
 
-// take tries the patch of metadata. The spec of a namespace has a path without dry runs.
-func (t *attempt) take(ref object.Ref, names []string) {
+// removeFinalizers tries the patch of metadata. The spec of a namespace has a path without dry runs.
+func (t *dryRun) removeFinalizers(ref object.Ref, names []string) {
 	o, err := t.client.Get(t.ctx, ref)
 	if apierrors.IsNotFound(err) {
 		return
@@ -159,8 +159,8 @@ func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	return ctx.Err()
 }
 
-// seen returns an object as the plan saw it.
-func (r *run) seen(ref object.Ref) *object.Object {
+// plannedObject returns an object as the plan saw it.
+func (r *run) plannedObject(ref object.Ref) *object.Object {
 	return r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 }
 
@@ -170,7 +170,7 @@ func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
 		if !p.write.Deletes {
 			continue
 		}
-		if err := r.rehearse(ctx, p.write.Object, deleteOptions(r.result, policy, r.seen(p.write.Object))); err != nil {
+		if err := r.rehearse(ctx, p.write.Object, deleteOptions(r.result, policy, r.plannedObject(p.write.Object))); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
 func (r *run) rehearseCanary(ctx context.Context) error {
 	for _, p := range r.order {
 		if p.write.Deletes {
-			return r.rehearse(ctx, p.write.Object, deleteOptions(r.result, engine.Background, r.seen(p.write.Object)))
+			return r.rehearse(ctx, p.write.Object, deleteOptions(r.result, engine.Background, r.plannedObject(p.write.Object)))
 		}
 	}
 	return nil

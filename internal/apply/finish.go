@@ -18,16 +18,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// lastLook is the timeout for reading the state at the end of a run.
-const lastLook = time.Minute
+// finalReadTimeout is the timeout for reading the state at the end of a run.
+const finalReadTimeout = time.Minute
 
 // finish closes the backup, reads all objects with a prediction and reports the results. cause is
 // why the run ended.
 func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
-	looking, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	looking, stop := context.WithTimeout(context.WithoutCancel(ctx), finalReadTimeout)
 	defer stop()
-	now := look(looking, r.client, r.watched(), r.definition)
-	after := r.after()
+	now := readStates(looking, r.client, r.comparedObjects(), r.deletedCRD)
+	after := r.predictedObjects()
 	out := r.report(now, after)
 	done := out.Summary.Confirmed+out.Summary.AlreadyDone == len(r.order)
 	switch {
@@ -48,17 +48,17 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 		}
 	}
 	compare(out, r.expected, now, after)
-	if unseen := r.unseen(now); unseen != "" && out.State == report.Complete {
+	if unseen := r.unreadableObjects(now); unseen != "" && out.State == report.Complete {
 		out.State, out.Message = report.Unseen, unseen
 	}
 	return out, r.backup.writer.Close(r.o.Now())
 }
 
-// unseen describes the awaited objects that cannot be read; empty if all can.
-func (r *run) unseen(now map[object.Ref]sight) string {
+// unreadableObjects describes the awaited objects that cannot be read; empty if all can.
+func (r *run) unreadableObjects(now map[object.Ref]currentState) string {
 	var why error
 	n := 0
-	for _, ref := range r.awaited() {
+	for _, ref := range r.awaitedObjects() {
 		if s := now[ref]; s.err != nil {
 			n++
 			why = cmp.Or(why, s.err)
@@ -70,28 +70,28 @@ func (r *run) unseen(now map[object.Ref]sight) string {
 	return fmt.Sprintf("whether %d of the objects are as predicted is not known: %s", n, why)
 }
 
-// definition returns the CustomResourceDefinition of an object's kind if the plan deletes it and
+// deletedCRD returns the CustomResourceDefinition of an object's kind if the plan deletes it and
 // thus all its instances first. Removing a finalizer from a CRD is excluded: it may leave instances
 // behind.
-func (r *run) definition(ref object.Ref) (object.Ref, bool) {
+func (r *run) deletedCRD(ref object.Ref) (object.Ref, bool) {
 	kind, err := r.snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil || r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
 		return object.Ref{}, false
 	}
 	for _, e := range r.expected {
-		if e.takes() && e.Object.Is(object.CRD) && e.Object.Name == kind.GroupResource().String() {
+		if e.startsDeletion() && e.Object.Is(object.CRD) && e.Object.Name == kind.GroupResource().String() {
 			return e.Object, true
 		}
 	}
 	return object.Ref{}, false
 }
 
-// watched returns the objects with a certain prediction and those that are written to.
-func (r *run) watched() []object.Ref {
+// comparedObjects returns the objects with a certain prediction and those that are written to.
+func (r *run) comparedObjects() []object.Ref {
 	var refs []object.Ref
 	have := map[object.Ref]bool{}
 	for _, e := range r.expected {
-		if ref := e.Object; e.predicted() && !have[ref] {
+		if ref := e.Object; e.isCertain() && !have[ref] {
 			have[ref] = true
 			refs = append(refs, ref)
 		}
@@ -105,8 +105,8 @@ func (r *run) watched() []object.Ref {
 	return refs
 }
 
-// after returns the predicted state of the expected objects.
-func (r *run) after() map[object.Ref]*object.Object {
+// predictedObjects returns the predicted state of the expected objects.
+func (r *run) predictedObjects() map[object.Ref]*object.Object {
 	wanted := map[object.Ref]bool{}
 	for _, e := range r.expected {
 		wanted[e.Object] = true
@@ -121,7 +121,7 @@ func (r *run) after() map[object.Ref]*object.Object {
 }
 
 // report converts the results of all planned writes.
-func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Object) *report.Run {
+func (r *run) report(now map[object.Ref]currentState, after map[object.Ref]*object.Object) *report.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.result.Plan
@@ -144,14 +144,14 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 
 // stateOf returns the state of a planned write: the answer of the server, or if that is
 // inconclusive, what a new read shows.
-func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteState, string) {
+func (r *run) stateOf(p *planned, now currentState, want *object.Object) (report.WriteState, string) {
 	ref := p.write.Object
 	switch {
 	case p.last != nil && p.last.Outcome == backup.Confirmed:
 		return report.Confirmed, ""
 	case now.gone() && p.last != nil && p.last.Outcome == backup.Unknown:
 		return report.Confirmed, "the request was not answered, and the object is gone"
-	case p.last != nil && p.last.Outcome == backup.Unknown && !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
+	case p.last != nil && p.last.Outcome == backup.Unknown && !p.write.Deletes && want != nil && now.o != nil && sameOwnersAndFinalizers(now.o, want):
 		return report.Confirmed, "the request was not answered, and the object is as it should be"
 	case now.gone() && p.write.Deletes && r.confirmed(plannedKey{ref: ref}):
 		return report.Confirmed, "it went with its last finalizer"
@@ -161,7 +161,7 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 		return report.Refused, p.last.Err.Error()
 	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
 		return report.AlreadyDone, "another client deleted it"
-	case !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
+	case !p.write.Deletes && want != nil && now.o != nil && sameOwnersAndFinalizers(now.o, want):
 		return report.AlreadyDone, "another client made the same change"
 	case p.last == nil && p.kept:
 		return report.NotDone, p.why
@@ -186,8 +186,8 @@ func (r *run) confirmed(key plannedKey) bool {
 	return p != nil && p.last != nil && p.last.Outcome == backup.Confirmed
 }
 
-// alike reports whether two objects have the same owners and finalizers.
-func alike(a, b *object.Object) bool {
+// sameOwnersAndFinalizers reports whether two objects have the same owners and finalizers.
+func sameOwnersAndFinalizers(a, b *object.Object) bool {
 	return slices.Equal(owners(a), owners(b)) && slices.Equal(sorted(a.Finalizers()), sorted(b.Finalizers()))
 }
 
@@ -195,12 +195,12 @@ func alike(a, b *object.Object) bool {
 // object that is still being deleted is pending, which is no drift. An object that was not written
 // to is no drift either, since the writes report it already. If the run was interrupted, missing
 // consequences are no drift.
-func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
-	unsent := unsent(run)
+func compare(run *report.Run, all []expectation, now map[object.Ref]currentState, after map[object.Ref]*object.Object) {
+	unsent := notDone(run)
 	for _, e := range all {
 		ref := e.Object
 		s, looked := now[ref]
-		if !looked || s.err != nil || !e.predicted() || unsent[e.Object] {
+		if !looked || s.err != nil || !e.isCertain() || unsent[e.Object] {
 			continue
 		}
 		reason, text := report.DifferenceReason(""), ""
@@ -211,11 +211,11 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 			continue
 		}
 		run.Summary.Compared++
-		if e.mayGo() && s.gone() {
+		if e.mayBeDeleted() && s.gone() {
 			run.Summary.Gone++
 			continue
 		}
-		if s.o != nil && s.o.BeingDeleted() && e.takes() {
+		if s.o != nil && s.o.BeingDeleted() && e.startsDeletion() {
 			run.Pending = append(run.Pending, pending(e, s.o))
 		}
 		if reason != "" {
@@ -225,8 +225,8 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 	run.Summary.Pending, run.Summary.Differing = len(run.Pending), len(run.Differences)
 }
 
-// unsent returns the objects of planned writes that were not done.
-func unsent(run *report.Run) map[object.Ref]bool {
+// notDone returns the objects of planned writes that were not done.
+func notDone(run *report.Run) map[object.Ref]bool {
 	refs := map[object.Ref]bool{}
 	for _, w := range run.Writes {
 		if w.State != report.Confirmed && w.State != report.AlreadyDone {
@@ -249,22 +249,22 @@ func pending(e expectation, o *object.Object) report.Pending {
 }
 
 // differs compares one object with its prediction.
-func differs(e expectation, s sight, want *object.Object) (report.DifferenceReason, string) {
+func differs(e expectation, s currentState, want *object.Object) (report.DifferenceReason, string) {
 	switch {
 	case e.Outcome == report.Deleted:
 		if s.o.BeingDeleted() {
 			return "", ""
 		}
-		return report.Survived, "it exists, and is not being deleted" + heldBy(s.o)
+		return report.Survived, "it exists, and is not being deleted" + blockedByText(s.o)
 	case s.gone():
 		return report.GoneInstead, "it is gone"
-	case e.stays() && !s.o.BeingDeleted():
-		return report.Survived, "it exists, and is not being deleted" + heldBy(s.o)
-	case !e.stays() && s.o.BeingDeleted():
-		return report.GoneInstead, "it is being deleted" + heldBy(s.o)
+	case e.staysTerminating() && !s.o.BeingDeleted():
+		return report.Survived, "it exists, and is not being deleted" + blockedByText(s.o)
+	case !e.staysTerminating() && s.o.BeingDeleted():
+		return report.GoneInstead, "it is being deleted" + blockedByText(s.o)
 	case want == nil:
 		return "", ""
-	case e.stays() && !slices.Equal(e.lasting(s.o), e.lasting(want)):
+	case e.staysTerminating() && !slices.Equal(e.remainingFinalizers(s.o), e.remainingFinalizers(want)):
 		return report.OtherFinalizers, fmt.Sprintf("it has the finalizers %s, predicted were %s", words(s.o.Finalizers()), words(want.Finalizers()))
 	case !slices.Equal(owners(s.o), owners(want)):
 		return report.OtherReferences, fmt.Sprintf("it refers to %s, predicted was %s", ownerNames(s.o), ownerNames(want))
@@ -272,16 +272,16 @@ func differs(e expectation, s sight, want *object.Object) (report.DifferenceReas
 	return "", ""
 }
 
-func heldBy(o *object.Object) string {
+func blockedByText(o *object.Object) string {
 	if len(o.Finalizers()) == 0 {
 		return ""
 	}
 	return " (finalizers " + words(o.Finalizers()) + ")"
 }
 
-// lasting returns the finalizers that are not predicted to be removed. The time when other
-// controllers remove theirs is not predicted.
-func (e expectation) lasting(o *object.Object) []string {
+// remainingFinalizers returns the finalizers that are not predicted to be removed. The time when
+// other controllers remove theirs is not predicted.
+func (e expectation) remainingFinalizers(o *object.Object) []string {
 	return sorted(slices.DeleteFunc(slices.Clone(o.Finalizers()), func(name string) bool {
 		return slices.ContainsFunc(e.After, func(r report.Release) bool { return r.Object == e.Object && r.Finalizer == name })
 	}))
@@ -336,19 +336,21 @@ func expectationsOf(result *plan.Result) []expectation {
 	return list
 }
 
-// mayGo reports whether the plan predicts the deletion of the object, now or later.
-func (e expectation) mayGo() bool { return e.Change == report.ChangeDeleted }
+// mayBeDeleted reports whether the plan predicts the deletion of the object, now or later.
+func (e expectation) mayBeDeleted() bool { return e.Change == report.ChangeDeleted }
 
-// takes reports whether the object will be deleted or being deleted.
-func (e expectation) takes() bool { return e.Outcome == report.Deleted || e.stays() }
+// startsDeletion reports whether the object will be deleted or being deleted.
+func (e expectation) startsDeletion() bool {
+	return e.Outcome == report.Deleted || e.staysTerminating()
+}
 
-// stays reports whether the object will be being deleted, but blocked.
-func (e expectation) stays() bool { return e.Outcome == report.Blocked }
+// staysTerminating reports whether the object will be being deleted, but blocked.
+func (e expectation) staysTerminating() bool { return e.Outcome == report.Blocked }
 
 // changes reports whether the object remains and will be modified.
 func (e expectation) changes() bool {
 	return e.Outcome == report.Orphaned || e.Outcome == report.Pruned
 }
 
-// predicted reports whether the prediction is certain enough for a comparison.
-func (e expectation) predicted() bool { return e.Certainty == report.Sure }
+// isCertain reports whether the prediction is certain enough for a comparison.
+func (e expectation) isCertain() bool { return e.Certainty == report.Sure }

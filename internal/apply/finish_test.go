@@ -38,7 +38,7 @@ func TestCompare(t *testing.T) {
 	lock := []string{"example.com/lock"}
 	for name, x := range map[string]struct {
 		predicted report.Outcome
-		now       sight
+		now       currentState
 		want      *object.Object
 		after     []string // finalizers that may come off
 		drift     report.DifferenceReason
@@ -46,23 +46,23 @@ func TestCompare(t *testing.T) {
 		gone      int
 	}{
 		"deleted":                   {predicted: report.Deleted, gone: 1},
-		"deleted, on its way":       {predicted: report.Deleted, now: sight{o: like(true, nil)}, pending: true},
-		"deleted, untouched":        {predicted: report.Deleted, now: sight{o: like(false, nil)}, drift: report.Survived},
-		"deleted, not seen":         {predicted: report.Deleted, now: sight{err: errors.New("reset")}},
-		"blocked":                   {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, lock), pending: true},
-		"blocked, by another":       {predicted: report.Blocked, now: sight{o: like(true, []string{"x"})}, want: like(true, lock), pending: true, drift: report.OtherFinalizers},
-		"blocked, one comes off":    {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, []string{"x", lock[0]}), after: []string{"x", lock[0]}, pending: true},
-		"blocked, another one off":  {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, []string{"x", lock[0]}), after: lock, pending: true, drift: report.OtherFinalizers},
+		"deleted, on its way":       {predicted: report.Deleted, now: currentState{o: like(true, nil)}, pending: true},
+		"deleted, untouched":        {predicted: report.Deleted, now: currentState{o: like(false, nil)}, drift: report.Survived},
+		"deleted, not seen":         {predicted: report.Deleted, now: currentState{err: errors.New("reset")}},
+		"blocked":                   {predicted: report.Blocked, now: currentState{o: like(true, lock)}, want: like(true, lock), pending: true},
+		"blocked, by another":       {predicted: report.Blocked, now: currentState{o: like(true, []string{"x"})}, want: like(true, lock), pending: true, drift: report.OtherFinalizers},
+		"blocked, one comes off":    {predicted: report.Blocked, now: currentState{o: like(true, lock)}, want: like(true, []string{"x", lock[0]}), after: []string{"x", lock[0]}, pending: true},
+		"blocked, another one off":  {predicted: report.Blocked, now: currentState{o: like(true, lock)}, want: like(true, []string{"x", lock[0]}), after: lock, pending: true, drift: report.OtherFinalizers},
 		"blocked, gone":             {predicted: report.Blocked, gone: 1}, // somebody took the finalizer off
-		"blocked, untouched":        {predicted: report.Blocked, now: sight{o: like(false, lock)}, drift: report.Survived},
-		"kept":                      {predicted: report.Kept, now: sight{o: like(false, nil, "a")}, want: like(false, nil, "a")},
+		"blocked, untouched":        {predicted: report.Blocked, now: currentState{o: like(false, lock)}, drift: report.Survived},
+		"kept":                      {predicted: report.Kept, now: currentState{o: like(false, nil, "a")}, want: like(false, nil, "a")},
 		"kept, gone":                {predicted: report.Kept, drift: report.GoneInstead},
-		"kept, on its way":          {predicted: report.Kept, now: sight{o: like(true, nil)}, drift: report.GoneInstead},
-		"orphaned":                  {predicted: report.Orphaned, now: sight{o: like(false, nil)}, want: like(false, nil)},
-		"orphaned, owned":           {predicted: report.Orphaned, now: sight{o: like(false, nil, "a")}, want: like(false, nil), drift: report.OtherReferences},
-		"pruned, in another order":  {predicted: report.Pruned, now: sight{o: like(false, nil, "a", "b")}, want: like(false, nil, "b", "a")},
+		"kept, on its way":          {predicted: report.Kept, now: currentState{o: like(true, nil)}, drift: report.GoneInstead},
+		"orphaned":                  {predicted: report.Orphaned, now: currentState{o: like(false, nil)}, want: like(false, nil)},
+		"orphaned, owned":           {predicted: report.Orphaned, now: currentState{o: like(false, nil, "a")}, want: like(false, nil), drift: report.OtherReferences},
+		"pruned, in another order":  {predicted: report.Pruned, now: currentState{o: like(false, nil, "a", "b")}, want: like(false, nil, "b", "a")},
 		"unknown is never compared": {predicted: report.Unknown},
-		"unknown, on its way":       {predicted: report.Unknown, now: sight{o: like(true, nil)}},
+		"unknown, on its way":       {predicted: report.Unknown, now: currentState{o: like(true, nil)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var run report.Run
@@ -80,7 +80,7 @@ func TestCompare(t *testing.T) {
 			case report.Kept:
 				e.kept = true
 			}
-			compare(&run, []expectation{e}, map[object.Ref]sight{web: x.now}, map[object.Ref]*object.Object{web: x.want})
+			compare(&run, []expectation{e}, map[object.Ref]currentState{web: x.now}, map[object.Ref]*object.Object{web: x.want})
 			var got report.DifferenceReason
 			if len(run.Differences) > 0 {
 				got = run.Differences[0].Reason
@@ -109,7 +109,7 @@ func TestStripped(t *testing.T) {
 		{[]string{object.Orphan}, engine.ForegroundPolicy, false},
 		{[]string{object.Foreground}, engine.OrphanPolicy, false},
 	} {
-		if got := stripped(like(false, x.finalizers), x.policy); got != x.want {
+		if got := isStripped(like(false, x.finalizers), x.policy); got != x.want {
 			t.Errorf("%v %s: %v, want %v", x.finalizers, x.policy, got, x.want)
 		}
 	}

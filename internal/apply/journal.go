@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// settling is the timeout for finding out the effect of an unanswered request.
-const settling = 10 * time.Second
+// settleTimeout is the timeout for finding out the effect of an unanswered request.
+const settleTimeout = 10 * time.Second
 
 // journal records every request before it is sent, and its result. A request that can't be recorded
 // is not sent. It is safe for concurrent use.
@@ -29,10 +29,10 @@ type journal struct {
 	// look reads an object, to find out the effect of an unanswered request.
 	look func(context.Context, object.Ref) (*object.Object, error)
 	now  func() time.Time
-	// points is called at every point where a run may be killed; it may be nil. begun counts the
-	// writes, to name the points.
-	points func(string)
-	begun  atomic.Int64
+	// onFailpoint is called at every point where a run may be killed; it may be nil. begun counts
+	// the writes, to name the points.
+	onFailpoint func(string)
+	begun       atomic.Int64
 }
 
 // newJournal returns a journal that writes to a sealed backup. look reads the metadata of an
@@ -48,14 +48,14 @@ func newJournal(w *backup.Writer, look func(context.Context, object.Ref) (*objec
 func (j *journal) Do(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) (backup.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
-	j.at("before-intent", n)
+	j.failpoint("before-intent", n)
 	seq, err := j.writer.Intent(i)
 	if err != nil {
 		return backup.Refused, &backup.JournalError{Err: err}
 	}
-	j.at("before-write", n)
+	j.failpoint("before-write", n)
 	err = send(ctx)
-	j.at("after-write", n)
+	j.failpoint("after-write", n)
 	r := backup.ResultOf(err)
 	if r.Outcome == backup.Unknown {
 		r.Outcome = j.settle(ctx, i.Object, done)
@@ -64,23 +64,23 @@ func (j *journal) Do(ctx context.Context, i backup.Intent, done func(*object.Obj
 		}
 	}
 	r.Time = j.now()
-	j.at("before-journal-result", n)
+	j.failpoint("before-journal-result", n)
 	if failed := j.writer.Result(seq, r); failed != nil {
 		return r.Outcome, &backup.JournalError{Err: errors.Join(failed, err)}
 	}
-	j.at("after-journal-result", n)
+	j.failpoint("after-journal-result", n)
 	return r.Outcome, err
 }
 
-func (j *journal) at(point string, n int64) {
-	if j.points != nil {
-		j.points(fmt.Sprintf("%s-%d", point, n))
+func (j *journal) failpoint(point string, n int64) {
+	if j.onFailpoint != nil {
+		j.onFailpoint(fmt.Sprintf("%s-%d", point, n))
 	}
 }
 
-// looks are the pauses before the reads of an object after an unanswered request, since a server
-// may still be executing it.
-var looks = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
+// settlePauses are the pauses before the reads of an object after an unanswered request, since a
+// server may still be executing it.
+var settlePauses = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
 
 // settle reads an object after an unanswered request. The request counts as confirmed if the object
 // is gone or is as the request makes it, even if another client caused that. An unchanged object
@@ -89,9 +89,9 @@ func (j *journal) settle(ctx context.Context, ref object.Ref, done func(*object.
 	if j.look == nil {
 		return backup.Unknown
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), settling)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer stop()
-	for _, pause := range looks {
+	for _, pause := range settlePauses {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -105,8 +105,8 @@ func (j *journal) settle(ctx context.Context, ref object.Ref, done func(*object.
 	return backup.Unknown
 }
 
-// journalled is an API that records its writes in a journal.
-type journalled struct {
+// journalledAPI is an API that records its writes in a journal.
+type journalledAPI struct {
 	engine.API
 	journal *journal
 	// save saves the version of an object that a removing request requires, if the backup has
@@ -130,7 +130,7 @@ type request struct {
 var errUnanswered = errors.New("the same request was not answered before, and may still be under way")
 
 // Delete records and sends a DELETE.
-func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+func (a *journalledAPI) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	i := backup.Intent{Object: ref, Verb: http.MethodDelete}
 	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
 		i.ResourceVersion = *p.ResourceVersion
@@ -146,7 +146,7 @@ func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.Delete
 }
 
 // Patch records and sends a PATCH.
-func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+func (a *journalledAPI) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	i := backup.Intent{Object: ref, Verb: http.MethodPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
 	if p.Finalizers != nil {
 		if err := a.keep(ctx, i); err != nil {
@@ -157,7 +157,7 @@ func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) 
 }
 
 // keep saves the version of an object that a request removes something from.
-func (a *journalled) keep(ctx context.Context, i backup.Intent) error {
+func (a *journalledAPI) keep(ctx context.Context, i backup.Intent) error {
 	if a.save == nil {
 		return nil
 	}
@@ -177,7 +177,7 @@ func patched(p object.Patch) func(*object.Object) bool {
 }
 
 // send sends a request through the journal. A request that was not answered is never repeated.
-func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
+func (a *journalledAPI) send(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
 	one := request{i.Object, i.Verb, i.ResourceVersion}
 	a.mu.Lock()
 	unanswered := a.open[one]

@@ -28,14 +28,14 @@ import (
 // Objects of our own requests are left out, except for targets of a delete: each request is judged
 // by itself right before it is sent.
 func (r *run) recheck(ctx context.Context) error {
-	a := r.accounted()
-	places, err := a.places()
+	a := r.indexConsequences()
+	places, err := a.listPlaces()
 	if err != nil {
 		return err
 	}
 	var mu sync.Mutex
 	var changes []string
-	err = each(ctx, len(places), func(ctx context.Context, i int) error {
+	err = forEach(ctx, len(places), func(ctx context.Context, i int) error {
 		var found []*object.Object
 		_, err := r.client.List(ctx, places[i], kube.Selection{Metadata: true}, kube.Listing{
 			Object:  func(o *object.Object) error { found = append(found, o); return nil },
@@ -64,27 +64,29 @@ func (r *run) recheck(ctx context.Context) error {
 	return errors.New("since the plan was made, " + strings.Join(changes, "; ") + ". Make the plan again")
 }
 
-// accounted indexes the predicted consequences of a run for the comparison with listed objects.
-type accounted struct {
+// consequenceIndex indexes the predicted consequences of a run for the comparison with listed
+// objects.
+type consequenceIndex struct {
 	*run
-	// judged holds the consequences that are compared.
-	judged map[types.UID]*report.Consequence
-	// going are the UIDs of objects that will be deleted. namespaces and definitions are the names
+	// compared holds the consequences that are compared.
+	compared map[types.UID]*report.Consequence
+	// deleted are the UIDs of objects that will be deleted. namespaces and definitions are the names
 	// of the namespaces and CRDs among them, which take their content with them.
-	going                   map[types.UID]bool
+	deleted                 map[types.UID]bool
 	namespaces, definitions map[string]bool
-	// near are the namespaces that can contain dependents of the affected objects. anywhere reports
-	// that a cluster-scoped object is affected, so its dependents can be in any namespace.
-	near     map[string]bool
-	anywhere bool
+	// dependentNamespaces are the namespaces that can contain dependents of the affected objects.
+	// anywhere reports that a cluster-scoped object is affected, so its dependents can be in any
+	// namespace.
+	dependentNamespaces map[string]bool
+	anywhere            bool
 }
 
-// accounted indexes the consequences of the plan. The objects of our own requests are not judged,
-// except for the targets of a delete.
-func (r *run) accounted() *accounted {
-	a := &accounted{
-		run: r, judged: map[types.UID]*report.Consequence{}, going: map[types.UID]bool{},
-		namespaces: map[string]bool{}, definitions: map[string]bool{}, near: map[string]bool{},
+// indexConsequences indexes the consequences of the plan. The objects of our own requests are not
+// judged, except for the targets of a delete.
+func (r *run) indexConsequences() *consequenceIndex {
+	a := &consequenceIndex{
+		run: r, compared: map[types.UID]*report.Consequence{}, deleted: map[types.UID]bool{},
+		namespaces: map[string]bool{}, definitions: map[string]bool{}, dependentNamespaces: map[string]bool{},
 	}
 	ours := map[object.Ref]bool{}
 	if r.result.Plan.Seed.Verb != string(plan.Delete) {
@@ -97,30 +99,30 @@ func (r *run) accounted() *accounted {
 		c := &all[i]
 		ref := c.Object
 		if !ours[ref] {
-			a.judged[ref.UID] = c
+			a.compared[ref.UID] = c
 		}
 		if c.Change != report.ChangeDeleted {
 			continue
 		}
-		a.going[ref.UID] = true
+		a.deleted[ref.UID] = true
 		switch {
 		case c.Object.Is(object.Namespace):
-			a.namespaces[ref.Name], a.near[ref.Name] = true, true
+			a.namespaces[ref.Name], a.dependentNamespaces[ref.Name] = true, true
 		case c.Object.Is(object.CRD):
 			a.definitions[ref.Name] = true
 		case ref.Namespace == "":
 			a.anywhere = true
 		case !ours[ref]:
-			a.near[ref.Namespace] = true
+			a.dependentNamespaces[ref.Namespace] = true
 		}
 	}
 	return a
 }
 
-// places returns the lists that recheck reads, one for each kind and namespace: those of affected
-// objects, and all kinds of the namespaces that can contain dependents. Lists that the plan did not
-// read are left out.
-func (a *accounted) places() ([]kube.Place, error) {
+// listPlaces returns the lists that recheck reads, one for each kind and namespace: those of
+// affected objects, and all kinds of the namespaces that can contain dependents. Lists that the
+// plan did not read are left out.
+func (a *consequenceIndex) listPlaces() ([]kube.Place, error) {
 	type at struct{ apiVersion, name, namespace string }
 	wanted := map[at]kube.Place{}
 	add := func(r object.Resource, namespace string) {
@@ -131,7 +133,7 @@ func (a *accounted) places() ([]kube.Place, error) {
 			wanted[at{r.APIVersion(), r.Name, namespace}] = kube.Place{Resource: r, Namespace: namespace}
 		}
 	}
-	for _, c := range a.judged {
+	for _, c := range a.compared {
 		r, err := a.client.Resource(c.Object.APIVersion, c.Object.Kind)
 		if err != nil {
 			return nil, fmt.Errorf("what goes cannot be read again: %w", err)
@@ -142,8 +144,8 @@ func (a *accounted) places() ([]kube.Place, error) {
 		}
 	}
 	known := a.client.Discovered()
-	if len(a.near) > 0 {
-		for _, p := range known.Places(kube.Scope{Namespaces: slices.Sorted(maps.Keys(a.near))}) {
+	if len(a.dependentNamespaces) > 0 {
+		for _, p := range known.Places(kube.Scope{Namespaces: slices.Sorted(maps.Keys(a.dependentNamespaces))}) {
 			if p.Resource.Namespaced {
 				add(p.Resource, p.Namespace)
 			}
@@ -166,17 +168,17 @@ func (a *accounted) places() ([]kube.Place, error) {
 }
 
 // change describes how an object differs from the prediction; empty if it does not.
-func (a *accounted) change(now *object.Object) string {
+func (a *consequenceIndex) change(now *object.Object) string {
 	name := now.Ref.ShortName()
-	seen := a.seen(now.Ref)
+	seen := a.plannedObject(now.Ref)
 	if seen != nil && seen.UID != now.UID {
 		seen = nil
 	}
-	if c := a.judged[now.UID]; c != nil && seen != nil {
+	if c := a.compared[now.UID]; c != nil && seen != nil {
 		if err := a.protected(now); err != nil && c.Change == report.ChangeDeleted {
 			return name + strings.TrimPrefix(err.Error(), "it")
 		}
-		if why := unforeseen(seen, now, nil); why != "" {
+		if why := unexpectedChange(seen, now, nil); why != "" {
 			return name + strings.TrimPrefix(why, "it")
 		}
 		return ""
@@ -185,14 +187,14 @@ func (a *accounted) change(now *object.Object) string {
 	case plan.Passing(now.Ref):
 	case seen == nil && a.contains(now):
 		return name + " is new, and would go, too"
-	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool { return a.going[ref.UID] && !ownedBefore(seen, ref.UID) }):
+	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool { return a.deleted[ref.UID] && !ownedBefore(seen, ref.UID) }):
 		return name + " belongs to what goes now"
 	}
 	return ""
 }
 
 // contains reports whether an object is deleted with its namespace or CRD.
-func (a *accounted) contains(o *object.Object) bool {
+func (a *consequenceIndex) contains(o *object.Object) bool {
 	if a.namespaces[o.Namespace] {
 		return true
 	}
@@ -209,12 +211,12 @@ func ownedBy(raw []byte, owners []object.OwnerReference) ([]byte, error) {
 	return jsonpatch.MergePatch(raw, object.Patch{Type: object.Merge, Owners: &owners}.Body())
 }
 
-// unforeseen describes a change of an object since the plan that our own deletes don't explain;
-// empty if there is none. Our deletes let the collector remove references to leaving owners, delete
-// dependents and remove its own finalizers.
-func unforeseen(seen, now *object.Object, leaving map[types.UID]bool) string {
+// unexpectedChange describes a change of an object since the plan that our own deletes don't
+// explain; empty if there is none. Our deletes let the collector remove references to leaving
+// owners, delete dependents and remove its own finalizers.
+func unexpectedChange(seen, now *object.Object, leaving map[types.UID]bool) string {
 	for _, ref := range now.Owners {
-		if !slices.ContainsFunc(seen.Owners, func(s object.OwnerReference) bool { return same(s, ref) }) {
+		if !slices.ContainsFunc(seen.Owners, func(s object.OwnerReference) bool { return sameReference(s, ref) }) {
 			return fmt.Sprintf("it is owned by %s %s now", ref.Kind, ref.Name)
 		}
 	}
@@ -238,9 +240,9 @@ func unforeseen(seen, now *object.Object, leaving map[types.UID]bool) string {
 	return ""
 }
 
-// same reports whether a reference is unchanged, except that blockOwnerDeletion may have become
-// false.
-func same(was, is object.OwnerReference) bool {
+// sameReference reports whether a reference is unchanged, except that blockOwnerDeletion may have
+// become false.
+func sameReference(was, is object.OwnerReference) bool {
 	if is.BlockOwnerDeletion == object.False {
 		was.BlockOwnerDeletion = object.False
 	}

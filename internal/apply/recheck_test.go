@@ -41,7 +41,7 @@ func TestUnforeseen(t *testing.T) {
 		"somebody took a finalizer":   {one(false, []string{"a/b"}), one(false, nil), "it does not have finalizer a/b any more"},
 		"a finalizer, not a deletion": {one(false, nil), one(false, []string{object.Foreground}), "it has finalizer foregroundDeletion now"},
 	} {
-		if got := unforeseen(x.was, x.is, leaving); got != x.want {
+		if got := unexpectedChange(x.was, x.is, leaving); got != x.want {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}

@@ -38,25 +38,25 @@ func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.S
 	if err := r.recheck(ctx); err != nil {
 		return r.finish(ctx, err)
 	}
-	t := &taking{run: r, names: result.Plan.Seed.Finalizers, allow: allow}
-	return r.conclude(ctx, t.all(ctx))
+	t := &finalizerRemoval{run: r, names: result.Plan.Seed.Finalizers, allow: allow}
+	return r.conclude(ctx, t.removeAll(ctx))
 }
 
-// taking is a run that removes finalizers.
-type taking struct {
+// finalizerRemoval is a run that removes finalizers.
+type finalizerRemoval struct {
 	*run
 	names []string
 	allow finalizer.Allow
 }
 
-// all processes the targets. A target that is left alone does not stop the others; a journal that
-// can't be written does.
-func (t *taking) all(ctx context.Context) error {
+// removeAll processes the targets. A target that is left alone does not stop the others; a journal
+// that can't be written does.
+func (t *finalizerRemoval) removeAll(ctx context.Context) error {
 	for _, p := range t.order {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := t.one(context.WithoutCancel(ctx), p)
+		err := t.removeOne(context.WithoutCancel(ctx), p)
 		if _, broken := errors.AsType[*backup.JournalError](err); broken {
 			return err
 		}
@@ -67,17 +67,17 @@ func (t *taking) all(ctx context.Context) error {
 	return nil
 }
 
-// takings is how often an object is read and judged again. (spec §18)
-const takings = 5
+// maxAttempts is how often an object is read and judged again. (spec §18)
+const maxAttempts = 5
 
-// one removes the finalizers of one object. It judges the version just read, writes only to that
-// one, and reads again after every inconclusive answer. A namespace may need two requests, since
-// its spec has its own.
-func (t *taking) one(ctx context.Context, p *planned) error {
+// removeOne removes the finalizers of one object. It judges the version just read, writes only to
+// that one, and reads again after every inconclusive answer. A namespace may need two requests,
+// since its spec has its own.
+func (t *finalizerRemoval) removeOne(ctx context.Context, p *planned) error {
 	ref := p.write.Object
 	sentAt := "" // the version of the last request that was not confirmed
 	var last error
-	for range takings {
+	for range maxAttempts {
 		raw, o, err := t.client.Raw(ctx, ref)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && o.UID != ref.UID:
@@ -106,7 +106,7 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 		switch {
 		case err == nil:
 			continue // until a new read shows that nothing is left to do
-		case outcome != backup.Unknown && !tellsChange(err):
+		case outcome != backup.Unknown && !isChangedError(err):
 			return err
 		}
 		sentAt, last = o.ResourceVersion, err
@@ -119,7 +119,7 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 
 // settled records that the object no longer has the finalizers. An unanswered request then counts
 // as confirmed.
-func (t *taking) settled(p *planned) {
+func (t *finalizerRemoval) settled(p *planned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p.last != nil && p.last.Outcome == backup.Unknown {
@@ -131,9 +131,9 @@ func (t *taking) settled(p *planned) {
 	}
 }
 
-// tellsChange reports whether an answer says that the object is not as judged: 409, 404, and 422
+// isChangedError reports whether an answer says that the object is not as judged: 409, 404, and 422
 // for a failed test of a JSON patch.
-func tellsChange(err error) bool {
+func isChangedError(err error) bool {
 	switch backup.ResultOf(err).Code {
 	case http.StatusConflict, http.StatusNotFound, http.StatusUnprocessableEntity:
 		return true
@@ -144,8 +144,8 @@ func tellsChange(err error) bool {
 
 // judge lists again what the judgement is based on: a pod may use the claim since the plan was
 // made.
-func (t *taking) judge(ctx context.Context, o *object.Object, names []string) error {
-	snap, err := t.look(ctx, finalizer.ListRequests(o, names))
+func (t *finalizerRemoval) judge(ctx context.Context, o *object.Object, names []string) error {
+	snap, err := t.snapshotFor(ctx, finalizer.ListRequests(o, names))
 	if err != nil {
 		return fmt.Errorf("to judge it once more: %w", err)
 	}
@@ -160,9 +160,9 @@ func (t *taking) judge(ctx context.Context, o *object.Object, names []string) er
 	return errors.New("it is not as it was planned: " + strings.Join(texts, "; "))
 }
 
-// look takes a snapshot for the questions. A question with an empty namespace asks for all
+// snapshotFor takes a snapshot for the questions. A question with an empty namespace asks for all
 // namespaces, one without kinds for all kinds in its namespace.
-func (t *taking) look(ctx context.Context, looks []finalizer.ListRequest) (*snapshot.Snapshot, error) {
+func (t *finalizerRemoval) snapshotFor(ctx context.Context, looks []finalizer.ListRequest) (*snapshot.Snapshot, error) {
 	if len(looks) == 0 {
 		return snapshot.New(nil, t.client.Discovered().Resources, nil, snapshot.Source{})
 	}
@@ -185,9 +185,9 @@ func (t *taking) look(ctx context.Context, looks []finalizer.ListRequest) (*snap
 	return t.client.Snapshot(ctx, scope, nil)
 }
 
-// without returns a function that reports whether an object has none of the finalizers. It is
+// hasNone returns a function that reports whether an object has none of the finalizers. It is
 // always false for the namespace token, which is not in the metadata.
-func without(names []string) func(*object.Object) bool {
+func hasNone(names []string) func(*object.Object) bool {
 	return func(o *object.Object) bool {
 		return !slices.Contains(names, finalizer.NamespaceToken) && !slices.ContainsFunc(names, o.HasFinalizer)
 	}
@@ -195,8 +195,8 @@ func without(names []string) func(*object.Object) bool {
 
 // send sends one request: the patch of the metadata if it changes, otherwise that of the namespace
 // spec.
-func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present []string) (backup.Outcome, error) {
-	if err := t.backup.newer(o, raw); err != nil {
+func (t *finalizerRemoval) send(ctx context.Context, o *object.Object, raw []byte, present []string) (backup.Outcome, error) {
+	if err := t.backup.saveNewer(o, raw); err != nil {
 		return backup.Refused, err
 	}
 	p := object.TakeFinalizers(o, present)
@@ -210,8 +210,8 @@ func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present
 		i.Verb, i.Body = http.MethodPut, body
 		write = func(ctx context.Context) error { return t.client.Finalize(ctx, o.Ref, body) }
 	}
-	outcome, err := t.journal.Do(ctx, i, without(present), write)
-	t.note(sentWrite{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
+	outcome, err := t.journal.Do(ctx, i, hasNone(present), write)
+	t.recordResult(sentWrite{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
 	return outcome, err
 }
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// widening is the ratio of the sizes of consecutive waves.
-const widening = 5
+// waveGrowth is the ratio of the sizes of consecutive waves.
+const waveGrowth = 5
 
 // gate passes writes in waves of 1, 5, 25 and so on; each wave starts when the previous one is
 // answered. This limits the damage of an error. It is safe for concurrent use.
@@ -49,8 +49,8 @@ func (g *gate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.finished++; g.finished == g.wave {
-		g.wave, g.started, g.finished = g.wave*widening, 0, 0
-		g.stir()
+		g.wave, g.started, g.finished = g.wave*waveGrowth, 0, 0
+		g.wake()
 	}
 }
 
@@ -67,7 +67,7 @@ func (g *gate) close(err error) {
 	defer g.mu.Unlock()
 	if g.closed == nil {
 		g.closed = err
-		g.stir()
+		g.wake()
 	}
 }
 
@@ -78,8 +78,8 @@ func (g *gate) busy() bool {
 	return g.started > g.finished
 }
 
-// stir wakes the callers of enter. The lock must be held.
-func (g *gate) stir() {
+// wake wakes the callers of enter. The lock must be held.
+func (g *gate) wake() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }

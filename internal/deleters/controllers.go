@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// standing is the state of the controllers after a pass without changes.
-type standing struct {
+// waitState is the state of the controllers after a pass without changes.
+type waitState struct {
 	// generation is the store's generation that they have seen; 0 before the first pass.
 	generation uint64
 	// waits is what they wait for; open are the waits that a later pass may end.
@@ -47,7 +47,7 @@ func (d *Deleters) act(w *world) {
 		if acted != nil {
 			continue
 		}
-		s := d.standingAt(generation)
+		s := d.recordWaits(generation)
 		var again <-chan time.Time
 		switch {
 		case len(s.open) > 0:
@@ -67,9 +67,9 @@ func (d *Deleters) act(w *world) {
 	}
 }
 
-// standingAt records and returns what the controllers wait for.
-func (d *Deleters) standingAt(generation uint64) standing {
-	s := standing{generation: generation, waits: controllers.Waiting(d.list)}
+// recordWaits records and returns what the controllers wait for.
+func (d *Deleters) recordWaits(generation uint64) waitState {
+	s := waitState{generation: generation, waits: controllers.Waiting(d.list)}
 	for _, wait := range s.waits {
 		switch wait.Reason {
 		case controllers.Refused, controllers.NotCovered, controllers.DiscoveryFails, controllers.NotServed:
@@ -82,19 +82,19 @@ func (d *Deleters) standingAt(generation uint64) standing {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.standing = s
+	d.waiting = s
 	return s
 }
 
-// stands returns the last state of the controllers.
-func (d *Deleters) stands() standing {
+// lastWaits returns the last state of the controllers.
+func (d *Deleters) lastWaits() waitState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.standing
+	return d.waiting
 }
 
-// redefined signals that the served kinds may have changed.
-func (d *Deleters) redefined() {
+// kindsMayHaveChanged signals that the served kinds may have changed.
+func (d *Deleters) kindsMayHaveChanged() {
 	select {
 	case d.definitions <- struct{}{}:
 	default:
@@ -103,38 +103,38 @@ func (d *Deleters) redefined() {
 
 // The shortest and longest pause between two discoveries while the served kinds are changing.
 const (
-	firstLook = 10 * time.Millisecond
-	lastLook  = time.Second
-	// looks is the minimum number of discoveries after a change: an APIService does not say which
-	// resources will be served.
-	looks = 4
+	firstDiscoveryPause = 10 * time.Millisecond
+	lastDiscoveryPause  = time.Second
+	// minDiscoveries is the minimum number of discoveries after a change: an APIService does not
+	// say which resources will be served.
+	minDiscoveries = 4
 )
 
 // followKinds repeats discovery after a change of a CRD or an APIService until everything expected
 // is served.
 func (d *Deleters) followKinds() {
 	var again <-chan time.Time
-	pause, n := firstLook, 0
+	pause, n := firstDiscoveryPause, 0
 	for {
 		select {
 		case <-d.definitions:
-			pause, n = firstLook, 0
+			pause, n = firstDiscoveryPause, 0
 		case <-again:
 		case <-d.ctx.Done():
 			return
 		}
 		again = nil
-		if n++; n > looks && len(d.expected())+len(d.broken()) == 0 {
+		if n++; n > minDiscoveries && len(d.expectedResources())+len(d.unreadableKinds()) == 0 {
 			continue
 		}
 		d.feed.Rediscover()
 		again = time.After(pause)
-		pause = min(2*pause, lastLook)
+		pause = min(2*pause, lastDiscoveryPause)
 	}
 }
 
-// expected returns the resources of established CRDs that are not followed yet.
-func (d *Deleters) expected() []string {
+// expectedResources returns the resources of established CRDs that are not followed yet.
+func (d *Deleters) expectedResources() []string {
 	followed := map[string]bool{}
 	for _, k := range d.feed.Kinds() {
 		followed[k.Resource.GroupResource().String()] = true
@@ -157,9 +157,9 @@ func servesAny(f *object.CRDFacts) bool {
 	return false
 }
 
-// leaving reports the CRDs whose instances the API server is deleting, unless all remaining
+// deletingCRDs reports the CRDs whose instances the API server is deleting, unless all remaining
 // instances wait for finalizers.
-func (d *Deleters) leaving() []string {
+func (d *Deleters) deletingCRDs() []string {
 	deleting := func(o *object.Object) bool {
 		return o.BeingDeleted() && o.HasFinalizer(controllers.DefinitionCleanup)
 	}
@@ -174,8 +174,9 @@ func (d *Deleters) leaving() []string {
 	return list
 }
 
-// broken returns the followed kinds that cannot be read, perhaps because they are no longer served.
-func (d *Deleters) broken() []kube.KindState {
+// unreadableKinds returns the followed kinds that cannot be read, perhaps because they are no
+// longer served.
+func (d *Deleters) unreadableKinds() []kube.KindState {
 	var list []kube.KindState
 	for _, k := range d.feed.Kinds() {
 		if k.State == kube.Broken {
@@ -211,19 +212,19 @@ type kubelets struct {
 // Step ends the pods whose grace period is over.
 func (k *kubelets) Step(ctx context.Context, w controllers.World) (bool, error) {
 	k.due = time.Time{}
-	return k.Controller.Step(ctx, shift{World: w, kubelets: k, now: time.Now()})
+	return k.Controller.Step(ctx, kubeletWorld{World: w, kubelets: k, now: time.Now()})
 }
 
-// shift is the world as kubelets see it at one moment: no node is missing, and pods within their
-// grace period are hidden.
-type shift struct {
+// kubeletWorld is the world as kubelets see it at one moment: no node is missing, and pods within
+// their grace period are hidden.
+type kubeletWorld struct {
 	controllers.World
 	kubelets *kubelets
 	now      time.Time
 }
 
 // ObjectsOf returns the visible objects of one resource.
-func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+func (s kubeletWorld) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	if gr == object.Node.GroupResource() {
 		return nil
 	}
@@ -233,7 +234,7 @@ func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Ob
 	}
 	var list []*object.Object
 	for _, pod := range all {
-		if ends := ends(pod); pod.BeingDeleted() && ends.After(s.now) {
+		if ends := gracePeriodEnd(pod); pod.BeingDeleted() && ends.After(s.now) {
 			if s.kubelets.due.IsZero() || ends.Before(s.kubelets.due) {
 				s.kubelets.due = ends
 			}
@@ -245,7 +246,7 @@ func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Ob
 }
 
 // Delete ends a pod, unless that is left to its kubelet.
-func (s shift) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+func (s kubeletWorld) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	if s.kubelets.real {
 		return errKubelet
 	}
@@ -253,13 +254,13 @@ func (s shift) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOption
 }
 
 // Update writes the phase of a pod, unless that is left to its kubelet.
-func (s shift) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+func (s kubeletWorld) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
 	if s.kubelets.real {
 		return nil, errKubelet
 	}
 	return s.World.Update(ctx, o)
 }
 
-// ends returns when the grace period of a deleted pod is over. It adds a second, because the server
-// truncates fractions.
-func ends(pod *object.Object) time.Time { return time.Unix(pod.DeletionTimestamp()+1, 0) }
+// gracePeriodEnd returns when the grace period of a deleted pod is over. It adds a second, because
+// the server truncates fractions.
+func gracePeriodEnd(pod *object.Object) time.Time { return time.Unix(pod.DeletionTimestamp()+1, 0) }

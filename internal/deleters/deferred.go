@@ -28,8 +28,8 @@ type deferral struct {
 	kinds uint64
 }
 
-// mostDeferred bounds deferrals. A forgotten attempt is retried.
-const mostDeferred = 1 << 14
+// maxDeferred bounds deferrals. A forgotten attempt is retried.
+const maxDeferred = 1 << 14
 
 // record records a finished attempt.
 func (d *Deleters) record(r engine.Record) {
@@ -39,7 +39,7 @@ func (d *Deleters) record(r engine.Record) {
 		delete(d.deferred, at)
 		return
 	}
-	if len(d.deferred) >= mostDeferred {
+	if len(d.deferred) >= maxDeferred {
 		clear(d.deferred)
 	}
 	d.deferred[at] = deferral{r.Err, d.store.kindChanges()}
@@ -61,12 +61,13 @@ func (c collector) idle() bool { return !c.working && !c.unseen && len(c.open) =
 // retryDeferred is the interval of retries of deferred attempts.
 const retryDeferred = 50 * time.Millisecond
 
-// ask returns the collector's remaining work, read between two steps. It retries deferred attempts,
-// except those that wait for a kind that is not served or an owner with an impossible name:
-// Kubernetes never completes them either. last is the time of the last retry, which ask updates.
-func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) {
+// collectorWork returns the collector's remaining work, read between two steps. It retries deferred
+// attempts, except those that wait for a kind that is not served or an owner with an impossible
+// name: Kubernetes never completes them either. last is the time of the last retry, which
+// collectorWork updates.
+func (d *Deleters) collectorWork(ctx context.Context, last *time.Time) (collector, error) {
 	var got collector
-	err := d.between(ctx, func(c *engine.Collector) {
+	err := d.betweenSteps(ctx, func(c *engine.Collector) {
 		got = collector{working: c.Ready()+c.UnderWay() > 0, unseen: c.Unseen() > 0}
 		kinds := d.store.kindChanges()
 		for _, work := range []engine.Work{engine.DeleteWork, engine.OrphanWork} {
@@ -87,13 +88,13 @@ func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) 
 	return got, err
 }
 
-// between runs look on the collector between two of its steps.
-func (d *Deleters) between(ctx context.Context, look func(*engine.Collector)) error {
+// betweenSteps runs look on the collector between two of its steps.
+func (d *Deleters) betweenSteps(ctx context.Context, look func(*engine.Collector)) error {
 	seen := make(chan struct{})
 	select {
 	case d.do <- func(c *engine.Collector) { look(c); close(seen) }:
 	case <-d.done:
-		return d.ended()
+		return d.endedError()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -101,10 +102,10 @@ func (d *Deleters) between(ctx context.Context, look func(*engine.Collector)) er
 	return nil
 }
 
-// failed returns the errors of the last deferred attempts on an object.
-func (d *Deleters) failed(ctx context.Context, uid types.UID) []string {
+// deferredErrors returns the errors of the last deferred attempts on an object.
+func (d *Deleters) deferredErrors(ctx context.Context, uid types.UID) []string {
 	var list []string
-	err := d.between(ctx, func(*engine.Collector) {
+	err := d.betweenSteps(ctx, func(*engine.Collector) {
 		for at, why := range d.deferred {
 			if _, unknown := errors.AsType[*object.UnknownKindError](why.err); at.ref.UID == uid && why.err != nil && !unknown {
 				list = append(list, why.err.Error())
@@ -151,7 +152,7 @@ func (l deferrals) errors() []string {
 
 // refresh makes the collector read its own writes that no watch has shown.
 func (d *Deleters) refresh(ctx context.Context) error {
-	return d.between(ctx, func(c *engine.Collector) {
+	return d.betweenSteps(ctx, func(c *engine.Collector) {
 		c.Refresh()
 		c.Refresh()
 	})

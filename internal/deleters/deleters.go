@@ -38,11 +38,12 @@ type Options struct {
 	Command string
 }
 
-// unready is the longest pause before a kind that the server is still loading is requested again.
-const unready = 10 * time.Millisecond
+// maxLoadingPause is the longest pause before a kind that the server is still loading is requested
+// again.
+const maxLoadingPause = 10 * time.Millisecond
 
-// grace is how long requests in progress may continue at the end.
-const grace = time.Second
+// shutdownGrace is how long requests in progress may continue at the end.
+const shutdownGrace = time.Second
 
 // Deleters is a set of running controllers. It is safe for concurrent use.
 type Deleters struct {
@@ -68,11 +69,11 @@ type Deleters struct {
 	// deferred are the deferred attempts. Only the collector's goroutine uses it.
 	deferred deferrals
 
-	mu       sync.Mutex
-	feed     *kube.Feed
-	standing standing
-	settled  mark
-	refused  []kube.KindState
+	mu      sync.Mutex
+	feed    *kube.Feed
+	waiting waitState
+	settled settledMark
+	refused []kube.KindState
 }
 
 // Start starts the controllers. It returns when all kinds are listed and watched, or with an error
@@ -90,7 +91,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 	config.Timeout = 0 // a timeout would end every watch
 	config.Wrap(d.traffic.wrap)
 	var err error
-	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: unready}); err != nil {
+	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: maxLoadingPause}); err != nil {
 		return nil, err
 	}
 	id, err := d.client.Cluster(ctx)
@@ -98,7 +99,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		d.client.Close()
 		return nil, fmt.Errorf("%s: %w", id.Server, err)
 	}
-	d.others, err = d.whoElse(ctx)
+	d.others, err = d.findOthers(ctx)
 	if inUse := d.others.inUse(); err == nil && inUse != nil && !o.InUse {
 		err = inUse
 	}
@@ -108,7 +109,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 	}
 	d.version, d.emulated = id.Version, id.Emulated
 	d.store = newStore(d.client.Resource)
-	d.watches = &watches{news: d.store.wake, begun: map[schema.GroupResource]bool{}}
+	d.watches = &watches{onChange: d.store.wake, begun: map[schema.GroupResource]bool{}}
 	d.ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	followed := make(chan struct{})
 	go d.run(o, followed)
@@ -126,23 +127,23 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	defer beside.Wait()
 	defer d.stop()
 	d.err = collect.Run(d.ctx, d.client, collect.Options{
-		Kind: d.kind, Listener: d.watches,
+		Kind: d.recordKind, Listener: d.watches,
 		Follow: func(f *kube.Feed) {
 			d.mu.Lock()
 			d.feed = f
 			d.mu.Unlock()
-			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, asked: map[asked]struct{}{}, observes: d.others.manager != nil}
-			d.employ(o, w)
+			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, accepted: map[acceptedRequest]struct{}{}, readOnly: d.others.manager != nil}
+			d.chooseControllers(o, w)
 			close(followed)
 			beside.Go(func() { d.act(w) })
 			beside.Go(d.followKinds)
 		},
-		Run: engine.RunOptions{Record: d.record, Observed: d.observed, Warn: func(engine.Warning) {}, Do: d.do, Grace: grace, Before: d.others.before()},
+		Run: engine.RunOptions{Record: d.record, Observed: d.storeEvent, Warn: func(engine.Warning) {}, Do: d.do, Grace: shutdownGrace, Before: d.others.before()},
 	})
 }
 
-// employ chooses the controllers, in the order in which a plan runs them.
-func (d *Deleters) employ(o Options, coverage controllers.Coverage) {
+// chooseControllers chooses the controllers, in the order in which a plan runs them.
+func (d *Deleters) chooseControllers(o Options, coverage controllers.Coverage) {
 	if o.Protection || d.others.manager != nil {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
 	}
@@ -159,22 +160,22 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 	select {
 	case <-followed:
 	case <-d.done:
-		return d.ended()
+		return d.endedError()
 	}
 	read := d.feed.Synced()
 	for {
 		_, changed := d.store.now()
 		if why, denied := d.watches.discovery(); denied {
-			return errors.New(plain(unsaid(why)))
+			return errors.New(terminalSafe(discoveryMessage(why)))
 		}
 		if read == nil {
-			if err := d.mayNot(); err != nil {
+			if err := d.forbiddenKinds(); err != nil {
 				return err
 			}
 			if !d.lacksWatch() {
 				// The collector's goroutine has received all events of the first lists. Once it
 				// runs a function, all of them are in the store.
-				return d.between(ctx, func(*engine.Collector) {})
+				return d.betweenSteps(ctx, func(*engine.Collector) {})
 			}
 		}
 		select {
@@ -182,15 +183,15 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 			read = nil
 		case <-changed:
 		case <-d.done:
-			return d.ended()
+			return d.endedError()
 		case <-ctx.Done():
-			return fmt.Errorf("not everything could be read in time: %s", plain(cmp.Or(strings.Join(d.unknown(), "; "), "the API server has not said what it serves")))
+			return fmt.Errorf("not everything could be read in time: %s", terminalSafe(cmp.Or(strings.Join(d.unknown(), "; "), "the API server has not said what it serves")))
 		}
 	}
 }
 
-// mayNot returns an error if some kinds may not be listed or watched.
-func (d *Deleters) mayNot() error {
+// forbiddenKinds returns an error if some kinds may not be listed or watched.
+func (d *Deleters) forbiddenKinds() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.refused) == 0 {
@@ -201,11 +202,11 @@ func (d *Deleters) mayNot() error {
 		why = append(why, k.Why)
 	}
 	slices.Sort(why)
-	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", plain(strings.Join(few(why), "; ")))
+	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", terminalSafe(strings.Join(truncate(why), "; ")))
 }
 
-// kind records the state of a kind.
-func (d *Deleters) kind(k kube.KindState) {
+// recordKind records the state of a kind.
+func (d *Deleters) recordKind(k kube.KindState) {
 	d.mu.Lock()
 	d.refused = slices.DeleteFunc(d.refused, func(r kube.KindState) bool { return r.Resource.GroupResource() == k.Resource.GroupResource() })
 	if k.Refused && k.State == kube.Broken {
@@ -222,16 +223,16 @@ func (d *Deleters) kind(k kube.KindState) {
 	d.store.kind(k)
 }
 
-// observed stores an event that the collector has observed.
-func (d *Deleters) observed(e object.Event) {
-	d.store.see(e)
+// storeEvent stores an event that the collector has observed.
+func (d *Deleters) storeEvent(e object.Event) {
+	d.store.record(e)
 	if e.Object.Is(object.CRD) || e.Object.Is(object.APIService) {
-		d.redefined()
+		d.kindsMayHaveChanged()
 	}
 }
 
-// ended returns an error that says that the work has ended, and why.
-func (d *Deleters) ended() error {
+// endedError returns an error that says that the work has ended, and why.
+func (d *Deleters) endedError() error {
 	if d.err == nil || errors.Is(d.err, context.Canceled) {
 		return errors.New("the garbage collector has ended")
 	}
@@ -262,7 +263,7 @@ func (d *Deleters) Remarks() (remarks []string, err error) {
 	}
 	remarks = append(remarks, d.others.remarks()...)
 	for _, why := range d.unknown() {
-		remarks = append(remarks, "nothing settles until this is mended: "+plain(why))
+		remarks = append(remarks, "nothing settles until this is mended: "+terminalSafe(why))
 	}
 	return remarks, nil
 }

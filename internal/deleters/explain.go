@@ -27,7 +27,7 @@ import (
 func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 	text := d.explain(ctx, ref)
 	for i, line := range text {
-		text[i] = plain(line)
+		text[i] = terminalSafe(line)
 	}
 	return strings.Join(text, "\n")
 }
@@ -73,7 +73,7 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}
 	list := d.lines(o, e)
-	for _, why := range d.failed(ctx, o.UID) {
+	for _, why := range d.deferredErrors(ctx, o.UID) {
 		list = append(list, "  the last try failed: "+why)
 	}
 	return list
@@ -83,7 +83,7 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 // found by its uid if the watches have shown its deletion.
 func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	if ref.Kind == "" {
-		gone, known := d.store.departed(ref.UID)
+		gone, known := d.store.deletedRef(ref.UID)
 		if !known {
 			return fmt.Sprintf("an object of an unknown kind, name %q, uid %q: no watch has shown it. Say its apiVersion and kind.", nameIn(ref), ref.UID)
 		}
@@ -97,12 +97,12 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	case ref.UID != "" && o.UID != ref.UID:
 		return ref.String() + " is not there: an object with the uid " + string(o.UID) + " has its name."
 	default:
-		return o.Ref.String() + " is there" + d.unshown(o.Ref)
+		return o.Ref.String() + " is there" + d.whyNotWatched(o.Ref)
 	}
 }
 
-// unshown says why no watch shows an existing object.
-func (d *Deleters) unshown(ref object.Ref) string {
+// whyNotWatched says why no watch shows an existing object.
+func (d *Deleters) whyNotWatched(ref object.Ref) string {
 	r, err := d.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return "."
@@ -132,7 +132,7 @@ func (d *Deleters) snapshot(ctx context.Context, namespace string) (*snapshot.Sn
 		objects[i] = o.Clone() // a snapshot owns its objects, and these belong to the collector too
 	}
 	if namespace != "" {
-		objects = append(objects, d.unwatched(ctx, namespace, coverage)...)
+		objects = append(objects, d.readUnwatched(ctx, namespace, coverage)...)
 	}
 	for _, k := range d.feed.Kinds() {
 		if gr := k.Resource.GroupResource(); k.State == kube.Synced {
@@ -145,8 +145,8 @@ func (d *Deleters) snapshot(ctx context.Context, namespace string) (*snapshot.Sn
 		snapshot.Source{KubernetesVersion: d.version, Server: "the API server"})
 }
 
-// unwatched reads the objects of a namespace that no watch shows.
-func (d *Deleters) unwatched(ctx context.Context, namespace string, coverage *snapshot.Coverage) []*object.Object {
+// readUnwatched reads the objects of a namespace that no watch shows.
+func (d *Deleters) readUnwatched(ctx context.Context, namespace string, coverage *snapshot.Coverage) []*object.Object {
 	w := &world{ctx: ctx, client: d.client, feed: d.feed, store: d.store}
 	var objects []*object.Object
 	for _, r := range w.Resources().All() {
@@ -169,15 +169,15 @@ func (d *Deleters) unwatched(ctx context.Context, namespace string, coverage *sn
 	return objects
 }
 
-// phrases has the text of each verdict.
-var phrases = map[report.Verdict]string{
+// verdictTexts has the text of each verdict.
+var verdictTexts = map[report.Verdict]string{
 	report.Live: "stays", report.Garbage: "is garbage", report.BeingDeleted: "is being deleted",
 	report.WaitingForDependents: "is being deleted and waits for its dependents",
 	report.HeldByFinalizer:      "is being deleted and held by a finalizer", report.Undecidable: "cannot be decided",
 }
 
-// mostNamed is how many objects are named at most.
-const mostNamed = 10
+// maxNamed is how many objects are named at most.
+const maxNamed = 10
 
 // lines returns the description of an object.
 func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
@@ -193,7 +193,7 @@ func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
 		list = append(list, line)
 	}
 	list = append(list, d.dependents(e)...)
-	for _, w := range d.stands().waits {
+	for _, w := range d.lastWaits().waits {
 		if w.Object.UID == o.UID {
 			list = append(list, "  "+d.sentence(w))
 		}
@@ -215,12 +215,12 @@ func (d *Deleters) dependents(e *report.Explanation) []string {
 	})
 	var list []string
 	for i, f := range of {
-		if i == mostNamed {
+		if i == maxNamed {
 			return append(list, fmt.Sprintf("  and %d more dependents", len(of)-i))
 		}
 		held := ""
 		if leaving := d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }); len(leaving) > 0 {
-			held = " is being deleted" + d.holds(leaving[0])
+			held = " is being deleted" + d.blockedBy(leaving[0])
 		}
 		list = append(list, "  dependent "+f.Ref.String()+held)
 	}
@@ -276,7 +276,7 @@ func remaining(w controllers.Wait) string {
 			names = append(names, r.Namespace+"/"+r.Name)
 		}
 	}
-	return strings.Join(few(names), ", ")
+	return strings.Join(truncate(names), ", ")
 }
 
 func finalizers(w controllers.Wait) string {
@@ -287,9 +287,10 @@ func finalizers(w controllers.Wait) string {
 	return strings.Join(names, ", ")
 }
 
-// stays says what outside of this program an object that is being deleted waits for, or when it
-// ends. There are no kubelets and only a few controllers here. It returns "" if nothing is known.
-func (d *Deleters) stays(o *object.Object) string {
+// externalWait says what outside of this program an object that is being deleted waits for, or when
+// it ends. There are no kubelets and only a few controllers here. It returns "" if nothing is
+// known.
+func (d *Deleters) externalWait(o *object.Object) string {
 	holds := func(k object.Kind, finalizer string) bool { return o.Is(k) && o.HasFinalizer(finalizer) }
 	grace := o.GracePeriod()
 	switch {
@@ -308,7 +309,7 @@ func (d *Deleters) stays(o *object.Object) string {
 	case d.options.Pods == Never:
 		return "there is no kubelet: the test has to delete it with a grace period of 0"
 	case d.options.Pods == AfterGracePeriod:
-		return "it ends at " + ends(o).UTC().Format(time.RFC3339) + ", when its grace period is over"
+		return "it ends at " + gracePeriodEnd(o).UTC().Format(time.RFC3339) + ", when its grace period is over"
 	}
 	return ""
 }
@@ -317,9 +318,9 @@ func (d *Deleters) stays(o *object.Object) string {
 // as that its controllers run, because they do not hold here.
 func (d *Deleters) verdict(o *object.Object, e *report.Explanation) string {
 	const assumed = "goes if "
-	said, why := phrases[e.Verdict], e.Message
+	said, why := verdictTexts[e.Verdict], e.Message
 	if o.BeingDeleted() && e.Verdict != report.WaitingForDependents {
-		stays := d.stays(o)
+		stays := d.externalWait(o)
 		switch {
 		case stays != "":
 			why = stays
@@ -331,7 +332,7 @@ func (d *Deleters) verdict(o *object.Object, e *report.Explanation) string {
 			why = ""
 		}
 		if stays != "" && len(o.Finalizers()) > 0 {
-			said = phrases[report.HeldByFinalizer]
+			said = verdictTexts[report.HeldByFinalizer]
 		}
 	}
 	if why != "" {
@@ -340,26 +341,26 @@ func (d *Deleters) verdict(o *object.Object, e *report.Explanation) string {
 	return said + "."
 }
 
-// goesOn reports whether this program may end a wait.
-func (s standing) goesOn(w controllers.Wait) bool {
+// canEnd reports whether this program may end a wait.
+func (s waitState) canEnd(w controllers.Wait) bool {
 	return slices.ContainsFunc(s.open, func(o controllers.Wait) bool {
 		return o.Object == w.Object && o.Reason == w.Reason && o.Resource.GroupResource() == w.Resource.GroupResource() && o.Why == w.Why
 	})
 }
 
-// mostSaid is how many items of a list are printed.
-const mostSaid = 5
+// maxItems is how many items of a list are printed.
+const maxItems = 5
 
-// few shortens a long list.
-func few(list []string) []string {
-	if n := len(list); n > mostSaid {
-		return append(list[:mostSaid:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
+// truncate shortens a long list.
+func truncate(list []string) []string {
+	if n := len(list); n > maxItems {
+		return append(list[:maxItems:maxItems], fmt.Sprintf("and %d more", n-maxItems))
 	}
 	return list
 }
 
-// once removes duplicates.
-func once(list []string) []string {
+// unique removes duplicates.
+func unique(list []string) []string {
 	said := map[string]bool{}
 	return slices.DeleteFunc(list, func(line string) bool {
 		again := said[line]
@@ -368,9 +369,9 @@ func once(list []string) []string {
 	})
 }
 
-// plain returns a line that is safe for a terminal. The kinds and names of owners and the messages
-// of webhooks are free text, which may contain line breaks and escape sequences.
-func plain(line string) string {
+// terminalSafe returns a line that is safe for a terminal. The kinds and names of owners and the
+// messages of webhooks are free text, which may contain line breaks and escape sequences.
+func terminalSafe(line string) string {
 	var b strings.Builder
 	for _, r := range line {
 		if unicode.IsPrint(r) {

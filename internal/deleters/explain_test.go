@@ -60,7 +60,7 @@ func TestStays(t *testing.T) {
 		"anything else":               {Options{}, leaving(object.Namespace, 0), ""},
 	} {
 		d := &Deleters{options: c.options}
-		if got := d.stays(c.object); got != c.want {
+		if got := d.externalWait(c.object); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

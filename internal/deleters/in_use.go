@@ -67,12 +67,12 @@ func (o others) remarks() []string {
 	return nil
 }
 
-// whoElse finds a running kube-controller-manager or kubelet by its renewed lease. The node leases
-// that a simulation such as kwok renews have another holder.
-func (d *Deleters) whoElse(ctx context.Context) (others, error) {
+// findOthers finds a running kube-controller-manager or kubelet by its renewed lease. The node
+// leases that a simulation such as kwok renews have another holder.
+func (d *Deleters) findOthers(ctx context.Context) (others, error) {
 	var o others
 	var err error
-	if o.manager, err = d.renewed(ctx, "kube-system", "kube-controller-manager", ""); err != nil {
+	if o.manager, err = d.renewedLease(ctx, "kube-system", "kube-controller-manager", ""); err != nil {
 		return o, err
 	}
 	var nodes []string
@@ -80,30 +80,30 @@ func (d *Deleters) whoElse(ctx context.Context) (others, error) {
 		Object:  func(o *object.Object) error { nodes = append(nodes, o.Name); return nil },
 		Restart: func() { nodes = nil },
 	})
-	if err != nil && !notTold(err) {
+	if err != nil && !isNotShown(err) {
 		return o, err
 	}
 	for _, name := range nodes {
-		if o.kubelet, err = d.renewed(ctx, "kube-node-lease", name, name); err != nil || o.kubelet != nil {
+		if o.kubelet, err = d.renewedLease(ctx, "kube-node-lease", name, name); err != nil || o.kubelet != nil {
 			return o, err
 		}
 	}
 	return o, nil
 }
 
-// notTold reports whether the server does not have the object or kind, or refuses to show it. A
+// isNotShown reports whether the server does not have the object or kind, or refuses to show it. A
 // config without permission to read leases lacks other permissions that Start reports.
-func notTold(err error) bool {
+func isNotShown(err error) bool {
 	_, unserved := errors.AsType[*kube.UnservedPathError](err)
 	return unserved || apierrors.IsNotFound(err) || apierrors.IsForbidden(err)
 }
 
-// renewed returns the lease if it was renewed recently; nil otherwise. If holder is not empty, a
-// lease of another holder does not count.
-func (d *Deleters) renewed(ctx context.Context, namespace, name, holder string) (*inUseError, error) {
+// renewedLease returns the lease if it was renewed recently; nil otherwise. If holder is not empty,
+// a lease of another holder does not count.
+func (d *Deleters) renewedLease(ctx context.Context, namespace, name, holder string) (*inUseError, error) {
 	l, err := d.client.Lease(ctx, namespace, name)
 	switch {
-	case err != nil && notTold(err):
+	case err != nil && isNotShown(err):
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -13,8 +13,8 @@ import (
 
 // The timeouts of /settled.
 const (
-	usualTimeout   = 30 * time.Second
-	longestTimeout = 10 * time.Minute
+	defaultTimeout = 30 * time.Second
+	maxTimeout     = 10 * time.Minute
 )
 
 // Handler returns an HTTP handler, for tests in other languages:
@@ -32,11 +32,11 @@ func (d *Deleters) Handler() http.Handler {
 }
 
 func (d *Deleters) answerSettled(w http.ResponseWriter, r *http.Request) {
-	timeout := usualTimeout
+	timeout := defaultTimeout
 	if text := r.URL.Query().Get("timeout"); text != "" {
 		given, err := time.ParseDuration(text)
-		if err != nil || given <= 0 || given > longestTimeout {
-			http.Error(w, fmt.Sprintf("timeout=%s: must be a duration of up to %s", text, longestTimeout), http.StatusBadRequest)
+		if err != nil || given <= 0 || given > maxTimeout {
+			http.Error(w, fmt.Sprintf("timeout=%s: must be a duration of up to %s", text, maxTimeout), http.StatusBadRequest)
 			return
 		}
 		timeout = given
@@ -64,7 +64,7 @@ func (d *Deleters) answerExplain(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "which object? Give a uid, or apiVersion, kind, name, and namespace if it has one", http.StatusBadRequest)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), usualTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), defaultTimeout)
 	defer cancel()
 	answer(w, d.Explain(ctx, ref))
 }
@@ -72,7 +72,7 @@ func (d *Deleters) answerExplain(w http.ResponseWriter, r *http.Request) {
 func (d *Deleters) answerHealth(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-d.done:
-		http.Error(w, d.ended().Error(), http.StatusServiceUnavailable)
+		http.Error(w, d.endedError().Error(), http.StatusServiceUnavailable)
 	default:
 		answer(w, "ok")
 	}

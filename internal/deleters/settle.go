@@ -20,8 +20,8 @@ import (
 // them.
 const retryUnknown = 250 * time.Millisecond
 
-// mark is a moment without any remaining work.
-type mark struct {
+// settledMark is a moment without any remaining work.
+type settledMark struct {
 	// revision is the server's revision before everything was checked.
 	revision string
 	// writes is the number of own writes, kinds the number of kind changes so far.
@@ -58,10 +58,10 @@ func (e *unsettledError) Error() string {
 		b.WriteString(": the deadline was over before")
 	}
 	for _, l := range e.Left {
-		b.WriteString("\n  left to do: " + plain(l))
+		b.WriteString("\n  left to do: " + terminalSafe(l))
 	}
 	for _, h := range e.Held {
-		b.WriteString("\n  " + plain(h))
+		b.WriteString("\n  " + terminalSafe(h))
 	}
 	return b.String()
 }
@@ -81,9 +81,9 @@ func (d *Deleters) Settle(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &unsettledError{Cause: ctx.Err()} // nothing was checked
 	}
-	deleted := d.deletes.sofar()
+	deleted := d.deletes.count()
 	if ctx.Err() != nil {
-		return &unsettledError{Left: d.leftIn(ctx, deleted, nil), Held: d.held(), Cause: ctx.Err()}
+		return &unsettledError{Left: d.leftIn(ctx, deleted, nil), Held: d.terminatingObjects(), Cause: ctx.Err()}
 	}
 	pause := firstPause
 	var retried time.Time
@@ -95,7 +95,7 @@ func (d *Deleters) Settle(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return &unsettledError{After: time.Since(began), Left: d.leftIn(ctx, deleted, left), Held: d.held(), Cause: ctx.Err()}
+			return &unsettledError{After: time.Since(began), Left: d.leftIn(ctx, deleted, left), Held: d.terminatingObjects(), Cause: ctx.Err()}
 		case err != nil || len(now) == 0:
 			return err
 		}
@@ -112,36 +112,36 @@ func (d *Deleters) Settle(ctx context.Context) error {
 	}
 }
 
-// account is the time limit for finding the remaining work at a deadline.
-const account = time.Second
+// accountTimeout is the time limit for finding the remaining work at a deadline.
+const accountTimeout = time.Second
 
 // leftIn returns the remaining work at a deadline from all sources, or last, the list of the last
 // check, if no source has any. If objects are recreated after every delete, it reports only that, as
 // the cause. deleted is the number of deletes before Settle began.
 func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) []string {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), accountTimeout)
 	defer cancel()
-	if remade := d.deletes.remade(deleted); len(remade) > 0 {
+	if remade := d.deletes.recreated(deleted); len(remade) > 0 {
 		return append(remade, d.unknown()...)
 	}
 	list := d.unknown()
-	for _, name := range few(d.expected()) {
+	for _, name := range truncate(d.expectedResources()) {
 		list = append(list, name+" is not followed yet")
 	}
-	list = append(list, few(d.leaving())...)
+	list = append(list, truncate(d.deletingCRDs())...)
 	list = append(list, d.traffic.unanswered()...)
-	list = append(list, few(d.answers.unread())...)
-	list = append(list, few(d.comes(d.stands()))...)
+	list = append(list, truncate(d.answers.unread())...)
+	list = append(list, truncate(d.pendingWork(d.lastWaits()))...)
 	now := time.Now() // so that nothing is retried
-	if c, err := d.ask(ctx, &now); err == nil {
-		list = append(list, few(append(c.open, c.again...))...)
+	if c, err := d.collectorWork(ctx, &now); err == nil {
+		list = append(list, truncate(append(c.open, c.again...))...)
 	} else {
 		list = append(list, err.Error())
 	}
 	if len(list) == 0 {
 		return last
 	}
-	return once(list)
+	return unique(list)
 }
 
 // look returns the remaining work; nothing if all is settled. retried is the time of the last retry
@@ -151,7 +151,7 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 		return left, err
 	}
 	writes, _ := d.traffic.writes()
-	m := mark{writes: writes, kinds: d.store.kindChanges()}
+	m := settledMark{writes: writes, kinds: d.store.kindChanges()}
 	if m.revision, err = d.revision(ctx); err != nil {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return nil, err
@@ -161,7 +161,7 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 	if d.settledAt(m) {
 		return nil, nil
 	}
-	if left = d.unseen(ctx); len(left) > 0 {
+	if left = d.undeliveredChanges(ctx); len(left) > 0 {
 		return left, nil
 	}
 	if left, err = d.busy(ctx, retried, true); err != nil || len(left) > 0 {
@@ -178,15 +178,15 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 
 // settledAt reports whether nothing was written since everything was settled. It is false if there
 // are extension servers, which have their own revisions.
-func (d *Deleters) settledAt(m mark) bool {
+func (d *Deleters) settledAt(m settledMark) bool {
 	d.mu.Lock()
 	same := d.settled == m && m.revision != ""
 	d.mu.Unlock()
-	return same && len(d.store.list(object.APIService.GroupResource(), "", elsewhere)) == 0
+	return same && len(d.store.list(object.APIService.GroupResource(), "", mayBeExtension)) == 0
 }
 
-// elsewhere reports whether an APIService may belong to an extension server.
-func elsewhere(o *object.Object) bool {
+// mayBeExtension reports whether an APIService may belong to an extension server.
+func mayBeExtension(o *object.Object) bool {
 	return o.Labels.Get("kube-aggregator.kubernetes.io/automanaged") == ""
 }
 
@@ -201,10 +201,10 @@ func (d *Deleters) revision(ctx context.Context) (string, error) {
 func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) ([]string, error) {
 	select {
 	case <-d.done:
-		return nil, d.ended()
+		return nil, d.endedError()
 	default:
 	}
-	if err := d.mayNot(); err != nil {
+	if err := d.forbiddenKinds(); err != nil {
 		return nil, err
 	}
 	if unknown := d.unknown(); len(unknown) > 0 {
@@ -214,20 +214,20 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 		}
 		return unknown, nil
 	}
-	if expected := d.expected(); len(expected) > 0 {
+	if expected := d.expectedResources(); len(expected) > 0 {
 		return []string{"not followed yet: " + strings.Join(expected, ", ")}, nil
 	}
-	if leaving := d.leaving(); len(leaving) > 0 {
+	if leaving := d.deletingCRDs(); len(leaving) > 0 {
 		return leaving, nil
 	}
 	if unanswered := d.traffic.unanswered(); len(unanswered) > 0 {
 		return unanswered, nil
 	}
 	generation, _ := d.store.now()
-	if s := d.stands(); len(s.open) > 0 || !s.due.IsZero() || s.generation != generation {
-		return d.left(s), nil
+	if s := d.lastWaits(); len(s.open) > 0 || !s.due.IsZero() || s.generation != generation {
+		return d.remainingWork(s), nil
 	}
-	c, err := d.ask(ctx, retried)
+	c, err := d.collectorWork(ctx, retried)
 	switch {
 	case err != nil:
 		return nil, err
@@ -237,24 +237,24 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 		return append([]string{"the garbage collector is at work"}, c.open...), nil
 	}
 	if !compared {
-		if left := d.unseen(ctx); len(left) > 0 {
+		if left := d.undeliveredChanges(ctx); len(left) > 0 {
 			return left, nil
 		}
 	}
 	return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
 }
 
-// left returns the remaining work of the controllers.
-func (d *Deleters) left(s standing) []string {
+// remainingWork returns the remaining work of the controllers.
+func (d *Deleters) remainingWork(s waitState) []string {
 	if s.generation == 0 {
 		return []string{"the controllers have not begun"}
 	}
-	return append([]string{"the controllers look at what has changed"}, d.comes(s)...)
+	return append([]string{"the controllers look at what has changed"}, d.pendingWork(s)...)
 }
 
-// comes returns the work that the controllers continue without a change by others: pods in their
-// grace period, and waits that a later pass may end.
-func (d *Deleters) comes(s standing) []string {
+// pendingWork returns the work that the controllers continue without a change by others: pods in
+// their grace period, and waits that a later pass may end.
+func (d *Deleters) pendingWork(s waitState) []string {
 	var list []string
 	if !s.due.IsZero() {
 		list = append(list, "a pod ends at "+s.due.UTC().Format(time.RFC3339)+", when its grace period is over")
@@ -265,13 +265,13 @@ func (d *Deleters) comes(s standing) []string {
 	return list
 }
 
-// unseen reads every kind, and reports what the watches have not delivered and what cannot be read.
-// The kind of the latter may be gone.
-func (d *Deleters) unseen(ctx context.Context) []string {
+// undeliveredChanges reads every kind, and reports what the watches have not delivered and what
+// cannot be read. The kind of the latter may be gone.
+func (d *Deleters) undeliveredChanges(ctx context.Context) []string {
 	kinds := d.feed.Kinds()
 	found := make([]string, len(kinds))
 	var all errgroup.Group
-	all.SetLimit(readsAtOnce)
+	all.SetLimit(maxReads)
 	for i, k := range kinds {
 		all.Go(func() error {
 			found[i] = d.compare(ctx, k.Resource)
@@ -280,36 +280,36 @@ func (d *Deleters) unseen(ctx context.Context) []string {
 	}
 	_ = all.Wait() // it returns no error
 	left := slices.DeleteFunc(found, func(s string) bool { return s == "" })
-	if n := len(left); ctx.Err() != nil && n > mostSaid { // the deadline is the cause, not the kinds
+	if n := len(left); ctx.Err() != nil && n > maxItems { // the deadline is the cause, not the kinds
 		return []string{fmt.Sprintf("%d kinds could not be read in time", n)}
 	}
-	return few(left)
+	return truncate(left)
 }
 
-// compareTries is how often a kind is read before everything is checked again.
-const compareTries = 5
+// maxCompares is how often a kind is read before everything is checked again.
+const maxCompares = 5
 
 // compare reads a kind until it matches what the watch has delivered, and reports the difference.
 func (d *Deleters) compare(ctx context.Context, r object.Resource) string {
-	for range compareTries {
+	for range maxCompares {
 		l, err := d.read(ctx, kube.Place{Resource: r})
 		if why := d.answers.judge(ctx, r.GroupResource(), err); why != "" {
 			return why
 		}
-		if d.awaited(ctx, l) {
+		if d.awaitList(ctx, l) {
 			return ""
 		}
 	}
 	return "the watch has not delivered all " + r.GroupResource().String()
 }
 
-// awaited waits up to lastPause for the watch to deliver what a list shows.
-func (d *Deleters) awaited(ctx context.Context, l listed) bool {
+// awaitList waits up to lastPause for the watch to deliver what a list shows.
+func (d *Deleters) awaitList(ctx context.Context, l listed) bool {
 	wait := time.NewTimer(lastPause)
 	defer wait.Stop()
 	for {
 		_, changed := d.store.now()
-		if d.store.reached(l) {
+		if d.store.hasReached(l) {
 			return true
 		}
 		select {
@@ -336,34 +336,34 @@ func (d *Deleters) read(ctx context.Context, at kube.Place) (listed, error) {
 	return l, err
 }
 
-// mostHeld is how many objects that are being deleted are named.
-const mostHeld = 20
+// maxHeld is how many objects that are being deleted are named.
+const maxHeld = 20
 
-// held describes the objects that are being deleted, and what blocks them.
-func (d *Deleters) held() []string {
+// terminatingObjects describes the objects that are being deleted, and what blocks them.
+func (d *Deleters) terminatingObjects() []string {
 	var list []string
 	for _, o := range d.store.all((*object.Object).BeingDeleted) {
-		if len(list) == mostHeld {
+		if len(list) == maxHeld {
 			return append(list, "and more that are being deleted")
 		}
-		list = append(list, o.Ref.String()+" is being deleted"+d.holds(o))
+		list = append(list, o.Ref.String()+" is being deleted"+d.blockedBy(o))
 	}
 	return list
 }
 
-// holds describes what blocks an object that is being deleted, without the work of this program.
-func (d *Deleters) holds(o *object.Object) string {
+// blockedBy describes what blocks an object that is being deleted, without the work of this program.
+func (d *Deleters) blockedBy(o *object.Object) string {
 	var why []string
-	stays := d.stays(o)
+	stays := d.externalWait(o)
 	if f := strings.Join(o.Finalizers(), ", "); f != "" && !strings.Contains(stays, f) {
 		why = append(why, "finalizers "+f)
 	}
 	if stays != "" {
 		why = append(why, stays)
 	}
-	stands := d.stands()
+	stands := d.lastWaits()
 	for _, w := range stands.waits {
-		if w.Object.UID == o.UID && !stands.goesOn(w) {
+		if w.Object.UID == o.UID && !stands.canEnd(w) {
 			why = append(why, d.sentence(w))
 		}
 	}

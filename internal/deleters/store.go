@@ -17,8 +17,8 @@ import (
 // name identifies an object among those of its resource.
 type name struct{ namespace, name string }
 
-// mostGone bounds the remembered deleted objects. A forgotten object costs another list.
-const mostGone = 1 << 14
+// maxGone bounds the remembered deleted objects. A forgotten object costs another list.
+const maxGone = 1 << 14
 
 // store has the state that the watches have shown and the collector has processed. It is safe for
 // concurrent use. Its objects must not be modified.
@@ -39,15 +39,15 @@ func newStore(resource func(apiVersion, kind string) (object.Resource, error)) *
 	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, gone: map[types.UID]object.Ref{}, changed: make(chan struct{})}
 }
 
-// see stores an event. Events of a kind that is no longer served are dropped.
-func (s *store) see(e object.Event) {
+// record stores an event. Events of a kind that is no longer served are dropped.
+func (s *store) record(e object.Event) {
 	o := e.Object
 	r, err := s.resource(o.APIVersion, o.Kind)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.change()
 	if e.Type == object.Deleted {
-		if len(s.gone) >= mostGone {
+		if len(s.gone) >= maxGone {
 			clear(s.gone)
 		}
 		s.gone[o.UID] = o.Ref
@@ -145,8 +145,8 @@ func (s *store) find(gr schema.GroupResource, namespace, called string) *object.
 	return s.objects[gr][name{namespace, called}]
 }
 
-// departed returns the reference of an object that was seen to be deleted.
-func (s *store) departed(uid types.UID) (object.Ref, bool) {
+// deletedRef returns the reference of an object that was seen to be deleted.
+func (s *store) deletedRef(uid types.UID) (object.Ref, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ref, gone := s.gone[uid]
@@ -162,10 +162,10 @@ type listed struct {
 	version  string
 }
 
-// reached reports whether the store has the state of a list or a later one: it has every object in
-// that version or a later one, or has seen its deletion; and all its other objects are newer than
-// the list.
-func (s *store) reached(l listed) bool {
+// hasReached reports whether the store has the state of a list or a later one: it has every object
+// in that version or a later one, or has seen its deletion; and all its other objects are newer
+// than the list.
+func (s *store) hasReached(l listed) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := 0
@@ -177,7 +177,7 @@ func (s *store) reached(l listed) bool {
 		if !there {
 			version = l.version
 		}
-		if there && o.ResourceVersion != version && !later(o.ResourceVersion, version) || !there && !later(o.ResourceVersion, version) {
+		if there && o.ResourceVersion != version && !isLater(o.ResourceVersion, version) || !there && !isLater(o.ResourceVersion, version) {
 			return false
 		}
 		if there {
@@ -195,9 +195,9 @@ func (s *store) reached(l listed) bool {
 	return found == len(l.versions)
 }
 
-// later reports whether a resourceVersion is later than another one. It returns false if one is not
-// a number.
-func later(a, b string) bool {
+// isLater reports whether a resourceVersion is later than another one. It returns false if one is
+// not a number.
+func isLater(a, b string) bool {
 	x, err := strconv.ParseUint(a, 10, 64)
 	y, other := strconv.ParseUint(b, 10, 64)
 	return err == nil && other == nil && x > y

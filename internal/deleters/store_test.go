@@ -23,10 +23,10 @@ func shown(versions map[string]string) *store {
 	for name, version := range versions {
 		o := configMap(name, "")
 		o.ResourceVersion = version
-		s.see(object.Event{Type: object.Added, Object: o})
+		s.record(object.Event{Type: object.Added, Object: o})
 	}
-	s.see(object.Event{Type: object.Added, Object: configMap("gone", "")})
-	s.see(object.Event{Type: object.Deleted, Object: configMap("gone", "")})
+	s.record(object.Event{Type: object.Added, Object: configMap("gone", "")})
+	s.record(object.Event{Type: object.Deleted, Object: configMap("gone", "")})
 	return s
 }
 
@@ -52,7 +52,7 @@ func TestReached(t *testing.T) {
 		for name, version := range c.list {
 			l.versions[named(name).UID] = version
 		}
-		if got := shown(c.has).reached(l); got != c.want {
+		if got := shown(c.has).hasReached(l); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -62,11 +62,11 @@ func TestReached(t *testing.T) {
 func TestReachedInNamespace(t *testing.T) {
 	s := shown(map[string]string{"a": "5"})
 	elsewhere := listed{resource: configMaps.GroupResource(), namespace: "other", versions: map[types.UID]string{}, version: "9"}
-	if !s.reached(elsewhere) {
+	if !s.hasReached(elsewhere) {
 		t.Error("what is in another namespace counts")
 	}
 	elsewhere.namespace = "shop"
-	if s.reached(elsewhere) {
+	if s.hasReached(elsewhere) {
 		t.Error("what is there does not count")
 	}
 }
@@ -77,12 +77,12 @@ func TestSameName(t *testing.T) {
 	s := shown(nil)
 	again := configMap("a", "")
 	again.UID = "another"
-	s.see(object.Event{Type: object.Added, Object: again})
-	s.see(object.Event{Type: object.Deleted, Object: configMap("a", "")})
+	s.record(object.Event{Type: object.Added, Object: again})
+	s.record(object.Event{Type: object.Deleted, Object: configMap("a", "")})
 	if found := s.find(configMaps.GroupResource(), "shop", "a"); found == nil || found.UID != "another" {
 		t.Errorf("there is %v", found)
 	}
-	if ref, gone := s.departed(named("a").UID); !gone || ref.Name != "a" {
+	if ref, gone := s.deletedRef(named("a").UID); !gone || ref.Name != "a" {
 		t.Errorf("the first one: %v, gone %v", ref, gone)
 	}
 }
@@ -101,7 +101,7 @@ func TestDropped(t *testing.T) {
 		t.Error("it is no change")
 	}
 	unserved := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Nothing", Name: "x", UID: "x"}}
-	s.see(object.Event{Type: object.Modified, Object: unserved})
+	s.record(object.Event{Type: object.Modified, Object: unserved})
 	if all := s.all(everything); len(all) > 0 {
 		t.Errorf("there are %v", all)
 	}

@@ -18,26 +18,26 @@ import (
 func (d *Deleters) unknown() []string {
 	var list []string
 	if why, _ := d.watches.discovery(); why != "" {
-		list = append(list, unsaid(why))
+		list = append(list, discoveryMessage(why))
 	}
 	for _, k := range d.feed.Kinds() {
 		switch {
 		case k.State != kube.Synced:
-			list = append(list, unread(k))
+			list = append(list, unreadText(k))
 		case !d.watches.watched(k.Resource):
 			list = append(list, k.Resource.GroupResource().String()+" is not watched yet")
 		}
 	}
-	return few(append(list, d.undescribed()...))
+	return truncate(append(list, d.undescribedVersions()...))
 }
 
-// unsaid returns the message for a failed discovery.
-func unsaid(why string) string {
+// discoveryMessage returns the message for a failed discovery.
+func discoveryMessage(why string) string {
 	return "the API server does not say what it serves: " + strings.TrimPrefix(why, "discovery: ")
 }
 
-// unread says why not everything of a kind is known.
-func unread(k kube.KindState) string {
+// unreadText says why not everything of a kind is known.
+func unreadText(k kube.KindState) string {
 	what := k.Resource.GroupResource().String() + " cannot be read: "
 	if k.State == kube.Syncing {
 		what = k.Resource.GroupResource().String() + " is being read: "
@@ -55,8 +55,8 @@ func (d *Deleters) lacksWatch() bool {
 	return false
 }
 
-// undescribed reports the API versions whose resources are unknown.
-func (d *Deleters) undescribed() []string {
+// undescribedVersions reports the API versions whose resources are unknown.
+func (d *Deleters) undescribedVersions() []string {
 	missing := d.feed.Missing()
 	if missing == "" {
 		return nil
@@ -78,7 +78,7 @@ func (d *Deleters) undescribed() []string {
 func (d *Deleters) undescribedVersion(apiVersion, why string) string {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err == nil {
-		if s := d.store.find(object.APIService.GroupResource(), "", gv.Version+"."+gv.Group); s != nil && elsewhere(s) {
+		if s := d.store.find(object.APIService.GroupResource(), "", gv.Version+"."+gv.Group); s != nil && mayBeExtension(s) {
 			return s.Ref.String() + ": its server does not answer: start it, or delete the APIService"
 		}
 	}
@@ -88,8 +88,8 @@ func (d *Deleters) undescribedVersion(apiVersion, why string) string {
 // watches records the kinds whose watch has begun since they became readable: a kind that can be
 // listed may be forbidden to watch. It is safe for concurrent use.
 type watches struct {
-	// news is called after a change.
-	news func()
+	// onChange is called after a change.
+	onChange func()
 
 	mu    sync.Mutex
 	begun map[schema.GroupResource]bool
@@ -102,7 +102,7 @@ type watches struct {
 // Watching records that a watch has begun.
 func (w *watches) Watching(r object.Resource) {
 	if w.set(func() bool { was := w.begun[r.GroupResource()]; w.begun[r.GroupResource()] = true; return !was }) {
-		w.news()
+		w.onChange()
 	}
 }
 

@@ -41,20 +41,20 @@ type world struct {
 	feed       *kube.Feed
 	store      *store
 	writes     uint64
-	asked      map[asked]struct{}
-	// observes is true if nothing may be written.
-	observes bool
+	accepted   map[acceptedRequest]struct{}
+	// readOnly is true if nothing may be written.
+	readOnly bool
 }
 
-// asked is a request that was accepted for one version of an object.
-type asked struct {
+// acceptedRequest is a request that was accepted for one version of an object.
+type acceptedRequest struct {
 	uid     types.UID
 	version string
 	what    string
 }
 
-// mostAsked bounds asked. A forgotten request is sent once more.
-const mostAsked = 1 << 14
+// maxAccepted bounds accepted. A forgotten request is sent once more.
+const maxAccepted = 1 << 14
 
 // Resources returns the served resources.
 func (w *world) Resources() *object.Resources {
@@ -128,7 +128,7 @@ func (w *world) Why(r object.Resource, namespace string) string {
 	gr := object.Storage(r.GroupResource())
 	for _, k := range w.feed.Kinds() {
 		if k.Resource.GroupResource() == gr && k.State != kube.Synced {
-			return unread(k)
+			return unreadText(k)
 		}
 	}
 	return "" // it has been read just now
@@ -151,22 +151,22 @@ func (w *world) Unserved(object.Resource, string) bool { return false }
 // Writes returns the number of accepted requests, without repetitions.
 func (w *world) Writes() uint64 { return w.writes }
 
-// once sends a request about an object unless it was accepted for this version.
-func (w *world) once(o *object.Object, what string, send func() error) error {
-	if w.observes {
+// sendOnce sends a request about an object unless it was accepted for this version.
+func (w *world) sendOnce(o *object.Object, what string, send func() error) error {
+	if w.readOnly {
 		return errOthers
 	}
-	key := asked{o.UID, o.ResourceVersion, what}
-	if _, done := w.asked[key]; done {
+	key := acceptedRequest{o.UID, o.ResourceVersion, what}
+	if _, done := w.accepted[key]; done {
 		return nil
 	}
 	if err := send(); err != nil {
 		return err
 	}
-	if len(w.asked) >= mostAsked {
-		clear(w.asked)
+	if len(w.accepted) >= maxAccepted {
+		clear(w.accepted)
 	}
-	w.asked[key] = struct{}{}
+	w.accepted[key] = struct{}{}
 	w.writes++
 	return nil
 }
@@ -199,7 +199,7 @@ func (w *world) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	if o.GracePeriodSeconds != nil {
 		what += fmt.Sprint(" ", *o.GracePeriodSeconds)
 	}
-	return w.once(known, what, func() error { return w.client.Delete(ctx, ref, o) })
+	return w.sendOnce(known, what, func() error { return w.client.Delete(ctx, ref, o) })
 }
 
 // DeleteCollection deletes the objects of a resource in a namespace, if that changes any of them.
@@ -212,7 +212,7 @@ func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespa
 	}
 	what, sent := "DELETECOLLECTION", false
 	for _, found := range changes {
-		err := w.once(found, what, func() error {
+		err := w.sendOnce(found, what, func() error {
 			if sent {
 				return nil
 			}
@@ -238,7 +238,7 @@ func (w *world) Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 	if err != nil {
 		return err
 	}
-	return w.once(known, "PATCH "+string(p.Body()), func() error { return w.client.Patch(ctx, ref, p) })
+	return w.sendOnce(known, "PATCH "+string(p.Body()), func() error { return w.client.Patch(ctx, ref, p) })
 }
 
 // Update writes the differences from the cached object: removed finalizers, or the phase of a pod
@@ -248,9 +248,9 @@ func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, e
 	if err != nil {
 		return nil, err
 	}
-	if p := object.TakeFinalizers(known, missing(known.Finalizers(), o.Finalizers())); len(p.TakeFinalizers) > 0 {
-		return o, w.once(known, "PATCH "+string(p.Body()), func() error {
-			if err := w.confirm(o); err != nil {
+	if p := object.TakeFinalizers(known, missingFinalizers(known.Finalizers(), o.Finalizers())); len(p.TakeFinalizers) > 0 {
+		return o, w.sendOnce(known, "PATCH "+string(p.Body()), func() error {
+			if err := w.confirmUnused(o); err != nil {
 				return err
 			}
 			return w.client.Patch(ctx, o.Ref, p)
@@ -271,13 +271,13 @@ func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, e
 	if err != nil {
 		return nil, err
 	}
-	return o, w.once(known, "phase "+phase, func() error {
+	return o, w.sendOnce(known, "phase "+phase, func() error {
 		return w.client.PatchRaw(ctx, o.Ref, "status", types.MergePatchType, body, false)
 	})
 }
 
-// missing returns the finalizers of a list that another one lacks.
-func missing(of, in []string) []string {
+// missingFinalizers returns the finalizers of a list that another one lacks.
+func missingFinalizers(of, in []string) []string {
 	var list []string
 	for _, f := range of {
 		if !slices.Contains(in, f) {
@@ -294,8 +294,8 @@ func (w *world) Finalize(ctx context.Context, o *object.Object) (*object.Object,
 	if err != nil {
 		return nil, err
 	}
-	return o, w.once(known, "FINALIZE", func() error {
-		if err := w.empty(o); err != nil {
+	return o, w.sendOnce(known, "FINALIZE", func() error {
+		if err := w.confirmEmpty(o); err != nil {
 			return err
 		}
 		raw, stored, err := w.client.Raw(ctx, o.Ref)
@@ -330,15 +330,15 @@ func conflict(o *object.Object, why string) error {
 	}}
 }
 
-// readsAtOnce is the number of concurrent reads for one check.
-const readsAtOnce = 16
+// maxReads is the number of concurrent reads for one check.
+const maxReads = 16
 
-// empty returns an error unless the server confirms that a namespace is empty.
+// confirmEmpty returns an error unless the server confirms that a namespace is empty.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
-func (w *world) empty(ns *object.Object) error {
+func (w *world) confirmEmpty(ns *object.Object) error {
 	var all errgroup.Group
-	all.SetLimit(readsAtOnce)
+	all.SetLimit(maxReads)
 	rs := w.Resources()
 	for _, r := range rs.All() {
 		preferred, _ := rs.Preferred(r.GroupResource())
@@ -359,11 +359,11 @@ func (w *world) empty(ns *object.Object) error {
 	return all.Wait()
 }
 
-// confirm returns an error unless the server confirms that the cache has everything that may use a
-// protected object, before its protection is removed.
+// confirmUnused returns an error unless the server confirms that the cache has everything that may
+// use a protected object, before its protection is removed.
 //
 // Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go askAPIServer.
-func (w *world) confirm(o *object.Object) error {
+func (w *world) confirmUnused(o *object.Object) error {
 	k, namespace := object.Pod, o.Namespace
 	switch {
 	case o.Is(object.PVC):
@@ -377,7 +377,7 @@ func (w *world) confirm(o *object.Object) error {
 		return err
 	}
 	// The decision was made with the state at the beginning of the pass.
-	if generation, _ := w.store.now(); generation != w.generation || !w.store.reached(l) {
+	if generation, _ := w.store.now(); generation != w.generation || !w.store.hasReached(l) {
 		return conflict(o, "there are "+k.Plural+" that were not looked at yet")
 	}
 	return nil

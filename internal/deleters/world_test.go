@@ -10,11 +10,11 @@ import (
 // An accepted request is not repeated for the same version of an object. A refused one and a
 // different one are sent.
 func TestOnce(t *testing.T) {
-	w := &world{asked: map[asked]struct{}{}}
+	w := &world{accepted: map[acceptedRequest]struct{}{}}
 	sent := 0
 	send := func(o *object.Object, what string, answer error) {
 		t.Helper()
-		err := w.once(o, what, func() error { sent++; return answer })
+		err := w.sendOnce(o, what, func() error { sent++; return answer })
 		if !errors.Is(err, answer) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -38,7 +38,7 @@ func (t *traffic) unanswered() []string {
 		list = append(list, "no answer yet to "+what)
 	}
 	slices.Sort(list)
-	return few(list)
+	return truncate(list)
 }
 
 func (t *traffic) begin(r *http.Request) {
@@ -76,13 +76,13 @@ func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// mostDeletes is the number of the latest deletes that are remembered.
-const mostDeletes = 1 << 12
+// maxDeletes is the number of the latest deletes that are remembered.
+const maxDeletes = 1 << 12
 
 // deletes has the collector's latest accepted deletes. It is safe for concurrent use.
 type deletes struct {
 	mu sync.Mutex
-	// n is the number of all deletes. last has the latest ones at index n modulo mostDeletes.
+	// n is the number of all deletes. last has the latest ones at index n modulo maxDeletes.
 	n    uint64
 	last []object.Ref
 }
@@ -95,43 +95,43 @@ func (d *deletes) note(r engine.Record) {
 		if x.Verb != object.Delete || x.Err != nil {
 			continue
 		}
-		if len(d.last) < mostDeletes {
+		if len(d.last) < maxDeletes {
 			d.last = append(d.last, x.Ref)
 		} else {
-			d.last[d.n%mostDeletes] = x.Ref
+			d.last[d.n%maxDeletes] = x.Ref
 		}
 		d.n++
 	}
 }
 
-// sofar returns the number of deletes so far.
-func (d *deletes) sofar() uint64 {
+// count returns the number of deletes so far.
+func (d *deletes) count() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.n
 }
 
-// often is how many deletes of one name mean that it is recreated on purpose.
-const often = 3
+// recreatedOften is how many deletes of one name mean that it is recreated on purpose.
+const recreatedOften = 3
 
-// remade names the objects that were deleted often since a number of deletes, each time with
+// recreated names the objects that were deleted often since a number of deletes, each time with
 // another uid: something recreates them.
-func (d *deletes) remade(since uint64) []string {
+func (d *deletes) recreated(since uint64) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	times, counted := map[object.Ref]int{}, map[object.Ref]bool{}
 	for i := max(since, d.n-uint64(len(d.last))); i < d.n; i++ {
-		if ref := d.last[i%mostDeletes]; !counted[ref] {
+		if ref := d.last[i%maxDeletes]; !counted[ref] {
 			counted[ref] = true
 			times[ref.WithoutUID()]++
 		}
 	}
 	var list []string
 	for ref, n := range times {
-		if n >= often {
+		if n >= recreatedOften {
 			list = append(list, fmt.Sprintf("%s was deleted %d times since: something creates it again", ref, n))
 		}
 	}
 	slices.Sort(list)
-	return few(list)
+	return truncate(list)
 }

@@ -48,10 +48,10 @@ func TestFew(t *testing.T) {
 	for i := range 7 {
 		list = append(list, fmt.Sprint(i))
 	}
-	if got := few(list); !slices.Equal(got, []string{"0", "1", "2", "3", "4", "and 2 more"}) || list[5] != "5" {
+	if got := truncate(list); !slices.Equal(got, []string{"0", "1", "2", "3", "4", "and 2 more"}) || list[5] != "5" {
 		t.Errorf("%q of %q", got, list)
 	}
-	if got := few(list[:5]); len(got) != 5 {
+	if got := truncate(list[:5]); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
 }
@@ -62,7 +62,7 @@ func TestPlain(t *testing.T) {
 		"a\nb\x1b[31m\u202e":     `a\nb\x1b[31m\u202e`,
 		"it's":                   "it's",
 	} {
-		if got := plain(text); got != want {
+		if got := terminalSafe(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
@@ -107,23 +107,23 @@ func TestDeletes(t *testing.T) {
 	}
 	var d deletes
 	d.note(deleted("a", "1"))
-	since := d.sofar()
+	since := d.count()
 	d.note(deleted("a", "2"))
 	d.note(deleted("a", "3"))
 	d.note(deleted("b", "4"))
-	for range often { // repeated deletes of one object
+	for range recreatedOften { // repeated deletes of one object
 		d.note(deleted("b", "4"))
 	}
-	if got := d.remade(since); len(got) > 0 {
+	if got := d.recreated(since); len(got) > 0 {
 		t.Errorf("after two deletes each: %q", got)
 	}
-	if got := d.remade(0); len(got) != 1 || got[0] != "v1 ConfigMap shop/a was deleted 3 times since: something creates it again" {
+	if got := d.recreated(0); len(got) != 1 || got[0] != "v1 ConfigMap shop/a was deleted 3 times since: something creates it again" {
 		t.Errorf("from the beginning: %q", got)
 	}
-	for i := range mostDeletes {
+	for i := range maxDeletes {
 		d.note(deleted("c", fmt.Sprint("c", i)))
 	}
-	if got := d.remade(0); len(d.last) != mostDeletes || len(got) != 1 || !strings.Contains(got[0], "shop/c") {
+	if got := d.recreated(0); len(d.last) != maxDeletes || len(got) != 1 || !strings.Contains(got[0], "shop/c") {
 		t.Errorf("%d are remembered: %q", len(d.last), got)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 // Sizes of a box, in pixels.
 const (
-	leastWidth = 136
-	mostWidth  = 320
+	minWidth = 136
+	maxWidth = 320
 	// groupWidth is the maximum width of a group, which has more text.
 	groupWidth = 440
 	boxHeight  = 46
@@ -37,10 +37,10 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	var piles []int
 	switch {
 	case o.Page:
-		if len(f.list) > mostInPage {
+		if len(f.list) > maxPageBoxes {
 			s.Grouped = leftWords(f.group(pageRoom))
 		}
-		if len(f.list) > pageWhole {
+		if len(f.list) > maxUngroupedPage {
 			piles, s.Elsewhere = f.closed()
 			s.Piles = make([]int, len(piles))
 		}
@@ -137,7 +137,7 @@ func boxOf(x *figure) Box {
 	if r.Kind == "" && r.Name == "" {
 		b.Kind, b.Name = "uid", string(r.UID)
 	}
-	most := mostWidth
+	most := maxWidth
 	if x.group != nil {
 		b.Group, b.Note, most = true, groupNote(x), groupWidth
 		for _, n := range x.group.below {
@@ -152,7 +152,7 @@ func boxOf(x *figure) Box {
 		b.Name = sharedName(x.refs)
 	}
 	width := max(nameWidth(render.Escape(b.Name)), smallWidth(render.Escape(b.Kind)+"  "+word(b.Look))+18, smallWidth(render.Escape(b.Note)))
-	b.W, b.H = min(max(width+2*inset, leastWidth), most), boxHeight
+	b.W, b.H = min(max(width+2*inset, minWidth), most), boxHeight
 	if b.Note != "" {
 		b.H += noteHeight
 	}
@@ -172,8 +172,8 @@ func sharedName(refs []object.Ref) string {
 	return names[0] + ", …"
 }
 
-// noting adds the notes about missing input.
-func (s *Scene) noting(src report.Source, complete bool, gaps []report.Gap) *Scene {
+// withNotes adds the notes about missing input.
+func (s *Scene) withNotes(src report.Source, complete bool, gaps []report.Gap) *Scene {
 	s.Notes = render.Completeness(src, complete, gaps)
 	return s
 }

@@ -19,7 +19,7 @@ func OfGraph(g *report.Graph, o Options) *Scene {
 			f.list[i].target = true
 		}
 	}
-	return compose(render.GraphCaption(g), f, wordsOf(g.Source, asSeen), o).noting(g.Source, g.Complete, g.Gaps)
+	return compose(render.GraphCaption(g), f, wordsOf(g.Source, seenText), o).withNotes(g.Source, g.Complete, g.Gaps)
 }
 
 // OfPlan draws the effects of a plan. The graph must contain its objects and their owners; others
@@ -30,7 +30,7 @@ func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		if n, ok := f.nodes.at(e.Object); ok {
-			f.list[n].become(e)
+			f.list[n].setEffect(e)
 			concerned[n] = concerned[n] || affects(p, e)
 		}
 	}
@@ -39,19 +39,19 @@ func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 			f.list[n].target, concerned[n] = true, true
 		}
 	}
-	f.removed(p.Effects)
-	f.around(concerned)
-	return compose(render.PlanCaption(p), f, wordsOf(p.Source, "not concerned"), o).noting(p.Source, p.Complete, p.Gaps)
+	f.markRemoved(p.Effects)
+	f.keepWithOwners(concerned)
+	return compose(render.PlanCaption(p), f, wordsOf(p.Source, "not concerned"), o).withNotes(p.Source, p.Complete, p.Gaps)
 }
 
-// become sets the look of an effect.
-func (x *figure) become(e *report.Effect) {
+// setEffect sets the look of an effect.
+func (x *figure) setEffect(e *report.Effect) {
 	x.look, x.note, x.why = Look(e.Outcome), render.EffectNote(e), render.EffectReason(e)
-	x.alike = e.Reason
+	x.foldProperty = e.Reason
 }
 
-// removed marks the references that effects remove.
-func (f *figures) removed(effects []report.Effect) {
+// markRemoved marks the references that effects remove.
+func (f *figures) markRemoved(effects []report.Effect) {
 	type reference struct {
 		dependent int
 		owner     types.UID
@@ -68,8 +68,8 @@ func (f *figures) removed(effects []report.Effect) {
 	}
 }
 
-// around keeps the wanted figures and their owners.
-func (f *figures) around(wanted []bool) {
+// keepWithOwners keeps the wanted figures and their owners.
+func (f *figures) keepWithOwners(wanted []bool) {
 	keep := slices.Clone(wanted)
 	for i := range f.lines {
 		if l := &f.lines[i]; wanted[l.dependent] {
@@ -115,7 +115,7 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 			f.list[i].why = owner.Evidence
 		}
 	}
-	return compose(render.ExplanationCaption(e), f, wordsOf(e.Source, asSeen), o).noting(e.Source, e.Complete, e.Gaps)
+	return compose(render.ExplanationCaption(e), f, wordsOf(e.Source, seenText), o).withNotes(e.Source, e.Complete, e.Gaps)
 }
 
 // Concerned returns the objects of an explanation: the object itself, all its owners, its

@@ -20,9 +20,9 @@ type figure struct {
 	look      Look
 	target    bool
 	note, why string
-	// alike is a property that figures must share to be drawn as one, in addition to kind, look and
-	// note.
-	alike string
+	// foldProperty is a property that figures must share to be drawn as one, in addition to kind,
+	// look and note.
+	foldProperty string
 	// group is the content of a group box in addition to its objects; nil for others.
 	group *group
 	// elsewhere reports that the figure is drawn outside of the areas of namespaces. kinds is the
@@ -47,10 +47,10 @@ func figuresOf(g *report.Graph, beside []object.Ref) *figures {
 	refs := make([]object.Ref, len(f.list))
 	for i, n := range f.nodes.list {
 		refs[i] = n.Ref
-		f.list[i] = figure{refs: refs[i : i+1 : i+1], look: lookOf(n), note: render.NodeNote(n), alike: strings.Join(n.Finalizers, "\n")}
+		f.list[i] = figure{refs: refs[i : i+1 : i+1], look: lookOf(n), note: render.NodeNote(n), foldProperty: strings.Join(n.Finalizers, "\n")}
 	}
 	f.connect(g.Edges)
-	f.absent()
+	f.markAbsent()
 	return f
 }
 
@@ -72,8 +72,8 @@ func lookOf(n *report.Node) Look {
 	return Plain
 }
 
-// absent changes the look of unseen objects to Absent if every reference to them is dangling.
-func (f *figures) absent() {
+// markAbsent changes the look of unseen objects to Absent if every reference to them is dangling.
+func (f *figures) markAbsent() {
 	named, doubted := make([]bool, len(f.list)), make([]bool, len(f.list))
 	for _, l := range f.lines {
 		named[l.owner] = true
@@ -229,14 +229,14 @@ func sortLines(lines []line, figures int) []line {
 	return sorted
 }
 
-// fewest is the minimum number of objects that are drawn as one.
-const fewest = 4
+// minFolded is the minimum number of objects that are drawn as one.
+const minFolded = 4
 
-// likeness is the key of objects that are drawn as one.
-type likeness struct {
+// foldKey is the key of objects that are drawn as one.
+type foldKey struct {
 	apiVersion, kind, namespace string
 	look                        Look
-	note, alike, owners         string
+	note, property, owners      string
 }
 
 // fold merges figures with the same kind, look and owners and without dependents. Targets are not
@@ -254,11 +254,11 @@ func (f *figures) fold() {
 		o.WriteString(string(l.class))
 		o.WriteByte('\n')
 	}
-	alike, order := map[likeness][]int{}, []likeness{}
+	alike, order := map[foldKey][]int{}, []foldKey{}
 	for i := range f.list {
 		if x := &f.list[i]; leaf[i] && !x.target {
 			r := x.refs[0]
-			key := likeness{r.APIVersion, r.Kind, r.Namespace, x.look, x.note, x.alike, owners[i].String()}
+			key := foldKey{r.APIVersion, r.Kind, r.Namespace, x.look, x.note, x.foldProperty, owners[i].String()}
 			if alike[key] == nil {
 				order = append(order, key)
 			}
@@ -268,7 +268,7 @@ func (f *figures) fold() {
 	wanted := slices.Repeat([]bool{true}, len(f.list))
 	for _, key := range order {
 		same := alike[key]
-		if len(same) < fewest {
+		if len(same) < minFolded {
 			continue
 		}
 		one := &f.list[same[0]]

@@ -23,7 +23,7 @@ type group struct {
 
 // group reduces the figures to the room: some keep their own box, the others are counted in the box
 // of their pile. It returns the numbers of counted and of all objects.
-func (f *figures) group(r room) (counted, objects int) {
+func (f *figures) group(r boxLimits) (counted, objects int) {
 	c := newPiles(f, r.most).choose(r)
 	box := c.boxesOf()
 	groups := make([]*group, len(c.piles.list))
@@ -76,13 +76,13 @@ func (f *figures) closed() (piles, elsewhere []int) {
 }
 
 // boxesOf returns for each figure the pile with its box.
-func (c *choice) boxesOf() []int {
+func (c *boxSelection) boxesOf() []int {
 	box := make([]int, len(c.of))
 	for _, i := range c.order {
 		if c.reached(i) {
 			box[i] = c.of[i]
 		} else {
-			box[i] = box[c.above[i]]
+			box[i] = box[c.parent[i]]
 		}
 	}
 	return box
@@ -90,7 +90,7 @@ func (c *choice) boxesOf() []int {
 
 // first returns the first figure of a pile without a box of its own, which gives its position to
 // the pile; -1 if there is none.
-func (c *choice) first(x *pile) int {
+func (c *boxSelection) first(x *pile) int {
 	for _, i := range x.members {
 		if !c.kept[i] {
 			return i
@@ -99,7 +99,7 @@ func (c *choice) first(x *pile) int {
 	return -1
 }
 
-func (g *group) count(c *choice, i int) {
+func (g *group) count(c *boxSelection, i int) {
 	x := &c.figures.list[i]
 	direct := c.reached(i)
 	if !direct {
@@ -114,7 +114,7 @@ func (g *group) count(c *choice, i int) {
 }
 
 // figureOf returns the box of a pile.
-func (c *choice) figureOf(x *pile, g *group) figure {
+func (c *boxSelection) figureOf(x *pile, g *group) figure {
 	one := figure{look: x.look, group: g, elsewhere: x.elsewhere}
 	kinds := map[string]bool{}
 	same := true
@@ -150,7 +150,7 @@ func common(a, b string) string {
 
 // lines returns the lines between boxes, by the numbers of their figures. Each pair has one line
 // for all its references.
-func (c *choice) lines(box []int) []line {
+func (c *boxSelection) lines(box []int) []line {
 	firsts := make([]int, len(c.piles.list))
 	for n := range firsts {
 		firsts[n] = c.first(&c.piles.list[n])
@@ -211,7 +211,7 @@ func (g *group) words() []string {
 		words = append(words, "below: "+g.kinds())
 	}
 	for _, l := range looks() {
-		if n := g.looks[l]; n > 0 && !unremarkable(l) {
+		if n := g.looks[l]; n > 0 && !isUnremarkable(l) {
 			words = append(words, strconv.Itoa(n)+" "+word(l))
 		}
 	}
@@ -221,15 +221,15 @@ func (g *group) words() []string {
 	return words
 }
 
-// mostBelow is the number of kinds below a group that are named.
-const mostBelow = 2
+// maxBelowKinds is the number of kinds below a group that are named.
+const maxBelowKinds = 2
 
 // kinds returns the kinds below a group, the most frequent first.
 func (g *group) kinds() string {
 	kinds := slices.SortedFunc(maps.Keys(g.below), func(a, b string) int { return cmp.Or(g.below[b]-g.below[a], cmp.Compare(a, b)) })
 	words, more := []string{}, 0
 	for i, kind := range kinds {
-		if i < mostBelow || len(kinds) == mostBelow+1 {
+		if i < maxBelowKinds || len(kinds) == maxBelowKinds+1 {
 			words = append(words, times(kind, g.below[kind]))
 		} else {
 			more += g.below[kind]
@@ -258,27 +258,27 @@ func groupNote(x *figure) string {
 	return strings.Join(words, ", ")
 }
 
-// MostWhole is the largest number of boxes that a picture shows without groups. pageWhole is the
-// same for the objects of a page, and mostInPage the largest number of objects in a page.
+// MaxUngrouped is the largest number of boxes that a picture shows without groups. maxUngroupedPage
+// is the same for the objects of a page, and maxPageBoxes the largest number of objects in a page.
 const (
-	MostWhole  = 500
-	pageWhole  = 1_000
-	mostInPage = 105_000
+	MaxUngrouped     = 500
+	maxUngroupedPage = 1_000
+	maxPageBoxes     = 105_000
 )
 
-// room limits the number of boxes: most in all, and for each pile few figures, or many if they have
-// problems.
-type room struct{ most, few, many int }
+// boxLimits limits the number of boxes: most in all, and for each pile few figures, or many if they
+// have problems.
+type boxLimits struct{ most, few, many int }
 
 var (
-	pictureRoom = room{most: 240, few: 3, many: 12}
+	pictureRoom = boxLimits{most: 240, few: 3, many: 12}
 	// pageRoom is for a page that does not contain everything.
-	pageRoom = room{most: 60_000, few: 1_000, many: 5_000}
+	pageRoom = boxLimits{most: 60_000, few: 1_000, many: 5_000}
 )
 
-// choice selects the figures with a box of their own. The rest of a pile shares one box, if its
-// owner has one.
-type choice struct {
+// boxSelection selects the figures with a box of their own. The rest of a pile shares one box, if
+// its owner has one.
+type boxSelection struct {
 	*piles
 
 	kept  []bool
@@ -290,17 +290,17 @@ type choice struct {
 
 // choose selects as many figures as fit: first those with problems, then the first few of each
 // pile. Ancestors come before their descendants.
-func (p *piles) choose(r room) *choice {
-	c := &choice{piles: p, kept: make([]bool, len(p.of)), level: make([]int, len(p.of))}
+func (p *piles) choose(r boxLimits) *boxSelection {
+	c := &boxSelection{piles: p, kept: make([]bool, len(p.of)), level: make([]int, len(p.of))}
 	c.rank()
 	for n := range p.list {
-		if p.list[n].above < 0 && len(p.list[n].members) > 0 {
+		if p.list[n].parent < 0 && len(p.list[n].members) > 0 {
 			c.boxes++
 		}
 	}
 	urgent, few := make([]int, 0, len(p.of)), make([]int, 0, len(p.of))
 	for _, i := range p.order {
-		if p.inside[i] != calm && c.level[i] < r.many {
+		if p.inside[i] != notUrgent && c.level[i] < r.many {
 			urgent = append(urgent, i)
 		}
 		if c.level[i] < r.few {
@@ -308,8 +308,8 @@ func (p *piles) choose(r room) *choice {
 		}
 	}
 	const share = 3
-	c.fill(urgent, r.most-r.most/share, func(a, b int) int { return cmp.Compare(p.inside[b], p.inside[a]) })
-	c.fill(few, r.most, func(int, int) int { return 0 })
+	c.keepWhileFits(urgent, r.most-r.most/share, func(a, b int) int { return cmp.Compare(p.inside[b], p.inside[a]) })
+	c.keepWhileFits(few, r.most, func(int, int) int { return 0 })
 	for _, i := range p.order {
 		// A box that counts one object may as well show it.
 		if x := &p.list[p.of[i]]; len(x.members)-x.kept == 1 && c.cost(i) == 0 && c.reached(i) {
@@ -320,7 +320,7 @@ func (p *piles) choose(r room) *choice {
 }
 
 // rank computes the levels.
-func (c *choice) rank() {
+func (c *boxSelection) rank() {
 	order, before := slices.Clone(c.order), make([]int, len(c.piles.list))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(c.depth[a]-c.depth[b], cmp.Compare(c.inside[b], c.inside[a]), a-b)
@@ -328,14 +328,14 @@ func (c *choice) rank() {
 	for _, i := range order {
 		c.level[i] = before[c.of[i]]
 		before[c.of[i]]++
-		if up := c.above[i]; up >= 0 {
+		if up := c.parent[i]; up >= 0 {
 			c.level[i] = max(c.level[i], c.level[up])
 		}
 	}
 }
 
-// fill keeps candidates in order as long as they fit.
-func (c *choice) fill(candidates []int, most int, first func(a, b int) int) {
+// keepWhileFits keeps candidates in order as long as they fit.
+func (c *boxSelection) keepWhileFits(candidates []int, most int, first func(a, b int) int) {
 	slices.SortStableFunc(candidates, func(a, b int) int {
 		return cmp.Or(first(a, b), c.level[a]-c.level[b], c.depth[a]-c.depth[b], a-b)
 	})
@@ -347,11 +347,11 @@ func (c *choice) fill(candidates []int, most int, first func(a, b int) int) {
 }
 
 // reached reports whether the pile of a figure has a box.
-func (c *choice) reached(i int) bool { return c.above[i] < 0 || c.kept[c.above[i]] }
+func (c *boxSelection) reached(i int) bool { return c.parent[i] < 0 || c.kept[c.parent[i]] }
 
 // cost returns the number of additional boxes for a figure: its own and those of the piles below
 // it, minus that of its pile if it is the last of it.
-func (c *choice) cost(i int) int {
+func (c *boxSelection) cost(i int) int {
 	n := 1 + c.under[i]
 	if x := &c.piles.list[c.of[i]]; x.kept+1 == len(x.members) {
 		n--
@@ -359,7 +359,7 @@ func (c *choice) cost(i int) int {
 	return n
 }
 
-func (c *choice) keep(i int) {
+func (c *boxSelection) keep(i int) {
 	c.boxes += c.cost(i)
 	c.kept[i] = true
 	c.piles.list[c.of[i]].kept++

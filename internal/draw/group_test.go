@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-var grouped = Options{Fold: true, Most: MostWhole}
+var grouped = Options{Fold: true, Most: MaxUngrouped}
 
 // fleet returns a deployment with so many replica sets of two pods each. They have different
 // finalizers, and so are not folded.
@@ -103,7 +103,7 @@ func TestNamespacesElsewhere(t *testing.T) {
 	}
 	s := OfGraph(g, grouped)
 	last := s.Areas[len(s.Areas)-1]
-	if !last.Elsewhere || len(s.Areas) > mostAreas+pictureRoom.few+1 {
+	if !last.Elsewhere || len(s.Areas) > maxAreas+pictureRoom.few+1 {
 		t.Errorf("%d areas, the last is %+v", len(s.Areas), last)
 	}
 	if b := find(t, s, g.Nodes[5_999].Ref); len(b.Refs) != 1 || s.Areas[b.Area].Namespace != "team-2999" {
@@ -139,12 +139,12 @@ func TestGroupsCountEverything(t *testing.T) {
 				g.Edges = append(g.Edges, report.Edge{Owner: owner, Dependent: r.UID, Controller: rapid.Bool().Draw(t, "controller"), Class: class})
 			}
 		}
-		most := rapid.IntRange(mostKinds*2, pictureRoom.most).Draw(t, "most")
+		most := rapid.IntRange(maxPiles*2, pictureRoom.most).Draw(t, "most")
 		f := figuresOf(g, nil)
 		if rapid.Bool().Draw(t, "folded") {
 			f.fold()
 		}
-		counted, objects := f.group(room{most, 3, 12})
+		counted, objects := f.group(boxLimits{most, 3, 12})
 		drawn, looks, boxes := 0, map[Look]int{}, 0
 		for i := range f.list {
 			x := &f.list[i]

@@ -15,28 +15,28 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// packFrom is the minimum size of compressed data: a smaller page stays readable in an editor. With
+// minPacked is the minimum size of compressed data: a smaller page stays readable in an editor. With
 // manyAlways objects or steps, data always exceeds it.
 const (
-	packFrom   = 1 << 20
+	minPacked  = 1 << 20
 	manyAlways = 16_000
 )
 
-// few reports whether the data may be smaller than packFrom.
-func (p *payload) few() bool {
+// isSmall reports whether the data may be smaller than minPacked.
+func (p *payload) isSmall() bool {
 	return len(p.Boxes.Name) < manyAlways && (p.Plan == nil || len(p.Plan.Steps) < manyAlways)
 }
 
 // encode returns JSON for a script element: `<`, `>`, `&` and line separators are escaped. Large
 // data is compressed and returned as a JSON string in base64.
 func encode(p *payload) (plain, packed template.JS, err error) {
-	if p.few() {
+	if p.isSmall() {
 		text, err := json.Marshal(p, jsonv1.DefaultOptionsV1())
 		if err != nil {
 			return "", "", err
 		}
-		if len(text) < packFrom {
-			return template.JS(inked(text)), "", nil
+		if len(text) < minPacked {
+			return template.JS(escapeInvisible(text)), "", nil
 		}
 	}
 	var b bytes.Buffer
@@ -50,9 +50,9 @@ func encode(p *payload) (plain, packed template.JS, err error) {
 	return "", template.JS(`"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"`), nil
 }
 
-// inked escapes characters in JSON that an editor would not show, or that reverse the direction of
-// a line.
-func inked(text []byte) []byte {
+// escapeInvisible escapes characters in JSON that an editor would not show, or that reverse the
+// direction of a line.
+func escapeInvisible(text []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(text))
 	for _, r := range string(text) {

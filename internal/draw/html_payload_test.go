@@ -61,10 +61,10 @@ func TestQuiet(t *testing.T) {
 		box(deleted, "v1", "Secret", "password"),
 	}
 	s := &Scene{Boxes: boxes, Arrows: []Arrow{{Owner: 10, Dependent: 0}}}
-	if diff := cmp.Diff([]int{1, 2, 3, 4, 5}, quietAmong(s, 11)); diff != "" {
+	if diff := cmp.Diff([]int{1, 2, 3, 4, 5}, quietBoxes(s, 11)); diff != "" {
 		t.Errorf("-want +quiet:\n%s", diff)
 	}
-	if quiet := quietAmong(&Scene{Boxes: boxes[1:6]}, -1); quiet != nil {
+	if quiet := quietBoxes(&Scene{Boxes: boxes[1:6]}, -1); quiet != nil {
 		t.Errorf("a drawing of nothing else hides %v", quiet)
 	}
 }
@@ -89,10 +89,10 @@ func TestDataAmong(t *testing.T) {
 	add("v1", "PersistentVolumeClaim", "goes later", report.Kept, report.Deleted)
 	add("v1", "Secret", "not known", report.Unknown, "")
 	boxes = append(boxes, box(Plain, "v1", "Secret", "not concerned"))
-	if diff := cmp.Diff([]int{3, 5, 2, 0, 6}, dataAmong(boxes, p)); diff != "" {
+	if diff := cmp.Diff([]int{3, 5, 2, 0, 6}, dataBoxes(boxes, p)); diff != "" {
 		t.Errorf("-want +data:\n%s", diff)
 	}
-	if data := dataAmong(boxes, nil); data != nil {
+	if data := dataBoxes(boxes, nil); data != nil {
 		t.Errorf("a graph has data that goes: %v", data)
 	}
 }

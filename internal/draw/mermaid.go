@@ -13,7 +13,7 @@ import (
 // WriteMermaid writes the scene as a flowchart.
 func WriteMermaid(out io.Writer, s *Scene) error {
 	w := bufio.NewWriter(out)
-	w.WriteString("%% " + inert(s.Title) + "\nflowchart LR\n")
+	w.WriteString("%% " + escapeMermaid(s.Title) + "\nflowchart LR\n")
 	next := 0
 	for i := range s.Areas {
 		w.WriteString("  subgraph n" + strconv.Itoa(i) + `["` + areaLabel(&s.Areas[i]) + "\"]\n")
@@ -27,10 +27,10 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 	}
 	notes := make([]string, 0, 1+len(s.Notes))
 	if s.Grouped != "" {
-		notes = append(notes, inert(s.Grouped))
+		notes = append(notes, escapeMermaid(s.Grouped))
 	}
 	for _, n := range s.Notes {
-		notes = append(notes, inert(n))
+		notes = append(notes, escapeMermaid(n))
 	}
 	if len(notes) > 0 {
 		w.WriteString("  notes[\"" + strings.Join(notes, "<br>") + "\"]:::notes\n  classDef notes fill:none,stroke:none\n")
@@ -45,17 +45,17 @@ func areaLabel(a *Area) string {
 	if words := a.words(); words != "" {
 		return words
 	}
-	return "namespace " + inert(a.Namespace)
+	return "namespace " + escapeMermaid(a.Namespace)
 }
 
 // vertex returns a box, doubly framed if it is a target.
 func vertex(i int, b *Box) string {
-	lines := []string{inert(b.Kind), "<b>" + inert(b.Name) + "</b>"}
+	lines := []string{escapeMermaid(b.Kind), "<b>" + escapeMermaid(b.Name) + "</b>"}
 	if word := word(b.Look); word != "" {
 		lines = append(lines, word)
 	}
 	if b.Note != "" {
-		lines = append(lines, inert(b.Note))
+		lines = append(lines, escapeMermaid(b.Note))
 	}
 	label := `"` + strings.Join(lines, "<br>") + `"`
 	if b.Target {
@@ -106,12 +106,12 @@ func classDef(l Look) string {
 	return text
 }
 
-// inert makes untrusted text safe for Mermaid. All but letters, digits and a few signs become
-// entities, which Mermaid writes as #35;.
-func inert(raw string) string {
+// escapeMermaid makes untrusted text safe for Mermaid. All but letters, digits and a few signs
+// become entities, which Mermaid writes as #35;.
+func escapeMermaid(raw string) string {
 	var b strings.Builder
 	for _, r := range render.Escape(raw) {
-		if harmless(r) {
+		if isHarmless(r) {
 			b.WriteRune(r)
 		} else {
 			b.WriteString("#" + strconv.Itoa(int(r)) + ";")
@@ -120,7 +120,7 @@ func inert(raw string) string {
 	return b.String()
 }
 
-func harmless(r rune) bool {
+func isHarmless(r rune) bool {
 	switch {
 	case r >= 0x80, 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
 		return true

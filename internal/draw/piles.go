@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// mostKinds is the maximum number of piles below an owner in a namespace; the smallest are merged.
-const mostKinds = 40
+// maxPiles is the maximum number of piles below an owner in a namespace; the smallest are merged.
+const maxPiles = 40
 
-// alike is the key of the figures of a pile.
-type alike struct {
-	above int
+// pileKey is the key of the figures of a pile.
+type pileKey struct {
+	parent int
 	// namespace is empty for cluster-scoped objects. elsewhere marks namespaces without an area.
 	namespace string
 	elsewhere bool
@@ -24,7 +24,7 @@ type alike struct {
 
 // pile is a set of figures of a kind below one owner that may be drawn as one box.
 type pile struct {
-	alike
+	pileKey
 
 	members []int
 	objects int
@@ -36,12 +36,12 @@ type pile struct {
 type urgency uint8
 
 const (
-	calm urgency = iota
-	troubled
-	wanted
+	notUrgent urgency = iota
+	hasProblem
+	isRequested
 )
 
-// piles groups the figures by alike.
+// piles groups the figures by pileKey.
 type piles struct {
 	*figures
 	*tree
@@ -67,14 +67,14 @@ func newPiles(f *figures, most int) *piles {
 	for i := range f.list {
 		switch x := &f.list[i]; {
 		case x.target:
-			p.own[i] = wanted
-		case !unremarkable(x.look) || x.note != "" || p.dangling[i]:
-			p.own[i] = troubled
+			p.own[i] = isRequested
+		case !isUnremarkable(x.look) || x.note != "" || p.dangling[i]:
+			p.own[i] = hasProblem
 		}
 		p.inside[i] = p.own[i]
 	}
 	for _, i := range slices.Backward(p.order) {
-		if up := p.above[i]; up >= 0 {
+		if up := p.parent[i]; up >= 0 {
 			p.inside[up] = max(p.inside[up], p.inside[i])
 		}
 	}
@@ -82,39 +82,39 @@ func newPiles(f *figures, most int) *piles {
 	return p
 }
 
-// place is what adjacent piles have in common: their owner and their namespace.
-type place struct {
-	above     int
+// pilePlace is what adjacent piles have in common: their owner and their namespace.
+type pilePlace struct {
+	parent    int
 	namespace string
 	elsewhere bool
 }
 
-func (a *alike) place() place { return place{a.above, a.namespace, a.elsewhere} }
+func (a *pileKey) place() pilePlace { return pilePlace{a.parent, a.namespace, a.elsewhere} }
 
 // fill assigns each figure to its pile.
 func (p *piles) fill(open map[string]bool) {
-	number := map[alike]int{}
+	number := map[pileKey]int{}
 	p.of, p.under = make([]int, len(p.figures.list)), make([]int, len(p.figures.list))
-	at := map[place][]int{}
+	at := map[pilePlace][]int{}
 	for i := range p.of {
-		key := p.alikeOf(i, open)
+		key := p.pileKeyOf(i, open)
 		n, ok := number[key]
 		if !ok {
 			n = len(p.list)
 			number[key] = n
-			p.list = append(p.list, pile{alike: key})
+			p.list = append(p.list, pile{pileKey: key})
 			at[key.place()] = append(at[key.place()], n)
 		}
 		p.put(i, n)
 	}
 	for where, beside := range at {
-		if len(beside) > mostKinds {
+		if len(beside) > maxPiles {
 			p.merge(where, beside)
 		}
 	}
 	for n := range p.list {
-		if x := &p.list[n]; x.above >= 0 && len(x.members) > 0 {
-			p.under[x.above]++
+		if x := &p.list[n]; x.parent >= 0 && len(x.members) > 0 {
+			p.under[x.parent]++
 		}
 	}
 }
@@ -127,9 +127,9 @@ func (p *piles) put(i, n int) {
 	x.urgency = max(x.urgency, p.inside[i])
 }
 
-func (p *piles) alikeOf(i int, open map[string]bool) alike {
+func (p *piles) pileKeyOf(i int, open map[string]bool) pileKey {
 	x, r := &p.figures.list[i], &p.figures.list[i].refs[0]
-	key := alike{above: p.above[i], apiVersion: r.APIVersion, kind: r.Kind, look: x.look, noted: x.note != "", dangling: p.dangling[i]}
+	key := pileKey{parent: p.parent[i], apiVersion: r.APIVersion, kind: r.Kind, look: x.look, noted: x.note != "", dangling: p.dangling[i]}
 	if open == nil || open[r.Namespace] {
 		key.namespace = r.Namespace
 	} else {
@@ -138,15 +138,15 @@ func (p *piles) alikeOf(i int, open map[string]bool) alike {
 	return key
 }
 
-// merge merges the smallest piles of a place into one, so that mostKinds are left. Piles with
+// merge merges the smallest piles of a place into one, so that maxPiles are left. Piles with
 // problems are merged last.
-func (p *piles) merge(where place, beside []int) {
+func (p *piles) merge(where pilePlace, beside []int) {
 	slices.SortFunc(beside, func(a, b int) int {
 		x, y := &p.list[a], &p.list[b]
 		return cmp.Or(cmp.Compare(y.urgency, x.urgency), y.objects-x.objects, a-b)
 	})
-	rest := pile{alike: alike{above: where.above, namespace: where.namespace, elsewhere: where.elsewhere, look: Plain}}
-	for _, n := range beside[mostKinds-1:] {
+	rest := pile{pileKey: pileKey{parent: where.parent, namespace: where.namespace, elsewhere: where.elsewhere, look: Plain}}
+	for _, n := range beside[maxPiles-1:] {
 		rest.members = append(rest.members, p.list[n].members...)
 		rest.objects += p.list[n].objects
 		rest.urgency = max(rest.urgency, p.list[n].urgency)
@@ -154,23 +154,23 @@ func (p *piles) merge(where place, beside []int) {
 	}
 	slices.Sort(rest.members)
 	for _, i := range rest.members {
-		p.of[i] = beside[mostKinds-1]
+		p.of[i] = beside[maxPiles-1]
 	}
-	p.list[beside[mostKinds-1]] = rest
+	p.list[beside[maxPiles-1]] = rest
 }
 
-// mostAreas is the maximum number of namespaces with an area, unless all have one.
-const mostAreas = 24
+// maxAreas is the maximum number of namespaces with an area, unless all have one.
+const maxAreas = 24
 
 // opened returns the namespaces with an area of their own; nil if all have one. It takes namespaces
-// with problems first, then those with the most objects, until there are mostAreas or their top
+// with problems first, then those with the most objects, until there are maxAreas or their top
 // piles need half of most boxes.
 func (p *piles) opened(most int) map[string]bool {
 	type space struct {
 		name    string
 		urgency urgency
 		objects int
-		piles   map[alike]bool
+		piles   map[pileKey]bool
 	}
 	byName := map[string]*space{}
 	var all []*space
@@ -178,14 +178,14 @@ func (p *piles) opened(most int) map[string]bool {
 		ns := p.figures.list[i].refs[0].Namespace
 		s := byName[ns]
 		if s == nil {
-			s = &space{name: ns, piles: map[alike]bool{}}
+			s = &space{name: ns, piles: map[pileKey]bool{}}
 			byName[ns] = s
 			all = append(all, s)
 		}
 		s.objects += len(p.figures.list[i].refs)
 		s.urgency = max(s.urgency, p.own[i])
-		if p.above[i] < 0 && len(s.piles) < mostKinds {
-			s.piles[p.alikeOf(i, nil)] = true
+		if p.parent[i] < 0 && len(s.piles) < maxPiles {
+			s.piles[p.pileKeyOf(i, nil)] = true
 		}
 	}
 	slices.SortFunc(all, func(a, b *space) int {
@@ -193,7 +193,7 @@ func (p *piles) opened(most int) map[string]bool {
 	})
 	open, room := map[string]bool{}, most/2
 	for _, s := range all {
-		if len(open) == mostAreas || len(open) > 0 && len(s.piles) > room {
+		if len(open) == maxAreas || len(open) > 0 && len(s.piles) > room {
 			return open
 		}
 		open[s.name] = true
@@ -207,20 +207,20 @@ func (p *piles) opened(most int) map[string]bool {
 type tree struct {
 	// order lists every owner before its dependents.
 	order []int
-	// above is the parent of each figure, or -1; depth is the number of its ancestors.
-	above, depth []int
+	// parent is the parent of each figure, or -1; depth is the number of its ancestors.
+	parent, depth []int
 }
 
 func (f *figures) tree() *tree {
 	n := len(f.list)
-	t := &tree{order: make([]int, 0, n), above: make([]int, n), depth: make([]int, n)}
-	for i := range t.above {
-		t.above[i] = -1
+	t := &tree{order: make([]int, 0, n), parent: make([]int, n), depth: make([]int, n)}
+	for i := range t.parent {
+		t.parent[i] = -1
 	}
 	for _, l := range f.lines {
 		// Lines are sorted, controllers first.
-		if t.above[l.dependent] < 0 && l.owner != l.dependent {
-			t.above[l.dependent] = l.owner
+		if t.parent[l.dependent] < 0 && l.owner != l.dependent {
+			t.parent[l.dependent] = l.owner
 		}
 	}
 	starts, below := t.below()
@@ -235,7 +235,7 @@ func (f *figures) tree() *tree {
 			}
 			listed[i] = true
 			if i != root {
-				t.depth[i] = t.depth[t.above[i]] + 1
+				t.depth[i] = t.depth[t.parent[i]] + 1
 			}
 			t.order = append(t.order, i)
 			for k := starts[i+1] - 1; k >= starts[i]; k-- {
@@ -244,13 +244,13 @@ func (f *figures) tree() *tree {
 		}
 	}
 	for i := range n {
-		if t.above[i] < 0 {
+		if t.parent[i] < 0 {
 			list(i)
 		}
 	}
 	for i := range n {
 		if !listed[i] {
-			t.above[i] = -1
+			t.parent[i] = -1
 			list(i)
 		}
 	}
@@ -259,8 +259,8 @@ func (f *figures) tree() *tree {
 
 // below groups the figures by parent: those of i are list[starts[i]:starts[i+1]].
 func (t *tree) below() (starts, list []int) {
-	starts = make([]int, len(t.above)+1)
-	for _, up := range t.above {
+	starts = make([]int, len(t.parent)+1)
+	for _, up := range t.parent {
 		if up >= 0 {
 			starts[up+1]++
 		}
@@ -270,7 +270,7 @@ func (t *tree) below() (starts, list []int) {
 	}
 	list = make([]int, starts[len(starts)-1])
 	next := append([]int(nil), starts...)
-	for i, up := range t.above {
+	for i, up := range t.parent {
 		if up >= 0 {
 			list[next[up]] = i
 			next[up]++

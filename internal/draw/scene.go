@@ -206,9 +206,9 @@ func word(l Look) string {
 	}
 }
 
-// asSeen explains Plain in a picture without outcomes. It does not say live: its owners may be
+// seenText explains Plain in a picture without outcomes. It does not say live: its owners may be
 // absent.
-const asSeen = "seen, not being deleted"
+const seenText = "seen, not being deleted"
 
 // wordsOf returns a function that explains a look in a picture of the given source.
 func wordsOf(src report.Source, plain string) func(Look) string {

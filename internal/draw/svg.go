@@ -32,7 +32,7 @@ func WriteSVG(out io.Writer, s *Scene) error {
 		w.box(i)
 	}
 	w.raw("</g>\n")
-	w.feet(h)
+	w.footer(h)
 	w.raw("</svg>\n")
 	return w.Flush()
 }
@@ -132,20 +132,20 @@ type key struct {
 }
 
 const (
-	leastPage  = 640
-	headInset  = 24
-	titleLine  = 24
-	titleStart = 36
-	keyLine    = 24
-	keyGap     = 22
-	keyMark    = 24
-	noteStep   = 18
+	minPageWidth = 640
+	headInset    = 24
+	titleLine    = 24
+	titleStart   = 36
+	keyLine      = 24
+	keyGap       = 22
+	keyMark      = 24
+	noteStep     = 18
 	// titleColumn is the maximum average width of a title column.
 	titleColumn = 11
 )
 
 func newHead(s *Scene) *head {
-	h := &head{width: max(s.Width, leastPage)}
+	h := &head{width: max(s.Width, minPageWidth)}
 	room := h.width - 2*headInset
 	h.title = wrap(render.Escape(s.Title), int(float64(room)/titleColumn))
 	y := titleStart + titleLine*len(h.title) + 2
@@ -244,7 +244,7 @@ func (w *writer) key(k key) {
 	w.raw("\n")
 }
 
-func (w *writer) feet(h *head) {
+func (w *writer) footer(h *head) {
 	for i, line := range h.notes {
 		w.raw(`<text class="key" x="`).num(headInset).raw(`" y="`).num(h.height + w.scene.Height + noteStep*(i+1) - 6).raw(`">`).text(line).raw("</text>\n")
 	}

@@ -60,14 +60,14 @@ func (w *writer) line(class string, y int, shown string) {
 	w.raw(`<text class="`).raw(class).raw(`" x="`).num(inset).raw(`" y="`).num(y).raw(`">`).text(shown).raw(`</text>`)
 }
 
-// mostNamed is the number of objects that a tooltip names.
-const mostNamed = 20
+// maxNamed is the number of objects that a tooltip names.
+const maxNamed = 20
 
 // tooltip returns the details that do not fit into the box.
 func tooltip(b *Box) string {
 	var named strings.Builder
 	for k, r := range b.Refs {
-		if k == mostNamed {
+		if k == maxNamed {
 			named.WriteString("and " + strconv.Itoa(len(b.Refs)-k) + " more\n")
 			break
 		}
@@ -104,13 +104,13 @@ const (
 	headSize   = 5
 )
 
-// longWay is the minimum number of points of an arrow that is a link to its owner, which may be
-// far away.
-const longWay = 5
+// minLinkPoints is the minimum number of points of an arrow that is a link to its owner, which may
+// be far away.
+const minLinkPoints = 5
 
 // arrow draws an owner reference.
 func (w *writer) arrow(a *Arrow) {
-	far := len(a.Path) >= longWay
+	far := len(a.Path) >= minLinkPoints
 	if far {
 		w.raw(`<a href="#box-`).num(a.Owner).raw(`">`)
 	}
@@ -120,11 +120,11 @@ func (w *writer) arrow(a *Arrow) {
 	}
 	w.raw(`" d="`)
 	w.path(a.Path)
-	if !dashed(a) {
+	if !isDashed(a) {
 		w.tip(a.Path[len(a.Path)-1])
 	}
 	w.raw(`"><title>`).text(w.names[a.Owner]).raw(" → ").text(w.names[a.Dependent]).raw(words(a)).raw("</title></path>")
-	if dashed(a) {
+	if isDashed(a) {
 		w.raw(`<path class="a whole `).raw(strings.Join(classes(a), " ")).raw(`" d="`)
 		w.tip(a.Path[len(a.Path)-1])
 		w.raw(`"/>`)
@@ -149,8 +149,8 @@ func (w *writer) tip(at Point) {
 	w.raw("L").point(Point{X: at.X - headSize, Y: at.Y + headSize - 1})
 }
 
-// dashed reports whether the line is dashed; its head should not be.
-func dashed(a *Arrow) bool {
+// isDashed reports whether the line is dashed; its head should not be.
+func isDashed(a *Arrow) bool {
 	return slices.ContainsFunc(classes(a), func(c string) bool { return c != blocks })
 }
 
@@ -162,13 +162,13 @@ func (w *writer) point(p Point) *writer { return w.num(p.X).raw(" ").num(p.Y) }
 // bend draws a round corner. The radius is limited by the segments before and after it.
 func (w *writer) bend(before, at, after Point) {
 	r := min(bendRadius, length(before, at)/2, length(at, after)/2)
-	w.raw("L").point(towards(at, before, r)).raw("Q").point(at).raw(" ").point(towards(at, after, r))
+	w.raw("L").point(pointTowards(at, before, r)).raw("Q").point(at).raw(" ").point(pointTowards(at, after, r))
 }
 
 func length(a, b Point) int { return max(a.X-b.X, b.X-a.X) + max(a.Y-b.Y, b.Y-a.Y) }
 
-// towards returns the point at distance r from a on the way to b.
-func towards(a, b Point, r int) Point {
+// pointTowards returns the point at distance r from a on the way to b.
+func pointTowards(a, b Point, r int) Point {
 	step := func(from, to int) int { return from + min(max(to-from, -r), r) }
 	return Point{X: step(a.X, b.X), Y: step(a.Y, b.Y)}
 }

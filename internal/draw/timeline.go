@@ -25,10 +25,10 @@ var timelineTemplate = template.Must(template.New("timeline").Parse(timelineFram
 // The limits of a page: drawn lanes, listed other lanes, moments of a lane that are shown at once,
 // and listed objects. The rest is counted or can be opened.
 const (
-	mostLanes   = 30
-	mostOthers  = 1000
-	mostMoments = 60
-	mostListed  = 10_000
+	maxLanes   = 30
+	maxOthers  = 1000
+	maxMoments = 60
+	maxListed  = 10_000
 )
 
 // timeline is the content of a page about losses.
@@ -63,9 +63,9 @@ func timelineOf(d *report.Lost) *timeline {
 		Title: words.Answer(), Source: sourceWords(d, words), More: words.More(), Parts: words.Parts(), Remedies: words.Remedies(),
 		Notes: words.Notes(), Axis: x, Spans: spansOf(d, x, words),
 	}
-	l := &listing{doc: d, words: words, axis: x}
+	l := &laneBuilder{doc: d, words: words, axis: x}
 	lanes := l.lanes()
-	drawn := largest(lanes, mostLanes)
+	drawn := largest(lanes, maxLanes)
 	for _, lane := range lanes {
 		t.Routine += lane.usual
 		switch {
@@ -74,7 +74,7 @@ func timelineOf(d *report.Lost) *timeline {
 			t.Routine += lane.count
 		case drawn[lane] || lane.Request == 0:
 			t.Lanes = append(t.Lanes, lane)
-		case len(t.Others) < mostOthers:
+		case len(t.Others) < maxOthers:
 			t.Others = append(t.Others, lane)
 		default:
 			t.Unlisted += lane.count

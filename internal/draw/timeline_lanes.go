@@ -50,16 +50,16 @@ type moment struct {
 	x       float64
 }
 
-// listing builds the lanes of a document.
-type listing struct {
+// laneBuilder builds the lanes of a document.
+type laneBuilder struct {
 	doc              *report.Lost
 	words            *render.LostPage
 	axis             axis
 	listed, unlisted int
 }
 
-// byThemselves are the lanes of losses without a request, in their order.
-var byThemselves = []struct {
+// lanesWithoutRequest are the lanes of losses without a request, in their order.
+var lanesWithoutRequest = []struct {
 	id, name string
 	codes    []reason.Code
 }{
@@ -71,8 +71,8 @@ var byThemselves = []struct {
 	{"unexplained", "Not explained", nil},
 }
 
-func without(code string) int {
-	return slices.IndexFunc(byThemselves, func(who struct {
+func laneWithoutRequest(code string) int {
+	return slices.IndexFunc(lanesWithoutRequest, func(who struct {
 		id, name string
 		codes    []reason.Code
 	}) bool {
@@ -82,17 +82,17 @@ func without(code string) int {
 
 // lanes returns the requests in order, then losses without a request. Both have separate lanes for
 // routine losses.
-func (l *listing) lanes() []*lane {
+func (l *laneBuilder) lanes() []*lane {
 	took := map[int][]*report.Loss{}
-	alone := [2][][]*report.Loss{make([][]*report.Loss, len(byThemselves)), make([][]*report.Loss, len(byThemselves))}
+	alone := [2][][]*report.Loss{make([][]*report.Loss, len(lanesWithoutRequest)), make([][]*report.Loss, len(lanesWithoutRequest))}
 	for i := range l.doc.Losses {
 		switch x := &l.doc.Losses[i]; {
 		case x.Request > 0:
 			took[x.Request] = append(took[x.Request], x)
 		case x.Routine:
-			alone[1][without(x.Code)] = append(alone[1][without(x.Code)], x)
+			alone[1][laneWithoutRequest(x.Code)] = append(alone[1][laneWithoutRequest(x.Code)], x)
 		default:
-			alone[0][without(x.Code)] = append(alone[0][without(x.Code)], x)
+			alone[0][laneWithoutRequest(x.Code)] = append(alone[0][laneWithoutRequest(x.Code)], x)
 		}
 	}
 	var list []*lane
@@ -114,7 +114,7 @@ func (l *listing) lanes() []*lane {
 			if len(losses) == 0 {
 				continue
 			}
-			who := byThemselves[i]
+			who := lanesWithoutRequest[i]
 			out := &lane{ID: who.id, Name: who.name, Headline: who.name + ": " + l.words.Objects(len(losses)), Routine: routine == 1}
 			if out.Routine {
 				out.ID += "-usual"
@@ -127,12 +127,12 @@ func (l *listing) lanes() []*lane {
 }
 
 // fill groups losses into moments, ordered by time.
-func (l *listing) fill(out *lane, losses []*report.Loss) {
+func (l *laneBuilder) fill(out *lane, losses []*report.Loss) {
 	out.count = len(losses)
 	var order []*moment
 	at := map[string]*moment{}
 	for _, x := range losses {
-		when := wentAt(x)
+		when := lostAt(x)
 		second := when.Time
 		key := strings.Join([]string{second, x.Object.APIVersion, x.Object.Kind, string(x.State), strconv.FormatBool(x.Routine), l.words.CauseWithoutNames(x)}, "\x00")
 		m := at[key]
@@ -149,14 +149,14 @@ func (l *listing) fill(out *lane, losses []*report.Loss) {
 	slices.SortStableFunc(order, func(a, b *moment) int { return cmp.Compare(a.first, b.first) })
 	shown := 0
 	for _, m := range order {
-		l.tell(m)
+		l.setTexts(m)
 		out.Marks = append(out.Marks, barOf(m))
 		if m.Routine {
 			out.usual += m.Count
 		} else {
 			shown++
 		}
-		if shown <= mostMoments {
+		if shown <= maxMoments {
 			out.Moments = append(out.Moments, m)
 		} else {
 			out.Later = append(out.Later, m)
@@ -164,8 +164,8 @@ func (l *listing) fill(out *lane, losses []*report.Loss) {
 	}
 }
 
-// wentAt returns when an object was deleted, or when its deletion began if it still exists.
-func wentAt(x *report.Loss) report.Moment {
+// lostAt returns when an object was deleted, or when its deletion began if it still exists.
+func lostAt(x *report.Loss) report.Moment {
 	if x.Gone != nil {
 		return *x.Gone
 	}
@@ -185,9 +185,9 @@ func lossLook(x *report.Loss) string {
 	}
 }
 
-// tell sets the texts of a moment. It lists the objects if there are several, or if the deletion of
-// the only one began earlier.
-func (l *listing) tell(m *moment) {
+// setTexts sets the texts of a moment. It lists the objects if there are several, or if the
+// deletion of the only one began earlier.
+func (l *laneBuilder) setTexts(m *moment) {
 	first := m.losses[0]
 	m.Count, m.Why = len(m.losses), l.words.Cause(first)
 	for _, x := range m.losses {
@@ -205,24 +205,24 @@ func (l *listing) tell(m *moment) {
 	}
 	if m.Words = l.words.Kinds(m.Count, first.Object.APIVersion, first.Object.Kind); m.Count == 1 {
 		m.Words = l.words.Name(first.Object)
-		if l.placed(first) {
+		if l.needsNamespace(first) {
 			m.Words += " in namespace " + l.words.Text(first.Object.Namespace)
 		}
 	}
-	if m.Count > 1 || first.Began.Time != wentAt(first).Time {
+	if m.Count > 1 || first.Began.Time != lostAt(first).Time {
 		l.list(m)
 	}
 }
 
-// placed reports whether the namespace of an object must be shown.
-func (l *listing) placed(x *report.Loss) bool {
+// needsNamespace reports whether the namespace of an object must be shown.
+func (l *laneBuilder) needsNamespace(x *report.Loss) bool {
 	return x.Object.Namespace != "" && l.doc.Namespace == "" && (x.By == nil || !x.By.Is(object.Namespace))
 }
 
 // list builds the table of a moment, unless the page already lists too many objects. A column with
 // the same value in all rows is left out if the reader does not need the value.
-func (l *listing) list(m *moment) {
-	if l.listed+m.Count > mostListed {
+func (l *laneBuilder) list(m *moment) {
+	if l.listed+m.Count > maxListed {
 		l.unlisted += m.Count
 		return
 	}
@@ -233,7 +233,7 @@ func (l *listing) list(m *moment) {
 	}{
 		{"Namespace", func(x *report.Loss) string { return l.words.Text(x.Object.Namespace) }},
 		{"Deletion began", func(x *report.Loss) string {
-			if x.Began.Time == wentAt(x).Time && x.Began.Time != "" {
+			if x.Began.Time == lostAt(x).Time && x.Began.Time != "" {
 				return ""
 			}
 			return l.words.Clock(x.Began)
@@ -251,7 +251,7 @@ func (l *listing) list(m *moment) {
 			cells[i] = c.cell(x)
 			differ, filled = differ || cells[i] != cells[0], filled || cells[i] != ""
 		}
-		if !differ && (c.name != "Deletion began" || !filled) && (c.name != "Namespace" || !l.placed(m.losses[0])) {
+		if !differ && (c.name != "Deletion began" || !filled) && (c.name != "Namespace" || !l.needsNamespace(m.losses[0])) {
 			continue
 		}
 		m.Columns = append(m.Columns, c.name)
@@ -344,8 +344,8 @@ type span struct {
 	X, At, By, Anchor string
 }
 
-// mostSpans is the number of kinds with a shorter history that are drawn; the notes name more.
-const mostSpans = 6
+// maxSpans is the number of kinds with a shorter history that are drawn; the notes name more.
+const maxSpans = 6
 
 // spansOf returns the kinds with a shorter history than others, then those without any.
 func spansOf(d *report.Lost, x axis, words *render.LostPage) []span {
@@ -361,5 +361,5 @@ func spansOf(d *report.Lost, x axis, words *render.LostPage) []span {
 	for _, g := range d.Gaps {
 		list = append(list, span{Name: words.Text(g.Resource), From: "not known", At: "0", By: "8", Anchor: "start"})
 	}
-	return list[:min(len(list), mostSpans)]
+	return list[:min(len(list), maxSpans)]
 }

@@ -71,10 +71,10 @@ func TestTimelineIsBounded(t *testing.T) {
 		if len(page) > x.most {
 			t.Errorf("%d losses within %d s: %d bytes", x.n, x.seconds, len(page))
 		}
-		if all := strings.Contains(page, numbered(x.n)+"<"); all != (x.n < mostListed) {
+		if all := strings.Contains(page, numbered(x.n)+"<"); all != (x.n < maxListed) {
 			t.Errorf("%d losses: the last one is named: %t", x.n, all)
 		}
-		if said := strings.Contains(page, "objects are only counted here"); said != (x.n > mostListed) {
+		if said := strings.Contains(page, "objects are only counted here"); said != (x.n > maxListed) {
 			t.Errorf("%d losses: some are only counted: %t", x.n, said)
 		}
 	}

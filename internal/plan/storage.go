@@ -30,7 +30,7 @@ func (s storage) addTo(p *report.Plan) {
 func (s storage) dataOf(apiVersion, kind string) report.Data {
 	if object.GroupOf(apiVersion) == "" {
 		switch kind {
-		case resourceClaimKind, volumeKind:
+		case pvcKind, volumeKind:
 			return report.VolumeData
 		case "Secret":
 			return report.SecretData
@@ -43,8 +43,8 @@ func (s storage) dataOf(apiVersion, kind string) report.Data {
 }
 
 const (
-	resourceClaimKind = "PersistentVolumeClaim"
-	volumeKind        = "PersistentVolume"
+	pvcKind    = "PersistentVolumeClaim"
+	volumeKind = "PersistentVolume"
 )
 
 // affectedStorage returns what happens to the storage behind the claims and volumes that the seed

@@ -27,7 +27,7 @@ type Drawing func(draw.Options) (*draw.Document, error)
 func Drawn(drawing Drawing) Formats {
 	still := func(write func(io.Writer, *draw.Scene) error) Writer {
 		return func(out io.Writer, _ render.Style) error {
-			d, err := drawing(draw.Options{Fold: true, Most: draw.MostWhole})
+			d, err := drawing(draw.Options{Fold: true, Most: draw.MaxUngrouped})
 			if err != nil {
 				return err
 			}

@@ -6,8 +6,8 @@ import "slices"
 // boxes are invisible containers: for the trees of a connected part, and for the parts of a group.
 type forest struct {
 	*graph
-	// beside is the edge from the owner that each box is placed next to, or none.
-	beside []int32
+	// parentEdge is the edge from the owner that each box is placed next to, or none.
+	parentEdge []int32
 	// below are the nodes to the right of a node, from top to bottom.
 	below [][]int32
 	// top is the container of each group.
@@ -21,7 +21,7 @@ func newForest(g *graph) *forest {
 	f := &forest{graph: g}
 	f.choose()
 	f.gather()
-	f.tie()
+	f.markTied()
 	f.settle()
 	return f
 }
@@ -29,14 +29,14 @@ func newForest(g *graph) *forest {
 // choose selects for each box the owner furthest to the right, so that the line is short; among
 // equals the first.
 func (f *forest) choose() {
-	f.beside = slices.Repeat([]int32{none}, len(f.Boxes))
+	f.parentEdge = slices.Repeat([]int32{none}, len(f.Boxes))
 	for i := range f.Edges {
 		e, d := int32(i), f.Edges[i].Dependent
 		if f.closes[e] || !f.within(e) {
 			continue
 		}
-		if have := f.beside[d]; have == none || f.rank[f.Edges[i].Owner] > f.rank[f.Edges[have].Owner] {
-			f.beside[d] = e
+		if have := f.parentEdge[d]; have == none || f.rank[f.Edges[i].Owner] > f.rank[f.Edges[have].Owner] {
+			f.parentEdge[d] = e
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (f *forest) gather() {
 	part := f.parts()
 	roots := make([][]int32, n)
 	for i := range f.Boxes {
-		if e := f.beside[i]; e != none {
+		if e := f.parentEdge[i]; e != none {
 			owner := f.Edges[e].Owner
 			f.below[owner] = append(f.below[owner], int32(i))
 		} else {
@@ -64,23 +64,23 @@ func (f *forest) gather() {
 		case len(r) == 1:
 			trees[group] = append(trees[group], r[0])
 		case len(r) > 1:
-			trees[group] = append(trees[group], f.hold(r))
+			trees[group] = append(trees[group], f.addContainer(r))
 		}
 	}
 	f.top = make([]int32, f.Groups)
 	for group := range f.top {
-		f.top[group] = f.hold(append(trees[group], alone[group]...))
+		f.top[group] = f.addContainer(append(trees[group], alone[group]...))
 	}
 }
 
-// hold adds an invisible container of nodes, and returns its number.
-func (f *forest) hold(nodes []int32) int32 {
+// addContainer adds an invisible container of nodes, and returns its number.
+func (f *forest) addContainer(nodes []int32) int32 {
 	f.below = append(f.below, nodes)
 	return int32(len(f.below) - 1)
 }
 
-// drawn reports whether a node is a box.
-func (f *forest) drawn(node int32) bool { return int(node) < len(f.Boxes) }
+// isBox reports whether a node is a box.
+func (f *forest) isBox(node int32) bool { return int(node) < len(f.Boxes) }
 
 // parts returns for each box the first box of its connected part within the group.
 func (f *forest) parts() []int32 {
@@ -107,21 +107,21 @@ func (f *forest) parts() []int32 {
 	return part
 }
 
-// extra reports whether an edge is within a group, but not in a tree.
-func (f *forest) extra(e int32) bool {
-	return f.within(e) && f.beside[f.Edges[e].Dependent] != e
+// isExtra reports whether an edge is within a group, but not in a tree.
+func (f *forest) isExtra(e int32) bool {
+	return f.within(e) && f.parentEdge[f.Edges[e].Dependent] != e
 }
 
-// tie marks the tied nodes, from the ends of extra edges up to the roots and containers.
-func (f *forest) tie() {
+// markTied marks the tied nodes, from the ends of extra edges up to the roots and containers.
+func (f *forest) markTied() {
 	f.tied = make([]bool, len(f.below))
 	for i := range f.Edges {
-		if f.extra(int32(i)) {
+		if f.isExtra(int32(i)) {
 			f.tied[f.Edges[i].Owner], f.tied[f.Edges[i].Dependent] = true, true
 		}
 	}
 	for _, i := range slices.Backward(f.topological) {
-		if e := f.beside[i]; e != none && f.tied[i] {
+		if e := f.parentEdge[i]; e != none && f.tied[i] {
 			f.tied[f.Edges[e].Owner] = true
 		}
 	}
@@ -155,8 +155,8 @@ type placement struct {
 	columns    []int32
 }
 
-// longRow is the height above which dependents of one owner are broken into columns.
-const longRow = 800
+// maxColumnHeight is the height above which dependents of one owner are broken into columns.
+const maxColumnHeight = 800
 
 // place computes rows and columns.
 func (f *forest) place() {
@@ -204,28 +204,28 @@ func (f *forest) measure(node int32, wide int, breaks bool) {
 	for _, i := range f.below[node] {
 		f.measure(i, wide, breaks)
 	}
-	height, depth := f.stack(node, wide, breaks)
-	if f.drawn(node) {
+	height, depth := f.placeChildren(node, wide, breaks)
+	if f.isBox(node) {
 		height = max(height, f.ownRow[node]+f.Boxes[node].H)
 		depth++
 	}
 	f.height[node], f.depth[node] = height, depth
 }
 
-// stack places the children of a node below each other, or in several columns if that is better.
-// Tied children stay in the first column, to the right of all their owners. It returns the height
-// of the children in pixels and their depth in columns.
+// placeChildren places the children of a node below each other, or in several columns if that is
+// better. Tied children stay in the first column, to the right of all their owners. It returns the
+// height of the children in pixels and their depth in columns.
 //
 //	tied t, others a to d: t in column 0; below it the lane of the line to the other columns; below
 //	that a and b in column 0, c and d in column 1
-func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int32) {
+func (f *forest) placeChildren(node int32, wide int, breaks bool) (height int, depth int32) {
 	nodes := f.below[node]
-	if plain := f.plainHeight(node, nodes); !breaks || len(nodes) < 2 || f.drawn(node) && plain < longRow || f.holdsTied(node) {
+	if plain := f.plainHeight(node, nodes); !breaks || len(nodes) < 2 || f.isBox(node) && plain < maxColumnHeight || f.holdsTied(node) {
 		return f.pile(node, nodes, 0)
 	}
 	var tied, free []int32
 	for _, i := range nodes {
-		if f.drawn(node) && f.tied[i] {
+		if f.isBox(node) && f.tied[i] {
 			tied = append(tied, i)
 		} else {
 			free = append(free, i)
@@ -244,7 +244,7 @@ func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int
 	if len(tied) > 0 {
 		start = height + boxGap
 	}
-	if f.drawn(node) {
+	if f.isBox(node) {
 		f.lane[node] = start + laneRoom/2
 		start += laneRoom
 		if len(tied) == 0 {
@@ -265,7 +265,7 @@ func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int
 
 // holdsTied reports whether a node is only a container of trees that extra edges connect.
 func (f *forest) holdsTied(node int32) bool {
-	return !f.drawn(node) && f.tied[node] && !f.isTop(node)
+	return !f.isBox(node) && f.tied[node] && !f.isTop(node)
 }
 
 func (f *forest) isTop(node int32) bool { return int(node) >= len(f.below)-f.Groups }
@@ -294,7 +294,7 @@ func (f *forest) plainHeight(node int32, nodes []int32) int {
 
 // gap returns the distance above a node: trees are further apart than boxes.
 func (f *forest) gap(beside, node int32) int {
-	if !f.drawn(beside) && f.depth[node] > 1 {
+	if !f.isBox(beside) && f.depth[node] > 1 {
 		return treeGap
 	}
 	return boxGap
@@ -303,7 +303,7 @@ func (f *forest) gap(beside, node int32) int {
 // locate assigns rows and columns to a node and everything below it.
 func (f *forest) locate(node, column int32, row int) {
 	f.row[node] = row
-	if f.drawn(node) {
+	if f.isBox(node) {
 		f.y[node], f.at[node] = row+f.ownRow[node], column
 		if len(f.units[f.unitOf(node)]) > 1 {
 			f.at[node] = f.rank[node]
@@ -334,7 +334,7 @@ func (f *forest) settle() {
 		for _, node := range f.top {
 			f.number(node, place, &count)
 		}
-		sum, ends := f.pulls(place)
+		sum, ends := f.sumPositions(place)
 		for node := range f.below {
 			if f.tied[node] {
 				f.sort(f.below[node], place, sum, ends)
@@ -352,11 +352,11 @@ func (f *forest) number(node int32, place []int, count *int) {
 	}
 }
 
-// pulls sums, for each node, the positions of the other ends of extra edges at or below it.
-func (f *forest) pulls(place []int) (sum, ends []int) {
+// sumPositions sums, for each node, the positions of the other ends of extra edges at or below it.
+func (f *forest) sumPositions(place []int) (sum, ends []int) {
 	sum, ends = make([]int, len(f.below)), make([]int, len(f.below))
 	for i, e := range f.Edges {
-		if f.extra(int32(i)) {
+		if f.isExtra(int32(i)) {
 			sum[e.Owner] += place[e.Dependent]
 			sum[e.Dependent] += place[e.Owner]
 			ends[e.Owner]++
@@ -364,7 +364,7 @@ func (f *forest) pulls(place []int) (sum, ends []int) {
 		}
 	}
 	for _, i := range slices.Backward(f.topological) {
-		if e := f.beside[i]; e != none {
+		if e := f.parentEdge[i]; e != none {
 			owner := f.Edges[e].Owner
 			sum[owner] += sum[i]
 			ends[owner] += ends[i]

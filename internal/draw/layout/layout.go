@@ -80,7 +80,7 @@ func Arrange(in Input) *Drawing {
 	f := newForest(g)
 	f.place()
 	r := newRouter(f)
-	r.within()
+	r.routeWithinAreas()
 	p := newPage(f, r)
 	return p.draw()
 }
@@ -142,10 +142,10 @@ func (p *page) route(points []Point, edge int, boxes []Rect) []Point {
 
 // straight reports whether a line continues in the same direction or does not move.
 func straight(a, b Point, x, y int) bool {
-	return a.X == b.X && b.X == x && between(a.Y, b.Y, y) || a.Y == b.Y && b.Y == y && between(a.X, b.X, x)
+	return a.X == b.X && b.X == x && isBetween(a.Y, b.Y, y) || a.Y == b.Y && b.Y == y && isBetween(a.X, b.X, x)
 }
 
-func between(a, b, c int) bool { return a <= b && b <= c || a >= b && b >= c }
+func isBetween(a, b, c int) bool { return a <= b && b <= c || a >= b && b >= c }
 
 // laneX returns the x coordinate of a line in a gutter.
 func (p *page) laneX(b bend, owner, dependent int) int {

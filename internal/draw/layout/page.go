@@ -25,7 +25,7 @@ func newPage(f *forest, r *router) *page {
 	}
 	p.widen()
 	p.arrange()
-	p.cross()
+	p.routeBetweenAreas()
 	return p
 }
 
@@ -104,15 +104,15 @@ func (p *page) arrange() {
 		}
 		from := 0
 		for _, end := range fold(items, areaGap) {
-			p.stand(units[from:end])
+			p.placeUnits(units[from:end])
 			from = end
 		}
 	}
 	p.height += margin
 }
 
-// stand places units below each other in a new column, which is as wide as the widest of them.
-func (p *page) stand(units []int32) {
+// placeUnits places units below each other in a new column, which is as wide as the widest of them.
+func (p *page) placeUnits(units []int32) {
 	y, broad := margin, 0
 	for _, u := range units {
 		p.pageColumn[u] = int32(len(p.broad))
@@ -124,9 +124,9 @@ func (p *page) stand(units []int32) {
 	p.height = max(p.height, y-areaGap)
 }
 
-// cross routes lines between areas along the gutters of the page. Lines between different gutters
-// pass through the upper margin.
-func (p *page) cross() {
+// routeBetweenAreas routes lines between areas along the gutters of the page. Lines between
+// different gutters pass through the upper margin.
+func (p *page) routeBetweenAreas() {
 	for i, e := range p.Edges {
 		if p.graph.within(int32(i)) {
 			continue
@@ -137,7 +137,7 @@ func (p *page) cross() {
 		if out.gutter == in.gutter {
 			out.unit, out.y = in.unit, in.y
 		} else {
-			out.y = p.apart(e.Owner, none, margin/2)
+			out.y = p.separate(e.Owner, none, margin/2)
 		}
 	}
 	gutters := p.pages + int32(len(p.broad)) + 1
@@ -173,9 +173,9 @@ type item struct {
 	gap int
 }
 
-// mostFolds limits the exhaustive search: every number of columns below it is tried, beyond it
+// maxFolds limits the exhaustive search: every number of columns below it is tried, beyond it
 // some are skipped.
-const mostFolds = 12
+const maxFolds = 12
 
 // fold breaks items into adjacent columns, so that the smallest page of the wanted ratio contains
 // them. It returns the end index of each column.
@@ -186,7 +186,7 @@ func fold(items []item, between int) []int {
 	}
 	var best []int
 	least := 0
-	for n := 1; n <= len(items); n += 1 + n/mostFolds {
+	for n := 1; n <= len(items); n += 1 + n/maxFolds {
 		ends, size := fill(items, total/n, between)
 		if best == nil || size < least {
 			best, least = ends, size

@@ -57,16 +57,16 @@ func newRouter(f *forest) *router {
 	return r
 }
 
-// within routes the lines inside of areas; page routes the others.
-func (r *router) within() {
+// routeWithinAreas routes the lines inside of areas; page routes the others.
+func (r *router) routeWithinAreas() {
 	for i := range r.Edges {
 		switch e := int32(i); {
 		case !r.graph.within(e):
-			r.across(e)
-		case r.extra(e) || len(r.units[r.unitOf(int32(r.Edges[i].Owner))]) > 1:
-			r.around(e)
+			r.routeBetweenAreas(e)
+		case r.isExtra(e) || len(r.units[r.unitOf(int32(r.Edges[i].Owner))]) > 1:
+			r.routeExtraEdge(e)
 		default:
-			r.along(e)
+			r.routeTreeEdge(e)
 		}
 		r.begin = append(r.begin, int32(len(r.bends)))
 	}
@@ -80,9 +80,9 @@ func (r *router) turn(gutter, unit int32, y int, tree bool) {
 	r.bends = append(r.bends, bend{gutter: gutter, unit: unit, y: y, tree: tree})
 }
 
-// along routes a line of a tree. It passes above the dependents, where the columns in between are
-// free.
-func (r *router) along(e int32) {
+// routeTreeEdge routes a line of a tree. It passes above the dependents, where the columns in
+// between are free.
+func (r *router) routeTreeEdge(e int32) {
 	owner, dependent := r.Edges[e].Owner, r.Edges[e].Dependent
 	u := r.unitOf(int32(owner))
 	if r.right(owner) != r.left(dependent) {
@@ -91,36 +91,36 @@ func (r *router) along(e int32) {
 	r.turn(r.left(dependent), u, r.anchor(dependent), true)
 }
 
-// around routes other lines of an area, through gaps between boxes.
-func (r *router) around(e int32) {
+// routeExtraEdge routes other lines of an area, through gaps between boxes.
+func (r *router) routeExtraEdge(e int32) {
 	owner, dependent := r.Edges[e].Owner, r.Edges[e].Dependent
 	u, from, to := r.unitOf(int32(owner)), r.at[owner]+1, r.at[dependent]
 	if from != to {
 		low, high := min(from, to), max(from, to)
 		y, apart := r.gap(int32(owner), low, high, r.anchor(dependent))
 		if apart {
-			y = r.apart(owner, u, y)
+			y = r.separate(owner, u, y)
 		}
 		r.turn(r.first[u]+from, u, y, false)
 	}
 	r.turn(r.first[u]+to, u, r.anchor(dependent), false)
 }
 
-// across routes a line between areas: above the boxes to the border, and along the gutters of the
-// page.
-func (r *router) across(e int32) {
+// routeBetweenAreas routes a line between areas: above the boxes to the border, and along the
+// gutters of the page.
+func (r *router) routeBetweenAreas(e int32) {
 	owner, dependent := r.Edges[e].Owner, r.Edges[e].Dependent
 	u, v := r.unitOf(int32(owner)), r.unitOf(int32(dependent))
-	r.turn(r.right(owner), u, r.apart(owner, u, r.channel[r.Boxes[owner].Group]), false)
+	r.turn(r.right(owner), u, r.separate(owner, u, r.channel[r.Boxes[owner].Group]), false)
 	// The gutters of the page are assigned later.
 	r.turn(none, none, 0, false)
-	r.turn(none, v, r.apart(owner, v, r.channel[r.Boxes[dependent].Group]), false)
+	r.turn(none, v, r.separate(owner, v, r.channel[r.Boxes[dependent].Group]), false)
 	r.turn(r.left(dependent), v, r.anchor(dependent), false)
 }
 
-// apart shifts the lines of an owner slightly, so that lines of several owners at the same height
+// separate shifts the lines of an owner slightly, so that lines of several owners at the same height
 // are distinguishable. Every gap has room for that.
-func (r *router) apart(owner int, unit int32, y int) int {
+func (r *router) separate(owner int, unit int32, y int) int {
 	at := height{unit, y}
 	by, known := r.moved[mover{at, owner}]
 	if !known {
@@ -139,8 +139,8 @@ type column []stretch
 
 type stretch struct{ top, bottom int }
 
-// mostTries bounds the search for a gap.
-const mostTries = 40
+// maxTries bounds the search for a gap.
+const maxTries = 40
 
 // gap returns the free height nearest to y in the columns [low, high). apart reports whether lines
 // there may be shifted slightly. If there is no gap, it is the channel above all boxes of the area.
@@ -157,7 +157,7 @@ func (r *router) gap(box, low, high int32, y int) (at int, apart bool) {
 		func(s stretch) int { return s.bottom + boxGap/2 },
 	} {
 		at := y
-		for range mostTries {
+		for range maxTries {
 			s, taken := blocking(columns, at)
 			if !taken {
 				if !found || abs(at-y) < abs(best-y) {
@@ -199,7 +199,7 @@ func (r *router) occupied(u int32) []column {
 }
 
 func (r *router) occupy(node int32, columns []column) {
-	if r.drawn(node) {
+	if r.isBox(node) {
 		columns[r.at[node]] = append(columns[r.at[node]], stretch{r.y[node], r.y[node] + r.Boxes[node].H})
 	}
 	for _, i := range r.below[node] {
@@ -224,8 +224,8 @@ type bundle struct {
 	low, high int
 }
 
-// mostLanes is the maximum number of lanes in a gutter; further lines share them.
-const mostLanes = 16
+// maxLanes is the maximum number of lanes in a gutter; further lines share them.
+const maxLanes = 16
 
 // lanes assigns lanes to the lines of all gutters. Lines of trees never overlap and get the first
 // lane. Others get one that is free along their span. It returns the number of lanes of each
@@ -257,8 +257,8 @@ func (r *router) share(spans []span, bundles []bundle) int32 {
 			for lane < len(free) && free[lane] > b.low {
 				lane++
 			}
-			if lane == mostLanes {
-				lane = first + i%(mostLanes-first)
+			if lane == maxLanes {
+				lane = first + i%(maxLanes-first)
 			}
 			if lane == len(free) {
 				free = append(free, 0)
