@@ -101,7 +101,7 @@ func (m *manifestReader) read(head *Head) ([]Entry, error) {
 // known is an error unless this program reads the format.
 func (m *manifestReader) known() error {
 	if m.schema != format {
-		return damagedManifest(fmt.Sprintf("its format has version %d, this program reads %d", m.schema, format))
+		return damagedManifest(fmt.Sprintf("its format version is %d, but this program reads %d", m.schema, format))
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func TestManifestIsPartOfTheChain(t *testing.T) {
 	path := finished(t)
 	text := read(t, path, manifestName)
 	for _, c := range [][3]string{
-		{`"kubectlGCBackup": 1`, `"kubectlGCBackup": 2`, "manifest.json: its format has version 2, this program reads 1"},
+		{`"kubectlGCBackup": 1`, `"kubectlGCBackup": 2`, "manifest.json: its format version is 2, but this program reads 1"},
 		{`kube-system-uid`, `another-cluster`, "journal.jsonl:1: it does not follow what stands before it"},
 		{`"file": "00000001.json"`, `"file": "../../x/00000001.json"`, `manifest.json: v1 Pod shop/a is in file "../../x/00000001.json", want "00000001.json"`},
 		{`"action": "deleted"`, `"action": "renamed"`, `manifest.json: v1 Pod shop/a has the unknown action "renamed"`},

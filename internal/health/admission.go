@@ -67,7 +67,7 @@ func (r Refusal) Text() string {
 		return r.Denial.Text()
 	}
 	if r.Webhook != nil {
-		return "webhook " + r.Webhook.Name + " has to admit it and does not answer: " + r.Why.Text()
+		return "webhook " + r.Webhook.Name + " must admit it and does not answer: " + r.Why.Text()
 	}
 	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
 }

@@ -49,11 +49,11 @@ func (d *Denial) Text() string {
 	case Decided:
 		return is + " denied request: " + d.Message
 	case ExpressionOpen:
-		return is + " may refuse it: what decides could not be evaluated: " + Clip(d.Expression)
+		return is + " may refuse it: its expression could not be evaluated: " + Clip(d.Expression)
 	case SelectorOpen:
-		return is + " may refuse it: whether it selects the object or its namespace is not known"
+		return is + " may refuse it: it is unknown whether it selects the object or its namespace"
 	default:
-		return is + " may refuse it: the objects that its expressions read are not known"
+		return is + " may refuse it: the objects that its expressions read are unknown"
 	}
 }
 

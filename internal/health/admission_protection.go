@@ -139,7 +139,7 @@ func (s *Assessment) denialByUsage(w Write, r object.Resource) *Denial {
 	if !unresolved && s.usagesSeen() {
 		return nil
 	}
-	return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "the label " + inUseLabel + " says that a Usage of Crossplane names it, and that was not seen"}
+	return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "the label " + inUseLabel + " says that a Usage of Crossplane names it, and no such Usage was read"}
 }
 
 // isPermanent reports whether no other deletion can remove a Usage: it is cluster-scoped, has no
@@ -238,7 +238,7 @@ func (s *Assessment) denialByKruise(value string, w Write, r object.Resource) *D
 		if known && !depends {
 			return nil
 		}
-		d.Message += ": it is refused as long as something depends on it"
+		d.Message += ": deleting it is refused as long as something depends on it"
 		sure = sure && known
 	}
 	switch {

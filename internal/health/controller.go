@@ -101,7 +101,7 @@ func (s *search) verdict() report.ControllerVerdict {
 	}
 	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 	if err != nil {
-		s.result.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is unknown, and so are permissions for it")
+		s.result.Proof.Add(reason.NotRead, nil, "the resource of kind "+s.o.Kind+" is unknown, and so are the permissions for it")
 		return report.FinalizerControllerUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
@@ -153,7 +153,7 @@ func (s *search) findWriter() {
 		}
 	}
 	if !found {
-		s.result.Proof.Add(reason.WriterNotShown, nil, "its writer is not shown")
+		s.result.Proof.Add(reason.WriterNotShown, nil, "its writer is unknown")
 	}
 }
 
@@ -195,7 +195,7 @@ func (s *search) judgeFound() report.ControllerVerdict {
 	slow := !healthy || s.judgeLeases() == object.HolderGone
 	if s.Age(s.o) > slowAfter {
 		slow = true
-		s.result.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
+		s.result.Proof.Add(reason.TakesLong, nil, "it has been pending for more than ten minutes although its controller is running")
 	}
 	if slow {
 		return report.FinalizerControllerSlow
@@ -225,13 +225,13 @@ func (s *search) judgeNotFound() report.ControllerVerdict {
 		doubt(reason.NotRead, nil, text)
 	}
 	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
-		doubt(reason.NotRead, nil, "the object itself was not read whole: "+t.Unread)
+		doubt(reason.NotRead, nil, "the object itself was not read completely: "+t.Unread)
 	}
 	if s.mayNeedPerson() {
 		certain = false
 	}
 	if s.evidence.CompletenessOf(ClusterRoles, "").Whole && !s.rights.isRBACInUse() {
-		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: another authorizer than RBAC may be in use")
+		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: an authorizer other than RBAC may be in use")
 	}
 	if isHosted(s.name) {
 		doubt(reason.RunsOutside, nil, "the cloud provider runs its controller, perhaps outside the cluster")
@@ -341,7 +341,7 @@ func (s *search) findUnable(doubt func(reason.Code, *object.Ref, string)) bool {
 		ref := p.Ref
 		switch {
 		case !rightsRead:
-			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is called like %s; whether it may write the object was not seen", ref.ShortName(), ref.Namespace, program))
+			doubt(reason.FinalizerControllerSeen, &ref, fmt.Sprintf("%s in namespace %s is named like %s, but it is unknown whether it may write the object", ref.ShortName(), ref.Namespace, program))
 		case wrote: // a pod that only has the same name may be another installation
 			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, program, p.ServiceAccount))
 			s.result.Unauthorized = append(s.result.Unauthorized, Account{p.Ref.Namespace, p.ServiceAccount})

@@ -96,15 +96,15 @@ func (s *search) connection(a Account, programs, names, packages []string, known
 	}
 	switch {
 	case hasKnownName(known, names):
-		return "is called like " + known[0].Name
+		return "is named like " + known[0].Name
 	case s.isWriter(programs) && (!isCommon(s.program) || slices.Contains(care.watched, s.o.Group())):
-		return "is called like the program that wrote the finalizer"
+		return "is named like the program that wrote the finalizer"
 	case !isKnown && s.writtenByTool():
 		return "" // a person may have used the domain of a controller
 	}
 	for _, group := range groups {
 		if s.belongsTo(group) {
-			return "looks after the kinds of " + group
+			return "manages the kinds of " + group
 		}
 	}
 	for _, p := range packages {

@@ -170,7 +170,7 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 			}
 			return report.FinalizerControllerGone
 		case object.HolderUnclear:
-			proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
+			proof.Add(reason.LeaseNotFound, &about, "the lease of "+name+" is inconclusive")
 			return report.FinalizerControllerUnknown
 		}
 	}

@@ -160,7 +160,7 @@ func (p *Proven) verifyServed(ctx context.Context, ref object.Ref, instead *obje
 	case err != nil:
 		return err
 	case shown != nil && shown.Name == ref.Name && shown.Namespace == at.Namespace && (instead == nil || shown.UID != instead.UID):
-		return errors.New("it was there a moment later")
+		return errors.New("it existed a moment later")
 	case !isAtLeast(floor, listed):
 		return wentBackError(at.Resource, listed)
 	}

@@ -55,7 +55,7 @@ func TestProof(t *testing.T) {
 		"the list's path is gone":  {missing(configMaps, "settings"), http.NotFound, unproven, "does not serve"},
 		"the list is forbidden":    {missing(configMaps, "settings"), refuse(403, metav1.StatusReasonForbidden), unproven, "Forbidden"},
 		"the list fails":           {missing(configMaps, "settings"), refuse(500, metav1.StatusReasonInternalError), unproven, "InternalError"},
-		"the list is a page":       {missing(configMaps, "settings"), answer200("text/html", nil), unproven, "not the list"},
+		"the list is a page":       {missing(configMaps, "settings"), answer200("text/html", nil), unproven, "not the requested list"},
 		"the list is of the past":  {missing(configMaps, "settings"), listOf("6", ""), unproven, "gone back in time"},
 		"the list has no version":  {missing(configMaps, "settings"), listOf("", ""), unproven, "gone back in time"},
 		"the list shows it":        {missing(configMaps, "settings"), listOf("9", "", "settings"), unproven, "a moment later"},
@@ -237,10 +237,10 @@ func TestListsThatAreNotBelieved(t *testing.T) {
 		list, get http.HandlerFunc
 		why       string
 	}{
-		"it is empty":             {listOf("9", ""), one(named("a"), "5"), "which is there"},
+		"it is empty":             {listOf("9", ""), one(named("a"), "5"), "which exists"},
 		"it is of the past":       {listOf("4", ""), missing(configMaps, "a"), "gone back in time"},
-		"what it lacks is secret": {listOf("9", ""), refuse(403, metav1.StatusReasonForbidden), "does not show it any more"},
-		"nobody serves the path":  {listOf("9", ""), http.NotFound, "does not show it any more"},
+		"what it lacks is secret": {listOf("9", ""), refuse(403, metav1.StatusReasonForbidden), "no longer has it"},
+		"nobody serves the path":  {listOf("9", ""), http.NotFound, "no longer has it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := serve(t)

@@ -91,7 +91,7 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	}
 	d.addAll(groups, lists)
 	if len(d.Resources.All()) == 0 {
-		return nil, errors.New("discovery: the server says that it serves nothing")
+		return nil, errors.New("discovery: the server reports no resources")
 	}
 	slices.SortFunc(d.Missing, func(a, b snapshot.Missing) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
 	c.discovery.Store(d)
@@ -148,7 +148,7 @@ func (d *Discovery) addAll(groups []*metav1.APIGroup, lists []*metav1.APIResourc
 			if l := byVersion[gv]; l != nil {
 				d.add(l)
 			} else if !slices.ContainsFunc(d.Missing, func(m snapshot.Missing) bool { return m.GroupVersion == gv }) {
-				d.Missing = append(d.Missing, snapshot.Missing{GroupVersion: gv, Why: "the server announces it and does not describe it"})
+				d.Missing = append(d.Missing, snapshot.Missing{GroupVersion: gv, Why: "the server announces it but does not describe it"})
 			}
 		}
 	}

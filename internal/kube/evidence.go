@@ -232,7 +232,7 @@ func (w *evidenceReader) readObjects(ctx context.Context, some []*object.Object)
 		if i < maxSingleReads {
 			tasks = append(tasks, func() { w.readObject(ctx, o) })
 		} else {
-			w.markUnread(o, fmt.Sprintf("there are %d of them, of which %d were looked at", len(some), maxSingleReads))
+			w.markUnread(o, fmt.Sprintf("there are %d of them, of which %d were read", len(some), maxSingleReads))
 		}
 	}
 	return tasks

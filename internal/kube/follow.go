@@ -259,7 +259,7 @@ func (f *Feed) Complete() (epoch uint64, why string, complete bool) {
 	if f.complete {
 		return f.epoch, "", true
 	}
-	why = "it is not known yet which kinds there are"
+	why = "the served kinds are not known yet"
 	first := ""
 	for gr, k := range f.kinds {
 		if name := gr.String(); k.State != Synced && (first == "" || name < first) {

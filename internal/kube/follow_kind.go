@@ -56,7 +56,7 @@ func (w *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if w.version == "" {
 			if w.state == Synced {
-				w.setState(Syncing, "the watch has broken off, and everything is listed again")
+				w.setState(Syncing, "the watch was interrupted; listing again")
 			}
 			if err := w.list(ctx); err != nil {
 				w.setBroken(ctx, err)
@@ -212,9 +212,9 @@ func (w *follower) confirmGone(ctx context.Context, seen map[types.UID]struct{})
 		o, err := w.f.client.read(ctx, r, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: k.namespace, Name: k.name})
 		switch {
 		case err == nil && o.UID == uid:
-			return fmt.Errorf("%s: the list does not show %s, which is there", w.at.subject(), quote(k.namespace+"/"+k.name))
+			return fmt.Errorf("%s: the list lacks %s, which exists", w.at.subject(), quote(k.namespace+"/"+k.name))
 		case err != nil && !apierrors.IsNotFound(err):
-			return fmt.Errorf("the list does not show it any more: %w", err)
+			return fmt.Errorf("the list no longer has it: %w", err)
 		}
 	}
 	return nil

@@ -260,7 +260,7 @@ func listError(err error, at Place, objects int) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
 		return fmt.Errorf("%s: the answer broke off after %d objects: %w", at.subject(), objects, err)
 	}
-	return fmt.Errorf("%s: not the list that was asked for: %w", at.subject(), err)
+	return fmt.Errorf("%s: not the requested list: %w", at.subject(), err)
 }
 
 // page reads one page.

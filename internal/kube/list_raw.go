@@ -107,7 +107,7 @@ func (rd *bodyReader) items(d *json.Decoder) error {
 		return err
 	}
 	if start != json.Delim('[') {
-		return fmt.Errorf("its items are no list, but begin with %s", quote(fmt.Sprint(start)))
+		return fmt.Errorf("its items are not an array but begin with %s", quote(fmt.Sprint(start)))
 	}
 	for d.More() {
 		var item json.RawMessage
@@ -152,7 +152,7 @@ func expectDelimiter(d *json.Decoder, want json.Delim) error {
 		return unexpectedEOF(err)
 	}
 	if got != want {
-		return fmt.Errorf("it has %s where %s belongs", quote(fmt.Sprint(got)), want)
+		return fmt.Errorf("it has %s instead of %s", quote(fmt.Sprint(got)), want)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // errNotDiscovered is returned before the first Discover.
-var errNotDiscovered = errors.New("what the server serves was not discovered yet")
+var errNotDiscovered = errors.New("discovery has not run yet")
 
 // Resource maps an apiVersion and kind to the resource that serves it, as of the last Discover. It
 // returns an *object.UnknownKindError if the group was discovered completely and does not have the

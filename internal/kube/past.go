@@ -241,7 +241,7 @@ func (rd *pastReader) watchFrom(ctx context.Context, at Place, from uint64) (got
 		if err != nil || whole {
 			return got
 		}
-		got.why = fmt.Errorf("%s: the server had more to tell after %s", at.subject(), limit)
+		got.why = fmt.Errorf("%s: the server still sent changes after %s", at.subject(), limit)
 	}
 	return got
 }

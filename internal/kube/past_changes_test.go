@@ -52,7 +52,7 @@ func quietClock() func() time.Time {
 // the limit says that they may be incomplete.
 func TestPastOfWhatWasForgotten(t *testing.T) {
 	behind := watching(false, event("ADDED", named("b"), "900"), event("DELETED", named("b"), "901"))
-	const unseen = "does not remember what came and went before revision "
+	const unseen = "does not remember which objects were created and deleted before revision "
 	watched := []string{"DELETED a 151", "ADDED b 900", "DELETED b 901"}
 	for name, x := range map[string]struct {
 		watches []http.HandlerFunc

@@ -159,7 +159,7 @@ func (r *clockReader) findEnds(ctx context.Context, w past.Window) (*past.Record
 	from := oldest
 	switch {
 	case w.SinceRevision > now.Revision:
-		return nil, fmt.Errorf("revision %d is not there yet: the newest one is %d", w.SinceRevision, now.Revision)
+		return nil, fmt.Errorf("revision %d does not exist yet: the newest one is %d", w.SinceRevision, now.Revision)
 	case w.SinceRevision > 0:
 		if from, err = r.readMoment(ctx, max(w.SinceRevision, oldest.Revision)); err != nil {
 			return nil, err
@@ -182,7 +182,7 @@ type ForbiddenPastError struct {
 
 // Error names the permissions. One of them is needed.
 func (e *ForbiddenPastError) Error() string {
-	text := "reading the history of the cluster needs the right to list leases in namespace kube-system"
+	text := "reading the history of the cluster requires permission to list leases in namespace kube-system"
 	if len(e.Namespaces) > 0 {
 		text += ", or to list configmaps in namespace " + strings.Join(e.Namespaces, " or ")
 	}

@@ -41,7 +41,7 @@ func (rd *pastReader) readFromLists(ctx context.Context, at Place, to uint64) pl
 	l.readFacts(ctx, went)
 	got := placePast{from: l.lists[0].revision, changes: l.changes(went), why: l.why}
 	if got.why == nil {
-		got.why = fmt.Errorf("%s: the server does not remember what came and went before revision %d", at.subject(), to)
+		got.why = fmt.Errorf("%s: the server does not remember which objects were created and deleted before revision %d", at.subject(), to)
 	}
 	return got
 }

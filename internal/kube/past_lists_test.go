@@ -103,7 +103,7 @@ func TestPastOfLists(t *testing.T) {
 	if now := wentBy(got.changes); !maps.Equal(now, want) || got.from != 100 {
 		t.Errorf("from %d: %v, want %v", got.from, now, want)
 	}
-	if got.why == nil || !strings.Contains(got.why.Error(), "what came and went before revision 1000") {
+	if got.why == nil || !strings.Contains(got.why.Error(), "which objects were created and deleted before revision 1000") {
 		t.Errorf("%v", got.why)
 	}
 	if n := len(s.requests("fieldSelector")) + len(s.requests("limit=500")); n > 80 {

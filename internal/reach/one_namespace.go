@@ -45,9 +45,9 @@ func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
 func whyFarReaching(o *object.Object) string {
 	switch {
 	case o.HasFinalizer(object.Foreground):
-		return fmt.Sprintf("%s waits for its dependents, and whatever has its uid is waited for", o.Ref)
+		return fmt.Sprintf("%s waits for its dependents, including every object that refers to its uid", o.Ref)
 	case o.HasFinalizer(object.Orphan):
-		return fmt.Sprintf("%s releases its dependents, and whatever has its uid is released", o.Ref)
+		return fmt.Sprintf("%s releases its dependents, including every object that refers to its uid", o.Ref)
 	case o.Is(object.CRD) && o.BeingDeleted():
 		return fmt.Sprintf("%s is being deleted, with its objects in all namespaces", o.Ref)
 	}
@@ -70,9 +70,9 @@ func (p *OneNamespace) whyAmbiguous() string {
 func (p *OneNamespace) WhyPlanDiffers(plan *report.Plan) string {
 	switch {
 	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
-		return "dependents are waited for or released, and whatever has the uid of their owner counts as one"
+		return "the delete waits for dependents or releases them, including every object that refers to the owner's uid"
 	case plan.Exploration != nil && plan.Exploration.Requested:
-		return "other orders of all events are asked for"
+		return "an exploration of all event orders was requested"
 	case p.insufficient != "":
 		return p.insufficient
 	}
@@ -92,11 +92,11 @@ func (p *OneNamespace) WhyPlanDiffers(plan *report.Plan) string {
 		judged[e.Object.UID] = true
 		switch {
 		case e.Object.Namespace != p.namespace:
-			return fmt.Sprintf("%s is concerned, and may have dependents in every namespace", e.Object)
+			return fmt.Sprintf("%s is affected and may have dependents in every namespace", e.Object)
 		case e.Outcome == report.Unknown:
-			return fmt.Sprintf("what becomes of %s is not known", e.Object)
+			return fmt.Sprintf("the outcome of %s is unknown", e.Object)
 		case e.Outcome == report.Blocked && !e.AlreadyHappening:
-			return fmt.Sprintf("%s stays, and whatever has its uid with it", e.Object)
+			return fmt.Sprintf("%s stays, and so does every object that refers to its uid", e.Object)
 		}
 		if e.AlreadyHappening {
 			continue
@@ -129,13 +129,13 @@ func (p *OneNamespace) whyUndecided(judged map[types.UID]bool) string {
 func (p *OneNamespace) whyConnected(ref object.Ref) string {
 	o := p.watched[ref.UID]
 	if o == nil || o.Namespace != p.namespace {
-		return fmt.Sprintf("%s is not in namespace %s, or no collector watches it", ref, p.namespace)
+		return fmt.Sprintf("%s is not in namespace %s, or the garbage collector does not watch it", ref, p.namespace)
 	}
 	return p.whyOwnerMissing(o)
 }
 
 // whyOwnerMissing returns why an owner of an object is not in the part: it is gone, the reference
-// is wrong, or no collector watches it. Only the whole cluster shows which, and whether the owner
+// is wrong, or the garbage collector does not watch it. Only the whole cluster shows which, and whether the owner
 // waits for the object.
 func (p *OneNamespace) whyOwnerMissing(o *object.Object) string {
 	for _, ref := range o.Owners {
@@ -191,7 +191,7 @@ func (p *OneNamespace) WhyExplanationDiffers(e *report.Explanation) string {
 	case p.insufficient != "":
 		return p.insufficient
 	case e.Verdict == report.Undecidable:
-		return fmt.Sprintf("what becomes of %s is not known", e.Object)
+		return fmt.Sprintf("the outcome of %s is unknown", e.Object)
 	}
 	if why := p.whyConnected(e.Object); why != "" {
 		return why
@@ -276,14 +276,14 @@ func (p *OneNamespace) whyContainerMatters(o *object.Object) string {
 		for _, ref := range x.Owners {
 			groups[object.GroupOf(ref.APIVersion)] = true
 			if owner := p.watched[ref.UID]; owner != nil && IsContainer(owner) {
-				return fmt.Sprintf("%s goes with %s, at its end", x.Ref, owner.Ref)
+				return fmt.Sprintf("%s is deleted once %s is gone", x.Ref, owner.Ref)
 			}
 		}
 	}
 	for _, x := range p.snap.Objects {
 		_, group, _ := strings.Cut(x.Name, ".")
 		if IsContainer(x) && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
-			return fmt.Sprintf("%s has owners, and goes with them", x.Ref)
+			return fmt.Sprintf("%s has owners and is deleted with them", x.Ref)
 		}
 	}
 	return ""
@@ -296,11 +296,11 @@ func whyImplicitlyOwned(o *object.Object) string {
 	case o.Volume() != nil && o.Volume().ClaimName != "":
 		return fmt.Sprintf("%s belongs to a PVC in namespace %s", o.Ref, o.Volume().ClaimNamespace)
 	case o.Is(object.IPAddress):
-		return fmt.Sprintf("%s goes with a Service, which may be in any namespace", o.Ref)
+		return fmt.Sprintf("%s is deleted with a Service, which may be in any namespace", o.Ref)
 	case o.Is(object.ServiceCIDR):
 		return fmt.Sprintf("%s waits for the addresses of Services in all namespaces", o.Ref)
 	case o.Is(object.APIService):
-		return fmt.Sprintf("%s goes with CRDs, at their end", o.Ref)
+		return fmt.Sprintf("%s is deleted once its CRDs are gone", o.Ref)
 	}
 	return ""
 }

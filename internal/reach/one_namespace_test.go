@@ -42,12 +42,12 @@ func TestRest(t *testing.T) {
 		planned, told string
 	}{
 		"nothing":           {policy: engine.Background},
-		"foreground":        {policy: engine.ForegroundPolicy, planned: "dependents are waited for"},
-		"orphan":            {policy: engine.OrphanPolicy, planned: "dependents are waited for"},
+		"foreground":        {policy: engine.ForegroundPolicy, planned: "the delete waits for dependents"},
+		"orphan":            {policy: engine.OrphanPolicy, planned: "the delete waits for dependents"},
 		"somebody waits":    {[]*object.Object{dying(configMap("w", "", "", object.Foreground, "example.com/x"))}, "", engine.Background, "waits for its dependents", "waits for its dependents"},
 		"somebody releases": {[]*object.Object{dying(configMap("w", "", "", object.Orphan, "example.com/x"))}, "", engine.Background, "releases its dependents", "releases its dependents"},
 		"a CRD goes":        {[]*object.Object{dying(definition)}, "", engine.Background, "in all namespaces", "in all namespaces"},
-		"root is held":      {nil, "example.com/x", engine.Background, "stays, and whatever has its uid", "tried in the foreground"},
+		"root is held":      {nil, "example.com/x", engine.Background, "stays, and so does every object", "tried in the foreground"},
 		"an unknown owner":  {[]*object.Object{configMap("o", "Nothing", "x")}, "", engine.Background, "was not seen", ""},
 		"an absent sibling": {[]*object.Object{configMap("s", "ConfigMap", "gone")}, "", engine.Background, "", ""},
 	} {
@@ -90,9 +90,9 @@ func TestPartOfFollowers(t *testing.T) {
 	for world, want := range map[string]string{
 		"v1 ConfigMap n/x": "",
 		"v1 ConfigMap n/x owners=v\nv1 PersistentVolume v phase=Bound claim=n/c:c\nv1 PersistentVolumeClaim n/c":             "belongs to a PVC",
-		"v1 ConfigMap n/x owners=ip\nnetworking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip":                                         "goes with a Service",
+		"v1 ConfigMap n/x owners=ip\nnetworking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip":                                         "is deleted with a Service",
 		"v1 ConfigMap n/x owners=r\nnetworking.k8s.io/v1 ServiceCIDR r":                                                      "waits for the addresses",
-		"v1 ConfigMap n/x owners=api\napiregistration.k8s.io/v1 APIService v1.example.com uid=api":                           "goes with CRDs",
+		"v1 ConfigMap n/x owners=api\napiregistration.k8s.io/v1 APIService v1.example.com uid=api":                           "is deleted once its CRDs are gone",
 		"v1 Endpoints n/x\nv1 Service n/x uid=s":                                                                             "",
 		"v1 Endpoints n/x\nv1 Service n/x uid=s owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a":                               "was not seen",
 		"v1 Service n/x\nv1 Endpoints n/x uid=e owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a":                               "was not seen",

@@ -56,7 +56,7 @@ func TestPolicies(t *testing.T) {
 	}{
 		`oldObject.metadata.name != "left"`: {report.CollectorUnknown, "WriteRefused configmap/left: its owner cm/owner is absent, and the API server refuses: " + policy + "denied request: not this one"},
 		`oldObject.data.x == "y"`: {report.CollectorUnknown, "WriteDoubtful configmap/left: its owner cm/owner is absent, and the API server may refuse: " + policy +
-			`may refuse it: what decides could not be evaluated: oldObject.data.x == "y"`},
+			`may refuse it: its expression could not be evaluated: oldObject.data.x == "y"`},
 		`true`: {report.CollectorNotWorking, "GarbageOld configmap/left: its owner cm/owner is absent, for at least 3 hours"},
 	} {
 		garbage, _, _ := strings.Cut(refusing, "---\napiVersion: admission")
@@ -109,7 +109,7 @@ func TestRefusedWrites(t *testing.T) {
 	}
 	o.Health = health.New(snap, seen, o.At)
 	const want = "WriteRefused configmap/left: its owner cm/owner is absent, and the API server refuses: " +
-		"webhook guard.example.com has to admit it and does not answer: there is no service guard in namespace ops"
+		"webhook guard.example.com must admit it and does not answer: there is no service guard in namespace ops"
 	c := examined(t, snap, o)
 	got := told(c)
 	if c.Verdict == report.CollectorNotWorking || !slices.Equal(got, []string{want}) {

@@ -43,7 +43,7 @@ func TestPolicyForeseen(t *testing.T) {
 	here := "--namespace=" + s.namespace
 	s.gc(s.ctx, "dry-run", "delete", "configmap/kept", here, "-o", "wide").want(t, 0, denied)
 	s.confirmed("delete", "configmap/kept", here).want(t, 5, denied)
-	s.gc(s.ctx, "dry-run", "delete", "configmap/sized", here, "-o", "wide").want(t, 0, "'foreseen-here' may refuse it: what decides could not be evaluated: variables.sized")
+	s.gc(s.ctx, "dry-run", "delete", "configmap/sized", here, "-o", "wide").want(t, 0, "'foreseen-here' may refuse it: its expression could not be evaluated: variables.sized")
 	s.gc(s.ctx, "dry-run", "delete", "configmap/root", here, "-o", "json").want(t, 0, `"PolicyDenies"`, "denied request: the label free")
 	s.confirmed("delete", "configmap/root", here).want(t, 0)
 	s.configMaps("kept", "sized")
