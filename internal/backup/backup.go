@@ -106,7 +106,7 @@ var ErrUnsealed = errors.New("the backup was never finished, so no request was s
 
 // ErrUnknownCluster reports that the UID of the backup's cluster or of the current cluster is
 // unknown, so they may be the same or different.
-var ErrUnknownCluster = errors.New("the backup and the cluster cannot be compared: the uid of namespace kube-system is not known of both")
+var ErrUnknownCluster = errors.New("the backup and the cluster cannot be compared: the uid of namespace kube-system is not known for both")
 
 // ErrNotSaved reports that a request would destroy a version of an object that the backup does not
 // contain.
@@ -170,7 +170,7 @@ func (s *storedEntry) entry(file string) (Entry, string) {
 	case e.Action != Deleted && e.Action != Changed:
 		return e, fmt.Sprintf("%s has the unknown action %q", e.Object, e.Action)
 	case s.Restorable != e.Restorable():
-		return e, fmt.Sprintf("%s says restorable and why it is not", e.Object)
+		return e, fmt.Sprintf("%s says that it is restorable, and why it is not", e.Object)
 	case e.Restorable() && e.File != file:
 		return e, fmt.Sprintf("%s is in file %q, want %q", e.Object, e.File, file)
 	case !e.Restorable() && (e.File != "" || e.SHA256 != "" || e.Size != 0):
@@ -210,7 +210,7 @@ func identify(ref object.Ref, raw []byte) (resourceVersion string, err error) {
 	}
 	var id identity
 	if err := json.Unmarshal(raw, &id); err != nil {
-		return "", fmt.Errorf("%s: the bytes are no JSON of an object: %w", ref, err)
+		return "", fmt.Errorf("%s: the bytes are not the JSON of an object: %w", ref, err)
 	}
 	m := &id.Metadata
 	for _, f := range []struct{ name, got, want string }{

@@ -31,7 +31,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add(whole[:len(whole)-9])
 	f.Add([]byte(sumOpen))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		records, torn, err := readJournal(bytes.NewReader(text), "m", &holding{})
+		records, torn, err := readJournal(bytes.NewReader(text), "m", &memoryUse{})
 		if err != nil {
 			return
 		}
@@ -43,7 +43,7 @@ func FuzzJournal(f *testing.F) {
 		if torn != !bytes.HasSuffix(text, []byte("\n")) {
 			t.Fatalf("torn: %v", torn)
 		}
-		again, torn, err := readJournal(bytes.NewReader(append(bytes.Clone(text), '{')), "m", &holding{})
+		again, torn, err := readJournal(bytes.NewReader(append(bytes.Clone(text), '{')), "m", &memoryUse{})
 		if err != nil || !torn || len(again) != len(records) {
 			t.Fatalf("%d records, then %d, torn %v, %v", len(records), len(again), torn, err)
 		}
@@ -121,7 +121,7 @@ func FuzzRecords(f *testing.F) {
 			prev = sumOf(body)
 			journal = append(journal, sumOpen+prev+sumClose+string(body[1:])+"\n"...)
 		}
-		records, torn, err := readJournal(bytes.NewReader(journal), "m", &holding{})
+		records, torn, err := readJournal(bytes.NewReader(journal), "m", &memoryUse{})
 		if err != nil {
 			return
 		}

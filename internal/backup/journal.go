@@ -155,13 +155,13 @@ func decode(line []byte, prev string) (s storedRecord, sum, complaint string) {
 	sum = string(line[len(sumOpen) : sumEnd-len(sumClose)])
 	body := append([]byte{'{'}, line[sumEnd:]...)
 	if sumOf(body) != sum {
-		return s, "", "its hash is not that of what it says"
+		return s, "", "its hash does not match its content"
 	}
 	if err := json.Unmarshal(body, &s); err != nil {
-		return s, "", "it is no record: " + err.Error()
+		return s, "", "it is not a record: " + err.Error()
 	}
 	if s.Prev != prev {
-		return s, "", "it does not follow what stands before it"
+		return s, "", "it does not follow the line before it"
 	}
 	return s, sum, ""
 }
@@ -266,7 +266,7 @@ func ResultOf(err error) Result {
 		}
 	case errors.As(err, &unserved):
 		r.Code, r.Outcome = http.StatusNotFound, Refused
-	case errors.As(err, &dial) && dial.Op == "dial", neverSent(err):
+	case errors.As(err, &dial) && dial.Op == "dial", wasNeverSent(err):
 		r.Outcome = Refused
 	}
 	return r
@@ -277,20 +277,20 @@ func ResultOf(err error) Result {
 func mayFollowOurs(err error, code int) bool {
 	switch code {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
-		return repeated(err)
+		return wasRepeated(err)
 	default:
 		return false
 	}
 }
 
-// repeated reports whether a request was sent more than once before this answer.
-func repeated(err error) bool {
+// wasRepeated reports whether a request was sent more than once before this answer.
+func wasRepeated(err error) bool {
 	_, repeated := errors.AsType[*kube.RepeatedError](err)
 	return repeated
 }
 
-// neverSent reports whether the request could not even be built.
-func neverSent(err error) bool {
+// wasNeverSent reports whether the request could not even be built.
+func wasNeverSent(err error) bool {
 	var kind *object.UnknownKindError
 	var namespace *object.NamespaceRequiredError
 	var uncovered *object.UncoveredError

@@ -63,7 +63,7 @@ func List(dir string) ([]Listed, error) {
 		list = append(list, l)
 	}
 	slices.SortStableFunc(list, func(a, b Listed) int {
-		return cmp.Or(strings.Compare(second(b.Name), second(a.Name)), b.sealed.Compare(a.sealed))
+		return cmp.Or(strings.Compare(timeInName(b.Name), timeInName(a.Name)), b.sealed.Compare(a.sealed))
 	})
 	return list, nil
 }
@@ -94,8 +94,8 @@ func Digest(path string) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), errors.Join(err, dir.Close())
 }
 
-// second returns the time at the start of a name.
-func second(name string) string {
+// timeInName returns the time at the start of a name.
+func timeInName(name string) string {
 	at, _, _ := strings.Cut(name, "-")
 	return at
 }
@@ -117,7 +117,7 @@ func (l *Listed) read() (err error) {
 		l.sealed = info.ModTime()
 	}
 	b := Backup{dir: dir}
-	entries, _, err := b.manifest(f, &holding{})
+	entries, _, err := b.manifest(f, &memoryUse{})
 	l.Head, l.Objects = b.Head, len(entries)
 	for _, kind := range []object.Kind{object.CRD, object.Namespace} {
 		if i := slices.IndexFunc(entries, func(e Entry) bool { return e.Object.Is(kind) }); i >= 0 {

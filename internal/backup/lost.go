@@ -61,10 +61,10 @@ func KeepLost(ctx context.Context, record past.Source, dir string, head Head, l 
 	if err != nil {
 		return Kept{}, err
 	}
-	k := &keeper{ctx: ctx, record: record, writer: w, kept: map[types.UID]bool{}, earlier: map[types.UID]*Entry{}}
+	k := &lossKeeper{ctx: ctx, record: record, writer: w, kept: map[types.UID]bool{}, earlier: map[types.UID]*Entry{}}
 	out := Kept{Path: w.Path()}
 	if err = k.keepAll(l); err == nil {
-		out.OfKinds, out.Unknown = k.keepLiving(l) // not fatal: the record forgets the rest within minutes
+		out.OfKinds, out.Unknown = k.keepLive(l) // not fatal: the record forgets the rest within minutes
 		out.Unread = k.unread
 		out.Objects, err = len(k.kept), errors.Join(w.Seal(), ctx.Err())
 	}
@@ -107,46 +107,46 @@ const (
 	fewToList  = 8
 )
 
-// errEnough ends a list early: all wanted objects were found, or the list is large.
-var errEnough = errors.New("enough was read")
+// errListEnough ends a list early: all wanted objects were found, or the list is large.
+var errListEnough = errors.New("enough was read")
 
 // batchBodies groups losses into as few lists as possible.
-func pagesOf(account *past.Account, which []int) []*page {
+func pagesOfLosses(account *past.Account, which []int) []*page {
 	pages := map[past.Collection]*page{}
 	first := account.Past.From.Revision
 	for _, i := range which {
 		l := &account.Losses[i]
 		ref := l.Object.Ref
-		at := past.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: before(account.RequestRevision(l), first)}
+		at := past.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: revisionBefore(account.RequestRevision(l), first)}
 		if pages[at] == nil {
 			pages[at] = &page{of: at, wanted: map[types.UID]wanted{}}
 		}
-		w := wanted{ref: ref, action: Deleted, last: before(l.Began, first)}
+		w := wanted{ref: ref, action: Deleted, last: revisionBefore(l.Began, first)}
 		if l.Orphaned {
 			w.action = Changed
 		}
 		pages[at].wanted[ref.UID] = w
 	}
-	return inOrder(maps.Values(pages))
+	return sortedPages(maps.Values(pages))
 }
 
-func inOrder(pages iter.Seq[*page]) []*page {
+func sortedPages(pages iter.Seq[*page]) []*page {
 	return slices.SortedFunc(pages, func(a, b *page) int {
 		return cmp.Or(cmp.Compare(a.of.APIVersion, b.of.APIVersion), cmp.Compare(a.of.Kind, b.of.Kind),
 			cmp.Compare(a.of.Namespace, b.of.Namespace), cmp.Compare(a.of.Revision, b.of.Revision))
 	})
 }
 
-// before returns the previous revision, but not one below first, the oldest one remembered.
-func before(revision, first uint64) uint64 {
+// revisionBefore returns the previous revision, but not one below first, the oldest one remembered.
+func revisionBefore(revision, first uint64) uint64 {
 	if revision <= first {
 		return first
 	}
 	return revision - 1
 }
 
-// keeper writes objects of the past into a backup.
-type keeper struct {
+// lossKeeper writes objects of the past into a backup.
+type lossKeeper struct {
 	ctx    context.Context //nolint:containedctx // of one KeepLost
 	record past.Source
 	writer *Writer
@@ -162,19 +162,19 @@ type keeper struct {
 
 // keepAll keeps the losses, then what controllers rewrote because of them. Entries of the earlier
 // backup come last, because an object in the record is preferred to its earlier copy.
-func (k *keeper) keepAll(l Losses) error {
+func (k *lossKeeper) keepAll(l Losses) error {
 	if l.Earlier != nil {
 		for i := range l.Earlier.Entries {
 			k.earlier[l.Earlier.Entries[i].Object.UID] = &l.Earlier.Entries[i]
 		}
 	}
 	for _, of := range l.Whole {
-		if err := k.keepWhole(of); err != nil {
+		if err := k.keepCollection(of); err != nil {
 			return err
 		}
 	}
-	for _, p := range pagesOf(l.Account, l.Which) {
-		if err := k.keep(p); err != nil {
+	for _, p := range pagesOfLosses(l.Account, l.Which) {
+		if err := k.keepPage(p); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (k *keeper) keepAll(l Losses) error {
 	}
 	for _, uid := range slices.Sorted(maps.Keys(k.earlier)) {
 		if !k.kept[uid] {
-			if err := k.takeOver(l.Earlier, k.earlier[uid]); err != nil {
+			if err := k.copyFromBackup(l.Earlier, k.earlier[uid]); err != nil {
 				return err
 			}
 		}
@@ -191,9 +191,9 @@ func (k *keeper) keepAll(l Losses) error {
 	return nil
 }
 
-// keepWhole keeps all objects of a collection. It is an error if the record has forgotten them,
-// since even their names are unknown then.
-func (k *keeper) keepWhole(of past.Collection) error {
+// keepCollection keeps all objects of a collection. It is an error if the record has forgotten
+// them, since even their names are unknown then.
+func (k *lossKeeper) keepCollection(of past.Collection) error {
 	k.rewritten.revision = of.Revision
 	return k.record.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
@@ -208,18 +208,18 @@ func (k *keeper) keepWhole(of past.Collection) error {
 	})
 }
 
-func (k *keeper) add(ref object.Ref, action Action, raw []byte) error {
+func (k *lossKeeper) add(ref object.Ref, action Action, raw []byte) error {
 	k.kept[ref.UID] = true
 	if action == Deleted {
 		k.owners = append(k.owners, ref)
-		k.noteRewrites(ref, raw)
+		k.collectRewrites(ref, raw)
 	}
 	_, err := k.writer.Add(ref, action, raw)
 	return err
 }
 
-// keep reads a page and keeps its wanted objects. Forgotten ones are noted without their bytes.
-func (k *keeper) keep(p *page) error {
+// keepPage reads a page and keeps its wanted objects. Forgotten ones are noted without their bytes.
+func (k *lossKeeper) keepPage(p *page) error {
 	if err := k.readPage(k.record, p); err != nil {
 		return err
 	}
@@ -237,8 +237,8 @@ func (k *keeper) keep(p *page) error {
 
 // readPage reads the wanted objects of a page at its revision. Those missing there are read again,
 // at the revision before their own deletion.
-func (k *keeper) readPage(from bodyReader, p *page) error {
-	if err := k.readSome(from, p.of, p.wanted); err != nil {
+func (k *lossKeeper) readPage(from bodyReader, p *page) error {
+	if err := k.readAtRevision(from, p.of, p.wanted); err != nil {
 		return err
 	}
 	later := map[uint64]map[types.UID]wanted{}
@@ -254,15 +254,15 @@ func (k *keeper) readPage(from bodyReader, p *page) error {
 	for _, revision := range slices.Sorted(maps.Keys(later)) {
 		at := p.of
 		at.Revision = revision
-		if err := k.readSome(from, at, later[revision]); err != nil {
+		if err := k.readAtRevision(from, at, later[revision]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readSome reads objects at one revision: one by name, more with a list.
-func (k *keeper) readSome(from bodyReader, of past.Collection, some map[types.UID]wanted) error {
+// readAtRevision reads objects at one revision: one by name, more with a list.
+func (k *lossKeeper) readAtRevision(from bodyReader, of past.Collection, some map[types.UID]wanted) error {
 	isKept := func(uid types.UID, _ wanted) bool { return k.kept[uid] }
 	maps.DeleteFunc(some, isKept)
 	if len(some) > 1 {
@@ -285,7 +285,7 @@ func (k *keeper) readSome(from bodyReader, of past.Collection, some map[types.UI
 // read keeps the wanted objects of a list. It ignores unserved kinds, unreadable lists and
 // forgotten revisions. whole is false if it has left the end of a large list out, and a few objects
 // are missing.
-func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]wanted) (whole bool, err error) {
+func (k *lossKeeper) read(from bodyReader, of past.Collection, wanted map[types.UID]wanted) (whole bool, err error) {
 	missing, seen := len(wanted), 0
 	err = from.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
@@ -301,14 +301,14 @@ func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]
 			}
 		}
 		if missing == 0 || seen >= manyToList && missing <= fewToList {
-			return errEnough
+			return errListEnough
 		}
 		return nil
 	})
 	_, unserved := errors.AsType[*object.UnknownKindError](err)
 	_, unread := errors.AsType[*past.UnreadError](err)
 	switch {
-	case errors.Is(err, errEnough):
+	case errors.Is(err, errListEnough):
 		return missing == 0, nil
 	case unserved || unread || kube.Forgotten(err):
 		return true, nil
@@ -316,8 +316,8 @@ func (k *keeper) read(from bodyReader, of past.Collection, wanted map[types.UID]
 	return true, err
 }
 
-// takeOver copies an entry of the earlier backup.
-func (k *keeper) takeOver(from *Backup, e *Entry) error {
+// copyFromBackup copies an entry of the earlier backup.
+func (k *lossKeeper) copyFromBackup(from *Backup, e *Entry) error {
 	if !e.Restorable() {
 		_, err := k.writer.AddUnsaved(e.Object, e.ResourceVersion, e.Action, e.Why)
 		return err
@@ -334,8 +334,8 @@ type bodyReader interface {
 	Bodies(ctx context.Context, of past.Collection, take func(raw []byte) error) error
 }
 
-// Living reads the present state of the cluster that losses are restored to. Its collections have
-// revision 0.
+// Living reads the present state of the cluster that losses are restored to. Its collections
+// have revision 0.
 type Living interface {
 	bodyReader
 	// Dependents returns the existing objects that refer to one of the owners or to any object of
@@ -343,11 +343,11 @@ type Living interface {
 	Dependents(ctx context.Context, owners []object.Ref, kinds []schema.GroupKind) (refs []object.Ref, ofKinds int, err error)
 }
 
-// keepLiving keeps existing objects that refer to deleted ones. The garbage collector has not
+// keepLive keeps existing objects that refer to deleted ones. The garbage collector has not
 // processed them yet, or cannot while the CRD of their owner is missing. It deletes them as soon as
 // it can, because a recreated owner has another UID. With the backup, an undo can point their
 // references to the new owner, or recreate them if the collector was faster.
-func (k *keeper) keepLiving(l Losses) (ofKinds int, err error) {
+func (k *lossKeeper) keepLive(l Losses) (ofKinds int, err error) {
 	if l.Living == nil || len(k.owners)+len(l.Kinds) == 0 {
 		return 0, nil
 	}
@@ -363,7 +363,7 @@ func (k *keeper) keepLiving(l Losses) (ofKinds int, err error) {
 		}
 		pages[of].wanted[ref.UID] = wanted{ref: ref, action: Changed}
 	}
-	for _, p := range inOrder(maps.Values(pages)) {
+	for _, p := range sortedPages(maps.Values(pages)) {
 		err = errors.Join(err, k.readPage(l.Living, p))
 	}
 	return ofKinds, err

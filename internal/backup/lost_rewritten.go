@@ -29,8 +29,8 @@ type rewrites struct {
 	deleted map[past.Collection][]*object.Object
 }
 
-// noteRewrites notes a deleted token or ClusterRole, for keepRewritten.
-func (k *keeper) noteRewrites(ref object.Ref, raw []byte) {
+// collectRewrites notes a deleted token or ClusterRole, for keepRewritten.
+func (k *lossKeeper) collectRewrites(ref object.Ref, raw []byte) {
 	of := past.Collection{Revision: k.rewritten.revision}
 	switch {
 	case ref.Is(object.Secret):
@@ -56,7 +56,7 @@ func (k *keeper) noteRewrites(ref object.Ref, raw []byte) {
 // aggregated a deleted one, as they were, unless they are kept already. An undo adds the names to
 // the ServiceAccounts again. The rules of the ClusterRoles come back by themselves, and the undo
 // says so. A collection that cannot be read is noted in unread.
-func (k *keeper) keepRewritten() error {
+func (k *lossKeeper) keepRewritten() error {
 	deleted := k.rewritten.deleted
 	for _, of := range slices.SortedFunc(maps.Keys(deleted), compareCollections) {
 		err := k.record.Bodies(k.ctx, of, func(raw []byte) error {
@@ -91,8 +91,8 @@ func (k *keeper) keepRewritten() error {
 	return nil
 }
 
-// isRewritten reports whether a ServiceAccount names one of the deleted tokens, or a ClusterRole may
-// aggregate one of the deleted ClusterRoles.
+// isRewritten reports whether a ServiceAccount names one of the deleted tokens, or a ClusterRole
+// may aggregate one of the deleted ClusterRoles.
 func isRewritten(o *object.Object, deleted []*object.Object) bool {
 	if account := o.ServiceAccount(); account != nil {
 		return slices.ContainsFunc(deleted, func(secret *object.Object) bool {

@@ -13,7 +13,7 @@ import (
 )
 
 // manifest reads the head and the entries of the manifest, and returns the hash of its text.
-func (b *Backup) manifest(r io.Reader, held *holding) (entries []Entry, sum string, err error) {
+func (b *Backup) manifest(r io.Reader, held *memoryUse) (entries []Entry, sum string, err error) {
 	m := newManifestReader(r, held)
 	entries, err = m.read(&b.Head)
 	if err != nil {
@@ -30,7 +30,7 @@ type manifestReader struct {
 	// bytes is the number of bytes read, limit the error after too many.
 	bytes int64
 	limit error
-	held  *holding
+	held  *memoryUse
 	// shared interns texts that many entries have in common.
 	shared map[string]string
 
@@ -40,7 +40,7 @@ type manifestReader struct {
 	files int
 }
 
-func newManifestReader(r io.Reader, held *holding) *manifestReader {
+func newManifestReader(r io.Reader, held *memoryUse) *manifestReader {
 	m := &manifestReader{r: r, hash: sha256.New(), held: held, shared: map[string]string{}}
 	m.json = json.NewDecoder(m)
 	return m
@@ -70,7 +70,7 @@ func (m *manifestReader) unreadable(err error) error {
 	if m.limit != nil {
 		return damagedManifest(m.limit.Error())
 	}
-	return damagedManifest("it is no manifest: " + err.Error())
+	return damagedManifest("it is not a manifest: " + err.Error())
 }
 
 func (m *manifestReader) read(head *Head) ([]Entry, error) {
@@ -91,15 +91,15 @@ func (m *manifestReader) read(head *Head) ([]Entry, error) {
 		return nil, m.unreadable(err)
 	}
 	if _, err := m.json.Token(); err == nil {
-		return nil, damagedManifest("it is no manifest: something stands behind it")
+		return nil, damagedManifest("it is not a manifest: something follows it")
 	} else if !errors.Is(err, io.EOF) {
 		return nil, m.unreadable(err)
 	}
-	return m.entries, m.known()
+	return m.entries, m.checkFormat()
 }
 
-// known is an error unless this program reads the format.
-func (m *manifestReader) known() error {
+// checkFormat is an error unless this program reads the format.
+func (m *manifestReader) checkFormat() error {
 	if m.schema != format {
 		return damagedManifest(fmt.Sprintf("its format version is %d, but this program reads %d", m.schema, format))
 	}
@@ -161,7 +161,7 @@ func (m *manifestReader) field(head *Head, name string) error {
 
 // list reads the elements of a list. The version of the format must precede it.
 func (m *manifestReader) list(element func() error) error {
-	if err := m.known(); err != nil {
+	if err := m.checkFormat(); err != nil {
 		return err
 	}
 	if err := m.open('['); err != nil {
@@ -187,7 +187,7 @@ func (m *manifestReader) entry() error {
 	if err := m.json.Decode(&s); err != nil {
 		return m.unreadable(err)
 	}
-	if err := m.held.hold(int(m.json.InputOffset()-start), manifestName, m.number()); err != nil {
+	if err := m.held.reserve(int(m.json.InputOffset()-start), manifestName, m.number()); err != nil {
 		return err
 	}
 	e, wrong := s.entry(objectName(m.files + 1))
@@ -197,7 +197,7 @@ func (m *manifestReader) entry() error {
 	if e.Restorable() {
 		m.files++
 	}
-	m.share(&e)
+	m.internStrings(&e)
 	m.entries = append(m.entries, e)
 	return nil
 }
@@ -205,8 +205,8 @@ func (m *manifestReader) entry() error {
 // maxShared bounds the number of interned texts.
 const maxShared = 1000
 
-// share interns the texts of an entry.
-func (m *manifestReader) share(e *Entry) {
+// internStrings interns the texts of an entry.
+func (m *manifestReader) internStrings(e *Entry) {
 	for _, text := range []*string{&e.Object.APIVersion, &e.Object.Kind, &e.Object.Namespace, (*string)(&e.Action), (*string)(&e.Why)} {
 		if known, ok := m.shared[*text]; ok {
 			*text = known

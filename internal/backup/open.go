@@ -55,15 +55,15 @@ func Open(path string, memory Memory) (*Backup, error) {
 		return nil, err
 	}
 	b := &Backup{dir: dir}
-	if err := b.read(&holding{memory: memory}); err != nil {
+	if err := b.read(&memoryUse{memory: memory}); err != nil {
 		return nil, fmt.Errorf("backup %s: %w", path, errors.Join(err, dir.Close()))
 	}
 	return b, nil
 }
 
 // read reads the manifest and the journal, and then checks the bytes of all entries.
-func (b *Backup) read(held *holding) error {
-	if err := held.ask(manifestName, 0); err != nil {
+func (b *Backup) read(held *memoryUse) error {
+	if err := held.checkLimit(manifestName, 0); err != nil {
 		return err
 	}
 	f, err := b.dir.Open(manifestName)
@@ -90,11 +90,11 @@ func (b *Backup) read(held *holding) error {
 	if err != nil {
 		return err
 	}
-	return b.take(append(all, late...))
+	return b.indexEntries(append(all, late...))
 }
 
 // journal reads the journal that belongs to the manifest with the given hash.
-func (b *Backup) journal(r io.Reader, manifest string, held *holding) (err error) {
+func (b *Backup) journal(r io.Reader, manifest string, held *memoryUse) (err error) {
 	b.Journal, b.Torn, err = readJournal(r, manifest, held)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (b *Backup) journal(r io.Reader, manifest string, held *holding) (err error
 
 // readJournal reads the complete lines, and reports whether part of one follows. A journal without
 // its first line is damaged, since a backup is not sealed before that line is on the disk.
-func readJournal(r io.Reader, prev string, held *holding) (records []Record, torn bool, err error) {
+func readJournal(r io.Reader, prev string, held *memoryUse) (records []Record, torn bool, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	open := map[int]bool{} // intents without a result
 	for n := 1; ; n++ {
@@ -115,13 +115,13 @@ func readJournal(r io.Reader, prev string, held *holding) (records []Record, tor
 		case errors.Is(err, io.EOF) && n > 1:
 			return records, len(line) > 0, nil
 		case errors.Is(err, io.EOF):
-			return nil, false, damage("the first line is not whole")
+			return nil, false, damage("the first line is incomplete")
 		case err != nil:
 			return nil, false, damage(err.Error())
 		}
 		s, sum, wrong := decode(line, prev)
 		if wrong == "" && n > 1 && records[n-2].Kind == Ended {
-			wrong = "it stands behind the end"
+			wrong = "it follows the end"
 		}
 		var rec Record
 		if wrong == "" {
@@ -130,7 +130,7 @@ func readJournal(r io.Reader, prev string, held *holding) (records []Record, tor
 		if wrong != "" {
 			return nil, false, damage(wrong)
 		}
-		if err := held.hold(len(line), journalName, n); err != nil {
+		if err := held.reserve(len(line), journalName, n); err != nil {
 			return nil, false, err
 		}
 		records = append(records, rec)
@@ -162,7 +162,7 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 		return r, fmt.Sprintf("it has the number %d", s.Seq)
 	}
 	if (s.Kind == Sealed) != (n == 1) {
-		return r, "only the first line says that the backup is complete, and it has to"
+		return r, "the first line, and no other, must say that the backup is complete"
 	}
 	switch s.Kind {
 	case Sealed, Ended:
@@ -182,10 +182,10 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 		open[n] = true
 	case Answered:
 		if !open[s.Of] {
-			return r, fmt.Sprintf("it answers %d, which waits for no answer", s.Of)
+			return r, fmt.Sprintf("it is the result of %d, which expects none", s.Of)
 		}
 		delete(open, s.Of)
-		if !known(s.Outcome) {
+		if !isKnownOutcome(s.Outcome) {
 			return r, fmt.Sprintf("it has the unknown outcome %q", s.Outcome)
 		}
 		r.Of, r.Result = s.Of, Result{Time: s.Time, Outcome: s.Outcome, Code: s.Code, Message: s.Message}
@@ -223,8 +223,8 @@ func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
 // maxDamage bounds how many damaged files an error lists.
 const maxDamage = 100
 
-// take checks the bytes of all entries and keeps the last version of each object.
-func (b *Backup) take(all []Entry) error {
+// indexEntries checks the bytes of all entries and keeps the last version of each object.
+func (b *Backup) indexEntries(all []Entry) error {
 	at := make(map[object.Ref]int, len(all))
 	b.Entries = all[:0] // filtered in place: writes never overtake reads
 	var damage []error
@@ -249,8 +249,8 @@ func (b *Backup) take(all []Entry) error {
 	return errors.Join(damage...)
 }
 
-// bytes reads the bytes of an entry and checks their hash, identity and resourceVersion.
-func (b *Backup) bytes(e *Entry) ([]byte, error) {
+// readEntry reads the bytes of an entry and checks their hash, identity and resourceVersion.
+func (b *Backup) readEntry(e *Entry) ([]byte, error) {
 	raw, err := b.dir.Read(e.File, maxObject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &DamageError{File: e.File, Why: "it is missing"}
@@ -276,7 +276,7 @@ func (b *Backup) Raw(e *Entry) ([]byte, error) {
 	if !e.Restorable() {
 		return nil, nil
 	}
-	return b.bytes(e)
+	return b.readEntry(e)
 }
 
 // Unanswered returns the intents with an unknown outcome: those without a result, and those
@@ -318,8 +318,8 @@ func (b *Backup) Close() error { return b.dir.Close() }
 // everything.
 type Memory func(bytes int64, objects int) error
 
-// holding counts what is held in memory of a backup.
-type holding struct {
+// memoryUse counts what is held in memory of a backup.
+type memoryUse struct {
 	memory  Memory
 	objects int
 	// pending are bytes that memory was not asked for yet.
@@ -332,23 +332,23 @@ const askEach = 256 << 10
 // entrySize is the memory of an entry or a journal line in addition to its text, in bytes.
 const entrySize = 512
 
-// hold accounts for an entry or a journal line of so many bytes, and fails if that is too much.
+// reserve accounts for an entry or a journal line of so many bytes, and fails if that is too much.
 // where and n name its position in the error.
-func (h *holding) hold(bytes int, where string, n int) error {
+func (h *memoryUse) reserve(bytes int, where string, n int) error {
 	h.objects++
 	return h.add(bytes, where, n)
 }
 
 // add is hold for text that is not counted as an object.
-func (h *holding) add(bytes int, where string, n int) error {
+func (h *memoryUse) add(bytes int, where string, n int) error {
 	h.pending += int64(bytes) + entrySize
 	if h.pending < askEach {
 		return nil
 	}
-	return h.ask(where, n)
+	return h.checkLimit(where, n)
 }
 
-func (h *holding) ask(where string, n int) error {
+func (h *memoryUse) checkLimit(where string, n int) error {
 	if h.memory == nil {
 		return nil
 	}

@@ -51,14 +51,14 @@ func TestTornTail(t *testing.T) {
 	path := finished(t)
 	whole := read(t, path, journalName)
 	manifest := sumOf(read(t, path, manifestName))
-	all, torn, err := readJournal(bytes.NewReader(whole), manifest, &holding{})
+	all, torn, err := readJournal(bytes.NewReader(whole), manifest, &memoryUse{})
 	if err != nil || torn || len(all) != 9 {
 		t.Fatalf("%d records, torn %v, %v", len(all), torn, err)
 	}
 	for at := range whole {
 		cut := whole[:at]
 		lines := bytes.Count(cut, []byte("\n"))
-		got, torn, err := readJournal(bytes.NewReader(cut), manifest, &holding{})
+		got, torn, err := readJournal(bytes.NewReader(cut), manifest, &memoryUse{})
 		if lines == 0 {
 			if d, ok := errors.AsType[*DamageError](err); !ok || d.Line != 1 {
 				t.Fatalf("cut at %d: %v", at, err)
@@ -72,7 +72,7 @@ func TestTornTail(t *testing.T) {
 			t.Fatalf("cut at %d:\n%s", at, diff)
 		}
 		// A file system may have allocated the line without writing it.
-		if _, torn, err := readJournal(bytes.NewReader(append(bytes.Clone(cut), 0, 0, 0)), manifest, &holding{}); err != nil || !torn {
+		if _, torn, err := readJournal(bytes.NewReader(append(bytes.Clone(cut), 0, 0, 0)), manifest, &memoryUse{}); err != nil || !torn {
 			t.Fatalf("cut at %d with zeros: torn %v, %v", at, torn, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestEveryByteCounts(t *testing.T) {
 		bad := bytes.Clone(whole)
 		bad[at] ^= 1
 		line := 1 + bytes.Count(whole[:at], []byte("\n"))
-		_, _, err := readJournal(bytes.NewReader(bad), manifest, &holding{})
+		_, _, err := readJournal(bytes.NewReader(bad), manifest, &memoryUse{})
 		if d, ok := errors.AsType[*DamageError](err); !ok || d.Line != line && d.Line != line+1 {
 			t.Fatalf("byte %d in line %d: %v", at, line, err)
 		}
@@ -106,11 +106,11 @@ func TestLinesInDisorder(t *testing.T) {
 		lines []int
 		want  string
 	}{
-		"one left out":   {[]int{0, 1, 3}, "journal.jsonl:3: it does not follow what stands before it"},
-		"the first gone": {[]int{1, 2}, "journal.jsonl:1: it does not follow what stands before it"},
-		"exchanged":      {[]int{0, 2, 1}, "journal.jsonl:2: it does not follow what stands before it"},
-		"twice":          {[]int{0, 1, 1}, "journal.jsonl:3: it does not follow what stands before it"},
-		"none":           {nil, "journal.jsonl:1: the first line is not whole"},
+		"one left out":   {[]int{0, 1, 3}, "journal.jsonl:3: it does not follow the line before it"},
+		"the first gone": {[]int{1, 2}, "journal.jsonl:1: it does not follow the line before it"},
+		"exchanged":      {[]int{0, 2, 1}, "journal.jsonl:2: it does not follow the line before it"},
+		"twice":          {[]int{0, 1, 1}, "journal.jsonl:3: it does not follow the line before it"},
+		"none":           {nil, "journal.jsonl:1: the first line is incomplete"},
 	} {
 		var text []byte
 		for _, i := range c.lines {
@@ -127,14 +127,14 @@ func TestLinesInDisorder(t *testing.T) {
 func TestRecordsThatMakeNoSense(t *testing.T) {
 	sealed := Record{Kind: Sealed, Seq: 1}
 	for want, list := range map[string][]Record{
-		"only the first line says that the backup is complete, and it has to": {{Kind: Ended, Seq: 1}},
+		"the first line, and no other, must say that the backup is complete": {{Kind: Ended, Seq: 1}},
 		"it has the number 5":                       {sealed, {Kind: Ended, Seq: 5}},
-		"it answers 1, which waits for no answer":   {sealed, {Kind: Answered, Seq: 2, Of: 1, Result: Result{Outcome: Refused}}},
-		"it stands behind the end":                  {sealed, {Kind: Ended, Seq: 2}, {Kind: Ended, Seq: 3}},
+		"it is the result of 1, which expects none": {sealed, {Kind: Answered, Seq: 2, Of: 1, Result: Result{Outcome: Refused}}},
+		"it follows the end":                        {sealed, {Kind: Ended, Seq: 2}, {Kind: Ended, Seq: 3}},
 		`it is of the unknown kind "x"`:             {sealed, {Kind: "x", Seq: 2}},
 		`it has the unknown outcome "?"`:            {sealed, {Kind: Intended, Seq: 2}, {Kind: Answered, Seq: 3, Of: 2, Result: Result{Outcome: "?"}}},
 		`v1 Pod shop/a has the unknown action ""`:   {sealed, {Kind: Saved, Seq: 2, Entry: Entry{Object: ref("Pod", "a")}}},
-		"only the first line says that the backup ": {sealed, {Kind: Sealed, Seq: 2}},
+		"the first line, and no other, must say ":   {sealed, {Kind: Sealed, Seq: 2}},
 	} {
 		prev := "m"
 		var text []byte
@@ -144,7 +144,7 @@ func TestRecordsThatMakeNoSense(t *testing.T) {
 			prev = sum
 			text = append(text, line...)
 		}
-		_, _, err := readJournal(bytes.NewReader(text), "m", &holding{})
+		_, _, err := readJournal(bytes.NewReader(text), "m", &memoryUse{})
 		if d, ok := errors.AsType[*DamageError](err); !ok || d.Line != len(list) || !strings.HasPrefix(d.Why, want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -184,10 +184,10 @@ func TestManifestIsPartOfTheChain(t *testing.T) {
 	text := read(t, path, manifestName)
 	for _, c := range [][3]string{
 		{`"kubectlGCBackup": 1`, `"kubectlGCBackup": 2`, "manifest.json: its format version is 2, but this program reads 1"},
-		{`kube-system-uid`, `another-cluster`, "journal.jsonl:1: it does not follow what stands before it"},
+		{`kube-system-uid`, `another-cluster`, "journal.jsonl:1: it does not follow the line before it"},
 		{`"file": "00000001.json"`, `"file": "../../x/00000001.json"`, `manifest.json: v1 Pod shop/a is in file "../../x/00000001.json", want "00000001.json"`},
 		{`"action": "deleted"`, `"action": "renamed"`, `manifest.json: v1 Pod shop/a has the unknown action "renamed"`},
-		{`"restorable": false`, `"restorable": true`, "manifest.json: v1 Secret shop/s says restorable and why it is not"},
+		{`"restorable": false`, `"restorable": true`, "manifest.json: v1 Secret shop/s says that it is restorable, and why it is not"},
 		{`{`, `[`, "manifest.json: it is not a manifest: [ instead of {"},
 	} {
 		bad := bytes.Replace(text, []byte(c[0]), []byte(c[1]), 1)

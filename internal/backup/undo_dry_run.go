@@ -25,7 +25,7 @@ import (
 // Try checks only the permission. The answers are in the order of the steps; the error is that of
 // the context.
 func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
-	t := trying{client: u.client, asked: map[permit]error{}}
+	t := dryRunner{client: u.client, asked: map[permission]error{}}
 	made := steps(u.plan)
 	var answers []report.Answer
 	for i := range u.plan.Steps {
@@ -38,7 +38,7 @@ func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 			t.mapping.Made(s, s.Object.UID) // the server does not check the UIDs of owners
 			a.Verb = http.MethodPost
 		}
-		untried, err := t.try(ctx, s, made.before(s))
+		untried, err := t.tryStep(ctx, s, made.isNeededBy(s))
 		describe(s, &u.out.Steps[i])
 		if a.Untried = untried; err != nil {
 			a.Untried, a.Refused = "", err.Error()
@@ -48,16 +48,16 @@ func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 	return answers, ctx.Err()
 }
 
-// trying is the state of one Try.
-type trying struct {
+// dryRunner is the state of one Try.
+type dryRunner struct {
 	client  *kube.Client
 	mapping undo.Mapping
 	// asked caches the answers about permissions.
-	asked map[permit]error
+	asked map[permission]error
 }
 
-// permit is an RBAC verb on the objects of a kind in a namespace.
-type permit struct{ verb, apiVersion, kind, namespace string }
+// permission is an RBAC verb on the objects of a kind in a namespace.
+type permission struct{ verb, apiVersion, kind, namespace string }
 
 // Reasons why a step is not tried.
 const (
@@ -66,9 +66,9 @@ const (
 	allowed      = "; permissions allow it"
 )
 
-// try tries one step. If it can't, it checks the permission and returns the reason. late reports
-// that the step depends on an earlier one.
-func (t *trying) try(ctx context.Context, s *undo.Step, late bool) (untried string, err error) {
+// tryStep tries one step. If it can't, it checks the permission and returns the reason. late
+// reports that the step depends on an earlier one.
+func (t *dryRunner) tryStep(ctx context.Context, s *undo.Step, late bool) (untried string, err error) {
 	verb, send := "create", t.create
 	if s.Verb != undo.Create {
 		verb, send = "patch", t.patch
@@ -78,20 +78,20 @@ func (t *trying) try(ctx context.Context, s *undo.Step, late bool) (untried stri
 		r.Name += "/status"
 	}
 	late = late || s.Verb == undo.Status || s.Verb == undo.Restore && s.Live() == nil
-	right := permit{verb, s.Object.APIVersion, s.Object.Kind, s.Object.Namespace}
+	right := permission{verb, s.Object.APIVersion, s.Object.Kind, s.Object.Namespace}
 	switch {
 	case late && err != nil:
 		return needsEarlier, nil //nolint:nilerr // an earlier step makes its definition
 	case late:
-		return needsEarlier + allowed, t.may(ctx, right, r)
+		return needsEarlier + allowed, t.checkPermission(ctx, right, r)
 	case err == nil && !t.client.DryRuns(ctx, r):
-		return mayStore + allowed, t.may(ctx, right, r)
+		return mayStore + allowed, t.checkPermission(ctx, right, r)
 	default:
 		return "", send(ctx, s)
 	}
 }
 
-func (t *trying) create(ctx context.Context, s *undo.Step) error {
+func (t *dryRunner) create(ctx context.Context, s *undo.Step) error {
 	body, err := bodyOf(s, &t.mapping)
 	if err == nil {
 		_, err = t.client.Create(ctx, s.Object, body, true)
@@ -105,7 +105,7 @@ func (t *trying) create(ctx context.Context, s *undo.Step) error {
 	return err
 }
 
-func (t *trying) patch(ctx context.Context, s *undo.Step) error {
+func (t *dryRunner) patch(ctx context.Context, s *undo.Step) error {
 	switch s.Verb {
 	case undo.Manage:
 		there, live, err := t.client.Raw(ctx, s.Object)
@@ -145,8 +145,8 @@ func refusedFields(err error) []string {
 	return fields
 }
 
-// may checks a permission, once per permit.
-func (t *trying) may(ctx context.Context, p permit, r object.Resource) error {
+// checkPermission checks each permission once.
+func (t *dryRunner) checkPermission(ctx context.Context, p permission, r object.Resource) error {
 	why, known := t.asked[p]
 	if known {
 		return why
@@ -159,15 +159,15 @@ func (t *trying) may(ctx context.Context, p permit, r object.Resource) error {
 	return err
 }
 
-// firsts are the objects created by the plan that later steps depend on.
-type firsts struct {
+// createdFirst are the objects created by the plan that later steps depend on.
+type createdFirst struct {
 	namespaces map[string]bool
 	definition bool
 	forPods    bool
 }
 
-func steps(p *undo.Plan) firsts {
-	f := firsts{namespaces: map[string]bool{}}
+func steps(p *undo.Plan) createdFirst {
+	f := createdFirst{namespaces: map[string]bool{}}
 	for i := range p.Steps {
 		switch r := p.Steps[i].Object; {
 		case p.Steps[i].Verb != undo.Create:
@@ -182,8 +182,8 @@ func steps(p *undo.Plan) firsts {
 	return f
 }
 
-// before reports whether a creation depends on an earlier one.
-func (f firsts) before(s *undo.Step) bool {
+// isNeededBy reports whether a creation depends on an earlier one.
+func (f createdFirst) isNeededBy(s *undo.Step) bool {
 	r := s.Object
 	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||
 		f.forPods && (r.Is(object.Pod) || r.Is(object.Secret))
@@ -208,7 +208,7 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 		annotations = map[string]any{}
 	}
 	annotations[Annotation] = string(s.Object.UID)
-	if !fits(annotations) {
+	if !fitsAnnotations(annotations) {
 		delete(annotations, Annotation) // creating it without the annotation is better than not creating it
 	}
 	metadata["annotations"] = annotations
@@ -221,10 +221,10 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// fits reports whether a server accepts annotations of that total size.
+// fitsAnnotations reports whether a server accepts annotations of that total size.
 //
 // Upstream: apimachinery/pkg/api/validation/objectmeta.go ValidateAnnotationsSize.
-func fits(annotations map[string]any) bool {
+func fitsAnnotations(annotations map[string]any) bool {
 	texts := make(map[string]string, len(annotations))
 	for key, value := range annotations {
 		texts[key], _ = value.(string)

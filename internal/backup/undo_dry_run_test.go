@@ -67,7 +67,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 		plan := undo.Make(append(tt.make, tt.try), nothing)
 		made := steps(plan)
 		for i := range plan.Steps {
-			if s := &plan.Steps[i]; s.Object.Kind == tt.try.Object.Kind && made.before(s) != tt.not {
+			if s := &plan.Steps[i]; s.Object.Kind == tt.try.Object.Kind && made.isNeededBy(s) != tt.not {
 				t.Errorf("%s: cannot be tried: %t", tt.name, !tt.not)
 			}
 		}

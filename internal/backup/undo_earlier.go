@@ -32,9 +32,9 @@ const (
 	thereAs = "there with uid "
 )
 
-// madeBefore returns the UIDs of objects that earlier undos of the backup created, by their old
+// createdEarlier returns the UIDs of objects that earlier undos of the backup created, by their old
 // UIDs. If a journal has no answer to a creation, the annotation of the object decides.
-func madeBefore(ctx context.Context, client *kube.Client, path string, memory Memory) (map[types.UID]types.UID, error) {
+func createdEarlier(ctx context.Context, client *kube.Client, path string, memory Memory) (map[types.UID]types.UID, error) {
 	earlier, err := undosOf(path, memory)
 	if err != nil || len(earlier) == 0 {
 		return nil, err
@@ -106,9 +106,9 @@ func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, aga
 		if r.Intent.Verb != http.MethodPost {
 			continue
 		}
-		uid, err := restoredAs(ctx, client, r.Intent.Object)
+		uid, err := findRestored(ctx, client, r.Intent.Object)
 		if err != nil {
-			return fmt.Errorf("whether an earlier undo has made %s: %w", r.Intent.Object, err)
+			return fmt.Errorf("checking whether an earlier undo has created %s: %w", r.Intent.Object, err)
 		}
 		if uid != "" {
 			again[r.Intent.Object.UID] = uid
@@ -127,9 +127,9 @@ func uidIn(message string) (types.UID, bool) {
 	return "", false
 }
 
-// restoredAs returns the UID of the object at the coordinates if an undo created it to replace the
-// one with ref.UID; empty if not.
-func restoredAs(ctx context.Context, client *kube.Client, ref object.Ref) (types.UID, error) {
+// findRestored returns the UID of the object at the coordinates if an undo created it to replace
+// the one with ref.UID; empty if not.
+func findRestored(ctx context.Context, client *kube.Client, ref object.Ref) (types.UID, error) {
 	raw, o, err := client.Raw(ctx, ref)
 	if apierrors.IsNotFound(err) {
 		return "", nil

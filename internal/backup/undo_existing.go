@@ -18,7 +18,7 @@ import (
 // overwrite writes the saved content to an object that exists again. It refuses (StepContended) if
 // the object no longer differs exactly as it did when the undo was planned. Changes of the status
 // are ignored.
-func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) overwrite(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	place := placeOf(s)
 	live, raw := s.Live(), s.Now()
 	for range attempts {
@@ -32,7 +32,7 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 			return
 		}
 		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
-		result, err := r.journalled(i, func() (string, error) {
+		result, err := r.sendJournalled(i, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})
 		out.State, out.Message = stateOf(result, report.StepRestored), ""
@@ -57,8 +57,8 @@ func (r *running) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 	}
 }
 
-// secrets adds the names of existing Secrets to a ServiceAccount.
-func (r *running) secrets(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+// restoreSecretReferences adds the names of existing Secrets to a ServiceAccount.
+func (r *undoRun) restoreSecretReferences(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	look := lookup{ctx: ctx, from: r.proven}
 	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(name string) bool {
 		return !undo.HasSecret(look.find, object.Secret.Ref(s.Object.Namespace, name))
@@ -73,8 +73,8 @@ func (r *running) secrets(ctx context.Context, s *undo.Step, out *report.UndoSte
 // shownValues reports whether a document contains the values of differences.
 type shownValues bool
 
-// of converts differences to their report. The content of Secrets is never shown.
-func (shown shownValues) of(ref object.Ref, list []undo.Difference) []report.FieldDifference {
+// differences converts differences to their report. The content of Secrets is never shown.
+func (shown shownValues) differences(ref object.Ref, list []undo.Difference) []report.FieldDifference {
 	var all []report.FieldDifference
 	for _, d := range list {
 		f := report.FieldDifference{Path: d.Path}
@@ -102,17 +102,17 @@ func valueText(value any) *string {
 	return &text
 }
 
-// inPlace returns the object that was created concurrently under the name of a step's object, and
-// why it counts as that; nil if it does not. differs lists its differences in content.
+// adoptExisting returns the object that was created concurrently under the name of a step's object,
+// and why it counts as that; nil if it does not. differs lists its differences in content.
 //
 // Controllers are faster than an undo: a ReplicaSet exists as soon as its Deployment does, and the
 // default ServiceAccount as soon as its namespace.
-func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Object, why string, differs []undo.Difference) {
+func (r *undoRun) adoptExisting(ctx context.Context, s *undo.Step) (there *object.Object, why string, differs []undo.Difference) {
 	raw, there, err := r.client.Raw(ctx, s.Object)
 	switch {
 	case err != nil:
 		return nil, "", nil // it was deleted again or cannot be read
-	case r.byController(s, there):
+	case r.isMadeByController(s, there):
 		return there, "its controller made it meanwhile", nil
 	case s.Fills():
 		there, why = r.fillIn(ctx, s, raw, there)
@@ -132,7 +132,7 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 
 // fillIn adds the saved content that a controller-made object lacks. It returns nil if the object
 // conflicts with the saved content.
-func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *object.Object) (filled *object.Object, why string) {
+func (r *undoRun) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *object.Object) (filled *object.Object, why string) {
 	for range attempts {
 		patch, other, err := s.Lacks(&r.mapping, raw)
 		switch {
@@ -143,7 +143,7 @@ func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *o
 		}
 		place := s.Object
 		place.UID = there.UID
-		_, err = r.journalled(Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: there.ResourceVersion, Body: patch}, func() (string, error) {
+		_, err = r.sendJournalled(Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: there.ResourceVersion, Body: patch}, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})
 		if err == nil {
@@ -156,11 +156,11 @@ func (r *running) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *o
 	return nil, ""
 }
 
-// byController reports whether the object's own built-in controller was faster. The undo has
+// isMadeByController reports whether the object's own built-in controller was faster. The undo has
 // recreated its owner, and the controller gives the dependent its former name, as with every
 // ReplicaSet of a Deployment. Operators are excluded: their objects may have other content, such as
 // a new password.
-func (r *running) byController(s *undo.Step, there *object.Object) bool {
+func (r *undoRun) isMadeByController(s *undo.Step, there *object.Object) bool {
 	return slices.ContainsFunc(s.References, func(ref undo.Reference) bool {
 		owner := r.mapping.Now(ref.UID)
 		return ref.Made && ref.Controller == object.True && owner != "" && undo.BuiltIn(object.GroupOf(ref.APIVersion)) &&
@@ -174,7 +174,7 @@ func (r *running) byController(s *undo.Step, there *object.Object) bool {
 // nothing else.
 //
 // Upstream: apimachinery/pkg/util/managedfields/internal/fieldmanager.go FieldManager.Update.
-func (r *running) giveManagers(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) giveManagers(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	live := r.wrote[s.Object]
 	if left := s.ManagersLeft(); live == nil && left != nil {
 		live = left
@@ -200,7 +200,7 @@ func (r *running) giveManagers(ctx context.Context, s *undo.Step, out *report.Un
 		place := s.Object
 		place.UID = live.UID
 		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: patch}
-		result, err := r.journalled(i, func() (string, error) {
+		result, err := r.sendJournalled(i, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})
 		if err == nil {

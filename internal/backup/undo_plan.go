@@ -70,7 +70,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 		return nil, err
 	}
 	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{}).Present(ctx, b.objects())}
-	again, err := madeBefore(ctx, client, dir, o.Reading)
+	again, err := createdEarlier(ctx, client, dir, o.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 		s := &p.Steps[i]
 		d := report.UndoStep{
 			N: s.N, Verb: string(s.Verb), Object: s.Object, State: report.StepPlanned,
-			Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences),
+			Dropped: dropped(s.Object, s.Dropped), Differences: values.differences(s.Object, s.Differences),
 		}
 		for _, r := range s.References {
 			d.References = append(d.References, ownerOf(s.Object, r.OwnerReference))
@@ -252,7 +252,7 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 	for i := range p.Skipped {
 		s := &p.Skipped[i]
 		out.Skipped[i] = report.UndoSkip{
-			Object: s.Object, Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Differences: values.of(s.Object, s.Differences), Message: reason.UndoSkip.Short(s.Reason),
+			Object: s.Object, Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Differences: values.differences(s.Object, s.Differences), Message: reason.UndoSkip.Short(s.Reason),
 		}
 		if s.Detail != "" {
 			out.Skipped[i].Message += ": " + s.Detail

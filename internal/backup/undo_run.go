@@ -29,16 +29,16 @@ type UndoOptions struct {
 	Between func(step int) error
 }
 
-// running is an undo in progress.
-type running struct {
+// undoRun is an undo in progress.
+type undoRun struct {
 	*Undo
 	o       UndoOptions
 	writer  *Writer
 	mapping undo.Mapping
 	proven  *kube.Proven
-	// defined are the kinds of the CRDs that were created, with the result of waiting until they are
-	// served.
-	defined map[string]*serving
+	// defined are the kinds of the CRDs that were created, with the result of waiting until they
+	// are served.
+	defined map[string]*crdServing
 	// interrupted cancels that wait when it is done.
 	interrupted context.Context
 	// differing are objects that exist again with other content.
@@ -64,7 +64,7 @@ func (u *Undo) Run(ctx context.Context, o UndoOptions) (*report.Undo, error) {
 		return nil, errors.Join(err, w.Close(o.Now()))
 	}
 	u.out.Journal = w.Path()
-	r := &running{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{}), defined: map[string]*serving{}, differing: map[object.Ref]bool{}, wrote: map[object.Ref]*object.Object{}, interrupted: ctx}
+	r := &undoRun{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{}), defined: map[string]*crdServing{}, differing: map[object.Ref]bool{}, wrote: map[object.Ref]*object.Object{}, interrupted: ctx}
 	for i := range u.plan.Steps {
 		if r.stop == nil && ctx.Err() != nil {
 			r.stop = ctx.Err()
@@ -79,13 +79,13 @@ func (u *Undo) Run(ctx context.Context, o UndoOptions) (*report.Undo, error) {
 			continue
 		}
 		// A step in progress is finished, so that an interrupted undo knows what it created.
-		r.take(context.WithoutCancel(ctx), &u.plan.Steps[i], &u.out.Steps[i])
+		r.runStep(context.WithoutCancel(ctx), &u.plan.Steps[i], &u.out.Steps[i])
 	}
-	return u.out, r.end(w.Close(o.Now()))
+	return u.out, r.finish(w.Close(o.Now()))
 }
 
-// end sets the final state and message of the document.
-func (r *running) end(closing error) error {
+// finish sets the final state and message of the document.
+func (r *undoRun) finish(closing error) error {
 	out := r.out
 	count(out)
 	sum := out.Summary
@@ -108,33 +108,33 @@ func (r *running) end(closing error) error {
 	return closing
 }
 
-// take executes one step.
-func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+// runStep executes one step.
+func (r *undoRun) runStep(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	if r.differing[s.Object] { // its references and status would go to another object
 		out.State, out.Message = report.StepNotDone, "another object has its name and differs from what was saved"
 		return
 	}
-	r.ownersNow(ctx, s, out)
+	r.readOwners(ctx, s, out)
 	switch s.Verb {
 	case undo.Create:
 		r.create(ctx, s, out)
 	case undo.Restore:
-		r.restore(ctx, s, out)
+		r.restoreOwners(ctx, s, out)
 	case undo.Status:
 		r.status(ctx, s, out)
 	case undo.Overwrite:
 		r.overwrite(ctx, s, out)
 	case undo.Secrets:
-		r.secrets(ctx, s, out)
+		r.restoreSecretReferences(ctx, s, out)
 	case undo.Manage:
 		out.State, out.UID = report.StepRestored, s.Live().UID
 	}
 	r.giveManagers(ctx, s, out)
 }
 
-// ownersNow drops references to owners that were deleted since the undo was planned. With such a
+// readOwners drops references to owners that were deleted since the undo was planned. With such a
 // reference, the collector would delete the object immediately. (W16, N32)
-func (r *running) ownersNow(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) readOwners(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	look := lookup{ctx: ctx, from: r.proven}
 	s.References = slices.DeleteFunc(slices.Clone(s.References), func(ref undo.Reference) bool {
 		if ref.Made {
@@ -148,7 +148,7 @@ func (r *running) ownersNow(ctx context.Context, s *undo.Step, out *report.UndoS
 	})
 }
 
-func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) create(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	_, late, err := s.Body(&r.mapping)
 	out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
 	if err == nil {
@@ -163,7 +163,7 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 }
 
 // post creates the object of a step. A Service gets new addresses if its own are taken.
-func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) post(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	body, err := bodyOf(s, &r.mapping)
 	if err != nil {
 		out.State, out.Message = report.StepRefused, err.Error()
@@ -171,7 +171,7 @@ func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		return
 	}
 	instead := ""
-	result, err := r.journalled(Intent{Object: s.Object, Verb: http.MethodPost, Body: journalBody(s, body)}, func() (string, error) {
+	result, err := r.sendJournalled(Intent{Object: s.Object, Verb: http.MethodPost, Body: journalBody(s, body)}, func() (string, error) {
 		made, err := r.client.Create(ctx, s.Object, body, false)
 		if err == nil {
 			out.UID = made.UID
@@ -182,9 +182,9 @@ func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		if !apierrors.IsAlreadyExists(err) {
 			return "", err
 		}
-		there, why, differs := r.inPlace(ctx, s)
+		there, why, differs := r.adoptExisting(ctx, s)
 		if there == nil {
-			instead, out.Differences = why, r.values.of(s.Object, differs)
+			instead, out.Differences = why, r.values.differences(s.Object, differs)
 			return "", err
 		}
 		out.UID, out.Message = there.UID, why
@@ -194,7 +194,7 @@ func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 	out.State = stateOf(result, report.StepMade)
 	switch {
 	case err == nil:
-		r.define(s)
+		r.noteCRD(s)
 		return
 	case r.stop == nil && s.DropAddresses(refusedFields(err)):
 		describe(s, out)
@@ -210,16 +210,16 @@ func (r *running) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		out.State = report.StepTaken
 	}
 	if out.State == report.StepUnknown {
-		r.settle(ctx, s, out)
+		r.settleCreate(ctx, s, out)
 	}
 	if out.State != report.StepMade {
 		r.mapping.Failed(s)
 	}
 }
 
-// settle checks whether an unanswered creation was carried out.
-func (r *running) settle(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	uid, err := restoredAs(ctx, r.client, s.Object)
+// settleCreate checks whether an unanswered creation was carried out.
+func (r *undoRun) settleCreate(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	uid, err := findRestored(ctx, r.client, s.Object)
 	if err != nil || uid == "" {
 		return
 	}
@@ -237,8 +237,8 @@ func journalBody(s *undo.Step, body []byte) []byte {
 	return body
 }
 
-// journalled writes the intent, calls send and writes the result.
-func (r *running) journalled(i Intent, send func() (string, error)) (Result, error) {
+// sendJournalled writes the intent, calls send and writes the result.
+func (r *undoRun) sendJournalled(i Intent, send func() (string, error)) (Result, error) {
 	i.Time = r.o.Now()
 	seq, err := r.writer.Intent(i)
 	if err != nil {
@@ -268,8 +268,8 @@ func stateOf(result Result, confirmed report.StepState) report.StepState {
 	}
 }
 
-// serving is the result of waiting until a kind is served.
-type serving struct {
+// crdServing is the result of waiting until a kind is served.
+type crdServing struct {
 	over bool
 	err  error
 }
@@ -285,15 +285,15 @@ const (
 	latestLook   = time.Second
 )
 
-// define registers that a step has created a CRD.
-func (r *running) define(s *undo.Step) {
+// noteCRD registers that a step has created a CRD.
+func (r *undoRun) noteCRD(s *undo.Step) {
 	if group, kind, ok := s.Defines(); ok {
-		r.defined[group+"/"+kind] = &serving{}
+		r.defined[group+"/"+kind] = &crdServing{}
 	}
 }
 
 // awaitServed blocks until objects of a kind can be created, if this run has created its CRD.
-func (r *running) awaitServed(ctx context.Context, ref object.Ref) error {
+func (r *undoRun) awaitServed(ctx context.Context, ref object.Ref) error {
 	kind := r.defined[ref.Group()+"/"+ref.Kind]
 	if kind == nil {
 		return nil
@@ -304,7 +304,7 @@ func (r *running) awaitServed(ctx context.Context, ref object.Ref) error {
 	return kind.err
 }
 
-func (r *running) isServed(ctx context.Context, ref object.Ref) error {
+func (r *undoRun) isServed(ctx context.Context, ref object.Ref) error {
 	ctx, cancel := context.WithTimeout(ctx, servedWithin)
 	defer cancel()
 	defer context.AfterFunc(r.interrupted, cancel)()

@@ -22,16 +22,16 @@ const attempts = 5
 // exist.
 var errNotMade = errors.New("the object was not made")
 
-// restore adds references to an object that existed when the undo was planned or that an earlier
-// step created. It retries if the object is written meanwhile, for example by a Deployment
+// restoreOwners adds references to an object that existed when the undo was planned or that an
+// earlier step created. It retries if the object is written meanwhile, for example by a Deployment
 // controller that adopts its ReplicaSets. It gives up if the object was protected since, or its
 // owners differ from those seen in planning.
-func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) restoreOwners(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	live, last := s.Live(), ""
 	for n := range attempts {
 		if live == nil || n > 0 {
 			var err error
-			if live, err = r.asItIs(ctx, s); err != nil {
+			if live, err = r.readCurrent(ctx, s); err != nil {
 				out.State, out.Message = report.StepRefused, err.Error()
 				return
 			}
@@ -64,7 +64,7 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 		place := s.Object
 		place.UID = live.UID
 		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: patch.ResourceVersion, Body: patch.Body()}
-		result, err := r.journalled(i, func() (string, error) { return "", r.client.Patch(ctx, place, patch) })
+		result, err := r.sendJournalled(i, func() (string, error) { return "", r.client.Patch(ctx, place, patch) })
 		out.State, out.Message = stateOf(result, report.StepRestored), ""
 		if err == nil {
 			return
@@ -89,7 +89,7 @@ func sameOwners(s *undo.Step, a, b []object.OwnerReference) bool {
 
 // settlePatch checks whether an unanswered patch was carried out: the object then has exactly its
 // owners.
-func (r *running) settlePatch(ctx context.Context, place object.Ref, patch object.Patch, out *report.UndoStep) {
+func (r *undoRun) settlePatch(ctx context.Context, place object.Ref, patch object.Patch, out *report.UndoStep) {
 	now, err := r.client.Get(ctx, place)
 	if err != nil || now.UID != patch.UID || patch.Owners == nil || !slices.Equal(now.Owners, *patch.Owners) {
 		return
@@ -97,9 +97,9 @@ func (r *running) settlePatch(ctx context.Context, place object.Ref, patch objec
 	out.State, out.Message = report.StepRestored, "the request was not answered, but the references are there"
 }
 
-// asItIs reads the object of a step: the one seen in planning, or the one that an earlier step
+// readCurrent reads the object of a step: the one seen in planning, or the one that an earlier step
 // created.
-func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, error) {
+func (r *undoRun) readCurrent(ctx context.Context, s *undo.Step) (*object.Object, error) {
 	uid := r.mapping.Of(s.Object)
 	if live := s.Live(); live != nil {
 		uid = live.UID
@@ -118,7 +118,7 @@ func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, err
 
 // status restores a status unless one was written since: a running controller knows more than a
 // backup.
-func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+func (r *undoRun) status(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	place := s.Object
 	place.UID = r.mapping.Of(s.Object)
 	if live := s.Live(); live != nil {
@@ -152,7 +152,7 @@ func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep
 			return
 		}
 		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
-		result, err := r.journalled(i, func() (string, error) {
+		result, err := r.sendJournalled(i, func() (string, error) {
 			return "", r.client.PatchRaw(ctx, place, "status", types.JSONPatchType, patch, false)
 		})
 		out.State, out.Message = stateOf(result, report.StepRestored), ""

@@ -90,7 +90,7 @@ func (w *Writer) Add(ref object.Ref, action Action, raw []byte) (Entry, error) {
 // AddUnsaved lists an object without its bytes.
 func (w *Writer) AddUnsaved(ref object.Ref, resourceVersion string, action Action, why Why) (Entry, error) {
 	if why == "" {
-		return Entry{}, fmt.Errorf("%s: it takes a reason not to keep an object", ref)
+		return Entry{}, fmt.Errorf("%s: an object that is not kept needs a reason", ref)
 	}
 	return w.add(Entry{Object: ref, ResourceVersion: resourceVersion, Action: action, Why: why}, nil)
 }
@@ -214,7 +214,7 @@ func (w *Writer) Intent(i Intent) (int, error) {
 
 // Result writes the result of the request with the number of.
 func (w *Writer) Result(of int, r Result) error {
-	if !known(r.Outcome) {
+	if !isKnownOutcome(r.Outcome) {
 		return fmt.Errorf("unknown outcome %q", r.Outcome)
 	}
 	if err := w.answer(of); err != nil {
@@ -232,7 +232,7 @@ func (w *Writer) answer(of int) error {
 		return err
 	}
 	if !w.open[of] {
-		return fmt.Errorf("record %d of the journal waits for no result", of)
+		return fmt.Errorf("record %d of the journal expects no result", of)
 	}
 	delete(w.open, of)
 	return nil
@@ -255,7 +255,7 @@ func (w *Writer) ready() error {
 
 var errClosed = errors.New("the backup is closed")
 
-func known(o Outcome) bool { return o == Confirmed || o == Refused || o == Unknown }
+func isKnownOutcome(o Outcome) bool { return o == Confirmed || o == Refused || o == Unknown }
 
 // Close writes the end of the journal of a sealed backup and closes the directory. The journal of
 // an interrupted run has no such end.
