@@ -142,6 +142,9 @@ func Of(name string) (Known, bool) {
 func fits(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
+	if last == 0 {
+		return name == pattern
+	}
 	name, ok := strings.CutPrefix(name, parts[0])
 	for _, part := range parts[1:last] {
 		if !ok {

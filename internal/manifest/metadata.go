@@ -162,6 +162,12 @@ func (l *lexer) annotations(it *item) error {
 			err = l.protection(it, hasProtect, object.ProtectAnnotation)
 		case object.ResourcePolicyAnnotation:
 			err = l.protection(it, hasResourcePolicy, object.ResourcePolicyAnnotation)
+		case object.SyncOptionsAnnotation:
+			err = l.protection(it, hasSyncOptions, object.SyncOptionsAnnotation)
+		case object.FluxPruneKey:
+			err = l.protection(it, hasFluxPrune, object.FluxPruneKey)
+		case object.FluxReconcileKey:
+			err = l.protection(it, hasFluxReconcile, object.FluxReconcileKey)
 		case object.ProvisionerAnnotation:
 			err = l.fact(it, hasProvisioner, &it.facts.volume.Provisioner, "metadata.annotations["+object.ProvisionerAnnotation+"]")
 		case object.MigratedToAnnotation:

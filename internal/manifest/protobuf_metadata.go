@@ -141,6 +141,10 @@ func (m *Metadata) annotation(message []byte) error {
 		m.Protection = m.Protection&^object.Protect | object.ProtectionBy(object.ProtectAnnotation, string(p.value))
 	case object.ResourcePolicyAnnotation:
 		m.Protection = m.Protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
+	case object.SyncOptionsAnnotation:
+		m.Protection = m.Protection&^object.ArgoKeep | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
+	case object.FluxPruneKey, object.FluxReconcileKey:
+		m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 	case object.RevisionAnnotation:
 		m.Revision = object.RevisionBy(string(p.value))
 	case object.AccountNameAnnotation:

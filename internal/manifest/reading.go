@@ -163,6 +163,9 @@ type facts struct {
 	set        object.StatefulSetFacts
 	account    object.ServiceAccountFacts
 	role       object.ClusterRoleFacts
+	inventory  object.InventoryFacts
+	// delivery are the fields that decide about the inventory of a deployer.
+	delivery delivery
 	// specified is true if there was a spec, stated if there was a status.
 	specified, stated bool
 	// moment is when the object was last written, in seconds since 1970; 0 if unknown.
@@ -203,6 +206,9 @@ const (
 	hasMirror
 	hasProtect
 	hasResourcePolicy
+	hasSyncOptions
+	hasFluxPrune
+	hasFluxReconcile
 	hasRevision
 	hasProvisioner
 	hasMigratedTo

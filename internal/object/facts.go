@@ -30,6 +30,7 @@ type StoredFacts struct {
 	StatefulSet    *StatefulSetFacts    `json:"sts,omitzero"`
 	ServiceAccount *ServiceAccountFacts `json:"sa,omitzero"`
 	ClusterRole    *ClusterRoleFacts    `json:"role,omitzero"`
+	Inventory      *InventoryFacts      `json:"inv,omitzero"`
 }
 
 // StoredFactsOf returns the facts of an object as stored in a file.
@@ -68,6 +69,8 @@ func (s *StoredFacts) Facts() Facts {
 		return s.ServiceAccount
 	case s.ClusterRole != nil:
 		return s.ClusterRole
+	case s.Inventory != nil:
+		return s.Inventory
 	}
 	return nil
 }

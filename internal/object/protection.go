@@ -15,12 +15,21 @@ const (
 	Protect Protection = 1 << iota
 	// HelmKeep is Helm's annotation helm.sh/resource-policy with the value keep.
 	HelmKeep
+	// ArgoKeep is Argo CD's annotation argocd.argoproj.io/sync-options with Delete=false or
+	// Delete=confirm. It only keeps Argo CD from deleting the object.
+	ArgoKeep
+	// FluxKeep is Flux's annotation or label kustomize.toolkit.fluxcd.io/prune or …/reconcile with
+	// the value disabled. It only keeps Flux from deleting the object.
+	FluxKeep
 )
 
 // The keys of the annotations that protect.
 const (
 	ProtectAnnotation        = "kubectl-gc.io/protect"
 	ResourcePolicyAnnotation = "helm.sh/resource-policy"
+	SyncOptionsAnnotation    = "argocd.argoproj.io/sync-options"
+	FluxPruneKey             = "kustomize.toolkit.fluxcd.io/prune"
+	FluxReconcileKey         = "kustomize.toolkit.fluxcd.io/reconcile"
 )
 
 // ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an
@@ -53,15 +62,32 @@ func ProtectionBy(key, value string) Protection {
 		return Protect
 	case key == ResourcePolicyAnnotation && strings.EqualFold(strings.TrimSpace(value), "keep"):
 		return HelmKeep
+	case key == SyncOptionsAnnotation && keepsFromArgo(value):
+		return ArgoKeep
+	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"):
+		return FluxKeep
 	default:
 		return 0
 	}
 }
 
+// keepsFromArgo reports whether a comma-separated list of sync options forbids the deletion, or makes
+// it wait for a person.
+func keepsFromArgo(options string) bool {
+	for option := range strings.SplitSeq(options, ",") {
+		if o := strings.TrimSpace(option); o == "Delete=false" || o == "Delete=confirm" {
+			return true
+		}
+	}
+	return false
+}
+
 // ProtectionOf returns the protection by a set of annotations.
 func ProtectionOf(annotations map[string]string) Protection {
 	return ProtectionBy(ProtectAnnotation, orFalse(annotations, ProtectAnnotation)) |
-		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation])
+		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation]) |
+		ProtectionBy(SyncOptionsAnnotation, annotations[SyncOptionsAnnotation]) |
+		ProtectionBy(FluxPruneKey, annotations[FluxPruneKey]) | ProtectionBy(FluxReconcileKey, annotations[FluxReconcileKey])
 }
 
 func orFalse(annotations map[string]string, key string) string {

@@ -74,7 +74,12 @@ func Compare(a, b Ref) int {
 
 // Coordinates are where an object is stored: neither its version nor its uid is part of them. Two
 // objects with the same coordinates cannot exist at the same time.
-type Coordinates struct{ Group, Kind, Namespace, Name string }
+type Coordinates struct {
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
 
 // GroupKind returns the kind of the object.
 func (c Coordinates) GroupKind() schema.GroupKind {
@@ -112,7 +117,7 @@ func SplitAPIVersion(apiVersion string) (group, version string) {
 	return group, version
 }
 
-// Kind is a built-in kind that a rule names. The rule holds for it in every version. Version is the
+// Kind is a kind that a rule names, nearly always a built-in one. The rule holds for it in every version. Version is the
 // one used in snapshots.
 type Kind struct {
 	schema.GroupKind
@@ -177,6 +182,13 @@ var (
 	VolumeAttachment          = clusterScoped("storage.k8s.io", "VolumeAttachment", "volumeattachments")
 )
 
+// The custom kinds whose objects list what a deployer has applied: see InventoryFacts.
+var (
+	ArgoApplication   = deployer("argoproj.io", "v1alpha1", "Application", "applications")
+	FluxKustomization = deployer("kustomize.toolkit.fluxcd.io", "v1", "Kustomization", "kustomizations")
+	FluxHelmRelease   = deployer("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
+)
+
 // ManagerLease is the lease of kube-controller-manager: its holder runs the controllers of
 // Kubernetes.
 var ManagerLease = Lease.Ref("kube-system", "kube-controller-manager")
@@ -184,6 +196,12 @@ var ManagerLease = Lease.Ref("kube-system", "kube-controller-manager")
 func namespaced(group, kind, plural string) Kind {
 	k := clusterScoped(group, kind, plural)
 	k.Namespaced = true
+	return k
+}
+
+func deployer(group, version, kind, plural string) Kind {
+	k := namespaced(group, kind, plural)
+	k.Version = version
 	return k
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -120,6 +121,8 @@ func (a account) conditionOf(e *report.Effect, out *outcome.Outcome) (report.Whe
 	switch {
 	case tr.Target, mayEndInDeletion(out), e.Reason == string(reason.NamespaceOrderUnknown):
 		return report.AtOnce, ""
+	case e.Reason == string(reason.Undeployed):
+		return report.ControllerActs, cmp.Or(a.words.Text(tr.MarkedBy), a.words.Text(tr.RemovedBy))
 	case early == 0 && (tr.Changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""
 	}

@@ -56,6 +56,8 @@ type futures struct {
 	// attempted contains the finalizers that a request tried to remove, even if the server refused
 	// it.
 	attempted map[types.UID][]string
+	// undeployed contains the objects whose deployers have deleted their inventories.
+	undeployed map[types.UID]bool
 	// end contains the objects after the expected future, and steps the number of requests until
 	// then. Both are only set if the run continues after that.
 	end   []*object.Object
@@ -175,6 +177,9 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 			return done, nil
 		}
 		for _, h := range list {
+			if h = s.undeploy(ctx, h); len(h.names) == 0 {
+				continue
+			}
 			s.recorder.runAs(h.actor, string(reason.FinalizerComesOff), func() {
 				// A refusal is visible: the object is unchanged.
 				_ = s.recorder.Patch(ctx, h.object.Ref, object.TakeFinalizers(h.object, h.names))
@@ -237,7 +242,7 @@ func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others bool) h
 		return h
 	}
 	for _, r := range s.finalizerControllers.releasesOf(tr.Last) {
-		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) {
+		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) || s.waitsForInventory(tr.Last, r) {
 			continue
 		}
 		h.names, h.releases = append(h.names, r.Finalizer), append(h.releases, r)

@@ -33,6 +33,9 @@ func (s *simulation) addGaps(p *report.Plan) {
 		unknown = unknown || e.Outcome == report.Unknown
 		if o != nil {
 			s.addUnseenFor(&u, e, o)
+			if e.Outcome != report.Kept && e.Outcome != report.Pruned && e.Outcome != report.Orphaned {
+				s.addUnlisted(&u, p, e, o)
+			}
 		}
 	}
 	switch {
@@ -47,7 +50,7 @@ func (s *simulation) addGaps(p *report.Plan) {
 		open = markUnreadGaps(gaps) || open
 	}
 	p.Gaps = append(p.Gaps, gaps...)
-	p.Complete = !unknown && !open
+	p.Complete = !unknown && !open && len(p.Unlisted) == 0
 }
 
 // affectedUIDs contains the UIDs of the targets and of the objects that the request affects,

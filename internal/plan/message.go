@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type messenger struct {
 	// collectorStopped is true if the collector is assumed to send no request.
 	collectorStopped bool
 	tracks           *outcome.Tracks
+	words            *outcome.Words
 }
 
 func (m messenger) message(e *report.Effect, detail string) string {
@@ -83,6 +85,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "nothing else holds it"
 	case e.Reason == string(reason.VolumeReclaimed):
 		return "goes with its PVC " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
+	case e.Reason == string(reason.Undeployed):
+		return m.deployerOf(e) + " has applied it for " + names(e.Because) + ", and deletes both"
 	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.isDeleted):
 		return "a token of " + names(e.Because) + ", and goes with it"
 	case e.Reason == string(reason.AccountGone):
@@ -108,6 +112,16 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	default:
 		return "is being deleted already, and nothing holds it any more"
 	}
+}
+
+// deployerOf returns the name of the deployer that has deleted an object.
+func (m messenger) deployerOf(e *report.Effect) string {
+	if tr := m.tracks.Named(e.Object); tr != nil {
+		if by := m.words.Text(cmp.Or(tr.MarkedBy, tr.RemovedBy)); by != outcome.ActorReleaser && by != "" {
+			return by
+		}
+	}
+	return "its deployer"
 }
 
 // isDeleted reports whether an owner existed at first and has been deleted or is being deleted.

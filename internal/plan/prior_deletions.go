@@ -3,8 +3,10 @@ package plan
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -96,7 +98,7 @@ func (a *priorDeletions) recordWaits(out *outcome.Outcome) {
 func (a *priorDeletions) findJointDeletions() []object.Ref {
 	held := map[*object.Object]bool{}
 	for _, o := range a.snap.Objects {
-		if a.beingDeleted(o) && len(a.controllers.releasesOf(o)) > 0 {
+		if a.beingDeleted(o) && slices.ContainsFunc(a.controllers.releasesOf(o), takesTogether) {
 			held[o] = true
 		}
 	}
@@ -119,6 +121,10 @@ func (a *priorDeletions) findJointDeletions() []object.Ref {
 	slices.SortFunc(list, object.Compare)
 	return list
 }
+
+// takesTogether reports whether the end of a finalizer may be what is missing for the deletion of an
+// object that our requests may touch, too. A deployer deletes what it has applied whatever we do.
+func takesTogether(r report.Release) bool { return finalizer.DeployerOf(r.Object, r.Finalizer) == nil }
 
 // anyDeletedBefore reports whether an object of the snapshot was being deleted before our requests,
 // or was deleted as garbage since.

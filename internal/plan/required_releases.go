@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -62,6 +63,9 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 		for _, ref := range o.Owners {
 			found.addSet(h.releasesAt(h.judge.Locate(ref, o.Namespace)))
 		}
+		if deployer, ok := h.tracks.Deployer(o); ok {
+			found.addSet(h.releasesByDeployer(deployer))
+		}
 		if o.Namespace != "" && found.isEmpty() {
 			found.addSet(h.releasesAt(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
 		}
@@ -84,6 +88,21 @@ func (h requiredReleases) releasesAt(ref object.Ref) *releaseSet {
 		return nil
 	}
 	return h.releasesFor(o)
+}
+
+// releasesByDeployer returns the finalizers that have to be removed from an object before its deployer
+// is known to have deleted what it has applied. A deployer that runs deletes that before it removes
+// its finalizer, so that nothing has to be removed.
+func (h requiredReleases) releasesByDeployer(ref object.Ref) *releaseSet {
+	none := &releaseSet{othersGone: true}
+	o := h.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil {
+		return none
+	}
+	held := slices.DeleteFunc(h.controllers.releasesOf(o), func(r report.Release) bool {
+		return hasRunningController(r) || finalizer.DeployerOf(o.Ref, r.Finalizer) == nil
+	})
+	return cmp.Or(newReleaseSet(held), none)
 }
 
 // namedReleases returns the releases of the named finalizers of an object.
@@ -215,8 +234,12 @@ func releaseText(of object.Ref, r report.Release, several int) string {
 	if n := several - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more,", n)
 	}
-	if r.State == report.ControllerRuns {
+	by, _ := RemovedBy(r.Finalizer)
+	switch {
+	case r.State == report.ControllerRuns:
 		return cmp.Or(r.Controller, "its controller") + " removes " + text
+	case r.State != report.ControllerGone && by != "" && finalizer.DeployerOf(r.Object, r.Finalizer) != nil:
+		return by + " removes " + text // a removal by hand deletes nothing
 	}
 	return text + " is removed"
 }

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -207,6 +208,16 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 		u.Of(snap, object.Service.Resource(), "")
 	case o.RegisteredForCRDs(): // only these APIServices are deleted with a CRD
 		u.Of(snap, object.CRD.Resource(), "")
+	}
+}
+
+// Deployers adds the objects for which a deployer may have applied an object, if their kinds are
+// served and were not seen.
+func (u *Unseen) Deployers(snap *snapshot.Snapshot) {
+	for _, kind := range finalizer.DeployerKinds() {
+		if served(snap, kind.Resource()) {
+			u.Of(snap, kind.Resource(), "")
+		}
 	}
 }
 

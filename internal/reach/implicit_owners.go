@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // Some objects are deleted with others without an owner reference or being contained in them: with
-// their implicit owner (object.ImplicitOwner), and the APIService of a version with the definitions
-// that serve it. internal/apisim/controllers has the controllers that delete them.
+// their implicit owner (object.ImplicitOwner), the APIService of a version with the definitions that
+// serve it, and what a deployer has applied with the object that lists it.
+// internal/apisim/controllers and internal/plan have the controllers that delete them.
 
 // retain is the policy of volumes that stay when their claim is deleted.
 const retain = "Retain"
@@ -22,14 +24,44 @@ func (m *Map) indexImplicitOwners() {
 			continue
 		}
 		for _, o := range same {
-			owners := m.findImplicitOwners(o, serving)
-			if len(owners) > 0 {
-				m.implicitOwners[o] = owners
-			}
-			for _, owner := range owners {
-				m.implicitDependents[owner] = append(m.implicitDependents[owner], o)
+			for _, owner := range m.findImplicitOwners(o, serving) {
+				m.addImplicitOwner(owner, o)
 			}
 		}
+	}
+	kinds := finalizer.DeployerKinds()
+	for same := range m.snap.ByKind() {
+		if slices.ContainsFunc(kinds, same[0].Is) {
+			for _, o := range same {
+				m.addDeployed(o)
+			}
+		}
+	}
+}
+
+// addImplicitOwner records that o may be deleted with owner.
+func (m *Map) addImplicitOwner(owner, o *object.Object) {
+	m.implicitOwners[o] = append(m.implicitOwners[o], owner)
+	m.implicitDependents[owner] = append(m.implicitDependents[owner], o)
+}
+
+// addDeployed records the objects that a deployer deletes with one of its own.
+func (m *Map) addDeployed(from *object.Object) {
+	inventory := from.Inventory()
+	if inventory == nil || inventory.Keeps || inventory.Remote {
+		return
+	}
+	for _, name := range from.Finalizers() {
+		d := finalizer.DeployerOf(from.Ref, name)
+		if d == nil {
+			continue
+		}
+		for _, at := range inventory.Entries {
+			if o := m.snap.ObjectAt(at); o != nil && d.Deletes(from, o) {
+				m.addImplicitOwner(from, o)
+			}
+		}
+		return
 	}
 }
 
@@ -38,7 +70,7 @@ func mayHaveImplicitOwner(o *object.Object) bool {
 	return slices.ContainsFunc([]object.Kind{object.PV, object.Secret, object.EndpointSlice, object.Endpoints, object.IPAddress, object.APIService}, o.Is)
 }
 
-// findImplicitOwners returns the objects that o is deleted with. If there are several, o is deleted
+// findImplicitOwners returns the objects that o is deleted with, without deployers. If there are several, o is deleted
 // with the last of them.
 func (m *Map) findImplicitOwners(o *object.Object, serving map[string][]*object.Object) []*object.Object {
 	if o.RegisteredForCRDs() {

@@ -190,7 +190,7 @@ func (m *Map) IgnoresPolicy(o *object.Object) bool {
 
 // Owners returns the objects that must all be gone before a stable object is deleted, unless it is
 // deleted with its container or an implicit owner: its owners, without duplicates, or the implicit
-// owners of an object without owners.
+// owners of an object without owners. Of several implicit owners, a deployer deletes it alone.
 func (m *Map) Owners(o *object.Object) []*object.Object {
 	if len(o.Owners) == 0 {
 		return m.implicitOwners[o]

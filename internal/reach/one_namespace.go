@@ -1,12 +1,14 @@
 package reach
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -104,11 +106,41 @@ func (p *OneNamespace) WhyPlanDiffers(plan *report.Plan) string {
 		if why := p.whyConnected(e.Object); why != "" {
 			return why
 		}
+		if why := whyDeploys(p.watched[e.Object.UID]); why != "" {
+			return why
+		}
 	}
 	if why := p.whyUndecided(judged); why != "" {
 		return why
 	}
 	return whyLeftOut(plan.Gaps)
+}
+
+// whyDeploys returns why objects in any namespace may be deleted with an object: a deployer deletes what
+// it has applied. It is empty if none does.
+func whyDeploys(o *object.Object) string {
+	for _, name := range o.Finalizers() {
+		if finalizer.DeployerOf(o.Ref, name) != nil || finalizer.DeletesOthers(name) {
+			return fmt.Sprintf("the controller of %s deletes other objects with it, in any namespace", o.Ref)
+		}
+	}
+	return ""
+}
+
+// whyDeployed returns why an object may be deleted with one in another namespace for which a deployer has
+// applied it. It is empty if all deployers were seen, and none has.
+func (p *OneNamespace) whyDeployed(o *object.Object) string {
+	for _, kind := range finalizer.DeployerKinds() {
+		if _, served := p.snap.Resources.Preferred(kind.GroupResource()); served && !p.snap.Covers(kind.Resource(), "") {
+			return fmt.Sprintf("%s may have been applied for an object of kind %s in another namespace, and is deleted with it", o.Ref, kind.Kind)
+		}
+		for _, from := range p.snap.Objects {
+			if inventory := from.Inventory(); from.Is(kind) && (inventory == nil || inventory.Unread != "" || slices.Contains(inventory.Entries, o.Coordinates())) {
+				return fmt.Sprintf("%s may have been applied for %s, and is deleted with it", o.Ref, from.Ref)
+			}
+		}
+	}
+	return ""
 }
 
 // whyUndecided returns why the outcome of an object is unknown, with or without the delete: its
@@ -210,6 +242,11 @@ func (p *OneNamespace) WhyExplanationDiffers(e *report.Explanation) string {
 			return why
 		}
 		if why := whyImplicitlyOwned(o); why != "" {
+			return why
+		}
+	}
+	for _, o := range p.connectedWith(p.watched[e.Object.UID]) {
+		if why := cmp.Or(whyDeploys(o), p.whyDeployed(o)); why != "" {
 			return why
 		}
 	}

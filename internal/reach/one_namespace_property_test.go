@@ -36,7 +36,7 @@ func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 		if rapid.IntRange(0, 30).Draw(t, "refused") == 30 {
 			refused[gr.String()] = true
 			whole.Fail(gr, "", reason.Forbidden, "")
-			if r.Namespaced {
+			if r.Namespaced && !deploys(r) {
 				part.Fail(gr, "n", reason.Forbidden, "")
 			} else {
 				part.Fail(gr, "", reason.Forbidden, "")
@@ -44,7 +44,7 @@ func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 			continue
 		}
 		whole.Add(gr, "")
-		if r.Namespaced {
+		if r.Namespaced && !deploys(r) {
 			part.Add(gr, "n")
 		} else {
 			part.Add(gr, "")
@@ -57,7 +57,7 @@ func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 			continue
 		}
 		seen = append(seen, o.Clone())
-		if o.Namespace == "" || o.Namespace == "n" {
+		if o.Namespace == "" || o.Namespace == "n" || o.Is(object.ArgoApplication) || o.Is(object.FluxKustomization) {
 			near = append(near, o.Clone())
 		}
 	}
@@ -70,6 +70,10 @@ func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 	d.target = rapid.SampledFrom(inside).Draw(t, "target").Ref
 	return d
 }
+
+// deploys reports whether the objects of a resource list what a deployer has applied: these are seen in
+// all namespaces.
+func deploys(r object.Resource) bool { return r.Kind == "Application" || r.Kind == "Kustomization" }
 
 func made(t *rapid.T, objects []*object.Object, c *snapshot.Coverage) *snapshot.Snapshot {
 	return scenario.World{Objects: objects}.Snapshot(t, c)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func planNotes(s Style, p *report.Plan) []string {
 	if note := collectorNote(p); note != "" {
 		notes = append(notes, note)
 	}
-	notes = append(notes, planMissing(p).notes(s)...)
+	notes = append(append(notes, unlistedNotes(s, p)...), planMissing(p).notes(s)...)
 	if p.Digest != "" && s.isComplete() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
@@ -66,6 +67,21 @@ func collectorNote(p *report.Plan) string {
 	default:
 		return ""
 	}
+}
+
+// unlistedNotes returns a warning for each controller that deletes more than the plan lists.
+func unlistedNotes(s Style, p *report.Plan) []string {
+	const most = 3
+	var notes []string
+	for i, u := range p.Unlisted {
+		if i == most && !s.isComplete() {
+			notes = append(notes, "So do the controllers of "+plural(len(p.Unlisted)-most, "other object")+": -o wide.")
+			break
+		}
+		by := s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer))
+		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+by+" deletes other objects with "+s.name(u.Object)+"; "+s.text(u.Message)+".")
+	}
+	return notes
 }
 
 // planMissing returns the missing input of a plan. A collection is only about objects that were

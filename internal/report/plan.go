@@ -54,6 +54,9 @@ type Plan struct {
 	// Stuck lists attempts that are repeated forever without effect.
 	Stuck []Stuck `json:"stuck,omitempty"`
 	Gaps  []Gap   `json:"gaps"`
+	// Unlisted are the objects of effects whose controllers delete other objects that the effects may
+	// lack. The plan is not complete then.
+	Unlisted []Unlisted `json:"unlisted,omitempty"`
 	// Manager is the state of kube-controller-manager by its lease. Gone: it does not run, so only
 	// our requests delete objects. Unknown: everything that could show the lease was read, and
 	// there is none. It is empty if it runs, if that was not read, or if the plan needs none of its
@@ -275,6 +278,18 @@ const (
 	// ControllerUnknown: the evidence does not decide.
 	ControllerUnknown ControllerState = "Unknown"
 )
+
+// Unlisted says that a controller deletes other objects with one of the plan before it removes its
+// finalizer, and that these are not, or not all, among the effects.
+type Unlisted struct {
+	Object    object.Ref `json:"object"`
+	Finalizer string     `json:"finalizer"`
+	// Controller is the name of the controller. Empty if it is unknown.
+	Controller string `json:"controller,omitempty"`
+	Reason     string `json:"reason"`
+	// Message says why they are not listed.
+	Message string `json:"message"`
+}
 
 // Exploration says which other runs of the same request were simulated: under other schedules, and
 // with the state of a garbage collector that has been running for a while. The reference run begins

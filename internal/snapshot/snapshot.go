@@ -210,6 +210,35 @@ func (s *Snapshot) RefTo(k object.Kind, namespace, name string) object.Ref {
 	return ref
 }
 
+// Locate returns the reference to the coordinates in the version that the snapshot uses, without a
+// uid, and the resource. It returns false if the kind is not known to be served.
+func (s *Snapshot) Locate(c object.Coordinates) (object.Ref, object.Resource, bool) {
+	for _, r := range s.Resources.All() {
+		if r.Group != c.Group || r.Kind != c.Kind {
+			continue
+		}
+		stored, ok := s.Resources.Stored(r.GroupResource())
+		if !ok {
+			continue
+		}
+		ref := object.Ref{APIVersion: stored.APIVersion(), Kind: stored.Kind, Namespace: c.Namespace, Name: c.Name}
+		if !stored.Namespaced {
+			ref.Namespace = ""
+		}
+		return ref, stored, true
+	}
+	return object.Ref{}, object.Resource{}, false
+}
+
+// ObjectAt returns the object at the coordinates; nil if there is none.
+func (s *Snapshot) ObjectAt(c object.Coordinates) *object.Object {
+	ref, _, ok := s.Locate(c)
+	if !ok {
+		return nil
+	}
+	return s.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+}
+
 // Missing is a group version with resources that a server could not name.
 type Missing struct {
 	GroupVersion string

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"finalizer":          {"report", "snapshot"},
 	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health"},
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "health"},
-	"reach":              {"graph", "report", "snapshot"},
+	"reach":              {"finalizer", "graph", "report", "snapshot"},
 	"diagnose/explain":   {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach", "health"},
 	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "reach", "finalizer"},
 	"diagnose":           {"report", "snapshot", "plan"},

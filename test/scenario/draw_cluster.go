@@ -55,6 +55,30 @@ func DrawCluster(t *rapid.T, allowed Variety) World {
 		w.drawTies(t, o)
 		w.Objects = append(w.Objects, o)
 	}
+	return w.withDeployer(t)
+}
+
+// withDeployer draws, in some worlds, an object whose deployer has applied some of the others.
+func (w World) withDeployer(t *rapid.T) World {
+	if len(w.Objects) == 0 || rapid.IntRange(0, 3).Draw(t, "deployer") > 0 {
+		return w
+	}
+	text := rapid.SampledFrom([]string{
+		"argoproj.io/v1alpha1 Application n/app fin=resources-finalizer.argocd.argoproj.io",
+		"argoproj.io/v1alpha1 Application n/app fin=resources-finalizer.argocd.argoproj.io/background",
+		"kustomize.toolkit.fluxcd.io/v1 Kustomization m/app fin=finalizers.fluxcd.io",
+	}).Draw(t, "kind of deployer") + " uid=app" + w.drawEnd(t, "", " deleting")
+	applied := []string{"/ConfigMap/n/gone"}
+	for range rapid.IntRange(1, 4).Draw(t, "applied") {
+		c := rapid.SampledFrom(w.Objects).Draw(t, "applied object").Coordinates()
+		applied = append(applied, strings.Join([]string{c.Group, c.Kind, c.Namespace, c.Name}, "/"))
+	}
+	deployer, err := ParseWorld(text+" inventory=["+strings.Join(applied, ",")+"]\n", Names{})
+	if err != nil {
+		panic("scenario: a drawn deployer: " + err.Error())
+	}
+	deployer[0].ResourceVersion = fmt.Sprint(len(w.Objects) + 1)
+	w.Objects = append(w.Objects, deployer...)
 	return w
 }
 

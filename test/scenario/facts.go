@@ -90,6 +90,8 @@ var attributes = []attribute{
 	texts(object.ClusterRole, "aggregates", func(r *object.ClusterRoleFacts) *[]string { return &r.Aggregates }),
 	token("token", true),
 	token("token?", false),
+	fact(object.ArgoApplication, "inventory", setInventory, showInventory),
+	fact(object.FluxKustomization, "inventory", setInventory, showInventory),
 	texts(object.ServiceCIDR, "cidrs", func(c *object.ServiceCIDRFacts) *[]string { return &c.CIDRs }),
 }
 
@@ -183,6 +185,27 @@ func token(key string, sure bool) attribute {
 		}
 		return []string{key + "=" + strings.TrimSuffix(t.Account+":"+string(t.AccountUID), ":")}
 	})
+}
+
+// setInventory reads group/Kind/namespace/name, several with commas.
+func setInventory(f *object.InventoryFacts, value string) error {
+	f.Entries = nil
+	for _, entry := range list(value) {
+		words := strings.Split(entry, "/")
+		if len(words) != 4 {
+			return fmt.Errorf("inventory=%s: want group/Kind/namespace/name", value)
+		}
+		f.Entries = append(f.Entries, object.Coordinates{Group: words[0], Kind: words[1], Namespace: words[2], Name: words[3]})
+	}
+	return nil
+}
+
+func showInventory(f *object.InventoryFacts) []string {
+	var entries []string
+	for _, c := range f.Entries {
+		entries = append(entries, strings.Join([]string{c.Group, c.Kind, c.Namespace, c.Name}, "/"))
+	}
+	return []string{"inventory=[" + strings.Join(entries, ",") + "]"}
 }
 
 // setDefines reads apiVersion:Kind:plural.

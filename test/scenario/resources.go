@@ -54,6 +54,8 @@ apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions clust
 apiregistration.k8s.io/v1 APIService apiservices cluster
 example.com/v1 Widget widgets custom
 example.com/v1 Gadget gadgets custom cluster
+argoproj.io/v1alpha1 Application applications custom
+kustomize.toolkit.fluxcd.io/v1 Kustomization kustomizations custom
 `
 
 // Resources returns the resources that every scenario starts with.

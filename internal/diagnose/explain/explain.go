@@ -234,7 +234,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	switch {
 	case q.goes:
 		return
-	case len(o.Owners) > 0 && container(o.Ref):
+	case plan.Deploys(o), len(o.Owners)+len(q.reach.ImplicitOwners(o)) > 0 && container(o.Ref):
 		u.Everywhere()
 	case plan.Follows(o) && !goesAtOnce(plan.LeaderOf(q.snap, o)):
 		u.In(o.Namespace)
@@ -243,6 +243,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 		u.Of(q.snap, object.CRD.Resource(), "")
 	}
 	u.Around(q.snap, o)
+	u.Deployers(q.snap)
 }
 
 // container reports whether an object is deleted only after its content.

@@ -279,7 +279,7 @@ type paths struct {
 	settled []bool
 	// owners and below are the results of reach.Map.Owners and Below for a settled object.
 	owners, below [][]int32
-	// leads marks the objects that take another one along although its own owners stay.
+	// leads marks the objects that take another one along although its owners or other leaders stay.
 	leads []bool
 }
 
@@ -300,8 +300,8 @@ func pathsOf(m *reach.Map, snap *snapshot.Snapshot) *paths {
 		if p.settled[i] = m.IsStable(o); p.settled[i] {
 			p.owners[i], p.below[i] = positions(m.Owners(o)), positions(m.DeletedWith(o))
 		}
-		if len(o.Owners) > 0 {
-			for _, leader := range m.ImplicitOwners(o) {
+		if leaders := m.ImplicitOwners(o); len(o.Owners) > 0 || len(leaders) > 1 {
+			for _, leader := range leaders {
 				p.leads[snap.Place(leader)] = true
 			}
 		}

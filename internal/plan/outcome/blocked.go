@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -28,6 +29,7 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 		out.Reason = string(reason.FinalizerRemains)
 	}
 	j.blockedByUsers(out, o)
+	j.blockedByInventory(out, o)
 	j.blockedByDependents(out, o)
 	j.blockedByControllers(out, o)
 	j.blockedByRefusal(out, o)
@@ -70,6 +72,29 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	}
 	if protect > 0 && protect == len(out.Blocked.Finalizers) {
 		out.Reason = string(reason.InUse)
+	}
+}
+
+// blockedByInventory lists what a deployer has deleted and that still exists, if the deployer waits for
+// it before it removes its finalizer.
+func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
+	inventory := o.Inventory()
+	if inventory == nil {
+		return
+	}
+	for _, name := range out.Blocked.Finalizers {
+		if d := finalizer.DeployerOf(o.Ref, name); d == nil || !d.Waits {
+			continue
+		}
+		for _, at := range inventory.Entries {
+			x := j.Snap.ObjectAt(at)
+			if x == nil {
+				continue
+			}
+			if by, ok := j.Tracks.Deployer(x); ok && by == o.Ref && j.Tracks.Now(x) != nil {
+				out.Blocked.Dependents = append(out.Blocked.Dependents, x.Ref)
+			}
+		}
 	}
 }
 

@@ -94,6 +94,13 @@ var deletedRules = []rule{
 		func(j *Judge, out *Outcome) {
 			out.Reason, out.Because = string(reason.AccountGone), j.revokedWith(out.Track)
 		}, ""},
+	{"undeployed", // delete application/web → deploy/web, which it lists
+		func(j *Judge, tr *Track) bool { _, ok := j.Tracks.Deployer(tr.First); return ok },
+		func(j *Judge, out *Outcome) {
+			deployer, _ := j.Tracks.Deployer(out.Track.First)
+			out.Reason, out.Because = string(reason.Undeployed), []object.Ref{deployer}
+		},
+		"application/web lists pv/disk: it goes whatever becomes of pvc/data"},
 	{"volume reclaimed", // delete pvc/data → pv/disk
 		func(_ *Judge, tr *Track) bool { return tr.reclaimed },
 		func(_ *Judge, out *Outcome) {

@@ -54,6 +54,10 @@ var lists = []struct {
 		{"collected", "apps/v1 ReplicaSet shop/web-1 owners=web deleting fin=foregroundDeletion", "gone", collected, " NoExistingOwner web"},
 		{"finished", "v1 Secret shop/token token=sa:sa deleting", "gone", removedBy(controllers.TokensName), " BeingDeleted"},
 		{"token revoked", "v1 Secret shop/token token=sa:sa", "gone", removedBy(controllers.TokensName), " AccountGone sa"},
+		{"undeployed", bound, "gone", func(j *Judge, tr *Track) {
+			tr.reclaimed = true
+			j.Tracks.Undeploying(object.Ref{Kind: "Application", Name: "web"}, tr.First)
+		}, " Undeployed web"},
 		{"volume reclaimed", bound, "gone", func(_ *Judge, tr *Track) { tr.reclaimed = true }, " VolumeReclaimed data"},
 		{"deleted by a controller", "v1 ConfigMap shop/a", "gone", removedBy(controllers.NamespaceName), " DeletedByController shop"},
 	}},

@@ -40,6 +40,8 @@ type Tracks struct {
 	byUID map[types.UID]*Track
 	seen  int
 	last  *Track
+	// deployers has the objects whose deployers have deleted an object, by its key.
+	deployers map[Key]object.Ref
 }
 
 // NewTracks returns the empty tracks of a new run.
@@ -236,6 +238,23 @@ func (t *Tracks) Orphaning(d engine.Decision) {
 			t.Of(r.Live).orphanedBy = d.Attempt.Observed
 		}
 	}
+}
+
+// Undeploying records that the deployer of an object deletes another one, which it has applied.
+func (t *Tracks) Undeploying(deployer object.Ref, o *object.Object) {
+	if t.deployers == nil {
+		t.deployers = map[Key]object.Ref{}
+	}
+	t.deployers[t.Key(o)] = deployer
+}
+
+// Deployer returns the object whose deployer has deleted an object. It returns false if none has.
+func (t *Tracks) Deployer(o *object.Object) (object.Ref, bool) {
+	if len(t.deployers) == 0 {
+		return object.Ref{}, false
+	}
+	ref, ok := t.deployers[t.Key(o)]
+	return ref, ok
 }
 
 // Elsewhere returns the full name of the object that has the uid of an object's owner but that the
