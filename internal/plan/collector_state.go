@@ -13,7 +13,7 @@ import (
 //
 //	                               Running          Restarted    Stopped
 //	an unfinished deletion that    Unknown, after   continued    Blocked
-//	it could continue              health.Patience
+//	it could continue              health.OverdueAfter
 //	what it remembers from before  explored         nothing      nothing
 //	every other write              sent             sent         if requested: not sent
 //
