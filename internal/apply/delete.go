@@ -277,7 +277,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 		case len(left) == 0:
 			return report.Complete, ""
 		case ctx.Err() != nil:
-			return report.TimedOut, "not everything that goes is gone yet"
+			return report.TimedOut, "not everything to be deleted is gone yet"
 		case r.o.Now().Sub(moved) > r.o.patience():
 			if why := r.whyUncollected(ctx, r.overdue(left, r.o.Now().Sub(moved)), now); why != "" {
 				return report.NotCollected, why
@@ -290,7 +290,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return report.TimedOut, "not everything that goes is gone yet"
+			return report.TimedOut, "not everything to be deleted is gone yet"
 		case <-timer.C:
 		}
 		pause = min(pause*2, nextPoll)

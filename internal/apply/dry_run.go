@@ -27,7 +27,7 @@ func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot
 	for _, target := range result.Plan.Seed.Targets {
 		seen := snap.Find(target.APIVersion, target.Kind, target.Namespace, target.Name)
 		if seen == nil {
-			t.answers = append(t.answers, report.Answer{Object: target, Verb: http.MethodDelete, Untried: "it was not seen, so its uid is not known"})
+			t.answers = append(t.answers, report.Answer{Object: target, Verb: http.MethodDelete, Untried: "it was not seen, so its uid is unknown"})
 			continue
 		}
 		t.delete(seen.Ref, deleteOptions(result, policy, seen))

@@ -67,7 +67,7 @@ func (r *run) unreadableObjects(now map[object.Ref]currentState) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("whether %d of the objects are as predicted is not known: %s", n, why)
+	return fmt.Sprintf("unknown whether %d of the objects are as predicted: %s", n, why)
 }
 
 // deletedCRD returns the CustomResourceDefinition of an object's kind if the plan deletes it and

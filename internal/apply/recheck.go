@@ -42,7 +42,7 @@ func (r *run) recheck(ctx context.Context) error {
 			Restart: func() { found = found[:0] },
 		})
 		if err != nil {
-			return fmt.Errorf("what goes cannot be read again: %w", err)
+			return fmt.Errorf("objects to be deleted cannot be read again: %w", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -136,7 +136,7 @@ func (a *consequenceIndex) listPlaces() ([]kube.Place, error) {
 	for _, c := range a.compared {
 		r, err := a.client.Resource(c.Object.APIVersion, c.Object.Kind)
 		if err != nil {
-			return nil, fmt.Errorf("what goes cannot be read again: %w", err)
+			return nil, fmt.Errorf("objects to be deleted cannot be read again: %w", err)
 		}
 		add(r, c.Object.Namespace)
 		if a.anywhere {

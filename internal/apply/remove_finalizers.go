@@ -112,7 +112,7 @@ func (t *finalizerRemoval) removeOne(ctx context.Context, p *planned) error {
 		sentAt, last = o.ResourceVersion, err
 	}
 	if last == nil {
-		last = errors.New("it got the finalizer back again and again")
+		last = errors.New("the finalizer was added again each time")
 	}
 	return last
 }

@@ -106,5 +106,5 @@ func withoutVersion(snap *snapshot.Snapshot, resource string) (*snapshot.Snapsho
 	for _, r := range snap.Resources.All() {
 		all = append(all, r.GroupResource().String())
 	}
-	return nil, fmt.Errorf("%q is no resource with a version, as in databases.example.com/v1beta1%s", resource, usage.DidYouMean(usage.Nearest(name, all)))
+	return nil, fmt.Errorf("%q is not a resource with a version, as in databases.example.com/v1beta1%s", resource, usage.DidYouMean(usage.Nearest(name, all)))
 }

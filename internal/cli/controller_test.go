@@ -26,7 +26,7 @@ func TestPresetAndReleases(t *testing.T) {
 	}{
 		"v1.37.2":   {true, ""},
 		"v1.99.0":   {true, "the rules of the nearest release"},
-		"of my own": {false, "no release of Kubernetes"},
+		"of my own": {false, "not a release of Kubernetes"},
 	} {
 		t.Run(version, func(t *testing.T) {
 			rs := &object.Resources{}

@@ -105,7 +105,7 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	case d.patience < 0:
 		return usage.Errorf(c, "--patience=%s: must not be negative", d.patience)
 	case d.beforeAt != "" && len(d.before) == 0:
-		return usage.Errorf(c, "--before-at goes with --before")
+		return usage.Errorf(c, "--before-at requires --before")
 	case d.stdins() > 1:
 		return usage.Errorf(c, "only one of --from, --before and --graph can be standard input")
 	}

@@ -94,7 +94,7 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	}
 	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth}
 	if g.upstream && g.output.Format != "dot" {
-		return usage.Errorf(c, "--upstream goes with -o dot")
+		return usage.Errorf(c, "--upstream requires -o dot")
 	}
 	if g.depth < 0 {
 		return usage.Errorf(c, "--depth=%d: must not be negative", g.depth)

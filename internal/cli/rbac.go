@@ -85,7 +85,7 @@ func (r *rbac) run(c *cobra.Command) error {
 		return usage.Errorf(c, "--for: %w", err)
 	}
 	if len(r.from) > 0 && !r.kinds {
-		return usage.Errorf(c, "--from goes with --kinds")
+		return usage.Errorf(c, "--from requires --kinds")
 	}
 	o := policy.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
 	if r.kinds {

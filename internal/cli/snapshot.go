@@ -133,7 +133,7 @@ func (p *savePast) addFlags(f *pflag.FlagSet) {
 func (p *savePast) check(c *cobra.Command, to string) error {
 	switch {
 	case !p.wanted && p.secrets:
-		return usage.Errorf(c, "--history-secrets goes with --history")
+		return usage.Errorf(c, "--history-secrets requires --history")
 	case p.wanted && !p.source.Live():
 		return usage.Errorf(c, "--history is what an API server remembers: it does not go with --from")
 	case p.wanted && to == "-":

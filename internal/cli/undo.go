@@ -136,7 +136,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	case record:
 		return u.bringBack(c, args)
 	case u.namespaces.One != "" || u.namespaces.All:
-		return usage.Errorf(c, "all that a backup holds comes back: -n and -A go with --since")
+		return usage.Errorf(c, "a backup is restored completely: -n and -A require --since")
 	case u.list && u.remove:
 		return usage.Errorf(c, "give either --list or --remove")
 	case u.list && len(args) == 0:

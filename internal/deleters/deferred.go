@@ -131,9 +131,9 @@ func (l deferrals) open(a attempt, kinds uint64) string {
 	}
 	switch {
 	case !known:
-		return fmt.Sprintf("%s is to be looked at again", a.ref)
+		return fmt.Sprintf("%s must be examined again", a.ref)
 	case why.err == nil:
-		return fmt.Sprintf("%s is to be looked at again: it has changed meanwhile", a.ref)
+		return fmt.Sprintf("%s must be examined again: it has changed meanwhile", a.ref)
 	}
 	return fmt.Sprintf("%s: %v", a.ref, why.err)
 }

@@ -81,7 +81,7 @@ type Deleters struct {
 // ctx limits the start only. Stop ends the controllers.
 func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
 	if o.Pods > Never {
-		return nil, fmt.Errorf("Pods(%d) is no end of pods: take AtOnce, AfterGracePeriod or Never", o.Pods)
+		return nil, fmt.Errorf("Pods(%d) is not a valid Pods value: use AtOnce, AfterGracePeriod or Never", o.Pods)
 	}
 	d := &Deleters{
 		options: o, traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
@@ -256,7 +256,7 @@ func (d *Deleters) Stop() error {
 func (d *Deleters) Remarks() (remarks []string, err error) {
 	of := d.release()
 	if of == 0 {
-		return nil, fmt.Errorf("the API server says that its version is %q: that is no release of Kubernetes", d.version)
+		return nil, fmt.Errorf("the API server says that its version is %q: that is not a release of Kubernetes", d.version)
 	}
 	if of.Nearest() != of {
 		remarks = append(remarks, fmt.Sprintf("the API server is %s: the rules of the nearest release from %s to %s are followed", d.version, release.Oldest, release.Newest))

@@ -262,7 +262,7 @@ func (d *Deleters) sentence(w controllers.Wait) string {
 	case controllers.VolumeBound:
 		return "is bound to " + with
 	default:
-		return cmp.Or(w.Why, "it is not known what is there of "+what)
+		return cmp.Or(w.Why, "it is unknown which objects exist of "+what)
 	}
 }
 
@@ -299,9 +299,9 @@ func (d *Deleters) externalWait(o *object.Object) string {
 		if o.Is(object.PV) {
 			finalizer = volumeProtection
 		}
-		return "nobody takes " + finalizer + " off: use " + cmp.Or(d.options.AskProtection, "claim protection")
+		return "no controller removes " + finalizer + ": use " + cmp.Or(d.options.AskProtection, "claim protection")
 	case holds(object.CRD, controllers.DefinitionCleanup):
-		return "the API server deletes its instances, and it goes when they have gone"
+		return "the API server deletes its instances, and it is deleted once they are gone"
 	case !o.Is(object.Pod) || grace != nil && *grace == 0 && len(o.Finalizers()) > 0:
 		return ""
 	case d.others.inUse() != nil:

@@ -23,7 +23,7 @@ func TestSentences(t *testing.T) {
 		"configmaps a, b cannot be deleted: nobody may":                                  {Object: ns, Reason: controllers.Refused, Resource: configMaps, Remaining: some, Why: "nobody may"},
 		"the last try failed: nobody may":                                                {Object: ns, Reason: controllers.Refused, Why: "nobody may"},
 		"configmaps cannot be read: no":                                                  {Object: ns, Reason: controllers.NotCovered, Resource: configMaps, Why: "configmaps cannot be read: no"},
-		"it is not known what is there of configmaps":                                    {Object: ns, Reason: controllers.NotCovered, Resource: configMaps},
+		"it is unknown which objects exist of configmaps":                                {Object: ns, Reason: controllers.NotCovered, Resource: configMaps},
 		"has objects of a kind that the API server does not serve: a, b":                 {Object: ns, Reason: controllers.NotServed, Remaining: some},
 		"is used by pods a, b":                                                           {Object: named("claim"), Reason: controllers.ClaimInUse, Resource: pods, Remaining: some},
 		"is bound to persistentvolumeclaims shop/a":                                      {Object: object.PV.Ref("", "v"), Reason: controllers.VolumeBound, Resource: object.PVC.Resource(), Remaining: some[:1]},
@@ -49,14 +49,14 @@ func TestStays(t *testing.T) {
 		object  *object.Object
 		want    string
 	}{
-		"a claim":                     {Options{AskProtection: "it"}, claim, "nobody takes kubernetes.io/pvc-protection off: use it"},
-		"a volume":                    {Options{AskProtection: "it"}, volume, "nobody takes kubernetes.io/pv-protection off: use it"},
+		"a claim":                     {Options{AskProtection: "it"}, claim, "no controller removes kubernetes.io/pvc-protection: use it"},
+		"a volume":                    {Options{AskProtection: "it"}, volume, "no controller removes kubernetes.io/pv-protection: use it"},
 		"a claim that is released":    {Options{Protection: true}, claim, ""},
 		"a pod that nobody ends":      {Options{Pods: Never}, leaving(object.Pod, 30), "there is no kubelet: the test has to delete it with a grace period of 0"},
 		"a pod with a grace period":   {Options{Pods: AfterGracePeriod}, leaving(object.Pod, 30), "it ends at 1970-01-01T00:16:41Z, when its grace period is over"},
 		"a pod that ends at once":     {Options{}, leaving(object.Pod, 30), ""},
 		"a pod with a finalizer only": {Options{Pods: Never}, leaving(object.Pod, 0, "example.com/held"), ""},
-		"a definition":                {Options{}, leaving(object.CRD, 0, controllers.DefinitionCleanup), "the API server deletes its instances, and it goes when they have gone"},
+		"a definition":                {Options{}, leaving(object.CRD, 0, controllers.DefinitionCleanup), "the API server deletes its instances, and it is deleted once they are gone"},
 		"anything else":               {Options{}, leaving(object.Namespace, 0), ""},
 	} {
 		d := &Deleters{options: c.options}

@@ -241,7 +241,7 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 			return left, nil
 		}
 	}
-	return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
+	return []string{"the garbage collector is examining what it has written"}, d.refresh(ctx)
 }
 
 // remainingWork returns the remaining work of the controllers.
@@ -249,7 +249,7 @@ func (d *Deleters) remainingWork(s waitState) []string {
 	if s.generation == 0 {
 		return []string{"the controllers have not begun"}
 	}
-	return append([]string{"the controllers look at what has changed"}, d.pendingWork(s)...)
+	return append([]string{"the controllers are examining what has changed"}, d.pendingWork(s)...)
 }
 
 // pendingWork returns the work that the controllers continue without a change by others: pods in

@@ -57,9 +57,9 @@ func timingNote(e *report.Effect) string {
 func (m messenger) sentence(e *report.Effect) string {
 	if m.collectorStopped && e.Reason == string(reason.CollectorNotWorking) {
 		if e.Outcome == report.Blocked {
-			return "only the garbage collector holds it, and does not run"
+			return "only the garbage collector holds it, and is not running"
 		}
-		return "stays: the garbage collector does not run"
+		return "stays: the garbage collector is not running"
 	}
 	switch e.Outcome {
 	case report.Deleted:
@@ -110,7 +110,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	case len(e.Because) > 1:
 		return "goes with its owners " + names(e.Because)
 	default:
-		return "is being deleted already, and nothing holds it any more"
+		return "is already being deleted, and nothing holds it any longer"
 	}
 }
 
@@ -136,7 +136,7 @@ func keptSentence(e *report.Effect) string {
 	case e.Reason == string(reason.RequestRefused):
 		return "the API server refuses to delete it"
 	case e.Reason == string(reason.FinalizerTaken):
-		return "loses the finalizer and stays, for it is not being deleted"
+		return "loses the finalizer and stays: it is not being deleted"
 	case e.Reason == string(reason.VolumeRetained):
 		return "stays with its data: its PVC " + names(e.Because) + " goes, and its reclaim policy is Retain"
 	case e.Reason == string(reason.TokenReferenceRemoved):
@@ -150,13 +150,13 @@ func keptSentence(e *report.Effect) string {
 	case e.Reason == string(reason.VolumeRecycled):
 		return "stays, and its data is erased: its PVC " + names(e.Because) + " goes, and its reclaim policy is Recycle"
 	case e.Reason == string(reason.CollectorNotWorking):
-		return "stays: kube-controller-manager does not run, and the garbage collector with it"
+		return "stays: kube-controller-manager is not running, so neither is the garbage collector"
 	case e.Reason == string(reason.WebhookUnreachable), e.Reason == string(reason.ConversionFails), e.Reason == string(reason.PolicyDenies):
 		return "stays: the API server refuses to change or delete it"
 	case e.Reason == string(reason.Protected):
-		return "garbage, and protected: it stays"
+		return "garbage, but stays: it is protected"
 	case e.Reason == string(reason.NotAskedFor):
-		return "garbage, and not in the namespaces that were asked for: it stays"
+		return "garbage, but stays: it is not in the requested namespaces"
 	case e.Reason == "UnknownOwnerKind":
 		return notServed(e)
 	case e.Reason == "AbsenceNotProven":
@@ -197,7 +197,7 @@ func blockedSentence(e *report.Effect) string {
 		return "stays until every aggregated API answers, or the one that does not is removed"
 	case reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies:
 		if len(b.Dependents) == 0 {
-			return "stays: the API server refuses what would let it go"
+			return "stays: the API server refuses the requests that would release it"
 		}
 		return "waits for " + names(b.Dependents)
 	case reason.NodeNotReady:
@@ -212,11 +212,11 @@ func blockedSentence(e *report.Effect) string {
 	case reason.LeftAlone:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ")
 	case reason.CollectorNotWorking:
-		return "only the garbage collector holds it, and kube-controller-manager does not run"
+		return "only the garbage collector holds it, and kube-controller-manager is not running"
 	case reason.ControllerNotWorking:
-		return "held only by a controller of kube-controller-manager, which does not run"
+		return "held only by a controller of kube-controller-manager, which is not running"
 	case reason.DeletionMissed:
-		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the garbage collector will not look at again until it restarts"
+		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the garbage collector does not examine again until it restarts"
 	default:
 		text := "held by " + finalizerHolders(b.Finalizers)
 		if len(b.Dependents) > 0 {
@@ -240,7 +240,7 @@ func finalizerHolders(finalizers []string) string {
 }
 
 func notServed(e *report.Effect) string {
-	return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
+	return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and retries forever"
 }
 
 func (m messenger) unknownSentence(e *report.Effect) string {
@@ -248,7 +248,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == "UnknownOwnerKind" && m.allKinds:
 		return notServed(e)
 	case e.Reason == "UnknownOwnerKind":
-		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
+		return "unknown whether the kind of its owner " + names(e.Because) + " is served"
 	case e.Reason == string(reason.LookupFailed):
 		return "the garbage collector cannot look up its owner " + names(e.Because)
 	case e.Reason == string(reason.DependentUnknown):
@@ -256,7 +256,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.DependentsNotCovered):
 		return "waits for its dependents, and not every kind that may have some was read"
 	case e.Reason == string(reason.HolderNotShown):
-		return "nothing is shown that holds it: its finalizers may have been cut out, or it is gone by now"
+		return "nothing that holds it is shown: its finalizers may have been cut out, or it is gone by now"
 	case e.Reason == string(reason.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
 	case e.Reason == string(reason.SharedUID) && m.waitsForSharedUID(e):
@@ -268,21 +268,21 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.MissingUID):
 		return "an owner has no uid in the snapshot, so whether it is the owner is unknown"
 	case e.Reason == string(reason.ProtectionUnknown):
-		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
+		return "unknown whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " is removed"
 	case e.Reason == string(reason.VolumeUnknown):
 		return "its outcome without its PVC " + names(e.Because) + " is unknown"
 	case e.Reason == string(reason.WebhookUnknown):
-		return "whether a webhook has to be asked that does not answer is not known"
+		return "unknown whether a webhook that does not answer must be asked"
 	case e.Reason == string(reason.PolicyUnknown):
-		return "whether a policy or webhook refuses what would let it go is not known"
+		return "unknown whether a policy or webhook refuses the requests that would release it"
 	case e.Reason == string(reason.TokenUnknown):
-		return "may be a token of " + names(e.Because) + ", and goes with it then"
+		return "may be a token of " + names(e.Because) + ", and is then deleted with it"
 	case e.Reason == string(reason.NodeUnknown):
 		return "bound to " + names(e.Because) + ", and pod GC deletes it if that goes"
 	case e.Reason == string(reason.ContentNotCovered):
 		return "not all of its content is known"
 	case e.Reason == string(reason.NamespaceOrderUnknown):
-		return "may go at once, whether or not the pods of its namespace go"
+		return "may be deleted at once, whether or not the pods of its namespace are"
 	case e.Reason == string(reason.UpdateUnknown):
 		return "may stay as it is: its namespace is gone, and before v1.37 the API server refuses to update what is left of one"
 	case e.Reason == string(reason.OwnerMisnamed):
@@ -290,9 +290,9 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case reason.Code(e.Reason).Late():
 		return lateSentence(e)
 	case len(e.Because) > 0:
-		return "whether " + names(e.Because) + " exists is not known"
+		return "unknown whether " + names(e.Because) + " exists"
 	default:
-		return "nothing can be said"
+		return "unknown"
 	}
 }
 
@@ -305,18 +305,18 @@ func (m messenger) waitsForSharedUID(e *report.Effect) bool {
 
 // lateSentence returns the message for an overdue deletion.
 func lateSentence(e *report.Effect) string {
-	const late = ", and has not done its part for minutes"
+	const late = ", and has not acted for minutes"
 	switch reason.Code(e.Reason) {
 	case reason.CollectorNotWorking, reason.DeletionMissed:
 		if e.BlockedBy == nil {
-			return "goes once the garbage collector does its part, which it has not for minutes"
+			return "will be deleted once the garbage collector acts, which it has not done for minutes"
 		}
 		if e.Reason == string(reason.DeletionMissed) {
 			return "only the garbage collector holds it, which runs" + late + ": it may have missed this deletion"
 		}
 		return "only the garbage collector holds it" + late
 	case reason.ControllerNotWorking:
-		return "held only by a controller of Kubernetes, which has not done its part for minutes"
+		return "held only by a controller of Kubernetes, which has not acted for minutes"
 	case reason.PodNotFinished:
 		return "its grace period has been over for minutes, and its kubelet has not ended it"
 	case reason.NamespaceDeletionFails:

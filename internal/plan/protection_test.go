@@ -61,10 +61,10 @@ func TestProtectedObjects(t *testing.T) {
 			"PersistentVolumeClaim data: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/db-0"}},
 		{"pods not covered", set + claim, "Pod", []string{
 			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, whose outcome is unknown",
-			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
+			"PersistentVolumeClaim data: Unknown ProtectionUnknown unknown whether finalizer kubernetes.io/pvc-protection is removed: pods: no list of it was seen"}},
 		{"volumes not shown", set + claim + "\n" + pod, "", []string{
 			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, whose outcome is unknown",
-			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: db-0"}},
+			"PersistentVolumeClaim data: Unknown ProtectionUnknown unknown whether finalizer kubernetes.io/pvc-protection is removed: pods do not all show their volumes: db-0"}},
 		{"somebody else holds the PVC, too", set + strings.Replace(claim, "protection", "protection,x/y", 1) + "\n" + pod + "claims=data", "", []string{
 			"StatefulSet db: Blocked BlockingDependents waits for pvc/data",
 			"PersistentVolumeClaim data: Blocked FinalizerRemains held by finalizers kubernetes.io/pvc-protection, x/y; waits for pod/db-0"}},
@@ -80,7 +80,7 @@ func TestProtectedObjects(t *testing.T) {
 			"Pod p: Blocked LeftAlone held by finalizer batch.kubernetes.io/job-tracking: the Job controller leaves it alone: x.io/y manages Job j"}},
 		{"a Job that is not shown", "batch/v1 Job s/j\n" + job, "", []string{
 			"Job j: Unknown DependentUnknown goes only after pod/p, whose outcome is unknown",
-			"Pod p: Unknown ProtectionUnknown whether finalizer batch.kubernetes.io/job-tracking goes is not known: who manages Job j is not in the snapshot"}},
+			"Pod p: Unknown ProtectionUnknown unknown whether finalizer batch.kubernetes.io/job-tracking is removed: who manages Job j is not in the snapshot"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string

@@ -77,7 +77,7 @@ func TestRemoveFinalizer(t *testing.T) {
 			name: "the garbage collector ends what the finalizer kept it from ending", whole: true,
 			world:   "v1 ConfigMap n/a fin=foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
 			targets: "b", finalizers: "x/y",
-			want: "Deleted NoBlockingDependents a: is being deleted already, and nothing holds it any more; " +
+			want: "Deleted NoBlockingDependents a: is already being deleted, and nothing holds it any longer; " +
 				"Deleted FinalizerTaken b: nothing else holds it: deleted immediately",
 		},
 		{
@@ -98,14 +98,14 @@ func TestRemoveFinalizer(t *testing.T) {
 			name:    "an object that is not being deleted stays",
 			world:   "v1 ConfigMap n/a fin=x/y\nv1 Secret n/b owners=a",
 			targets: "a", finalizers: "x/y",
-			want: "Kept FinalizerTaken a: loses the finalizer and stays, for it is not being deleted",
+			want: "Kept FinalizerTaken a: loses the finalizer and stays: it is not being deleted",
 		},
 		{
 			name:    "a dependent of an owner that is not seen stays unknown",
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w",
 			targets: "a", finalizers: "x/y",
 			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
-				"Unknown OwnerNotCovered b: whether sts/w exists is not known: no list of it was seen",
+				"Unknown OwnerNotCovered b: unknown whether sts/w exists: no list of it was seen",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -161,12 +161,12 @@ func TestVolumes(t *testing.T) {
 			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of pvc/c is removed",
 			"PersistentVolumeClaim c: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/p"}},
 		{"whether the claim is in use is not known", volume("reclaim=Delete" + driver), "Pod", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: whether its PVC goes is not known",
-			"PersistentVolumeClaim c: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
+			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: unknown whether its PVC is deleted",
+			"PersistentVolumeClaim c: Unknown ProtectionUnknown unknown whether finalizer kubernetes.io/pvc-protection is removed: pods: no list of it was seen"}},
 		{"whether the claim of a retained volume is in use is not known", volume("reclaim=Retain" + driver), "Pod", []string{
-			"PersistentVolumeClaim c: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
+			"PersistentVolumeClaim c: Unknown ProtectionUnknown unknown whether finalizer kubernetes.io/pvc-protection is removed: pods: no list of it was seen"}},
 		{"volumes were not seen", claim, "PersistentVolume", []string{
-			"PersistentVolumeClaim c: Deleted Requested deleted as requested: whether a volume and the storage behind it go, too, is not known"}},
+			"PersistentVolumeClaim c: Deleted Requested deleted as requested: unknown whether a volume and the storage behind it are deleted, too"}},
 		{"the volume was seen among others that were not", volume("reclaim=Retain"), "PersistentVolume", []string{
 			"PersistentVolume disk: Kept VolumeRetained stays with its data: its PVC pvc/c goes, and its reclaim policy is Retain", gone}},
 		{"a volume that was released before", claim + "v1 PersistentVolume disk phase=Released claim=s/c:older reclaim=Delete" + driver, "", []string{gone}},
@@ -181,7 +181,7 @@ func TestVolumes(t *testing.T) {
 		{"a device in use", "resource.k8s.io/v1 ResourceClaim s/d fin=resource.kubernetes.io/delete-protection reserved=pods:p:p\nv1 Pod s/p node=n1 phase=Running", "", []string{
 			"ResourceClaim d: Blocked InUse held by finalizer resource.kubernetes.io/delete-protection: in use by pod/p"}},
 		{"a device of who knows whom", "resource.k8s.io/v1 ResourceClaim s/d fin=resource.kubernetes.io/delete-protection", "", []string{
-			"ResourceClaim d: Unknown ProtectionUnknown whether finalizer resource.kubernetes.io/delete-protection goes is not known: what reserves it is not in the snapshot"}},
+			"ResourceClaim d: Unknown ProtectionUnknown unknown whether finalizer resource.kubernetes.io/delete-protection is removed: what reserves it is not in the snapshot"}},
 		{"addresses in use", "networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer\nnetworking.k8s.io/v1 IPAddress 10.9.0.7 labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io", "", []string{
 			"ServiceCIDR x: Blocked InUse held by finalizer networking.k8s.io/service-cidr-finalizer: in use by ipaddress.networking.k8s.io/10.9.0.7"}},
 	} {

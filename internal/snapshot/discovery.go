@@ -111,7 +111,7 @@ func looksLikeDiscovery(start []byte) bool {
 
 // readDocument reads a small document that is no list of objects.
 func (r *reader) readDocument(in *input, l location, content io.Reader) error {
-	raw, err := readAll(content, r.limits.documentBytes(), "a document that is no list of objects")
+	raw, err := readAll(content, r.limits.documentBytes(), "a document that is not a list of objects")
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	}
 	for _, m := range missing {
 		snap.Problems = append(snap.Problems, Problem{Kind: StaleDiscovery,
-			Message: fmt.Sprintf("the kinds of %q are not known: %s", m.GroupVersion, m.Why)})
+			Message: fmt.Sprintf("the kinds of %q are unknown: %s", m.GroupVersion, m.Why)})
 	}
 	if err := snap.settle(); err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func (s *Snapshot) unserved(k *storedKind, defined bool) {
 		what = "their definition is not in effect"
 	}
 	s.Problems = append(s.Problems, Problem{Kind: Unread,
-		Message: fmt.Sprintf("%d objects of %q are stored and were passed over: %s", n, k.resource().String(), what)})
+		Message: fmt.Sprintf("%d objects of %q are stored and were skipped: %s", n, k.resource().String(), what)})
 }
 
 // open removes a kind from the coverage if some of its objects could not be read.

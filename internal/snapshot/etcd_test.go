@@ -141,7 +141,7 @@ func TestEtcdUnknown(t *testing.T) {
 	if diff := cmp.Diff(want, gaps); diff != "" {
 		t.Error(diff)
 	}
-	if s.KnowsAllKinds() || len(s.Problems) != 3 || !strings.Contains(s.Problems[2].Message, `1 objects of "gadgets.example.com" are stored and were passed over: no definition declares them`) {
+	if s.KnowsAllKinds() || len(s.Problems) != 3 || !strings.Contains(s.Problems[2].Message, `1 objects of "gadgets.example.com" are stored and were skipped: no definition declares them`) {
 		t.Errorf("%+v", s.Problems)
 	}
 }

@@ -75,7 +75,7 @@ func TestPassedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "passed over 3 documents that are no Kubernetes objects, first standard input: d/chart/deploy.yaml: "
+	const want = "skipped 3 documents that are not Kubernetes objects, first standard input: d/chart/deploy.yaml: "
 	if len(s.Objects) != 1 || len(s.Problems) != 1 || !strings.HasPrefix(s.Problems[0].Message, want) {
 		t.Errorf("%d objects, %v", len(s.Objects), s.Problems)
 	}

@@ -110,7 +110,7 @@ func (r *reader) openInput(in *input, path string) error {
 	case stat.IsDir():
 		return r.readDirectory(in, path)
 	case stat.Mode()&fs.ModeDevice != 0:
-		return fmt.Errorf("%s: a device is no dump", in.name)
+		return fmt.Errorf("%s: a device is not a dump", in.name)
 	}
 	return r.readPath(in, path, func(f *os.File, content io.Reader) error {
 		s := stream{name: in.name, location: nameHint(in.name)}

@@ -223,7 +223,7 @@ func (s *Snapshot) reportDuplicateUIDs(groups [][]*object.Object) error {
 	for _, group := range groups {
 		for _, second := range group[1:] {
 			if alike++; alike > mostAlike {
-				return fmt.Errorf("more than %d objects have the uid of another object, %q among them: that is no dump of one cluster", mostAlike, second.UID)
+				return fmt.Errorf("more than %d objects have the uid of another object, %q among them: this is not a dump of one cluster", mostAlike, second.UID)
 			}
 			s.Problems = append(s.Problems, Problem{Kind: DuplicateUID, Object: second.Ref,
 				Message: fmt.Sprintf("%s has the uid %q of %s", printable(second.Ref), second.UID, printable(group[0].Ref))})

@@ -143,10 +143,10 @@ func (p *passed) remarks() []Problem {
 	}
 	switch {
 	case p.documents == 1:
-		problems = append(problems, Problem{Kind: NoObject, Message: "passed over, for it is no Kubernetes object: " + p.first})
+		problems = append(problems, Problem{Kind: NoObject, Message: "skipped: not a Kubernetes object: " + p.first})
 	case p.documents > 1:
 		problems = append(problems, Problem{Kind: NoObject,
-			Message: fmt.Sprintf("passed over %d documents that are no Kubernetes objects, first %s", p.documents, p.first)})
+			Message: fmt.Sprintf("skipped %d documents that are not Kubernetes objects, first %s", p.documents, p.first)})
 	}
 	return problems
 }

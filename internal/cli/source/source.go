@@ -243,7 +243,7 @@ func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
 		fmt.Fprintln(errOut, "warning: "+render.Escape(p.Message))
 	}
 	if snap.MissingIsAbsent() && len(snap.Gaps) > 0 {
-		fmt.Fprintln(errOut, "warning: what the dump does not contain is taken for absent; where that is wrong, so is the answer")
+		fmt.Fprintln(errOut, "warning: objects that the dump does not contain are treated as absent; where that is wrong, so is the answer")
 	}
 	if len(snap.Objects) == 0 {
 		fmt.Fprintln(errOut, "warning: "+What(snap)+" holds no objects")

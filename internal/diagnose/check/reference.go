@@ -27,7 +27,7 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 		c.unresolved(o, f)
 	default:
 		c.unknown(o)
-		c.add(reason.OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", why(f.Err))
+		c.add(reason.OwnerNotCovered, o, f.Ref, "unknown whether the owner exists", why(f.Err))
 	}
 }
 
@@ -115,7 +115,7 @@ func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	}
 	c.unknown(o)
 	c.add(reason.OwnerNotCovered, o, f.Ref,
-		fmt.Sprintf("whether %s %s is served is not known", f.Reference.APIVersion, f.Reference.Kind), evidence)
+		fmt.Sprintf("unknown whether %s %s is served", f.Reference.APIVersion, f.Reference.Kind), evidence)
 }
 
 // unknown records that an owner of an object was not seen and may exist.

@@ -241,6 +241,6 @@ func (c *comparer) gone() {
 		if err != nil || !c.snap.Resources.Monitored(r) || !c.snap.Covers(r, n.Ref.Namespace) {
 			continue // whether it exists is not known
 		}
-		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, and the garbage collector takes it for living", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
+		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, but the garbage collector treats it as existing", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
 	}
 }

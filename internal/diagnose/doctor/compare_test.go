@@ -66,7 +66,7 @@ func TestCompare(t *testing.T) {
 		"one object that is new":    {append(pair[:2:2], thing{name: "c", owners: []string{"a"}, created: now - 5}), []string{"a b b>a"}, false, []string{"Working"}},
 		"newer than a file may be":  {append(pair[:2:2], thing{name: "c", owners: []string{"a"}, created: now - 600}), []string{"a b b>a"}, true, []string{"NoProblemFound"}},
 		"older than a minute":       {append(pair[:2:2], thing{name: "c", owners: []string{"a"}, created: now - 600}), []string{"a b b>a"}, false, []string{"Unknown", "GraphObjectUnknown configmap/c: the garbage collector does not know it, or not with its owners and dependents"}},
-		"what does not exist":       {pair, []string{"a b g b>a g>a"}, false, []string{"Unknown", "GraphNodeGone configmap/g: it does not exist, and the garbage collector takes it for living (0 dependents in its graph)"}},
+		"what does not exist":       {pair, []string{"a b g b>a g>a"}, false, []string{"Unknown", "GraphNodeGone configmap/g: it does not exist, but the garbage collector treats it as existing (0 dependents in its graph)"}},
 		"what does not exist, once": {pair, []string{"a b g b>a g>a", "a b b>a"}, false, []string{"Working"}},
 		"each time something else":  {pair, []string{"a b g b>a g>a", "a b h b>a h>a"}, false, []string{"Working"}},
 		"it waits, but releases first": {[]thing{{name: "a", created: old, deleted: now - 600, finalizers: []string{object.Orphan, object.Foreground}}, {name: "b", owners: []string{"a!"}, created: old}},

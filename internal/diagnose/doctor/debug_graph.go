@@ -371,7 +371,7 @@ func (r *reader) unquote(text []byte) (string, error) {
 			return s, nil
 		}
 	}
-	return "", r.wrong("%s is no string in quotes", shorten(text))
+	return "", r.wrong("%s is not a quoted string", shorten(text))
 }
 
 // mostWords limits the interned texts. Kinds and namespaces repeat, but in a hostile graph all of

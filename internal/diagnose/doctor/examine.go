@@ -117,7 +117,7 @@ func (e *examiner) lookBack() error {
 	case was != "" && is != "" && was != is:
 		return errors.New("the earlier dump is of another cluster")
 	case e.options.At == 0 || e.options.EarlierAt == 0:
-		return errors.New("one of the two dumps does not say when it was taken, so that they cannot be compared")
+		return errors.New("one of the two dumps does not say when it was taken, so they cannot be compared")
 	case e.options.EarlierAt >= e.options.At:
 		return errors.New("the earlier dump is not earlier")
 	}

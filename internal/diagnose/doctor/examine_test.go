@@ -382,7 +382,7 @@ func TestKinds(t *testing.T) {
 		"a list fails, somewhere":   {failed, nil, "", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now is blind for it; before Kubernetes 1.32 it does not start at all, and one that runs stops when other kinds come or go (conversion webhook: connection refused)"}},
 		"we may not list it":        {forbidden, nil, "v1.36.3", []string{"Unknown", unwatched}},
 		"an API is down": {all(), down, "v1.36.3", []string{"Unknown",
-			"GroupUndiscovered apiservice.apiregistration.k8s.io/v1.down.example.com: what it serves is not known (discovery: 503)", unwatched}},
+			"GroupUndiscovered apiservice.apiregistration.k8s.io/v1.down.example.com: what it serves is unknown (discovery: 503)", unwatched}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := snapshot.Listed([]*object.Object{thing{name: "a"}.object()}, resources, c.missing, c.coverage, snapshot.Source{KubernetesVersion: c.version})
@@ -409,8 +409,8 @@ func TestEarlierRefused(t *testing.T) {
 		want    string
 	}{
 		"another cluster": {&mine, doctor.Options{At: now, Earlier: &other, EarlierAt: old}, "the earlier dump is of another cluster"},
-		"no time":         {s, doctor.Options{Earlier: s, EarlierAt: old}, "one of the two dumps does not say when it was taken, so that they cannot be compared"},
-		"no earlier time": {s, doctor.Options{At: now, Earlier: s}, "one of the two dumps does not say when it was taken, so that they cannot be compared"},
+		"no time":         {s, doctor.Options{Earlier: s, EarlierAt: old}, "one of the two dumps does not say when it was taken, so they cannot be compared"},
+		"no earlier time": {s, doctor.Options{At: now, Earlier: s}, "one of the two dumps does not say when it was taken, so they cannot be compared"},
 		"not earlier":     {s, doctor.Options{At: now, Earlier: s, EarlierAt: now}, "the earlier dump is not earlier"},
 	} {
 		if _, err := doctor.Examine(t.Context(), c.snap, c.options); err == nil || err.Error() != c.want {

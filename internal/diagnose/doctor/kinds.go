@@ -18,7 +18,7 @@ func (e *examiner) kinds() {
 	for _, g := range e.now.snap.Gaps {
 		switch {
 		case g.Resource == snapshot.EveryResource:
-			e.add(reason.GroupUndiscovered, apiService(g.APIVersion), "what it serves is not known", text(g.Why))
+			e.add(reason.GroupUndiscovered, apiService(g.APIVersion), "what it serves is unknown", text(g.Why))
 		case g.Reason() == reason.ListFailed:
 			kind := e.kindOf(g)
 			if !told[kind] {

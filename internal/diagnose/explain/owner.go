@@ -82,11 +82,11 @@ func (q *question) evidenceText(o engine.OwnerFact) string {
 		if q.snap.KnowsAllKinds() {
 			return "the kind is not served in " + o.Ref.APIVersion
 		}
-		return "whether the kind is served in " + o.Ref.APIVersion + " is not known"
+		return "unknown whether the kind is served in " + o.Ref.APIVersion
 	case engine.NeedsNamespace:
 		return "a cluster-scoped object cannot have a namespaced owner"
 	case engine.NotCovered:
-		return "whether it exists is not known: " + q.whyNotCovered(o)
+		return "unknown whether it exists: " + q.whyNotCovered(o)
 	case engine.Failed:
 		return o.Err.Error()
 	default:

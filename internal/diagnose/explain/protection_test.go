@@ -27,7 +27,7 @@ func TestProtectedObjects(t *testing.T) {
 			"BeingDeleted BeingDeleted goes if the PVC protection controller runs, and no other pod starts to use the PVC", nil},
 		{"used by nobody", claim, "BeingDeleted BeingDeleted goes if the PVC protection controller runs, and no other pod starts to use the PVC", nil},
 		{"a pod without its volumes", claim + "v1 Pod s/q node=n1",
-			"HeldByFinalizer ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: q", nil},
+			"HeldByFinalizer ProtectionUnknown unknown whether finalizer kubernetes.io/pvc-protection is removed: pods do not all show their volumes: q", nil},
 		{"the volume of a PVC in use", "v1 PersistentVolume disk phase=Bound claim=s/data:c fin=kubernetes.io/pv-protection deleting\n" + claim + owned,
 			"HeldByFinalizer InUse held by finalizer kubernetes.io/pv-protection: in use by pvc/data", []string{"kubectl gc explain persistentvolumeclaim data -n s"}},
 		{"the volume of a PVC that goes", "v1 PersistentVolume disk phase=Bound claim=s/data:c fin=kubernetes.io/pv-protection deleting\n" + claim,

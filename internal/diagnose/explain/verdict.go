@@ -34,7 +34,7 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 			e.Reason = effect.Reason
 		default:
 			e.Reason = OwnerIsGarbage
-			e.Message = "its owner still exists and is garbage itself; the object goes after it"
+			e.Message = "its owner still exists and is garbage itself; the object is deleted after it"
 		}
 	case effect.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
 		// It is garbage and stays. A verdict of Live would hide what is wrong.
@@ -45,7 +45,7 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	case effect.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
 	case q.decision.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
-		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and tries again forever"
+		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and retries forever"
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
 		e.Verdict = report.Undecidable
 		e.Message = q.undecidableMessage()
@@ -100,9 +100,9 @@ func (q *question) garbageMessage(effect report.Effect) string {
 	case len(absent) == 1 && q.ownerElsewhere() != nil:
 		actual := q.ownerElsewhere().Ref
 		if actual.Namespace != q.target.Namespace && actual.Namespace != "" {
-			return "its owner " + actual.ShortName() + " is in namespace " + actual.Namespace + ", and an owner in another namespace does not count: the garbage collector takes it for absent"
+			return "its owner " + actual.ShortName() + " is in namespace " + actual.Namespace + ", and an owner in another namespace does not count: the garbage collector treats it as absent"
 		}
-		return "the uid of its owner " + absent[0] + " belongs to " + actual.FullName() + ": the garbage collector takes the owner for absent"
+		return "the uid of its owner " + absent[0] + " belongs to " + actual.FullName() + ": the garbage collector treats the owner as absent"
 	case len(absent) == 1 && q.otherUID():
 		return "the " + absent[0] + " that owned it does not exist; the one of that name has another uid"
 	case len(absent) == 1:
@@ -219,7 +219,7 @@ func waitingMessage(effect report.Effect) string {
 	case report.Unknown:
 		return effect.Message
 	default:
-		return "it goes once its blocking dependents are gone"
+		return "it is deleted once its blocking dependents are gone"
 	}
 }
 
@@ -295,10 +295,10 @@ func (q *question) end(ctx context.Context, at object.Ref, e *report.Effect) *re
 	switch {
 	case d.Reason == reason.OwnerRefInvalidNamespace:
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
-			" blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so that it never goes"}
+			" blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so it is never deleted"}
 	case d.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
-			" blocks, and names another owner of a kind that is not served: the garbage collector decides nothing about it, so that it never goes"}
+			" blocks, and names another owner of a kind that is not served: the garbage collector decides nothing about it, so it is never deleted"}
 	}
 	return nil
 }

@@ -37,13 +37,13 @@ func TestDeadlocks(t *testing.T) {
 		},
 		{
 			"a dependent without a namespace", waiting + "rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=top!",
-			"OwnerRefInvalidNamespace [top role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so that it never goes",
+			"OwnerRefInvalidNamespace [top role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so it is never deleted",
 			[]string{ends, keeps + "; these stay, without this owner: clusterrole.rbac.authorization.k8s.io/role"},
 		},
 		{
 			"behind another one", waiting + "v1 ConfigMap n/middle uid=middle owners=top! fin=foregroundDeletion deleting grace=0\n" +
 				"rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=middle!",
-			"OwnerRefInvalidNamespace [top middle role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so that it never goes",
+			"OwnerRefInvalidNamespace [top middle role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so it is never deleted",
 			[]string{ends, keeps},
 		},
 		{"a finalizer", waiting + "v1 ConfigMap n/held uid=held owners=top! fin=x.io/y deleting grace=0", "", []string{"say", ends, keeps}},

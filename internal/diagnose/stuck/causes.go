@@ -96,7 +96,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []object.Ref) end {
 func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, reason.DeletionForgotten)
 	if x := i.effects[o.Ref]; x != nil && x.Outcome == report.Unknown {
-		e.detail = "has not done its part for minutes: it may have missed this deletion, and looks again only after a restart"
+		e.detail = "has not acted for minutes: it may have missed this deletion, and examines it again only after a restart"
 	}
 	i.proveSimulation(o, &e)
 	e.verdict = i.manager(o, &e)

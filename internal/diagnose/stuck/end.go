@@ -192,7 +192,7 @@ var sentences = map[reason.Code]func(*end) string{
 		return "finalizer " + e.finalizer + " holds it; its controller is running but does not remove it"
 	},
 	reason.FinalizerControllerUnknown: func(e *end) string {
-		return "finalizer " + e.finalizer + " holds it; it is not known whether anything removes it"
+		return "finalizer " + e.finalizer + " holds it; unknown whether anything removes it"
 	},
 	reason.FinalizerControllerAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it; its controller is running" },
 	reason.StillInUse: func(e *end) string {
@@ -214,14 +214,14 @@ var sentences = map[reason.Code]func(*end) string{
 		return "it cannot be orphaned: a dependent cannot be changed (" + places(e.others) + ")"
 	},
 	reason.DeletionForgotten: func(e *end) string {
-		return "the garbage collector " + cmp.Or(e.detail, "has missed this deletion, and looks again only after a restart")
+		return "the garbage collector " + cmp.Or(e.detail, "has missed this deletion, and examines it again only after a restart")
 	},
 	reason.CollectorNotWorking: func(e *end) string { return "only the garbage collector holds it, and " + standsStill(e) },
 	reason.ControllerNotWorking: func(e *end) string {
 		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and " + standsStill(e)
 	},
 	reason.ManagerNotSeen: func(*end) string {
-		return "under way if kube-controller-manager runs, which is not known: it has no lease"
+		return "in progress if kube-controller-manager is running, which is unknown: it has no lease"
 	},
 	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
 	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " must be called, and does not answer" },
@@ -242,9 +242,9 @@ var sentences = map[reason.Code]func(*end) string{
 // standsStill returns why a controller of Kubernetes does not continue a deletion.
 func standsStill(e *end) string {
 	if e.verdict == report.FinalizerControllerGone {
-		return "kube-controller-manager does not run"
+		return "kube-controller-manager is not running"
 	}
-	return "has not done its part for minutes"
+	return "has not acted for minutes"
 }
 
 func behind(detail string) string {

@@ -85,7 +85,7 @@ func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 			if o.Volume().ReclaimPolicy == controllers.ReclaimRetain {
 				continue
 			}
-			out.Detail = "whether its PVC goes is not known"
+			out.Detail = "unknown whether its PVC is deleted"
 		case report.Blocked, report.Kept, report.Pruned, report.Orphaned:
 			continue
 		}
@@ -99,7 +99,7 @@ func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 	}
 	for _, out := range all.All() {
 		if o := out.Track.First; out.Result == report.Deleted && o.Is(object.PVC) && !seen[o.Ref] {
-			out.Detail = "whether a volume and the storage behind it go, too, is not known"
+			out.Detail = "unknown whether a volume and the storage behind it are deleted, too"
 		}
 	}
 	return added
@@ -158,7 +158,7 @@ func (j *Judge) addTokens(all *Outcomes) (added []*Outcome) {
 			continue
 		}
 		out.MarkUnknown(reason.TokenUnknown)
-		out.Because, out.Detail = []object.Ref{account}, "whether that goes is not known"
+		out.Because, out.Detail = []object.Ref{account}, "unknown whether that is deleted"
 		if of.Result == report.Deleted {
 			w, _ := j.waits(o.Ref)
 			out.Detail = w.detail
@@ -167,7 +167,7 @@ func (j *Judge) addTokens(all *Outcomes) (added []*Outcome) {
 	}
 	for _, out := range all.All() {
 		if j.tokensNotSeen(out) {
-			out.Detail = "whether tokens of it go, too, is not known"
+			out.Detail = "unknown whether its tokens are deleted, too"
 		}
 	}
 	return added

@@ -168,7 +168,7 @@ var consideredRules = []rule{
 		},
 		func(j *Judge, out *Outcome) {
 			j.judgeKept(out)
-			out.Assumptions = append(out.Assumptions, "the reference to "+out.Track.Decision.Unresolved().Ref.ShortName()+", of which nothing is known, stays")
+			out.Assumptions = append(out.Assumptions, "the reference to "+out.Track.Decision.Unresolved().Ref.ShortName()+", about which nothing is known, stays")
 		},
 		"deploy/api keeps cm/a, and not the unknown owner"},
 	{"kept by an unknown owner", // the kind of an owner of cm/a is not served

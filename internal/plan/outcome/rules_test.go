@@ -89,7 +89,7 @@ var lists = []struct {
 			decided(AfterSeed, reason.OwnerNotCovered, api, unresolved)(j, tr)
 		}, "Unknown OwnerNotCovered unseen"},
 		{"kept by another owner", "v1 ConfigMap shop/a owners=api,unseen", "", decided(AfterSeed, reason.ExistingOwner, api, unresolved),
-			"Kept ExistingOwner api assumes: the reference to gadget.example.com/unseen, of which nothing is known, stays"},
+			"Kept ExistingOwner api assumes: the reference to gadget.example.com/unseen, about which nothing is known, stays"},
 		{"kept by an unknown owner", "v1 ConfigMap shop/a owners=web,unseen", "", decided(AfterSeed, reason.UnknownOwnerKind, unresolved), "Kept UnknownOwnerKind unseen"},
 		{"kept", "v1 ConfigMap shop/shared owners=api", "", decided(AfterSeed, reason.ExistingOwner, api), "Kept ExistingOwner api"},
 	}},
