@@ -87,6 +87,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	k.source.Evidence, k.targets.Supposes = true, true
 	var e *report.Explanation
 	var of source.World
+	k.source.Cluster.Scope.Deployers = true // one of another namespace may take the object along
 	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error) {
 		if len(refs) > 1 {
 			return "", usage.Errorf(c, "explain is about one object, %d were named", len(refs))

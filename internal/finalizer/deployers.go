@@ -27,7 +27,7 @@ type Deployer struct {
 	keeps func(o *object.Object) bool
 }
 
-// deployers are the deployers whose inventories are read. The sources of what they delete are named
+// deployers are the deployers whose inventories are read, one for each of object.DeployerKinds. The sources of what they delete are named
 // in manifest/facts_inventory.go.
 var deployers = []Deployer{
 	{
@@ -77,13 +77,14 @@ func DeployerOf(of object.Ref, finalizer string) *Deployer {
 	return nil
 }
 
-// DeployerKinds returns the kinds of the objects that list what a deployer has applied.
-func DeployerKinds() []object.Kind {
-	kinds := make([]object.Kind, len(deployers))
+// DeployerAssumption returns the Assumption of the deployer of an object; empty if it has none.
+func DeployerAssumption(of object.Ref) string {
 	for i := range deployers {
-		kinds[i] = deployers[i].Kind
+		if of.Is(deployers[i].Kind) {
+			return deployers[i].Assumption
+		}
 	}
-	return kinds
+	return ""
 }
 
 // Deletes reports whether the deployer deletes an object of the inventory of the object from.

@@ -21,6 +21,9 @@ type Scope struct {
 	// Instead are the namespaces that are listed for a kind if listing all namespaces is forbidden,
 	// for users with permissions in single namespaces. They limit nothing else.
 	Instead []string
+	// Deployers is true if the kinds whose objects list what a deployer has applied are listed in all
+	// namespaces, whatever Namespaces is: what is listed may be anywhere.
+	Deployers bool
 	// References is true if only owner references matter: spec and status are not read, except
 	// those of CRDs.
 	References bool
@@ -74,7 +77,7 @@ func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Re
 		switch {
 		case !s.wants(r):
 			leftOut = append(leftOut, r)
-		case r.Namespaced && len(s.Namespaces) > 0:
+		case r.Namespaced && len(s.Namespaces) > 0 && !(s.Deployers && object.IsDeployerResource(r)):
 			for _, ns := range s.Namespaces {
 				places = append(places, Place{r, ns})
 			}

@@ -189,6 +189,14 @@ var (
 	FluxHelmRelease   = deployer("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
 )
 
+// DeployerKinds returns the kinds whose objects list what a deployer has applied.
+func DeployerKinds() []Kind { return []Kind{ArgoApplication, FluxKustomization, FluxHelmRelease} }
+
+// IsDeployerResource reports whether a resource has the objects of one of DeployerKinds, in any version.
+func IsDeployerResource(r Resource) bool {
+	return slices.ContainsFunc(DeployerKinds(), func(k Kind) bool { return k.GroupResource() == r.GroupResource() })
+}
+
 // ManagerLease is the lease of kube-controller-manager: its holder runs the controllers of
 // Kubernetes.
 var ManagerLease = Lease.Ref("kube-system", "kube-controller-manager")

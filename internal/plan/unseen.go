@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
-	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -214,7 +213,7 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 // Deployers adds the objects for which a deployer may have applied an object, if their kinds are
 // served and were not seen.
 func (u *Unseen) Deployers(snap *snapshot.Snapshot) {
-	for _, kind := range finalizer.DeployerKinds() {
+	for _, kind := range object.DeployerKinds() {
 		if served(snap, kind.Resource()) {
 			u.Of(snap, kind.Resource(), "")
 		}

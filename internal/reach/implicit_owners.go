@@ -29,7 +29,7 @@ func (m *Map) indexImplicitOwners() {
 			}
 		}
 	}
-	kinds := finalizer.DeployerKinds()
+	kinds := object.DeployerKinds()
 	for same := range m.snap.ByKind() {
 		if slices.ContainsFunc(kinds, same[0].Is) {
 			for _, o := range same {

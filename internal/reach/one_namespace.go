@@ -130,7 +130,7 @@ func whyDeploys(o *object.Object) string {
 // whyDeployed returns why an object may be deleted with one in another namespace for which a deployer has
 // applied it. It is empty if all deployers were seen, and none has.
 func (p *OneNamespace) whyDeployed(o *object.Object) string {
-	for _, kind := range finalizer.DeployerKinds() {
+	for _, kind := range object.DeployerKinds() {
 		if _, served := p.snap.Resources.Preferred(kind.GroupResource()); served && !p.snap.Covers(kind.Resource(), "") {
 			return fmt.Sprintf("%s may have been applied for an object of kind %s in another namespace, and is deleted with it", o.Ref, kind.Kind)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -99,6 +100,7 @@ var deletedRules = []rule{
 		func(j *Judge, out *Outcome) {
 			deployer, _ := j.Tracks.Deployer(out.Track.First)
 			out.Reason, out.Because = string(reason.Undeployed), []object.Ref{deployer}
+			out.Assumptions = append(out.Assumptions, finalizer.DeployerAssumption(deployer))
 		},
 		"application/web lists pv/disk: it goes whatever becomes of pvc/data"},
 	{"volume reclaimed", // delete pvc/data → pv/disk

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -56,8 +57,8 @@ var lists = []struct {
 		{"token revoked", "v1 Secret shop/token token=sa:sa", "gone", removedBy(controllers.TokensName), " AccountGone sa"},
 		{"undeployed", bound, "gone", func(j *Judge, tr *Track) {
 			tr.reclaimed = true
-			j.Tracks.Undeploying(object.Ref{Kind: "Application", Name: "web"}, tr.First)
-		}, " Undeployed web"},
+			j.Tracks.Undeploying(object.ArgoApplication.Ref("argocd", "web"), tr.First)
+		}, " Undeployed web assumes: " + finalizer.DeployerAssumption(object.ArgoApplication.Ref("argocd", "web"))},
 		{"volume reclaimed", bound, "gone", func(_ *Judge, tr *Track) { tr.reclaimed = true }, " VolumeReclaimed data"},
 		{"deleted by a controller", "v1 ConfigMap shop/a", "gone", removedBy(controllers.NamespaceName), " DeletedByController shop"},
 	}},
