@@ -115,7 +115,7 @@ func TestStartFails(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 			return true
 		}, []string{"the server's version: 403 Forbidden without a text"}},
-		"no version":    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "no release of Kubernetes"}},
+		"no version":    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "is not a release of Kubernetes"}},
 		"no API server": {version(`<html>`), []string{"not the answer of an API server"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestStartFails(t *testing.T) {
 		s := serve()
 		t.Cleanup(s.close)
 		var a attempt
-		mentions(t, a.run(func(a *attempt) { gctest.Start(a, s.config(), gctest.WithPods(gctest.Pods(9))) }), "gctest: Pods(9) is no end of pods")
+		mentions(t, a.run(func(a *attempt) { gctest.Start(a, s.config(), gctest.WithPods(gctest.Pods(9))) }), "gctest: Pods(9) is not a valid Pods value")
 	})
 	t.Run("no config", func(t *testing.T) {
 		var a attempt

@@ -60,7 +60,7 @@ onPage("an explanation says what would change it, of its object only", "explaine
   await row(page, explanation.object.uid).click();
   const said = await text(page, "#details-body");
   assert.ok(explanation.remedies.length > 1 && explanation.waitsFor.length > 0);
-  for (const part of ["What it waits for in the end", explanation.waitsFor[0].message, "What would change it"]) {
+  for (const part of ["What it ultimately waits for", explanation.waitsFor[0].message, "What would change it"]) {
     assert.ok(said.includes(part), `the panel lacks ${part}:\n${said}`);
   }
   const lines = await page.$$eval(".command code", (all) => all.map((code) => code.textContent));
