@@ -123,6 +123,8 @@ func (a account) conditionOf(e *report.Effect, out *outcome.Outcome) (report.Whe
 		return report.AtOnce, ""
 	case e.Reason == string(reason.Undeployed):
 		return report.ControllerActs, cmp.Or(a.words.Text(tr.MarkedBy), a.words.Text(tr.RemovedBy))
+	case early == 0 && tr.Changed != 0 && e.Later == "" && len(e.Once) == 0: // it follows what a deployer deletes
+		return report.ControllerActs, ""
 	case early == 0 && (tr.Changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""
 	}

@@ -58,7 +58,8 @@ func ProtectedKinds() []schema.GroupKind {
 // UnlockHelm is the name that unlocks objects with Helm's keep annotation.
 const UnlockHelm = "helm"
 
-// UnlockUnseen is the name that unlocks unread content of a namespace or a CRD.
+// UnlockUnseen is the name that unlocks unread content of a namespace or a CRD, and what a controller
+// deletes that a plan does not list.
 const UnlockUnseen = "unseen"
 
 // ProtectedKindNames returns the names that unlock the protected kinds.
@@ -153,7 +154,8 @@ const (
 	ProtectedObject RefusalReason = "ProtectedObject"
 	// UnseenObject: the plan deletes an object that was not read, so an annotation may protect it.
 	UnseenObject RefusalReason = "UnseenObject"
-	// UnseenContent: the plan deletes a namespace or a CRD, and some of its content was not read.
+	// UnseenContent: the plan deletes a namespace or a CRD, and some of its content was not read, or an
+	// object whose controller deletes others that are not known.
 	UnseenContent RefusalReason = "UnseenContent"
 )
 

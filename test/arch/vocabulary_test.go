@@ -203,20 +203,43 @@ func typeWords(sources []source) []string {
 		return []string{err.Error()}
 	}
 	var bad []string
+	eachUnknownType(sources, v, func(s source, spec *ast.TypeSpec, name string) {
+		if !unnamed[name] {
+			bad = append(bad, fmt.Sprintf("%s: type %s: %s is in no glossary: rename the type, or add a row to docs/design.md",
+				s.at(spec), spec.Name.Name, strings.Join(v.unknown(spec.Name.Name), ", ")))
+		}
+	})
+	return bad
+}
+
+// eachUnknownType calls yield with each exported type that has a word which the vocabulary lacks, and
+// its name as in unnamed.
+func eachUnknownType(sources []source, v vocabulary, yield func(s source, spec *ast.TypeSpec, name string)) {
 	for _, s := range sources {
 		if s.isTest() || !s.in("internal") && !s.in("gctest") {
 			continue
 		}
 		eachType(s.file, func(spec *ast.TypeSpec) {
-			name := spec.Name.Name
-			lacks := v.unknown(name)
-			if len(lacks) > 0 && spec.Name.IsExported() && !unnamed[strings.TrimPrefix(s.dir(), "internal/")+"."+name] {
-				bad = append(bad, fmt.Sprintf("%s: type %s: %s is in no glossary: rename the type, or add a row to docs/design.md",
-					s.at(spec), name, strings.Join(lacks, ", ")))
+			if spec.Name.IsExported() && len(v.unknown(spec.Name.Name)) > 0 {
+				yield(s, spec, strings.TrimPrefix(s.dir(), "internal/")+"."+spec.Name.Name)
 			}
 		})
 	}
-	return bad
+}
+
+// TestUnnamed checks that every type of unnamed still exists and has no good name.
+func TestUnnamed(t *testing.T) {
+	v, err := words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	eachUnknownType(treeOf(t, []string{"internal", "gctest"}), v, func(_ source, _ *ast.TypeSpec, name string) { have[name] = true })
+	for name := range unnamed {
+		if !have[name] {
+			t.Errorf("%s has been renamed or is in the glossary: delete its line", name)
+		}
+	}
 }
 
 // declared are the names of types, functions and methods: engine.Drain, reach.Map.Part.

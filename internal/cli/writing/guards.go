@@ -115,8 +115,11 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 		}
 		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
 	}
-	if !w.unseen && world.Client != nil {
-		list = append(list, unseen(world, p)...)
+	if !w.unseen {
+		if world.Client != nil {
+			list = append(list, unseen(world, p)...)
+		}
+		list = append(list, unlisted(p)...)
 	}
 	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
@@ -144,6 +147,17 @@ func unseen(world source.World, p *report.Plan) []report.Obstacle {
 				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: strings.Join(kinds, ", "),
 			}, r)
 		}
+	}
+	return list
+}
+
+// unlisted returns an obstacle for each object whose controller deletes more than the plan lists.
+func unlisted(p *report.Plan) []report.Obstacle {
+	var list []report.Obstacle
+	for _, u := range p.Unlisted {
+		list = Gather(list, report.Obstacle{
+			Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + " deletes them; " + u.Message,
+		}, u.Object)
 	}
 	return list
 }
