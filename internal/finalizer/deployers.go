@@ -12,26 +12,31 @@ import (
 // Deployer is a controller that deletes what it has applied (object.InventoryFacts) before it removes
 // its finalizer.
 type Deployer struct {
-	// Kind is the kind of its objects. Finalizer is the one behind which it deletes; a `*` matches any
-	// text.
-	Kind      object.Kind
-	Finalizer string
-	// Waits is true if the finalizer stays until everything is gone that was deleted.
-	Waits bool
+	// Kind is the kind of its objects. Finalizers are those behind which it deletes.
+	Kind       object.Kind
+	Finalizers []string
+	// Waves is true if it deletes one wave after the other, each when nothing that it has applied is
+	// being deleted, and its finalizer stays until all of them are gone. Otherwise it deletes all at
+	// once, and removes its finalizer unless a delete is refused.
+	Waves bool
 	// Assumption must hold for its deletes: a sentence without a full stop.
 	Assumption string
 
 	// policy returns the propagation policy of its deletes for a finalizer.
 	policy func(finalizer string) metav1.DeletionPropagation
-	// keeps reports whether it leaves an object of its inventory.
+	// tracks reports whether an object counts as applied for the object from; nil: every one.
+	tracks func(from, o *object.Object) bool
+	// keeps reports whether it leaves an object that counts as applied.
 	keeps func(o *object.Object) bool
 }
 
-// deployers are the deployers whose inventories are read, one for each of object.DeployerKinds. The sources of what they delete are named
-// in manifest/facts_inventory.go.
+const argoFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// deployers are the deployers whose inventories are read, one for each of object.DeployerKinds. The sources
+// of what they list are named in manifest/facts_inventory.go.
 var deployers = []Deployer{
 	{
-		Kind: object.ArgoApplication, Finalizer: "resources-finalizer.argocd.argoproj.io*", Waits: true,
+		Kind: object.ArgoApplication, Finalizers: []string{argoFinalizer, argoFinalizer + "/background", argoFinalizer + "/foreground"}, Waves: true,
 		Assumption: "Argo CD tracks what status.resources lists, and its project permits all of it",
 		// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.GetPropagationPolicy.
 		policy: func(finalizer string) metav1.DeletionPropagation {
@@ -40,29 +45,41 @@ var deployers = []Deployer{
 			}
 			return metav1.DeletePropagationForeground
 		},
+		// Source: gitops-engine, pkg/cache/cluster.go GetManagedLiveObjs.
+		tracks: func(_, o *object.Object) bool { return len(o.Owners) == 0 },
 		// Source: argo-cd, controller/appcontroller.go shouldBeDeleted.
 		keeps: func(o *object.Object) bool {
 			return o.Is(object.CRD) || o.Protection()&(object.ArgoKeep|object.HelmKeep) != 0
 		},
 	},
 	{
-		Kind: object.FluxKustomization, Finalizer: "finalizers.fluxcd.io",
-		Assumption: "the service account that Flux uses for it exists and may delete everything that it has applied",
+		Kind: object.FluxKustomization, Finalizers: []string{fluxFinalizer},
+		Assumption: "Flux may delete everything that it has applied",
 		policy:     background,
-		// Source: kustomize-controller, internal/controller/kustomization_manager.go: excludes objects with these
-		// labels or annotations.
+		// Source: kustomize-controller, internal/controller/kustomization_controller.go deleteObjects: only
+		// objects with the labels of their owner.
+		tracks: func(from, o *object.Object) bool {
+			return o.Labels.Get(fluxGroup+"name") == from.Name && o.Labels.Get(fluxGroup+"namespace") == from.Namespace
+		},
 		keeps: func(o *object.Object) bool {
-			disabled := func(key string) bool { return strings.EqualFold(o.Labels.Get(key), "disabled") }
-			return o.Protection().Has(object.FluxKeep) || disabled(object.FluxPruneKey) || disabled(object.FluxReconcileKey)
+			is := func(key, value string) bool { return strings.EqualFold(o.Labels.Get(key), value) }
+			return o.Protection().Has(object.FluxKeep) || is(object.FluxPruneKey, "disabled") || is(object.FluxReconcileKey, "disabled")
 		},
 	},
 	{
-		Kind: object.FluxHelmRelease, Finalizer: "finalizers.fluxcd.io", Waits: true,
+		Kind: object.FluxHelmRelease, Finalizers: []string{fluxFinalizer},
 		Assumption: "Flux can uninstall the release; its hooks are not simulated",
 		policy:     background,
-		keeps:      func(o *object.Object) bool { return o.Protection().Has(object.HelmKeep) },
+		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory
+		// has is unknown, and the plan is not complete.
+		keeps: func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },
 	},
 }
+
+const (
+	fluxFinalizer = "finalizers.fluxcd.io"
+	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
+)
 
 func background(string) metav1.DeletionPropagation { return metav1.DeletePropagationBackground }
 
@@ -70,7 +87,7 @@ func background(string) metav1.DeletionPropagation { return metav1.DeletePropaga
 // finalizer; nil if there is none.
 func DeployerOf(of object.Ref, finalizer string) *Deployer {
 	for i := range deployers {
-		if d := &deployers[i]; of.Is(d.Kind) && fits(d.Finalizer, finalizer) {
+		if d := &deployers[i]; of.Is(d.Kind) && slices.Contains(d.Finalizers, finalizer) {
 			return d
 		}
 	}
@@ -87,13 +104,27 @@ func DeployerAssumption(of object.Ref) string {
 	return ""
 }
 
-// Deletes reports whether the deployer deletes an object of the inventory of the object from.
-func (d *Deployer) Deletes(from, o *object.Object) bool {
-	return o.Ref.WithoutUID() != from.Ref.WithoutUID() && !d.keeps(o)
+// Tracks reports whether the deployer counts an object as applied for the object from.
+func (d *Deployer) Tracks(from, o *object.Object) bool {
+	return o.Ref.WithoutUID() != from.Ref.WithoutUID() && (d.tracks == nil || d.tracks(from, o))
 }
 
-// Policy returns the propagation policy of the deletes behind a finalizer.
-func (d *Deployer) Policy(finalizer string) metav1.DeletionPropagation { return d.policy(finalizer) }
+// Deletes reports whether the deployer deletes an object of the inventory of the object from.
+func (d *Deployer) Deletes(from, o *object.Object) bool { return d.Tracks(from, o) && !d.keeps(o) }
+
+// Policy returns the propagation policy of the deletes behind a finalizer of an object.
+func (d *Deployer) Policy(from *object.Object, finalizer string) metav1.DeletionPropagation {
+	switch strings.ToLower(from.Inventory().Propagation) {
+	case "background":
+		return metav1.DeletePropagationBackground
+	case "foreground":
+		return metav1.DeletePropagationForeground
+	case "orphan":
+		return metav1.DeletePropagationOrphan
+	default:
+		return d.policy(finalizer)
+	}
+}
 
 // DeletesOthers reports whether the controller of a finalizer is known to delete other objects before
 // it removes it, by rules that are not simulated.

@@ -14,8 +14,10 @@ func TestDeployers(t *testing.T) {
 	var kinds []object.Kind
 	for _, d := range deployers {
 		kinds = append(kinds, d.Kind)
-		if _, known := Of(d.Finalizer); !known || d.Assumption == "" {
-			t.Errorf("%s: finalizer %s, assumes %q", d.Kind.Kind, d.Finalizer, d.Assumption)
+		for _, name := range d.Finalizers {
+			if _, known := Of(name); !known || d.Assumption == "" {
+				t.Errorf("%s: finalizer %s, assumes %q", d.Kind.Kind, name, d.Assumption)
+			}
 		}
 	}
 	if !slices.Equal(kinds, object.DeployerKinds()) {
@@ -30,17 +32,18 @@ func TestDeployers(t *testing.T) {
 
 // TestArgoPolicy checks the propagation policy behind each finalizer of an Application.
 func TestArgoPolicy(t *testing.T) {
-	app := object.ArgoApplication.Ref("argocd", "web")
+	app := &object.Object{Ref: object.ArgoApplication.Ref("argocd", "web")}
+	app.Edit().Facts = &object.InventoryFacts{}
 	for name, want := range map[string]metav1.DeletionPropagation{
 		"resources-finalizer.argocd.argoproj.io":            metav1.DeletePropagationForeground,
 		"resources-finalizer.argocd.argoproj.io/foreground": metav1.DeletePropagationForeground,
 		"resources-finalizer.argocd.argoproj.io/background": metav1.DeletePropagationBackground,
 	} {
-		if got := DeployerOf(app, name).Policy(name); got != want {
+		if got := DeployerOf(app.Ref, name).Policy(app, name); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if DeployerOf(app, "finalizers.fluxcd.io") != nil || DeployerOf(object.ConfigMap.Ref("argocd", "web"), "resources-finalizer.argocd.argoproj.io") != nil {
+	if DeployerOf(app.Ref, "finalizers.fluxcd.io") != nil || DeployerOf(app.Ref, argoFinalizer+"/orphan") != nil || DeployerOf(object.ConfigMap.Ref("argocd", "web"), "resources-finalizer.argocd.argoproj.io") != nil {
 		t.Error("a deployer of another kind, or behind another finalizer")
 	}
 }

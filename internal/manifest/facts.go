@@ -20,6 +20,10 @@ type factKind struct {
 	// It is valid until the next call. nil: the facts are not shared.
 	alike func(f *facts) []byte
 
+	// lenient is true for kinds of others, which may have other types in another version: a spec or
+	// status that is no mapping counts as missing, and of a field that occurs twice the first counts.
+	lenient bool
+
 	// beside has the fields outside of spec and status.
 	spec, status, beside section
 }
@@ -58,9 +62,10 @@ func texts(path string, at func(*facts) *[]string) factField {
 
 // section is a spec, a status, or the fields outside of both, which has no name.
 type section struct {
-	name   string
-	fields []sectionField
-	keep   *keep
+	name    string
+	fields  []sectionField
+	keep    *keep
+	lenient bool
 }
 
 type sectionField struct {
@@ -74,6 +79,7 @@ func prepared(kinds ...*factKind) map[string]*factKind {
 	byName := map[string]*factKind{}
 	for _, k := range kinds {
 		k.spec, k.status, k.beside = newSection("spec", k.fields), newSection("status", k.fields), newSection("", k.fields)
+		k.spec.lenient, k.status.lenient = k.lenient, k.lenient
 		byName[k.kind.Kind] = k
 	}
 	return byName
@@ -133,6 +139,9 @@ func (s *section) field(key []byte) *sectionField {
 
 // section reads the kept fields of a spec or status. It returns whether the section exists.
 func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error) {
+	if s.lenient && l.token() != '{' {
+		return false, l.skip()
+	}
 	in, err := l.object(s.name)
 	there = in
 	for first := true; in && err == nil; first = false {
@@ -154,6 +163,9 @@ func (l *lexer) fieldOf(it *item, s *section, flat bool) error {
 		return l.skip()
 	}
 	if it.factsSeen&f.bit != 0 {
+		if s.lenient {
+			return l.skip()
+		}
 		return l.wrong("%s is there twice", f.path)
 	}
 	it.factsSeen |= f.bit

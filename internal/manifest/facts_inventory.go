@@ -13,42 +13,61 @@ import (
 
 // delivery has the fields of deployers, besides the inventory, that decide what is deleted with it.
 type delivery struct {
-	prune, suspended, remote, listed bool
-	policy, server, cluster, storage string
+	prune, suspended, remote, listed, keepsHistory bool
+	policy, server, cluster, storage, chart        string
+	options                                        []string
+	releases                                       []release
+}
+
+// release is a revision of a Helm release.
+type release struct {
+	name    string
+	version int64
 }
 
 // applicationFacts covers Argo CD. The controller deletes the live objects that it tracks, which are
 // those of status.resources.
 //
-// Source: argo-cd, controller/appcontroller.go finalizeApplicationDeletion, and
-// controller/state.go, which writes status.resources.
+// Source: argo-cd, controller/appcontroller.go finalizeApplicationDeletion: removes the finalizer of an
+// Application with an invalid destination, and deletes nothing; isObjRequiresDeletionConfirmation.
+// Source: argo-cd, controller/state.go CompareAppState: writes status.resources.
 var applicationFacts = &factKind{
-	kind: object.ArgoApplication,
+	kind: object.ArgoApplication, lenient: true,
 	fields: []factField{
 		{path: "spec.destination", keep: keepFields(nil, "server", "name"), read: (*lexer).destination},
-		{path: "status.resources", keep: &keep{each: keepFields(nil, "group", "kind", "namespace", "name")}, read: (*lexer).managedResources},
+		{path: "spec.syncPolicy", keep: keepFields(map[string]*keep{"syncOptions": keepStrings}), read: (*lexer).syncPolicy},
+		{path: "status.resources", keep: &keep{each: keepFields(nil, "group", "kind", "namespace", "name", "syncWave", "requiresDeletionConfirmation")}, read: (*lexer).managedResources},
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified || !f.stated {
 			return nil
 		}
-		d, inventory := f.delivery, f.takeInventory()
-		inventory.Remote = d.server != "" && d.server != inCluster || d.server == "" && d.cluster != "in-cluster"
-		return inventory
+		d, inventory := &f.delivery, f.takeInventory()
+		server := strings.TrimSuffix(d.server, "/")
+		inventory.Remote = server != "" && server != inCluster || server == "" && d.cluster != "in-cluster"
+		inventory.Keeps = (server == "") == (d.cluster == "")
+		inventory.Confirm = inventory.Confirm || slices.Contains(d.options, "Delete=confirm") || slices.Contains(d.options, "Prune=confirm")
+		inventory.Keeps = inventory.Keeps || slices.Contains(d.options, "Delete=false")
+		if !d.listed {
+			inventory.unread("it has no status.resources")
+		}
+		inventory.Keeps = inventory.Keeps && inventory.Unread == ""
+		return inventory.InventoryFacts
 	},
 }
 
 // inCluster is the server of an Argo CD destination that is Argo CD's own cluster.
 const inCluster = "https://kubernetes.default.svc"
 
-// kustomizationFacts covers Flux. Without an inventory, nothing has been applied.
+// kustomizationFacts covers Flux. Without an inventory, nothing has been applied. Of an inventory with a
+// malformed entry, Flux deletes nothing.
 //
 // Source: kustomize-controller, internal/controller/kustomization_controller.go
-// finalizerShouldDeleteResources.
+// finalizerShouldDeleteResources, finalize.
 var kustomizationFacts = &factKind{
-	kind: object.FluxKustomization,
+	kind: object.FluxKustomization, lenient: true,
 	fields: []factField{
-		lenientBool("spec.prune", func(f *facts) *bool { return &f.delivery.prune }), suspended, kubeConfig,
+		lenientBool("spec.prune", func(f *facts) *bool { return &f.delivery.prune }), suspended, kubeConfig, serviceAccount,
 		lenientText("spec.deletionPolicy", func(f *facts) *string { return &f.delivery.policy }),
 		inventoryEntries,
 	},
@@ -56,7 +75,7 @@ var kustomizationFacts = &factKind{
 		if !f.specified || !f.stated {
 			return nil
 		}
-		d, inventory := f.delivery, f.takeInventory()
+		d, inventory := &f.delivery, f.takeInventory()
 		inventory.Remote = d.remote
 		switch d.policy {
 		case "", "MirrorPrune":
@@ -66,109 +85,197 @@ var kustomizationFacts = &factKind{
 		default:
 			inventory.Keeps = true
 		}
-		return inventory
+		if inventory.Unread != "" {
+			inventory.Entries, inventory.Keeps = nil, false
+		}
+		return inventory.InventoryFacts
 	},
 }
 
 // helmReleaseFacts covers Flux. Older versions of the controller write no inventory, and the manifest
-// is only in the record of the release.
+// is only in the record of the release. The uninstallation also deletes the records of the release,
+// and the HelmChart.
 //
-// Source: helm-controller, internal/controller/helmrelease_controller.go reconcileDelete.
+// Source: helm-controller, internal/controller/helmrelease_controller.go reconcileDelete;
+// internal/inventory/inventory.go AddCRDs: also lists the CRDs that Helm does not delete.
+// Source: helm, pkg/action/uninstall.go Uninstall.Run.
 var helmReleaseFacts = &factKind{
-	kind: object.FluxHelmRelease,
+	kind: object.FluxHelmRelease, lenient: true,
 	fields: []factField{
-		suspended, kubeConfig, inventoryEntries,
+		suspended, kubeConfig, serviceAccount, inventoryEntries,
+		{path: "spec.uninstall", keep: keepFields(nil, "keepHistory", "deletionPropagation"), read: (*lexer).uninstall},
 		lenientText("status.storageNamespace", func(f *facts) *string { return &f.delivery.storage }),
+		lenientText("status.helmChart", func(f *facts) *string { return &f.delivery.chart }),
+		{path: "status.history", keep: &keep{each: keepFields(nil, "name", "version")}, read: (*lexer).releaseHistory},
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified || !f.stated {
 			return nil
 		}
-		d, inventory := f.delivery, f.takeInventory()
-		inventory.Keeps, inventory.Remote = d.suspended, d.remote
-		if !d.listed && d.storage != "" {
-			inventory.Unread = "it has no status.inventory, and the record of its Helm release in namespace " + d.storage + " is not read"
+		d, inventory := &f.delivery, f.takeInventory()
+		inventory.Keeps, inventory.Remote = d.suspended || d.storage == "", d.remote
+		if !d.listed {
+			inventory.unread("it has no status.inventory, and the record of its Helm release in namespace " + d.storage + " is not read")
 		}
-		return inventory
+		if slices.ContainsFunc(inventory.Entries, func(e object.InventoryEntry) bool { return e.Kind == object.CRD.Kind }) {
+			inventory.unread("it lists CRDs, and Helm deletes only those that are not in the directory crds of the chart")
+		}
+		for _, r := range d.releases {
+			if !d.keepsHistory {
+				inventory.add(object.Coordinates{Kind: object.Secret.Kind, Namespace: d.storage, Name: "sh.helm.release.v1." + r.name + ".v" + strconv.FormatInt(r.version, 10)}, 0)
+			}
+		}
+		if namespace, name, ok := strings.Cut(d.chart, "/"); ok {
+			inventory.add(object.Coordinates{Group: "source.toolkit.fluxcd.io", Kind: "HelmChart", Namespace: namespace, Name: name}, 0)
+		}
+		return inventory.InventoryFacts
 	},
 }
 
-// takeInventory returns a copy of the inventory that was read.
-func (f *facts) takeInventory() *object.InventoryFacts {
-	inventory := f.inventory
-	inventory.Entries = slices.Clone(inventory.Entries)
-	return &inventory
+// inventory are the facts of a deployer while they are read.
+type inventory struct{ *object.InventoryFacts }
+
+// takeInventory returns a copy of what was read.
+func (f *facts) takeInventory() inventory {
+	read := f.inventory
+	read.Entries = slices.Clone(read.Entries)
+	return inventory{&read}
 }
 
-// suspended and kubeConfig are fields of Kustomizations and HelmReleases.
+// unread records why entries may be missing. The first reason stays.
+func (i inventory) unread(why string) {
+	if i.Unread == "" {
+		i.Unread = why
+	}
+}
+
+func (i inventory) add(at object.Coordinates, wave int) {
+	i.Entries = append(i.Entries, object.InventoryEntry{Coordinates: at, Wave: wave})
+}
+
+// skipMistyped skips a value of a deployer that has another type than expected.
+func (l *lexer) skipMistyped(it *item, path, want string) error {
+	if l.token() != 'n' {
+		inventory{&it.facts.inventory}.unread(path + " is not " + want)
+	}
+	return l.skip()
+}
+
+// suspended, kubeConfig and serviceAccount are fields of Kustomizations and HelmReleases.
 var (
 	suspended  = lenientBool("spec.suspend", func(f *facts) *bool { return &f.delivery.suspended })
 	kubeConfig = factField{path: "spec.kubeConfig", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
 		it.facts.delivery.remote = l.token() != 'n'
 		return l.skip()
 	}}
+	serviceAccount = lenientText("spec.serviceAccountName", func(f *facts) *string { return &f.inventory.Account })
 )
 
-// lenientBool is a boolean field. It is false if the value has another type.
 func lenientBool(path string, at func(*facts) *bool) factField {
-	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) (err error) {
-		if c := l.token(); c != 't' && c != 'f' {
-			return l.skip()
-		}
-		*at(&it.facts), _, err = l.boolean(path)
-		return err
+	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
+		return l.lenientBool(it, at(&it.facts), path)
 	}}
 }
 
-// lenientText is a string field. It is empty if the value has another type.
 func lenientText(path string, at func(*facts) *string) factField {
 	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
-		return l.lenient(at(&it.facts), path)
+		return l.lenientText(it, at(&it.facts), path)
 	}}
 }
 
-// lenient reads a string, and skips a value of another type or one that occurs again.
-func (l *lexer) lenient(to *string, path string) error {
-	if l.token() != '"' || *to != "" {
+func (l *lexer) lenientBool(it *item, to *bool, path string) (err error) {
+	if c := l.token(); c != 't' && c != 'f' {
+		return l.skipMistyped(it, path, "a boolean")
+	}
+	*to, _, err = l.boolean(path)
+	return err
+}
+
+// lenientText reads a string. Of several values, the first one stays.
+func (l *lexer) lenientText(it *item, to *string, path string) error {
+	switch {
+	case l.token() != '"':
+		return l.skipMistyped(it, path, "a string")
+	case *to != "":
 		return l.skip()
 	}
 	return l.repeated(to, path)
 }
 
-func (l *lexer) destination(it *item, path string, _ bool) error {
-	if l.token() != '{' {
-		return l.skip()
+func (l *lexer) lenientInteger(it *item, to *int64, path string) (err error) {
+	if c := l.token(); c != '-' && (c < '0' || c > '9') {
+		return l.skipMistyped(it, path, "a number")
 	}
-	d := &it.facts.delivery
+	*to, _, err = l.integer(path)
+	return err
+}
+
+// lenientMembers calls read for each member of a mapping. A key of fields is read, another one skipped.
+func (l *lexer) lenientMembers(it *item, path string, fields map[string]func(path string) error) error {
+	if l.token() != '{' {
+		return l.skipMistyped(it, path, "a mapping")
+	}
 	return l.members(path, false, func() error {
-		switch string(l.key) {
-		case "server":
-			return l.lenient(&d.server, path)
-		case "name":
-			return l.lenient(&d.cluster, path)
-		default:
-			return l.skip()
+		if read := fields[string(l.key)]; read != nil {
+			return read(path + "." + string(l.key))
 		}
+		return l.skip()
+	})
+}
+
+func (l *lexer) textInto(it *item, to *string) func(string) error {
+	return func(path string) error { return l.lenientText(it, to, path) }
+}
+
+func (l *lexer) boolInto(it *item, to *bool) func(string) error {
+	return func(path string) error { return l.lenientBool(it, to, path) }
+}
+
+func (l *lexer) integerInto(it *item, to *int64) func(string) error {
+	return func(path string) error { return l.lenientInteger(it, to, path) }
+}
+
+func (l *lexer) destination(it *item, path string, _ bool) error {
+	d := &it.facts.delivery
+	return l.lenientMembers(it, path, map[string]func(string) error{"server": l.textInto(it, &d.server), "name": l.textInto(it, &d.cluster)})
+}
+
+func (l *lexer) syncPolicy(it *item, path string, _ bool) error {
+	return l.lenientMembers(it, path, map[string]func(string) error{"syncOptions": func(path string) error {
+		return l.lenientEntries(it, path, func() error {
+			option := ""
+			err := l.lenientText(it, &option, path)
+			it.facts.delivery.options = append(it.facts.delivery.options, option)
+			return err
+		})
+	}})
+}
+
+func (l *lexer) uninstall(it *item, path string, _ bool) error {
+	return l.lenientMembers(it, path, map[string]func(string) error{
+		"keepHistory": l.boolInto(it, &it.facts.delivery.keepsHistory), "deletionPropagation": l.textInto(it, &it.facts.inventory.Propagation),
+	})
+}
+
+func (l *lexer) releaseHistory(it *item, path string, _ bool) error {
+	return l.lenientEntries(it, path, func() error {
+		var r release
+		err := l.lenientMembers(it, path, map[string]func(string) error{"name": l.textInto(it, &r.name), "version": l.integerInto(it, &r.version)})
+		it.facts.delivery.releases = append(it.facts.delivery.releases, r)
+		return err
 	})
 }
 
 // managedResources reads status.resources of an Argo CD Application.
 func (l *lexer) managedResources(it *item, path string, _ bool) error {
-	return l.eachEntry(it, path, func() (e object.Coordinates, err error) {
-		err = l.members(path, false, func() error {
-			switch string(l.key) {
-			case "group":
-				return l.lenient(&e.Group, path)
-			case "kind":
-				return l.lenient(&e.Kind, path)
-			case "namespace":
-				return l.lenient(&e.Namespace, path)
-			case "name":
-				return l.lenient(&e.Name, path)
-			default:
-				return l.skip()
-			}
+	it.facts.delivery.listed = l.token() != 'n'
+	return l.inventoryList(it, path, func() (e object.InventoryEntry, err error) {
+		confirm, wave := false, int64(0)
+		err = l.lenientMembers(it, path, map[string]func(string) error{
+			"group": l.textInto(it, &e.Group), "kind": l.textInto(it, &e.Kind), "namespace": l.textInto(it, &e.Namespace), "name": l.textInto(it, &e.Name),
+			"syncWave": l.integerInto(it, &wave), "requiresDeletionConfirmation": l.boolInto(it, &confirm),
 		})
+		e.Wave, it.facts.inventory.Confirm = int(wave), it.facts.inventory.Confirm || confirm
 		return e, err
 	})
 }
@@ -178,58 +285,47 @@ var inventoryEntries = factField{
 	path: "status.inventory",
 	keep: keepFields(map[string]*keep{"entries": {each: keepFields(nil, "id")}}),
 	read: func(l *lexer, it *item, path string, _ bool) error {
-		if l.token() != '{' {
-			return l.skip()
-		}
-		it.facts.delivery.listed = true
-		return l.members(path, false, func() error {
-			if string(l.key) != "entries" {
-				return l.skip()
-			}
-			return l.eachEntry(it, path+".entries", func() (object.Coordinates, error) {
+		it.facts.delivery.listed = l.token() != 'n'
+		return l.lenientMembers(it, path, map[string]func(string) error{"entries": func(path string) error {
+			return l.inventoryList(it, path, func() (object.InventoryEntry, error) {
 				id := ""
-				err := l.members(path, false, func() error {
-					if string(l.key) != "id" {
-						return l.skip()
-					}
-					return l.lenient(&id, path)
-				})
-				return parseInventoryID(id), err
+				err := l.lenientMembers(it, path, map[string]func(string) error{"id": l.textInto(it, &id)})
+				return object.InventoryEntry{Coordinates: parseInventoryID(id)}, err
 			})
-		})
+		}})
 	},
 }
 
-// eachEntry adds what read returns for each entry of a list of mappings to the inventory. An entry
-// without kind or name leaves the inventory incomplete.
-func (l *lexer) eachEntry(it *item, path string, read func() (object.Coordinates, error)) error {
-	inventory := &it.facts.inventory
-	if l.token() != '[' {
-		if l.token() != 'n' {
-			inventory.Unread = path + " is not a list"
-		}
-		return l.skip()
-	}
+// inventoryList adds what read returns for each entry of a list to the inventory. An entry without kind
+// or name leaves the inventory incomplete.
+func (l *lexer) inventoryList(it *item, path string, read func() (object.InventoryEntry, error)) error {
 	n := 0
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		var e object.Coordinates
-		if l.token() != '{' {
-			err = l.skip()
-		} else if err = l.charge(2 * entryBytes); err == nil {
+	return l.lenientEntries(it, path, func() error {
+		err := l.charge(2 * entryBytes)
+		var e object.InventoryEntry
+		if err == nil {
 			e, err = read()
 		}
-		switch {
-		case err != nil:
-		case e.Kind == "" || e.Name == "":
-			inventory.Unread = "entry " + strconv.Itoa(n) + " of " + path + " names no object"
-		default:
-			inventory.Entries = append(inventory.Entries, e)
+		if err == nil && (e.Kind == "" || e.Name == "") {
+			inventory{&it.facts.inventory}.unread("entry " + strconv.Itoa(n) + " of " + path + " names no object")
+		} else if err == nil {
+			it.facts.inventory.Entries = append(it.facts.inventory.Entries, e)
 		}
 		n++
+		return err
+	})
+}
+
+// lenientEntries calls read for each entry of a list.
+func (l *lexer) lenientEntries(it *item, path string, read func() error) error {
+	if l.token() != '[' {
+		return l.skipMistyped(it, path, "a list")
+	}
+	in, err := l.array(path)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); in && err == nil {
+			err = read()
+		}
 	}
 	return err
 }

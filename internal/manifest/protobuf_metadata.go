@@ -142,7 +142,7 @@ func (m *Metadata) annotation(message []byte) error {
 	case object.ResourcePolicyAnnotation:
 		m.Protection = m.Protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.SyncOptionsAnnotation:
-		m.Protection = m.Protection&^object.ArgoKeep | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
+		m.Protection = m.Protection&^(object.ArgoKeep|object.ArgoConfirm) | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
 	case object.FluxPruneKey, object.FluxReconcileKey:
 		m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 	case object.RevisionAnnotation:

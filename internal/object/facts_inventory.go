@@ -13,14 +13,28 @@ func (o *Object) Inventory() *InventoryFacts {
 //
 //	{Entries: [{apps Deployment shop web}]}
 type InventoryFacts struct {
-	// Entries have no version and no uid: a deployer deletes whatever has these coordinates.
-	Entries []Coordinates `json:"entries,omitempty"`
+	Entries []InventoryEntry `json:"entries,omitempty"`
 	// Keeps is true if the object says that the entries stay.
 	Keeps bool `json:"keeps,omitzero"`
+	// Confirm is true if the deployer waits for the confirmation of a person before it deletes.
+	Confirm bool `json:"confirm,omitzero"`
 	// Remote is true if the entries are in another cluster.
 	Remote bool `json:"remote,omitzero"`
+	// Account is the ServiceAccount, in the namespace of the object, as which the deployer deletes. It
+	// deletes nothing if that is gone. Empty for its own.
+	Account string `json:"account,omitzero"`
+	// Propagation is the propagation policy of the deletes. Empty for the deployer's default.
+	Propagation string `json:"propagation,omitzero"`
 	// Unread is why Entries may lack some, for people. Empty if they are complete.
 	Unread string `json:"unread,omitzero"`
+}
+
+// InventoryEntry is an object that a deployer has applied. It has no version and no uid: the deployer
+// deletes whatever has these coordinates.
+type InventoryEntry struct {
+	Coordinates
+	// Wave orders the deletes: those of the highest wave come first.
+	Wave int `json:"wave,omitzero"`
 }
 
 func (f *InventoryFacts) store(s *StoredFacts) { s.Inventory = f }
@@ -36,5 +50,6 @@ func (f *InventoryFacts) Share(text func(string) string) {
 
 func (f *InventoryFacts) equal(x Facts) bool {
 	g, ok := x.(*InventoryFacts)
-	return ok && f.Keeps == g.Keeps && f.Remote == g.Remote && f.Unread == g.Unread && slices.Equal(f.Entries, g.Entries)
+	return ok && f.Keeps == g.Keeps && f.Confirm == g.Confirm && f.Remote == g.Remote && f.Account == g.Account &&
+		f.Propagation == g.Propagation && f.Unread == g.Unread && slices.Equal(f.Entries, g.Entries)
 }

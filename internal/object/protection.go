@@ -15,12 +15,15 @@ const (
 	Protect Protection = 1 << iota
 	// HelmKeep is Helm's annotation helm.sh/resource-policy with the value keep.
 	HelmKeep
-	// ArgoKeep is Argo CD's annotation argocd.argoproj.io/sync-options with Delete=false or
-	// Delete=confirm. It only keeps Argo CD from deleting the object.
+	// ArgoKeep is Argo CD's annotation argocd.argoproj.io/sync-options with Delete=false. It only keeps
+	// Argo CD from deleting the object.
 	ArgoKeep
-	// FluxKeep is Flux's annotation or label kustomize.toolkit.fluxcd.io/prune or …/reconcile with
-	// the value disabled. It only keeps Flux from deleting the object.
+	// FluxKeep is Flux's annotation kustomize.toolkit.fluxcd.io/prune or …/reconcile with the value
+	// disabled. It only keeps Flux from deleting the object.
 	FluxKeep
+	// ArgoConfirm is Argo CD's annotation with Delete=confirm or Prune=confirm. Argo CD deletes nothing
+	// of an Application with such an object until a person has confirmed it.
+	ArgoConfirm
 )
 
 // The keys of the annotations that protect.
@@ -62,8 +65,8 @@ func ProtectionBy(key, value string) Protection {
 		return Protect
 	case key == ResourcePolicyAnnotation && strings.EqualFold(strings.TrimSpace(value), "keep"):
 		return HelmKeep
-	case key == SyncOptionsAnnotation && keepsFromArgo(value):
-		return ArgoKeep
+	case key == SyncOptionsAnnotation:
+		return argoProtection(value)
 	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"):
 		return FluxKeep
 	default:
@@ -71,15 +74,17 @@ func ProtectionBy(key, value string) Protection {
 	}
 }
 
-// keepsFromArgo reports whether a comma-separated list of sync options forbids the deletion, or makes
-// it wait for a person.
-func keepsFromArgo(options string) bool {
+// argoProtection returns the protection by a comma-separated list of sync options.
+func argoProtection(options string) (p Protection) {
 	for option := range strings.SplitSeq(options, ",") {
-		if o := strings.TrimSpace(option); o == "Delete=false" || o == "Delete=confirm" {
-			return true
+		switch strings.TrimSpace(option) {
+		case "Delete=false":
+			p |= ArgoKeep
+		case "Delete=confirm", "Prune=confirm":
+			p |= ArgoConfirm
 		}
 	}
-	return false
+	return p
 }
 
 // ProtectionOf returns the protection by a set of annotations.

@@ -108,6 +108,7 @@ type Resources struct {
 	list      []Resource
 	byKind    map[schema.GroupVersionKind]Resource
 	preferred map[schema.GroupResource]int // index into list
+	kinds     map[schema.GroupKind]int     // index into list of the first version
 }
 
 // Add adds a resource. Add versions of one resource in the group's order of preference: the first
@@ -116,6 +117,7 @@ func (rs *Resources) Add(r Resource) {
 	if rs.byKind == nil {
 		rs.byKind = map[schema.GroupVersionKind]Resource{}
 		rs.preferred = map[schema.GroupResource]int{}
+		rs.kinds = map[schema.GroupKind]int{}
 	}
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)
@@ -130,6 +132,10 @@ func (rs *Resources) Add(r Resource) {
 	rs.list = append(rs.list, r)
 	if _, ok := rs.preferred[r.GroupResource()]; !ok {
 		rs.preferred[r.GroupResource()] = len(rs.list) - 1
+	}
+	kind := schema.GroupKind{Group: r.Group, Kind: r.Kind}
+	if _, ok := rs.kinds[kind]; !ok {
+		rs.kinds[kind] = len(rs.list) - 1
 	}
 	rs.register(r)
 }
@@ -177,6 +183,15 @@ func (rs *Resources) For(apiVersion, kind string) (Resource, error) {
 		return Resource{}, &UnknownKindError{APIVersion: apiVersion, Kind: kind}
 	}
 	return r, nil
+}
+
+// OfKind returns a resource of a kind, in any version.
+func (rs *Resources) OfKind(kind schema.GroupKind) (Resource, bool) {
+	i, ok := rs.kinds[kind]
+	if !ok {
+		return Resource{}, false
+	}
+	return rs.list[i], true
 }
 
 // Preferred returns the preferred version of a resource.

@@ -3,6 +3,8 @@ package plan
 import (
 	"cmp"
 	"context"
+	"iter"
+	"math"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,52 +33,79 @@ func Deploys(o *object.Object) bool {
 		slices.ContainsFunc(o.Finalizers(), func(name string) bool { return finalizer.DeployerOf(o.Ref, name) != nil })
 }
 
-// undeploy lets deployers delete the inventory of a held object, once. It returns the object without
-// the finalizers whose deployers wait for what they have deleted.
-func (s *simulation) undeploy(ctx context.Context, h heldObject) heldObject {
-	first := !s.futures.undeployed[h.object.UID]
-	h.releases = slices.Clone(h.releases)
-	for _, r := range h.releases {
-		if d := s.deployerOf(h.object, r); d != nil && first {
-			s.deleteInventory(ctx, d, h.object, r)
+// undeploy lets deployers send their next deletes for a held object. It returns the object without the
+// finalizers that are not removed yet.
+func (s *simulation) undeploy(ctx context.Context, h heldObject, next future) heldObject {
+	h.releases = slices.DeleteFunc(slices.Clone(h.releases), func(r report.Release) bool {
+		d := s.deployerOf(h.object, r)
+		if d == nil {
+			return false
 		}
-	}
-	h.releases = slices.DeleteFunc(h.releases, func(r report.Release) bool { return s.waitsForInventory(h.object, r) })
+		list, waits := s.nextDeletes(d, h.object, next)
+		for _, o := range list {
+			s.deleteApplied(ctx, d, h.object, o, r)
+		}
+		_, refused := s.nextDeletes(d, h.object, next)
+		return waits || d.Waves && len(list) > 0 || refused
+	})
 	h.names = slices.DeleteFunc(slices.Clone(h.names), func(name string) bool {
 		return !slices.ContainsFunc(h.releases, func(r report.Release) bool { return r.Finalizer == name })
 	})
 	return h
 }
 
-// deleteInventory sends the deletes of a deployer.
-func (s *simulation) deleteInventory(ctx context.Context, d *finalizer.Deployer, from *object.Object, r report.Release) {
+// deleteApplied sends the delete of an object that a deployer has applied.
+func (s *simulation) deleteApplied(ctx context.Context, d *finalizer.Deployer, from, o *object.Object, r report.Release) {
 	if s.futures.undeployed == nil {
 		s.futures.undeployed = map[types.UID]bool{}
 	}
-	s.futures.undeployed[from.UID] = true
-	policy := d.Policy(r.Finalizer)
-	for o := range s.inventoryOf(d, from) {
-		if o.BeingDeleted() {
-			continue
-		}
-		s.tracks.Undeploying(from.Ref, o)
-		s.recorder.runAs(cmp.Or(r.Controller, outcome.ActorReleaser), string(reason.Undeployed), func() {
-			// A refusal is visible: the object is unchanged.
-			_ = s.recorder.Delete(ctx, o.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
-		})
-	}
+	s.futures.undeployed[o.UID] = true
+	s.tracks.Undeploying(from.Ref, o)
+	policy := d.Policy(from, r.Finalizer)
+	s.recorder.runAs(cmp.Or(r.Controller, outcome.ActorReleaser), string(reason.Undeployed), func() {
+		// A refusal is visible: the object is unchanged.
+		_ = s.recorder.Delete(ctx, o.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+	})
 }
 
-// waitsForInventory reports whether a finalizer stays until what its deployer has deleted is gone.
-func (s *simulation) waitsForInventory(o *object.Object, r report.Release) bool {
+// nextDeletes returns what a deployer deletes next with an object. waits is true if it deletes nothing
+// now, and does not remove its finalizer either: it waits for a confirmation, for an object that is
+// being deleted, or forever for one that the server does not let it delete.
+//
+// Argo CD with deploy/web in wave 0 and cm/config in wave 1: cm/config; once that is gone deploy/web;
+// once that is gone nothing, and the finalizer is removed.
+func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, next future) (list []*object.Object, waits bool) {
+	confirm, terminating := from.Inventory().Confirm, false
+	wave := math.MinInt
+	for o, at := range s.inventoryOf(d, from) {
+		confirm = confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)
+		terminating = terminating || o.BeingDeleted()
+		switch {
+		case o.BeingDeleted() || !d.Deletes(from, o):
+		case s.futures.undeployed[o.UID]:
+			waits = true
+		case d.Waves && at.Wave < wave:
+		default:
+			if d.Waves && at.Wave > wave {
+				list, wave = nil, at.Wave
+			}
+			list = append(list, o)
+		}
+	}
+	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating {
+		return nil, true
+	}
+	return list, false
+}
+
+// waitsForInventory reports whether a finalizer stays for now because of what its deployer has applied.
+func (s *simulation) waitsForInventory(o *object.Object, r report.Release, next future) bool {
 	d := s.deployerOf(o, r)
-	if d == nil || !d.Waits || !s.futures.undeployed[o.UID] {
+	if d == nil {
 		return false
 	}
-	for range s.inventoryOf(d, o) {
-		return true
-	}
-	return false
+	_, waits := s.nextDeletes(d, o, next)
+	return waits
 }
 
 // deployerOf returns the deployer that deletes the inventory of an object before a finalizer is
@@ -86,19 +115,25 @@ func (s *simulation) deployerOf(o *object.Object, r report.Release) *finalizer.D
 	if inventory == nil || inventory.Keeps || inventory.Remote || r.State == report.ControllerGone {
 		return nil
 	}
+	if inventory.Account != "" && s.snap.Covers(object.ServiceAccount.Resource(), o.Namespace) {
+		if _, err := s.recorder.server.Get(context.Background(), s.snap.RefTo(object.ServiceAccount, o.Namespace, inventory.Account)); err != nil {
+			return nil
+		}
+	}
 	return finalizer.DeployerOf(o.Ref, r.Finalizer)
 }
 
-// inventoryOf calls yield with each object that a deployer deletes and that exists now.
-func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) func(yield func(*object.Object) bool) {
-	return func(yield func(*object.Object) bool) {
+// inventoryOf iterates over the objects that exist now and that a deployer counts as applied for an
+// object, each with the entry that names it.
+func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) iter.Seq2[*object.Object, object.InventoryEntry] {
+	return func(yield func(*object.Object, object.InventoryEntry) bool) {
 		for _, at := range from.Inventory().Entries {
-			ref, _, ok := s.snap.Locate(at)
+			ref, _, ok := s.snap.Locate(at.Coordinates)
 			if !ok {
 				continue
 			}
 			o, err := s.recorder.server.Get(context.Background(), ref)
-			if err == nil && d.Deletes(from, o) && !yield(o) {
+			if err == nil && d.Tracks(from, o) && !yield(o, at) {
 				return
 			}
 		}
@@ -142,7 +177,7 @@ func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object
 	}
 	unread := inventory.Unread
 	for _, at := range inventory.Entries {
-		ref, r, ok := s.snap.Locate(at)
+		ref, r, ok := s.snap.Locate(at.Coordinates)
 		switch {
 		case !ok && s.snap.KnowsAllKinds(): // it cannot exist
 		case !ok:

@@ -42,6 +42,11 @@ var (
 	later = future{selects: anyRelease, firstPhase: outcome.InLaterFuture, awaitedPhase: outcome.LaterOfOthers}
 )
 
+// mayBeConfirmed reports whether a person may have confirmed the deletes of a deployer.
+func (f future) mayBeConfirmed() bool {
+	return f.firstPhase&(outcome.InLaterFuture|outcome.LaterOfOthers) != 0
+}
+
 // futures contains the results of a run in each future. It is empty if no finalizer of another
 // controller holds anything.
 type futures struct {
@@ -56,7 +61,7 @@ type futures struct {
 	// attempted contains the finalizers that a request tried to remove, even if the server refused
 	// it.
 	attempted map[types.UID][]string
-	// undeployed contains the objects whose deployers have deleted their inventories.
+	// undeployed contains the objects that deployers have tried to delete.
 	undeployed map[types.UID]bool
 	// end contains the objects after the expected future, and steps the number of requests until
 	// then. Both are only set if the run continues after that.
@@ -158,6 +163,7 @@ func (s *simulation) recoverControllers() {
 	s.futures.refused = maps.Clone(s.neighbours.Refused)
 	s.neighbours.Around, s.neighbours.Late = nil, nil
 	clear(s.neighbours.Refused)
+	clear(s.futures.undeployed)
 	clear(s.recorder.refusedWrites)
 	maps.DeleteFunc(s.recorder.withheldWrites, func(_ object.Ref, why reason.Code) bool { return why.Late() })
 	s.collector.Wake()
@@ -177,7 +183,7 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 			return done, nil
 		}
 		for _, h := range list {
-			if h = s.undeploy(ctx, h); len(h.names) == 0 {
+			if h = s.undeploy(ctx, h, next); len(h.names) == 0 {
 				continue
 			}
 			s.recorder.runAs(h.actor, string(reason.FinalizerComesOff), func() {
@@ -242,7 +248,7 @@ func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others bool) h
 		return h
 	}
 	for _, r := range s.finalizerControllers.releasesOf(tr.Last) {
-		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) || s.waitsForInventory(tr.Last, r) {
+		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) || s.waitsForInventory(tr.Last, r, next) {
 			continue
 		}
 		h.names, h.releases = append(h.names, r.Finalizer), append(h.releases, r)

@@ -94,7 +94,7 @@ func (h requiredReleases) releasesAt(ref object.Ref) *releaseSet {
 // is known to have deleted what it has applied. A deployer that runs deletes that before it removes
 // its finalizer, so that nothing has to be removed.
 func (h requiredReleases) releasesByDeployer(ref object.Ref) *releaseSet {
-	none := &releaseSet{othersGone: true}
+	none := &releaseSet{othersGone: true, deployer: ref.ShortName()}
 	o := h.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil {
 		return none
@@ -121,6 +121,8 @@ type releaseSet struct {
 	firstRunning, firstOther    int
 	// othersGone is true if the controllers of all of withoutRunning are gone.
 	othersGone bool
+	// deployer is the object with which a deployer deletes what waits. Empty if there is none.
+	deployer string
 	// runningOnly contains those with a running controller. It is computed on first use.
 	runningOnly *releaseSet
 }
@@ -183,6 +185,8 @@ func (o *releaseSet) messageSuffix(e *report.Effect, recovery string) string {
 	switch {
 	case e.Later == "":
 		return text
+	case o.withoutRunning == 0 && e.Outcome == report.Kept && e.Later == report.Deleted && o.deployer != "":
+		return text + "; is deleted with " + o.deployer
 	case o.withoutRunning == 0 && e.Outcome == report.Kept && e.Later == report.Deleted:
 		return text + "; is deleted once " + recovery
 	case o.withoutRunning == 0 && e.Outcome == report.Kept && e.Later == report.Orphaned:

@@ -57,7 +57,7 @@ func (m *Map) addDeployed(from *object.Object) {
 			continue
 		}
 		for _, at := range inventory.Entries {
-			if o := m.snap.ObjectAt(at); o != nil && d.Deletes(from, o) {
+			if o := m.snap.ObjectAt(at.Coordinates); o != nil && d.Deletes(from, o) {
 				m.addImplicitOwner(from, o)
 			}
 		}

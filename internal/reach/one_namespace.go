@@ -135,12 +135,17 @@ func (p *OneNamespace) whyDeployed(o *object.Object) string {
 			return fmt.Sprintf("%s may have been applied for an object of kind %s in another namespace, and is deleted with it", o.Ref, kind.Kind)
 		}
 		for _, from := range p.snap.Objects {
-			if inventory := from.Inventory(); from.Is(kind) && (inventory == nil || inventory.Unread != "" || slices.Contains(inventory.Entries, o.Coordinates())) {
+			if inventory := from.Inventory(); from.Is(kind) && (inventory == nil || inventory.Unread != "" || lists(inventory, o.Coordinates())) {
 				return fmt.Sprintf("%s may have been applied for %s, and is deleted with it", o.Ref, from.Ref)
 			}
 		}
 	}
 	return ""
+}
+
+// lists reports whether an inventory has the coordinates.
+func lists(inventory *object.InventoryFacts, at object.Coordinates) bool {
+	return slices.ContainsFunc(inventory.Entries, func(e object.InventoryEntry) bool { return e.Coordinates == at })
 }
 
 // whyUndecided returns why the outcome of an object is unknown, with or without the delete: its

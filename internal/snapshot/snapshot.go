@@ -213,21 +213,16 @@ func (s *Snapshot) RefTo(k object.Kind, namespace, name string) object.Ref {
 // Locate returns the reference to the coordinates in the version that the snapshot uses, without a
 // uid, and the resource. It returns false if the kind is not known to be served.
 func (s *Snapshot) Locate(c object.Coordinates) (object.Ref, object.Resource, bool) {
-	for _, r := range s.Resources.All() {
-		if r.Group != c.Group || r.Kind != c.Kind {
-			continue
-		}
-		stored, ok := s.Resources.Stored(r.GroupResource())
-		if !ok {
-			continue
-		}
-		ref := object.Ref{APIVersion: stored.APIVersion(), Kind: stored.Kind, Namespace: c.Namespace, Name: c.Name}
-		if !stored.Namespaced {
-			ref.Namespace = ""
-		}
-		return ref, stored, true
+	r, ok := s.Resources.OfKind(c.GroupKind())
+	if !ok {
+		return object.Ref{}, object.Resource{}, false
 	}
-	return object.Ref{}, object.Resource{}, false
+	stored, ok := s.Resources.Stored(r.GroupResource())
+	ref := object.Ref{APIVersion: stored.APIVersion(), Kind: stored.Kind, Namespace: c.Namespace, Name: c.Name}
+	if !stored.Namespaced {
+		ref.Namespace = ""
+	}
+	return ref, stored, ok
 }
 
 // ObjectAt returns the object at the coordinates; nil if there is none.

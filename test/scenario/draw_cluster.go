@@ -70,7 +70,11 @@ func (w World) withDeployer(t *rapid.T) World {
 	}).Draw(t, "kind of deployer") + " uid=app" + w.drawEnd(t, "", " deleting")
 	applied := []string{"/ConfigMap/n/gone"}
 	for range rapid.IntRange(1, 4).Draw(t, "applied") {
-		c := rapid.SampledFrom(w.Objects).Draw(t, "applied object").Coordinates()
+		o := rapid.SampledFrom(w.Objects).Draw(t, "applied object")
+		if strings.HasPrefix(text, "kustomize") && o.Labels == "" { // Flux deletes nothing else
+			o.Labels = object.LabelsOf(map[string]string{object.FluxKustomization.Group + "/name": "app", object.FluxKustomization.Group + "/namespace": "m"})
+		}
+		c := o.Coordinates()
 		applied = append(applied, strings.Join([]string{c.Group, c.Kind, c.Namespace, c.Name}, "/"))
 	}
 	deployer, err := ParseWorld(text+" inventory=["+strings.Join(applied, ",")+"]\n", Names{})

@@ -195,7 +195,7 @@ func setInventory(f *object.InventoryFacts, value string) error {
 		if len(words) != 4 {
 			return fmt.Errorf("inventory=%s: want group/Kind/namespace/name", value)
 		}
-		f.Entries = append(f.Entries, object.Coordinates{Group: words[0], Kind: words[1], Namespace: words[2], Name: words[3]})
+		f.Entries = append(f.Entries, object.InventoryEntry{Coordinates: object.Coordinates{Group: words[0], Kind: words[1], Namespace: words[2], Name: words[3]}})
 	}
 	return nil
 }

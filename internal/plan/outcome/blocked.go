@@ -75,25 +75,33 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	}
 }
 
-// blockedByInventory lists what a deployer has deleted and that still exists, if the deployer waits for
-// it before it removes its finalizer.
+// blockedByInventory lists what a deployer has applied and why its finalizer stays: an object that is
+// being deleted, if the deployer waits for that, and one that it could not delete.
 func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 	inventory := o.Inventory()
-	if inventory == nil {
+	if inventory == nil || inventory.Keeps || inventory.Remote {
 		return
 	}
 	for _, name := range out.Blocked.Finalizers {
-		if d := finalizer.DeployerOf(o.Ref, name); d == nil || !d.Waits {
+		d := finalizer.DeployerOf(o.Ref, name)
+		if d == nil {
 			continue
 		}
+		confirm := inventory.Confirm
 		for _, at := range inventory.Entries {
-			x := j.Snap.ObjectAt(at)
-			if x == nil {
+			x := j.Snap.ObjectAt(at.Coordinates)
+			if x == nil || !d.Tracks(o, x) {
 				continue
 			}
-			if by, ok := j.Tracks.Deployer(x); ok && by == o.Ref && j.Tracks.Now(x) != nil {
+			confirm = confirm || d.Waves && x.Protection().Has(object.ArgoConfirm)
+			now := j.Tracks.Now(x)
+			by, tried := j.Tracks.Deployer(x)
+			if now != nil && (d.Waves && now.BeingDeleted() || tried && by == o.Ref && !now.BeingDeleted()) {
 				out.Blocked.Dependents = append(out.Blocked.Dependents, x.Ref)
 			}
+		}
+		if confirm {
+			out.Detail = "it deletes nothing before somebody sets argocd.argoproj.io/deletion-approved"
 		}
 	}
 }
