@@ -102,7 +102,7 @@ func TestCollectKeeps(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: claim, ` + owner + `}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
 	s.create(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: ` + s.namespace + `, ownerReferences: [{apiVersion: v1, kind: Node, name: gone, uid: x}]}, value: 1}`)
 	defer s.kubectl(nil, "delete", "priorityclass", s.namespace)
-	s.confirmed("collect", "-n", s.namespace).want(t, 0, "garbage, and protected")
+	s.confirmed("collect", "-n", s.namespace).want(t, 0, "garbage, but stays: it is protected")
 	s.configMaps(append([]string{"a", "below-a"}, living...)...)
 	if got := s.world(); got["PersistentVolumeClaim/claim"] == "" || got["PriorityClass/"+s.namespace] == "" {
 		t.Errorf("something protected is gone: %v", got)

@@ -102,7 +102,7 @@ func TestDeleteRefused(t *testing.T) {
 		"yes to data":          {[]string{"configmap/plain"}, "y\n", "nothing was written"},
 		"too many":             {[]string{"configmap/plain", "--max-deletes=0"}, "NAME", "at most 0 are allowed"},
 		"annotation":           {[]string{"configmap/kept"}, "NAME", "protected by its annotation kubectl-gc.io/protect; no option unlocks this"},
-		"no unlock for it":     {[]string{"configmap/kept", "--unlock=helm,namespace,pvc,pv"}, "NAME", "which nothing unlocks"},
+		"no unlock for it":     {[]string{"configmap/kept", "--unlock=helm,namespace,pvc,pv"}, "NAME", "no option unlocks this"},
 		"one of several":       {[]string{"configmap/plain", "configmap/kept"}, "NAME", "protected by its annotation kubectl-gc.io/protect"},
 		"helm":                 {[]string{"configmap/helm"}, "NAME", " --namespace=" + s.namespace + " --unlock=helm\n"},
 		"a namespace":          {[]string{"namespace/" + s.namespace}, "NAME", "(--unlock=namespace)"},
@@ -217,7 +217,7 @@ func TestDeleteUnlocked(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: helm, annotations: {helm.sh/resource-policy: keep}}}`)
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, annotations: {kubectl-gc.io/protect: "true"}}}`)
 	s.confirmed("delete", "configmap/helm", "-n", s.namespace, "--unlock=Helm").want(t, 0)
-	s.gc(s.ctx, "delete", "configmap/kept", "-n", s.namespace, "--unlock=helm", "--dry-run").want(t, 0, "which nothing unlocks")
+	s.gc(s.ctx, "delete", "configmap/kept", "-n", s.namespace, "--unlock=helm", "--dry-run").want(t, 0, "no option unlocks this")
 	s.configMaps("kept")
 }
 
