@@ -120,7 +120,7 @@ func insteadOf(c *cobra.Command, unknown *pflag.NotExistError) string {
 		return "you are always asked"
 	case "l", "selector":
 		if c.Name() == "undo" {
-			return "all that a backup holds comes back"
+			return "a backup is restored completely"
 		}
 	}
 	return ""
