@@ -69,8 +69,7 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The errors that client-go would log for a cancelled request are returned here.
-	groups, lists, err := dc.ServerGroupsAndResourcesWithContext(klog.NewContext(ctx, klog.Logger{}))
+	groups, lists, err := groupsAndResources(ctx, dc)
 	failed, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	switch {
 	case err == nil || ok:
@@ -96,6 +95,19 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	slices.SortFunc(d.Missing, func(a, b snapshot.Missing) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
 	c.discovery.Store(d)
 	return d, nil
+}
+
+// groupsAndResources asks for groups and resources. client-go before v0.37 has no function with a
+// context; the transport of dc ends with it, too. The context keeps client-go from logging errors
+// that are returned here.
+func groupsAndResources(ctx context.Context, dc *discovery.DiscoveryClient) ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	type withContext interface {
+		ServerGroupsAndResourcesWithContext(context.Context) ([]*metav1.APIGroup, []*metav1.APIResourceList, error)
+	}
+	if dc, ok := any(dc).(withContext); ok {
+		return dc.ServerGroupsAndResourcesWithContext(klog.NewContext(ctx, klog.Logger{}))
+	}
+	return dc.ServerGroupsAndResources()
 }
 
 // forbidden returns the server's error to a user without the permission for discovery. The version

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -74,7 +74,7 @@ func checkSegment(what, name string) error {
 	if name == "" {
 		return fmt.Errorf("the %s is empty", what)
 	}
-	if bad := content.IsPathSegmentName(name); len(bad) > 0 {
+	if bad := path.IsValidPathSegmentName(name); len(bad) > 0 {
 		return fmt.Errorf("%s is not a possible %s: %s", quote(name), what, bad[0])
 	}
 	return nil

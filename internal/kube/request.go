@@ -15,10 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
 
 // The accepted media types.
@@ -399,14 +400,14 @@ func decompress(response *http.Response) {
 // gzipBody is a compressed body. It reads nothing before the first Read.
 type gzipBody struct {
 	body io.ReadCloser
-	text *gzip.Reader
+	text io.ReadCloser
 	err  error
 }
 
 // Read returns decompressed bytes.
 func (i *gzipBody) Read(p []byte) (int, error) {
 	if i.text == nil && i.err == nil {
-		i.text, i.err = gzip.NewReader(i.body)
+		i.text, i.err = codec.NewReader(codec.Gzip, i.body, 0)
 	}
 	if i.err != nil {
 		return 0, i.err

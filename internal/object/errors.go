@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 )
 
 // UnknownKindError says that an apiVersion and kind do not map to a served resource. The collector
@@ -83,7 +83,7 @@ func AnswerTo(r Resource, name string) Answer {
 }
 
 // IsPossibleName reports whether an object can have the name: it must be a single path segment.
-func IsPossibleName(name string) bool { return len(content.IsPathSegmentName(name)) == 0 }
+func IsPossibleName(name string) bool { return len(path.IsValidPathSegmentName(name)) == 0 }
 
 // subresources are served below the path of an object of some kinds.
 var subresources = map[string]bool{

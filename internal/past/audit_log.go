@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/klauspost/compress/gzip"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
 
 // AuditLog is the content of audit logs. It may be incomplete: a log may omit requests, and each
@@ -154,7 +155,7 @@ func (w LogWindow) overlaps(received, answered int64) bool {
 func (l *AuditLog) Read(name string, in io.Reader, w LogWindow) error {
 	text := bufio.NewReaderSize(in, 1<<16)
 	if magic, _ := text.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(text)
+		z, err := codec.NewReader(codec.Gzip, text, 0)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

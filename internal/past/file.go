@@ -14,10 +14,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/klauspost/compress/zstd"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -143,14 +143,14 @@ func Save(ctx context.Context, f io.Writer, record *Record, from Source, o SaveO
 
 // writer writes lines.
 type writer struct {
-	compressor *zstd.Encoder
+	compressor io.WriteCloser
 	sum        hash.Hash
 	to         io.Writer
 	err        error
 }
 
 func newWriter(f io.Writer) (*writer, error) {
-	pack, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	pack, err := codec.NewWriter(codec.Zstd, f, true)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"

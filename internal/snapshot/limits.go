@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
@@ -179,7 +178,7 @@ type metered struct {
 
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+	if errors.Is(err, codec.ErrWindow) {
 		err = tooWide("zstd", m.window)
 	}
 	m.read += int64(n)

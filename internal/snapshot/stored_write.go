@@ -13,10 +13,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -61,9 +60,6 @@ func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
 	return nil
 }
 
-// zstdWindow is the window of the compressor.
-const zstdWindow = 1 << 20
-
 type unpacked struct{ io.Writer }
 
 func (unpacked) Close() error { return nil }
@@ -73,9 +69,9 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	case Uncompressed:
 		return unpacked{w}, nil
 	case Gzip:
-		return gzip.NewWriter(w), nil
+		return codec.NewWriter(codec.Gzip, w, false)
 	case Zstd:
-		return zstd.NewWriter(w, zstd.WithWindowSize(zstdWindow))
+		return codec.NewWriter(codec.Zstd, w, false)
 	default:
 		return nil, fmt.Errorf("unknown compression %d", c)
 	}

@@ -13,10 +13,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
-
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot/etcd"
 )
 
@@ -190,12 +187,11 @@ func (in *input) unpack(content *bufio.Reader, f format, depth int) (*metered, f
 	switch f {
 	case zstandard:
 		window := in.meter.limits.windowBytes(depth)
-		z, err := zstd.NewReader(content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderMaxMemory(uint64(window)))
+		z, err := codec.NewReader(codec.Zstd, content, window)
 		if err != nil {
 			return nil, nil, fmt.Errorf("zstd: %w", err)
 		}
-		return &metered{r: z, m: &in.meter, window: window}, z.Close, nil
+		return &metered{r: z, m: &in.meter, window: window}, func() { _ = z.Close() }, nil
 	case bzipped:
 		return &metered{r: unpacker{bzip2.NewReader(content), "bzip2"}, m: &in.meter}, nothing, nil
 	case xzipped:
@@ -205,13 +201,13 @@ func (in *input) unpack(content *bufio.Reader, f format, depth int) (*metered, f
 		}
 		return &metered{r: unpacker{z, "xz"}, m: &in.meter}, nothing, nil
 	case lz4ed:
-		z := lz4.NewReader(content)
-		if err := z.Apply(lz4.ConcurrencyOption(1)); err != nil {
+		z, err := codec.NewReader(codec.LZ4, content, 0)
+		if err != nil {
 			return nil, nil, fmt.Errorf("lz4: %w", err)
 		}
 		return &metered{r: unpacker{z, "lz4"}, m: &in.meter}, nothing, nil
 	default:
-		z, err := gzip.NewReader(content)
+		z, err := codec.NewReader(codec.Gzip, content, 0)
 		if err != nil {
 			return nil, nil, fmt.Errorf("gzip: %w", err)
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all"
 )
 
 // packedDumps returns one dump, the tar archive of a list of pods, in all compressions.

@@ -13,7 +13,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/ulikunitz/xz/lzma"
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
 
 // xzReader reads the concatenated streams of an xz file. A block declares its dictionary size, up
@@ -187,7 +187,7 @@ func (x *xzReader) startBlock(size byte) error {
 	if _, err := io.ReadFull(rest, filter); err != nil || filter[0] != 0x21 || filter[1] != 1 {
 		return errors.New("it has filters that are not read")
 	}
-	dictionary, err := lzma.DecodeDictCap(filter[2])
+	dictionary, err := dictionarySize(filter[2])
 	if err != nil {
 		return errXZ
 	}
@@ -197,9 +197,22 @@ func (x *xzReader) startBlock(size byte) error {
 	if block.check, err = xzCheck(x.flags[1]); err != nil {
 		return err
 	}
-	block.data, err = lzma.Reader2Config{DictCap: max(int(dictionary), lzma.MinDictCap)}.NewReader2(x.in)
+	block.data, err = codec.NewReader(codec.LZMA2, x.in, int(dictionary))
 	x.block = block
 	return err
+}
+
+// dictionarySize returns the size in bytes of a dictionary, which the header of a block encodes as
+// two bits of mantissa and five bits of exponent: 0 is 4 KiB, 1 is 6 KiB, 2 is 8 KiB.
+func dictionarySize(code byte) (int64, error) {
+	const largest = 40
+	switch {
+	case code > largest:
+		return 0, errXZ
+	case code == largest:
+		return 1<<32 - 1, nil
+	}
+	return int64(2|code&1) << (11 + code/2), nil
 }
 
 // xzCheck returns the checksum that the flags of a stream select.

@@ -10,6 +10,7 @@ import (
 // the server and the command line of Kubernetes, and ours.
 var notPublic = []string{
 	"k8s.io/kubernetes", "k8s.io/cli-runtime", "k8s.io/kubectl", "github.com/spf13/", "github.com/olekukonko/",
+	"go.etcd.io/", "github.com/klauspost/", "github.com/pierrec/", "github.com/ulikunitz/",
 	module + "internal/cli", module + "internal/render", module + "internal/draw",
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all" // dumps may be compressed, or databases
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"

@@ -12,13 +12,12 @@ import (
 	"runtime/debug"
 	"time"
 
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
 
 // File is an open etcd database that was checked.
 type File struct {
-	db *bbolt.DB
+	db codec.Database
 	// Oldest and Newest are the first and the last revision that the file can reconstruct.
 	Oldest, Newest int64
 }
@@ -39,13 +38,13 @@ func Open(path string) (*File, error) {
 	}
 	f := &File{}
 	err := contained(func() (err error) {
-		f.db, err = bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true, Timeout: lockPatience})
+		f.db, err = codec.OpenDatabase(path, lockPatience)
 		if err != nil {
 			return err
 		}
 		return f.revisions()
 	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
+	if errors.Is(err, codec.ErrLocked) {
 		err = errors.New("etcd has it open: take a snapshot with etcdctl snapshot save, or stop the member first")
 	}
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
+
+	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all"
 )
 
 // change is one of a transaction; without a value it is a deletion.

@@ -1,14 +1,16 @@
 package etcd
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"go.etcd.io/bbolt"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
 
 // Entry is the value of a key.
@@ -39,7 +41,7 @@ type Index struct {
 	// Keys are the keys of the cluster, sorted, without the common prefix.
 	Keys    []string
 	prefix  string
-	tx      *bbolt.Tx
+	view    codec.View
 	last    map[string]int32 // places in changes, counted from one
 	changes []Change
 	kv      keyValue
@@ -60,11 +62,11 @@ func (f *File) Index(from, to int64, reserve func(bytes int64) error) (*Index, e
 			return nil, fmt.Errorf("revision %d is not in the file, which holds %d to %d", at, f.Oldest, f.Newest)
 		}
 	}
-	tx, err := f.db.Begin(false)
+	view, err := f.db.Begin()
 	if err != nil {
 		return nil, err
 	}
-	x := &Index{tx: tx, last: map[string]int32{}}
+	x := &Index{view: view, last: map[string]int32{}}
 	err = contained(func() error { return x.read(from, to, reserve) })
 	if err == nil {
 		err = x.cut()
@@ -77,13 +79,13 @@ func (f *File) Index(from, to int64, reserve func(bytes int64) error) (*Index, e
 }
 
 // Close ends the reading. The file stays open.
-func (x *Index) Close() { _ = x.tx.Rollback() }
+func (x *Index) Close() { x.view.Close() }
 
 // read adds the changes in the file, in order.
 func (x *Index) read(from, to int64, reserve func(bytes int64) error) error {
 	var before revision
 	asked := 0
-	cursor := x.tx.Bucket(keyBucket).Cursor()
+	cursor := x.view.Cursor(keyBucket)
 	for name, stored := cursor.First(); name != nil; name, stored = cursor.Next() {
 		r, err := parseRevision(name)
 		if err != nil {
@@ -215,31 +217,34 @@ func parseRevision(b []byte) (revision, error) {
 
 // revisions determines which revisions the file can reconstruct.
 func (f *File) revisions() error {
-	return f.db.View(func(tx *bbolt.Tx) error {
-		keys, meta := tx.Bucket(keyBucket), tx.Bucket(metaBucket)
-		if keys == nil || meta == nil {
-			return fmt.Errorf("it is a database of bbolt, and none of etcd")
-		}
-		f.Oldest = 1
-		for _, name := range [][]byte{finishedCompaction, scheduledCompaction} {
-			if b := meta.Get(name); b != nil {
-				r, err := parseRevision(b)
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				f.Oldest = max(f.Oldest, r.main)
-			}
-		}
-		f.Newest = f.Oldest
-		if last, _ := keys.Cursor().Last(); last != nil {
-			r, err := parseRevision(last)
+	view, err := f.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	keys, meta := view.Cursor(keyBucket), view.Cursor(metaBucket)
+	if keys == nil || meta == nil {
+		return fmt.Errorf("it is a database of bbolt, and none of etcd")
+	}
+	f.Oldest = 1
+	for _, name := range [][]byte{finishedCompaction, scheduledCompaction} {
+		if found, b := meta.Seek(name); bytes.Equal(found, name) {
+			r, err := parseRevision(b)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", name, err)
 			}
-			f.Newest = max(f.Newest, r.main)
+			f.Oldest = max(f.Oldest, r.main)
 		}
-		return nil
-	})
+	}
+	f.Newest = f.Oldest
+	if last, _ := keys.Last(); last != nil {
+		r, err := parseRevision(last)
+		if err != nil {
+			return err
+		}
+		f.Newest = max(f.Newest, r.main)
+	}
+	return nil
 }
 
 // keyValue is the record of a write to a key.
