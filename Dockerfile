@@ -6,7 +6,8 @@ ARG TARGETOS=linux
 ARG TARGETARCH
 ARG VERSION=
 WORKDIR /src
-COPY go.mod go.sum ./
+COPY go.mod go.sum go.work go.work.sum ./
+COPY cmd/kubectl-gc/go.mod cmd/kubectl-gc/go.sum cmd/kubectl-gc/
 RUN go mod download
 COPY cmd cmd
 COPY internal internal

@@ -36,9 +36,14 @@ INPUTS = $(shell { git ls-files -z --cached --others --exclude-standard -- . ':!
 # of the processors' time off them.
 ROOMY := 400
 
+# The root module has the oldest dependencies that gctest works with, the program has a
+# module with those that it is built from, and go.work joins the two.
+MODULE := github.com/kubectl-gc/kubectl-gc
+ALL    := ./... ./cmd/kubectl-gc/...
+
 # The tools have a module of their own: they never decide what the program is
 # built from.
-TOOL := $(GO) tool -modfile=tools/go.mod
+tool = "$$(cd $(CURDIR)/tools && $(GO) tool -n $(1))"
 
 .PHONY: help
 help: ## say what there is
@@ -64,8 +69,8 @@ SEED := 1
 .PHONY: test
 test: export RAPID_SEED = $(SEED)
 test: ## whether this checkout works: vet and tests, with nothing but Go
-	$(GO) vet ./...
-	@GOGC=$(ROOMY) $(GO) test $(TRIED) $$($(GO) list ./... | grep -vxFf <($(GO) list $(OTHERS))) | $(GO) run ./hack/summary
+	$(GO) vet $(ALL)
+	@GOGC=$(ROOMY) $(GO) test $(TRIED) $$($(GO) list $(ALL) | grep -vxFf <($(GO) list $(OTHERS))) | $(GO) run ./hack/summary
 
 # Where the control plane cannot be built, the tests that need it fail; the others
 # still run.
@@ -97,12 +102,12 @@ unit: ## tests of PKG, no race detector, no control plane
 
 .PHONY: lint
 lint: ## golangci-lint as .golangci.yml says
-	$(TOOL) golangci-lint run ./...
-	cd examples/envtest && $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint run ./...
+	$(call tool,golangci-lint) run $(ALL)
+	cd examples/envtest && $(call tool,golangci-lint) run ./...
 
 .PHONY: vuln
 vuln: ## known vulnerabilities that the program can reach; fails where they cannot be looked up
-	$(TOOL) govulncheck ./...
+	$(call tool,govulncheck) $(ALL)
 
 .PHONY: licences
 licences: ## THIRD_PARTY_NOTICES from what is linked into the program
@@ -136,7 +141,7 @@ bombs: ## every input that is made to exhaust memory, at its full size (20 minut
 bench: ## benchmarks of PKG; with BASE=old.txt compared to it
 	mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) $(PKG) | tee bin/bench.txt
-	@if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
+	@if [ -n '$(BASE)' ]; then $(call tool,benchstat) '$(BASE)' bin/bench.txt; fi
 
 .PHONY: mutate
 mutate: ## break one rule at a time; fails if no test notices; ONLY=S104 for a part
@@ -183,6 +188,9 @@ verify: ## generated files are up to date, formatting and go.mod are clean, lice
 	  [ -z "$$out" ] || { echo "gofmt needed:"; echo "$$out"; exit 1; }
 	$(GO) mod verify >/dev/null
 	$(GO) mod tidy -diff
+	mkdir -p bin && cp cmd/kubectl-gc/go.mod bin/program.mod && cp cmd/kubectl-gc/go.sum bin/program.sum
+	$(GO) mod edit -replace=$(MODULE)=$(CURDIR) bin/program.mod
+	cd cmd/kubectl-gc && GOWORK=off $(GO) mod tidy -diff -modfile=$(CURDIR)/bin/program.mod
 	cd hack/licences && $(GO) mod tidy -diff && $(GO) test -count=1 ./... && $(GO) run . -check
 	cd examples/envtest && $(GO) mod tidy -diff
 	cd examples/kwok && $(GO) mod tidy -diff

@@ -18,7 +18,7 @@ kubernetes = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' $(CONTROLPLA
 VERSION_OF := k8s.io/component-base/version
 define plane
 mkdir -p bin
-cd $(CONTROLPLANE) && $(GO) build -modfile=$(1) -o $(CURDIR)/$@ -ldflags '-s -w -X $(VERSION_OF).gitVersion=$(kubernetes) \
+cd $(CONTROLPLANE) && GOWORK=off $(GO) build -modfile=$(1) -o $(CURDIR)/$@ -ldflags '-s -w -X $(VERSION_OF).gitVersion=$(kubernetes) \
   -X $(VERSION_OF).gitMajor=1 -X $(VERSION_OF).gitMinor=$(word 2,$(subst ., ,$(kubernetes)))' .
 endef
 

@@ -48,7 +48,7 @@ func TestVersion(t *testing.T) {
 	number := strings.TrimPrefix(version, "v1.")
 	minor, _, _ := strings.Cut(number, ".")
 	for file, want := range map[string]string{
-		"go.mod": "k8s.io/client-go v0." + number + "\n", "test/release/chart/go.mod": "k8s.io/client-go v0." + number + "\n",
+		"cmd/kubectl-gc/go.mod": "k8s.io/client-go v0." + number + "\n", "test/release/chart/go.mod": "k8s.io/client-go v0." + number + "\n",
 		"examples/envtest/go.mod":    "k8s.io/client-go v0." + number + "\n",
 		"examples/kwok/go.mod":       "k8s.io/client-go v0." + number + " ",
 		"internal/report/version.go": `"v1.` + number + `"`, "docs/adr/0007-releases.md": "v1." + number + " is reproduced",

@@ -52,7 +52,7 @@ func drawMeta(t *rapid.T) metav1.ObjectMeta {
 		})
 	}
 	if rapid.Bool().Draw(t, "managed") {
-		m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: text.Draw(t, "manager"), FieldsV1: metav1.NewFieldsV1(strings.Repeat("f", rapid.IntRange(0, 200000).Draw(t, "fields")))}}
+		m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: text.Draw(t, "manager"), FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat("f", rapid.IntRange(0, 200000).Draw(t, "fields")))}}}
 	}
 	return m
 }
@@ -179,7 +179,7 @@ func BenchmarkPartialList(b *testing.B) {
 	for range 1000 {
 		m := metaOf(named("object"), "12345")
 		m.Labels = map[string]string{"app": "web", "tier": "front"}
-		m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(strings.Repeat("f", 600))}}
+		m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat("f", 600))}}}
 		list.Items = append(list.Items, m)
 	}
 	text := wrapped(metaVersion, partialList, &list)

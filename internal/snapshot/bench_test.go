@@ -127,7 +127,7 @@ func BenchmarkEtcd(b *testing.B) {
 			Name: name, Namespace: "shop", UID: types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i)),
 			CreationTimestamp: metav1.Unix(1e9, 0), Labels: map[string]string{"app": "web", "tier": "front"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: fmt.Sprintf("web-%d", i/10), UID: types.UID(fmt.Sprint(i / 10)), Controller: new(true)}},
-			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "kubelet", Operation: "Update", FieldsV1: metav1.NewFieldsV1(fields)}},
+			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "kubelet", Operation: "Update", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}},
 		}
 		switch i % 5 {
 		case 0:

@@ -159,7 +159,7 @@ func clientGo(sources []source) []string {
 	var bad []string
 	for _, s := range sources {
 		for _, p := range s.imports() {
-			if !strings.HasPrefix(p, "k8s.io/client-go") || p == "k8s.io/client-go/kubernetes/scheme" && s.in("internal/snapshot/etcd") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
+			if !strings.HasPrefix(p, "k8s.io/client-go") || p == "k8s.io/client-go/kubernetes/scheme" && s.in("internal/snapshot") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
 				continue
 			}
 			// The lease, the events and the limiter of the controller are client-go's.
