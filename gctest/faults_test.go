@@ -222,5 +222,5 @@ func TestExplainGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mentions(t, gc.Explain(gone), "is not there", "an object with the uid")
+	mentions(t, gc.Explain(gone), "is not there", "An object with the uid")
 }

@@ -2,8 +2,11 @@ package gctest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +19,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// T is a test: a *testing.T or *testing.B, or the GinkgoT() of Ginkgo. It is used only by the
-// goroutine that calls Start, and by the one that runs the functions given to Cleanup.
+// T is a test: a *testing.T or *testing.B, or the GinkgoT() of Ginkgo. Until the functions given to
+// Cleanup have returned, other goroutines call its Logf, too.
 type T interface {
 	Helper()
 	Cleanup(func())
@@ -30,14 +33,17 @@ type T interface {
 // of them, each on its own API server.
 type GC struct {
 	deleters *deleters.Deleters
+	log      *log
+	stop     sync.Once
+	stopErr  error
 }
 
 const (
 	// startTimeout is how long Start waits for the API server.
 	startTimeout = 30 * time.Second
-	// settleTimeout is how long WaitSettled waits with a context that has no deadline.
+	// settleTimeout is how long WaitSettled and WaitGone wait with a context that has no deadline.
 	settleTimeout = 30 * time.Second
-	// stopTimeout is how long the end of a test waits for requests in progress.
+	// stopTimeout is how long Stop waits for requests in progress.
 	stopTimeout = 10 * time.Second
 	// explainTimeout is how long Explain may take.
 	explainTimeout = 10 * time.Second
@@ -45,7 +51,8 @@ const (
 
 // Start starts a garbage collector and returns once it has listed and watches every object. It
 // collects until the test ends, and leaves no goroutine behind. The API server must outlive it:
-// stop the server in a Cleanup that is registered before Start.
+// stop the server in a Cleanup that is registered before Start, or call Stop before. It writes a
+// line for each delete into the log of the test.
 //
 // Start fails the test in a cluster that is in use, that is, where kube-controller-manager or a
 // kubelet renews its lease (see WithClusterInUse). With USE_EXISTING_CLUSTER=true, envtest connects
@@ -57,46 +64,71 @@ const (
 // Start only logs that.
 func Start(t T, config *rest.Config, options ...Option) *GC {
 	t.Helper()
+	gc, err := New(config, append([]Option{WithLog(t.Logf)}, options...)...)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		if err := gc.Stop(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	return gc
+}
+
+// New starts a garbage collector as Start does, but without a test, for example in TestMain. It logs
+// nothing unless WithLog is given. Call Stop before the API server ends.
+func New(config *rest.Config, options ...Option) (*GC, error) {
 	o := deleters.Options{Command: "gctest", AskProtection: "gctest.WithClaimProtection()", AskInUse: "gctest.WithClusterInUse()"}
 	for _, option := range options {
 		option.apply(&o)
 	}
 	if config == nil {
-		t.Fatalf("gctest: the config is nil: has the API server been started?")
-		return nil
+		return nil, errors.New("gctest: the config is nil: has the API server been started?")
 	}
+	l := &log{write: o.Log}
+	o.Log = l.deleted
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	d, err := deleters.Start(ctx, config, o)
 	if err != nil {
-		t.Fatalf("gctest: %v", err)
-		return nil
+		return nil, fmt.Errorf("gctest: %w", err)
 	}
-	gc := &GC{d}
-	t.Cleanup(func() { gc.stop(t) })
 	remarks, err := d.Remarks()
 	if err != nil {
-		t.Fatalf("gctest: %v", err)
+		return nil, fmt.Errorf("gctest: %w", errors.Join(err, d.Stop()))
 	}
 	for _, remark := range remarks {
-		t.Logf("gctest: %s", remark)
+		l.remark(remark)
 	}
-	return gc
+	return &GC{deleters: d, log: l}, nil
 }
 
-// stop ends the collector and reports its error to the test. Only the calling goroutine uses t.
-func (gc *GC) stop(t T) {
-	t.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- gc.deleters.Stop() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Errorf("gctest: the garbage collector ended before the test: %v", err)
+// Stop ends the collector. It may be called more than once, and the end of the test calls it, too.
+// Call it before the API server is stopped, for example in an AfterSuite. The error says that the
+// collector had ended before, or that the API server doesn't answer.
+//
+// It logs a remark for each object that was deleted and created again several times.
+func (gc *GC) Stop() error {
+	gc.stop.Do(func() {
+		ended := make(chan error, 1)
+		go func() { ended <- gc.deleters.Stop() }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				gc.stopErr = fmt.Errorf("gctest: the garbage collector ended before the test: %w", err)
+			}
+		case <-time.After(stopTimeout):
+			gc.stopErr = fmt.Errorf("gctest: the garbage collector has not ended within %s: the API server does not answer", stopTimeout)
 		}
-	case <-time.After(stopTimeout):
-		t.Errorf("gctest: the garbage collector has not ended within %s: the API server does not answer", stopTimeout)
-	}
+		for _, remark := range gc.deleters.Recreated() {
+			gc.log.remark(remark)
+		}
+		gc.log.close()
+	})
+	return gc.stopErr
 }
 
 // WaitSettled blocks until nothing is left to do: the collector has seen everything that was
@@ -116,10 +148,52 @@ func (gc *GC) WaitSettled(ctx context.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, settleTimeout)
 		defer cancel()
 	}
-	if err := gc.deleters.Settle(ctx); err != nil {
-		return fmt.Errorf("gctest: %w", err)
+	return reported(gc.deleters.Settle(ctx))
+}
+
+// WaitGone blocks until the API server has none of the objects any more, whoever deletes them. An
+// object with a uid is gone even if another one has its name.
+//
+// It returns an error when ctx ends, or after 30 seconds if ctx has no deadline. The error explains
+// each object that is left, as Explain does.
+func (gc *GC) WaitGone(ctx context.Context, objects ...Object) error {
+	if _, bound := ctx.Deadline(); !bound {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, settleTimeout)
+		defer cancel()
 	}
-	return nil
+	var refs []object.Ref
+	for _, o := range objects {
+		if isNil(o) {
+			return errors.New("gctest: which object? It is nil.")
+		}
+		refs = append(refs, refOf(o))
+	}
+	return reported(gc.deleters.WaitGone(ctx, refs))
+}
+
+// reportError is an error whose message is a report of several lines.
+type reportError struct{ err error }
+
+// reported adds the name of the package to an error.
+func reported(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &reportError{err}
+}
+
+// Error returns the report.
+func (e *reportError) Error() string { return "gctest: " + e.err.Error() }
+
+// Unwrap returns the reported error.
+func (e *reportError) Unwrap() error { return e.err }
+
+// GomegaString returns the first line. Gomega prints it after the whole message, in place of the
+// fields of the error.
+func (e *reportError) GomegaString() string {
+	first, _, _ := strings.Cut(e.Error(), "\n")
+	return first
 }
 
 // Object is a Kubernetes object of any kind, as client.Object of controller-runtime is.
@@ -131,18 +205,23 @@ type Object interface {
 // Explain returns why an object exists, is being deleted or is stuck, as a few lines for the message
 // of a failed test: the state of its owners, the finalizers that hold it, and the dependents that it
 // waits for. It uses what the watches have shown, which includes every write before the last
-// WaitSettled.
+// WaitSettled. It says when and why the collector deleted an object that is gone.
 //
 // It finds the object by its uid, or without one by its kind, namespace and name. Objects from typed
 // clients usually have no apiVersion and kind. One that also has no uid must be of a type that
 // client-go knows.
 func (gc *GC) Explain(o Object) string {
-	if v := reflect.ValueOf(o); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+	if isNil(o) {
 		return "which object? It is nil."
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), explainTimeout)
 	defer cancel()
 	return gc.deleters.Explain(ctx, refOf(o))
+}
+
+func isNil(o Object) bool {
+	v := reflect.ValueOf(o)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // refOf returns the reference of an object. If the object has no kind, as from a typed client,

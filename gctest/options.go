@@ -1,6 +1,10 @@
 package gctest
 
-import "github.com/kubectl-gc/kubectl-gc/internal/deleters"
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
+)
 
 // Option changes what a GC does.
 type Option interface{ apply(*deleters.Options) }
@@ -31,6 +35,25 @@ func WithPods(p Pods) Option {
 		end = deleters.Pods(p) // Start then fails the test
 	}
 	return option(func(o *deleters.Options) { o.Pods = end })
+}
+
+// WithPodsAfter removes pods the given time after they are deleted, whatever their grace period is.
+// WaitSettled waits for that.
+func WithPodsAfter(d time.Duration) Option {
+	return option(func(o *deleters.Options) {
+		o.Pods, o.PodsAfter = deleters.AfterDuration, d
+		if d <= 0 {
+			o.Pods = deleters.AtOnce
+		}
+	})
+}
+
+// WithLog sends a line for each delete, and the remarks that Start writes into the log of its test,
+// to a function such as log.Printf. Several goroutines call it.
+func WithLog(logf func(format string, args ...any)) Option {
+	return option(func(o *deleters.Options) {
+		o.Log = func(line string) { logf("gctest: %s", line) }
+	})
 }
 
 // WithClaimProtection removes the finalizers that protect storage in use:

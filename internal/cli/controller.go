@@ -244,7 +244,7 @@ func (p *presetFlags) addFlags(f *pflag.FlagSet) {
 	usage.AddChoice(f, &p.pods, "pods", podsAtOnce, "With --preset=envtest: when pods end that are deleted, for there is no kubelet.", podsAtOnce, podsAfter, podsNever)
 	f.BoolVar(&p.protection, "claim-protection", false, "With --preset=envtest: take the finalizers off that protect PVCs and PVs in use, when they are not.")
 	f.BoolVar(&p.inUse, "cluster-in-use", false, "With --preset=envtest: start also where kube-controller-manager or a kubelet works, and leave to them what they do.")
-	usage.Unlist(f, "pods", "claim-protection", "cluster-in-use")
+	usage.Unlist(f, "cluster-in-use")
 }
 
 // besidePreset are the flags that may be combined with --preset.
@@ -283,7 +283,13 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	pods := map[string]deleters.Pods{podsAtOnce: deleters.AtOnce, podsAfter: deleters.AfterGracePeriod, podsNever: deleters.Never}
 	ctx, cancel := context.WithTimeout(c.Context(), startTimeout)
 	defer cancel()
-	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection, AskProtection: "--claim-protection", InUse: k.preset.inUse, AskInUse: "--cluster-in-use"})
+	o := deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection, AskProtection: "--claim-protection", InUse: k.preset.inUse, AskInUse: "--cluster-in-use"}
+	if k.verbosity > 0 {
+		log := k.logger()
+		o.Log = func(line string) { log.Info(line) }
+		o.Record = func(r engine.Record) { controller.LogDecision(log, r) }
+	}
+	d, err := deleters.Start(ctx, config, o)
 	if err != nil {
 		return err
 	}

@@ -66,11 +66,28 @@ func (s *service) record(r engine.Record) {
 	if unknown(d.Reason) {
 		unknownTotal.WithLabelValues(d.Reason.String()).Inc()
 	}
-	level := LevelDecisions
+	logDecision(s.o.Log, r, code, outcome)
+}
+
+// LogDecision logs a finished attempt of a collector that has no safety limits.
+func LogDecision(log *slog.Logger, r engine.Record) {
+	outcome := nothing
+	switch {
+	case r.Err != nil:
+		outcome = failed
+	case len(r.Decision.Requests) > 0:
+		outcome = sent
+	}
+	logDecision(log, r, r.Decision.Reason.String(), outcome)
+}
+
+// logDecision logs a finished attempt with its reason and its outcome.
+func logDecision(log *slog.Logger, r engine.Record, code, outcome string) {
+	d, level := r.Decision, LevelDecisions
 	if len(d.Requests) > 0 {
 		level = LevelRequests
 	}
-	if !s.o.Log.Enabled(context.Background(), level) {
+	if !log.Enabled(context.Background(), level) {
 		return
 	}
 	attributes := []slog.Attr{slog.String("object", d.Attempt.Ref.String()), slog.String("reason", code), slog.String("outcome", outcome)}
@@ -80,7 +97,7 @@ func (s *service) record(r engine.Record) {
 	if r.Err != nil && outcome != observed {
 		attributes = append(attributes, slog.String("error", r.Err.Error()))
 	}
-	s.o.Log.LogAttrs(context.Background(), level, "decided", attributes...)
+	log.LogAttrs(context.Background(), level, "decided", attributes...)
 }
 
 // tellSent reports every write of an attempt that was sent: a log line for each, which is the

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -197,12 +198,18 @@ const (
 	AfterGracePeriod
 	// Never: pods stay until a client deletes them with a grace period of 0.
 	Never
+	// AfterDuration: pods end Options.PodsAfter after their deletion was seen.
+	AfterDuration
 )
 
 // kubelets simulates the kubelets of all nodes, whether or not the nodes exist.
 type kubelets struct {
 	controllers.Controller
 	graceful bool
+	// after is how long deleted pods last; 0 for no time of our own. seen is when the deletion of each
+	// of them was seen.
+	after time.Duration
+	seen  map[types.UID]time.Time
 	// real is true if the cluster has kubelets, which end the pods.
 	real bool
 	// due is when the next pod ends; zero for none.
@@ -229,12 +236,12 @@ func (s kubeletWorld) ObjectsOf(gr schema.GroupResource, namespace string) []*ob
 		return nil
 	}
 	all := s.World.ObjectsOf(gr, namespace)
-	if gr != object.Pod.GroupResource() || !s.kubelets.graceful {
+	if gr != object.Pod.GroupResource() || !s.kubelets.graceful && s.kubelets.after == 0 {
 		return all
 	}
 	var list []*object.Object
 	for _, pod := range all {
-		if ends := gracePeriodEnd(pod); pod.BeingDeleted() && ends.After(s.now) {
+		if ends := s.kubelets.endOf(pod, s.now); pod.BeingDeleted() && ends.After(s.now) {
 			if s.kubelets.due.IsZero() || ends.Before(s.kubelets.due) {
 				s.kubelets.due = ends
 			}
@@ -243,6 +250,28 @@ func (s kubeletWorld) ObjectsOf(gr schema.GroupResource, namespace string) []*ob
 		list = append(list, pod)
 	}
 	return list
+}
+
+// endOf returns when a deleted pod ends.
+func (k *kubelets) endOf(pod *object.Object, now time.Time) time.Time {
+	if k.after == 0 {
+		return gracePeriodEnd(pod)
+	}
+	if _, seen := k.seen[pod.UID]; !seen && pod.BeingDeleted() {
+		if k.seen == nil || len(k.seen) >= maxGone {
+			k.seen = map[types.UID]time.Time{}
+		}
+		k.seen[pod.UID] = now
+	}
+	return k.seen[pod.UID].Add(k.after)
+}
+
+// podEnds says when the next pod ends.
+func (d *Deleters) podEnds(at time.Time) string {
+	if d.options.Pods == AfterDuration {
+		return "a pod ends at " + at.UTC().Format("15:04:05.000") + ", " + d.options.PodsAfter.String() + " after it was deleted"
+	}
+	return "a pod ends at " + at.UTC().Format(time.RFC3339) + ", when its grace period is over"
 }
 
 // Delete ends a pod, unless that is left to its kubelet.

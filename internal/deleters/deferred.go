@@ -33,7 +33,10 @@ const maxDeferred = 1 << 14
 
 // record records a finished attempt.
 func (d *Deleters) record(r engine.Record) {
-	d.deletes.note(r)
+	d.deletes.note(r, d.ownersOf)
+	if d.options.Record != nil {
+		d.options.Record(r)
+	}
 	at := attempt{r.Decision.Attempt.Work, r.Decision.Attempt.Ref}
 	if r.Disposition != engine.Defer {
 		delete(d.deferred, at)

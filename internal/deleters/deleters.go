@@ -36,6 +36,12 @@ type Options struct {
 	AskInUse string
 	// Command is the command in the User-Agent.
 	Command string
+	// PodsAfter is how long deleted pods last if Pods is AfterDuration.
+	PodsAfter time.Duration
+	// Log is called with a line for each delete that the server accepted, and Record with each
+	// finished attempt of the collector. Several goroutines call Log. Both may be nil.
+	Log    func(line string)
+	Record func(engine.Record)
 }
 
 // maxLoadingPause is the longest pause before a kind that the server is still loading is requested
@@ -80,12 +86,12 @@ type Deleters struct {
 // that names those that may not be read. Kinds that cannot be read for other reasons are in Remarks.
 // ctx limits the start only. Stop ends the controllers.
 func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
-	if o.Pods > Never {
+	if o.Pods > AfterDuration {
 		return nil, fmt.Errorf("Pods(%d) is not a valid Pods value: use AtOnce, AfterGracePeriod or Never", o.Pods)
 	}
 	d := &Deleters{
 		options: o, traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
-		definitions: make(chan struct{}, 1), deferred: deferrals{},
+		definitions: make(chan struct{}, 1), deferred: deferrals{}, deletes: deletes{by: o.Command, log: o.Log},
 	}
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // a timeout would end every watch
@@ -132,7 +138,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 			d.mu.Lock()
 			d.feed = f
 			d.mu.Unlock()
-			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, accepted: map[acceptedRequest]struct{}{}, readOnly: d.others.manager != nil}
+			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, deletes: &d.deletes, accepted: map[acceptedRequest]struct{}{}, readOnly: d.others.manager != nil}
 			d.chooseControllers(o, w)
 			close(followed)
 			beside.Go(func() { d.act(w) })
@@ -149,7 +155,7 @@ func (d *Deleters) chooseControllers(o Options, coverage controllers.Coverage) {
 	}
 	d.list = append(d.list, controllers.NamespaceController(coverage, release.Of(d.release())))
 	if o.Pods != Never {
-		d.pods = &kubelets{Controller: controllers.Kubelet(controllers.Healthy{}), graceful: o.Pods == AfterGracePeriod, real: d.others.kubelet != nil}
+		d.pods = &kubelets{Controller: controllers.Kubelet(controllers.Healthy{}), graceful: o.Pods == AfterGracePeriod, after: o.PodsAfter, real: d.others.kubelet != nil}
 		d.list = append(d.list, d.pods)
 	}
 }

@@ -84,6 +84,9 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	if ref.Kind == "" {
 		gone, known := d.store.deletedRef(ref.UID)
+		if deleted, ours := d.deletes.find(ref); !known && ours {
+			gone, known = deleted.ref, true
+		}
 		if !known {
 			return fmt.Sprintf("an object of an unknown kind, name %q, uid %q: no watch has shown it. Say its apiVersion and kind.", nameIn(ref), ref.UID)
 		}
@@ -91,14 +94,23 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	}
 	switch o, err := d.client.Get(ctx, ref); {
 	case apierrors.IsNotFound(err):
-		return ref.String() + " is not there."
+		return ref.String() + " is not there" + d.whyGone(ref) + "."
 	case err != nil:
 		return ref.String() + " was not seen: " + err.Error()
 	case ref.UID != "" && o.UID != ref.UID:
-		return ref.String() + " is not there: an object with the uid " + string(o.UID) + " has its name."
+		return ref.String() + " is not there" + d.whyGone(ref) + ". An object with the uid " + string(o.UID) + " has its name."
 	default:
 		return o.Ref.String() + " is there" + d.whyNotWatched(o.Ref)
 	}
+}
+
+// whyGone says when and why an object was deleted here; "" if it was deleted by others.
+func (d *Deleters) whyGone(ref object.Ref) string {
+	deleted, ours := d.deletes.find(ref)
+	if !ours {
+		return ""
+	}
+	return ": " + deleted.String()
 }
 
 // whyNotWatched says why no watch shows an existing object.
@@ -308,6 +320,8 @@ func (d *Deleters) externalWait(o *object.Object) string {
 		return "its kubelet has to end it"
 	case d.options.Pods == Never:
 		return "there is no kubelet: the test has to delete it with a grace period of 0"
+	case d.options.Pods == AfterDuration:
+		return "it ends " + d.options.PodsAfter.String() + " after it was deleted"
 	case d.options.Pods == AfterGracePeriod:
 		return "it ends at " + gracePeriodEnd(o).UTC().Format(time.RFC3339) + ", when its grace period is over"
 	}

@@ -257,7 +257,7 @@ func (d *Deleters) remainingWork(s waitState) []string {
 func (d *Deleters) pendingWork(s waitState) []string {
 	var list []string
 	if !s.due.IsZero() {
-		list = append(list, "a pod ends at "+s.due.UTC().Format(time.RFC3339)+", when its grace period is over")
+		list = append(list, d.podEnds(s.due))
 	}
 	for _, w := range s.open {
 		list = append(list, w.Object.String()+": "+d.sentence(w))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,7 +42,9 @@ type world struct {
 	feed       *kube.Feed
 	store      *store
 	writes     uint64
-	accepted   map[acceptedRequest]struct{}
+	// deletes records the deletes; nil for a world that sends none.
+	deletes  *deletes
+	accepted map[acceptedRequest]struct{}
 	// readOnly is true if nothing may be written.
 	readOnly bool
 }
@@ -199,7 +202,13 @@ func (w *world) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	if o.GracePeriodSeconds != nil {
 		what += fmt.Sprint(" ", *o.GracePeriodSeconds)
 	}
-	return w.sendOnce(known, what, func() error { return w.client.Delete(ctx, ref, o) })
+	return w.sendOnce(known, what, func() error {
+		err := w.client.Delete(ctx, ref, o)
+		if err == nil {
+			w.noteDelete(known)
+		}
+		return err
+	})
 }
 
 // DeleteCollection deletes the objects of a resource in a namespace, if that changes any of them.
@@ -213,17 +222,33 @@ func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespa
 	what, sent := "DELETECOLLECTION", false
 	for _, found := range changes {
 		err := w.sendOnce(found, what, func() error {
-			if sent {
-				return nil
+			if !sent {
+				if err := w.client.DeleteCollection(ctx, kube.Place{Resource: r, Namespace: namespace}, selector, o); err != nil {
+					return err
+				}
+				sent = true
 			}
-			sent = true
-			return w.client.DeleteCollection(ctx, kube.Place{Resource: r, Namespace: namespace}, selector, o)
+			w.noteDelete(found)
+			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// noteDelete records an accepted delete. These controllers delete the pods that have ended, and what
+// is in a namespace that is being deleted.
+func (w *world) noteDelete(o *object.Object) {
+	if w.deletes == nil {
+		return
+	}
+	why := "no kubelet ends it"
+	if !o.Is(object.Pod) || !o.BeingDeleted() {
+		why = "namespace " + o.Namespace + " is being deleted"
+	}
+	w.deletes.add(deletion{ref: o.Ref, at: time.Now(), why: why})
 }
 
 // errServer says that the API server does something itself.

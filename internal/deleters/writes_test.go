@@ -106,13 +106,14 @@ func TestDeletes(t *testing.T) {
 		return engine.Record{Exchanges: []engine.Exchange{{Verb: object.Get, Ref: ref}, {Verb: object.Delete, Ref: ref}}}
 	}
 	var d deletes
-	d.note(deleted("a", "1"))
+	note := func(r engine.Record) { d.note(r, func(engine.Decision) string { return "" }) }
+	note(deleted("a", "1"))
 	since := d.count()
-	d.note(deleted("a", "2"))
-	d.note(deleted("a", "3"))
-	d.note(deleted("b", "4"))
+	note(deleted("a", "2"))
+	note(deleted("a", "3"))
+	note(deleted("b", "4"))
 	for range recreatedOften { // repeated deletes of one object
-		d.note(deleted("b", "4"))
+		note(deleted("b", "4"))
 	}
 	if got := d.recreated(since); len(got) > 0 {
 		t.Errorf("after two deletes each: %q", got)
@@ -121,7 +122,7 @@ func TestDeletes(t *testing.T) {
 		t.Errorf("from the beginning: %q", got)
 	}
 	for i := range maxDeletes {
-		d.note(deleted("c", fmt.Sprint("c", i)))
+		note(deleted("c", fmt.Sprint("c", i)))
 	}
 	if got := d.recreated(0); len(d.last) != maxDeletes || len(got) != 1 || !strings.Contains(got[0], "shop/c") {
 		t.Errorf("%d are remembered: %q", len(d.last), got)
