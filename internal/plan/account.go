@@ -132,15 +132,19 @@ func (a account) conditionOf(e *report.Effect, out *outcome.Outcome) (report.Whe
 		return report.ControllerActs, controller
 	}
 	actor := a.words.Text(tr.RemovedBy)
+	if actor == outcome.ActorUser || actor == outcome.ActorCollector || actor == outcome.ActorServer {
+		actor = ""
+	}
+	why := reason.Code(e.Reason)
 	switch {
 	case e.Outcome == report.Blocked && a.words.Text(tr.MarkedBy) == PodGC:
 		return report.ControllerActs, PodGC
-	case e.Reason != string(reason.DeletedByController) && e.Reason != string(reason.VolumeReclaimed) && e.Reason != string(reason.Released):
-		return report.AtOnce, ""
-	case actor == "" || actor == outcome.ActorUser || actor == outcome.ActorCollector || actor == outcome.ActorServer:
-		return report.ControllerActs, ""
-	default:
+	case why == reason.DeletedByController, why == reason.VolumeReclaimed, why == reason.Released:
 		return report.ControllerActs, actor
+	case why == reason.BeingDeleted && actor != "": // pvc/data was being deleted: once pod/db-0 is gone
+		return report.ControllerActs, actor
+	default:
+		return report.AtOnce, ""
 	}
 }
 

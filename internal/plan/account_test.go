@@ -109,6 +109,14 @@ func TestAccount(t *testing.T) {
 				"Namespace n: Sure Deleted AtOnce, Deleted anyway",
 		},
 		{
+			name: "what was being deleted is finished by its controller",
+			world: "v1 Namespace n deleting phase=Terminating spec=kubernetes\nv1 PersistentVolumeClaim n/data deleting grace=0 fin=kubernetes.io/pvc-protection\n" +
+				"v1 Pod n/p node=n1 phase=Running claims=data\nv1 Node n1",
+			seed: deleting("p"),
+			want: "Namespace n: Sure Deleted ControllerActs, Deleted by namespace-controller anyway\n" +
+				"PersistentVolumeClaim data: Sure Deleted ControllerActs, Deleted by pvc-protection-controller anyway\nPod p: Sure Deleted AtOnce, Deleted anyway",
+		},
+		{
 			name:  "a finalizer whose controller runs comes off",
 			world: "v1 ConfigMap n/a fin=x/runs\nv1 Secret n/b owners=a\nv1 Secret n/c owners=b",
 			seed:  deleting("a"),
@@ -157,7 +165,7 @@ func TestAccount(t *testing.T) {
 			seed: func(s *snapshot.Snapshot) plan.Seed {
 				return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
 			},
-			want: "CustomResourceDefinition widgets.example.com: Sure Deleted AtOnce, Deleted\n" +
+			want: "CustomResourceDefinition widgets.example.com: Sure Deleted ControllerActs, Deleted by crd-finalizer\n" +
 				"APIService v1.example.com: Sure Deleted ControllerActs, Deleted by autoregister\nWidget a: Sure Deleted AtOnce, Deleted",
 		},
 		{
