@@ -219,7 +219,7 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 		return err
 	}
 	r.addStep(verbDelete, record{object: target, policy: r.words.Number(policyIn(o)), answer: answerOf(err)})
-	r.recordRefusal(ref, err)
+	r.recordRefusal(ref, versionIn(o), err)
 	return err
 }
 
@@ -240,7 +240,7 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 	target := r.recordedObject(ref)
 	err := r.server.Patch(ctx, ref, p)
 	r.addStep(verbPatch, record{object: target, patch: &p, answer: answerOf(err)})
-	r.recordRefusal(ref, err)
+	r.recordRefusal(ref, nil, err)
 	return err
 }
 
@@ -257,15 +257,23 @@ func (r *recorder) storedRef(ref object.Ref) object.Ref {
 	return ref
 }
 
+// isCurrent reports whether an object has a version. A conflict about the current version comes back
+// with every repetition. (S020)
+func (r *recorder) isCurrent(ref object.Ref, version *string) bool {
+	o, err := r.server.Get(context.Background(), ref)
+	return err == nil && version != nil && o.ResourceVersion == *version
+}
+
 // recordRefusal stores the server's refusal of a write of the collector. It deletes the stored one
-// after a success, and if the object has changed or is gone.
-func (r *recorder) recordRefusal(ref object.Ref, err error) {
+// after a success, and if the object has changed or is gone. version is the precondition of the write;
+// nil for none.
+func (r *recorder) recordRefusal(ref object.Ref, version *string, err error) {
 	if r.actor != outcome.ActorCollector || err == nil && len(r.refusedWrites) == 0 {
 		return
 	}
 	ref = r.storedRef(ref)
 	var status apierrors.APIStatus
-	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) && !r.isCurrent(ref, version) {
 		delete(r.refusedWrites, ref)
 		return
 	}
@@ -328,6 +336,14 @@ func (r *recorder) addCollection(before uint64, res object.Resource, namespace, 
 	}
 	all := &object.Object{Ref: object.Ref{APIVersion: res.APIVersion(), Kind: res.Kind, Namespace: namespace}}
 	r.addStep(verbDeleteAll, record{object: all, policy: r.words.Number(policy), answer: answerOf(err)})
+}
+
+// versionIn returns the resourceVersion that options require; nil if they have none.
+func versionIn(o metav1.DeleteOptions) *string {
+	if o.Preconditions == nil {
+		return nil
+	}
+	return o.Preconditions.ResourceVersion
 }
 
 // policyIn returns the propagation policy of options. Empty if they have none.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -143,7 +144,7 @@ func explainFacts(w *writer, e *report.Explanation) {
 		w.shortProse(maxFactLines, "When deleted, it waits for: "+idle, 2)
 	}
 	explainDeletes(w, e)
-	if e.Verdict == report.Garbage && strings.HasPrefix(e.Next, "DELETE") {
+	if e.Verdict == report.Garbage && strings.HasPrefix(e.Next, "DELETE") && e.Reason != string(reason.RequestRefused) {
 		w.line("Next: the garbage collector deletes it.")
 	}
 	if d := e.Deadlock; d != nil {

@@ -39,7 +39,14 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	case effect.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
 		// It is garbage and stays. A verdict of Live would hide what is wrong.
 		e.Verdict, e.Message = report.Garbage, q.garbageMessage(effect)
-		if effect.Reason != "" { // a plan skips one of two objects that share a uid
+		switch effect.Reason {
+		case "":
+			if q.decision.Reason == reason.WaitingOwner { // only a new event makes the collector look at it
+				e.Message = "its owner " + q.ownersOf(engine.Waiting)[0] + " is being deleted in the foreground; it goes at the latest when the owner is gone"
+			}
+		case string(reason.RequestRefused):
+			e.Reason, e.Message = effect.Reason, e.Message+"; "+effect.Message
+		default: // a plan skips one of two objects that share a uid
 			e.Reason, e.Message = effect.Reason, e.Message+"; it "+effect.Message
 		}
 	case effect.Outcome == report.Unknown:

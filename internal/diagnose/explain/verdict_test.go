@@ -137,6 +137,21 @@ func TestRefusedGarbage(t *testing.T) {
 	}
 }
 
+// TestGarbageThatStays: objects that the collector would delete, and does not: the server refuses, or
+// no event makes the collector look at them.
+func TestGarbageThatStays(t *testing.T) {
+	for world, want := range map[string]string{
+		"v1 Event n/e uid=e owners=v1:ConfigMap:ghost:ghost fin=orphan\nv1 Secret n/s owners=events.k8s.io/v1:Event:e:e":// S176
+		"RequestRefused its only owner cm/ghost does not exist; the API server refuses to delete it: ",
+		"v1 Secret n/s owners=events.k8s.io/v1:Event:e:e\nv1 Event n/e uid=e fin=foregroundDeletion deleting grace=0": "WaitingOwner its owner event.events.k8s.io/e is being deleted in the foreground; it goes at the latest when the owner is gone",
+	} {
+		e := protectedObject(t, world)
+		if got := e.Reason + " " + e.Message; e.Verdict != report.Garbage || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s %s\nwant %s", world, e.Verdict, got, want)
+		}
+	}
+}
+
 // TestNoContradiction: no explanation says that an object stays and also shows a request that deletes
 // it.
 func TestNoContradiction(t *testing.T) {

@@ -66,7 +66,7 @@ func (p Phases) bySeed() bool { return p&^InBaseline != 0 }
 
 // judgement is the retained part of a decision.
 type judgement struct {
-	// live is the object as the collector had observed it. The sets have the positions of its owner
+	// live is the object as the collector had observed or read it. The sets have the positions of its owner
 	// references by class.
 	live                     *object.Object
 	solid, dangling, waiting engine.Positions
@@ -82,9 +82,22 @@ type failure struct {
 	err        error
 }
 
+// judgedObject returns the object that a decision is about: as a watch has shown it, or as it was read
+// before a write if its kind is not watched; nil otherwise.
+func judgedObject(d engine.Decision) *object.Object {
+	switch {
+	case !d.Attempt.Virtual:
+		return d.Attempt.Observed
+	case len(d.Requests) > 0:
+		return d.Requests[0].Live
+	default:
+		return nil
+	}
+}
+
 // judgementOf returns the part of a decision that a track keeps.
 func judgementOf(d engine.Decision, phase Phases) judgement {
-	j := judgement{Reason: d.Reason, Phase: phase, live: d.Attempt.Observed}
+	j := judgement{Reason: d.Reason, Phase: phase, live: judgedObject(d)}
 	if d.Err != nil {
 		j.failure = &failure{err: d.Err}
 	}

@@ -215,15 +215,19 @@ func (t *Tracks) Event(e object.Event, actor Word) {
 	}
 }
 
-// Decided records a decision of the collector about an observed object.
+// Decided records a decision of the collector about an object.
 func (t *Tracks) Decided(d engine.Decision) {
-	if d.Attempt.Virtual || d.Attempt.Work == engine.OrphanWork {
+	o := judgedObject(d)
+	if o == nil || d.Attempt.Work == engine.OrphanWork {
 		return
 	}
 	if d.Disposition == engine.Vanish && len(d.Requests) == 0 {
 		return
 	}
-	tr := t.Of(d.Attempt.Observed)
+	if key := t.Key(o); d.Attempt.Virtual && int(key) < len(t.snap.Objects) {
+		o = t.snap.Objects[key] // the reference may name it in another version
+	}
+	tr := t.Of(o)
 	tr.decided(judgementOf(d, t.Phase))
 	if t.Phase == InBaseline {
 		tr.before = d.Reason
