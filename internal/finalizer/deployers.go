@@ -112,6 +112,28 @@ func (d *Deployer) Tracks(from, o *object.Object) bool {
 // Deletes reports whether the deployer deletes an object of the inventory of the object from.
 func (d *Deployer) Deletes(from, o *object.Object) bool { return d.Tracks(from, o) && !d.keeps(o) }
 
+// DeletedWith returns the existing objects that a deployer deletes before it removes its finalizer from
+// the object from. find returns the object with some coordinates; nil if there is none.
+func DeletedWith(from *object.Object, find func(object.Coordinates) *object.Object) (list []*object.Object) {
+	inventory := from.Inventory()
+	if inventory == nil || inventory.Keeps || inventory.Remote {
+		return nil
+	}
+	for _, name := range from.Finalizers() {
+		d := DeployerOf(from.Ref, name)
+		if d == nil {
+			continue
+		}
+		for _, at := range inventory.Entries {
+			if o := find(at.Coordinates); o != nil && d.Deletes(from, o) {
+				list = append(list, o)
+			}
+		}
+		break
+	}
+	return list
+}
+
 // Policy returns the propagation policy of the deletes behind a finalizer of an object.
 func (d *Deployer) Policy(from *object.Object, finalizer string) metav1.DeletionPropagation {
 	switch strings.ToLower(from.Inventory().Propagation) {

@@ -32,8 +32,10 @@ func (m *Map) indexImplicitOwners() {
 	kinds := object.DeployerKinds()
 	for same := range m.snap.ByKind() {
 		if slices.ContainsFunc(kinds, same[0].Is) {
-			for _, o := range same {
-				m.addDeployed(o)
+			for _, from := range same {
+				for _, o := range finalizer.DeletedWith(from, m.snap.ObjectAt) {
+					m.addImplicitOwner(from, o)
+				}
 			}
 		}
 	}
@@ -43,26 +45,6 @@ func (m *Map) indexImplicitOwners() {
 func (m *Map) addImplicitOwner(owner, o *object.Object) {
 	m.implicitOwners[o] = append(m.implicitOwners[o], owner)
 	m.implicitDependents[owner] = append(m.implicitDependents[owner], o)
-}
-
-// addDeployed records the objects that a deployer deletes with one of its own.
-func (m *Map) addDeployed(from *object.Object) {
-	inventory := from.Inventory()
-	if inventory == nil || inventory.Keeps || inventory.Remote {
-		return
-	}
-	for _, name := range from.Finalizers() {
-		d := finalizer.DeployerOf(from.Ref, name)
-		if d == nil {
-			continue
-		}
-		for _, at := range inventory.Entries {
-			if o := m.snap.ObjectAt(at.Coordinates); o != nil && d.Deletes(from, o) {
-				m.addImplicitOwner(from, o)
-			}
-		}
-		return
-	}
 }
 
 // mayHaveImplicitOwner reports whether an object is of a kind that may have implicit owners.

@@ -31,6 +31,7 @@ const (
 	BudgetSays                  Code = "BudgetSays"
 	PolicySays                  Code = "PolicySays"
 	SimulationSays              Code = "SimulationSays"
+	InventorySays               Code = "InventorySays"
 	NodeSays                    Code = "NodeSays"
 	StaticPod                   Code = "StaticPod"
 )
@@ -69,6 +70,7 @@ var Proof = &Family{
 		{Code: BudgetSays, Long: "A PodDisruptionBudget allows no eviction of a pod on the drained node."},
 		{Code: PolicySays, Long: "What an admission policy decides about the request, with its binding, or what could not be evaluated."},
 		{Code: SimulationSays, Long: "What the simulated collector does with the object."},
+		{Code: InventorySays, Long: "What a deployer deletes first exists."},
 		{Code: NodeSays, Long: "What is known about the node."},
 		{Code: StaticPod, Long: "The pod mirrors a static pod: its kubelet creates it again."},
 	},

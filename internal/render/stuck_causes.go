@@ -354,7 +354,7 @@ func remedyText(s Style, c *stuckCause, r report.Remedy) string {
 // controllerProofs are the proofs that name the responsible controller, the best first.
 // healthProofs are those about whether it works.
 var (
-	controllerProofs = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
+	controllerProofs = []reason.Code{reason.InventorySays, reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
 	healthProofs     = []reason.Code{
 		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.ServiceAbsent, reason.NoEndpoints,
 		reason.AttachmentSays, reason.BudgetSays, reason.PolicySays, reason.ConditionSays, reason.FinalizerControllerRuns,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -51,6 +52,8 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		}
 	case effect.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
+	case q.deployer() != nil:
+		q.deployedVerdict(e, q.deployer())
 	case q.decision.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
 		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and retries forever"
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
@@ -59,6 +62,39 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	default:
 		e.Verdict = report.Live
 		e.Message = q.liveMessage(effect)
+	}
+}
+
+// deployer returns the object that is being deleted and lists the target, so that its deployer deletes
+// the target first; nil for none.
+func (q *question) deployer() *object.Object {
+	for _, o := range q.reach.ImplicitOwners(q.target) {
+		if o.BeingDeleted() && o.Inventory() != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// deployedVerdict handles an object that a deployer deletes with another one, if it works.
+func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
+	name := from.Finalizers()[slices.IndexFunc(from.Finalizers(), func(name string) bool { return finalizer.DeployerOf(from.Ref, name) != nil })]
+	by, _ := plan.RemovedBy(name)
+	state := report.FinalizerControllerUnknown
+	if q.around != nil {
+		state = q.around.Controller(from, name).State
+	}
+	e.Verdict, e.Reason = report.Undecidable, string(reason.Undeployed)
+	e.Message = from.FullName() + ", which lists it, is being deleted: "
+	switch {
+	case state == report.FinalizerControllerGone:
+		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and does not run"
+	case from.Inventory().Confirm || q.target.Protection().Has(object.ArgoConfirm):
+		e.Message += by + " deletes it once somebody confirms that"
+	case state == report.FinalizerControllerAlive:
+		e.Verdict, e.Message = report.Garbage, e.Message+by+" deletes it"
+	default:
+		e.Message += by + " deletes it if it runs, which is unknown"
 	}
 }
 

@@ -3,8 +3,10 @@ package stuck
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -51,10 +53,30 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	}
 	e.code = codeOf(e.verdict)
 	e.chain[0].Waits = string(e.code)
+	i.proveInventory(o, &e)
 	i.proveConditions(o, &e)
 	i.proveEvents(o.Ref, &e)
 	i.wake(o, found, &e)
 	return e
+}
+
+// proveInventory adds what a deployer deletes before it removes a finalizer, and still exists.
+func (i *inquiry) proveInventory(o *object.Object, e *end) {
+	list := finalizer.DeletedWith(o, i.snap.ObjectAt)
+	if len(list) == 0 || finalizer.DeployerOf(o.Ref, e.finalizer) == nil {
+		return
+	}
+	const most = 3
+	names := make([]string, min(len(list), most))
+	for n := range names {
+		names[n] = list[n].FullName()
+	}
+	text := strings.Join(names, ", ")
+	if more := len(list) - most; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	known, _ := finalizer.Of(e.finalizer)
+	e.prove(reason.InventorySays, &list[0].Ref, known.RemovedBy+" first deletes "+text)
 }
 
 func codeOf(v report.ControllerVerdict) reason.Code {
