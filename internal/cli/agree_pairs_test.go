@@ -100,8 +100,11 @@ func (a *commandAnswers) compareVerdict(say sayer, x *report.Explanation) {
 	case len(x.WaitsFor) != len(ends) || !slices.EqualFunc(x.WaitsFor, ends, func(a, b report.Finding) bool { return a.Code == b.Code && a.Message == b.Message }):
 		say(x.Object, "explain and stuck: other ends")
 	}
-	if reason.Code(x.Reason) == reason.SharedUID || reason.Code(x.Reason) == reason.NotObserved {
+	switch reason.Code(x.Reason) {
+	case reason.SharedUID, reason.NotObserved:
 		return // a plan ignores objects that the garbage collector can't distinguish or does not watch
+	case reason.Undeployed:
+		return // a collection has only what happens before finalizers are removed
 	}
 	outcome := report.Kept // objects that a plan does not list stay
 	e := effectOn(&a.collect, x.Object)
