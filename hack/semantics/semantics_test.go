@@ -11,8 +11,8 @@ func TestCommittedTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(table) != 230 {
-		t.Errorf("%d behaviours, want 230: a behaviour is never dropped from the table", len(table))
+	if len(table) != 231 {
+		t.Errorf("%d behaviours, want 231: a behaviour is never dropped from the table", len(table))
 	}
 }
 

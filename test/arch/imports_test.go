@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health"},
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "health"},
 	"reach":              {"finalizer", "graph", "report", "snapshot"},
-	"diagnose/explain":   {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach", "health"},
+	"diagnose/explain":   {"report", "engine", "finalizer", "graph", "apisim", "snapshot", "plan", "reach", "health"},
 	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "reach", "finalizer"},
 	"diagnose":           {"report", "snapshot", "plan"},
 	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},
