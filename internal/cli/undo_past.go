@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,13 @@ func (u *undoing) ofPast(c *cobra.Command) bool {
 	return u.lost || c.Flags().Changed("since") || u.sinceRevision > 0 || !u.source.Live()
 }
 
-// undoAct undoes losses of the recorded past. It first makes a backup, because the server forgets
+// momentHint is how objects of a dump of one moment are created again. kubectl ignores their uid and
+// resourceVersion, and leaves existing objects as they are.
+const momentHint = "What it has and the cluster lacks: kubectl create -f LIST, for each list in it, such as NAMESPACE/deployments.json of kubectl cluster-info dump.\n" +
+	"Leave out Events and items with ownerReferences: controllers create them, or the garbage collector deletes them.\n" +
+	"What the dump lacks does not come back: Secrets and ConfigMaps, for example"
+
+// bringBack undoes losses of the recorded past. It first makes a backup, because the server forgets
 // them within minutes. CRDs are restored first, by an undo of their own: the API server shows their
 // deleted objects only after that.
 func (u *undoing) bringBack(c *cobra.Command, args []string) error {
@@ -45,6 +52,9 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	}
 	if err := u.lookBack.check(c, args); err != nil {
 		return err
+	}
+	if moment, ok := errors.AsType[*source.MomentError](u.source.CheckPast()); ok {
+		return fmt.Errorf("%w.\n%s", moment, momentHint)
 	}
 	client, err := (&source.Source{Cluster: u.source.Cluster}).Open(c, &u.namespaces)
 	if err != nil {

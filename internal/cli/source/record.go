@@ -58,13 +58,27 @@ func (s *Source) Remembers() bool {
 	if len(s.From) != 1 {
 		return false
 	}
-	path := s.From[0]
-	kept, err := isHistory(path)
-	if kept || err != nil {
-		return kept
+	info, err := os.Stat(s.From[0])
+	return err == nil && info.Mode().IsRegular() && s.CheckPast() == nil
+}
+
+// CheckPast is an error if the input is one file or directory without a past.
+func (s *Source) CheckPast() error {
+	if len(s.From) != 1 {
+		return nil
 	}
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && remembers(path) == nil
+	if history, err := isHistory(s.From[0]); history || err != nil {
+		return err
+	}
+	return remembers(s.From[0])
+}
+
+// MomentError says that a dump shows only one moment.
+type MomentError struct{ Path string }
+
+// Error says what remembers more.
+func (e *MomentError) Error() string {
+	return e.Path + " is a dump of one moment: only a history and an etcd snapshot, unpacked, remember what was before"
 }
 
 // OpenRecord opens the record of the past. It sets the namespace of the context in n.
@@ -143,7 +157,6 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 
 // remembers is an error if the file shows only one moment.
 func remembers(path string) error {
-	name := render.Escape(path)
 	if path == "-" {
 		return errors.New("the past cannot be read from standard input: give an etcd snapshot as a file")
 	}
@@ -157,7 +170,7 @@ func remembers(path string) error {
 	if etcd.Magic(start[:n]) {
 		return nil
 	}
-	return fmt.Errorf("%s is a dump of one moment: only a history and an etcd snapshot, unpacked, remember what was before", name)
+	return &MomentError{render.Escape(path)}
 }
 
 // isHistory reports whether a path is a saved history.
