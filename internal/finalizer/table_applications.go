@@ -107,7 +107,7 @@ var ofDatabases = []Known{
 // infrastructure as code.
 var ofDelivery = []Known{
 	// Argo.
-	{"resources-finalizer.argocd.argoproj.io*", Operator, "Application, AppProject", "Argo CD", "when what the application has deployed is deleted",
+	{"resources-finalizer.argocd.argoproj.io*", Operator, "Application, ApplicationSet, AppProject", "Argo CD", "when what the application has deployed is deleted",
 		"everything that the application has deployed"},
 	{"pre-delete-finalizer.argocd.argoproj.io*", Operator, "Application", "Argo CD", "when the hooks for before the deletion have run",
 		"what the hooks were to do, and what is left of them"},
