@@ -88,10 +88,9 @@ func (s *Snapshot) oldestOfUnseen() map[types.UID]*object.Object {
 	return oldest
 }
 
-// ownersUnseen returns the UIDs in references that no object has. It stores only the owners, which
-// are mostly far fewer than the objects.
-func (s *Snapshot) ownersUnseen() map[types.UID]bool {
-	unseen := map[types.UID]bool{}
+// ownerUIDs returns the UIDs in owner references, which are mostly far fewer than the objects.
+func (s *Snapshot) ownerUIDs() map[types.UID]bool {
+	uids := map[types.UID]bool{}
 	var before []object.OwnerReference
 	for _, o := range s.Objects {
 		if object.SameOwners(before, o.Owners) {
@@ -99,9 +98,15 @@ func (s *Snapshot) ownersUnseen() map[types.UID]bool {
 		}
 		before = o.Owners
 		for _, ref := range o.Owners {
-			unseen[ref.UID] = true
+			uids[ref.UID] = true
 		}
 	}
+	return uids
+}
+
+// ownersUnseen returns the UIDs in references that no object has.
+func (s *Snapshot) ownersUnseen() map[types.UID]bool {
+	unseen := s.ownerUIDs()
 	for _, o := range s.Objects {
 		delete(unseen, o.UID)
 	}
@@ -214,20 +219,10 @@ func (m *moments) nodes() map[string]int64 {
 // UIDs are unique. An owner with a UID that was seen at some coordinates doesn't exist at any
 // other, whether those were read or not.
 
-// findOwners records the objects with a UID in references. It stores only the owners, which are
-// mostly far fewer than the objects. A UID of several objects is recorded as nil.
+// findOwners records the objects with a UID in references. A UID of several objects is recorded as
+// nil.
 func (s *Snapshot) findOwners() {
-	named := map[types.UID]bool{}
-	var before []object.OwnerReference
-	for _, o := range s.Objects {
-		if object.SameOwners(before, o.Owners) {
-			continue
-		}
-		before = o.Owners
-		for _, ref := range o.Owners {
-			named[ref.UID] = true
-		}
-	}
+	named := s.ownerUIDs()
 	s.owners = map[types.UID]*object.Object{}
 	for _, o := range s.Objects {
 		if !named[o.UID] {
