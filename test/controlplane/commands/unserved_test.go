@@ -79,10 +79,10 @@ func TestUnseenContent(t *testing.T) {
 				s.unchanged(before)
 				return
 			}
-			s.typed(s.ctx, s.said(), args...).want(t, 5, "some was not seen", "configmaps (Forbidden)", "--unlock=namespace,unseen")
+			s.typed(s.ctx, s.said(), args...).want(t, 5, "not all objects that would be deleted with ns/", "configmaps (Forbidden)", "--unlock=namespace,unseen")
 			s.unchanged(before)
 			confirm := s.confirmation(append(args, "--unlock=unseen")...)
-			s.gc(s.ctx, append(args, confirm)...).want(t, 5, "some was not seen")
+			s.gc(s.ctx, append(args, confirm)...).want(t, 5, "not all objects that would be deleted with ns/")
 			s.unchanged(before)
 			s.gc(s.ctx, append(args, "--unlock=unseen", confirm)...).want(t, 0)
 		})
