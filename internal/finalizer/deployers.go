@@ -19,6 +19,9 @@ type Deployer struct {
 	// being deleted, and its finalizer stays until all of them are gone. Otherwise it deletes all at
 	// once, and removes its finalizer unless a delete is refused.
 	Waves bool
+	// AllOrNone is true if it deletes nothing as long as the kind of an entry is not served. Otherwise it
+	// deletes the others. Either way its finalizer stays.
+	AllOrNone bool
 	// Assumption must hold for its deletes: a sentence without a full stop.
 	Assumption string
 
@@ -56,18 +59,20 @@ var deployers = []Deployer{
 		Kind: object.FluxKustomization, Finalizers: []string{fluxFinalizer},
 		Assumption: "Flux may delete everything that it has applied",
 		policy:     background,
-		// Source: kustomize-controller, internal/controller/kustomization_controller.go deleteObjects: only
-		// objects with the labels of their owner.
+		// Source: kustomize-controller, internal/controller/kustomization_controller.go finalize: an object
+		// that it cannot read leaves the finalizer; deleteObjects: only objects with the labels of their owner.
 		tracks: func(from, o *object.Object) bool {
 			return o.Labels.Get(fluxGroup+"name") == from.Name && o.Labels.Get(fluxGroup+"namespace") == from.Namespace
 		},
 		keeps: func(o *object.Object) bool {
-			is := func(key, value string) bool { return strings.EqualFold(o.Labels.Get(key), value) }
-			return o.Protection().Has(object.FluxKeep) || is(object.FluxPruneKey, "disabled") || is(object.FluxReconcileKey, "disabled")
+			return o.Protection().Has(object.FluxKeep) || slices.ContainsFunc(
+				[]string{object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey},
+				func(key string) bool { return object.ProtectionBy(key, o.Labels.Get(key)).Has(object.FluxKeep) })
 		},
 	},
 	{
-		Kind: object.FluxHelmRelease, Finalizers: []string{fluxFinalizer},
+		// Source: helm, pkg/action/uninstall.go deleteRelease: fails if the manifest cannot be built.
+		Kind: object.FluxHelmRelease, Finalizers: []string{fluxFinalizer}, AllOrNone: true,
 		Assumption: "Flux can uninstall the release; its hooks are not simulated",
 		policy:     background,
 		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory

@@ -283,14 +283,14 @@ func (l *lexer) managedResources(it *item, path string, _ bool) error {
 // inventoryEntries is the field status.inventory of Flux: a mapping with the list entries.
 var inventoryEntries = factField{
 	path: "status.inventory",
-	keep: keepFields(map[string]*keep{"entries": {each: keepFields(nil, "id")}}),
+	keep: keepFields(map[string]*keep{"entries": {each: keepFields(nil, "id", "v")}}),
 	read: func(l *lexer, it *item, path string, _ bool) error {
 		it.facts.delivery.listed = l.token() != 'n'
 		return l.lenientMembers(it, path, map[string]func(string) error{"entries": func(path string) error {
 			return l.inventoryList(it, path, func() (object.InventoryEntry, error) {
-				id := ""
-				err := l.lenientMembers(it, path, map[string]func(string) error{"id": l.textInto(it, &id)})
-				return object.InventoryEntry{Coordinates: parseInventoryID(id)}, err
+				id, version := "", ""
+				err := l.lenientMembers(it, path, map[string]func(string) error{"id": l.textInto(it, &id), "v": l.textInto(it, &version)})
+				return object.InventoryEntry{Coordinates: parseInventoryID(id), Version: version}, err
 			})
 		}})
 	},

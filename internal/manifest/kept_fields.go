@@ -48,7 +48,7 @@ var keepMetadata = keepFields(map[string]*keep{
 	"labels":     {any: keepValue},
 	"finalizers": keepStrings,
 	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
-		object.SyncOptionsAnnotation, object.FluxPruneKey, object.FluxReconcileKey, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
+		object.SyncOptionsAnnotation, object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
 		object.AccountNameAnnotation, object.AccountUIDAnnotation),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},

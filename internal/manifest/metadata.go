@@ -168,6 +168,8 @@ func (l *lexer) annotations(it *item) error {
 			err = l.protection(it, hasFluxPrune, object.FluxPruneKey)
 		case object.FluxReconcileKey:
 			err = l.protection(it, hasFluxReconcile, object.FluxReconcileKey)
+		case object.FluxApplyKey:
+			err = l.protection(it, hasFluxApply, object.FluxApplyKey)
 		case object.ProvisionerAnnotation:
 			err = l.fact(it, hasProvisioner, &it.facts.volume.Provisioner, "metadata.annotations["+object.ProvisionerAnnotation+"]")
 		case object.MigratedToAnnotation:

@@ -143,7 +143,7 @@ func (m *Metadata) annotation(message []byte) error {
 		m.Protection = m.Protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.SyncOptionsAnnotation:
 		m.Protection = m.Protection&^(object.ArgoKeep|object.ArgoConfirm) | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
-	case object.FluxPruneKey, object.FluxReconcileKey:
+	case object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey:
 		m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 	case object.RevisionAnnotation:
 		m.Revision = object.RevisionBy(string(p.value))

@@ -209,6 +209,7 @@ const (
 	hasSyncOptions
 	hasFluxPrune
 	hasFluxReconcile
+	hasFluxApply
 	hasRevision
 	hasProvisioner
 	hasMigratedTo

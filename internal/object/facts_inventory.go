@@ -33,6 +33,9 @@ type InventoryFacts struct {
 // deletes whatever has these coordinates.
 type InventoryEntry struct {
 	Coordinates
+	// Version is the API version, without its group, in which the deployer reads the object. Empty if it
+	// reads any.
+	Version string `json:"version,omitzero"`
 	// Wave orders the deletes: those of the highest wave come first.
 	Wave int `json:"wave,omitzero"`
 }
@@ -43,7 +46,7 @@ func (f *InventoryFacts) store(s *StoredFacts) { s.Inventory = f }
 func (f *InventoryFacts) Share(text func(string) string) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
-		e.Group, e.Kind, e.Namespace = text(e.Group), text(e.Kind), text(e.Namespace)
+		e.Group, e.Kind, e.Namespace, e.Version = text(e.Group), text(e.Kind), text(e.Namespace), text(e.Version)
 	}
 	f.Unread = text(f.Unread)
 }

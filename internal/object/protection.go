@@ -19,7 +19,7 @@ const (
 	// Argo CD from deleting the object.
 	ArgoKeep
 	// FluxKeep is Flux's annotation kustomize.toolkit.fluxcd.io/prune or …/reconcile with the value
-	// disabled. It only keeps Flux from deleting the object.
+	// disabled, or …/ssa with the value Ignore. It only keeps Flux from deleting the object.
 	FluxKeep
 	// ArgoConfirm is Argo CD's annotation with Delete=confirm or Prune=confirm. Argo CD deletes nothing
 	// of an Application with such an object until a person has confirmed it.
@@ -33,6 +33,7 @@ const (
 	SyncOptionsAnnotation    = "argocd.argoproj.io/sync-options"
 	FluxPruneKey             = "kustomize.toolkit.fluxcd.io/prune"
 	FluxReconcileKey         = "kustomize.toolkit.fluxcd.io/reconcile"
+	FluxApplyKey             = "kustomize.toolkit.fluxcd.io/ssa"
 )
 
 // ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an
@@ -67,7 +68,8 @@ func ProtectionBy(key, value string) Protection {
 		return HelmKeep
 	case key == SyncOptionsAnnotation:
 		return argoProtection(value)
-	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"):
+	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"),
+		key == FluxApplyKey && strings.EqualFold(value, "ignore"):
 		return FluxKeep
 	default:
 		return 0
@@ -92,7 +94,8 @@ func ProtectionOf(annotations map[string]string) Protection {
 	return ProtectionBy(ProtectAnnotation, orFalse(annotations, ProtectAnnotation)) |
 		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation]) |
 		ProtectionBy(SyncOptionsAnnotation, annotations[SyncOptionsAnnotation]) |
-		ProtectionBy(FluxPruneKey, annotations[FluxPruneKey]) | ProtectionBy(FluxReconcileKey, annotations[FluxReconcileKey])
+		ProtectionBy(FluxPruneKey, annotations[FluxPruneKey]) | ProtectionBy(FluxReconcileKey, annotations[FluxReconcileKey]) |
+		ProtectionBy(FluxApplyKey, annotations[FluxApplyKey])
 }
 
 func orFalse(annotations map[string]string, key string) string {

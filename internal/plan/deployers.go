@@ -70,12 +70,13 @@ func (s *simulation) deleteApplied(ctx context.Context, d *finalizer.Deployer, f
 
 // nextDeletes returns what a deployer deletes next with an object. waits is true if it deletes nothing
 // now, and does not remove its finalizer either: it waits for a confirmation, for an object that is
-// being deleted, or forever for one that the server does not let it delete.
+// being deleted, or forever for one that the server does not let it delete or does not serve.
 //
 // Argo CD with deploy/web in wave 0 and cm/config in wave 1: cm/config; once that is gone deploy/web;
 // once that is gone nothing, and the finalizer is removed.
 func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, next future) (list []*object.Object, waits bool) {
 	confirm, terminating := from.Inventory().Confirm, false
+	unserved := slices.ContainsFunc(from.Inventory().Entries, s.snap.Unreadable)
 	wave := math.MinInt
 	for o, at := range s.inventoryOf(d, from) {
 		confirm = confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)
@@ -92,10 +93,10 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 			list = append(list, o)
 		}
 	}
-	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating {
+	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating || d.AllOrNone && unserved {
 		return nil, true
 	}
-	return list, false
+	return list, unserved && len(list) == 0
 }
 
 // waitsForInventory reports whether a finalizer stays for now because of what its deployer has applied.
@@ -129,7 +130,7 @@ func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) ite
 	return func(yield func(*object.Object, object.InventoryEntry) bool) {
 		for _, at := range from.Inventory().Entries {
 			ref, _, ok := s.snap.Locate(at.Coordinates)
-			if !ok {
+			if !ok || s.snap.Unreadable(at) {
 				continue
 			}
 			o, err := s.recorder.server.Get(context.Background(), ref)

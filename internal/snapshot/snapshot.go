@@ -225,6 +225,15 @@ func (s *Snapshot) Locate(c object.Coordinates) (object.Ref, object.Resource, bo
 	return ref, stored, ok
 }
 
+// Unreadable reports whether the server is known not to serve the kind of an entry in its version.
+func (s *Snapshot) Unreadable(e object.InventoryEntry) bool {
+	if e.Version == "" || !s.KnowsAllKinds() {
+		return false
+	}
+	r, err := s.Resources.For(schema.GroupVersion{Group: e.Group, Version: e.Version}.String(), e.Kind)
+	return err != nil || !r.Served()
+}
+
 // ObjectAt returns the object at the coordinates; nil if there is none.
 func (s *Snapshot) ObjectAt(c object.Coordinates) *object.Object {
 	ref, _, ok := s.Locate(c)

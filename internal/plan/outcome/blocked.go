@@ -89,6 +89,9 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 		}
 		confirm := inventory.Confirm
 		for _, at := range inventory.Entries {
+			if j.Snap.Unreadable(at) {
+				out.Detail = "it cannot delete " + at.Kind + " " + at.Name + ", whose API version " + at.Version + " is not served"
+			}
 			x := j.Snap.ObjectAt(at.Coordinates)
 			if x == nil || !d.Tracks(o, x) {
 				continue
