@@ -30,7 +30,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "helm-record": helmRecord},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
 			program, err := exec.LookPath("kubectl-gc") // this test, under the name of the program

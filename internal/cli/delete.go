@@ -39,6 +39,8 @@ type deletion struct {
 	exploreSeed  uint64
 	collector    string // of dry-run delete; empty for delete
 	failOn       failOn
+	// keepHistory is --keep-history of helm uninstall.
+	keepHistory bool
 
 	wait           bool
 	timeout, stall time.Duration
@@ -161,6 +163,9 @@ func (d *deletion) check(c *cobra.Command, args []string) error {
 	}
 	if d.explore < 0 && c.Flags().Changed("explore") {
 		return usage.Errorf(c, "--explore=%d: must not be negative", d.explore)
+	}
+	if d.keepHistory && !targets.NamesRelease(args) {
+		return usage.Errorf(c, "--keep-history is about a release: give helm/NAME")
 	}
 	if d.source.UsesStdin() && d.targets.Files.UsesStdin() {
 		return usage.Errorf(c, "--from - and -f - cannot both read standard input")
@@ -291,8 +296,9 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	usage.AddChoice(f, &d.collector, "garbage-collector", "auto",
 		"The garbage collector to assume: running for long, restarted and so without memory, or stopped. auto: what the cluster or dump shows.",
 		"auto", "running", "restarted", "stopped")
+	f.BoolVar(&d.keepHistory, "keep-history", false, "Of helm/NAME: as helm uninstall --keep-history, which keeps the records of the release.")
 	d.writing.AddGuardFlags(f)
-	usage.Unlist(f, "max-deletes")
+	usage.Unlist(f, "max-deletes", "keep-history")
 	return c
 }
 
@@ -312,9 +318,10 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 		of = w
 		o.OnlyNear = w.IsCluster()
 		rest := ""
-		seed := plan.DeleteSeed(d.asked.policy, refs...)
-		seed.Grace = d.asked.period
-		var err error
+		seed, err := d.seed(w, refs)
+		if err != nil {
+			return "", err
+		}
 		result, err = w.Plan(c.Context(), seed, o, func(p *report.Plan) bool {
 			if part != nil {
 				rest = part.WhyPlanDiffers(p)
@@ -324,6 +331,17 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 		return rest, err
 	})
 	return of, result, err
+}
+
+// seed returns the request: the deletes of the objects, or those of Helm for a release.
+func (d *deletion) seed(w source.World, refs []object.Ref) (seed plan.Seed, err error) {
+	if r := d.targets.Release; r != nil {
+		seed, err = plan.UninstallSeed(w.Snapshot, d.asked.policy, r.Records, r.Facts, d.keepHistory)
+	} else {
+		seed = plan.DeleteSeed(d.asked.policy, refs...)
+	}
+	seed.Grace = d.asked.period
+	return seed, err
 }
 
 // collectorStates maps the values of --garbage-collector to states. auto is none: the state follows

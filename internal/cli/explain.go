@@ -89,6 +89,9 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	var of source.World
 	k.source.Cluster.Scope.Deployers = true // one of another namespace may take the object along
 	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error) {
+		if r := k.targets.Release; r != nil {
+			refs = []object.Ref{r.Newest().Ref}
+		}
 		if len(refs) > 1 {
 			return "", usage.Errorf(c, "explain is about one object, %d were named", len(refs))
 		}
@@ -183,7 +186,7 @@ func addEvents(ctx context.Context, client *kube.Client, e *report.Explanation) 
 // did. If the history has no deletion of that name, it prints a note with the time when the history
 // begins. The caller reports that the object does not exist.
 func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, err error) {
-	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 {
+	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 || targets.NamesRelease(args) {
 		return false, nil
 	}
 	named, err := namedObjects(c, args)

@@ -23,6 +23,9 @@ type factKind struct {
 	// lenient is true for kinds of others, which may have other types in another version: a spec or
 	// status that is no mapping counts as missing, and of a field that occurs twice the first counts.
 	lenient bool
+	// dumpsOnly is true if the fields are read from dumps only. Of a cluster, the metadata is listed:
+	// the fields hold secrets.
+	dumpsOnly bool
 
 	// beside has the fields outside of spec and status.
 	spec, status, beside section
@@ -43,7 +46,7 @@ type factField struct {
 // factKinds are the kinds with kept fields.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
 	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts,
-	leaseMoment, nodeFacts)
+	helmSecretFacts, helmConfigMapFacts, leaseMoment, nodeFacts)
 
 // sharedText is a string field with a value that many objects share.
 func sharedText(path string, at func(*facts) *string) factField {
@@ -79,7 +82,7 @@ func prepared(kinds ...*factKind) map[string]*factKind {
 	byName := map[string]*factKind{}
 	for _, k := range kinds {
 		k.spec, k.status, k.beside = newSection("spec", k.fields), newSection("status", k.fields), newSection("", k.fields)
-		k.spec.lenient, k.status.lenient = k.lenient, k.lenient
+		k.spec.lenient, k.status.lenient, k.beside.lenient = k.lenient, k.lenient, k.lenient
 		byName[k.kind.Kind] = k
 	}
 	return byName
@@ -120,11 +123,11 @@ func factsOf(apiVersion, kind string) *factKind {
 	return nil
 }
 
-// HasFacts reports whether parts of the spec or status of a kind are kept, so that its metadata
-// alone is not enough.
+// HasFacts reports whether parts of the spec or status of a kind are read of a cluster, so that its
+// metadata alone is not enough.
 func HasFacts(apiVersion, kind string) bool {
 	k := factsOf(apiVersion, kind)
-	return k != nil && k.facts != nil
+	return k != nil && k.facts != nil && !k.dumpsOnly
 }
 
 // field returns the field of that name; nil if it is not kept.

@@ -133,6 +133,7 @@ func newReading(o Options, h Handler) *reading {
 	if rd.in == nil {
 		rd.in = NewInterner()
 	}
+	rd.decodeHelm = func(written io.Reader) (*object.HelmReleaseFacts, error) { return decodeHelm(written, rd.limits) }
 	return rd
 }
 

@@ -210,6 +210,7 @@ func (b *Builder) Pods() bool { return b.pods }
 func (b *Builder) Metadata() *Metadata {
 	m := &Metadata{}
 	m.typed = b.stored && b.secrets()
+	m.records = b.stored && b.apiVersion == "v1" && (b.kind == object.Secret.Kind || b.kind == object.ConfigMap.Kind)
 	if b.pods {
 		m.pod = &podParts{strings: b.strings}
 	}
@@ -223,6 +224,15 @@ func (b *Builder) Object(m *Metadata) *object.Object {
 	if b.secrets() {
 		if token := object.TokenBy(string(m.account), types.UID(m.accountUID), string(m.secretType)); token != nil {
 			o.Lifecycle = b.strings.WithFacts(o.Lifecycle, nil, func() object.Facts { return token })
+		}
+	}
+	if len(m.record) > 0 {
+		decode := func(written io.Reader) (*object.HelmReleaseFacts, error) {
+			return decodeHelm(written, Limits{}.withDefaults())
+		}
+		record := helmRecord{text: m.record, decode: decode}
+		if f := record.facts(o, bytes.NewReader(m.record)); f != nil {
+			o.Lifecycle = b.strings.WithFacts(o.Lifecycle, nil, func() object.Facts { return f })
 		}
 	}
 	if m.pod != nil {

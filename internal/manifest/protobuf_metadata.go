@@ -26,6 +26,10 @@ type Metadata struct {
 	// secretType is the type of a Secret. It is read only if typed is true.
 	secretType []byte
 	typed      bool
+	// record is the field release of the data of a Secret or ConfigMap, in which Helm records a release.
+	// It is read only if records is true.
+	record  []byte
+	records bool
 	// pod has the other parts of a pod; nil for every other kind.
 	pod *podParts
 }
@@ -33,14 +37,14 @@ type Metadata struct {
 type pair struct{ key, value []byte }
 
 func (m *Metadata) reset() {
-	*m = Metadata{labels: m.labels[:0], owners: m.owners[:0], pod: m.pod, typed: m.typed, Lifecycle: Lifecycle{Finalizers: m.Finalizers[:0]}}
+	*m = Metadata{labels: m.labels[:0], owners: m.owners[:0], pod: m.pod, typed: m.typed, records: m.records, Lifecycle: Lifecycle{Finalizers: m.Finalizers[:0]}}
 	if m.pod != nil {
 		m.pod.reset()
 	}
 }
 
 // Read reads a PartialObjectMetadata, or an object: field 1 is the ObjectMeta, 2 and 3 are spec and
-// status of a pod, and 3 is the type of a Secret. As every protobuf reader does, it merges a field
+// status of a pod, 2 is the data of a Secret or ConfigMap, and 3 is the type of a Secret. As every protobuf reader does, it merges a field
 // that occurs twice.
 func (m *Metadata) Read(message []byte) error {
 	m.reset()
@@ -50,6 +54,12 @@ func (m *Metadata) Read(message []byte) error {
 			return m.objectMeta(text)
 		case tag == BytesTag(2) && m.pod != nil:
 			return m.pod.spec(text)
+		case tag == BytesTag(2) && m.records:
+			entry, err := pairOf(text)
+			if string(entry.key) == "release" {
+				m.record = entry.value
+			}
+			return err
 		case tag == BytesTag(3) && m.pod != nil:
 			return m.pod.status(text)
 		case tag == BytesTag(3) && m.typed:

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"errors"
+	"io"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -47,6 +48,9 @@ type reading struct {
 	texts scan
 	parts lexer
 	part  keptText
+	// decodeHelm decodes records of Helm. It is a field because the kinds with facts refer to it, and it
+	// to them.
+	decodeHelm func(io.Reader) (*object.HelmReleaseFacts, error)
 	// recognised is true if the current document has a key of an object or list.
 	recognised bool
 }
@@ -166,6 +170,8 @@ type facts struct {
 	inventory  object.InventoryFacts
 	// delivery are the fields that decide about the inventory of a deployer.
 	delivery delivery
+	// helm is the record of a Helm release, not decoded yet.
+	helm helmRecord
 	// specified is true if there was a spec, stated if there was a status.
 	specified, stated bool
 	// moment is when the object was last written, in seconds since 1970; 0 if unknown.

@@ -31,6 +31,7 @@ type StoredFacts struct {
 	ServiceAccount *ServiceAccountFacts `json:"sa,omitzero"`
 	ClusterRole    *ClusterRoleFacts    `json:"role,omitzero"`
 	Inventory      *InventoryFacts      `json:"inv,omitzero"`
+	HelmRelease    *HelmReleaseFacts    `json:"helm,omitzero"`
 }
 
 // StoredFactsOf returns the facts of an object as stored in a file.
@@ -71,6 +72,8 @@ func (s *StoredFacts) Facts() Facts {
 		return s.ClusterRole
 	case s.Inventory != nil:
 		return s.Inventory
+	case s.HelmRelease != nil:
+		return s.HelmRelease
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ func (s *simulation) addGaps(p *report.Plan) {
 			}
 		}
 	}
+	s.addUnlistedOfUninstall(&u, p)
 	switch {
 	case len(s.snap.Gaps) == 0:
 	case s.seed.Verb == Collect:

@@ -35,6 +35,9 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	if e := s.exploration; e != nil {
 		p.Exploration, p.Explored = e, e.Schedules+e.Memories
 	}
+	if u := s.seed.Uninstall; u != nil {
+		p.Seed.Uninstall = &u.document
+	}
 	if !s.options.NoSteps {
 		p.Steps = s.steps()
 	}

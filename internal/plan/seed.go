@@ -15,7 +15,8 @@ const (
 	RemoveFinalizer Verb = "removeFinalizer"
 )
 
-// Seed is what the user asked for. Use DeleteSeed, CollectSeed or RemoveFinalizerSeed.
+// Seed is what the user asked for. Use DeleteSeed, UninstallSeed, CollectSeed or
+// RemoveFinalizerSeed.
 type Seed struct {
 	Verb    Verb
 	Policy  engine.Policy
@@ -25,6 +26,9 @@ type Seed struct {
 	Grace *int64
 	// Finalizers lists what RemoveFinalizer removes.
 	Finalizers []string
+	// Uninstall has the order of a Delete by Helm, and what the plan says about it. nil for any other
+	// request.
+	Uninstall *Uninstall
 }
 
 // DeleteSeed deletes the targets in order, as `kubectl delete` does: by name, with an explicit

@@ -389,6 +389,11 @@ func (s *simulation) collectorCallbacks() engine.Follow {
 // applySeed sends the user's first request and queues the others. It returns an error if a target
 // is not in the snapshot.
 func (s *simulation) applySeed(ctx context.Context) error {
+	if s.seed.Uninstall != nil {
+		s.applyUninstall(ctx)
+		s.sendNextRequest()
+		return nil
+	}
 	policy := metav1.DeletionPropagation(s.seed.Policy.String())
 	for _, ref := range s.seed.Targets {
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)

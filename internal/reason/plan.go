@@ -51,6 +51,7 @@ const (
 	Undeployed             Code = "Undeployed"
 	InventoryRemote        Code = "InventoryRemote"
 	InventoryUnknown       Code = "InventoryUnknown"
+	HookUnknown            Code = "HookUnknown"
 )
 
 // Plan has the reasons of effects and steps in addition to those of the collector.
@@ -87,6 +88,7 @@ var Plan = &Family{
 		{Code: Undeployed, Short: "a deployer deletes what it has applied", Long: "A deployer, such as Argo CD or Flux, has applied it, and deletes it with the object that lists it."},
 		{Code: InventoryRemote, Short: "what it has deployed is in another cluster", Long: "Its deployer deletes what it has applied, and that is in another cluster."},
 		{Code: InventoryUnknown, Short: "what its controller deletes with it is unknown", Long: "Its controller deletes other objects with it. Which ones is not in the snapshot, or their list cannot be read."},
+		{Code: HookUnknown, Short: "what a hook of Helm does is unknown", Long: "A hook of a Helm release runs pods when the release is uninstalled. What they delete is unknown."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "It is garbage, and this program does not delete it: its kind, name or an annotation protects it."},
 		{Code: NotAskedFor, Short: "it is outside of the requested namespaces", Long: "It is garbage, but outside of the namespaces that this program may collect in."},
 		{Code: FinalizerTaken, Short: "a finalizer is removed on request"},

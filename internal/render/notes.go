@@ -37,6 +37,7 @@ func planNotes(s Style, p *report.Plan) []string {
 		notes = append(notes, note)
 	}
 	notes = append(append(notes, unlistedNotes(s, p)...), planMissing(p).notes(s)...)
+	notes = append(notes, uninstallNotes(s, p)...)
 	if p.Digest != "" && s.isComplete() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
@@ -77,6 +78,10 @@ func unlistedNotes(s Style, p *report.Plan) []string {
 		if i == most && !s.isComplete() {
 			notes = append(notes, "So do the controllers of "+plural(len(p.Unlisted)-most, "other object")+": -o wide.")
 			break
+		}
+		if note := hookNote(s, &u); note != "" {
+			notes = append(notes, note)
+			continue
 		}
 		by := s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer))
 		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+by+" deletes other objects with "+s.name(u.Object)+"; "+s.text(u.Message)+".")

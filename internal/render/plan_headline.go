@@ -14,7 +14,9 @@ import (
 // deletion finishes.
 func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
 	head := requestText(s, p.Seed)
-	if ns, several := namespaces(p.Seed.Targets, func(r *object.Ref) object.Ref { return *r }); several {
+	if p.Seed.Uninstall != nil {
+		head += " -n " + s.text(p.Seed.Uninstall.Namespace)
+	} else if ns, several := namespaces(p.Seed.Targets, func(r *object.Ref) object.Ref { return *r }); several {
 		head += " in several namespaces"
 	} else if ns != "" {
 		head += " -n " + s.text(ns)

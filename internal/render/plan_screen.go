@@ -207,7 +207,10 @@ func shrink(list []*part, s Style, room int) {
 // namespaceOf returns the namespace that is omitted in the output: that of the first target, or the
 // target itself if it is a namespace.
 func namespaceOf(p *report.Plan) string {
-	if len(p.Seed.Targets) == 0 {
+	switch {
+	case p.Seed.Uninstall != nil:
+		return p.Seed.Uninstall.Namespace
+	case len(p.Seed.Targets) == 0:
 		return ""
 	}
 	if t := p.Seed.Targets[0]; t.Namespace == "" && isContainer(t) {

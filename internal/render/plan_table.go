@@ -106,6 +106,9 @@ func outcomeRank(o report.Outcome) int {
 }
 
 func requestText(s Style, seed report.Seed) string {
+	if seed.Uninstall != nil {
+		return "delete helm/" + s.text(seed.Uninstall.Release)
+	}
 	targets := s.firstRefs(seed.Targets, maxTargets)
 	switch seed.Verb {
 	case "removeFinalizer":
@@ -130,6 +133,9 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 	// One namespace is in the headline, unless the headline names another.
 	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })
 	named := len(p.Seed.Targets) > 0 && effects[0].Object.Namespace == p.Seed.Targets[0].Namespace
+	if p.Seed.Uninstall != nil {
+		named = effects[0].Object.Namespace == p.Seed.Uninstall.Namespace
+	}
 	t.dropUnless(several || !named, "NAMESPACE")
 	return t
 }

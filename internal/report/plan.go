@@ -87,6 +87,46 @@ type Seed struct {
 	GracePeriodSeconds *int64       `json:"gracePeriodSeconds,omitempty"`
 	Finalizers         []string     `json:"finalizers,omitempty"`
 	Targets            []object.Ref `json:"targets"`
+	// Uninstall is set if the request is `helm uninstall`. The targets are then what Helm deletes, in its
+	// order.
+	Uninstall *Uninstall `json:"uninstall,omitempty"`
+}
+
+// Uninstall says which release of Helm a plan uninstalls, and what Helm does besides its deletes.
+type Uninstall struct {
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"`
+	// Revision is the newest revision, which Helm uninstalls whatever its status is. Record is the
+	// Secret or ConfigMap with it.
+	Revision int64      `json:"revision,omitempty"`
+	Record   object.Ref `json:"record"`
+	Status   string     `json:"status,omitempty"`
+	// Chart is the name of the chart with its version.
+	Chart string `json:"chart,omitempty"`
+	// KeepHistory is true if the records of the release stay.
+	KeepHistory bool `json:"keepHistory,omitempty"`
+	// Stays are existing objects of the release that Helm does not delete.
+	Stays []HelmKept `json:"stays,omitempty"`
+	// Hooks are the objects that Helm creates before and after its deletes.
+	Hooks []HelmHook `json:"hooks,omitempty"`
+	// CRDs is true if the directory crds of the chart has files. Helm does not delete these CRDs.
+	CRDs bool `json:"crds,omitempty"`
+	// Command is the command of Helm.
+	Command string `json:"command"`
+}
+
+// HelmKept is an object of a release that Helm does not delete, and why.
+type HelmKept struct {
+	Object  object.Ref `json:"object"`
+	Message string     `json:"message"`
+}
+
+// HelmHook is an object that Helm creates before (pre-delete) or after (post-delete) its deletes. Its
+// delete policies say when Helm deletes it.
+type HelmHook struct {
+	Object         object.Ref `json:"object"`
+	Events         []string   `json:"events"`
+	DeletePolicies []string   `json:"deletePolicies"`
 }
 
 // Summary counts the effects by outcome.

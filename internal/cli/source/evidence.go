@@ -216,7 +216,7 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 	if o.Health, err = w.Assess(ctx, reach); err != nil {
 		return nil, err
 	}
-	if w.Client != nil {
+	if w.Client != nil && seed.Uninstall == nil { // no run executes that plan
 		contents, err := w.Client.Contents(ctx, w.found(seed.Targets))
 		if err != nil {
 			return nil, err

@@ -148,7 +148,7 @@ type judge func(w source.World, refs []object.Ref, part *reach.OneNamespace) (re
 // Answer answers a question about single objects. If mayBeEnough, it first reads only their
 // namespace and the cluster-scoped objects, and everything only if judge finds that insufficient.
 func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, mayBeEnough bool, judge judge) error {
-	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() {
+	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() && !NamesRelease(args) { // a release may have objects anywhere
 		done, err := t.answerNarrowly(c, streams, from, args, judge)
 		if done || err != nil {
 			return err

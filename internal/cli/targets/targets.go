@@ -44,6 +44,8 @@ type Targets struct {
 	Supposed bool
 	// Content lets a single namespace mean its content.
 	Content bool
+	// Release is, after Find, the release of Helm that was named; nil for any other target.
+	Release *HelmRelease
 }
 
 // ErrNothingThere reports that none of the objects exists and that this is acceptable.
@@ -87,8 +89,8 @@ func (t *Targets) AddNamespaceFlags(f *pflag.FlagSet) {
 	t.Namespaces.AddFlags(f, "The namespace of the objects (default: that of the context, \"default\" for a dump).", "The objects of all namespaces.")
 }
 
-// Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, or -f manifests. The
-// result is not empty, and contains each object once, in the order of the arguments.
+// Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, -f manifests, or helm/NAME
+// for the objects of a release. The result is not empty, and contains each object once, in the order of the arguments.
 func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	if err := t.Check(c, args); err != nil {
 		return nil, err
@@ -97,7 +99,10 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 		return nil, err
 	}
 	find := t.lookUpIn
-	if w.Client != nil {
+	switch {
+	case t.isRelease(w.Snapshot, args):
+		find = t.findRelease
+	case w.Client != nil:
 		find = t.resolve
 	}
 	refs, err := find(c, w, args)

@@ -206,6 +206,14 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 	return nil
 }
 
+// leaveToHelm ends a command about a release, which only Helm uninstalls.
+func (w *Writing) leaveToHelm(u *report.Uninstall) error {
+	if w.OnlyShows() {
+		return shown
+	}
+	return &exit.Error{Code: exit.Refused, Message: "refused, nothing was written: Helm uninstalls its releases. Run:\n  " + u.Command}
+}
+
 // lifting returns the flags that lift all obstacles; nil if one can't be lifted.
 func (w *Writing) lifting(obstacles []report.Obstacle) []string {
 	names, limit := slices.Clone(w.unlock), ""

@@ -140,7 +140,11 @@ var shown = &exit.Error{Code: exit.OK}
 // confirmed. args are those of the command line.
 func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
 	document := p.Result.Plan
-	obstacles := slices.Concat(p.Obstacles, w.obstacles(p.World, document))
+	uninstall := document.Seed.Uninstall
+	var obstacles []report.Obstacle
+	if uninstall == nil { // no run of ours executes it
+		obstacles = slices.Concat(p.Obstacles, w.obstacles(p.World, document))
+	}
 	if len(obstacles) > 0 {
 		document.Digest = "" // it can't be confirmed
 	}
@@ -163,6 +167,9 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 			return err
 		}
 		tried = Rehearsed(streams.ErrOut, answers)
+	}
+	if uninstall != nil {
+		return cmp.Or(tried, w.leaveToHelm(uninstall))
 	}
 	if len(obstacles) > 0 {
 		return cmp.Or(w.refuse(c, args, streams, obstacles, live), tried, error(shown))

@@ -1,0 +1,80 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// uninstallNotes returns what a plan of `helm uninstall` says besides its effects: what stays, which
+// hooks run, and the command of Helm.
+func uninstallNotes(s Style, p *report.Plan) []string {
+	u := p.Seed.Uninstall
+	if u == nil {
+		return nil
+	}
+	var notes []string
+	if u.Status != "" && (u.Status != "deployed" || s.isComplete()) {
+		notes = append(notes, "Helm uninstalls revision "+strconv.FormatInt(u.Revision, 10)+" of "+s.text(u.Release)+", the newest: it is "+s.text(u.Status)+", with chart "+s.text(u.Chart)+".")
+	}
+	var whys []string
+	kept := map[string][]object.Ref{}
+	for _, k := range u.Stays {
+		if kept[k.Message] == nil {
+			whys = append(whys, k.Message)
+		}
+		kept[k.Message] = append(kept[k.Message], k.Object)
+	}
+	for _, why := range whys {
+		notes = append(notes, "Stays: "+s.uninstalled(kept[why])+": "+s.text(why)+".")
+	}
+	if u.CRDs {
+		notes = append(notes, "Stays: CRDs of the chart's directory crds.")
+	}
+	for _, event := range []string{"pre-delete", "post-delete"} {
+		var refs []object.Ref
+		for i := range u.Hooks {
+			if slices.Contains(u.Hooks[i].Events, event) {
+				refs = append(refs, u.Hooks[i].Object)
+			}
+		}
+		if len(refs) > 0 {
+			notes = append(notes, "Hooks ("+event+"): "+s.uninstalled(refs)+s.remaining(u.Hooks, event)+".")
+		}
+	}
+	return append(notes, "To do it: "+s.text(u.Command))
+}
+
+// remaining says which hooks of an event stay if they succeed.
+func (s Style) remaining(hooks []report.HelmHook, event string) string {
+	var refs []object.Ref
+	for i := range hooks {
+		if h := &hooks[i]; slices.Contains(h.Events, event) && !slices.Contains(h.DeletePolicies, "hook-succeeded") {
+			refs = append(refs, h.Object)
+		}
+	}
+	if len(refs) == 0 {
+		return ", deleted again once they succeed"
+	}
+	return "; " + s.uninstalled(refs) + pluralForm(len(refs), " stays", " stay") + " afterwards"
+}
+
+// uninstalled names objects, the first few unless all are asked for.
+func (s Style) uninstalled(refs []object.Ref) string {
+	most := 4
+	if s.isComplete() {
+		most = len(refs)
+	}
+	return s.firstRefs(refs, most)
+}
+
+// hookNote returns the warning about a hook; empty for another reason.
+func hookNote(s Style, u *report.Unlisted) string {
+	if reason.Code(u.Reason) != reason.HookUnknown {
+		return ""
+	}
+	return s.paint(yellow, "More may be deleted:") + " " + s.text(u.Message) + "."
+}
