@@ -84,6 +84,7 @@ test-cluster: ## the rest of what a change needs: race detector, Chromium, a rea
 	  (cd examples/envtest && $(GO) vet ./... && KUBEBUILDER_ASSETS=$(CURDIR)/bin/envtest $(GO) test $(TRIED) -skip=$$inputs ./...) || s=1; \
 	  cd $(CONTROLPLANE) && $(GO) vet ./... || s=1; \
 	  $(GO) test $(TRIED) -skip=$$inputs -p $(PLANES) $(FIRST) ./... || s=1; \
+	  cd helm && $(GO) vet ./... && $(GO) test $(TRIED) -skip=$$inputs ./... || s=1; \
 	  exit $$s; } | $(GO) run ./hack/summary
 
 # Chance has a part in what happens: nothing comes from the cache of results.

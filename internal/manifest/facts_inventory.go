@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,19 @@ type delivery struct {
 type release struct {
 	name    string
 	version int64
+}
+
+// record returns the Secret that records the revision.
+func (r release) record(namespace string) object.Coordinates {
+	return object.Coordinates{Kind: object.Secret.Kind, Namespace: namespace, Name: object.HelmRecordPrefix + r.name + ".v" + strconv.FormatInt(r.version, 10)}
+}
+
+// record returns the record of the newest revision.
+func (d *delivery) record() object.Coordinates {
+	if len(d.releases) == 0 {
+		return object.Coordinates{}
+	}
+	return slices.MaxFunc(d.releases, func(a, b release) int { return cmp.Compare(a.version, b.version) }).record(d.storage)
 }
 
 // applicationFacts covers Argo CD. The controller deletes the live objects that it tracks, which are
@@ -116,13 +130,14 @@ var helmReleaseFacts = &factKind{
 		inventory.Keeps, inventory.Remote = d.suspended || d.storage == "", d.remote
 		if !d.listed {
 			inventory.unread("it has no status.inventory, and the record of its Helm release in namespace " + d.storage + " is not read")
+			inventory.Record = d.record()
 		}
 		if slices.ContainsFunc(inventory.Entries, func(e object.InventoryEntry) bool { return e.Kind == object.CRD.Kind }) {
-			inventory.unread("it lists CRDs, and Helm deletes only those that are not in the directory crds of the chart")
+			inventory.unread(object.UnclearCRDs)
 		}
 		for _, r := range d.releases {
 			if !d.keepsHistory {
-				inventory.add(object.Coordinates{Kind: object.Secret.Kind, Namespace: d.storage, Name: "sh.helm.release.v1." + r.name + ".v" + strconv.FormatInt(r.version, 10)}, 0)
+				inventory.add(r.record(d.storage), 0)
 			}
 		}
 		if namespace, name, ok := strings.Cut(d.chart, "/"); ok {

@@ -25,6 +25,9 @@ type InventoryFacts struct {
 	Account string `json:"account,omitzero"`
 	// Propagation is the propagation policy of the deletes. Empty for the deployer's default.
 	Propagation string `json:"propagation,omitzero"`
+	// Record is the record of the Helm release that has the manifest, if Entries lacks what is in it. Its
+	// kind is empty otherwise.
+	Record Coordinates `json:"record,omitzero"`
 	// Unread is why Entries may lack some, for people. Empty if they are complete.
 	Unread string `json:"unread,omitzero"`
 }
@@ -51,8 +54,27 @@ func (f *InventoryFacts) Share(text func(string) string) {
 	f.Unread = text(f.Unread)
 }
 
+// WithRecord returns the facts with what the record of the Helm release has: what Helm deletes of it.
+func (f *InventoryFacts) WithRecord(r *HelmReleaseFacts) *InventoryFacts {
+	c := *f
+	c.Record, c.Unread = Coordinates{}, ""
+	c.Entries = slices.Clone(f.Entries)
+	for i := range r.Objects {
+		if o := &r.Objects[i]; !o.Keeps {
+			c.Entries = append(c.Entries, InventoryEntry{Coordinates: o.Coordinates(r.Namespace)})
+		}
+		if r.Objects[i].Kind == CRD.Kind {
+			c.Unread = UnclearCRDs
+		}
+	}
+	return &c
+}
+
+// UnclearCRDs is why the inventory of a HelmRelease with CRDs may lack some.
+const UnclearCRDs = "it lists CRDs, and Helm deletes only those that are not in the directory crds of the chart"
+
 func (f *InventoryFacts) equal(x Facts) bool {
 	g, ok := x.(*InventoryFacts)
 	return ok && f.Keeps == g.Keeps && f.Confirm == g.Confirm && f.Remote == g.Remote && f.Account == g.Account &&
-		f.Propagation == g.Propagation && f.Unread == g.Unread && slices.Equal(f.Entries, g.Entries)
+		f.Propagation == g.Propagation && f.Record == g.Record && f.Unread == g.Unread && slices.Equal(f.Entries, g.Entries)
 }

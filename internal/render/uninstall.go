@@ -18,7 +18,7 @@ func uninstallNotes(s Style, p *report.Plan) []string {
 	}
 	var notes []string
 	if u.Status != "" && (u.Status != "deployed" || s.isComplete()) {
-		notes = append(notes, "Helm uninstalls revision "+strconv.FormatInt(u.Revision, 10)+" of "+s.text(u.Release)+", the newest: it is "+s.text(u.Status)+", with chart "+s.text(u.Chart)+".")
+		notes = append(notes, "Helm uninstalls the newest revision of "+s.text(u.Release)+", "+strconv.FormatInt(u.Revision, 10)+": "+s.text(u.Status)+", chart "+s.text(u.Chart)+".")
 	}
 	var whys []string
 	kept := map[string][]object.Ref{}
@@ -57,7 +57,7 @@ func (s Style) remaining(hooks []report.HelmHook, event string) string {
 		}
 	}
 	if len(refs) == 0 {
-		return ", deleted again once they succeed"
+		return ", deleted again on success"
 	}
 	return "; " + s.uninstalled(refs) + pluralForm(len(refs), " stays", " stay") + " afterwards"
 }

@@ -128,6 +128,7 @@ func (s *Snapshot) settle() error {
 		return err
 	}
 	s.dropProjections()
+	s.completeInventories()
 	if err := s.reportDuplicateUIDs(s.withoutProjections(s.sharedUIDs())); err != nil {
 		return err
 	}
@@ -135,6 +136,21 @@ func (s *Snapshot) settle() error {
 	s.Gaps = s.gapsOf()
 	slices.SortFunc(s.Problems, compareProblems)
 	return nil
+}
+
+// completeInventories adds what the record of a Helm release has to the inventory of the HelmRelease of
+// Flux that lacks it.
+func (s *Snapshot) completeInventories() {
+	for i, o := range s.Objects {
+		inventory := o.Inventory()
+		if inventory == nil || inventory.Record.Kind == "" {
+			continue
+		}
+		if at := s.ObjectAt(inventory.Record); at != nil && at.HelmRelease() != nil && at.HelmRelease().Unread == "" {
+			s.Objects[i] = o.Clone()
+			s.Objects[i].Edit().Facts = inventory.WithRecord(at.HelmRelease())
+		}
+	}
 }
 
 // With returns the same snapshot with other objects: the result of a simulation. Resources,

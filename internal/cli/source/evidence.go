@@ -204,6 +204,7 @@ func (w World) Evidence(ctx context.Context, asked []object.Ref, drains bool) (*
 func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
 	var reach kube.Reach
 	if w.Client != nil {
+		w = w.withRecords(ctx, seed.Targets)
 		first := o
 		first.Explore = 0
 		result, err := plan.Simulate(ctx, w.Snapshot, seed, first)
@@ -224,6 +225,32 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 		o.Guards = append(slices.Clone(o.Guards), contents...)
 	}
 	return plan.Simulate(ctx, w.Snapshot, seed, o)
+}
+
+// withRecords reads the records of Helm that the inventories of targets lack. One that cannot be read
+// leaves the inventory incomplete, and the plan says so.
+func (w World) withRecords(ctx context.Context, targets []object.Ref) World {
+	objects := w.Objects
+	for _, o := range w.found(targets) {
+		inventory := o.Inventory()
+		if inventory == nil || inventory.Record.Kind == "" {
+			continue
+		}
+		at := w.ObjectAt(inventory.Record)
+		if at == nil {
+			continue
+		}
+		if _, record, err := w.Client.Raw(ctx, at.Ref); err == nil && record.HelmRelease() != nil && record.HelmRelease().Unread == "" {
+			o = o.Clone()
+			o.Edit().Facts = inventory.WithRecord(record.HelmRelease())
+			objects = slices.Clone(objects)
+			objects[w.Place(o)] = o
+		}
+	}
+	if len(objects) > 0 && &objects[0] != &w.Objects[0] {
+		return w.WithSnapshot(w.With(objects))
+	}
+	return w
 }
 
 // found returns the existing objects of refs, except kinds that change constantly.

@@ -290,6 +290,9 @@ func (q query) typesOf(typed string) []string {
 func (q query) namesOf(kind, typed string) []string {
 	r, ok := q.types().Find(kind)
 	if !ok {
+		if kind == helmType {
+			return q.releases(typed)
+		}
 		return nil
 	}
 	names, err := q.names(r, q.namespace, typed)
@@ -297,6 +300,25 @@ func (q query) namesOf(kind, typed string) []string {
 		return nil
 	}
 	return names
+}
+
+// releases returns the names of the releases of Helm in the namespace, by those of their records.
+func (q query) releases(typed string) []string {
+	var list []string
+	for _, kind := range []object.Kind{object.Secret, object.ConfigMap} {
+		names, err := q.names(kind.Resource(), q.namespace, object.HelmRecordPrefix+typed)
+		if err != nil {
+			continue
+		}
+		for _, name := range names {
+			name = strings.TrimPrefix(name, object.HelmRecordPrefix)
+			if i := strings.LastIndex(name, ".v"); i > 0 {
+				list = append(list, name[:i])
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // object returns one object; nil if it can't be read.

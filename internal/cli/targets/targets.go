@@ -112,6 +112,9 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 	if len(refs) == 0 {
 		return nil, ErrNothingThere
 	}
+	if t.Release != nil {
+		return distinct(refs), nil
+	}
 	return distinct(refs), t.checkFound(c, refs)
 }
 
