@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -75,6 +78,28 @@ func TestHelmRecord(t *testing.T) {
 
 func yamlRecord(data string) string {
 	return "data:\n  release: " + data + "\nmetadata:\n  labels: {name: web, owner: helm}\n  name: sh.helm.release.v1.web.v3\n  namespace: shop\n"
+}
+
+// TestHelmRecordStored reads a record as etcd has it.
+func TestHelmRecordStored(t *testing.T) {
+	meta := metav1.ObjectMeta{Name: "sh.helm.release.v1.web.v3", Namespace: "shop", Labels: map[string]string{"name": "web", "owner": "helm"}}
+	for kind, o := range map[string]interface{ Marshal() ([]byte, error) }{
+		"Secret":    &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"other": nil, "release": []byte(packed(helmRelease))}},
+		"ConfigMap": &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"release": packed(helmRelease)}},
+	} {
+		message, err := o.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := NewStored("v1", kind, NewInterner())
+		m := b.Metadata()
+		if err := m.Read(message); err != nil {
+			t.Fatal(err)
+		}
+		if f := b.Object(m).HelmRelease(); f == nil || f.Unread != "" || len(f.Objects) != 2 {
+			t.Errorf("%s: %+v", kind, f)
+		}
+	}
 }
 
 // TestHelmRecordUnread: what cannot be read says so, and is bounded.
