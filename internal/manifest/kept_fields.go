@@ -100,6 +100,29 @@ func FieldsOf(values ...any) *Fields {
 	return &Fields{k}
 }
 
+// FieldsAt returns the fields at these paths. In a path, [] after a key stands for each entry of a list,
+// and a * at the end for everything below: spec.tls[].secretName, spec.selector.*
+func FieldsAt(paths ...string) *Fields {
+	all := &keep{loose: true}
+	for _, path := range paths {
+		k := keepValue
+		keys := strings.Split(path, ".")
+		for i := len(keys) - 1; i >= 0; i-- {
+			key, each := strings.CutSuffix(keys[i], "[]")
+			if key == "*" {
+				k = everything
+				continue
+			}
+			if each {
+				k = &keep{loose: true, each: k}
+			}
+			k = &keep{loose: true, fields: map[string]*keep{key: k}}
+		}
+		all = all.and(k)
+	}
+	return &Fields{all}
+}
+
 // And returns the union of both.
 func (f *Fields) And(g *Fields) *Fields { return &Fields{f.keep.and(g.keep)} }
 

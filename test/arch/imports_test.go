@@ -20,7 +20,8 @@ var mayImport = map[string][]string{
 	"snapshot/etcd":      {"codec", "manifest"},
 	"graph":              {},
 	"cel":                {},
-	"health":             {"cel", "finalizer", "manifest", "report", "snapshot"},
+	"health":             {"cel", "finalizer", "manifest", "report", "snapshot", "uses"},
+	"uses":               {"manifest", "report"},
 	"apisim/controllers": {},
 	"apisim":             {}, // never engine, graph, snapshot: a second opinion has to be independent
 	"snapshot":           {"codec", "snapshot/etcd", "manifest"},
@@ -28,7 +29,7 @@ var mayImport = map[string][]string{
 	"past":               {"apisim", "apisim/controllers", "codec", "engine", "manifest", "private", "report", "snapshot", "snapshot/etcd"},
 	"kube":               {"codec", "past", "snapshot", "manifest", "health"},
 	"finalizer":          {"report", "snapshot"},
-	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health"},
+	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health", "uses"},
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "health"},
 	"reach":              {"finalizer", "graph", "report", "snapshot"},
 	"diagnose/explain":   {"report", "engine", "finalizer", "graph", "apisim", "snapshot", "plan", "reach", "health"},

@@ -1,0 +1,232 @@
+package uses
+
+import (
+	"encoding/json"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// step is one key of a path. each is true if the value of the key is a list, of which each entry counts.
+type step struct {
+	key  string
+	each bool
+}
+
+func stepsOf(path string) (steps []step) {
+	for _, key := range strings.Split(path, ".") {
+		key, each := strings.CutSuffix(key, "[]")
+		steps = append(steps, step{key, each})
+	}
+	return steps
+}
+
+// The keys of a mapping that refers to an object, besides its name.
+const (
+	namespaceKey, kindKey, optionalKey = "namespace", "kind", "optional"
+)
+
+// groupKeys are the keys that hold the group of a reference, alone or with a version.
+var groupKeys = []string{"apiVersion", "apiGroup", "group"}
+
+// paths returns the paths of the fields that the rule reads.
+func (r *Rule) paths() []string {
+	paths := []string{r.Path}
+	switch {
+	case r.Selects:
+		paths[0] += ".*"
+	case r.Name != "":
+		paths = []string{r.Path + "." + r.Name, r.Path + "." + optionalKey, r.Path + "." + namespaceKey}
+		if r.Or != nil {
+			paths = append(paths, r.Path+"."+kindKey)
+			for _, key := range groupKeys {
+				paths = append(paths, r.Path+"."+key)
+			}
+		}
+	}
+	if path, _, ok := strings.Cut(r.While, "="); ok {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// Of returns the references of an object, from its JSON, which may be reduced to FieldsOf. Values of an
+// unexpected type are no references. Each target is returned once for each field.
+func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
+	rules := byUser[kind]
+	if len(rules) == 0 {
+		return nil
+	}
+	var o any
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	x := extraction{namespace: namespace, seen: map[Reference]bool{}}
+	for _, r := range rules {
+		idle := len(r.while) > 0
+		walk(o, r.while, func(v any) { idle = idle && v != r.whileValue })
+		walk(o, r.steps, func(v any) { x.take(r, v, idle) })
+	}
+	return x.list
+}
+
+// walk calls yield with each value at a path. An empty path has none.
+func walk(v any, path []step, yield func(any)) {
+	if len(path) == 0 {
+		return
+	}
+	m, _ := v.(map[string]any)
+	below, ok := m[path[0].key]
+	if !ok {
+		return
+	}
+	visit := func(v any) {
+		if len(path) == 1 {
+			yield(v)
+		} else {
+			walk(v, path[1:], yield)
+		}
+	}
+	if !path[0].each {
+		visit(below)
+		return
+	}
+	list, _ := below.([]any)
+	for _, entry := range list {
+		visit(entry)
+	}
+}
+
+// extraction collects the references of one object.
+type extraction struct {
+	namespace string
+	list      []Reference
+	seen      map[Reference]bool
+}
+
+func (x *extraction) add(r Reference) {
+	key := r
+	key.Selector = nil // selectors of a field are few, and pointers differ
+	if r.Selector == nil && x.seen[key] {
+		return
+	}
+	x.seen[key] = true
+	x.list = append(x.list, r)
+}
+
+// take adds the reference of a value.
+func (x *extraction) take(r *Rule, v any, idle bool) {
+	ref := Reference{Field: r.Path, Group: r.To.Group, Kind: r.To.Kind, Idle: idle}
+	if r.Selects {
+		if text, ok := selectorOf(v); ok {
+			ref.Namespace, ref.Selector = x.namespace, &text
+			x.add(ref)
+		}
+		return
+	}
+	namespace := ""
+	if r.Name == "" {
+		ref.Name, _ = v.(string)
+	} else {
+		m, _ := v.(map[string]any)
+		ref.Name, _ = m[r.Name].(string)
+		ref.Optional, _ = m[optionalKey].(bool)
+		namespace, _ = m[namespaceKey].(string)
+		if r.Or != nil && !ref.named(r, m) {
+			return
+		}
+	}
+	if ref.Name == "" {
+		return
+	}
+	if namespace == "" {
+		namespace = x.namespace
+	}
+	if r.Host && !ref.host(&namespace) {
+		return
+	}
+	if kind, known := scopes[schema.GroupKind{Group: ref.Group, Kind: ref.Kind}]; !known || kind.Namespaced {
+		ref.Namespace = namespace
+	}
+	x.add(ref)
+}
+
+// named sets the kind that a value names. It returns false for a reference to something else than an
+// object.
+func (ref *Reference) named(r *Rule, m map[string]any) bool {
+	kind, _ := m[kindKey].(string)
+	group, given := "", false
+	for _, key := range groupKeys {
+		if text, ok := m[key].(string); ok {
+			given = true
+			if group = text; key == "apiVersion" {
+				group = object.GroupOf(text)
+			}
+		}
+	}
+	if kind == "" {
+		kind = r.To.Kind
+	}
+	ref.Kind = kind
+	if given {
+		ref.Group = group
+	} else if kind != r.To.Kind && kind == "Service" {
+		ref.Group = ""
+	}
+	return kind != ""
+}
+
+// host splits a DNS name of a Service. It returns false for a name outside of the cluster.
+func (ref *Reference) host(namespace *string) bool {
+	parts := strings.Split(ref.Name, ".")
+	switch {
+	case len(parts) == 1:
+	case len(parts) == 2, len(parts) > 2 && parts[2] == "svc":
+		*namespace = parts[1]
+	default:
+		return false
+	}
+	ref.Name = parts[0]
+	return ref.Name != "" && ref.Name != "*"
+}
+
+// selectorOf returns the canonical text of a label selector, or of a mapping of labels. It returns false
+// for an invalid one, and for one that selects nothing.
+func selectorOf(v any) (string, bool) {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) == 0 {
+		return "", false
+	}
+	if _, is := m["matchLabels"].(map[string]any); !is && m["matchExpressions"] == nil {
+		set := labels.Set{}
+		for k, v := range m {
+			text, ok := v.(string)
+			if !ok {
+				return "", false
+			}
+			set[k] = text
+		}
+		s, err := labels.ValidatedSelectorFromSet(set)
+		if err != nil {
+			return "", false
+		}
+		return s.String(), true
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return "", false
+	}
+	var selector metav1.LabelSelector
+	if json.Unmarshal(raw, &selector) != nil {
+		return "", false
+	}
+	s, err := metav1.LabelSelectorAsSelector(&selector)
+	if err != nil || s.Empty() {
+		return "", false
+	}
+	return s.String(), true
+}

@@ -1,0 +1,167 @@
+package uses
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const (
+	networking = "networking.k8s.io"
+	apps       = "apps"
+)
+
+// The kinds of Kubernetes that only references name.
+var (
+	clusterRole           = object.ClusterRole
+	ingress               = kindOf(networking, "v1", "Ingress", "ingresses", true)
+	ingressClass          = kindOf(networking, "v1", "IngressClass", "ingressclasses", false)
+	scaler                = kindOf("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true)
+	runtimeClass          = kindOf("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false)
+	replicationController = kindOf("", "v1", "ReplicationController", "replicationcontrollers", true)
+	claimTemplate         = kindOf("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true)
+	volumeSnapshot        = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "volumesnapshots", true)
+	configMap             = object.ConfigMap
+	secret                = object.Secret
+	service               = object.Service
+)
+
+func kindOf(group, version, kind, plural string, namespaced bool) object.Kind {
+	return object.Kind{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: version, Plural: plural, Namespaced: namespaced}
+}
+
+// scopes has the kinds that references name, for their scope.
+var scopes = func() map[schema.GroupKind]object.Kind {
+	byKind := map[schema.GroupKind]object.Kind{}
+	for _, k := range append([]object.Kind{
+		clusterRole, object.Role, ingressClass, runtimeClass, claimTemplate, volumeSnapshot, configMap, secret, service, object.ServiceAccount,
+		object.PV, object.PVC, object.StorageClass, object.PriorityClass, object.ResourceClaim, object.Node, object.Namespace,
+		object.Deployment, object.StatefulSet, object.ReplicaSet, object.DaemonSet, object.Pod, object.CRD,
+	}, customKinds...) {
+		byKind[k.GroupKind] = k
+	}
+	return byKind
+}()
+
+// The effects on workloads.
+const (
+	newPodsWait    = "running pods go on, new ones don't start"
+	newPodsRefused = "running pods go on, new ones are refused"
+)
+
+// podTemplates has the kinds with pods, and the path to the spec of these.
+var podTemplates = []struct {
+	kind object.Kind
+	path string
+}{
+	{object.Deployment, "spec.template.spec."},
+	{object.StatefulSet, "spec.template.spec."},
+	{object.DaemonSet, "spec.template.spec."},
+	{object.ReplicaSet, "spec.template.spec."},
+	{replicationController, "spec.template.spec."},
+	{object.Job, "spec.template.spec."},
+	{object.CronJob, "spec.jobTemplate.spec.template.spec."},
+	{object.Pod, "spec."},
+	{rollout, "spec.template.spec."},
+	{knativeService, "spec.template.spec."},
+}
+
+// workloadRules returns the rules for the spec of a pod, for each kind that has one.
+func workloadRules() []Rule {
+	var list []Rule
+	for _, t := range podTemplates {
+		for _, r := range podRules() {
+			r.User, r.Path = t.kind, t.path+r.Path
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// podRules returns the rules for the spec of a pod.
+//
+// Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer: a container whose
+// environment cannot be made waits with CreateContainerConfigError; pkg/volume/secret/secret.go
+// SetUpAt: a pod without its volume waits; plugin/pkg/admission/{serviceaccount,priority,runtimeclass}:
+// a pod that names an absent object is refused; pkg/serviceaccount/claims.go Validate: a token is
+// invalid once its account is deleted.
+func podRules() []Rule {
+	var list []Rule
+	for _, c := range []string{"containers[]", "initContainers[]", "ephemeralContainers[]"} {
+		list = append(
+			list,
+			Rule{Path: c + ".envFrom[].secretRef", Name: "name", To: secret, Label: "envFrom"},
+			Rule{Path: c + ".envFrom[].configMapRef", Name: "name", To: configMap, Label: "envFrom"},
+			Rule{Path: c + ".env[].valueFrom.secretKeyRef", Name: "name", To: secret, Label: "env"},
+			Rule{Path: c + ".env[].valueFrom.configMapKeyRef", Name: "name", To: configMap, Label: "env"},
+		)
+	}
+	const volume = "volumes[]."
+	list = append(
+		list,
+		Rule{Path: volume + "secret", Name: "secretName", To: secret, Label: "volume"},
+		Rule{Path: volume + "configMap", Name: "name", To: configMap, Label: "volume"},
+		Rule{Path: volume + "projected.sources[].secret", Name: "name", To: secret, Label: "volume"},
+		Rule{Path: volume + "projected.sources[].configMap", Name: "name", To: configMap, Label: "volume"},
+		Rule{Path: volume + "persistentVolumeClaim", Name: "claimName", To: object.PVC, Label: "volume"},
+		Rule{Path: volume + "azureFile", Name: "secretName", To: secret, Label: "volume"},
+		Rule{Path: volume + "csi.nodePublishSecretRef", Name: "name", To: secret, Label: "volume"},
+	)
+	for _, driver := range []string{"cephfs", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"} {
+		list = append(list, Rule{Path: volume + driver + ".secretRef", Name: "name", To: secret, Label: "volume"})
+	}
+	list = append(
+		list,
+		Rule{Path: volume + "ephemeral.volumeClaimTemplate.spec.storageClassName", To: object.StorageClass, Label: "volume"},
+		Rule{Path: "resourceClaims[].resourceClaimName", To: object.ResourceClaim, Label: "resourceClaims"},
+		Rule{Path: "resourceClaims[].resourceClaimTemplateName", To: claimTemplate, Label: "resourceClaims"},
+	)
+	for i := range list {
+		list[i].When, list[i].Effect = report.BreaksNextStart, newPodsWait
+	}
+	return append(
+		list,
+		Rule{Path: "imagePullSecrets[]", Name: "name", To: secret, Label: "imagePullSecrets", When: report.BreaksNextStart, Effect: "running pods go on, new images are not pulled"},
+		Rule{Path: "serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", When: report.BreaksNow, Effect: "tokens of running pods become invalid, new pods are refused"},
+		Rule{Path: "priorityClassName", To: object.PriorityClass, Label: "priorityClassName", When: report.BreaksNextStart, Effect: newPodsRefused},
+		Rule{Path: "runtimeClassName", To: runtimeClass, Label: "runtimeClassName", When: report.BreaksNextStart, Effect: newPodsRefused},
+	)
+}
+
+// coreRules are the rules for the other kinds of Kubernetes. Package health reads the Services that the
+// API server calls: those of webhooks, APIServices and CRDs.
+//
+// Source: kubernetes.io/docs/concepts/services-networking/ingress: TLS, Ingress class.
+// Source: kubernetes, pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: FailedGetScale.
+// Source: kubernetes, pkg/registry/rbac/validation/rule.go GetRoleReferenceRules: a role that is absent
+// grants nothing.
+// Source: kubernetes, pkg/controller/volume/persistentvolume/pv_controller.go syncUnboundClaim.
+var coreRules = []Rule{
+	{User: object.StatefulSet, Path: "spec.serviceName", To: service, Label: "serviceName", When: report.BreaksNow, Effect: "its pods have no DNS names"},
+	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec.storageClassName", To: object.StorageClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
+
+	{User: object.PVC, Path: "spec.storageClassName", To: object.StorageClass, While: "status.phase=Pending", Label: "storageClassName", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
+	{User: object.PVC, Path: "spec.dataSourceRef", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSourceRef", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
+	{User: object.PVC, Path: "spec.volumeName", To: object.PV, Label: "volumeName", When: report.BreaksNow, Effect: "it is Lost"},
+	{User: object.PV, Path: "spec.csi.nodeStageSecretRef", Name: "name", To: secret, Label: "nodeStageSecretRef", When: report.BreaksNextStart, Effect: "it cannot be mounted"},
+	{User: object.PV, Path: "spec.csi.nodePublishSecretRef", Name: "name", To: secret, Label: "nodePublishSecretRef", When: report.BreaksNextStart, Effect: "it cannot be mounted"},
+	{User: object.PV, Path: "spec.csi.controllerPublishSecretRef", Name: "name", To: secret, Label: "controllerPublishSecretRef", When: report.BreaksNextStart, Effect: "it cannot be attached"},
+	{User: object.PV, Path: "spec.csi.controllerExpandSecretRef", Name: "name", To: secret, Label: "controllerExpandSecretRef", When: report.BreaksNextReconcile, Effect: "it cannot be resized"},
+
+	{User: service, Path: "spec.selector", To: object.Pod, Selects: true, Label: "selector", When: report.BreaksNow, Effect: "no pods are left"},
+	{User: ingress, Path: "spec.rules[].http.paths[].backend.service", Name: "name", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
+	{User: ingress, Path: "spec.rules[].http.paths[].backend.serviceName", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
+	{User: ingress, Path: "spec.defaultBackend.service", Name: "name", To: service, Label: "defaultBackend", Backend: true, When: report.BreaksNextReconcile, Effect: "no default backend"},
+	{User: ingress, Path: "spec.tls[].secretName", To: secret, Label: "tls", When: report.BreaksNextReconcile, Effect: "no TLS certificate"},
+	{User: ingress, Path: "spec.ingressClassName", To: ingressClass, Label: "ingressClassName", When: report.BreaksNextReconcile, Effect: "no controller serves it"},
+	{User: scaler, Path: "spec.scaleTargetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.ReplicaSet, rollout}, Label: "scaleTargetRef", When: report.BreaksNextReconcile, Effect: "it has nothing to scale"},
+
+	{User: object.ServiceAccount, Path: "imagePullSecrets[]", Name: "name", To: secret, Label: "imagePullSecrets", When: report.BreaksNextStart, Effect: "images of new pods are not pulled"},
+	{User: object.RoleBinding, Path: "roleRef", Name: "name", To: object.Role, Or: []object.Kind{clusterRole}, Label: "roleRef", When: report.BreaksNow, Effect: "its subjects lose these permissions"},
+	{User: object.ClusterRoleBinding, Path: "roleRef", Name: "name", To: clusterRole, Or: []object.Kind{}, Label: "roleRef", When: report.BreaksNow, Effect: "its subjects lose these permissions"},
+	{User: object.RoleBinding, Path: "subjects[]", Name: "name", To: object.ServiceAccount, Or: []object.Kind{}, Label: "subjects", When: report.BreaksNever},
+	{User: object.ClusterRoleBinding, Path: "subjects[]", Name: "name", To: object.ServiceAccount, Or: []object.Kind{}, Label: "subjects", When: report.BreaksNever},
+	{User: object.VolumeAttachment, Path: "spec.source.persistentVolumeName", To: object.PV, Label: "source", When: report.BreaksNextReconcile, Effect: "it cannot be detached"},
+	{User: object.ValidatingAdmissionPolicyBinding, Path: "spec.policyName", To: object.ValidatingAdmissionPolicy, Label: "policyName", When: report.BreaksNow, Effect: "nothing is checked any more"},
+}

@@ -1,0 +1,150 @@
+package uses
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+func text(r Reference) string {
+	s := r.Field + " " + r.Kind
+	if r.Group != "" {
+		s += "." + r.Group
+	}
+	s += " " + r.Namespace + "/" + r.Name
+	if r.Selector != nil {
+		s += " {" + *r.Selector + "}"
+	}
+	if r.Optional {
+		s += " optional"
+	}
+	if r.Idle {
+		s += " idle"
+	}
+	return s
+}
+
+// TestOf has an object for the forms of the table.
+func TestOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind schema.GroupKind
+		json string
+		want []string
+	}{
+		"names, keys and lists": {object.CronJob.GroupKind, `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"serviceAccountName":"a","volumes":[{"secret":{"secretName":"s","optional":true}},{"projected":{"sources":[{"configMap":{"name":"c"}}]}}]}}}}}}`, []string{
+			"spec.jobTemplate.spec.template.spec.volumes[].secret Secret shop/s optional",
+			"spec.jobTemplate.spec.template.spec.volumes[].projected.sources[].configMap ConfigMap shop/c",
+			"spec.jobTemplate.spec.template.spec.serviceAccountName ServiceAccount shop/a",
+		}},
+		"a name twice":                       {object.Pod.GroupKind, `{"spec":{"containers":[{"envFrom":[{"secretRef":{"name":"s"}},{"secretRef":{"name":"s"}}]},{"envFrom":[{"secretRef":{"name":"s"}}]}]}}`, []string{"spec.containers[].envFrom[].secretRef Secret shop/s"}},
+		"a selector":                         {service.GroupKind, `{"spec":{"selector":{"b":"2","a":"1"}}}`, []string{"spec.selector Pod shop/ {a=1,b=2}"}},
+		"no selector":                        {service.GroupKind, `{"spec":{"selector":{}}}`, nil},
+		"another kind":                       {scaler.GroupKind, `{"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"StatefulSet","name":"db"}}}`, []string{"spec.scaleTargetRef StatefulSet.apps shop/db"}},
+		"a cluster-scoped kind, by its name": {certificate.GroupKind, `{"spec":{"issuerRef":{"kind":"ClusterIssuer","name":"le"}}}`, []string{"spec.issuerRef ClusterIssuer.cert-manager.io /le"}},
+		"another namespace": {gatewayRoutes[0].GroupKind, `{"spec":{"parentRefs":[{"name":"gw","namespace":"infra"}],"rules":[{"backendRefs":[{"name":"web"}]}]}}`, []string{
+			"spec.parentRefs[] Gateway.gateway.networking.k8s.io infra/gw", "spec.rules[].backendRefs[] Service shop/web",
+		}},
+		"hosts":           {virtualService.GroupKind, `{"spec":{"http":[{"route":[{"destination":{"host":"web"}},{"destination":{"host":"api.pay.svc.cluster.local"}},{"destination":{"host":"www.example.com"}}]}]}}`, []string{"spec.http[].route[].destination.host Service shop/web", "spec.http[].route[].destination.host Service pay/api"}},
+		"bound":           {object.PVC.GroupKind, `{"spec":{"storageClassName":"fast"},"status":{"phase":"Bound"}}`, []string{"spec.storageClassName StorageClass.storage.k8s.io /fast idle"}},
+		"pending":         {object.PVC.GroupKind, `{"spec":{"storageClassName":"fast"},"status":{"phase":"Pending"}}`, []string{"spec.storageClassName StorageClass.storage.k8s.io /fast"}},
+		"other types":     {object.Pod.GroupKind, `{"spec":{"containers":{"envFrom":3},"volumes":[1,{"secret":"s"},{"secret":{"secretName":null}}],"serviceAccountName":{}}}`, nil},
+		"no object":       {object.Pod.GroupKind, `[1]`, nil},
+		"an unknown kind": {schema.GroupKind{Kind: "Secret"}, `{"data":{"a":"b"}}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, r := range Of(c.kind, "shop", []byte(c.json)) {
+				got = append(got, text(r))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestTable checks that every rule can be shown, and that no rule reads a value of a Secret or ConfigMap.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range Kinds() {
+		if k.GroupKind == secret.GroupKind || k.GroupKind == configMap.GroupKind {
+			t.Errorf("%s is read", k.Kind)
+		}
+		for _, r := range byUser[k.GroupKind] {
+			id := k.GroupKind.String() + " " + r.Path
+			if seen[id] {
+				t.Errorf("%s: twice", id)
+			}
+			seen[id] = true
+			if r.Label == "" || !slices.Contains(report.BreakageTimes(), r.When) || r.Effect == "" && r.When != report.BreaksNever {
+				t.Errorf("%s: incomplete", id)
+			}
+			if _, ok := scopes[r.To.GroupKind]; !ok && r.To.GroupKind != object.ValidatingAdmissionPolicy.GroupKind {
+				t.Errorf("%s: the scope of %s is unknown", id, r.To.Kind)
+			}
+		}
+	}
+}
+
+func TestGuessOf(t *testing.T) {
+	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"]},"status":{"secretName":"no"}}`
+	var got []string
+	for _, r := range GuessOf("shop", []byte(raw)) {
+		got = append(got, text(r))
+	}
+	want := []string{"spec.auth[].passwordSecretRef Secret shop/pw", "spec.caSecretName Secret shop/ca", "spec.configMapName ConfigMap shop/cm"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestAnyJSON: whatever an object has in the fields, nothing fails, and the fields alone say the same.
+func TestAnyJSON(t *testing.T) {
+	value := rapid.Deferred(func() *rapid.Generator[any] { return drawValue(3) })
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom(Kinds()).Draw(t, "kind")
+		rule := rapid.SampledFrom(byUser[kind.GroupKind]).Draw(t, "rule")
+		var o any = value.Draw(t, "value")
+		for _, s := range slices.Backward(rule.steps) {
+			if s.each {
+				o = []any{o, value.Draw(t, "entry")}
+			}
+			o = map[string]any{s.key: o}
+		}
+		raw, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range Of(kind.GroupKind, "shop", raw) {
+			if r.Name == "" && r.Selector == nil || r.Kind == "" {
+				t.Fatalf("%+v", r)
+			}
+		}
+		GuessOf("shop", raw)
+	})
+}
+
+func drawValue(depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		switch n := rapid.IntRange(0, 5).Draw(t, "type"); {
+		case n == 0:
+			return nil
+		case n == 1:
+			return rapid.Float64Range(-5, 5).Draw(t, "number")
+		case n == 2 && depth > 0:
+			return rapid.SliceOfN(drawValue(depth-1), 0, 2).Draw(t, "list")
+		case n >= 3 && depth > 0:
+			keys := rapid.SampledFrom([]string{"name", "kind", "apiGroup", "namespace", "optional", "secretName", "matchLabels", "matchExpressions"})
+			return rapid.MapOfN(keys, drawValue(depth-1), 0, 3).Draw(t, "mapping")
+		default:
+			return rapid.SampledFrom([]string{"", "a", "a.b.svc", "apps/v1"}).Draw(t, "text")
+		}
+	})
+}
