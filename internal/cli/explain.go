@@ -155,7 +155,7 @@ func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object
 	if w.Client == nil || o.BeingDeleted() {
 		return w.Evidence(ctx, []object.Ref{o.Ref}, false)
 	}
-	return w.Client.Neighbours(ctx, source.ReachOf(o))
+	return w.Client.Neighbours(ctx, source.ReachOf(w.Snapshot, o))
 }
 
 func (k *explanation) print(c *cobra.Command, w source.World, e *report.Explanation) error {

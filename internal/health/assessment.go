@@ -59,6 +59,8 @@ type Assessment struct {
 	programs               *programs
 	// candidatesCache caches the pods and workloads that may remove a finalizer.
 	candidatesCache map[candidatesKey]*candidates
+	// referrers are the objects with references, computed on first use.
+	referrers []Referrer
 	// objectsByKind has the objects of the snapshot by kind, computed on first use.
 	objectsByKind map[schema.GroupKind][]*object.Object
 	// recognized caches the controller of the table that each pod belongs to.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/uses"
 )
 
 // Evidence holds what was read about controllers, nodes, APIs, webhooks and policies. Add, Take and
@@ -29,6 +30,10 @@ type Evidence struct {
 	// incompleteIn has, by part, the alphabetically first namespace in which it is incomplete.
 	incompleteIn map[Part]string
 	added        map[identity]bool
+	// references has the references of alike objects.
+	references map[string][]uses.Reference
+	// withoutReferences are the parts with records that lack the references.
+	withoutReferences map[Part]bool
 	// managerLeaseAbsent is true if a server has no lease of kube-controller-manager.
 	managerLeaseAbsent bool
 }
@@ -68,8 +73,16 @@ func (w *Evidence) Take(r *Record) {
 	if r.Name != "" && !w.isFirst(r) {
 		return
 	}
+	w.share(r.Referrers)
 	w.Shown.add(&r.Shown)
-	if part, ok := PartOf(r.APIVersion, r.Kind); ok && (r.Unread != "" || r.Whole) {
+	part, ok := PartOf(r.APIVersion, r.Kind)
+	if ok && r.Name != "" && !r.Referring && uses.FieldsOf(r.Ref().GroupKind()) != nil {
+		if w.withoutReferences == nil {
+			w.withoutReferences = map[Part]bool{}
+		}
+		w.withoutReferences[part] = true
+	}
+	if ok && (r.Unread != "" || r.Whole) {
 		w.Mark(part, r.Namespace, r.Unread)
 	}
 }

@@ -3,8 +3,11 @@ package health
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/uses"
 )
 
 // Part names a resource that evidence is read from, such as `pods` or `leases.coordination.k8s.io`.
@@ -48,14 +51,20 @@ type partSource struct {
 	resource object.Resource
 	take     func(s *Shown, b *body, raw []byte) error
 	// fields are read from every object, held from objects that are being deleted or have
-	// finalizers.
-	fields, held *manifest.Fields
+	// finalizers, referring from those with references of their own.
+	fields, held, referring *manifest.Fields
+	// referencesOnly is true if nothing else is read.
+	referencesOnly bool
 }
 
 // sourceOf returns the source of a part. The fields of T are read from its objects, in addition to
 // those that are read from all objects.
 func sourceOf[T any](p Part, r object.Resource, take func(*Shown, *body, *T)) partSource {
 	fields := manifest.FieldsOf(body{}, *new(T))
+	referring := fields
+	if more := uses.FieldsOf(schema.GroupKind{Group: r.Group, Kind: r.Kind}); more != nil {
+		referring = fields.And(more)
+	}
 	return partSource{p, r, func(s *Shown, b *body, raw []byte) error {
 		var d T
 		if err := decode(raw, &d); err != nil {
@@ -63,11 +72,14 @@ func sourceOf[T any](p Part, r object.Resource, take func(*Shown, *body, *T)) pa
 		}
 		take(s, b, &d)
 		return nil
-	}, fields, fields.And(heldFields)}
+	}, fields, fields.And(heldFields), referring, false}
 }
 
 // sources are the parts.
-var sources = []partSource{
+var sources = append(judgedSources, referrerSources(judgedSources)...)
+
+// judgedSources are the parts of which more than references are read.
+var judgedSources = []partSource{
 	sourceOf(APIServices, object.APIService.Resource(), (*Shown).takeAPIService),
 	sourceOf(ClusterBindings, object.ClusterRoleBinding.Resource(), (*Shown).takeBinding),
 	sourceOf(ClusterQueues, clusterQueue, (*Shown).takeQueue),
@@ -151,13 +163,20 @@ var heldFields = manifest.FieldsOf(body{}, heldBody{}, statusBody{})
 func FieldsOf(o *object.Object) *manifest.Fields {
 	held := o.BeingDeleted() || len(o.Finalizers()) > 0
 	s, isPart := findSource(o.APIVersion, o.Kind)
+	references := referenceFields(o)
 	switch {
+	case isPart && held && references != nil:
+		return s.held.And(references)
 	case isPart && held:
 		return s.held
-	case isPart:
+	case isPart && references != nil:
+		return s.referring
+	case isPart && !s.referencesOnly:
 		return s.fields
+	case held && references != nil:
+		return heldFields.And(references)
 	case held:
 		return heldFields
 	}
-	return nil
+	return references
 }

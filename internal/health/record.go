@@ -21,6 +21,9 @@ type Record struct {
 	Name       string    `json:"name"`
 	UID        types.UID `json:"uid,omitzero"`
 	Shown
+	// Referring is true if Referrers is complete. It is false for a kind without references, and in
+	// older files.
+	Referring bool `json:"referring,omitzero"`
 	// Unread is why the object could not be read completely. It is empty if it was. See also Whole.
 	Unread string `json:"unread,omitzero"`
 	// Whole is true in a record without a name if a server has listed all objects of the kind in
@@ -94,6 +97,7 @@ type Shown struct {
 	Usages         []InUse         `json:"usages,omitempty"`
 	Consumers      []Consumer      `json:"consumers,omitempty"`
 	Events         []Event         `json:"events,omitempty"`
+	Referrers      []Referrer      `json:"referrers,omitempty"`
 	// Terminating has one entry for each object, of any kind, that is being deleted, or has
 	// finalizers that will matter when it is.
 	Terminating []Terminating `json:"terminating,omitempty"`
@@ -147,6 +151,9 @@ func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	if err == nil && isPart {
 		err = s.take(&r.Shown, &b, raw)
 	}
+	if err == nil {
+		r.takeReferences(&b, raw)
+	}
 	if err == nil && (b.Metadata.DeletionTimestamp != nil || len(b.Metadata.Finalizers) > 0) {
 		err = r.takeTerminating(&b, raw)
 	}
@@ -194,6 +201,7 @@ func (s *Shown) belongTo(ref object.Ref) {
 	setRefs(s.Budgets, ref, func(x *Budget) *object.Ref { return &x.Ref })
 	setRefs(s.Usages, ref, func(x *InUse) *object.Ref { return &x.Ref })
 	setRefs(s.Consumers, ref, func(x *Consumer) *object.Ref { return &x.Ref })
+	setRefs(s.Referrers, ref, func(x *Referrer) *object.Ref { return &x.Ref })
 	setRefs(s.Terminating, ref, func(x *Terminating) *object.Ref { return &x.Ref })
 }
 
@@ -224,6 +232,7 @@ func (s *Shown) add(more *Shown) {
 	s.Usages = append(s.Usages, more.Usages...)
 	s.Consumers = append(s.Consumers, more.Consumers...)
 	s.Events = append(s.Events, more.Events...)
+	s.Referrers = append(s.Referrers, more.Referrers...)
 	s.Terminating = append(s.Terminating, more.Terminating...)
 }
 

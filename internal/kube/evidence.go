@@ -73,6 +73,9 @@ func (w *evidenceReader) readParts(ctx context.Context, parts []namespacedPart) 
 	runAll(tasks)
 	tasks = nil
 	for _, s := range w.calledServices() {
+		if slices.Contains(parts, namespacedPart{part: s.part}) {
+			continue
+		}
 		tasks = append(tasks, func() { w.readPart(ctx, s) })
 	}
 	runAll(tasks)
@@ -358,13 +361,23 @@ func (w *evidenceReader) readEvents(ctx context.Context, o *object.Object) {
 
 // Records reads the evidence that a snapshot stores, so that it can answer like the cluster:
 // everything that Evidence and Neighbours could read. about are the objects that wait for a
-// controller, or will when they are deleted. They are read whole. The records are sorted. Failed
+// controller, or will when they are deleted. They are read whole. referring are the parts with objects that
+// refer to others. The records are sorted. Failed
 // reads are records with a reason. Records fails only if the context ends.
-func (c *Client) Records(ctx context.Context, about []*object.Object) ([]*health.Record, error) {
+func (c *Client) Records(ctx context.Context, about []*object.Object, referring []health.Part) ([]*health.Record, error) {
 	w := &evidenceReader{client: c, about: about, keepRecords: true}
 	parts := append(recordedParts(), w.consumerParts()...)
+	for _, part := range referring {
+		if s := (namespacedPart{part: part}); !slices.Contains(parts, s) {
+			parts = append(parts, s)
+		}
+	}
 	if w.anyObject(waitsForController) {
-		parts = append(parts, controllerParts()...)
+		for _, s := range controllerParts() {
+			if !slices.Contains(parts, s) {
+				parts = append(parts, s)
+			}
+		}
 	}
 	if err := w.readParts(ctx, parts); err != nil {
 		return nil, err

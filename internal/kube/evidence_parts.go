@@ -190,6 +190,9 @@ type Reach struct {
 	// Held are those of Written that wait for a controller outside of Kubernetes to remove a
 	// finalizer.
 	Held []*object.Object
+	// Referrers are the parts, with their namespaces, that show what refers to objects of Written. An
+	// empty namespace stands for all.
+	Referrers map[health.Part][]string
 }
 
 // maxNamedReads is the largest number of nodes, or namespaces, that are read one by one. More are
@@ -206,9 +209,18 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, err
 		return &w.evidence, ctx.Err()
 	}
 	var tasks []func()
+	started := map[namespacedPart]bool{}
 	read := func(parts ...namespacedPart) {
 		for _, s := range parts {
-			tasks = append(tasks, func() { w.readPart(ctx, s) })
+			if !started[s] {
+				started[s] = true
+				tasks = append(tasks, func() { w.readPart(ctx, s) })
+			}
+		}
+	}
+	for part, namespaces := range r.Referrers {
+		for _, ns := range namespaces {
+			read(namespacedPart{part, ns})
 		}
 	}
 	read(admissionParts()...)

@@ -39,7 +39,7 @@ func TestRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := c.Records(t.Context(), about)
+	records, err := c.Records(t.Context(), about, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

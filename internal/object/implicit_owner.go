@@ -59,6 +59,9 @@ func (o *Object) IsServiceAddress() bool {
 	return o.Is(IPAddress) && o.Labels.Get(addressManager) == "ipallocator.k8s.io"
 }
 
+// Aggregated reports whether another server than the API server may serve the API of an APIService.
+func (o *Object) Aggregated() bool { return o.Is(APIService) && !o.Labels.Has(autoManaged) }
+
 // RegisteredForCRDs reports whether an object is an APIService that is created and deleted along
 // with the CRDs that serve its version.
 func (o *Object) RegisteredForCRDs() bool {

@@ -54,6 +54,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	s.addGaps(p)
 	p.Consequences = s.account().consequences(p.Effects, all)
 	p.Summary = summarise(p.Effects)
+	p.Broken, p.UnreadReferrers = breakagesOf(s.snap, s.options.Health, p)
 	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)
 	p.Manager, p.Collector = s.managerState(p), s.decidingCollector(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)

@@ -62,6 +62,11 @@ type Explanation struct {
 	Content []ContentCount `json:"content,omitempty"`
 	// UsedBy are the pods that use a PVC.
 	UsedBy []object.Ref `json:"usedBy,omitempty"`
+	// Referrers are the objects with a field that refers to the object. It is empty if none was found,
+	// and absent if no known field of any kind refers to the kind, or nothing was read.
+	// UnreadReferrers are the lists that may hold more.
+	Referrers       []Referrer `json:"referrers,omitzero"`
+	UnreadReferrers []Gap      `json:"unreadReferrers,omitempty"`
 	// Storage is the outcome of the storage behind a PVC or volume when it is deleted; absent for a
 	// PVC without a volume.
 	Storage *Storage `json:"storage,omitempty"`

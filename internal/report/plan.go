@@ -49,6 +49,11 @@ type Plan struct {
 	// Storage has the outcome of the storage behind the PVCs and volumes of the effects, in their
 	// order.
 	Storage []Storage `json:"storage,omitempty"`
+	// Broken are the objects that stay and stop working, the worst first: something that they refer to
+	// is deleted. What was broken before is not among them. UnreadReferrers are the lists that were not
+	// read and may hold more.
+	Broken          []Breakage `json:"broken,omitempty"`
+	UnreadReferrers []Gap      `json:"unreadReferrers,omitempty"`
 	// Steps is a sequence in time. It is absent unless it was asked for.
 	Steps []Step `json:"steps,omitzero"`
 	// Stuck lists attempts that are repeated forever without effect.

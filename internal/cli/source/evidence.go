@@ -162,7 +162,7 @@ func (b *bodies) lacking(snap *snapshot.Snapshot) map[health.Part]map[string]boo
 		}
 		had, last, marked := b.had[part], "", false // objects of a namespace are adjacent
 		for _, o := range same {
-			if !(marked && o.Namespace == last) && !had[place{o.Namespace, o.Name}] {
+			if !(marked && o.Namespace == last) && !had[place{o.Namespace, o.Name}] && health.FieldsOf(o) != nil {
 				in[o.Namespace], last, marked = true, o.Namespace, true
 			}
 		}
@@ -306,7 +306,7 @@ func SecondsOf(text string) (int64, error) {
 // reachOf returns the objects that a plan changes, and those held by finalizers of other
 // controllers.
 func reachOf(w World, p *report.Plan) kube.Reach {
-	var r kube.Reach
+	r := kube.Reach{Referrers: plan.ReferrerPartsOf(w.Snapshot, p)}
 	written, held := map[*object.Object]bool{}, map[*object.Object]bool{}
 	add := func(list *[]*object.Object, have map[*object.Object]bool, ref object.Ref, is func(*object.Object) bool) {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !have[o] && is(o) {
@@ -347,8 +347,8 @@ func ofOthers(name string) bool {
 func heldByOthers(o *object.Object) bool { return slices.ContainsFunc(o.Finalizers(), ofOthers) }
 
 // ReachOf returns the reach of a single object.
-func ReachOf(o *object.Object) kube.Reach {
-	r := kube.Reach{Written: []*object.Object{o}}
+func ReachOf(snap *snapshot.Snapshot, o *object.Object) kube.Reach {
+	r := kube.Reach{Written: []*object.Object{o}, Referrers: plan.ReferrerPartsFor(snap, o)}
 	if heldByOthers(o) {
 		r.Held = r.Written
 	}

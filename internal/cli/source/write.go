@@ -65,7 +65,7 @@ func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapsho
 	}
 	b := &bodies{}
 	var err error
-	if b.records, err = client.Records(c.Context(), waiting); err != nil {
+	if b.records, err = client.Records(c.Context(), waiting, health.ReferringParts(snap)); err != nil {
 		return nil, err
 	}
 	b.noteLater(snap)

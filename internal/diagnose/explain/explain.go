@@ -262,6 +262,9 @@ func (q *question) surround(e *report.Explanation) {
 	case q.target.Is(object.PVC):
 		e.UsedBy = podsOf(q.snap, q.target)
 	}
+	if !q.target.BeingDeleted() { // nothing should use it any more
+		e.Referrers, e.UnreadReferrers = plan.ReferrersOf(q.snap, q.around, q.target)
+	}
 	if s, ok := plan.StorageOf(q.snap, q.target); ok {
 		e.Storage = &s
 	}

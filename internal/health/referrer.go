@@ -1,0 +1,193 @@
+package health
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/uses"
+)
+
+// Referrer is an object with references to others. Names are kept, and no values.
+type Referrer struct {
+	Ref object.Ref `json:"-"`
+	// References may be shared with alike objects.
+	References []uses.Reference `json:"references"`
+	// Guessed is true if the references follow from the names of fields.
+	Guessed bool `json:"guessed,omitzero"`
+}
+
+// PartOfKind returns the part of a kind with references.
+func PartOfKind(k object.Kind) Part {
+	if s, ok := sourcesByKind[[2]string{k.Group, k.Kind}]; ok {
+		return s.part
+	}
+	return Part(k.GroupResource().String())
+}
+
+// referrerSources are the parts that are read for their references only.
+func referrerSources(have []partSource) []partSource {
+	var list []partSource
+	for _, k := range uses.Kinds() {
+		if !slices.ContainsFunc(have, func(s partSource) bool { return s.resource.Group == k.Group && s.resource.Kind == k.Kind }) {
+			s := sourceOf(Part(k.GroupResource().String()), k.Resource(), func(*Shown, *body, *struct{}) {})
+			s.referencesOnly = true
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// guessFields are the fields of a custom resource that GuessOf reads.
+var guessFields = manifest.FieldsOf(body{}).And(manifest.FieldsAt("spec.*"))
+
+// referenceFields returns the fields with the references of an object. nil if it has none, or those of
+// its controller.
+func referenceFields(o *object.Object) *manifest.Fields {
+	kind := o.GroupKind()
+	if c, ok := o.Controller(); ok && uses.Covers(kind, schema.GroupKind{Group: object.GroupOf(c.APIVersion), Kind: c.Kind}) {
+		return nil
+	}
+	if fields := uses.FieldsOf(kind); fields != nil {
+		return fields
+	}
+	if _, isPart := sourcesByKind[[2]string{kind.Group, kind.Kind}]; !isPart && object.MayBeCustom(kind.Group) && o.Namespace != "" {
+		return guessFields
+	}
+	return nil
+}
+
+// takeReferences records the references of an object.
+func (r *Record) takeReferences(b *body, raw []byte) {
+	kind := r.Ref().GroupKind()
+	r.Referring = uses.FieldsOf(kind) != nil
+	if c := b.controller(); uses.Covers(kind, c.GroupKind()) {
+		return
+	}
+	one := Referrer{Ref: r.Ref()}
+	if uses.FieldsOf(kind) != nil {
+		one.References = uses.Of(kind, r.Namespace, raw)
+	} else if _, isPart := sourcesByKind[[2]string{kind.Group, kind.Kind}]; !isPart && object.MayBeCustom(kind.Group) {
+		one.References, one.Guessed = uses.GuessOf(r.Namespace, raw), true
+	}
+	if len(one.References) > 0 {
+		r.Referrers = append(r.Referrers, one)
+	}
+}
+
+// share lets alike objects share their references.
+func (w *Evidence) share(list []Referrer) {
+	for i := range list {
+		var key strings.Builder
+		for _, r := range list[i].References {
+			for _, s := range []string{r.Field, r.Group, r.Kind, r.Namespace, r.Name} {
+				key.WriteString(s)
+				key.WriteByte(0)
+			}
+			if r.Selector != nil {
+				key.WriteString(*r.Selector)
+			}
+			if r.Optional {
+				key.WriteByte(1)
+			}
+			if r.Idle {
+				key.WriteByte(2)
+			}
+		}
+		if w.references == nil {
+			w.references = map[string][]uses.Reference{}
+		}
+		if have, ok := w.references[key.String()]; ok {
+			list[i].References = have
+		} else {
+			w.references[key.String()] = list[i].References
+		}
+	}
+}
+
+// Referrers returns the objects with references, in object.Compare order, with their references in the
+// snapshot. Those that the API server calls are not among them: see Webhooks, APIServices and Definitions
+// of Evidence.
+func (s *Assessment) Referrers() []Referrer {
+	if s.evidence == nil {
+		return nil
+	}
+	if s.referrers == nil {
+		s.referrers = make([]Referrer, 0, len(s.evidence.Referrers))
+		for _, r := range s.evidence.Referrers {
+			r.Ref = s.Known(r.Ref)
+			s.referrers = append(s.referrers, r)
+		}
+		slices.SortStableFunc(s.referrers, func(a, b Referrer) int { return object.Compare(a.Ref, b.Ref) })
+	}
+	return s.referrers
+}
+
+// ReferrersIn reports whether the snapshot has objects of a kind in a namespace, or in any if it is empty,
+// with references of their own, or may lack some.
+func ReferrersIn(snap *snapshot.Snapshot, user object.Resource, namespace string) bool {
+	return !snap.Covers(user, namespace) || slices.ContainsFunc(snap.In(user.GroupResource(), namespace), func(o *object.Object) bool {
+		return referenceFields(o) != nil
+	})
+}
+
+// ReferringParts returns the parts of which the snapshot has objects with references of their own.
+func ReferringParts(snap *snapshot.Snapshot) []Part {
+	var parts []Part
+	for _, k := range uses.Kinds() {
+		if r, ok := snap.Resources.Preferred(k.GroupResource()); ok && len(snap.In(r.GroupResource(), "")) > 0 && ReferrersIn(snap, r, "") {
+			parts = append(parts, PartOfKind(k))
+		}
+	}
+	return parts
+}
+
+// GapOf returns the gap of a list that was not read, with the reason of the snapshot if it lacks the list,
+// too.
+func (s *Assessment) GapOf(r object.Resource, namespace, why string) report.Gap {
+	code := reason.ListFailed
+	if strings.Contains(why, "forbidden") {
+		code = reason.Forbidden
+	}
+	return report.Gap{
+		APIVersion: r.APIVersion(), Resource: r.Name, Namespace: namespace,
+		Why: cmp.Or(s.snap.Why(r, namespace), string(code)+": "+cmp.Or(why, NotRead)),
+	}
+}
+
+// UnreadReferrers returns the kinds that may refer to a kind and were not read completely in a namespace,
+// or in all of them if it is empty. A kind that the cluster does not have is not among them.
+func (s *Assessment) UnreadReferrers(to schema.GroupKind, namespace string) []report.Gap {
+	var unread []report.Gap
+	for _, rule := range uses.Users(to) {
+		resource, ok := s.snap.Resources.Preferred(rule.User.GroupResource())
+		if !ok || slices.ContainsFunc(unread, func(g report.Gap) bool { return g.Resource == resource.Name && g.APIVersion == resource.APIVersion() }) {
+			continue
+		}
+		in := namespace
+		if !resource.Namespaced || rule.Anywhere() {
+			in = ""
+		}
+		if !ReferrersIn(s.snap, resource, in) {
+			continue
+		}
+		part := PartOfKind(rule.User)
+		switch c := s.evidence.CompletenessOf(part, in); {
+		case !c.Whole:
+			unread = append(unread, s.GapOf(resource, in, c.Why))
+		case s.evidence.withoutReferences[part]:
+			unread = append(unread, s.GapOf(resource, in, "the snapshot was written by an older version, without references"))
+		}
+	}
+	slices.SortFunc(unread, func(x, y report.Gap) int {
+		return cmp.Or(strings.Compare(x.APIVersion, y.APIVersion), strings.Compare(x.Resource, y.Resource))
+	})
+	return unread
+}

@@ -1,0 +1,336 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/uses"
+)
+
+// breakages finds the objects that stay and stop working, because an object that they refer to goes. For
+// a delete of secret/db:
+//
+//	deploy/web   spec.template.spec.containers[].envFrom[].secretRef → secret/db    nextStart
+//
+// A reference to an object that is not there is not among them: it was broken before.
+type breakages struct {
+	snap   *snapshot.Snapshot
+	health *health.Assessment
+	// goes are the objects of the account that go, without those that are created again at once.
+	goes map[object.Coordinates]*report.Consequence
+	// idle are the Services that stay and lose all their pods, with the certainty of that.
+	idle  map[object.Coordinates]report.Certainty
+	found map[breakageKey]bool
+	list  []report.Breakage
+}
+
+type breakageKey struct {
+	user, target object.Ref
+	label        string
+}
+
+// breakagesOf returns the breakages of a plan, the worst first, and the lists that may hold more. Without
+// evidence it returns none.
+func breakagesOf(snap *snapshot.Snapshot, around *health.Assessment, p *report.Plan) ([]report.Breakage, []report.Gap) {
+	if around == nil || around.Evidence() == nil {
+		return nil, nil
+	}
+	b := &breakages{snap: snap, health: around, goes: leaving(p), found: map[breakageKey]bool{}}
+	if len(b.goes) == 0 {
+		return nil, nil
+	}
+	b.idle = b.idleServices()
+	b.references()
+	b.claims()
+	b.webhooks()
+	b.apis()
+	b.permissions()
+	slices.SortFunc(b.list, compareBreakages)
+	return b.list, b.unread()
+}
+
+// leaving returns the objects of the account that go, without those that are created again at once.
+func leaving(p *report.Plan) map[object.Coordinates]*report.Consequence {
+	goes := map[object.Coordinates]*report.Consequence{}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		again := e.Recreator != "" && e.RecreatedWhen == ""
+		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && !again {
+			goes[e.Object.Coordinates()] = c
+		}
+	}
+	return goes
+}
+
+// compareBreakages puts the worst first.
+func compareBreakages(a, b report.Breakage) int {
+	certainties := []report.Certainty{report.Sure, report.Possible, report.Undecided}
+	return cmp.Or(
+		object.TrueFirst(a.ClusterWide, b.ClusterWide),
+		cmp.Compare(slices.Index(report.BreakageTimes(), a.When), slices.Index(report.BreakageTimes(), b.When)),
+		cmp.Compare(slices.Index(certainties, a.Certainty), slices.Index(certainties, b.Certainty)),
+		object.Compare(a.Object, b.Object), strings.Compare(a.Field, b.Field), object.Compare(a.Reference, b.Reference), strings.Compare(a.Label, b.Label),
+	)
+}
+
+// lost returns the object that goes at the coordinates, with the certainty of that.
+func (b *breakages) lost(at object.Coordinates) (object.Ref, report.Certainty, bool) {
+	c := b.goes[at]
+	if c == nil {
+		return object.Ref{}, "", false
+	}
+	certainty := c.Certainty
+	// A claim that is being deleted is of no use for new pods; anything else works until it is gone.
+	if c.Outcome != report.Deleted && !c.Object.Is(object.PVC) && certainty == report.Sure {
+		certainty = report.Possible
+	}
+	return c.Object, certainty, true
+}
+
+// staying returns the object that a user is told as: the workload of a pod. It returns false for one that
+// goes, is being deleted, or has finished.
+func (b *breakages) staying(ref object.Ref) (object.Ref, bool) {
+	o := b.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil || b.leaves(o) {
+		return object.Ref{}, false
+	}
+	for range maxControllers {
+		owner := workloadOf(b.snap, o)
+		if owner == nil {
+			break
+		}
+		if o = owner; b.leaves(o) {
+			return object.Ref{}, false
+		}
+	}
+	return o.Ref, true
+}
+
+// maxControllers bounds the controllers above a pod.
+const maxControllers = 4
+
+// workloadOf returns the controller of a pod, or of what creates pods; nil if there is none.
+func workloadOf(snap *snapshot.Snapshot, o *object.Object) *object.Object {
+	if !o.Is(object.Pod) && !o.Is(object.ReplicaSet) && !o.Is(object.Job) {
+		return nil
+	}
+	ref, ok := o.Controller()
+	if !ok {
+		return nil
+	}
+	owner := snap.ObjectAt(ref.In(o.Namespace).Coordinates())
+	if owner == nil || owner.UID != ref.UID {
+		return nil
+	}
+	return owner
+}
+
+// leaves reports whether an object needs nothing any more.
+func (b *breakages) leaves(o *object.Object) bool {
+	finished := o.Pod() != nil && o.Pod().Finished() || o.Job() != nil && o.Job().Finished
+	return finished || o.BeingDeleted() || b.goes[o.Coordinates()] != nil
+}
+
+// add adds a breakage, unless its user goes.
+func (b *breakages) add(one report.Breakage) {
+	user, stays := b.staying(one.Object)
+	key := breakageKey{user, one.Reference, one.Label}
+	if !stays || b.found[key] {
+		return
+	}
+	b.found[key] = true
+	one.Object = user
+	b.list = append(b.list, one)
+}
+
+// references adds the references of the table.
+func (b *breakages) references() {
+	for _, user := range b.health.Referrers() {
+		for i := range user.References {
+			r := &user.References[i]
+			rule := r.Rule(user.Ref.GroupKind())
+			if r.Selector != nil || r.Optional || r.Idle || rule.When == report.BreaksNever {
+				continue
+			}
+			one := report.Breakage{Object: user.Ref, Field: r.Field, Label: rule.Label, When: rule.When, Message: rule.Effect}
+			if target, certainty, ok := b.lost(r.Target()); ok {
+				one.Reference, one.Certainty = target, certainty
+			} else if certainty, ok := b.idle[r.Target()]; ok && rule.Backend {
+				one.Reference, one.Certainty = b.refAt(r.Target()), certainty
+				one.When, one.Message = report.BreaksNow, "it has no pods left"
+			} else {
+				continue
+			}
+			if user.Guessed {
+				one.Certainty = report.Undecided
+			}
+			b.add(one)
+		}
+	}
+}
+
+// refAt returns the reference to the object of the snapshot at the coordinates.
+func (b *breakages) refAt(at object.Coordinates) object.Ref {
+	if o := b.snap.ObjectAt(at); o != nil {
+		return o.Ref
+	}
+	return object.Ref{APIVersion: "v1", Kind: at.Kind, Namespace: at.Namespace, Name: at.Name}
+}
+
+// claims adds the pods of which a PersistentVolumeClaim goes. The claims of a StatefulSet are in no
+// template.
+func (b *breakages) claims() {
+	if !b.anyGoes(object.PVC.GroupKind) {
+		return
+	}
+	for _, o := range b.snap.In(object.Pod.GroupResource(), "") {
+		if o.Pod() == nil {
+			continue
+		}
+		for _, c := range o.Pod().Claims {
+			if target, certainty, ok := b.lost(object.PVC.Ref(o.Namespace, c.Name).Coordinates()); ok {
+				b.add(report.Breakage{
+					Object: o.Ref, Field: "spec.volumes[].persistentVolumeClaim", Label: "volume", Reference: target, Certainty: certainty,
+					When: report.BreaksNextStart, Message: "running pods go on, new ones don't start",
+				})
+			}
+		}
+	}
+}
+
+func (b *breakages) anyGoes(kind schema.GroupKind) bool {
+	for at := range b.goes {
+		if at.GroupKind() == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// permissions adds the ServiceAccounts that stay and lose a role, because its binding goes.
+func (b *breakages) permissions() {
+	bindings := b.health.Evidence().Bindings
+	granted := func(lost *health.Binding, account health.Subject) bool {
+		return slices.ContainsFunc(bindings, func(x health.Binding) bool {
+			_, _, goes := b.lost(x.Ref.Coordinates())
+			return !goes && x.RoleKind == lost.RoleKind && x.RoleName == lost.RoleName &&
+				(x.Ref.Namespace == "" || x.Ref.Namespace == lost.Ref.Namespace) && slices.Contains(x.Subjects, account)
+		})
+	}
+	for n := range bindings {
+		x := &bindings[n]
+		target, certainty, ok := b.lost(x.Ref.Coordinates())
+		if !ok {
+			continue
+		}
+		for _, s := range x.Subjects {
+			o := b.snap.FindKind(object.ServiceAccount, s.Namespace, s.Name)
+			if s.Kind != object.ServiceAccount.Kind || o == nil || granted(x, s) {
+				continue
+			}
+			b.add(report.Breakage{
+				Object: o.Ref, Field: "subjects[]", Label: "subjects", Reference: target, Certainty: certainty, When: report.BreaksNow,
+				Message: "it loses the permissions of " + strings.ToLower(x.RoleKind) + "/" + x.RoleName,
+			})
+		}
+	}
+}
+
+// unread returns the lists that may hold more references to what goes.
+func (b *breakages) unread() []report.Gap {
+	type place struct {
+		kind      schema.GroupKind
+		namespace string
+	}
+	seen := map[place]bool{}
+	var gaps []report.Gap
+	for at := range b.goes {
+		in := place{at.GroupKind(), at.Namespace}
+		if !seen[in] {
+			seen[in] = true
+			gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace)...)
+		}
+	}
+	gaps = append(gaps, b.unreadCallers()...)
+	slices.SortFunc(gaps, func(x, y report.Gap) int {
+		return cmp.Or(strings.Compare(x.APIVersion, y.APIVersion), strings.Compare(x.Resource, y.Resource), strings.Compare(x.Namespace, y.Namespace))
+	})
+	return slices.CompactFunc(gaps, func(x, y report.Gap) bool {
+		return x.APIVersion == y.APIVersion && x.Resource == y.Resource && x.Namespace == y.Namespace
+	})
+}
+
+// ReferrersOf returns the objects that refer to an object, in object.Compare order, with pods told as their
+// workloads, and the lists that may hold more. It returns nil for a kind that no known field refers to, and
+// for an unreferred one of servers.
+func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.Object) ([]report.Referrer, []report.Gap) {
+	if around == nil || around.Evidence() == nil || len(uses.Users(of.GroupKind())) == 0 {
+		return nil, nil
+	}
+	at := of.Coordinates()
+	c := &report.Consequence{Object: of.Ref, Change: report.ChangeDeleted, Outcome: report.Deleted, Certainty: report.Sure}
+	b := &breakages{snap: snap, health: around, goes: map[object.Coordinates]*report.Consequence{at: c}, found: map[breakageKey]bool{}}
+	list := []report.Referrer{}
+	add := func(user object.Ref, r report.Referrer) {
+		told, stays := b.staying(user)
+		key := breakageKey{told, of.Ref, r.Label}
+		if !stays || b.found[key] {
+			return
+		}
+		b.found[key] = true
+		r.Object = told
+		list = append(list, r)
+	}
+	for _, user := range around.Referrers() {
+		for i := range user.References {
+			r := &user.References[i]
+			if r.Selector != nil || r.Target() != at {
+				continue
+			}
+			rule := r.Rule(user.Ref.GroupKind())
+			one := report.Referrer{Field: r.Field, Label: rule.Label, When: rule.When, Optional: r.Optional, Certainty: report.Sure}
+			if r.Optional || r.Idle {
+				one.When = report.BreaksNever
+			}
+			if user.Guessed {
+				one.Certainty = report.Undecided
+			}
+			add(user.Ref, one)
+		}
+	}
+	b.claims()
+	b.webhooks()
+	b.apis()
+	for _, x := range b.list {
+		list = append(list, report.Referrer{Object: x.Object, Field: x.Field, Label: x.Label, When: x.When, Certainty: x.Certainty})
+	}
+	if len(list) == 0 && slices.Contains(servers, of.GroupKind()) {
+		return nil, nil
+	}
+	slices.SortFunc(list, func(x, y report.Referrer) int {
+		return cmp.Or(object.Compare(x.Object, y.Object), strings.Compare(x.Field, y.Field), strings.Compare(x.Label, y.Label))
+	})
+	return list, around.UnreadReferrers(of.GroupKind(), of.Namespace)
+}
+
+// servers are the kinds that other objects use over the network. That no field refers to one says nothing
+// about its use.
+var servers = []schema.GroupKind{
+	object.Service.GroupKind, object.Pod.GroupKind, object.Deployment.GroupKind, object.StatefulSet.GroupKind, object.ReplicaSet.GroupKind,
+}
+
+// countText is a count with a noun.
+func countText(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

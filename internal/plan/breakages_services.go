@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// selecting is a Service with its selector.
+type selecting struct {
+	at       object.Coordinates
+	selector labels.Selector
+	exact    []labelPair // the requirements of one value
+}
+
+type labelPair struct{ key, value string }
+
+// idleServices returns the Services that stay and lose all their pods.
+func (b *breakages) idleServices() map[object.Coordinates]report.Certainty {
+	idle := map[object.Coordinates]report.Certainty{}
+	if !b.anyGoes(object.Pod.GroupKind) {
+		return idle
+	}
+	for namespace, services := range b.selectingServices() {
+		pods := b.snap.In(object.Pod.GroupResource(), namespace)
+		byLabel := podsByLabel(services, pods)
+		for _, s := range services {
+			if certainty, ok := b.losesAllPods(s, s.narrowest(byLabel, pods)); ok {
+				idle[s.at] = certainty
+			}
+		}
+	}
+	return idle
+}
+
+// selectingServices returns the Services that stay, by namespace, in the namespaces of pods that go.
+func (b *breakages) selectingServices() map[string][]selecting {
+	namespaces := map[string]bool{}
+	for at := range b.goes {
+		if at.GroupKind() == object.Pod.GroupKind {
+			namespaces[at.Namespace] = true
+		}
+	}
+	services := map[string][]selecting{}
+	for _, user := range b.health.Referrers() {
+		if !user.Ref.Is(object.Service) || !namespaces[user.Ref.Namespace] || b.goes[user.Ref.Coordinates()] != nil {
+			continue
+		}
+		for _, r := range user.References {
+			if r.Selector == nil {
+				continue
+			}
+			selector, err := labels.Parse(*r.Selector)
+			if err != nil {
+				continue
+			}
+			s := selecting{at: user.Ref.Coordinates(), selector: selector}
+			requirements, _ := selector.Requirements()
+			for _, q := range requirements {
+				if values := q.Values().List(); len(values) == 1 {
+					s.exact = append(s.exact, labelPair{q.Key(), values[0]})
+				}
+			}
+			services[user.Ref.Namespace] = append(services[user.Ref.Namespace], s)
+		}
+	}
+	return services
+}
+
+// podsByLabel returns the pods with each label that a selector requires.
+func podsByLabel(services []selecting, pods []*object.Object) map[labelPair][]*object.Object {
+	byLabel := map[labelPair][]*object.Object{}
+	for _, s := range services {
+		for _, pair := range s.exact {
+			byLabel[pair] = nil
+		}
+	}
+	for _, o := range pods {
+		for key, value := range o.Labels.All {
+			pair := labelPair{key, value}
+			if list, wanted := byLabel[pair]; wanted {
+				byLabel[pair] = append(list, o)
+			}
+		}
+	}
+	return byLabel
+}
+
+// narrowest returns the fewest pods among which are all that the Service selects.
+func (s *selecting) narrowest(byLabel map[labelPair][]*object.Object, pods []*object.Object) []*object.Object {
+	for _, pair := range s.exact {
+		if list := byLabel[pair]; len(list) < len(pods) {
+			pods = list
+		}
+	}
+	return pods
+}
+
+// losesAllPods reports whether pods of a Service go and none stays.
+func (b *breakages) losesAllPods(s selecting, pods []*object.Object) (report.Certainty, bool) {
+	certainty, some := report.Sure, false
+	for _, o := range pods {
+		if !s.selector.Matches(o.Labels) {
+			continue
+		}
+		_, c, goes := b.lost(o.Coordinates())
+		switch {
+		case goes && c != report.Sure:
+			certainty, some = report.Possible, true
+		case goes:
+			some = true
+		case !b.leaves(o):
+			return "", false
+		}
+	}
+	return certainty, some
+}
+
+// called returns the Service that the API server calls and that goes or loses its pods. It returns false
+// if it did not work before, or works on.
+func (b *breakages) called(s *health.ServiceRef) (one report.Breakage, ok bool) {
+	if s == nil {
+		return one, false
+	}
+	if _, down := b.health.Down(s); down {
+		return one, false
+	}
+	at := object.Service.Ref(s.Namespace, s.Name).Coordinates()
+	one.When, one.ClusterWide = report.BreaksNow, true
+	if one.Reference, one.Certainty, ok = b.lost(at); ok {
+		return one, true
+	}
+	if one.Certainty, ok = b.idle[at]; ok {
+		one.Reference = b.refAt(at)
+	}
+	return one, ok
+}
+
+// webhooks adds the admission webhooks that requests must pass.
+//
+// Source: kubernetes, apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go: a webhook that
+// cannot be called refuses the request, unless its failure policy is Ignore.
+func (b *breakages) webhooks() {
+	seen := b.health.Evidence()
+	for n := range seen.Webhooks {
+		h := &seen.Webhooks[n]
+		if h.Ignored {
+			continue
+		}
+		if one, ok := b.called(h.Client.Service); ok {
+			one.Object = b.health.Known(object.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Configuration})
+			one.Field, one.Label = "webhooks[].clientConfig.service", h.Name
+			one.Message = refusedWrites(h) + " are refused"
+			b.add(one)
+		}
+	}
+}
+
+// refusedWrites returns the requests that a webhook must admit.
+func refusedWrites(h *health.Webhook) string {
+	some := ""
+	if len(h.Namespaces.MatchLabels)+len(h.Namespaces.MatchExpressions)+len(h.Objects.MatchLabels)+len(h.Objects.MatchExpressions) > 0 || h.Conditional {
+		some = " that it selects"
+	}
+	var kinds []string
+	for _, r := range h.Rules {
+		if slices.Contains(r.Groups, "*") && slices.ContainsFunc(r.Resources, func(x string) bool { return x == "*" || x == "*/*" }) {
+			return "all writes" + some
+		}
+		for _, x := range r.Resources {
+			if slices.Contains(r.Groups, "*") || slices.Contains(r.Groups, "") || len(r.Groups) == 0 || x == "*" {
+				x = strings.TrimSuffix(x+"."+strings.Join(r.Groups, ","), ".")
+			}
+			kinds = append(kinds, x)
+		}
+	}
+	slices.Sort(kinds)
+	kinds = slices.Compact(kinds)
+	const most = 3
+	text := strings.Join(kinds[:min(most, len(kinds))], ", ")
+	if more := len(kinds) - most; more > 0 {
+		text += " and " + countText(more, "more kind")
+	}
+	return "writes of " + text + some
+}
+
+// apis adds the aggregated APIs, and the CRDs with a conversion webhook.
+//
+// Source: kubernetes, kube-aggregator/pkg/apiserver/handler_proxy.go ServeHTTP: 503.
+// Source: kubernetes, pkg/controller/namespace/deletion/namespaced_resources_deleter.go
+// deleteAllContent: a group that discovery cannot name keeps every namespace.
+func (b *breakages) apis() {
+	seen := b.health.Evidence()
+	for n := range seen.APIServices {
+		a := &seen.APIServices[n]
+		if one, ok := b.called(a.Service); ok {
+			one.Object = b.health.Known(object.APIService.Ref("", a.Name))
+			one.Field, one.Label = "spec.service", "service"
+			one.Message = "API " + a.Name + " is unavailable, and no namespace can be deleted"
+			b.add(one)
+		}
+	}
+	for n := range seen.Definitions {
+		d := &seen.Definitions[n]
+		if d.Conversion == nil || d.Versions < 2 {
+			continue
+		}
+		if one, ok := b.called(d.Conversion.Service); ok {
+			one.Object = b.health.Known(d.Ref)
+			one.Field, one.Label = "spec.conversion.webhook.clientConfig.service", "conversion"
+			one.Message = d.Plural + "." + d.Group + " cannot be read or written in another version than " + cmp.Or(d.Storage, "the stored one")
+			b.add(one)
+		}
+	}
+}
