@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,11 +17,13 @@ type failOn struct {
 	outcomes   []report.Outcome
 	kinds      []string
 	contested  bool
-	count      int
-	hasCount   bool
+	// broken are the times of breakages that count.
+	broken   []report.BreakageTime
+	count    int
+	hasCount bool
 }
 
-const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects, breaks or breaks:now for objects that stay and stop working."
 
 // parse parses the conditions.
 func (f *failOn) parse() error {
@@ -35,12 +38,16 @@ func (f *failOn) parse() error {
 				return fmt.Errorf("--fail-on=%s: count needs a number of 1 or more", c)
 			}
 			f.count, f.hasCount = n, true
+		case key == "breaks" && !hasValue:
+			f.broken = report.BreakageTimes()
+		case strings.HasPrefix(key, "breaks:") && !hasValue && slices.Contains(report.BreakageTimes(), report.BreakageTime(key[len("breaks:"):])):
+			f.broken = append(f.broken, report.BreakageTime(key[len("breaks:"):]))
 		case key == "depends-on-timing" && !hasValue:
 			f.contested = true
 		default:
 			o, ok := outcomeNamed(key)
 			if !ok || hasValue {
-				return fmt.Errorf("--fail-on=%s: must be an outcome, depends-on-timing, kind=KIND or count=N", c)
+				return fmt.Errorf("--fail-on=%s: must be an outcome, depends-on-timing, kind=KIND, count=N, breaks or breaks:now", c)
 			}
 			f.outcomes = append(f.outcomes, o)
 		}
@@ -105,6 +112,15 @@ func (f *failOn) match(p *report.Plan) []string {
 		if n > 0 {
 			met = append(met, fmt.Sprintf("%d of kind %s deleted", n, k))
 		}
+	}
+	breaks := 0
+	for i := range p.Broken {
+		if slices.Contains(f.broken, p.Broken[i].When) {
+			breaks++
+		}
+	}
+	if breaks > 0 {
+		met = append(met, fmt.Sprintf("%d break", breaks))
 	}
 	if f.contested && contested > 0 {
 		met = append(met, fmt.Sprintf("%d depend on timing", contested))

@@ -62,6 +62,9 @@ const UnlockHelm = "helm"
 // deletes that a plan does not list.
 const UnlockUnseen = "unseen"
 
+// UnlockBreaks is the name that unlocks a plan that breaks requests of the whole cluster.
+const UnlockBreaks = "breaks"
+
 // ProtectedKindNames returns the names that unlock the protected kinds.
 func ProtectedKindNames() []string {
 	names := make([]string, len(protectedKinds))
@@ -157,6 +160,9 @@ const (
 	// UnseenContent: the plan deletes a namespace or a CRD, and some of its content was not read, or an
 	// object whose controller deletes others that are not known.
 	UnseenContent RefusalReason = "UnseenContent"
+	// BreaksCluster: requests of the whole cluster fail at once: a webhook that must admit them, or the
+	// server of an API, loses its Service.
+	BreaksCluster RefusalReason = "BreaksCluster"
 )
 
 // Refusal is the error of a plan that must not be executed.

@@ -178,6 +178,9 @@ func obstacleText(o *report.Obstacle) string {
 	if o.Finalizer != "" {
 		return "finalizer " + o.Finalizer + " of " + who + ": " + o.Message
 	}
+	if o.Reason == "BreaksCluster" {
+		return who + pluralForm(n, " loses its Service: ", " lose their Services: ") + o.Message
+	}
 	if o.Message != "" {
 		return "not all objects that would be deleted with " + who + " were seen; the others may be protected, and have no copy: " + o.Message
 	}

@@ -30,6 +30,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 		x.shortProse(maxFactLines, verdictText(s, e), 2)
 		explainContent(x, e.Content)
 		explainStorage(x, e)
+		explainReferrers(x, e)
 		if s.Wide {
 			explainWide(x, e)
 		} else {

@@ -27,6 +27,10 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 		m.table(countTable(s, caused))
 	}
 	m.data(p, caused)
+	if broken := breakageTexts(s, p); len(broken) > 0 {
+		m.paragraph("**Breaks**, and stays:")
+		m.list(broken)
+	}
 	m.effects(plural(len(caused), "object")+", and why", p, caused)
 	m.effects(plural(len(before), "object")+" regardless of this request: garbage, or already being deleted", p, before)
 	if len(p.Stuck) > 0 {

@@ -38,6 +38,9 @@ func planNotes(s Style, p *report.Plan) []string {
 	}
 	notes = append(append(notes, unlistedNotes(s, p)...), planMissing(p).notes(s)...)
 	notes = append(notes, uninstallNotes(s, p)...)
+	if text := unreadReferrersText(s, p.UnreadReferrers); text != "" && (s.isComplete() || p.Source.Type == "cluster") { // a note about the dump names its missing kinds
+		notes = append(notes, text)
+	}
 	if p.Digest != "" && s.isComplete() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}

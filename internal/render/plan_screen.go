@@ -37,6 +37,10 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	w.prose(planHeadline(w.style, p, caused), 2)
 	if list, ok := w.effectList(p, caused, waited); ok {
 		w.WriteString(list)
+		if len(p.Broken) > 0 {
+			w.line()
+			w.breakages(p)
+		}
 		if list != "" && len(before)+len(p.Stuck) > 0 {
 			w.line()
 		}
@@ -142,6 +146,7 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 		{label: blockedLabel(caused), items: held.items(s, at), maxLines: 6},
 		{label: "UNKNOWN", items: unknown.items(s, at), maxLines: 3},
 		{label: "DATA", items: dataCounts(s, p, caused), maxLines: 3, noun: "kind"},
+		{label: "BREAKS", items: breakageTexts(s, p), maxLines: maxBreakageLines},
 		{label: "LATER", items: laterTexts(s, caused), maxLines: 2},
 		{label: "BACK", items: back.items(s, at), maxLines: 2},
 		{label: "STAYS", items: stays.items(s, at), maxLines: 3},

@@ -41,6 +41,10 @@ func (w *writer) allEffects(p *report.Plan, caused, before []report.Effect) {
 		w.line()
 		w.tableInWidth(effectTable(s, p, caused))
 	}
+	if len(p.Broken) > 0 {
+		w.line()
+		w.breakages(p)
+	}
 	if len(before) > 0 {
 		w.line()
 		w.prose("Garbage or already being deleted, regardless of this request:", 2)

@@ -21,12 +21,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// maxBreakageNotes is the number of breakages, the worst first, that the confirmation names.
+const maxBreakageNotes = 3
+
 // notes returns notes for the confirmation: gaps of the plan, and what the backup will not contain.
 func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
 	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
 	if !p.Complete {
 		notes = append(notes, "The plan depends on something that could not be read: more may be deleted than it says, without a backup.")
+	}
+	for i := range p.Broken {
+		if b := &p.Broken[i]; b.When == report.BreaksNow && i < maxBreakageNotes {
+			notes = append(notes, "Breaks now: "+b.Text()+".")
+		}
 	}
 	if w.noBackup {
 		return append(notes, "No backup is made: what is deleted cannot be brought back.")
@@ -101,6 +109,9 @@ func (w *Writing) Guards() []string {
 	if w.unseen {
 		list = append(list, "unlock="+policy.UnlockUnseen)
 	}
+	if w.breaks {
+		list = append(list, "unlock="+policy.UnlockBreaks)
+	}
 	return append(list, w.unlocked...)
 }
 
@@ -120,6 +131,9 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 			list = append(list, unseen(world, p)...)
 		}
 		list = append(list, unlisted(p)...)
+	}
+	if !w.breaks {
+		list = append(list, breaks(p)...)
 	}
 	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
@@ -146,6 +160,17 @@ func unseen(world source.World, p *report.Plan) []report.Obstacle {
 			list = Gather(list, report.Obstacle{
 				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: strings.Join(kinds, ", "),
 			}, r)
+		}
+	}
+	return list
+}
+
+// breaks returns an obstacle for each webhook and API of the whole cluster that stops working at once.
+func breaks(p *report.Plan) []report.Obstacle {
+	var list []report.Obstacle
+	for i := range p.Broken {
+		if b := &p.Broken[i]; b.ClusterWide && b.When == report.BreaksNow {
+			list = Gather(list, report.Obstacle{Reason: string(policy.BreaksCluster), Unlock: policy.UnlockBreaks, Message: b.Message}, b.Object)
 		}
 	}
 	return list

@@ -44,6 +44,7 @@ type Writing struct {
 	unlock        []string
 	unlocked      []string // names of the command itself, for the digest
 	unseen        bool     // --unlock=unseen: content that was not read may be deleted
+	breaks        bool     // --unlock=breaks: requests of the whole cluster may fail afterwards
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
@@ -74,13 +75,13 @@ const UnlocksOf = "kubectl-gc.io/unlocks"
 
 // unlockNames returns all names that --unlock accepts.
 func (w *Writing) unlockNames() []string {
-	return slices.Concat(policy.ProtectedKindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen}, w.Unlocks)
+	return slices.Concat(policy.ProtectedKindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks}, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
 func (w *Writing) unlocks() []string {
 	const usual = 5
-	return append(append(policy.ProtectedKindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, "…"), w.Unlocks...)
+	return append(append(policy.ProtectedKindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, "…"), w.Unlocks...)
 }
 
 // Check validates the flags.
@@ -95,6 +96,8 @@ func (w *Writing) Check(c *cobra.Command) error {
 			w.Policy.Helm = true
 		case name == policy.UnlockUnseen:
 			w.unseen = true
+		case name == policy.UnlockBreaks:
+			w.breaks = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
 		case !policy.IsProtectedKind(name):

@@ -1,0 +1,136 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// maxBreakageLines is the maximum number of lines about what breaks, unless the output is wide.
+const maxBreakageLines = 5
+
+// breakageTexts returns what breaks, the worst first, with the objects that break in the same way in one
+// text.
+func breakageTexts(s Style, p *report.Plan) []string {
+	type group struct {
+		namespace, kind, label, message string
+		reference                       object.Ref
+		certainty                       report.Certainty
+		everywhere                      bool
+	}
+	var order []group
+	users := map[group][]object.Ref{}
+	for i := range p.Broken {
+		b := &p.Broken[i]
+		g := group{b.Object.Namespace, b.Object.Kind, b.Label, b.Message, b.Reference, b.Certainty, b.ClusterWide}
+		if users[g] == nil {
+			order = append(order, g)
+		}
+		users[g] = append(users[g], b.Object)
+	}
+	texts := make([]string, len(order))
+	home := namespaceOf(p)
+	for i, g := range order {
+		list := users[g]
+		who := s.firstRefs(list, manyNames)
+		if s.isComplete() {
+			who = s.firstRefs(list, len(list))
+		}
+		if g.namespace != "" && g.namespace != home {
+			who += " -n " + s.text(g.namespace)
+		}
+		what := s.name(g.reference)
+		if ns := g.reference.Namespace; ns != "" && ns != home && ns != g.namespace {
+			what += " -n " + s.text(ns)
+		}
+		switch {
+		case g.everywhere && strings.HasSuffix(g.kind, "WebhookConfiguration"):
+			texts[i] = "cluster: webhook " + s.text(list[0].Name+"/"+g.label) + " loses " + what + ": " + s.text(g.message)
+		case g.everywhere:
+			texts[i] = "cluster: " + who + " loses " + what + ": " + s.text(g.message)
+		default:
+			texts[i] = who + ": " + what + " (" + s.text(g.label) + "): " + s.text(g.message)
+		}
+		if g.certainty != report.Sure {
+			texts[i] += "; not certain"
+		}
+	}
+	return texts
+}
+
+// unreadReferrersText returns which lists may hold more references; empty if all were read.
+func unreadReferrersText(s Style, gaps []report.Gap) string {
+	var names []string
+	for _, g := range gaps {
+		name := g.Resource
+		if group := object.GroupOf(g.APIVersion); group != "" {
+			name += "." + group
+		}
+		if name = s.text(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	most := 3
+	if s.isComplete() {
+		most = len(names)
+	}
+	text := "Unknown whether more breaks, not read: " + strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return text + "."
+}
+
+// breakages writes what breaks below the list of effects.
+func (w *writer) breakages(p *report.Plan) {
+	w.part(&part{label: "BREAKS", items: breakageTexts(w.style, p), maxLines: w.breakageLines()})
+}
+
+func (w *writer) breakageLines() int {
+	if w.style.isComplete() {
+		return 1 << 20
+	}
+	return maxBreakageLines
+}
+
+// explainReferrers writes what refers to an object.
+func explainReferrers(w *writer, e *report.Explanation) {
+	s := w.style
+	if e.Referrers == nil || e.Object.Is(object.PVC) && !s.Wide {
+		return
+	}
+	var texts []string
+	for i := range e.Referrers {
+		r := &e.Referrers[i]
+		text := s.name(r.Object)
+		if r.Object.Namespace != "" && r.Object.Namespace != e.Object.Namespace {
+			text = s.namespacedName(r.Object)
+		}
+		label := s.text(r.Label)
+		switch {
+		case r.Optional:
+			label += ", optional"
+		case r.Certainty != report.Sure:
+			label += ", by the name of " + s.text(r.Field)
+		}
+		texts = append(texts, text+" ("+label+")")
+	}
+	if len(texts) == 0 {
+		w.prose("Used by: no use found in what was read; custom resources may name it", 2)
+	} else {
+		most := maxRefs
+		if s.isComplete() {
+			most = len(texts)
+		}
+		w.shortProse(maxFactLines, "Used by: "+enumerate(texts[:min(most, len(texts))], len(texts)), 2)
+	}
+	if text := unreadReferrersText(s, e.UnreadReferrers); text != "" && (s.isComplete() || e.Source.Type == "cluster") {
+		w.prose(strings.Replace(text, "more breaks", "more uses it", 1), 2)
+	}
+}
