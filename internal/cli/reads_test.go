@@ -53,6 +53,15 @@ func TestExtraReads(t *testing.T) {
 				"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager",
 			}, webhooks...),
 		},
+		"a Secret: only kinds that can refer to it, where there are any": {
+			"dry-run delete secret/db -n shop",
+			"v1 Secret shop/db\napps/v1 Deployment shop/web\napps/v1 ReplicaSet shop/rs owners=web^\nv1 Pod shop/p owners=rs^ node=n1\nv1 Node n1\nv1 Namespace shop\nv1 ConfigMap shop/c",
+			append([]string{"/apis/apps/v1/namespaces/shop/deployments"}, webhooks...),
+		},
+		"a ConfigMap that nothing can refer to": {
+			"dry-run delete configmap/c -n shop", "v1 ConfigMap shop/c\nv1 Namespace shop\nv1 Secret shop/s",
+			append([]string{"/api/v1/namespaces/shop/configmaps/c"}, webhooks...),
+		},
 		"nothing that is garbage": {"collect -A --dry-run", "v1 ConfigMap shop/c\nv1 Namespace shop", nil},
 		"a namespace": {
 			"dry-run delete namespace/shop", "v1 Namespace shop phase=Active spec=kubernetes\nv1 ConfigMap shop/c",

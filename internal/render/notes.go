@@ -33,14 +33,14 @@ func planNotes(s Style, p *report.Plan) []string {
 	case report.FinalizerControllerUnknown:
 		notes = append(notes, s.paint(yellow, "Unknown whether kube-controller-manager is running:")+" it has no lease. Without it, only what the request itself deletes is deleted.")
 	}
+	if text := unreadReferrersText(s, p.UnreadReferrers); text != "" && (s.isComplete() || p.Source.Type == "cluster") { // a note about the dump names its missing kinds
+		notes = append(notes, text)
+	}
 	if note := collectorNote(p); note != "" {
 		notes = append(notes, note)
 	}
 	notes = append(append(notes, unlistedNotes(s, p)...), planMissing(p).notes(s)...)
 	notes = append(notes, uninstallNotes(s, p)...)
-	if text := unreadReferrersText(s, p.UnreadReferrers); text != "" && (s.isComplete() || p.Source.Type == "cluster") { // a note about the dump names its missing kinds
-		notes = append(notes, text)
-	}
 	if p.Digest != "" && s.isComplete() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
