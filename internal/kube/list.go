@@ -51,6 +51,8 @@ type Selection struct {
 	Revision uint64
 	// Metadata requests metadata only, also for kinds with facts in spec or status.
 	Metadata bool
+	// Outside requests whole objects of the kinds with outside facts.
+	Outside bool
 }
 
 // Listing has the callbacks of List. Any of them may be nil.
@@ -128,7 +130,7 @@ type receiverError struct{ error }
 // list lists once from the beginning.
 func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, limit int64) (Listed, error) {
 	rd := newListReader(at, to)
-	rd.whole = rd.whole && !by.Metadata
+	rd.whole = rd.whole && !by.Metadata || by.Outside && object.HasOutsideFacts(at.Resource.Group, at.Resource.Kind)
 	accept := acceptList
 	if rd.whole {
 		accept = acceptWhole(at.Resource)

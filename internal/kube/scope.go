@@ -27,6 +27,9 @@ type Scope struct {
 	// References is true if only owner references matter: spec and status are not read, except
 	// those of CRDs.
 	References bool
+	// Outside is true if the specs that decide about outside resources are read, too. A plan reads
+	// those of its objects later: see Client.ReadOutside.
+	Outside bool
 	// Monitored leaves out the kinds that no garbage collector watches, such as Events.
 	Monitored bool
 }
@@ -96,7 +99,7 @@ func (d *Discovery) Places(s Scope) []Place {
 
 // selection returns what is requested of a resource.
 func (s Scope) selection(r object.Resource) Selection {
-	return Selection{Metadata: s.References && !r.Is(object.CRD)}
+	return Selection{Metadata: s.References && !r.Is(object.CRD), Outside: s.Outside}
 }
 
 func listable(rs *object.Resources, r object.Resource) bool {

@@ -46,7 +46,7 @@ type factField struct {
 // factKinds are the kinds with kept fields.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
 	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts,
-	helmSecretFacts, helmConfigMapFacts, leaseMoment, nodeFacts)
+	helmSecretFacts, helmConfigMapFacts, leaseMoment, nodeFacts, outsideFacts)
 
 // sharedText is a string field with a value that many objects share.
 func sharedText(path string, at func(*facts) *string) factField {
@@ -117,17 +117,21 @@ func keepSection(of func(*factKind) *section) *keep {
 
 // factsOf returns the factKind of a kind; nil if nothing is kept.
 func factsOf(apiVersion, kind string) *factKind {
-	if k := factKinds[kind]; k != nil && object.GroupOf(apiVersion) == k.kind.Group {
+	group := object.GroupOf(apiVersion)
+	if k := factKinds[kind]; k != nil && k != outsideFacts && group == k.kind.Group {
 		return k
+	}
+	if strings.Contains(group, ".") && object.HasOutsideFacts(group, kind) {
+		return outsideFacts
 	}
 	return nil
 }
 
 // HasFacts reports whether parts of the spec or status of a kind are read of a cluster, so that its
-// metadata alone is not enough.
+// metadata alone is not enough. It is false for kinds with outside facts, of which only plans need more.
 func HasFacts(apiVersion, kind string) bool {
 	k := factsOf(apiVersion, kind)
-	return k != nil && k.facts != nil && !k.dumpsOnly
+	return k != nil && k.facts != nil && !k.dumpsOnly && k != outsideFacts
 }
 
 // field returns the field of that name; nil if it is not kept.

@@ -14,7 +14,11 @@ var namespaceFacts = &factKind{
 		texts("spec.finalizers", func(f *facts) *[]string { return &f.namespace.Finalizers }),
 		sharedText("status.phase", func(f *facts) *string { return &f.namespace.Phase }),
 	},
-	facts: func(f *facts, _ *object.Object) object.Facts { return new(f.namespace) },
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		n := f.namespace
+		n.Outside = sortedFields(f.outside)
+		return &n
+	},
 }
 
 // Nothing is kept of a Node. Its last heartbeat is a moment, and its kubelet's version bounds the

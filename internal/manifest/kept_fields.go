@@ -18,12 +18,17 @@ type keep struct {
 	each *keep
 	// loose drops keys that are no strings. Otherwise they are a Problem.
 	loose bool
+	// outside keeps the annotations that decide about outside resources.
+	outside bool
 }
 
 // below returns the keep for a key; nil if it is dropped.
 func (k *keep) below(key []byte) *keep {
 	if b, ok := k.fields[string(key)]; ok {
 		return b
+	}
+	if k.outside && isOutsideAnnotation(key) {
+		return keepValue
 	}
 	return k.any
 }
@@ -47,13 +52,18 @@ func keepFields(fields map[string]*keep, names ...string) *keep {
 var keepMetadata = keepFields(map[string]*keep{
 	"labels":     {any: keepValue},
 	"finalizers": keepStrings,
-	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
+	"annotations": withOutside(keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
 		object.SyncOptionsAnnotation, object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
-		object.AccountNameAnnotation, object.AccountUIDAnnotation),
+		object.AccountNameAnnotation, object.AccountUIDAnnotation)),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 	"deletionTimestamp", "deletionGracePeriodSeconds", "continue")
+
+func withOutside(k *keep) *keep {
+	k.outside = true
+	return k
+}
 
 // keepEntries keeps the entries of a list as empty mappings: only their existence matters.
 var keepEntries = &keep{each: keepFields(nil)}
@@ -173,7 +183,7 @@ func (k *keep) and(other *keep) *keep {
 	case other == nil || k == everything:
 		return k
 	}
-	both := &keep{loose: k.loose || other.loose, any: k.any.and(other.any), each: k.each.and(other.each)}
+	both := &keep{loose: k.loose || other.loose, outside: k.outside || other.outside, any: k.any.and(other.any), each: k.each.and(other.each)}
 	for _, from := range []*keep{k, other} {
 		for key, below := range from.fields {
 			if both.fields == nil {

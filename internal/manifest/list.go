@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -45,6 +46,7 @@ type waitingRest struct {
 	spec, status, beside    keptText
 	seen                    field
 	provisioner, migratedTo string
+	outside                 []object.FieldValue
 }
 
 // wait lets an object wait for the kind of the list.
@@ -52,7 +54,7 @@ func (ls *listing) wait(o *object.Object, it *item) {
 	w := waiting{o: o, line: it.line, index: ls.count, token: it.token()}
 	if it.hasKept() {
 		v := &it.facts.volume
-		w.rest = &waitingRest{it.spec.copied(), it.status.copied(), it.beside.copied(), it.seen, v.Provisioner, v.MigratedTo}
+		w.rest = &waitingRest{it.spec.copied(), it.status.copied(), it.beside.copied(), it.seen, v.Provisioner, v.MigratedTo, slices.Clone(it.facts.outside)}
 	}
 	ls.rd.waiting++
 	ls.waiting = append(ls.waiting, w)
@@ -61,7 +63,7 @@ func (ls *listing) wait(o *object.Object, it *item) {
 // item returns an item with the kept parts of a waiting object.
 func (r *waitingRest) item() item {
 	it := item{spec: r.spec, status: r.status, beside: r.beside, seen: r.seen}
-	it.facts.volume.Provisioner, it.facts.volume.MigratedTo = r.provisioner, r.migratedTo
+	it.facts.volume.Provisioner, it.facts.volume.MigratedTo, it.facts.outside = r.provisioner, r.migratedTo, r.outside
 	return it
 }
 

@@ -30,7 +30,7 @@ func TestListKeepsWhatDeletionNeeds(t *testing.T) {
 	for _, name := range []string{"list.json", "list.yaml"} {
 		wantLines(t, fixture(t, name), Options{},
 			web1+" in list",
-			"v1 Namespace shop uid=u-ns namespace={Phase:Terminating Finalizers:[kubernetes]} in list",
+			"v1 Namespace shop uid=u-ns namespace={Phase:Terminating Finalizers:[kubernetes] Outside:[]} in list",
 			"v1 Event shop/e uid=u-e in list",
 			`list "v1" "List" 3 partial=false`)
 	}

@@ -183,6 +183,9 @@ func (l *lexer) annotations(it *item) error {
 			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")
 			it.revision = object.RevisionBy(string(it.bytes(value)))
 		default:
+			if isOutsideAnnotation(l.key) {
+				return l.outsideAnnotation(it)
+			}
 			err = l.skip()
 		}
 		return err

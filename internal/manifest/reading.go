@@ -172,6 +172,8 @@ type facts struct {
 	delivery delivery
 	// helm is the record of a Helm release, not decoded yet.
 	helm helmRecord
+	// outside are annotations and fields that decide about outside resources.
+	outside []object.FieldValue
 	// specified is true if there was a spec, stated if there was a status.
 	specified, stated bool
 	// moment is when the object was last written, in seconds since 1970; 0 if unknown.
@@ -231,7 +233,7 @@ func (it *item) reset(line int) {
 	*it = item{
 		line: line,
 		text: it.text[:0], owners: it.owners[:0], labels: it.labels[:0], finalizers: it.finalizers[:0],
-		facts: facts{key: it.facts.key}, spec: it.spec.again(), status: it.status.again(), beside: it.beside.again(),
+		facts: facts{key: it.facts.key, outside: it.facts.outside[:0]}, spec: it.spec.again(), status: it.status.again(), beside: it.beside.again(),
 	}
 }
 

@@ -32,6 +32,7 @@ type StoredFacts struct {
 	ClusterRole    *ClusterRoleFacts    `json:"role,omitzero"`
 	Inventory      *InventoryFacts      `json:"inv,omitzero"`
 	HelmRelease    *HelmReleaseFacts    `json:"helm,omitzero"`
+	Outside        *OutsideFacts        `json:"out,omitzero"`
 }
 
 // StoredFactsOf returns the facts of an object as stored in a file.
@@ -74,6 +75,8 @@ func (s *StoredFacts) Facts() Facts {
 		return s.Inventory
 	case s.HelmRelease != nil:
 		return s.HelmRelease
+	case s.Outside != nil:
+		return s.Outside
 	}
 	return nil
 }
@@ -111,6 +114,13 @@ type NamespaceFacts struct {
 	Phase string `json:"phase,omitzero"`
 	// Finalizers are spec.finalizers, not metadata.finalizers.
 	Finalizers []string `json:"finalizers,omitempty"`
+	// Outside are annotations that decide about the outside resources of its objects.
+	Outside []FieldValue `json:"outside,omitempty"`
+}
+
+// OutsideValue returns the value of an annotation of Outside, and whether it is set.
+func (n *NamespaceFacts) OutsideValue(key string) (value string, set bool) {
+	return valueOf(n.Outside, key)
 }
 
 func (n *NamespaceFacts) store(s *StoredFacts) { s.Namespace = n }
@@ -121,11 +131,12 @@ func (n *NamespaceFacts) Share(text func(string) string) {
 	for i := range n.Finalizers {
 		n.Finalizers[i] = text(n.Finalizers[i])
 	}
+	shareFields(n.Outside, text)
 }
 
 func (n *NamespaceFacts) equal(x Facts) bool {
 	y, ok := x.(*NamespaceFacts)
-	return ok && n.Phase == y.Phase && slices.Equal(n.Finalizers, y.Finalizers)
+	return ok && n.Phase == y.Phase && slices.Equal(n.Finalizers, y.Finalizers) && slices.Equal(n.Outside, y.Outside)
 }
 
 // ServiceCIDR returns nil unless the object is a ServiceCIDR and the dump has its spec.

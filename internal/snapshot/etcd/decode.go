@@ -158,7 +158,8 @@ func (d *Decoder) checkSize(raw []byte) error {
 func (d *Decoder) newKind(name manifest.Kind) *kindDecoder {
 	k := &kindDecoder{Kind: name, builder: manifest.NewStored(name.APIVersion, name.Kind, d.h.Strings)}
 	k.metadata = k.builder.Metadata()
-	k.whole = manifest.HasFacts(name.APIVersion, name.Kind) && !k.builder.Pods()
+	k.whole = !k.builder.Pods() &&
+		(manifest.HasFacts(name.APIVersion, name.Kind) || object.HasOutsideFacts(object.GroupOf(name.APIVersion), name.Kind))
 	d.kinds[name] = k
 	return k
 }
