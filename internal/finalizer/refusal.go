@@ -101,7 +101,7 @@ func Describe(names []string, objects []*object.Object, served *object.Resources
 	for _, name := range names {
 		k, _ := Of(name)
 		f := report.PlannedFinalizer{
-			Name: name, Class: string(ClassIn(name, served)), RemovedBy: k.RemovedBy, When: k.When, Without: k.Without,
+			Name: name, Class: string(ClassIn(name, served)), RemovedBy: k.RemovedBy, When: k.When, Without: k.Loss(),
 		}
 		for _, o := range objects {
 			if has, _ := Has(o, name); has {

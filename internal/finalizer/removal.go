@@ -188,7 +188,7 @@ func (j *judgement) judge() {
 		}
 	case Cloud:
 		k, _ := Of(j.finalizer)
-		j.refuse(reason.LeaksOutside, j.allow.Leak, unlockLeak, nil, "what may stay behind: "+k.Without)
+		j.refuse(reason.LeaksOutside, j.allow.Leak, unlockLeak, nil, k.Loss())
 	case Operator, Unknown:
 	}
 }

@@ -280,7 +280,7 @@ var ofStorage = []Known{
 	{"external-provisioner.volume.kubernetes.io/finalizer", Cloud, "PersistentVolume", "the CSI driver's external-provisioner", "when the storage behind the volume is deleted",
 		"the storage behind the volume"},
 	{"external-attacher/*", Cloud, "PersistentVolume, VolumeAttachment", "the CSI driver's external-attacher", "when the volume is detached from the node",
-		"the volume may stay attached to its node, and cannot be attached to another one"},
+		"a volume that stays attached to its node, and cannot be attached to another one"},
 	{"snapshot.storage.kubernetes.io/pvc-as-source-protection", Protection, "PersistentVolumeClaim", "the snapshot controller", "when no snapshot is being taken of the PVC",
 		"a running snapshot loses its source"},
 	{"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection", Protection, "VolumeSnapshot", "the snapshot controller", "when no PVC is being created from the snapshot",

@@ -53,7 +53,7 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	off.Finalizer, off.Flags = name, finalizer.Flag(locks...)
 	cost := "what its controller would have cleaned up stays behind"
 	if k, ok := finalizer.Of(name); ok {
-		cost = k.Without
+		cost = k.Loss()
 	}
 	e.remedy(off, "removes the finalizer", cost)
 }
