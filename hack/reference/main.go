@@ -116,7 +116,41 @@ may be the lock of a user.
 			field.Finalizers = slices.DeleteFunc(slices.Clone(field.Finalizers), func(k finalizer.Known) bool { return written[k.Name] })
 		}
 	}
+	b.WriteString("\n## Outside of the cluster\n\n" +
+		"What decides whether a controller deletes an [outside resource](concepts.md#outside-of-the-cluster). Behind any other finalizer of the class cloud, it is deleted.\n\n" +
+		"| family | deletes | keeps | default | source |\n|---|---|---|---|---|\n")
+	for _, r := range finalizer.OutsideRules() {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.Family, outsideValues(r, func(f finalizer.OutsideField) []string { return f.Deleted }),
+			outsideValues(r, func(f finalizer.OutsideField) []string { return f.Kept }), outsideDefault(r), r.Source)
+	}
 	return b.Bytes()
+}
+
+// outsideValues returns the fields with values of one effect: "`spec.deletionPolicy: Delete`".
+func outsideValues(r finalizer.OutsideRule, values func(finalizer.OutsideField) []string) string {
+	var words []string
+	for _, f := range r.Fields {
+		if list := values(f); len(list) > 0 {
+			words = append(words, "`"+f.Name+": "+strings.Join(list, " or ")+"`")
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// outsideDefault returns what happens if no field is set.
+func outsideDefault(r finalizer.OutsideRule) string {
+	if r.Kept {
+		return "kept"
+	}
+	for _, f := range r.Fields {
+		switch {
+		case slices.Contains(f.Deleted, f.Default):
+			return "deleted"
+		case slices.Contains(f.Kept, f.Default):
+			return "kept"
+		}
+	}
+	return "unknown"
 }
 
 // entries returns the entries of a controller, and the finalizers in them.

@@ -19,11 +19,12 @@ type failOn struct {
 	contested  bool
 	// broken are the times of breakages that count.
 	broken   []report.BreakageTime
+	data     bool
 	count    int
 	hasCount bool
 }
 
-const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects, breaks or breaks:now for objects that stay and stop working."
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, data (of volumes or outside of the cluster, which is deleted or may be), kind=KIND among what is deleted, count=N or more deleted objects, breaks or breaks:now for objects that stay and stop working."
 
 // parse parses the conditions.
 func (f *failOn) parse() error {
@@ -44,10 +45,12 @@ func (f *failOn) parse() error {
 			f.broken = append(f.broken, report.BreakageTime(key[len("breaks:"):]))
 		case key == "depends-on-timing" && !hasValue:
 			f.contested = true
+		case key == "data" && !hasValue:
+			f.data = true
 		default:
 			o, ok := outcomeNamed(key)
 			if !ok || hasValue {
-				return fmt.Errorf("--fail-on=%s: must be an outcome, depends-on-timing, kind=KIND, count=N, breaks or breaks:now", c)
+				return fmt.Errorf("--fail-on=%s: must be an outcome, depends-on-timing, data, kind=KIND, count=N, breaks or breaks:now", c)
 			}
 			f.outcomes = append(f.outcomes, o)
 		}
@@ -125,8 +128,28 @@ func (f *failOn) match(p *report.Plan) []string {
 	if f.contested && contested > 0 {
 		met = append(met, fmt.Sprintf("%d depend on timing", contested))
 	}
+	if n := lostData(p); f.data && n > 0 {
+		met = append(met, fmt.Sprintf("%d with data that is or may be deleted", n))
+	}
 	if f.hasCount && deletes >= f.count {
 		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", deletes, f.count))
 	}
 	return met
+}
+
+// lostData returns the number of objects with data in volumes, or outside of the cluster, that is
+// deleted or may be.
+func lostData(p *report.Plan) int {
+	n := 0
+	for i := range p.Storage {
+		if p.Storage[i].Outcome != report.Kept {
+			n++
+		}
+	}
+	for i := range p.Outside {
+		if p.Outside[i].LosesData() {
+			n++
+		}
+	}
+	return n
 }

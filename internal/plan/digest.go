@@ -56,6 +56,9 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	for _, u := range p.Unlisted {
 		h.fields("unlisted", string(u.Object.UID), u.Finalizer, u.Reason, u.Message)
 	}
+	for _, x := range p.Outside {
+		h.fields("outside", string(x.Object.UID), string(x.Outcome), x.Field, x.Value)
+	}
 	for _, g := range RelevantGaps(snap, func(ns string) bool { return touched[ns] }) {
 		h.fields("gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
 	}

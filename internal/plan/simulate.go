@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
@@ -50,6 +51,9 @@ type Options struct {
 	// Guards are additional inputs of the digest: each flag that changes what is done or that
 	// weakens a guard, and, for a cluster, the content of each target.
 	Guards []string
+	// Outside has fields that decide about outside resources, of objects that the snapshot has as
+	// metadata only, by uid.
+	Outside map[types.UID]*object.OutsideFacts
 	// memory is what the collector has seen before the request. nil for a collector that has
 	// observed only its first lists.
 	memory *collectorMemory

@@ -65,6 +65,9 @@ const UnlockUnseen = "unseen"
 // UnlockBreaks is the name that unlocks a plan that breaks requests of the whole cluster.
 const UnlockBreaks = "breaks"
 
+// UnlockOutside is the name that unlocks data outside of the cluster.
+const UnlockOutside = "cloud"
+
 // ProtectedKindNames returns the names that unlock the protected kinds.
 func ProtectedKindNames() []string {
 	names := make([]string, len(protectedKinds))
@@ -255,6 +258,10 @@ func DataRank(r object.Ref, custom bool) (rank int, ok bool) {
 	rank = slices.Index(dataKinds, r.GroupKind())
 	return rank, rank >= 0
 }
+
+// OutsideDataRank is the rank of objects with which data outside of the cluster is lost: that of
+// volumes.
+func OutsideDataRank() int { return slices.Index(dataKinds, object.PV.GroupKind) }
 
 // AdmissionPolicyName is the name of the admission policy for the rbac command.
 const AdmissionPolicyName = "protect"

@@ -255,6 +255,7 @@ const (
 	ProtectedByAnnotation Code = "ProtectedByAnnotation"
 	ProtectedByHelm       Code = "ProtectedByHelm"
 	ProtectedKind         Code = "ProtectedKind"
+	ProtectedOutside      Code = "ProtectedOutside"
 	NotLeading            Code = "NotLeading"
 	SafetyLimitTripped    Code = "SafetyLimitTripped"
 	Gathering             Code = "Gathering"
@@ -269,6 +270,7 @@ var Gate = &Family{
 		{Code: ProtectedByAnnotation, Long: "It has the annotation kubectl-gc.io/protect, or may have it because it was never seen. Removing the annotation lifts this."},
 		{Code: ProtectedByHelm, Long: "It has the annotation helm.sh/resource-policy: keep. Removing the annotation lifts this."},
 		{Code: ProtectedKind, Long: "Its kind is protected until it is allowed."},
+		{Code: ProtectedOutside, Long: "With it, data outside of the cluster is deleted, or may be (`--unlock=cloud`)."},
 		{Code: NotLeading, Short: "the lease was not renewed in time, so another replica may lead"},
 		{Code: SafetyLimitTripped, Short: "the safety limit has tripped: nothing is written until a person approves", Long: "More would be deleted than the limit allows: nothing is written until a person approves."},
 		{Code: Gathering, Short: "it has just become garbage, and more may follow"},

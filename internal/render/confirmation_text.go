@@ -193,6 +193,8 @@ func obstacleText(o *report.Obstacle) string {
 		return who + is + "protected by" + its + "annotation helm.sh/resource-policy: keep"
 	case reason.ProtectedKind:
 		return who + is + "protected by" + its + "kind"
+	case reason.ProtectedOutside:
+		return "data outside of the cluster is deleted with " + who + ", or may be"
 	default:
 		return who + " could not be read: unknown whether an annotation protects it"
 	}

@@ -31,6 +31,10 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 		m.paragraph("**Breaks**, and stays:")
 		m.list(broken)
 	}
+	if len(p.Outside) > 0 {
+		m.paragraph("**Outside of the cluster:**")
+		m.table(outsideTable(s, p.Outside))
+	}
 	m.effects(plural(len(caused), "object")+", and why", p, caused)
 	m.effects(plural(len(before), "object")+" regardless of this request: garbage, or already being deleted", p, before)
 	if len(p.Stuck) > 0 {

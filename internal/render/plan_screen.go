@@ -41,9 +41,10 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 			w.line()
 			w.breakages(p)
 		}
-		if list != "" && len(before)+len(p.Stuck) > 0 {
+		if list != "" && len(before)+len(p.Stuck)+len(p.Outside) > 0 {
 			w.line()
 		}
+		w.part(outsidePart(w.style, p))
 	} else {
 		w.parts(p, caused, waited, maxScreenLines-strings.Count(below.String(), "\n")-maxHeadLines)
 	}
@@ -147,6 +148,7 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 		{label: "UNKNOWN", items: unknown.items(s, at), maxLines: 3},
 		{label: "DATA", items: dataCounts(s, p, caused), maxLines: 3, noun: "kind"},
 		{label: "BREAKS", items: breakageTexts(s, p), maxLines: maxBreakageLines},
+		outsidePart(s, p),
 		{label: "LATER", items: laterTexts(s, caused), maxLines: 2},
 		{label: "BACK", items: back.items(s, at), maxLines: 2},
 		{label: "STAYS", items: stays.items(s, at), maxLines: 3},

@@ -45,6 +45,12 @@ func (w *writer) allEffects(p *report.Plan, caused, before []report.Effect) {
 		w.line()
 		w.breakages(p)
 	}
+	if len(p.Outside) > 0 {
+		w.line()
+		w.prose(s.paint(bold, "Outside of the cluster:"), 2)
+		w.line()
+		w.tableInWidth(outsideTable(s, p.Outside))
+	}
 	if len(before) > 0 {
 		w.line()
 		w.prose("Garbage or already being deleted, regardless of this request:", 2)

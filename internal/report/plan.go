@@ -54,6 +54,9 @@ type Plan struct {
 	// read and may hold more.
 	Broken          []Breakage `json:"broken,omitempty"`
 	UnreadReferrers []Gap      `json:"unreadReferrers,omitempty"`
+	// Outside has the outcomes of the outside resources of objects of the account, in the order of the
+	// effects. Storage has those of volumes.
+	Outside []Outside `json:"outside,omitempty"`
 	// Steps is a sequence in time. It is absent unless it was asked for.
 	Steps []Step `json:"steps,omitzero"`
 	// Stuck lists attempts that are repeated forever without effect.
@@ -440,6 +443,34 @@ func (s Storage) Of() object.Ref {
 		return object.Ref{}
 	}
 }
+
+// Outside is the outside resource of an object that is deleted or may be: a load balancer, a machine or
+// a bucket in a cloud that the object represents.
+type Outside struct {
+	Object object.Ref `json:"object"`
+	// What names the outside resource.
+	What string `json:"what"`
+	// Data is true if it holds data.
+	Data bool `json:"data,omitempty"`
+	// Outcome is that of the outside resource: Deleted, Kept or Unknown.
+	Outcome Outcome `json:"outcome"`
+	// Finalizer is the one behind which the controller of the object deletes it; empty if there is
+	// none.
+	Finalizer string `json:"finalizer,omitempty"`
+	// Field is the field of the object, or the annotation, that decides, and Value its value. Both are
+	// empty if none decides. Default is true if the field is not set, and its controller assumes the
+	// value.
+	Field   string `json:"field,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Default bool   `json:"default,omitempty"`
+	// Source is the project and the function that decides.
+	Source string `json:"source,omitempty"`
+	// Message is the outcome, and why, for people.
+	Message string `json:"message"`
+}
+
+// LosesData reports whether data outside of the cluster is deleted, or may be.
+func (o *Outside) LosesData() bool { return o.Data && o.Outcome != Kept }
 
 // PlannedFinalizer is a finalizer that a plan removes, and what is known about it.
 type PlannedFinalizer struct {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -212,6 +214,9 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 			return result, err
 		}
 		reach = reachOf(w, result.Plan)
+		if o.Outside, err = w.readOutside(ctx, result.Plan); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	if o.Health, err = w.Assess(ctx, reach); err != nil {
@@ -251,6 +256,22 @@ func (w World) withRecords(ctx context.Context, targets []object.Ref) World {
 		return w.WithSnapshot(w.With(objects))
 	}
 	return w
+}
+
+// readOutside reads the fields that decide about the outside resources of a plan, as far as the
+// snapshot lacks them. Without such objects it sends no request.
+func (w World) readOutside(ctx context.Context, p *report.Plan) (map[types.UID]*object.OutsideFacts, error) {
+	var objects []*object.Object
+	for i := range p.Outside {
+		ref := p.Outside[i].Object
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && plan.LacksOutside(o) {
+			objects = append(objects, o)
+		}
+	}
+	if len(objects) == 0 {
+		return nil, nil
+	}
+	return w.Client.ReadOutside(ctx, objects)
 }
 
 // found returns the existing objects of refs, except kinds that change constantly.

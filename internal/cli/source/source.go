@@ -200,7 +200,7 @@ func (s *Source) notBefore(snap *snapshot.Snapshot) error {
 
 func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Client, n *Namespaces) (World, error) {
 	scope := s.Cluster.Scope
-	scope.Instead = s.About
+	scope.Instead, scope.Outside = s.About, s.Written
 	if s.Single && !n.All && len(s.About) == 0 {
 		scope.Instead = []string{n.OneOrDefault()}
 	}

@@ -77,9 +77,19 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 		q.Only = &deletes[0]
 	}
 	places := map[object.Ref]int{}
+	outside := map[object.Ref]bool{}
+	for i := range p.Outside {
+		if p.Outside[i].LosesData() {
+			outside[p.Outside[i].Object] = true
+		}
+	}
 	for _, r := range deletes {
 		kind, err := kinds.For(r.APIVersion, r.Kind)
-		if place, data := policy.DataRank(r, err == nil && kind.Custom); data {
+		place, data := policy.DataRank(r, err == nil && kind.Custom)
+		if outside[r] {
+			place, data = policy.OutsideDataRank(), true
+		}
+		if data {
 			places[r] = place
 			q.Data = append(q.Data, r)
 		}

@@ -112,6 +112,9 @@ func (w *Writing) Guards() []string {
 	if w.breaks {
 		list = append(list, "unlock="+policy.UnlockBreaks)
 	}
+	if w.outside {
+		list = append(list, "unlock="+policy.UnlockOutside)
+	}
 	return append(list, w.unlocked...)
 }
 
@@ -126,6 +129,9 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 		}
 		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
 	}
+	if !w.outside {
+		list = append(list, outsideData(p)...)
+	}
 	if !w.unseen {
 		if world.Client != nil {
 			list = append(list, unseen(world, p)...)
@@ -137,6 +143,17 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 	}
 	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
+	}
+	return list
+}
+
+// outsideData returns an obstacle if data outside of the cluster is deleted, or may be.
+func outsideData(p *report.Plan) []report.Obstacle {
+	var list []report.Obstacle
+	for i := range p.Outside {
+		if x := &p.Outside[i]; x.LosesData() {
+			list = Gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: policy.UnlockOutside}, x.Object)
+		}
 	}
 	return list
 }

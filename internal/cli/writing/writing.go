@@ -45,6 +45,7 @@ type Writing struct {
 	unlocked      []string // names of the command itself, for the digest
 	unseen        bool     // --unlock=unseen: content that was not read may be deleted
 	breaks        bool     // --unlock=breaks: requests of the whole cluster may fail afterwards
+	outside       bool     // --unlock=cloud: data outside of the cluster may be deleted
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
@@ -75,13 +76,13 @@ const UnlocksOf = "kubectl-gc.io/unlocks"
 
 // unlockNames returns all names that --unlock accepts.
 func (w *Writing) unlockNames() []string {
-	return slices.Concat(policy.ProtectedKindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks}, w.Unlocks)
+	return slices.Concat(policy.ProtectedKindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside}, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
 func (w *Writing) unlocks() []string {
 	const usual = 5
-	return append(append(policy.ProtectedKindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, "…"), w.Unlocks...)
+	return append(append(policy.ProtectedKindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside, "…"), w.Unlocks...)
 }
 
 // Check validates the flags.
@@ -98,6 +99,8 @@ func (w *Writing) Check(c *cobra.Command) error {
 			w.unseen = true
 		case name == policy.UnlockBreaks:
 			w.breaks = true
+		case name == policy.UnlockOutside:
+			w.outside = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
 		case !policy.IsProtectedKind(name):

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// An outside resource is deleted by the controller of its object, before the controller removes its
+// finalizer. For a bucket of Crossplane with spec.deletionPolicy Orphan, the controller only removes
+// the finalizer.
+//
+//	request          DELETE bucket/b1     it is marked, and its finalizer holds it
+//	Crossplane       deletes the bucket   in the cloud, with everything in it
+//	Crossplane       PATCH  bucket/b1     the finalizer is removed, and it goes
+//
+// A finalizer that is removed by hand leaves the outside resource behind.
+
+// outside returns the outside resources of the objects that the account deletes or may delete.
+func (s *simulation) outside(consequences []report.Consequence) []report.Outside {
+	var list []report.Outside
+	along := s.snap.Cursor()
+	for i := range consequences {
+		c := &consequences[i]
+		if c.Change != report.ChangeDeleted {
+			continue
+		}
+		o := along.Find(c.Object)
+		if o == nil || o.UID != c.Object.UID {
+			continue
+		}
+		if of, ok := finalizer.OutsideOf(o); ok {
+			list = append(list, s.outsideOf(o, of, c))
+		}
+	}
+	return list
+}
+
+// LacksOutside reports whether the fields of an object that decide about its outside resource were
+// not read.
+func LacksOutside(o *object.Object) bool {
+	of, ok := finalizer.OutsideOf(o)
+	return ok && of.NeedsSpec() && o.Outside() == nil && object.HasOutsideFacts(o.Group(), o.Kind)
+}
+
+// outsideOf returns the outside resource of an object of the account, and its outcome.
+func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, c *report.Consequence) report.Outside {
+	facts := o.Outside()
+	if facts == nil {
+		facts = s.options.Outside[o.UID]
+	}
+	result := of.OutcomeOf(o, s.snap.FindKind(object.Namespace, "", o.Namespace), facts)
+	byHand := s.seed.Verb == RemoveFinalizer && slices.Contains(s.seed.Finalizers, of.Finalizer) && s.targets(o.Ref)
+	switch {
+	case byHand && result.Outcome != report.Kept:
+		result.Outcome, result.Why = report.Kept, finalizer.LeftBehind
+	case result.Outcome == report.Deleted && of.Finalizer != "" && s.doubtedController(o, of.Finalizer) != "":
+		result.Outcome = report.Unknown
+		result.Why = s.doubtedController(o, of.Finalizer) + ": " + finalizer.LeftBehindIf(of.Finalizer)
+	case result.Outcome == report.Deleted && c.Certainty != report.Sure:
+		result.Outcome, result.Why = report.Unknown, "the object may stay"
+	}
+	return report.Outside{
+		Object: o.Ref, What: of.What, Data: of.Data, Outcome: result.Outcome, Finalizer: of.Finalizer,
+		Field: result.Field, Value: result.Value, Default: result.Default, Source: of.Source(), Message: outsideMessage(result),
+	}
+}
+
+// targets reports whether an object is one of the targets.
+func (s *simulation) targets(ref object.Ref) bool {
+	return slices.ContainsFunc(s.seed.Targets, func(t object.Ref) bool { return t.WithoutUID() == ref.WithoutUID() })
+}
+
+// doubtedController returns why the controller of a finalizer may not delete an outside resource;
+// empty if it was seen running, or if it is simulated.
+func (s *simulation) doubtedController(o *object.Object, name string) string {
+	if s.controllers.removesFinalizer(name) {
+		return ""
+	}
+	switch s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown}).State {
+	case report.ControllerGone:
+		return "its controller is not running"
+	case report.ControllerUnknown:
+		return "its controller may not be running"
+	default:
+		return ""
+	}
+}
+
+// outsideMessage returns the outcome, and why: "deleted (spec.deletionPolicy: Delete)".
+func outsideMessage(result finalizer.OutsideOutcome) string {
+	text := strings.ToLower(string(result.Outcome))
+	if result.Field != "" {
+		text += " (" + result.Field + ": " + result.Value
+		if result.Default {
+			text += ", the default"
+		}
+		text += ")"
+	}
+	switch {
+	case result.Why == "":
+		return text
+	case result.Field != "":
+		return text + "; " + result.Why
+	default:
+		return text + ": " + result.Why
+	}
+}
