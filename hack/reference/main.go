@@ -123,8 +123,21 @@ may be the lock of a user.
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.Family, outsideValues(r, func(f finalizer.OutsideField) []string { return f.Deleted }),
 			outsideValues(r, func(f finalizer.OutsideField) []string { return f.Kept }), outsideDefault(r), r.Source)
 	}
+	b.WriteString("\n## Controllers that delete other objects\n\nPlans list what these delete behind their finalizers, besides dependents. *Waits*: the finalizer stays until all of it is gone.\n\n" +
+		"| finalizers | delete | source |\n|---|---|---|\n")
+	for _, d := range finalizer.Deployers() {
+		deletes := d.Inventory
+		if d.Waits {
+			deletes += "; waits"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", codes(d.Finalizers), deletes, d.Source)
+	}
+	fmt.Fprintf(&b, "\nThese delete objects that plans do not list: %s.\n", codes(finalizer.DeletingUnlisted()))
 	return b.Bytes()
 }
+
+// codes returns a list of names as code.
+func codes(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
 // outsideValues returns the fields with values of one effect: "`spec.deletionPolicy: Delete`".
 func outsideValues(r finalizer.OutsideRule, values func(finalizer.OutsideField) []string) string {

@@ -9,12 +9,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Deployer is a controller that deletes what it has applied (object.InventoryFacts) before it removes
-// its finalizer.
+// Deployer is a controller that deletes an inventory of other objects behind its finalizer: what it has
+// applied for one of its own objects, what that object is bound to, or what it has defined.
 type Deployer struct {
-	// Kind is the kind of its objects. Finalizers are those behind which it deletes.
+	// Kind is the kind of its objects. The zero Kind is any kind. Finalizers are those behind which it
+	// deletes.
 	Kind       object.Kind
 	Finalizers []string
+	// Inventory says, for people, how the deleted objects are found. Source is the function that deletes
+	// them.
+	Inventory, Source string
 	// Waves is true if it deletes one wave after the other, each when nothing that it has applied is
 	// being deleted, and its finalizer stays until all of them are gone. Otherwise it deletes all at
 	// once, and removes its finalizer unless a delete is refused.
@@ -22,77 +26,39 @@ type Deployer struct {
 	// AllOrNone is true if it deletes nothing as long as the kind of an entry is not served. Otherwise it
 	// deletes the others. Either way its finalizer stays.
 	AllOrNone bool
+	// Waits is true if it deletes all at once, and its finalizer stays until all of them are gone.
+	Waits bool
 	// Assumption must hold for its deletes: a sentence without a full stop.
 	Assumption string
 
-	// policy returns the propagation policy of its deletes for a finalizer.
+	// policy returns the propagation policy of its deletes for a finalizer; nil: always Background.
 	policy func(finalizer string) metav1.DeletionPropagation
 	// tracks reports whether an object counts as applied for the object from; nil: every one.
 	tracks func(from, o *object.Object) bool
-	// keeps reports whether it leaves an object that counts as applied.
+	// keeps reports whether it leaves an object that counts as applied; nil: none.
 	keeps func(o *object.Object) bool
+	// refersBack is true if what an object of the inventory says decides whether it is deleted.
+	refersBack bool
+	// members finds the inventory of an object; nil: the object lists it, as object.InventoryFacts.
+	members func(v *Inventories, from *object.Object) object.InventoryFacts
 }
-
-const argoFinalizer = "resources-finalizer.argocd.argoproj.io"
-
-// deployers are the deployers whose inventories are read, one for each of object.DeployerKinds. The sources
-// of what they list are named in manifest/facts_inventory.go.
-var deployers = []Deployer{
-	{
-		Kind: object.ArgoApplication, Finalizers: []string{argoFinalizer, argoFinalizer + "/background", argoFinalizer + "/foreground"}, Waves: true,
-		Assumption: "Argo CD tracks what status.resources lists, and its project permits all of it",
-		// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.GetPropagationPolicy.
-		policy: func(finalizer string) metav1.DeletionPropagation {
-			if strings.HasSuffix(finalizer, "/background") {
-				return metav1.DeletePropagationBackground
-			}
-			return metav1.DeletePropagationForeground
-		},
-		// Source: gitops-engine, pkg/cache/cluster.go GetManagedLiveObjs.
-		tracks: func(_, o *object.Object) bool { return len(o.Owners) == 0 },
-		// Source: argo-cd, controller/appcontroller.go shouldBeDeleted.
-		keeps: func(o *object.Object) bool {
-			return o.Is(object.CRD) || o.Protection()&(object.ArgoKeep|object.HelmKeep) != 0
-		},
-	},
-	{
-		Kind: object.FluxKustomization, Finalizers: []string{fluxFinalizer},
-		Assumption: "Flux may delete everything that it has applied",
-		policy:     background,
-		// Source: kustomize-controller, internal/controller/kustomization_controller.go finalize: an object
-		// that it cannot read leaves the finalizer; deleteObjects: only objects with the labels of their owner.
-		tracks: func(from, o *object.Object) bool {
-			return o.Labels.Get(fluxGroup+"name") == from.Name && o.Labels.Get(fluxGroup+"namespace") == from.Namespace
-		},
-		keeps: func(o *object.Object) bool {
-			return o.Protection().Has(object.FluxKeep) || slices.ContainsFunc(
-				[]string{object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey},
-				func(key string) bool { return object.ProtectionBy(key, o.Labels.Get(key)).Has(object.FluxKeep) })
-		},
-	},
-	{
-		// Source: helm, pkg/action/uninstall.go deleteRelease: fails if the manifest cannot be built.
-		Kind: object.FluxHelmRelease, Finalizers: []string{fluxFinalizer}, AllOrNone: true,
-		Assumption: "Flux can uninstall the release; its hooks are not simulated",
-		policy:     background,
-		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory
-		// has is unknown, and the plan is not complete.
-		keeps: func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },
-	},
-}
-
-const (
-	fluxFinalizer = "finalizers.fluxcd.io"
-	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
-)
-
-func background(string) metav1.DeletionPropagation { return metav1.DeletePropagationBackground }
 
 // DeployerOf returns the deployer that deletes the inventory of an object before it removes a
 // finalizer; nil if there is none.
 func DeployerOf(of object.Ref, finalizer string) *Deployer {
 	for i := range deployers {
-		if d := &deployers[i]; of.Is(d.Kind) && slices.Contains(d.Finalizers, finalizer) {
+		if d := &deployers[i]; (d.Kind.Kind == "" || of.Is(d.Kind)) && slices.Contains(d.Finalizers, finalizer) {
+			return d
+		}
+	}
+	return nil
+}
+
+// DeployerOfObject returns the deployer that deletes the inventory of an object, by its finalizers;
+// nil if there is none.
+func DeployerOfObject(o *object.Object) *Deployer {
+	for _, name := range o.Finalizers() {
+		if d := DeployerOf(o.Ref, name); d != nil {
 			return d
 		}
 	}
@@ -100,14 +66,19 @@ func DeployerOf(of object.Ref, finalizer string) *Deployer {
 }
 
 // DeployerAssumption returns the Assumption of the deployer of an object; empty if it has none.
-func DeployerAssumption(of object.Ref) string {
-	for i := range deployers {
-		if of.Is(deployers[i].Kind) {
-			return deployers[i].Assumption
-		}
+func DeployerAssumption(o *object.Object) string {
+	if d := DeployerOfObject(o); d != nil {
+		return d.Assumption
 	}
 	return ""
 }
+
+// Deployers returns the table of deployers.
+func Deployers() []Deployer { return slices.Clone(deployers) }
+
+// Searches reports whether the inventory is searched for in all namespaces, so that an object that was
+// not seen may be in it.
+func (d *Deployer) Searches() bool { return d.members != nil }
 
 // Tracks reports whether the deployer counts an object as applied for the object from.
 func (d *Deployer) Tracks(from, o *object.Object) bool {
@@ -115,57 +86,38 @@ func (d *Deployer) Tracks(from, o *object.Object) bool {
 }
 
 // Deletes reports whether the deployer deletes an object of the inventory of the object from.
-func (d *Deployer) Deletes(from, o *object.Object) bool { return d.Tracks(from, o) && !d.keeps(o) }
-
-// DeletedWith returns the existing objects that a deployer deletes before it removes its finalizer from
-// the object from. find returns the object with some coordinates; nil if there is none.
-func DeletedWith(from *object.Object, find func(object.Coordinates) *object.Object) (list []*object.Object) {
-	inventory := from.Inventory()
-	if inventory == nil || inventory.Keeps || inventory.Remote {
-		return nil
-	}
-	for _, name := range from.Finalizers() {
-		d := DeployerOf(from.Ref, name)
-		if d == nil {
-			continue
-		}
-		for _, at := range inventory.Entries {
-			if o := find(at.Coordinates); o != nil && d.Deletes(from, o) {
-				list = append(list, o)
-			}
-		}
-		break
-	}
-	return list
+func (d *Deployer) Deletes(from, o *object.Object) bool {
+	return d.Tracks(from, o) && (d.keeps == nil || !d.keeps(o))
 }
+
+// LacksPolicy reports whether the snapshot lacks what decides whether an object of an inventory is deleted.
+func (d *Deployer) LacksPolicy(o *object.Object) bool { return d.refersBack && o.Inventory() == nil }
 
 // Policy returns the propagation policy of the deletes behind a finalizer of an object.
 func (d *Deployer) Policy(from *object.Object, finalizer string) metav1.DeletionPropagation {
-	switch strings.ToLower(from.Inventory().Propagation) {
-	case "background":
+	propagation := ""
+	if inventory := from.Inventory(); inventory != nil {
+		propagation = strings.ToLower(inventory.Propagation)
+	}
+	switch {
+	case propagation == "background":
 		return metav1.DeletePropagationBackground
-	case "foreground":
+	case propagation == "foreground":
 		return metav1.DeletePropagationForeground
-	case "orphan":
+	case propagation == "orphan":
 		return metav1.DeletePropagationOrphan
+	case d.policy == nil:
+		return metav1.DeletePropagationBackground
 	default:
 		return d.policy(finalizer)
 	}
 }
 
+// DeletingUnlisted returns the finalizers for which DeletesOthers is true.
+func DeletingUnlisted() []string { return slices.Clone(deleteOthers) }
+
 // DeletesOthers reports whether the controller of a finalizer is known to delete other objects before
 // it removes it, by rules that are not simulated.
 func DeletesOthers(finalizer string) bool {
 	return slices.ContainsFunc(deleteOthers, func(pattern string) bool { return fits(pattern, finalizer) })
-}
-
-// deleteOthers are finalizers of Of behind which controllers delete objects of the cluster that
-// neither their owner references nor an inventory that is read name.
-var deleteOthers = []string{
-	"composite.apiextensions.crossplane.io", "finalizer.apiextensions.crossplane.io",
-	"defined.apiextensions.crossplane.io", "offered.apiextensions.crossplane.io",
-	"finalizers.kapp-ctrl.k14s.io/delete", "kro.run/finalizer",
-	"fleet.cattle.io/gitrepo-finalizer", "fleet.cattle.io/bundle-finalizer", "fleet.cattle.io/bundle-deployment-finalizer",
-	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release",
-	"cluster.cluster.x-k8s.io", "provider.cluster.x-k8s.io",
 }

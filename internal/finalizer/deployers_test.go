@@ -9,19 +9,25 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestDeployers checks that each deployer has a kind that is read and a known finalizer.
+// TestDeployers checks that the finalizers of each deployer are known, and that those whose inventories
+// are listed by their objects have a kind that is read.
 func TestDeployers(t *testing.T) {
-	var kinds []object.Kind
-	for _, d := range deployers {
-		kinds = append(kinds, d.Kind)
+	var listed []object.Kind
+	for _, d := range Deployers() {
+		if !d.Searches() {
+			listed = append(listed, d.Kind)
+		}
 		for _, name := range d.Finalizers {
-			if _, known := Of(name); !known || d.Assumption == "" {
-				t.Errorf("%s: finalizer %s, assumes %q", d.Kind.Kind, name, d.Assumption)
+			if _, known := Of(name); !known || DeletesOthers(name) {
+				t.Errorf("%s: known %v, simulated and not", name, known)
 			}
 		}
+		if d.Inventory == "" || d.Source == "" {
+			t.Errorf("%v has no inventory or no source", d.Finalizers)
+		}
 	}
-	if !slices.Equal(kinds, object.DeployerKinds()) {
-		t.Errorf("deployers of %v, kinds %v", kinds, object.DeployerKinds())
+	if want := append(object.DeployerKinds(), object.VolumeSnapshot, object.VolumeGroupSnapshot); !slices.Equal(listed, want) {
+		t.Errorf("deployers of %v, kinds %v", listed, want)
 	}
 	for _, pattern := range deleteOthers {
 		if _, known := Of(pattern); !known {

@@ -208,8 +208,8 @@ var ofFrameworks = []Known{
 // ofPlatforms are finalizers of platforms and multi-cluster managers.
 var ofPlatforms = []Known{
 	// Operator Lifecycle Manager.
-	{"operators.coreos.com/csv-cleanup", Operator, "ClusterServiceVersion", "the Operator Lifecycle Manager", "when webhooks and CRDs are cleaned up",
-		"webhook configurations and API services of the operator"},
+	{"operators.coreos.com/csv-cleanup", Operator, "ClusterServiceVersion", "the Operator Lifecycle Manager", "when the cluster-scoped objects of the operator are deleted",
+		"ClusterRoles, their bindings and webhook configurations of the operator"},
 	{"olm.operatorframework.io/delete-server-cache", Operator, "ClusterCatalog", "the Operator Lifecycle Manager", "when the catalog is removed from its server",
 		"the catalog on the disk of the server"},
 	{"olm.operatorframework.io/cleanup-unpack-cache", Operator, "ClusterExtension", "the Operator Lifecycle Manager", "when the unpacked bundle is deleted",

@@ -17,7 +17,19 @@ type Usage struct {
 	// that a snapshot may lack shows that. Then the use of o is unknown while a possible user
 	// exists without evidence about that field.
 	By func(o, user *object.Object) bool
+	// UntilDeletion is true if a user no longer counts once it is being deleted.
+	UntilDeletion bool
 }
+
+// The finalizers of the snapshots of volumes.
+const (
+	snapshotBound        = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"
+	snapshotAsSource     = "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection"
+	snapshotInGroup      = "snapshot.storage.kubernetes.io/volumesnapshot-in-group-protection"
+	contentBound         = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"
+	groupSnapshotBound   = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-bound-protection"
+	groupSnapshotContent = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshotcontent-bound-protection"
+)
 
 const (
 	cephGroup    = "ceph.rook.io"
@@ -34,10 +46,18 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 		return Usage{}, false
 	case name == "cephcluster."+cephGroup:
 		return Usage{Kinds: kindsOf(kinds, cephGroup, o.Kind), By: func(o, user *object.Object) bool { return user.Namespace == o.Namespace }}, true
-	case k.Class != Protection:
+	case name == contentBound || name == groupSnapshotContent:
+		return usageOfContent(o), true
+	case k.Class != Protection || name == groupSnapshotBound:
 		return Usage{}, false
 	}
 	switch name {
+	// Source: external-snapshotter, pkg/common-controller/snapshot_controller.go
+	// isVolumeBeingCreatedFromSnapshot: nothing is done with the snapshot until then.
+	case snapshotBound, snapshotAsSource:
+		return Usage{Kinds: []schema.GroupKind{object.PVC.GroupKind}}, true
+	case snapshotInGroup:
+		return Usage{Kinds: []schema.GroupKind{object.VolumeGroupSnapshot.GroupKind}, By: func(o, user *object.Object) bool { return o.RefersTo(user.UID) }}, true
 	// Source: kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go GatewayClassFinalizerGatewaysExist.
 	case "gateway-exists-finalizer." + gatewayGroup, "gateway.k8s.aws/gatewayclass":
 		return Usage{Kinds: kindsOf(kinds, gatewayGroup, "", "Gateway")}, true
@@ -57,6 +77,24 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 		}}, true
 	}
 	return Usage{}, true
+}
+
+// usageOfContent returns the usage of the content of a snapshot: it is in use while the snapshot exists
+// that it is bound to, and is not being deleted.
+//
+// Source: external-snapshotter, pkg/sidecar-controller/snapshot_controller.go shouldDelete.
+func usageOfContent(o *object.Object) Usage {
+	bound := o.Inventory()
+	if bound == nil {
+		return Usage{}
+	}
+	kind := object.VolumeSnapshot
+	if o.Is(object.VolumeGroupSnapshotContent) {
+		kind = object.VolumeGroupSnapshot
+	}
+	return Usage{Kinds: []schema.GroupKind{kind.GroupKind}, UntilDeletion: true, By: func(_, user *object.Object) bool {
+		return bound.Lists(user.Coordinates())
+	}}
 }
 
 // kindsOf returns the served kinds of a group with these names, or all of them if there are no

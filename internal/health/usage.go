@@ -19,6 +19,8 @@ type Use struct {
 	// Unseen is true if there may be more users: the kinds of users are unknown, or lists are
 	// incomplete.
 	Unseen bool
+	// UntilDeletion is true if a user no longer counts once it is being deleted.
+	UntilDeletion bool
 }
 
 // UseOf returns what uses an object that a finalizer protects while it is in use. It returns false
@@ -28,7 +30,7 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 	if !applies || OfManager(name) {
 		return Use{}, false
 	}
-	u := Use{Unseen: len(usage.Kinds) == 0}
+	u := Use{Unseen: len(usage.Kinds) == 0, UntilDeletion: usage.UntilDeletion}
 	for _, kind := range usage.Kinds {
 		for _, r := range s.snap.Resources.All() {
 			u.Unseen = u.Unseen || r.Group == kind.Group && r.Kind == kind.Kind && !s.snap.Covers(r, "")
@@ -121,8 +123,19 @@ func (s *Assessment) consumersOf(seen *Evidence) map[object.Ref]*Consumer {
 	return found
 }
 
+// hasVolume reports whether a PersistentVolume is bound to a claim.
+func (s *Assessment) hasVolume(claim *object.Object) bool {
+	return slices.ContainsFunc(s.objectsOf(object.PV.GroupKind), func(o *object.Object) bool {
+		v := o.Volume()
+		return v != nil && v.ClaimUID == claim.UID
+	})
+}
+
 // uses reports whether an object uses another one. known is false if that was not read.
 func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
+	if user.Is(object.PVC) { // one with a volume needs its source no longer
+		return false, user.Namespace != o.Namespace || s.hasVolume(user)
+	}
 	c := s.consumers[user.Ref]
 	if c == nil || c.Kind != o.Kind || user.Group() != o.Group() {
 		return false, false

@@ -46,7 +46,8 @@ type factField struct {
 // factKinds are the kinds with kept fields.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
 	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts,
-	helmSecretFacts, helmConfigMapFacts, leaseMoment, nodeFacts, outsideFacts)
+	helmSecretFacts, helmConfigMapFacts, volumeSnapshotFacts, groupSnapshotFacts, snapshotContentFacts, groupSnapshotContentFacts,
+	leaseMoment, nodeFacts, outsideFacts)
 
 // sharedText is a string field with a value that many objects share.
 func sharedText(path string, at func(*facts) *string) factField {

@@ -18,6 +18,10 @@ type delivery struct {
 	policy, server, cluster, storage, chart        string
 	options                                        []string
 	releases                                       []release
+	// content is the name of the content of a volume's snapshot, snapshot the coordinates of the snapshot of
+	// a content.
+	content  string
+	snapshot object.Coordinates
 }
 
 // release is a revision of a Helm release.

@@ -2,7 +2,8 @@ package object
 
 import "slices"
 
-// Inventory returns what a deployer has applied; nil for other kinds, or if the dump lacks it.
+// Inventory returns what a deployer has applied, or what a snapshot of a volume is bound to; nil for other
+// kinds, or if the dump lacks it.
 func (o *Object) Inventory() *InventoryFacts {
 	f, _ := o.Facts().(*InventoryFacts)
 	return f
@@ -12,6 +13,9 @@ func (o *Object) Inventory() *InventoryFacts {
 // it deletes them with it. A Flux Kustomization that has applied a Deployment and prunes it:
 //
 //	{Entries: [{apps Deployment shop web}]}
+//
+// A VolumeSnapshot and its VolumeSnapshotContent list each other. Those of the content have Keeps unless its
+// deletionPolicy is Delete.
 type InventoryFacts struct {
 	Entries []InventoryEntry `json:"entries,omitempty"`
 	// Keeps is true if the object says that the entries stay.
@@ -41,6 +45,11 @@ type InventoryEntry struct {
 	Version string `json:"version,omitzero"`
 	// Wave orders the deletes: those of the highest wave come first.
 	Wave int `json:"wave,omitzero"`
+}
+
+// Lists reports whether an entry has the coordinates.
+func (f *InventoryFacts) Lists(at Coordinates) bool {
+	return slices.ContainsFunc(f.Entries, func(e InventoryEntry) bool { return e.Coordinates == at })
 }
 
 func (f *InventoryFacts) store(s *StoredFacts) { s.Inventory = f }

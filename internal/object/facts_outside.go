@@ -8,8 +8,20 @@ import (
 // Outside returns the fields that decide what is deleted with the object outside of the cluster. It
 // is nil for kinds for which HasOutsideFacts is false, or if the snapshot lacks the spec.
 func (o *Object) Outside() *OutsideFacts {
-	f, _ := o.Facts().(*OutsideFacts)
-	return f
+	switch f := o.Facts().(type) {
+	case *OutsideFacts:
+		return f
+	case *InventoryFacts:
+		if !o.Is(VolumeSnapshotContent) && !o.Is(VolumeGroupSnapshotContent) {
+			return nil
+		}
+		policy := "Delete"
+		if f.Keeps {
+			policy = "Retain"
+		}
+		return &OutsideFacts{Fields: []FieldValue{{Field: "spec.deletionPolicy", Value: policy}}}
+	}
+	return nil
 }
 
 // OutsideFacts are the annotations and the fields of the spec that decide what happens to the

@@ -189,7 +189,19 @@ var (
 	FluxHelmRelease   = deployer("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
 )
 
-// DeployerKinds returns the kinds whose objects list what a deployer has applied.
+// ObjectBucketClaim is a claim of a bucket: the name of its ObjectBucket is made from its own.
+var ObjectBucketClaim = deployer("objectbucket.io", "v1alpha1", "ObjectBucketClaim", "objectbucketclaims")
+
+// The kinds of snapshots of volumes: a snapshot and its content name each other in their InventoryFacts.
+var (
+	VolumeSnapshot             = namespaced("snapshot.storage.k8s.io", "VolumeSnapshot", "volumesnapshots")
+	VolumeSnapshotContent      = clusterScoped("snapshot.storage.k8s.io", "VolumeSnapshotContent", "volumesnapshotcontents")
+	VolumeGroupSnapshot        = namespaced("groupsnapshot.storage.k8s.io", "VolumeGroupSnapshot", "volumegroupsnapshots")
+	VolumeGroupSnapshotContent = clusterScoped("groupsnapshot.storage.k8s.io", "VolumeGroupSnapshotContent", "volumegroupsnapshotcontents")
+)
+
+// DeployerKinds returns the kinds whose objects list what a deployer has applied, of any kind in any
+// namespace.
 func DeployerKinds() []Kind { return []Kind{ArgoApplication, FluxKustomization, FluxHelmRelease} }
 
 // IsDeployerResource reports whether a resource has the objects of one of DeployerKinds, in any version.

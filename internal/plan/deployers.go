@@ -28,10 +28,13 @@ import (
 
 // Deploys reports whether a deployer deletes, or may delete, other objects with an object.
 func Deploys(o *object.Object) bool {
+	d := finalizer.DeployerOfObject(o)
 	inventory := o.Inventory()
-	return (inventory == nil || len(inventory.Entries) > 0 && !inventory.Keeps && !inventory.Remote) &&
-		slices.ContainsFunc(o.Finalizers(), func(name string) bool { return finalizer.DeployerOf(o.Ref, name) != nil })
+	return d != nil && (d.Searches() || inventory == nil || deletesAny(inventory))
 }
+
+// deletesAny reports whether a deployer deletes any object of an inventory.
+func deletesAny(f *object.InventoryFacts) bool { return len(f.Entries) > 0 && !f.Keeps && !f.Remote }
 
 // undeploy lets deployers send their next deletes for a held object. It returns the object without the
 // finalizers that are not removed yet.
@@ -46,7 +49,7 @@ func (s *simulation) undeploy(ctx context.Context, h heldObject, next future) he
 			s.deleteApplied(ctx, d, h.object, o, r)
 		}
 		_, refused := s.nextDeletes(d, h.object, next)
-		return waits || d.Waves && len(list) > 0 || refused
+		return waits || (d.Waves || d.Waits) && len(list) > 0 || refused
 	})
 	h.names = slices.DeleteFunc(slices.Clone(h.names), func(name string) bool {
 		return !slices.ContainsFunc(h.releases, func(r report.Release) bool { return r.Finalizer == name })
@@ -60,7 +63,7 @@ func (s *simulation) deleteApplied(ctx context.Context, d *finalizer.Deployer, f
 		s.futures.undeployed = map[types.UID]bool{}
 	}
 	s.futures.undeployed[o.UID] = true
-	s.tracks.Undeploying(from.Ref, o)
+	s.tracks.Undeploying(from, o)
 	policy := d.Policy(from, r.Finalizer)
 	s.recorder.runAs(cmp.Or(r.Controller, outcome.ActorReleaser), string(reason.Undeployed), func() {
 		// A refusal is visible: the object is unchanged.
@@ -75,8 +78,9 @@ func (s *simulation) deleteApplied(ctx context.Context, d *finalizer.Deployer, f
 // Argo CD with deploy/web in wave 0 and cm/config in wave 1: cm/config; once that is gone deploy/web;
 // once that is gone nothing, and the finalizer is removed.
 func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, next future) (list []*object.Object, waits bool) {
-	confirm, terminating := from.Inventory().Confirm, false
-	unserved := slices.ContainsFunc(from.Inventory().Entries, s.snap.Unreadable)
+	inventory := s.inventoryFacts(d, from)
+	confirm, terminating := inventory.Confirm, false
+	unserved := slices.ContainsFunc(inventory.Entries, s.snap.Unreadable)
 	wave := math.MinInt
 	for o, at := range s.inventoryOf(d, from) {
 		confirm = confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)
@@ -93,7 +97,7 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 			list = append(list, o)
 		}
 	}
-	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating || d.AllOrNone && unserved {
+	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating || d.Waits && terminating && len(list) == 0 || d.AllOrNone && unserved {
 		return nil, true
 	}
 	return list, unserved && len(list) == 0
@@ -112,8 +116,12 @@ func (s *simulation) waitsForInventory(o *object.Object, r report.Release, next 
 // deployerOf returns the deployer that deletes the inventory of an object before a finalizer is
 // removed; nil if there is none, if the inventory is not known, or if nothing of it is deleted.
 func (s *simulation) deployerOf(o *object.Object, r report.Release) *finalizer.Deployer {
-	inventory := o.Inventory()
-	if inventory == nil || inventory.Keeps || inventory.Remote || r.State == report.ControllerGone {
+	d := finalizer.DeployerOf(o.Ref, r.Finalizer)
+	if d == nil || r.State == report.ControllerGone {
+		return nil
+	}
+	inventory := s.inventoryFacts(d, o)
+	if inventory == nil || inventory.Keeps || inventory.Remote {
 		return nil
 	}
 	if inventory.Account != "" && s.snap.Covers(object.ServiceAccount.Resource(), o.Namespace) {
@@ -121,14 +129,28 @@ func (s *simulation) deployerOf(o *object.Object, r report.Release) *finalizer.D
 			return nil
 		}
 	}
-	return finalizer.DeployerOf(o.Ref, r.Finalizer)
+	return d
+}
+
+// inventoryFacts returns what a deployer may delete with an object, as the snapshot shows it; nil if
+// the snapshot lacks it.
+func (s *simulation) inventoryFacts(d *finalizer.Deployer, o *object.Object) *object.InventoryFacts {
+	known, ok := s.inventories[o.UID]
+	if !ok {
+		if s.finder == nil {
+			s.finder, s.inventories = finalizer.NewInventories(s.snap), map[types.UID]*object.InventoryFacts{}
+		}
+		known = s.finder.Of(o, d)
+		s.inventories[o.UID] = known
+	}
+	return known
 }
 
 // inventoryOf iterates over the objects that exist now and that a deployer counts as applied for an
 // object, each with the entry that names it.
 func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) iter.Seq2[*object.Object, object.InventoryEntry] {
 	return func(yield func(*object.Object, object.InventoryEntry) bool) {
-		for _, at := range from.Inventory().Entries {
+		for _, at := range s.inventoryFacts(d, from).Entries {
 			ref, _, ok := s.snap.Locate(at.Coordinates)
 			if !ok || s.snap.Unreadable(at) {
 				continue
@@ -146,11 +168,20 @@ func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) ite
 func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o *object.Object) {
 	for _, name := range o.Finalizers() {
 		d := finalizer.DeployerOf(o.Ref, name)
-		if d == nil && !finalizer.DeletesOthers(name) {
+		_, known := finalizer.Of(name)
+		if d == nil && known && !finalizer.DeletesOthers(name) {
 			continue
 		}
 		r := s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown})
-		if r.State == report.ControllerGone {
+		switch {
+		case r.State == report.ControllerGone:
+			continue
+		case !known && r.State == report.ControllerRuns:
+			p.Unlisted = append(p.Unlisted, report.Unlisted{
+				Object: e.Object, Finalizer: name, Controller: r.Controller, Reason: string(reason.MayDeleteOthers), Message: "its rules are not known",
+			})
+			return
+		case !known: // somebody else may remove it
 			continue
 		}
 		if code, why := s.unlisted(u, d, o); code != "" {
@@ -165,10 +196,14 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o 
 
 // unlisted returns why a deployer deletes more than the plan lists. The code is empty if it does not.
 func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object) (code reason.Code, why string) {
-	inventory := o.Inventory()
-	switch {
-	case d == nil:
+	if d == nil {
 		return reason.InventoryUnknown, "it does not list them"
+	}
+	if d.Searches() {
+		u.Everywhere()
+	}
+	inventory := s.inventoryFacts(d, o)
+	switch {
 	case inventory == nil:
 		return reason.InventoryUnknown, "the snapshot lacks its spec or status"
 	case inventory.Keeps:
@@ -179,12 +214,14 @@ func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object
 	unread := inventory.Unread
 	for _, at := range inventory.Entries {
 		ref, r, ok := s.snap.Locate(at.Coordinates)
-		switch {
+		switch x := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); {
 		case !ok && s.snap.KnowsAllKinds(): // it cannot exist
 		case !ok:
 			unread = cmp.Or(unread, "the snapshot does not show whether "+at.Kind+" "+at.Name+" exists")
-		case s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name) == nil:
+		case x == nil:
 			u.Of(s.snap, r, ref.Namespace)
+		case d.LacksPolicy(x):
+			unread = cmp.Or(unread, "unknown whether "+x.Ref.ShortName()+" is deleted or kept: the snapshot lacks its policy")
 		}
 	}
 	if unread != "" {

@@ -94,7 +94,14 @@ func (l controllerLookup) controllerOf(o *object.Object, finalizer string) (stri
 // removes it once nothing uses the object.
 func (l controllerLookup) mayBeUsed(o *object.Object, finalizer string) bool {
 	use, protects := l.around.UseOf(o, finalizer)
-	return protects && (use.Unseen || use.Counted > 0 || len(l.judge.Staying(use.Users))+len(l.judge.Staying(use.Possible)) > 0)
+	if !protects {
+		return false
+	}
+	users := l.judge.Staying(use.Users)
+	if use.UntilDeletion {
+		users = slices.DeleteFunc(users, l.isDeletedAt)
+	}
+	return use.Unseen || use.Counted > 0 || len(users)+len(l.judge.Staying(use.Possible)) > 0
 }
 
 // allDeleted reports whether all pods are gone or being deleted, and no controller recreates them.

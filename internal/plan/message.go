@@ -86,7 +86,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	case e.Reason == string(reason.VolumeReclaimed):
 		return "goes with its PVC " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
 	case e.Reason == string(reason.Undeployed):
-		return m.deployerOf(e) + " has applied it for " + names(e.Because) + ", and deletes both"
+		return m.deployerOf(e) + " deletes it with " + names(e.Because)
 	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.isDeleted):
 		return "a token of " + names(e.Because) + ", and goes with it"
 	case e.Reason == string(reason.AccountGone):

@@ -63,8 +63,8 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 		for _, ref := range o.Owners {
 			found.addSet(h.releasesAt(h.judge.Locate(ref, o.Namespace)))
 		}
-		if deployer, ok := h.tracks.Deployer(o); ok {
-			found.addSet(h.releasesByDeployer(deployer))
+		if from := h.tracks.Deployer(o); from != nil {
+			found.addSet(h.releasesByDeployer(from.Ref))
 		}
 		if o.Namespace != "" && found.isEmpty() {
 			found.addSet(h.releasesAt(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -194,6 +195,10 @@ type simulation struct {
 	assumedCollector assumedCollector
 	// withheld holds the objects that are left alone because their outcomes are unknown.
 	withheld withheld
+	// finder finds the inventories of deployers, and inventories has those found, by the uid of the object.
+	// Both are nil until the first is needed.
+	finder      *finalizer.Inventories
+	inventories map[types.UID]*object.InventoryFacts
 	// pendingRequests are the user's requests that have not been sent yet.
 	pendingRequests []func()
 	// explorationScope is the region that other runs are tried on. nil if none are tried.

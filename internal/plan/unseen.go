@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -212,7 +213,13 @@ func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 
 // Deployers adds the objects for which a deployer may have applied an object, if their kinds are
 // served and were not seen.
-func (u *Unseen) Deployers(snap *snapshot.Snapshot) {
+func (u *Unseen) Deployers(snap *snapshot.Snapshot, o *object.Object) {
+	if finalizer.FoundByLabel(o) {
+		u.Everywhere()
+	}
+	if kind, ok := finalizer.BoundTo(o); ok && served(snap, kind.Resource()) {
+		u.Of(snap, kind.Resource(), "")
+	}
 	for _, kind := range object.DeployerKinds() {
 		if served(snap, kind.Resource()) {
 			u.Of(snap, kind.Resource(), "")

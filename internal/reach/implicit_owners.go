@@ -10,7 +10,7 @@ import (
 
 // Some objects are deleted with others without an owner reference or being contained in them: with
 // their implicit owner (object.ImplicitOwner), the APIService of a version with the definitions that
-// serve it, and what a deployer has applied with the object that lists it.
+// serve it, and what a deployer deletes with an object of its own (finalizer.Deployer).
 // internal/apisim/controllers and internal/plan have the controllers that delete them.
 
 // retain is the policy of volumes that stay when their claim is deleted.
@@ -29,14 +29,10 @@ func (m *Map) indexImplicitOwners() {
 			}
 		}
 	}
-	kinds := object.DeployerKinds()
-	for same := range m.snap.ByKind() {
-		if slices.ContainsFunc(kinds, same[0].Is) {
-			for _, from := range same {
-				for _, o := range finalizer.DeletedWith(from, m.snap.ObjectAt) {
-					m.addImplicitOwner(from, o)
-				}
-			}
+	inventories := finalizer.NewInventories(m.snap)
+	for _, from := range m.snap.Objects {
+		for _, o := range inventories.DeletedWith(from) {
+			m.addImplicitOwner(from, o)
 		}
 	}
 }

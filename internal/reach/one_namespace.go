@@ -130,22 +130,20 @@ func whyDeploys(o *object.Object) string {
 // whyDeployed returns why an object may be deleted with one in another namespace for which a deployer has
 // applied it. It is empty if all deployers were seen, and none has.
 func (p *OneNamespace) whyDeployed(o *object.Object) string {
+	if finalizer.FoundByLabel(o) {
+		return fmt.Sprintf("a controller may find %s by its labels, and delete it with an object in another namespace", o.Ref)
+	}
 	for _, kind := range object.DeployerKinds() {
 		if _, served := p.snap.Resources.Preferred(kind.GroupResource()); served && !p.snap.Covers(kind.Resource(), "") {
 			return fmt.Sprintf("%s may have been applied for an object of kind %s in another namespace, and is deleted with it", o.Ref, kind.Kind)
 		}
 		for _, from := range p.snap.Objects {
-			if inventory := from.Inventory(); from.Is(kind) && (inventory == nil || inventory.Unread != "" || lists(inventory, o.Coordinates())) {
+			if inventory := from.Inventory(); from.Is(kind) && (inventory == nil || inventory.Unread != "" || inventory.Lists(o.Coordinates())) {
 				return fmt.Sprintf("%s may have been applied for %s, and is deleted with it", o.Ref, from.Ref)
 			}
 		}
 	}
 	return ""
-}
-
-// lists reports whether an inventory has the coordinates.
-func lists(inventory *object.InventoryFacts, at object.Coordinates) bool {
-	return slices.ContainsFunc(inventory.Entries, func(e object.InventoryEntry) bool { return e.Coordinates == at })
 }
 
 // whyUndecided returns why the outcome of an object is unknown, with or without the delete: its

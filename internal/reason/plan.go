@@ -52,6 +52,7 @@ const (
 	InventoryRemote        Code = "InventoryRemote"
 	InventoryUnknown       Code = "InventoryUnknown"
 	HookUnknown            Code = "HookUnknown"
+	MayDeleteOthers        Code = "MayDeleteOthers"
 )
 
 // Plan has the reasons of effects and steps in addition to those of the collector.
@@ -85,10 +86,11 @@ var Plan = &Family{
 		{Code: LeftAlone, Short: "no controller of Kubernetes removes the finalizer", Long: "The controller of Kubernetes that knows the finalizer does not remove it from this object."},
 		{Code: Released, Short: "a finalizer that protects it is removed", Long: "A controller of Kubernetes removes the finalizer that protects or counts it."},
 		{Code: DeletedByController, Short: "another controller deletes it", Long: "A controller other than the garbage collector deletes it, such as the content of a namespace or CRD, or the pods of a node."},
-		{Code: Undeployed, Short: "a deployer deletes what it has applied", Long: "A deployer, such as Argo CD or Flux, has applied it, and deletes it with the object that lists it."},
+		{Code: Undeployed, Short: "a deployer deletes it with its own object", Long: "A deployer, such as Argo CD, Flux or Crossplane, deletes it with an object of its own."},
 		{Code: InventoryRemote, Short: "what it has deployed is in another cluster", Long: "Its deployer deletes what it has applied, and that is in another cluster."},
 		{Code: InventoryUnknown, Short: "what its controller deletes with it is unknown", Long: "Its controller deletes other objects with it. Which ones is not in the snapshot, or their list cannot be read."},
 		{Code: HookUnknown, Short: "what a hook of Helm does is unknown", Long: "A hook of a Helm release runs pods when the release is uninstalled. What they delete is unknown."},
+		{Code: MayDeleteOthers, Short: "its controller may delete others with it", Long: "A running controller that this program knows nothing about removes a finalizer from it, and may delete other objects before that."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "It is garbage, and this program does not delete it: its kind, name or an annotation protects it."},
 		{Code: NotAskedFor, Short: "it is outside of the requested namespaces", Long: "It is garbage, but outside of the namespaces that this program may collect in."},
 		{Code: FinalizerTaken, Short: "a finalizer is removed on request"},

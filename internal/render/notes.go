@@ -87,7 +87,11 @@ func unlistedNotes(s Style, p *report.Plan) []string {
 			continue
 		}
 		by := s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer))
-		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+by+" deletes other objects with "+s.name(u.Object)+"; "+s.text(u.Message)+".")
+		deletes := " deletes"
+		if u.Reason == string(reason.MayDeleteOthers) {
+			deletes = " may delete"
+		}
+		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+by+deletes+" other objects with "+s.name(u.Object)+"; "+s.text(u.Message)+".")
 	}
 	return notes
 }

@@ -73,6 +73,9 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 			parts = append(parts, s.paint(outcomeColour(o.outcome), strconv.Itoa(n)+" "+o.text))
 		}
 	}
+	if n := len(p.Unlisted); n > 0 {
+		parts = append(parts, s.paint(yellow, strconv.Itoa(n)+" of them may take others with "+pluralForm(n, "it", "them")))
+	}
 	return strings.Join(parts, "; ")
 }
 

@@ -55,7 +55,7 @@ func DrawCluster(t *rapid.T, allowed Variety) World {
 		w.drawTies(t, o)
 		w.Objects = append(w.Objects, o)
 	}
-	return w.withDeployer(t)
+	return w.withDeployer(t).withOperator(t).withSnapshot(t)
 }
 
 // withDeployer draws, in some worlds, an object whose deployer has applied some of the others.
@@ -83,6 +83,97 @@ func (w World) withDeployer(t *rapid.T) World {
 	}
 	deployer[0].ResourceVersion = fmt.Sprint(len(w.Objects) + 1)
 	w.Objects = append(w.Objects, deployer...)
+	return w
+}
+
+// operators are controllers that find what they delete with their object op by labels or owner
+// references.
+var operators = []struct {
+	text string
+	// found reports whether an object may be found, and mark makes it so.
+	found func(o *object.Object) bool
+	mark  func(o *object.Object)
+}{
+	{"example.com/v1 Widget n/op fin=kro.run/finalizer", anyObject, labelled("kro.run/instance-id", "op")},
+	{"example.com/v1 Gadget op fin=kro.run/finalizer", anyObject, labelled("kro.run/instance-id", "op")},
+	{
+		"example.com/v1 Widget n/op fin=finalizer.apiextensions.crossplane.io", func(o *object.Object) bool { return o.Kind == "Gadget" },
+		labelled("crossplane.io/claim-name", "op", "crossplane.io/claim-namespace", "n"),
+	},
+	{
+		"example.com/v1 Gadget op fin=defined.apiextensions.crossplane.io", func(o *object.Object) bool { return o.Is(object.CRD) },
+		func(o *object.Object) {
+			if !o.RefersTo("op") {
+				o.Owners = append(o.Owners, object.OwnerReference{APIVersion: "example.com/v1", Kind: "Gadget", Name: "op", UID: "op", Controller: object.True})
+			}
+		},
+	},
+}
+
+func anyObject(*object.Object) bool { return true }
+
+// labelled adds labels to an object: keys and values in turn.
+func labelled(pairs ...string) func(o *object.Object) {
+	return func(o *object.Object) {
+		all := map[string]string{}
+		for key, value := range o.Labels.All {
+			all[key] = value
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			all[pairs[i]] = pairs[i+1]
+		}
+		o.Labels = object.LabelsOf(all)
+	}
+}
+
+// withOperator draws, in some worlds, one of operators with what it finds.
+func (w World) withOperator(t *rapid.T) World {
+	if rapid.IntRange(0, 3).Draw(t, "operator") > 0 {
+		return w
+	}
+	drawn := rapid.SampledFrom(operators).Draw(t, "kind of operator")
+	var may []*object.Object
+	for _, o := range w.Objects {
+		if drawn.found(o) {
+			may = append(may, o)
+		}
+	}
+	if len(may) == 0 {
+		return w
+	}
+	for range rapid.IntRange(1, 3).Draw(t, "found") {
+		drawn.mark(rapid.SampledFrom(may).Draw(t, "found object"))
+	}
+	operator, err := ParseWorld(drawn.text+" uid=op"+w.drawEnd(t, "", " deleting")+"\n", Names{})
+	if err != nil {
+		panic("scenario: a drawn operator: " + err.Error())
+	}
+	operator[0].ResourceVersion = fmt.Sprint(len(w.Objects) + 1)
+	w.Objects = append(w.Objects, operator...)
+	return w
+}
+
+// withSnapshot draws, in some worlds, a snapshot of a volume and its content, which may refer to another
+// snapshot or stay.
+func (w World) withSnapshot(t *rapid.T) World {
+	if rapid.IntRange(0, 5).Draw(t, "snapshot") > 0 {
+		return w
+	}
+	back := rapid.SampledFrom([]string{"vs", "vs", "other"}).Draw(t, "snapshot of the content")
+	kept := rapid.SampledFrom([]string{"", "", " keeps"}).Draw(t, "content stays")
+	const group = "snapshot.storage.k8s.io"
+	text := "snapshot.storage.k8s.io/v1 VolumeSnapshot n/vs uid=vs inventory=[" + group + "/VolumeSnapshotContent//vsc] " +
+		"fin=snapshot.storage.kubernetes.io/volumesnapshot-bound-protection" + w.drawEnd(t, "", " deleting") + "\n" +
+		"snapshot.storage.k8s.io/v1 VolumeSnapshotContent vsc uid=vsc inventory=[" + group + "/VolumeSnapshot/n/" + back + "]" + kept +
+		" fin=snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection" + w.drawEnd(t, "", " deleting") + "\n"
+	both, err := ParseWorld(text, Names{})
+	if err != nil {
+		panic("scenario: a drawn snapshot: " + err.Error())
+	}
+	for _, o := range both {
+		o.ResourceVersion = fmt.Sprint(len(w.Objects) + 1)
+		w.Objects = append(w.Objects, o)
+	}
 	return w
 }
 

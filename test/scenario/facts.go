@@ -92,6 +92,9 @@ var attributes = []attribute{
 	token("token?", false),
 	fact(object.ArgoApplication, "inventory", setInventory, showInventory),
 	fact(object.FluxKustomization, "inventory", setInventory, showInventory),
+	fact(object.VolumeSnapshot, "inventory", setInventory, showInventory),
+	fact(object.VolumeSnapshotContent, "inventory", setInventory, showInventory),
+	marked(object.VolumeSnapshotContent, "keeps", func(f *object.InventoryFacts) *bool { return &f.Keeps }),
 	texts(object.ServiceCIDR, "cidrs", func(c *object.ServiceCIDRFacts) *[]string { return &c.CIDRs }),
 }
 

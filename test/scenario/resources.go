@@ -56,6 +56,8 @@ example.com/v1 Widget widgets custom
 example.com/v1 Gadget gadgets custom cluster
 argoproj.io/v1alpha1 Application applications custom
 kustomize.toolkit.fluxcd.io/v1 Kustomization kustomizations custom
+snapshot.storage.k8s.io/v1 VolumeSnapshot volumesnapshots custom
+snapshot.storage.k8s.io/v1 VolumeSnapshotContent volumesnapshotcontents custom cluster
 `
 
 // Resources returns the resources that every scenario starts with.

@@ -243,7 +243,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 		u.Of(q.snap, object.CRD.Resource(), "")
 	}
 	u.Around(q.snap, o)
-	u.Deployers(q.snap)
+	u.Deployers(q.snap, o)
 }
 
 // container reports whether an object is deleted only after its content.

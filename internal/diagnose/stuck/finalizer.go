@@ -62,8 +62,11 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 
 // proveInventory adds what a deployer deletes before it removes a finalizer, and still exists.
 func (i *inquiry) proveInventory(o *object.Object, e *end) {
-	list := finalizer.DeletedWith(o, i.snap.ObjectAt)
-	if len(list) == 0 || finalizer.DeployerOf(o.Ref, e.finalizer) == nil {
+	if finalizer.DeployerOf(o.Ref, e.finalizer) == nil {
+		return
+	}
+	list := finalizer.NewInventories(i.snap).DeletedWith(o)
+	if len(list) == 0 {
 		return
 	}
 	const most = 3

@@ -54,7 +54,10 @@ func (i *inquiry) protected(o *object.Object, name string) (ends []end, decided 
 	if !protects {
 		return nil, false
 	}
-	users := slices.DeleteFunc(slices.Clone(use.Users), i.collected)
+	users := slices.DeleteFunc(slices.Clone(use.Users), func(ref object.Ref) bool {
+		user := i.at(ref)
+		return i.collected(ref) || use.UntilDeletion && user != nil && user.BeingDeleted()
+	})
 	if len(users) > 0 {
 		return i.inUse(o, []string{name}, users), true
 	}

@@ -79,6 +79,11 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 // being deleted, if the deployer waits for that, and one that it could not delete.
 func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 	inventory := o.Inventory()
+	if d := finalizer.DeployerOfObject(o); d != nil && d.Searches() {
+		refs := j.undeployed(o, func(now *object.Object) bool { return d.Waits || !now.BeingDeleted() })
+		out.Blocked.Dependents = append(out.Blocked.Dependents, refs...)
+		return
+	}
 	if inventory == nil || inventory.Keeps || inventory.Remote {
 		return
 	}
@@ -98,8 +103,9 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 			}
 			confirm = confirm || d.Waves && x.Protection().Has(object.ArgoConfirm)
 			now := j.Tracks.Now(x)
-			by, tried := j.Tracks.Deployer(x)
-			if now != nil && (d.Waves && now.BeingDeleted() || tried && by == o.Ref && !now.BeingDeleted()) {
+			by := j.Tracks.Deployer(x)
+			tried := by != nil && by.Ref == o.Ref
+			if now != nil && (d.Waves && now.BeingDeleted() || tried && (d.Waits || !now.BeingDeleted())) {
 				out.Blocked.Dependents = append(out.Blocked.Dependents, x.Ref)
 			}
 		}
@@ -107,6 +113,18 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 			out.Detail = "it deletes nothing before somebody sets argocd.argoproj.io/deletion-approved"
 		}
 	}
+}
+
+// undeployed returns the objects that a deployer has tried to delete with an object and that still exist
+// in a state.
+func (j *Judge) undeployed(from *object.Object, state func(now *object.Object) bool) (refs []object.Ref) {
+	for _, tr := range j.Tracks.Undeployed() {
+		if by := j.Tracks.Deployer(tr.First); by.Ref == from.Ref && tr.Last != nil && state(tr.Last) {
+			refs = append(refs, tr.First.Ref)
+		}
+	}
+	slices.SortFunc(refs, object.Compare)
+	return refs
 }
 
 // blockedByDependents sets the dependents that a foreground deletion waits for, or that cannot be

@@ -70,6 +70,9 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	case reason.FinalizerRemains:
 		w, ok := j.waits(o.Ref)
 		refused = refused && ok && w.holds != "" && len(out.Blocked.Finalizers) == 1
+		if x, denied := j.refusedOf(j.undeployed(o, func(now *object.Object) bool { return !now.BeingDeleted() })); denied {
+			r, refused = x, true
+		}
 	default:
 		return
 	}

@@ -96,11 +96,13 @@ var deletedRules = []rule{
 			out.Reason, out.Because = string(reason.AccountGone), j.revokedWith(out.Track)
 		}, ""},
 	{"undeployed", // delete application/web → deploy/web, which it lists
-		func(j *Judge, tr *Track) bool { _, ok := j.Tracks.Deployer(tr.First); return ok },
+		func(j *Judge, tr *Track) bool { return j.Tracks.Deployer(tr.First) != nil },
 		func(j *Judge, out *Outcome) {
-			deployer, _ := j.Tracks.Deployer(out.Track.First)
-			out.Reason, out.Because = string(reason.Undeployed), []object.Ref{deployer}
-			out.Assumptions = append(out.Assumptions, finalizer.DeployerAssumption(deployer))
+			from := j.Tracks.Deployer(out.Track.First)
+			out.Reason, out.Because = string(reason.Undeployed), []object.Ref{from.Ref}
+			if assumed := finalizer.DeployerAssumption(from); assumed != "" {
+				out.Assumptions = append(out.Assumptions, assumed)
+			}
 		},
 		"application/web lists pv/disk: it goes whatever becomes of pvc/data"},
 	{"volume reclaimed", // delete pvc/data → pv/disk

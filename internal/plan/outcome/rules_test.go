@@ -57,8 +57,8 @@ var lists = []struct {
 		{"token revoked", "v1 Secret shop/token token=sa:sa", "gone", removedBy(controllers.TokensName), " AccountGone sa"},
 		{"undeployed", bound, "gone", func(j *Judge, tr *Track) {
 			tr.reclaimed = true
-			j.Tracks.Undeploying(object.ArgoApplication.Ref("argocd", "web"), tr.First)
-		}, " Undeployed web assumes: " + finalizer.DeployerAssumption(object.ArgoApplication.Ref("argocd", "web"))},
+			j.Tracks.Undeploying(application(), tr.First)
+		}, " Undeployed web assumes: " + finalizer.DeployerAssumption(application())},
 		{"volume reclaimed", bound, "gone", func(_ *Judge, tr *Track) { tr.reclaimed = true }, " VolumeReclaimed data"},
 		{"deleted by a controller", "v1 ConfigMap shop/a", "gone", removedBy(controllers.NamespaceName), " DeletedByController shop"},
 	}},
@@ -241,6 +241,13 @@ func unresolved(d *judgement, _ int, ref object.OwnerReference) {
 	if ref.Name == "unseen" {
 		d.failure = &failure{unresolved: &engine.OwnerFact{Reference: ref, Ref: ref.In("")}}
 	}
+}
+
+// application returns an Application whose deployer deletes other objects with it.
+func application() *object.Object {
+	o := &object.Object{Ref: object.ArgoApplication.Ref("argocd", "web")}
+	o.Edit().Finalizers = []string{"resources-finalizer.argocd.argoproj.io"}
+	return o
 }
 
 func collected(_ *Judge, tr *Track) {

@@ -41,7 +41,7 @@ type Tracks struct {
 	seen  int
 	last  *Track
 	// deployers has the objects whose deployers have deleted an object, by its key.
-	deployers map[Key]object.Ref
+	deployers map[Key]*object.Object
 }
 
 // NewTracks returns the empty tracks of a new run.
@@ -244,21 +244,32 @@ func (t *Tracks) Orphaning(d engine.Decision) {
 	}
 }
 
-// Undeploying records that the deployer of an object deletes another one, which it has applied.
-func (t *Tracks) Undeploying(deployer object.Ref, o *object.Object) {
+// Undeploying records that the deployer of the object from deletes another one with it.
+func (t *Tracks) Undeploying(from, o *object.Object) {
 	if t.deployers == nil {
-		t.deployers = map[Key]object.Ref{}
+		t.deployers = map[Key]*object.Object{}
 	}
-	t.deployers[t.Key(o)] = deployer
+	t.deployers[t.Key(o)] = from
 }
 
-// Deployer returns the object whose deployer has deleted an object. It returns false if none has.
-func (t *Tracks) Deployer(o *object.Object) (object.Ref, bool) {
-	if len(t.deployers) == 0 {
-		return object.Ref{}, false
+// Undeployed returns the tracks of the objects that deployers have deleted or tried to delete, in no
+// order.
+func (t *Tracks) Undeployed() []*Track {
+	list := make([]*Track, 0, len(t.deployers))
+	for k := range t.deployers {
+		if tr := t.At(k); tr != nil {
+			list = append(list, tr)
+		}
 	}
-	ref, ok := t.deployers[t.Key(o)]
-	return ref, ok
+	return list
+}
+
+// Deployer returns the object whose deployer has deleted an object; nil if none has.
+func (t *Tracks) Deployer(o *object.Object) *object.Object {
+	if len(t.deployers) == 0 {
+		return nil
+	}
+	return t.deployers[t.Key(o)]
 }
 
 // Elsewhere returns the full name of the object that has the uid of an object's owner but that the

@@ -1,0 +1,254 @@
+package finalizer
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Inventories finds what deployers delete with the objects of a snapshot. It is not safe for
+// concurrent use.
+type Inventories struct {
+	snap *snapshot.Snapshot
+	// labelled has the objects by the value of each label in memberLabels, owned those with owner
+	// references by the uid of the owner. Both are computed on first use.
+	labelled map[string]map[string][]*object.Object
+	owned    map[types.UID][]*object.Object
+}
+
+// NewInventories returns the inventories of the objects of a snapshot.
+func NewInventories(snap *snapshot.Snapshot) *Inventories { return &Inventories{snap: snap} }
+
+// Of returns what a deployer may delete with an object; nil if the snapshot lacks it.
+func (v *Inventories) Of(from *object.Object, d *Deployer) *object.InventoryFacts {
+	if d.members == nil {
+		return from.Inventory()
+	}
+	inventory := d.members(v, from)
+	return &inventory
+}
+
+// DeletedWith returns the existing objects that a deployer deletes before it removes its finalizer from
+// the object from.
+func (v *Inventories) DeletedWith(from *object.Object) (list []*object.Object) {
+	d := DeployerOfObject(from)
+	if d == nil {
+		return nil
+	}
+	inventory := v.Of(from, d)
+	if inventory == nil || inventory.Keeps || inventory.Remote {
+		return nil
+	}
+	for _, at := range inventory.Entries {
+		if o := v.snap.ObjectAt(at.Coordinates); o != nil && d.Deletes(from, o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// The labels by which deployers find what they delete.
+const (
+	// claimLabel is on composites, and on everything that they compose.
+	//
+	// Source: crossplane, internal/controller/apiextensions/claim/syncer_ssa.go Sync.
+	claimLabel          = "crossplane.io/claim-name"
+	claimNamespaceLabel = "crossplane.io/claim-namespace"
+	// instanceLabel has the uid of an instance.
+	//
+	// Source: kro, pkg/metadata/labels.go NewInstanceLabeler.
+	instanceLabel = "kro.run/instance-id"
+	// csvLabel and csvNamespaceLabel have the name and namespace of a ClusterServiceVersion, copyLabel has
+	// the namespace of the original of a copy.
+	//
+	// Source: operator-lifecycle-manager, pkg/lib/ownerutil/util.go OwnerLabel.
+	csvLabel          = "olm.owner"
+	csvNamespaceLabel = "olm.owner.namespace"
+	csvKindLabel      = "olm.owner.kind"
+	copyLabel         = "olm.copiedFrom"
+)
+
+// memberLabels are the labels of which one must be on an object that a deployer finds by its labels. The
+// function reports whether an object with the label may be in an inventory.
+var memberLabels = map[string]func(o *object.Object) bool{
+	claimLabel: func(o *object.Object) bool {
+		_, composed := o.Controller()
+		return o.Namespace == "" && !composed
+	},
+	instanceLabel: func(*object.Object) bool { return true },
+	csvLabel: func(o *object.Object) bool {
+		return slices.ContainsFunc([]object.Kind{
+			object.ClusterRole, object.ClusterRoleBinding, object.MutatingWebhookConfiguration, object.ValidatingWebhookConfiguration,
+		}, o.Is)
+	},
+	copyLabel: func(o *object.Object) bool { return o.Kind == csvKind },
+}
+
+// FoundByLabel reports whether a deployer may delete an object that it finds by a label.
+func FoundByLabel(o *object.Object) bool {
+	for key := range o.Labels.All {
+		if may := memberLabels[key]; may != nil && may(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// labelledWith returns the objects that may be in an inventory and have a label of memberLabels with a
+// value.
+func (v *Inventories) labelledWith(key, value string) []*object.Object {
+	if v.labelled == nil {
+		v.labelled = map[string]map[string][]*object.Object{}
+		for key := range memberLabels {
+			v.labelled[key] = map[string][]*object.Object{}
+		}
+		for _, o := range v.snap.Objects {
+			for key, value := range o.Labels.All {
+				if may := memberLabels[key]; may != nil && may(o) {
+					v.labelled[key][value] = append(v.labelled[key][value], o)
+				}
+			}
+		}
+	}
+	return v.labelled[key][value]
+}
+
+// ownedBy returns the objects with owner references to an object.
+func (v *Inventories) ownedBy(owner *object.Object) []*object.Object {
+	if v.owned == nil {
+		v.owned = map[types.UID][]*object.Object{}
+		for _, o := range v.snap.Objects {
+			for _, ref := range o.Owners {
+				v.owned[ref.UID] = append(v.owned[ref.UID], o)
+			}
+		}
+	}
+	return v.owned[owner.UID]
+}
+
+// inventoryOf returns an inventory of those objects that are in it.
+func inventoryOf(objects []*object.Object, in func(o *object.Object) bool) (f object.InventoryFacts) {
+	for _, o := range objects {
+		if in(o) {
+			f.Entries = append(f.Entries, object.InventoryEntry{Coordinates: o.Coordinates()})
+		}
+	}
+	return f
+}
+
+// compositeOf returns the composite that is bound to a claim. The definitions of both kinds have the same
+// controller. If that is not known, several may look bound: claims of two kinds have the same name.
+func (v *Inventories) compositeOf(claim *object.Object) object.InventoryFacts {
+	xrd := v.definerOf(claim)
+	unsure := false
+	f := inventoryOf(v.labelledWith(claimLabel, claim.Name), func(o *object.Object) bool {
+		if o.Labels.Get(claimNamespaceLabel) != claim.Namespace || o.Group() != claim.Group() {
+			return false
+		}
+		by := v.definerOf(o)
+		unsure = unsure || by == "" || xrd == ""
+		return by == xrd || by == "" || xrd == ""
+	})
+	if unsure && len(f.Entries) > 1 {
+		f.Unread = "more than one composite has its name in the labels"
+	}
+	return f
+}
+
+// definerOf returns the uid of the controller of the definition of an object's kind; empty if it is
+// unknown.
+func (v *Inventories) definerOf(o *object.Object) types.UID {
+	r, err := v.snap.Resources.For(o.APIVersion, o.Kind)
+	if err != nil {
+		return ""
+	}
+	crd := v.snap.FindKind(object.CRD, "", r.Name+"."+r.Group)
+	if crd == nil {
+		return ""
+	}
+	by, _ := crd.Controller()
+	return by.UID
+}
+
+// instancesOf returns the objects of the kinds whose definitions an object controls.
+func (v *Inventories) instancesOf(xrd *object.Object) (f object.InventoryFacts) {
+	for _, crd := range v.ownedBy(xrd) {
+		by, _ := crd.Controller()
+		if !crd.Is(object.CRD) || by.UID != xrd.UID {
+			continue
+		}
+		for same := range v.snap.ByKind() {
+			if r, err := v.snap.Resources.For(same[0].APIVersion, same[0].Kind); err == nil && r.Name+"."+r.Group == crd.Name {
+				f.Entries = append(f.Entries, inventoryOf(same, func(*object.Object) bool { return true }).Entries...)
+			}
+		}
+	}
+	return f
+}
+
+// partsOf returns the objects that kro has applied for an instance.
+func (v *Inventories) partsOf(instance *object.Object) object.InventoryFacts {
+	f := inventoryOf(v.labelledWith(instanceLabel, string(instance.UID)), func(*object.Object) bool { return true })
+	// Source: kro, pkg/controller/resourcegraphdefinition/controller_cleanup.go.
+	if instance.Kind == "ResourceGraphDefinition" {
+		f.Unread = "it deletes the CRD, with all instances, if it runs with --allow-crd-deletion"
+	}
+	return f
+}
+
+// machinesOf returns the objects of Cluster API with owner references to an object. Templates are
+// collected after it.
+func (v *Inventories) machinesOf(owner *object.Object) object.InventoryFacts {
+	return inventoryOf(v.ownedBy(owner), func(o *object.Object) bool {
+		return (o.Group() == capiGroup || strings.HasSuffix(o.Group(), "."+capiGroup)) && !strings.HasSuffix(o.Kind, "Template")
+	})
+}
+
+// cleanedUpWith returns what the Operator Lifecycle Manager deletes with a ClusterServiceVersion.
+//
+// Source: operator-lifecycle-manager, pkg/lib/ownerutil/util.go CSVOwnerSelector.
+func (v *Inventories) cleanedUpWith(csv *object.Object) object.InventoryFacts {
+	f := inventoryOf(v.labelledWith(csvLabel, csv.Name), func(o *object.Object) bool {
+		return o.Labels.Get(csvNamespaceLabel) == csv.Namespace && o.Labels.Get(csvKindLabel) == csvKind
+	})
+	if csv.Labels.Has(copyLabel) {
+		return f
+	}
+	copies := inventoryOf(v.labelledWith(copyLabel, csv.Namespace), func(o *object.Object) bool {
+		return o.Name == csv.Name && o.Group() == csv.Group()
+	})
+	f.Entries = append(f.Entries, copies.Entries...)
+	return f
+}
+
+// bucketOf returns the ObjectBucket of a claim.
+//
+// Source: lib-bucket-provisioner, pkg/provisioner/helpers.go objectBucketNameFromClaimKey.
+func (v *Inventories) bucketOf(claim *object.Object) object.InventoryFacts {
+	return object.InventoryFacts{Entries: []object.InventoryEntry{{Coordinates: object.Coordinates{
+		Group: object.ObjectBucketClaim.Group, Kind: "ObjectBucket", Name: "obc-" + claim.Namespace + "-" + claim.Name,
+	}}}}
+}
+
+// BoundTo returns the kind of the objects that may have an object in their inventories because it is bound
+// to one of them. It returns false for other kinds.
+func BoundTo(o *object.Object) (object.Kind, bool) {
+	switch {
+	case o.Is(object.VolumeSnapshotContent):
+		return object.VolumeSnapshot, true
+	case o.Is(object.VolumeGroupSnapshotContent):
+		return object.VolumeGroupSnapshot, true
+	case o.Kind == "ObjectBucket" && o.Group() == object.ObjectBucketClaim.Group:
+		return object.ObjectBucketClaim, true
+	}
+	return object.Kind{}, false
+}
+
+const (
+	capiGroup = "cluster.x-k8s.io"
+	csvKind   = "ClusterServiceVersion"
+)

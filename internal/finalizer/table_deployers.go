@@ -1,0 +1,139 @@
+package finalizer
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const (
+	argoFinalizer = "resources-finalizer.argocd.argoproj.io"
+	fluxFinalizer = "finalizers.fluxcd.io"
+	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
+)
+
+// deployers are the controllers that delete other objects by rules that are simulated. The lists that
+// objects keep of their inventories are read by manifest/facts_inventory.go.
+var deployers = []Deployer{
+	{
+		Kind: object.ArgoApplication, Finalizers: []string{argoFinalizer, argoFinalizer + "/background", argoFinalizer + "/foreground"}, Waves: true,
+		Inventory:  "`status.resources`, without CRDs and what asks to be kept; waves",
+		Source:     "argo-cd, controller/appcontroller.go finalizeApplicationDeletion",
+		Assumption: "Argo CD tracks what status.resources lists, and its project permits all of it",
+		// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.GetPropagationPolicy.
+		policy: func(finalizer string) metav1.DeletionPropagation {
+			if strings.HasSuffix(finalizer, "/background") {
+				return metav1.DeletePropagationBackground
+			}
+			return metav1.DeletePropagationForeground
+		},
+		// Source: gitops-engine, pkg/cache/cluster.go GetManagedLiveObjs.
+		tracks: func(_, o *object.Object) bool { return len(o.Owners) == 0 },
+		// Source: argo-cd, controller/appcontroller.go shouldBeDeleted.
+		keeps: func(o *object.Object) bool {
+			return o.Is(object.CRD) || o.Protection()&(object.ArgoKeep|object.HelmKeep) != 0
+		},
+	},
+	{
+		Kind: object.FluxKustomization, Finalizers: []string{fluxFinalizer},
+		Inventory:  "`status.inventory`, unless `spec.prune`, `deletionPolicy` or `suspend` keeps it",
+		Source:     "kustomize-controller, internal/controller/kustomization_controller.go finalizerShouldDeleteResources",
+		Assumption: "Flux may delete everything that it has applied",
+		// Source: kustomize-controller, internal/controller/kustomization_controller.go finalize: an object
+		// that it cannot read leaves the finalizer; deleteObjects: only objects with the labels of their owner.
+		tracks: func(from, o *object.Object) bool {
+			return o.Labels.Get(fluxGroup+"name") == from.Name && o.Labels.Get(fluxGroup+"namespace") == from.Namespace
+		},
+		keeps: func(o *object.Object) bool {
+			return o.Protection().Has(object.FluxKeep) || slices.ContainsFunc(
+				[]string{object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey},
+				func(key string) bool { return object.ProtectionBy(key, o.Labels.Get(key)).Has(object.FluxKeep) })
+		},
+	},
+	{
+		// Source: helm, pkg/action/uninstall.go deleteRelease: fails if the manifest cannot be built.
+		Kind: object.FluxHelmRelease, Finalizers: []string{fluxFinalizer}, AllOrNone: true,
+		Inventory:  "`status.inventory`, unless `spec.suspend`; without `helm.sh/resource-policy: keep`",
+		Source:     "helm-controller, internal/controller/helmrelease_controller.go reconcileDelete",
+		Assumption: "Flux can uninstall the release; its hooks are not simulated",
+		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory
+		// has is unknown, and the plan is not complete.
+		keeps: func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },
+	},
+	snapshotDeployer(object.VolumeSnapshot, "status.boundVolumeSnapshotContentName", "snapshot_controller.go checkandRemoveSnapshotFinalizersAndCheckandDeleteContent",
+		snapshotBound, snapshotAsSource),
+	// Its VolumeSnapshots have owner references to it.
+	snapshotDeployer(object.VolumeGroupSnapshot, "status.boundVolumeGroupSnapshotContentName", "groupsnapshot_controller_helper.go processGroupSnapshotWithDeletionTimestamp",
+		groupSnapshotBound),
+	{
+		// The composed resources have controller references to the composite. A composite that is deleted
+		// only loses its finalizer (internal/controller/apiextensions/composite/reconciler.go).
+		Finalizers: []string{"finalizer.apiextensions.crossplane.io"},
+		Inventory:  "the composite with its name in the labels `crossplane.io/claim-name`, `claim-namespace`",
+		Source:     "crossplane, internal/controller/apiextensions/claim/reconciler.go Reconcile",
+		Assumption: "the claim does not wait for its composite: its compositeDeletePolicy is Background, the default",
+		members:    (*Inventories).compositeOf,
+	},
+	{
+		Finalizers: []string{"defined.apiextensions.crossplane.io", "offered.apiextensions.crossplane.io"}, Waits: true,
+		Inventory: "objects of the kinds whose CRDs it controls",
+		Source:    "crossplane, internal/controller/apiextensions/definition/reconciler.go and offered/reconciler.go Reconcile",
+		members:   (*Inventories).instancesOf,
+	},
+	{
+		Finalizers: []string{"kro.run/finalizer"}, Waits: true,
+		Inventory: "objects with its uid in the label `kro.run/instance-id`",
+		Source:    "kro, pkg/controller/instance/deletion.go reconcileDeletion",
+		members:   (*Inventories).partsOf,
+	},
+	{
+		// A Cluster deletes its machines before its control plane and its infrastructure: all have owner
+		// references to it.
+		Finalizers: []string{
+			"cluster.cluster.x-k8s.io", "machine.cluster.x-k8s.io", "machinepool.cluster.x-k8s.io",
+			"cluster.x-k8s.io/machinedeployment", "cluster.x-k8s.io/machineset", "kubeadm.controlplane.cluster.x-k8s.io",
+		}, Waits: true,
+		Inventory: "objects of Cluster API, except templates, with owner references to it",
+		Source:    "cluster-api, core/reconcilers/cluster/cluster_controller.go reconcileDelete, and those of machines",
+		members:   (*Inventories).machinesOf,
+	},
+	{
+		Finalizers: []string{"operators.coreos.com/csv-cleanup"}, Waits: true,
+		Inventory: "ClusterRoles, their bindings and webhook configurations with its name in the labels `olm.owner`, `olm.owner.namespace`; its copies in other namespaces",
+		Source:    "operator-lifecycle-manager, pkg/controller/operators/olm/operator.go processFinalizer",
+		members:   (*Inventories).cleanedUpWith,
+	},
+	{
+		// The Secret and the ConfigMap of the claim have owner references to it.
+		Kind: object.ObjectBucketClaim, Finalizers: []string{"objectbucket.io/finalizer"},
+		Inventory: "ObjectBucket `obc-NAMESPACE-NAME`",
+		Source:    "lib-bucket-provisioner, pkg/provisioner/resourcehandlers.go deleteObjectBucket",
+		members:   (*Inventories).bucketOf,
+	},
+}
+
+// snapshotDeployer returns the deployer that deletes the content of a snapshot.
+func snapshotDeployer(kind object.Kind, field, function string, finalizers ...string) Deployer {
+	return Deployer{
+		Kind: kind, Finalizers: finalizers, Waits: true,
+		Inventory:  "`" + field + "`, if that refers back and its `deletionPolicy` is Delete",
+		Source:     "external-snapshotter, pkg/common-controller/" + function,
+		refersBack: true,
+		tracks: func(from, o *object.Object) bool {
+			return o.Inventory() == nil || o.Inventory().Lists(from.Coordinates())
+		},
+		keeps: func(o *object.Object) bool { return o.Inventory() != nil && o.Inventory().Keeps },
+	}
+}
+
+// deleteOthers are finalizers of Of behind which controllers delete objects of the cluster by rules
+// that are not simulated.
+var deleteOthers = []string{
+	"finalizers.kapp-ctrl.k14s.io/delete",
+	"fleet.cattle.io/gitrepo-finalizer", "fleet.cattle.io/bundle-finalizer", "fleet.cattle.io/bundle-deployment-finalizer",
+	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release",
+	"provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io",
+}
