@@ -81,7 +81,8 @@ test-cluster: ## the rest of what a change needs: race detector, Chromium, a rea
 	  $(RACE) $(TRIED) $(RACY) || s=1; \
 	  $(GO) test $(TRIED) -skip=$$inputs $(OTHERS) || s=1; \
 	  $(MAKE) --no-print-directory envtest || s=1; \
-	  (cd examples/envtest && $(GO) vet ./... && KUBEBUILDER_ASSETS=$(CURDIR)/bin/envtest $(GO) test $(TRIED) -skip=$$inputs ./...) || s=1; \
+	  $(MAKE) --no-print-directory build || s=1; \
+	  (cd examples/envtest && $(GO) vet ./... && PATH=$(CURDIR)/bin:$$PATH KUBEBUILDER_ASSETS=$(CURDIR)/bin/envtest $(GO) test $(TRIED) -skip=$$inputs ./...) || s=1; \
 	  cd $(CONTROLPLANE) && $(GO) vet ./... || s=1; \
 	  $(GO) test $(TRIED) -skip=$$inputs -p $(PLANES) $(FIRST) ./... || s=1; \
 	  cd helm && $(GO) vet ./... && $(GO) test $(TRIED) -skip=$$inputs ./... || s=1; \

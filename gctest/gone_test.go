@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -172,5 +174,35 @@ func TestPodsAfter(t *testing.T) {
 	}
 	if text := gc.Explain(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}); !strings.Contains(text, "is not there: deleted by gctest at ") || !strings.Contains(text, "no kubelet ends it") {
 		t.Error(text)
+	}
+}
+
+// The API server may be restarted within a test.
+func TestRestart(t *testing.T) {
+	s := serve(configMap("owner", ""), configMap("goes", "owner"))
+	gc := gctest.Start(t, s.config())
+	address := s.front.Listener.Addr().String()
+	s.close()
+	s.remove(t, "owner") // nobody sees it
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewUnstartedServer(s)
+	_ = front.Listener.Close()
+	front.Listener = listener
+	front.Start()
+	s.front = front
+	t.Cleanup(func() {
+		if err := gc.Stop(); err != nil {
+			t.Error(err)
+		}
+		s.close()
+	})
+	if err := gc.WaitSettled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.there(); got != "" {
+		t.Errorf("there are %s", got)
 	}
 }

@@ -47,6 +47,13 @@ envtest: bin/controlplane ## bin/envtest, where envtest finds etcd and kube-apis
 kube-up: bin/controlplane ## start a control plane for a person; it ends with Ctrl-C
 	@bin/controlplane up
 
+# All releases that gctest works with: AUTHOR=
+AUTHOR ?= v0.21.0 v0.25.2
+
+.PHONY: author
+author: envtest ## the tests of an operator's author, with these releases of controller-runtime and the k8s.io of each
+	test/author/run $(AUTHOR)
+
 .PHONY: differential
 differential: bin/controlplane ## compare N random worlds from SEED, and CONTAINERS with namespaces, with a real control plane
 	cd $(CONTROLPLANE) && $(GO) test ./cluster
