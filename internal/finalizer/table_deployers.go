@@ -34,7 +34,7 @@ var deployers = []Deployer{
 		tracks: func(_, o *object.Object) bool { return len(o.Owners) == 0 },
 		// Source: argo-cd, controller/appcontroller.go shouldBeDeleted.
 		keeps: func(o *object.Object) bool {
-			return o.Is(object.CRD) || o.Protection()&(object.ArgoKeep|object.HelmKeep) != 0
+			return o.Is(object.CRD) || o.Protection()&(object.ArgoKeep|object.ArgoHelmKeep) != 0
 		},
 	},
 	{

@@ -47,7 +47,8 @@ func (d *delivery) record() object.Coordinates {
 // those of status.resources.
 //
 // Source: argo-cd, controller/appcontroller.go finalizeApplicationDeletion: removes the finalizer of an
-// Application with an invalid destination, and deletes nothing; isObjRequiresDeletionConfirmation.
+// Application with an invalid destination, and deletes nothing; it asks status.resources alone whether
+// somebody has to confirm. shouldBeDeleted: reads the options of the Application since v3.4.
 // Source: argo-cd, controller/state.go CompareAppState: writes status.resources.
 var applicationFacts = &factKind{
 	kind: object.ArgoApplication, lenient: true,
@@ -64,8 +65,10 @@ var applicationFacts = &factKind{
 		server := strings.TrimSuffix(d.server, "/")
 		inventory.Remote = server != "" && server != inCluster || server == "" && d.cluster != "in-cluster"
 		inventory.Keeps = (server == "") == (d.cluster == "")
-		inventory.Confirm = inventory.Confirm || slices.Contains(d.options, "Delete=confirm") || slices.Contains(d.options, "Prune=confirm")
-		inventory.Keeps = inventory.Keeps || slices.Contains(d.options, "Delete=false")
+		if !inventory.Keeps && slices.Contains(d.options, "Delete=false") {
+			inventory.Entries = nil
+			inventory.unread("its option Delete=false keeps them only from Argo CD v3.4 on, and only those without such an option of their own")
+		}
 		if !d.listed {
 			inventory.unread("it has no status.resources")
 		}

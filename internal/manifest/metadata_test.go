@@ -27,8 +27,8 @@ const whatIsProtected = `{"kind":"List","apiVersion":"v1","items":[
 func TestProtectingAnnotations(t *testing.T) {
 	want := []string{
 		"v1 ConfigMap a uid= protection=1 in list",
-		"v1 ConfigMap b uid= protection=10 in list",
-		"v1 ConfigMap c uid= finalizers=[x.io/a] protection=11 in list",
+		"v1 ConfigMap b uid= protection=100010 in list",
+		"v1 ConfigMap c uid= finalizers=[x.io/a] protection=100011 in list",
 		"v1 ConfigMap d uid= finalizers=[x.io/a] in list",
 		"v1 ConfigMap e uid= deleted=1795262400 protection=1 in list",
 		"v1 Pod f uid= protection=1 pod={n1  mirror=false} in list",

@@ -150,7 +150,7 @@ func (m *Metadata) annotation(message []byte) error {
 	case object.ProtectAnnotation:
 		m.Protection = m.Protection&^object.Protect | object.ProtectionBy(object.ProtectAnnotation, string(p.value))
 	case object.ResourcePolicyAnnotation:
-		m.Protection = m.Protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
+		m.Protection = m.Protection&^(object.HelmKeep|object.ArgoHelmKeep) | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.SyncOptionsAnnotation:
 		m.Protection = m.Protection&^(object.ArgoKeep|object.ArgoConfirm) | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
 	case object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey:

@@ -24,6 +24,9 @@ const (
 	// ArgoConfirm is Argo CD's annotation with Delete=confirm or Prune=confirm. Argo CD deletes nothing
 	// of an Application with such an object until a person has confirmed it.
 	ArgoConfirm
+	// ArgoHelmKeep is Helm's annotation with keep as Argo CD reads it. It only keeps Argo CD from
+	// deleting the object.
+	ArgoHelmKeep
 )
 
 // The keys of the annotations that protect.
@@ -58,14 +61,13 @@ func RevisionBy(value string) uint32 {
 // ProtectionBy returns the protection by one annotation, 0 if it doesn't protect.
 //
 // ProtectAnnotation protects with every value except exactly `false`: a misspelled word must not
-// cost the object, and `False` or ` false` may be misspelled, too. Helm ignores case and
-// surrounding space.
+// cost the object, and `False` or ` false` may be misspelled, too.
 func ProtectionBy(key, value string) Protection {
 	switch {
 	case key == ProtectAnnotation && value != "false":
 		return Protect
-	case key == ResourcePolicyAnnotation && strings.EqualFold(strings.TrimSpace(value), "keep"):
-		return HelmKeep
+	case key == ResourcePolicyAnnotation:
+		return helmProtection(value)
 	case key == SyncOptionsAnnotation:
 		return argoProtection(value)
 	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"),
@@ -74,6 +76,23 @@ func ProtectionBy(key, value string) Protection {
 	default:
 		return 0
 	}
+}
+
+// helmProtection returns the protection by Helm's annotation. Helm ignores case and surrounding space,
+// Argo CD reads a comma-separated list in which case matters.
+//
+// Source: helm, pkg/action/resource_policy.go filterManifestsToKeep; argo-cd, gitops-engine
+// pkg/sync/resource/annotations.go HasAnnotationOption.
+func helmProtection(value string) (p Protection) {
+	if strings.EqualFold(strings.TrimSpace(value), "keep") {
+		p = HelmKeep
+	}
+	for option := range strings.SplitSeq(value, ",") {
+		if strings.TrimSpace(option) == "keep" {
+			p |= ArgoHelmKeep
+		}
+	}
+	return p
 }
 
 // argoProtection returns the protection by a comma-separated list of sync options.

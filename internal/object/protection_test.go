@@ -19,11 +19,13 @@ func TestProtection(t *testing.T) {
 		{map[string]string{protect: "FALSE"}, Protect},
 		{map[string]string{protect: " false"}, Protect},
 		{map[string]string{protect: "false\n"}, Protect},
-		{map[string]string{policy: "keep"}, HelmKeep},
+		{map[string]string{policy: "keep"}, HelmKeep | ArgoHelmKeep},
 		{map[string]string{policy: " Keep\n"}, HelmKeep},
 		{map[string]string{policy: "delete"}, 0},
 		{map[string]string{policy: ""}, 0},
-		{map[string]string{policy: "keep", protect: "true"}, HelmKeep | Protect},
+		{map[string]string{policy: "keep", protect: "true"}, HelmKeep | ArgoHelmKeep | Protect},
+		{map[string]string{policy: "other, keep"}, ArgoHelmKeep},
+		{map[string]string{policy: "KEEP,"}, 0},
 		{map[string]string{"Kubectl-GC.io/protect": "true"}, 0},
 	} {
 		if got := ProtectionOf(c.annotations); got != c.want {
