@@ -47,7 +47,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 			}
 			item.Takes.Objects++
 			switch e.Object.Kind {
-			case "Secret", "PersistentVolumeClaim", "PersistentVolume":
+			case "Secret", "PersistentVolumeClaim", "PersistentVolume", "VolumeSnapshot", "VolumeSnapshotContent":
 				item.Takes.Data++
 			case "Widget", "Gadget":
 				if precious[e.Object] {
