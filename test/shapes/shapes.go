@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all" // Save compresses
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
