@@ -51,6 +51,34 @@ func (v *Inventories) DeletedWith(from *object.Object) (list []*object.Object) {
 	return list
 }
 
+// Deciding returns the existing objects that a deployer does not delete with the object from, and that
+// decide whether and when it deletes others: the account as which it deletes, and objects for which it
+// waits if they are being deleted.
+func (v *Inventories) Deciding(from *object.Object) (list []*object.Object) {
+	d := DeployerOfObject(from)
+	if d == nil {
+		return nil
+	}
+	inventory := v.Of(from, d)
+	if inventory == nil {
+		return nil
+	}
+	if inventory.Account != "" {
+		if account := v.snap.FindKind(object.ServiceAccount, from.Namespace, inventory.Account); account != nil {
+			list = append(list, account)
+		}
+	}
+	if !d.Waves {
+		return list
+	}
+	for _, at := range inventory.Entries {
+		if o := v.snap.ObjectAt(at.Coordinates); o != nil && d.Tracks(from, o) && !d.Deletes(from, o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
 // The labels by which deployers find what they delete.
 const (
 	// claimLabel is on composites, and on everything that they compose.

@@ -124,12 +124,22 @@ func (s *simulation) deployerOf(o *object.Object, r report.Release) *finalizer.D
 	if inventory == nil || inventory.Keeps || inventory.Remote {
 		return nil
 	}
-	if inventory.Account != "" && s.snap.Covers(object.ServiceAccount.Resource(), o.Namespace) {
-		if _, err := s.recorder.server.Get(context.Background(), s.snap.RefTo(object.ServiceAccount, o.Namespace, inventory.Account)); err != nil {
-			return nil
-		}
+	if inventory.Account != "" && s.snap.Covers(object.ServiceAccount.Resource(), o.Namespace) && !s.hasAccount(o, inventory.Account) {
+		return nil
 	}
 	return d
+}
+
+// hasAccount reports whether a ServiceAccount exists now in the namespace of an object.
+func (s *simulation) hasAccount(o *object.Object, name string) bool {
+	_, err := s.recorder.server.Get(context.Background(), s.snap.RefTo(object.ServiceAccount, o.Namespace, name))
+	return err == nil
+}
+
+// deletesAccount reports whether a ServiceAccount in the namespace of an object existed at first and is
+// gone now.
+func (s *simulation) deletesAccount(o *object.Object, name string) bool {
+	return name != "" && s.snap.FindKind(object.ServiceAccount, o.Namespace, name) != nil && !s.hasAccount(o, name)
 }
 
 // inventoryFacts returns what a deployer may delete with an object, as the snapshot shows it; nil if
@@ -212,6 +222,9 @@ func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object
 		return reason.InventoryRemote, "they are in another cluster"
 	}
 	unread := inventory.Unread
+	if account := inventory.Account; deletesAny(inventory) && s.deletesAccount(o, account) {
+		unread = cmp.Or(unread, "unknown whether it deletes them before its ServiceAccount "+account+" is gone")
+	}
 	for _, at := range inventory.Entries {
 		ref, r, ok := s.snap.Locate(at.Coordinates)
 		switch x := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); {

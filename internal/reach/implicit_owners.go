@@ -34,6 +34,9 @@ func (m *Map) indexImplicitOwners() {
 		for _, o := range inventories.DeletedWith(from) {
 			m.addImplicitOwner(from, o)
 		}
+		if deciding := inventories.Deciding(from); deciding != nil {
+			m.readByDeployers[from] = deciding
+		}
 	}
 }
 

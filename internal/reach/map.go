@@ -27,6 +27,9 @@ type Map struct {
 	// implicitOwners has the objects that an object is deleted with although it does not refer to
 	// them. implicitDependents is the reverse index.
 	implicitOwners, implicitDependents map[*object.Object][]*object.Object
+	// readByDeployers has the objects that decide what a deployer deletes with an object
+	// (finalizer.Inventories.Deciding).
+	readByDeployers map[*object.Object][]*object.Object
 	// definitions caches the definition of each kind; nil for a kind without one. defined indexes
 	// the definitions with known content by the kind they define.
 	definitions map[versionedKind]*object.Object
@@ -52,7 +55,8 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
 		snap: snap, graph: g,
 		implicitOwners: map[*object.Object][]*object.Object{}, implicitDependents: map[*object.Object][]*object.Object{},
-		definitions: map[versionedKind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, unstable: map[*object.Object]bool{},
+		readByDeployers: map[*object.Object][]*object.Object{},
+		definitions:     map[versionedKind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, unstable: map[*object.Object]bool{},
 		sameUID: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
 		unwatchedDependents: map[types.UID][]*object.Object{},
 	}

@@ -206,6 +206,9 @@ func (p *part) visitNeighbours(o *object.Object) {
 	for _, x := range p.holdersOf(o, p.used) {
 		p.visit(x, deciding)
 	}
+	for _, x := range p.readByDeployers[o] {
+		p.visit(x, deciding)
+	}
 }
 
 // visitSiblings visits the objects that refer to an unseen owner of o: their references decide
@@ -284,6 +287,9 @@ func (a *about) visitNeighbours(o *object.Object) {
 		}
 	}
 	for _, x := range a.holdersOf(o, a.used) {
+		a.visit(x, reached)
+	}
+	for _, x := range a.readByDeployers[o] {
 		a.visit(x, reached)
 	}
 }
