@@ -118,6 +118,12 @@ func DeletingUnlisted() []string { return slices.Clone(deleteOthers) }
 
 // DeletesOthers reports whether the controller of a finalizer is known to delete other objects before
 // it removes it, by rules that are not simulated.
-func DeletesOthers(finalizer string) bool {
-	return slices.ContainsFunc(deleteOthers, func(pattern string) bool { return fits(pattern, finalizer) })
+func DeletesOthers(finalizer string) bool { return fitsAny(deleteOthers, finalizer) }
+
+// RunsHooks reports whether the controller of a finalizer runs pods before it removes it, which may delete
+// anything.
+func RunsHooks(finalizer string) bool { return fitsAny(runHooks, finalizer) }
+
+func fitsAny(patterns []string, finalizer string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, finalizer) })
 }

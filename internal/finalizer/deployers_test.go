@@ -29,10 +29,13 @@ func TestDeployers(t *testing.T) {
 	if want := append(object.DeployerKinds(), object.VolumeSnapshot, object.VolumeGroupSnapshot); !slices.Equal(listed, want) {
 		t.Errorf("deployers of %v, kinds %v", listed, want)
 	}
-	for _, pattern := range deleteOthers {
-		if _, known := Of(pattern); !known {
+	for _, pattern := range slices.Concat(deleteOthers, runHooks) {
+		if k, known := Of(pattern); !known || k.Name != pattern {
 			t.Errorf("%s is not in the table", pattern)
 		}
+	}
+	if RunsHooks(argoFinalizer) || !RunsHooks("post-delete-finalizer.argocd.argoproj.io/cleanup") || !DeletesOthers("wrangler.cattle.io/on-helm-chart-remove") {
+		t.Error("hooks of Argo CD, or the jobs of K3s")
 	}
 }
 

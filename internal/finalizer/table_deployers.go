@@ -130,10 +130,37 @@ func snapshotDeployer(kind object.Kind, field, function string, finalizers ...st
 }
 
 // deleteOthers are finalizers of Of behind which controllers delete objects of the cluster by rules
-// that are not simulated.
+// that are not simulated, other than dependents of the object. Known.Without names these objects.
 var deleteOthers = []string{
-	"finalizers.kapp-ctrl.k14s.io/delete",
+	// What was deployed or installed with the object.
+	"finalizers.kapp-ctrl.k14s.io/delete", "configsync.gke.io/reconciler", "app.oam.dev/resource-tracker-finalizer", "template.openshift.io/finalizer",
 	"fleet.cattle.io/gitrepo-finalizer", "fleet.cattle.io/bundle-finalizer", "fleet.cattle.io/bundle-deployment-finalizer",
-	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release",
-	"provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io",
+	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release", "tektoninstallersets.operator.tekton.dev",
+	"provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io", "machine-node-delete-finalizer", "argoproj.io/finalizer",
+	"foregroundDeleteKubeVirt", "kubevirt.io/foregroundDeleteKubeVirt", "kubevirt.io/hyperconverged", "storagecluster.ocs.openshift.io",
+	"istio-finalizer.install.istio.io", "maistra.io/istio-operator", "kiali.io/finalizer", "tigera.io/operator-cleanup",
+	"configconnector.cnrm.cloud.google.com/finalizer", "kyverno.io/policywebhooks", "kyverno.io/ttlwebhooks", "kyverno.io/exceptionwebhooks",
+	"resources.gardener.cloud/gardener-resource-manager*", "work.open-cluster-management.io/manifest-work-cleanup",
+	"cluster.open-cluster-management.io/api-resource-cleanup", "open-cluster-management.io/managedclusterrole",
+	// Workloads and PVCs of databases.
+	"postgres-operator.acid.zalan.do", "percona.com/delete-pxc-pvc", "percona.com/delete-proxysql-pvc", "percona.com/delete-mysql-pvc",
+	"percona.com/delete-psmdb-pvc", "percona.com/delete-pvc", "percona.com/delete-ssl", "moco.cybozu.com/mysqlcluster",
+	"finalizer.cassandra.datastax.com", "k8ssandracluster.k8ssandra.io/finalizer", "finalizer.clickhouseinstallation.altinity.com",
+	"asdb.aerospike.com/storage-finalizer", "storage.finalizers.solr.apache.org", "cleanUpZookeeperPVC", "redisFinalizer", "redisClusterFinalizer",
+	"hazelcast.com/finalizer", "cluster.kubeblocks.io/finalizer", "kubedb.com", "Opster", "operator.redpanda.com/finalizer", "druid.gardener.cloud/etcd-druid",
+	"finalizer.kafkaclusters.kafka.banzaicloud.io", "topics.kafkaclusters.kafka.banzaicloud.io", "users.kafkaclusters.kafka.banzaicloud.io",
+	// Parts in other namespaces, or of the whole cluster.
+	"autoscalingrunnerset.actions.github.com/finalizer", "autoscalinglistener.actions.github.com/finalizer",
+	"*.finalizers.compliance.openshift.io", "*.finalizers.che.eclipse.org", "netattdef.finalizers.sriovnetwork.openshift.io",
+	"snapshot.kubevirt.io/vmsnapshot-protection", "snapshot.kubevirt.io/vmsnapshotcontent-protection",
+	"cdi.kubevirt.io/dataImportCronFinalizer", "cdi.kubevirt.io/cloneSource", "*.networking.internal.knative.dev", "inferenceservice.finalizers",
+	"chaosengine.litmuschaos.io/finalizer", "onepassword.com/finalizer.secret", "apps.victoriametrics.com/finalizer",
+	"opentelemetrycollector.opentelemetry.io/finalizer", "finalizer.agent.datadoghq.com", "gateway-operator.konghq.com/cleanup-*",
+	"svccontroller.k3s.cattle.io/daemonset",
+	// Whatever the operator or hook does that uses the framework.
+	"kopf.zalando.org/KopfFinalizerMarker", "metacontroller.io/compositecontroller-*", "metacontroller.io/decoratorcontroller-*",
+	"operatorkit.giantswarm.io/*", "controller.cattle.io/*", "controller.cattle.io/namespace-auth", "clusterscoped.controller.cattle.io/*", "wrangler.cattle.io/*",
 }
+
+// runHooks are finalizers of Of behind which a controller runs pods of its users.
+var runHooks = []string{"pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}

@@ -179,7 +179,7 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o 
 	for _, name := range o.Finalizers() {
 		d := finalizer.DeployerOf(o.Ref, name)
 		_, known := finalizer.Of(name)
-		if d == nil && known && !finalizer.DeletesOthers(name) {
+		if d == nil && known && !finalizer.DeletesOthers(name) && !finalizer.RunsHooks(name) {
 			continue
 		}
 		r := s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown})
@@ -194,7 +194,7 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o 
 		case !known: // somebody else may remove it
 			continue
 		}
-		if code, why := s.unlisted(u, d, o); code != "" {
+		if code, why := s.unlisted(u, d, o, name); code != "" {
 			by, _ := RemovedBy(name)
 			p.Unlisted = append(p.Unlisted, report.Unlisted{
 				Object: e.Object, Finalizer: name, Controller: cmp.Or(r.Controller, by), Reason: string(code), Message: why,
@@ -204,10 +204,15 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o 
 	}
 }
 
-// unlisted returns why a deployer deletes more than the plan lists. The code is empty if it does not.
-func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object) (code reason.Code, why string) {
-	if d == nil {
-		return reason.InventoryUnknown, "it does not list them"
+// unlisted returns why the controller of a finalizer deletes more than the plan lists. The code is empty if
+// it does not. d is nil if its deletes are not simulated.
+func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object, name string) (code reason.Code, why string) {
+	switch {
+	case finalizer.RunsHooks(name):
+		return reason.HookUnknown, "what the pods of the hooks of " + o.Ref.ShortName() + " do is unknown"
+	case d == nil:
+		known, _ := finalizer.Of(name)
+		return reason.InventoryUnknown, "not listed here: " + known.Without
 	}
 	if d.Searches() {
 		u.Everywhere()

@@ -89,7 +89,7 @@ var Plan = &Family{
 		{Code: Undeployed, Short: "a deployer deletes it with its own object", Long: "A deployer, such as Argo CD, Flux or Crossplane, deletes it with an object of its own."},
 		{Code: InventoryRemote, Short: "what it has deployed is in another cluster", Long: "Its deployer deletes what it has applied, and that is in another cluster."},
 		{Code: InventoryUnknown, Short: "what its controller deletes with it is unknown", Long: "Its controller deletes other objects with it. Which ones is not in the snapshot, or their list cannot be read."},
-		{Code: HookUnknown, Short: "what a hook of Helm does is unknown", Long: "A hook of a Helm release runs pods when the release is uninstalled. What they delete is unknown."},
+		{Code: HookUnknown, Short: "what a hook does is unknown", Long: "A hook of a Helm release or of an Application of Argo CD runs pods when that is deleted. What they delete is unknown."},
 		{Code: MayDeleteOthers, Short: "its controller may delete others with it", Long: "A running controller that this program knows nothing about removes a finalizer from it, and may delete other objects before that."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "It is garbage, and this program does not delete it: its kind, name or an annotation protects it."},
 		{Code: NotAskedFor, Short: "it is outside of the requested namespaces", Long: "It is garbage, but outside of the namespaces that this program may collect in."},

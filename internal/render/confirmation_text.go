@@ -153,7 +153,7 @@ func ObstaclesText(obstacles []report.Obstacle) string {
 	lines := make([]string, len(obstacles))
 	for i := range obstacles {
 		o := &obstacles[i]
-		lines[i] = obstacleText(o)
+		lines[i] = strings.ReplaceAll(obstacleText(o), "\n", `\n`)
 		if o.Unlock != "" {
 			lines[i] += " (--unlock=" + o.Unlock + ")"
 		}
