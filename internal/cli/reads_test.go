@@ -58,6 +58,13 @@ func TestExtraReads(t *testing.T) {
 			"v1 Secret shop/db\napps/v1 Deployment shop/web\napps/v1 ReplicaSet shop/rs owners=web^\nv1 Pod shop/p owners=rs^ node=n1\nv1 Node n1\nv1 Namespace shop\nv1 ConfigMap shop/c",
 			append([]string{"/apis/apps/v1/namespaces/shop/deployments"}, webhooks...),
 		},
+		"a PriorityClass: its users in all namespaces": {
+			"dry-run delete priorityclass/high", "scheduling.k8s.io/v1 PriorityClass high\napps/v1 Deployment shop/web\nv1 Namespace shop",
+			append([]string{
+				"/apis/apps/v1/deployments", "/apis/scheduling.k8s.io/v1/priorityclasses/high",
+				"/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			}, webhooks...),
+		},
 		"a ConfigMap that nothing can refer to": {
 			"dry-run delete configmap/c -n shop", "v1 ConfigMap shop/c\nv1 Namespace shop\nv1 Secret shop/s",
 			append([]string{"/api/v1/namespaces/shop/configmaps/c"}, webhooks...),

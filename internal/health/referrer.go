@@ -133,16 +133,18 @@ func (s *Assessment) Referrers() []Referrer {
 // ReferrersIn reports whether the snapshot has objects of a kind in a namespace, or in any if it is empty,
 // with references of their own, or may lack some.
 func ReferrersIn(snap *snapshot.Snapshot, user object.Resource, namespace string) bool {
-	return !snap.Covers(user, namespace) || slices.ContainsFunc(snap.In(user.GroupResource(), namespace), func(o *object.Object) bool {
-		return referenceFields(o) != nil
-	})
+	objects := snap.All(user.GroupResource())
+	if namespace != "" {
+		objects = snap.In(user.GroupResource(), namespace)
+	}
+	return !snap.Covers(user, namespace) || slices.ContainsFunc(objects, func(o *object.Object) bool { return referenceFields(o) != nil })
 }
 
 // ReferringParts returns the parts of which the snapshot has objects with references of their own.
 func ReferringParts(snap *snapshot.Snapshot) []Part {
 	var parts []Part
 	for _, k := range uses.Kinds() {
-		if r, ok := snap.Resources.Preferred(k.GroupResource()); ok && len(snap.In(r.GroupResource(), "")) > 0 && ReferrersIn(snap, r, "") {
+		if r, ok := snap.Resources.Preferred(k.GroupResource()); ok && len(snap.All(r.GroupResource())) > 0 && ReferrersIn(snap, r, "") {
 			parts = append(parts, PartOfKind(k))
 		}
 	}
@@ -163,12 +165,13 @@ func (s *Assessment) GapOf(r object.Resource, namespace, why string) report.Gap 
 }
 
 // UnreadReferrers returns the kinds that may refer to a kind and were not read completely in a namespace,
-// or in all of them if it is empty. A kind that the cluster does not have is not among them.
-func (s *Assessment) UnreadReferrers(to schema.GroupKind, namespace string) []report.Gap {
+// or in all of them if it is empty. A kind that the cluster does not have is not among them. harmless is
+// true if references that break nothing count, too.
+func (s *Assessment) UnreadReferrers(to schema.GroupKind, namespace string, harmless bool) []report.Gap {
 	var unread []report.Gap
 	for _, rule := range uses.Users(to) {
 		resource, ok := s.snap.Resources.Preferred(rule.User.GroupResource())
-		if !ok || slices.ContainsFunc(unread, func(g report.Gap) bool { return g.Resource == resource.Name && g.APIVersion == resource.APIVersion() }) {
+		if !ok || !harmless && rule.When == report.BreaksNever || slices.ContainsFunc(unread, func(g report.Gap) bool { return g.Resource == resource.Name && g.APIVersion == resource.APIVersion() }) {
 			continue
 		}
 		in := namespace

@@ -84,7 +84,7 @@ func compareBreakages(a, b report.Breakage) int {
 // lost returns the object that goes at the coordinates, with the certainty of that.
 func (b *breakages) lost(at object.Coordinates) (object.Ref, report.Certainty, bool) {
 	c := b.goes[at]
-	if c == nil {
+	if c == nil || c.Outcome != report.Deleted && c.Object.Is(object.PV) { // its claim protects it
 		return object.Ref{}, "", false
 	}
 	certainty := c.Certainty
@@ -191,7 +191,7 @@ func (b *breakages) claims() {
 	if !b.anyGoes(object.PVC.GroupKind) {
 		return
 	}
-	for _, o := range b.snap.In(object.Pod.GroupResource(), "") {
+	for _, o := range b.snap.All(object.Pod.GroupResource()) {
 		if o.Pod() == nil {
 			continue
 		}
@@ -256,7 +256,7 @@ func (b *breakages) unread() []report.Gap {
 		in := place{at.GroupKind(), at.Namespace}
 		if !seen[in] {
 			seen[in] = true
-			gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace)...)
+			gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace, false)...)
 		}
 	}
 	gaps = append(gaps, b.unreadCallers()...)
@@ -318,7 +318,7 @@ func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.
 	slices.SortFunc(list, func(x, y report.Referrer) int {
 		return cmp.Or(object.Compare(x.Object, y.Object), strings.Compare(x.Field, y.Field), strings.Compare(x.Label, y.Label))
 	})
-	return list, around.UnreadReferrers(of.GroupKind(), of.Namespace)
+	return list, around.UnreadReferrers(of.GroupKind(), of.Namespace, true)
 }
 
 // servers are the kinds that other objects use over the network. That no field refers to one says nothing

@@ -119,7 +119,7 @@ func (b *breakages) unreadCallers() []report.Gap {
 		}
 	}
 	for at := range b.idle {
-		for _, g := range b.health.UnreadReferrers(object.Service.GroupKind, at.Namespace) {
+		for _, g := range b.health.UnreadReferrers(object.Service.GroupKind, at.Namespace, false) {
 			if slices.ContainsFunc(backendUsers(), func(k object.Kind) bool { return k.Plural == g.Resource && k.Group == object.GroupOf(g.APIVersion) }) {
 				gaps = append(gaps, g)
 			}

@@ -313,17 +313,27 @@ func (s *Snapshot) ByKind() iter.Seq[[]*object.Object] {
 // In returns the objects of a resource in a namespace, by name. The namespace is empty for a
 // cluster-scoped resource.
 func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Object {
+	return s.from(gr, namespace, func(o *object.Object) bool { return o.Namespace == namespace })
+}
+
+// All returns the objects of a resource in all namespaces, by namespace and name.
+func (s *Snapshot) All(gr schema.GroupResource) []*object.Object {
+	return s.from(gr, "", func(*object.Object) bool { return true })
+}
+
+// from returns the objects of a resource from a namespace on, while a condition holds.
+func (s *Snapshot) from(gr schema.GroupResource, namespace string, holds func(*object.Object) bool) []*object.Object {
 	r, ok := s.Resources.Stored(gr)
 	if !ok {
 		return nil
 	}
-	from, _ := slices.BinarySearchFunc(s.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace}, func(o *object.Object, at object.Ref) int {
+	first, _ := slices.BinarySearchFunc(s.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace}, func(o *object.Object, at object.Ref) int {
 		return object.Compare(o.Ref, at)
 	})
-	rest := s.Objects[from:]
+	rest := s.Objects[first:]
 	return rest[:sort.Search(len(rest), func(i int) bool {
 		o := rest[i]
-		return o.Namespace != namespace || o.Kind != r.Kind || o.APIVersion != r.APIVersion()
+		return o.Kind != r.Kind || o.APIVersion != r.APIVersion() || !holds(o)
 	})]
 }
 

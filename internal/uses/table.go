@@ -72,6 +72,9 @@ func workloadRules() []Rule {
 	var list []Rule
 	for _, t := range podTemplates {
 		for _, r := range podRules() {
+			if t.kind.GroupKind == object.Pod.GroupKind && (r.To.GroupKind == object.PriorityClass.GroupKind || r.To.GroupKind == claimTemplate.GroupKind) {
+				r.When, r.Effect = report.BreaksNever, "" // only the creation of a pod needs them
+			}
 			r.User, r.Path = t.kind, t.path+r.Path
 			list = append(list, r)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -95,6 +96,16 @@ type Selection struct {
 	IgnoreNotFound bool
 }
 
+// metadataOnly is the media type of an object without its content, with a fallback for servers that lack it.
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
+// isByName reports whether all objects are read by name. Lists are read whole: kubectl's builder needs the
+// kinds of their items.
+func (t *Selection) isByName() bool {
+	named := len(t.Args) != 1 || strings.Contains(t.Args[0], "/")
+	return named && t.Labels == "" && t.Fields == "" && !t.All
+}
+
 // Resolve finds the selected objects as kubectl does, and reads them from the server, also those in
 // files. The result has UIDs and resourceVersions, and the preferred version of each resource once
 // Discover has run; it has no spec or status.
@@ -103,7 +114,11 @@ func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *k
 	if err != nil {
 		return nil, err
 	}
-	found := resource.NewBuilder(unlimited{flags, c.Config(ctx)}).
+	builder := resource.NewBuilder(unlimited{flags, c.Config(ctx)})
+	if t.isByName() {
+		builder = builder.TransformRequests(func(r *rest.Request) { r.SetHeader("Accept", metadataOnly) })
+	}
+	found := builder.
 		Unstructured().
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace().
