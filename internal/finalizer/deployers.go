@@ -90,6 +90,12 @@ func (d *Deployer) Deletes(from, o *object.Object) bool {
 	return d.Tracks(from, o) && (d.keeps == nil || !d.keeps(o))
 }
 
+// AwaitsConfirmation reports whether the deployer deletes nothing as long as an object exists that it lists
+// with an entry, and no person has confirmed that.
+func (d *Deployer) AwaitsConfirmation(from, o *object.Object, at object.InventoryEntry) bool {
+	return (at.Confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)) && d.Deletes(from, o)
+}
+
 // LacksPolicy reports whether the snapshot lacks what decides whether an object of an inventory is deleted.
 func (d *Deployer) LacksPolicy(o *object.Object) bool { return d.refersBack && o.Inventory() == nil }
 
@@ -115,6 +121,33 @@ func (d *Deployer) Policy(from *object.Object, finalizer string) metav1.Deletion
 
 // DeletingUnlisted returns the finalizers for which DeletesOthers is true.
 func DeletingUnlisted() []string { return slices.Clone(deleteOthers) }
+
+// PausedBy returns the annotation of an object that keeps the controller of a finalizer from removing it;
+// empty if there is none.
+func PausedBy(o *object.Object, finalizer string) string {
+	if p := pauseOf(finalizer); p != nil && o.Protection().Has(p.by) {
+		return p.annotation
+	}
+	return ""
+}
+
+// PausingAnnotation returns the annotation with which the controller of a finalizer does nothing; empty if
+// there is none.
+func PausingAnnotation(finalizer string) string {
+	if p := pauseOf(finalizer); p != nil {
+		return p.annotation
+	}
+	return ""
+}
+
+func pauseOf(finalizer string) *pause {
+	for i := range pauses {
+		if fitsAny(pauses[i].finalizers, finalizer) {
+			return &pauses[i]
+		}
+	}
+	return nil
+}
 
 // DeletesOthers reports whether the controller of a finalizer is known to delete other objects before
 // it removes it, by rules that are not simulated.

@@ -162,5 +162,22 @@ var deleteOthers = []string{
 	"operatorkit.giantswarm.io/*", "controller.cattle.io/*", "controller.cattle.io/namespace-auth", "clusterscoped.controller.cattle.io/*", "wrangler.cattle.io/*",
 }
 
+// pause is an annotation with which the controller of some finalizers does nothing, whatever it manages.
+type pause struct {
+	finalizers []string
+	annotation string
+	by         object.Protection
+}
+
+// Source: argo-cd, controller/appcontroller.go canProcessApp; crossplane, the Reconcile functions of
+// claims and composites; crossplane-runtime, pkg/reconciler/managed/reconciler.go Reconcile; cluster-api,
+// util/paused/paused.go EnsurePausedCondition.
+var pauses = []pause{
+	{[]string{argoFinalizer + "*", "pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}, object.ArgoPausedKey, object.ArgoPaused},
+	{[]string{"finalizer.apiextensions.crossplane.io", "composite.apiextensions.crossplane.io", "finalizer.managedresource.crossplane.io"},
+		object.CrossplanePausedKey, object.CrossplanePaused},
+	{[]string{"*.cluster.x-k8s.io", "cluster.x-k8s.io/*"}, object.ClusterAPIPausedKey, object.ClusterAPIPaused},
+}
+
 // runHooks are finalizers of Of behind which a controller runs pods of its users.
 var runHooks = []string{"pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}

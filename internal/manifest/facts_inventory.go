@@ -15,6 +15,7 @@ import (
 // delivery has the fields of deployers, besides the inventory, that decide what is deleted with it.
 type delivery struct {
 	prune, suspended, remote, listed, keepsHistory bool
+	listedBefore                                   bool // status.snapshot exists
 	policy, server, cluster, storage, chart        string
 	options                                        []string
 	releases                                       []release
@@ -90,7 +91,7 @@ var kustomizationFacts = &factKind{
 	fields: []factField{
 		lenientBool("spec.prune", func(f *facts) *bool { return &f.delivery.prune }), suspended, kubeConfig, serviceAccount,
 		lenientText("spec.deletionPolicy", func(f *facts) *string { return &f.delivery.policy }),
-		inventoryEntries,
+		inventoryEntries, oldInventory,
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified || !f.stated {
@@ -108,6 +109,9 @@ var kustomizationFacts = &factKind{
 		}
 		if inventory.Unread != "" {
 			inventory.Entries, inventory.Keeps = nil, false
+		}
+		if d.listedBefore && !d.listed && !inventory.Keeps {
+			inventory.unread("it lists what it has applied in status.snapshot, like Flux before 0.15, which is not read")
 		}
 		return inventory.InventoryFacts
 	},
@@ -297,7 +301,7 @@ func (l *lexer) managedResources(it *item, path string, _ bool) error {
 			"group": l.textInto(it, &e.Group), "kind": l.textInto(it, &e.Kind), "namespace": l.textInto(it, &e.Namespace), "name": l.textInto(it, &e.Name),
 			"syncWave": l.integerInto(it, &wave), "requiresDeletionConfirmation": l.boolInto(it, &confirm),
 		})
-		e.Wave, it.facts.inventory.Confirm = int(wave), it.facts.inventory.Confirm || confirm
+		e.Wave, e.Confirm = int(wave), confirm
 		return e, err
 	})
 }
@@ -317,6 +321,12 @@ var inventoryEntries = factField{
 		}})
 	},
 }
+
+// oldInventory is the field status.snapshot of Kustomizations of the version v1beta1.
+var oldInventory = factField{path: "status.snapshot", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
+	it.facts.delivery.listedBefore = l.token() != 'n'
+	return l.skip()
+}}
 
 // inventoryList adds what read returns for each entry of a list to the inventory. An entry without kind
 // or name leaves the inventory incomplete.

@@ -205,7 +205,7 @@ func withFacts(life object.Lifecycle, facts object.Facts) *object.Lifecycle {
 
 // appendLifecycle appends a key that is equal for objects with equal Lifecycles without a deletion.
 func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, finalizers []T) []byte {
-	key = binary.BigEndian.AppendUint32(append(key, byte(p)), revision)
+	key = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(key, uint16(p)), revision)
 	key = binary.AppendUvarint(key, uint64(len(finalizers)))
 	for _, f := range finalizers {
 		key = append(binary.AppendUvarint(key, uint64(len(f))), f...)

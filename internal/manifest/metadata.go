@@ -170,6 +170,12 @@ func (l *lexer) annotations(it *item) error {
 			err = l.protection(it, hasFluxReconcile, object.FluxReconcileKey)
 		case object.FluxApplyKey:
 			err = l.protection(it, hasFluxApply, object.FluxApplyKey)
+		case object.ArgoPausedKey:
+			err = l.protection(it, hasArgoPaused, object.ArgoPausedKey)
+		case object.CrossplanePausedKey:
+			err = l.protection(it, hasCrossplanePaused, object.CrossplanePausedKey)
+		case object.ClusterAPIPausedKey:
+			err = l.protection(it, hasClusterAPIPaused, object.ClusterAPIPausedKey)
 		case object.ProvisionerAnnotation:
 			err = l.fact(it, hasProvisioner, &it.facts.volume.Provisioner, "metadata.annotations["+object.ProvisionerAnnotation+"]")
 		case object.MigratedToAnnotation:

@@ -153,7 +153,7 @@ func (m *Metadata) annotation(message []byte) error {
 		m.Protection = m.Protection&^(object.HelmKeep|object.ArgoHelmKeep) | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.SyncOptionsAnnotation:
 		m.Protection = m.Protection&^(object.ArgoKeep|object.ArgoConfirm) | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
-	case object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey:
+	case object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey, object.ArgoPausedKey, object.CrossplanePausedKey, object.ClusterAPIPausedKey:
 		m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 	case object.RevisionAnnotation:
 		m.Revision = object.RevisionBy(string(p.value))

@@ -218,6 +218,9 @@ const (
 	hasFluxPrune
 	hasFluxReconcile
 	hasFluxApply
+	hasArgoPaused
+	hasCrossplanePaused
+	hasClusterAPIPaused
 	hasRevision
 	hasProvisioner
 	hasMigratedTo

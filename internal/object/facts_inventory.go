@@ -20,8 +20,6 @@ type InventoryFacts struct {
 	Entries []InventoryEntry `json:"entries,omitempty"`
 	// Keeps is true if the object says that the entries stay.
 	Keeps bool `json:"keeps,omitzero"`
-	// Confirm is true if the deployer waits for the confirmation of a person before it deletes.
-	Confirm bool `json:"confirm,omitzero"`
 	// Remote is true if the entries are in another cluster.
 	Remote bool `json:"remote,omitzero"`
 	// Account is the ServiceAccount, in the namespace of the object, as which the deployer deletes. It
@@ -45,6 +43,9 @@ type InventoryEntry struct {
 	Version string `json:"version,omitzero"`
 	// Wave orders the deletes: those of the highest wave come first.
 	Wave int `json:"wave,omitzero"`
+	// Confirm is true if the deployer deletes nothing as long as the object exists and no person has
+	// confirmed that.
+	Confirm bool `json:"confirm,omitzero"`
 }
 
 // Lists reports whether an entry has the coordinates.
@@ -84,6 +85,6 @@ const UnclearCRDs = "it lists CRDs, and Helm deletes only those that are not in 
 
 func (f *InventoryFacts) equal(x Facts) bool {
 	g, ok := x.(*InventoryFacts)
-	return ok && f.Keeps == g.Keeps && f.Confirm == g.Confirm && f.Remote == g.Remote && f.Account == g.Account &&
+	return ok && f.Keeps == g.Keeps && f.Remote == g.Remote && f.Account == g.Account &&
 		f.Propagation == g.Propagation && f.Record == g.Record && f.Unread == g.Unread && slices.Equal(f.Entries, g.Entries)
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Protection is a set of annotations that ask not to delete the object. An annotation can only
-// protect, never permit.
-type Protection uint8
+// Protection is a set of annotations that ask not to delete the object, or that keep a controller from
+// finishing its deletion. An annotation can only protect, never permit.
+type Protection uint16
 
 // The annotations that protect.
 const (
@@ -27,6 +27,11 @@ const (
 	// ArgoHelmKeep is Helm's annotation with keep as Argo CD reads it. It only keeps Argo CD from
 	// deleting the object.
 	ArgoHelmKeep
+	// ArgoPaused, CrossplanePaused and ClusterAPIPaused are annotations that tell the controllers of these
+	// projects to do nothing with the object: not even to remove a finalizer.
+	ArgoPaused
+	CrossplanePaused
+	ClusterAPIPaused
 )
 
 // The keys of the annotations that protect.
@@ -37,6 +42,9 @@ const (
 	FluxPruneKey             = "kustomize.toolkit.fluxcd.io/prune"
 	FluxReconcileKey         = "kustomize.toolkit.fluxcd.io/reconcile"
 	FluxApplyKey             = "kustomize.toolkit.fluxcd.io/ssa"
+	ArgoPausedKey            = "argocd.argoproj.io/skip-reconcile"
+	CrossplanePausedKey      = "crossplane.io/paused"
+	ClusterAPIPausedKey      = "cluster.x-k8s.io/paused"
 )
 
 // ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an
@@ -73,6 +81,15 @@ func ProtectionBy(key, value string) Protection {
 	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"),
 		key == FluxApplyKey && strings.EqualFold(value, "ignore"):
 		return FluxKeep
+	case key == ArgoPausedKey:
+		if paused, err := strconv.ParseBool(value); err == nil && paused {
+			return ArgoPaused
+		}
+		return 0
+	case key == CrossplanePausedKey && value == "true":
+		return CrossplanePaused
+	case key == ClusterAPIPausedKey:
+		return ClusterAPIPaused
 	default:
 		return 0
 	}
@@ -114,7 +131,17 @@ func ProtectionOf(annotations map[string]string) Protection {
 		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation]) |
 		ProtectionBy(SyncOptionsAnnotation, annotations[SyncOptionsAnnotation]) |
 		ProtectionBy(FluxPruneKey, annotations[FluxPruneKey]) | ProtectionBy(FluxReconcileKey, annotations[FluxReconcileKey]) |
-		ProtectionBy(FluxApplyKey, annotations[FluxApplyKey])
+		ProtectionBy(FluxApplyKey, annotations[FluxApplyKey]) | pausedBy(annotations)
+}
+
+// pausedBy returns the annotations of a set that pause a controller.
+func pausedBy(annotations map[string]string) (p Protection) {
+	for _, key := range []string{ArgoPausedKey, CrossplanePausedKey, ClusterAPIPausedKey} {
+		if value, ok := annotations[key]; ok {
+			p |= ProtectionBy(key, value)
+		}
+	}
+	return p
 }
 
 func orFalse(annotations map[string]string, key string) string {

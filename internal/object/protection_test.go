@@ -27,6 +27,8 @@ func TestProtection(t *testing.T) {
 		{map[string]string{policy: "other, keep"}, ArgoHelmKeep},
 		{map[string]string{policy: "KEEP,"}, 0},
 		{map[string]string{"Kubectl-GC.io/protect": "true"}, 0},
+		{map[string]string{ArgoPausedKey: "1", CrossplanePausedKey: "true", ClusterAPIPausedKey: ""}, ArgoPaused | CrossplanePaused | ClusterAPIPaused},
+		{map[string]string{ArgoPausedKey: "yes", CrossplanePausedKey: "True"}, 0},
 	} {
 		if got := ProtectionOf(c.annotations); got != c.want {
 			t.Errorf("%v: %b, want %b", c.annotations, got, c.want)

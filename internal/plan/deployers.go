@@ -79,11 +79,11 @@ func (s *simulation) deleteApplied(ctx context.Context, d *finalizer.Deployer, f
 // once that is gone nothing, and the finalizer is removed.
 func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, next future) (list []*object.Object, waits bool) {
 	inventory := s.inventoryFacts(d, from)
-	confirm, terminating := inventory.Confirm, false
+	confirm, terminating := false, false
 	unserved := slices.ContainsFunc(inventory.Entries, s.snap.Unreadable)
 	wave := math.MinInt
 	for o, at := range s.inventoryOf(d, from) {
-		confirm = confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)
+		confirm = confirm || d.AwaitsConfirmation(from, o, at)
 		terminating = terminating || o.BeingDeleted()
 		switch {
 		case o.BeingDeleted() || !d.Deletes(from, o):
@@ -97,10 +97,25 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 			list = append(list, o)
 		}
 	}
+	if d.Waves && inventory.Lists(from.Coordinates()) && (len(list) == 0 || s.hasBegun(d, from)) {
+		return nil, true // it waits for itself
+	}
 	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating || d.Waits && terminating && len(list) == 0 || d.AllOrNone && unserved {
 		return nil, true
 	}
 	return list, unserved && len(list) == 0
+}
+
+// hasBegun reports whether a deployer has deleted an object of an inventory.
+func (s *simulation) hasBegun(d *finalizer.Deployer, from *object.Object) bool {
+	return slices.ContainsFunc(s.inventoryFacts(d, from).Entries, func(at object.InventoryEntry) bool {
+		o := s.snap.ObjectAt(at.Coordinates)
+		if o == nil || !d.Deletes(from, o) {
+			return false
+		}
+		_, err := s.recorder.server.Get(context.Background(), o.Ref)
+		return err != nil || s.futures.undeployed[o.UID]
+	})
 }
 
 // waitsForInventory reports whether a finalizer stays for now because of what its deployer has applied.

@@ -72,21 +72,23 @@ type controllerLookup struct {
 // whether it finishes first is a race. The pods are the first content of a namespace to be deleted.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
-func (l controllerLookup) controllerOf(o *object.Object, finalizer string) (string, report.ControllerState) {
-	j := l.around.Controller(o, finalizer)
-	name := j.Name
-	if name == "" && j.Controller.Name != "" {
-		name = j.Controller.ShortName()
+func (l controllerLookup) controllerOf(o *object.Object, name string) (string, report.ControllerState) {
+	j := l.around.Controller(o, name)
+	by := j.Name
+	if by == "" && j.Controller.Name != "" {
+		by = j.Controller.ShortName()
 	}
 	switch {
-	case j.State == report.FinalizerControllerAlive && l.mayBeUsed(o, finalizer):
-		return name, report.ControllerGuards
+	case j.State != report.FinalizerControllerGone && finalizer.PausedBy(o, name) != "":
+		return by, report.ControllerPaused
+	case j.State == report.FinalizerControllerAlive && l.mayBeUsed(o, name):
+		return by, report.ControllerGuards
 	case j.State == report.FinalizerControllerAlive && !l.allDeleted(j.Working):
-		return name, report.ControllerRuns
+		return by, report.ControllerRuns
 	case j.State == report.FinalizerControllerGone:
-		return name, report.ControllerGone
+		return by, report.ControllerGone
 	default:
-		return name, report.ControllerUnknown
+		return by, report.ControllerUnknown
 	}
 }
 

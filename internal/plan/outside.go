@@ -83,6 +83,8 @@ func (s *simulation) doubtedController(o *object.Object, name string) string {
 	switch s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown}).State {
 	case report.ControllerGone:
 		return "its controller is not running"
+	case report.ControllerPaused:
+		return "its annotation " + finalizer.PausingAnnotation(name) + " pauses its controller"
 	case report.ControllerUnknown:
 		return "its controller may not be running"
 	default:

@@ -119,8 +119,9 @@ type releaseSet struct {
 	// firstRunning and firstOther are the indexes of the first of each.
 	withRunning, withoutRunning int
 	firstRunning, firstOther    int
-	// othersGone is true if the controllers of all of withoutRunning are gone.
-	othersGone bool
+	// othersGone is true if the controllers of all of withoutRunning are gone, othersPaused if annotations
+	// pause all of them.
+	othersGone, othersPaused bool
 	// deployer is the object with which a deployer deletes what waits. Empty if there is none.
 	deployer string
 	// runningOnly contains those with a running controller. It is computed on first use.
@@ -131,7 +132,7 @@ func newReleaseSet(list []report.Release) *releaseSet {
 	if len(list) == 0 {
 		return nil
 	}
-	o := &releaseSet{list: slices.Clip(list), othersGone: true}
+	o := &releaseSet{list: slices.Clip(list), othersGone: true, othersPaused: true}
 	for i, r := range list {
 		if r.State == report.ControllerRuns {
 			if o.withRunning++; o.withRunning == 1 {
@@ -143,6 +144,7 @@ func newReleaseSet(list []report.Release) *releaseSet {
 			o.firstOther = i
 		}
 		o.othersGone = o.othersGone && r.State == report.ControllerGone
+		o.othersPaused = o.othersPaused && r.State == report.ControllerPaused
 	}
 	return o
 }
@@ -205,10 +207,16 @@ func (o *releaseSet) messageSuffix(e *report.Effect, recovery string) string {
 	default:
 		text += "; changes when " + others()
 	}
-	if e.Outcome == report.Blocked && e.Reason != string(reason.FinalizerRemains) || !o.othersGone {
+	switch {
+	case e.Outcome == report.Blocked && e.Reason != string(reason.FinalizerRemains):
+		return text
+	case o.othersGone:
+		return text + "; its controller is not running"
+	case o.othersPaused:
+		return text + "; its annotation " + finalizer.PausingAnnotation(o.list[o.firstOther].Finalizer) + " pauses its controller"
+	default:
 		return text
 	}
-	return text + "; its controller is not running"
 }
 
 // recoveryFrom returns what must work again before an object that stays for a reason is deleted.

@@ -32,6 +32,7 @@ const (
 	PolicySays                  Code = "PolicySays"
 	SimulationSays              Code = "SimulationSays"
 	InventorySays               Code = "InventorySays"
+	ControllerPaused            Code = "ControllerPaused"
 	NodeSays                    Code = "NodeSays"
 	StaticPod                   Code = "StaticPod"
 )
@@ -71,6 +72,7 @@ var Proof = &Family{
 		{Code: PolicySays, Long: "What an admission policy decides about the request, with its binding, or what could not be evaluated."},
 		{Code: SimulationSays, Long: "What the simulated collector does with the object."},
 		{Code: InventorySays, Long: "What a deployer deletes first exists."},
+		{Code: ControllerPaused, Long: "An annotation of the object tells its controller to do nothing with it."},
 		{Code: NodeSays, Long: "What is known about the node."},
 		{Code: StaticPod, Long: "The pod mirrors a static pod: its kubelet creates it again."},
 	},

@@ -235,7 +235,7 @@ func takerCondition(x report.Taker) string {
 	}
 	held := slices.DeleteFunc(slices.Clone(x.Once), func(r report.Release) bool { return r.State == report.ControllerRuns })
 	if len(held) == 0 {
-		return "once the unreachable API recovers"
+		return "not at once; its dry run says why"
 	}
 	text := "if " + finalizerNames(rawStyle, uniqueFinalizers(held))
 	if held[0].Object != x.Object {

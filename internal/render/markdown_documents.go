@@ -96,6 +96,11 @@ func laterWarning(s Style, p *report.Plan, once []report.Release) string {
 	if len(once) == 0 && slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Reason == string(reason.PolicyDenies) }) {
 		return "**Deleted once the admission policy allows it:** "
 	}
+	if len(once) == 0 && slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
+		return e.Outcome == report.Blocked && e.Reason == string(reason.FinalizerRemains)
+	}) {
+		return "**Deleted later:** "
+	}
 	if len(once) == 0 {
 		return "**Deleted once the unreachable API recovers:** "
 	}

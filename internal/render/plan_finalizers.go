@@ -49,7 +49,12 @@ func stateText(held []report.Release) string {
 	if len(held) == 0 {
 		return "in use"
 	}
-	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
+	if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerPaused }) {
+		return "an annotation pauses its controller"
+	}
+	if slices.ContainsFunc(held, func(r report.Release) bool {
+		return r.State != report.ControllerGone && r.State != report.ControllerPaused
+	}) {
 		if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGuards }) {
 			return "unknown whether it is in use"
 		}

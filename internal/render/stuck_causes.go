@@ -356,6 +356,7 @@ func remedyText(s Style, c *stuckCause, r report.Remedy) string {
 var (
 	controllerProofs = []reason.Code{reason.InventorySays, reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
 	healthProofs     = []reason.Code{
+		reason.ControllerPaused,
 		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.ServiceAbsent, reason.NoEndpoints,
 		reason.AttachmentSays, reason.BudgetSays, reason.PolicySays, reason.ConditionSays, reason.FinalizerControllerRuns,
 		reason.FinalizerControllerSeen, reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent,

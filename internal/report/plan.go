@@ -323,6 +323,8 @@ const (
 	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. Whether
 	// something uses it is unknown.
 	ControllerGuards ControllerState = "Guards"
+	// ControllerPaused: an annotation of the object tells it to do nothing with that.
+	ControllerPaused ControllerState = "Paused"
 	// ControllerUnknown: the evidence does not decide.
 	ControllerUnknown ControllerState = "Unknown"
 )
@@ -453,7 +455,7 @@ func (e *Effect) MayHang() []Release {
 		switch r.State {
 		case ControllerUnknown, ControllerGuards:
 			open = append(open, r)
-		case ControllerGone:
+		case ControllerGone, ControllerPaused:
 			return nil
 		case ControllerRuns:
 		}

@@ -49,7 +49,7 @@ func (p *plainObjects) lifecycle(l *plainLine) (life *object.Lifecycle, alone bo
 		life.GracePeriod, alone = p.intern.Number(l.number(math.MaxInt64)), true
 	}
 	if l.member(`"k":`) {
-		life.Protection = object.Protection(l.size(math.MaxUint8))
+		life.Protection = object.Protection(l.size(math.MaxUint16))
 		l.odd = l.odd || life.Protection == 0
 	}
 	if l.member(`"r":`) {

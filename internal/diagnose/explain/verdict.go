@@ -89,7 +89,12 @@ func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 	switch {
 	case state == report.FinalizerControllerGone:
 		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and does not run"
-	case from.Inventory().Confirm || q.target.Protection().Has(object.ArgoConfirm):
+	case finalizer.PausedBy(from, name) != "":
+		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and annotation "+finalizer.PausedBy(from, name)+" pauses that"
+	case slices.ContainsFunc(from.Inventory().Entries, func(at object.InventoryEntry) bool {
+		o := q.snap.ObjectAt(at.Coordinates)
+		return o != nil && finalizer.DeployerOf(from.Ref, name).AwaitsConfirmation(from, o, at)
+	}):
 		e.Message += by + " deletes it once somebody confirms that"
 	case state == report.FinalizerControllerAlive:
 		e.Verdict, e.Message = report.Garbage, e.Message+by+" deletes it"

@@ -53,6 +53,9 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	}
 	e.code = codeOf(e.verdict)
 	e.chain[0].Waits = string(e.code)
+	if key := finalizer.PausedBy(o, name); key != "" {
+		e.prove(reason.ControllerPaused, &o.Ref, "its annotation "+key+" pauses the controller")
+	}
 	i.proveInventory(o, &e)
 	i.proveConditions(o, &e)
 	i.proveEvents(o.Ref, &e)

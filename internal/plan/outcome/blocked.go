@@ -92,7 +92,7 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 		if d == nil {
 			continue
 		}
-		confirm := inventory.Confirm
+		confirm := false
 		for _, at := range inventory.Entries {
 			if j.Snap.Unreadable(at) {
 				out.Detail = "it cannot delete " + at.Kind + " " + at.Name + ", whose API version " + at.Version + " is not served"
@@ -101,13 +101,16 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 			if x == nil || !d.Tracks(o, x) {
 				continue
 			}
-			confirm = confirm || d.Waves && x.Protection().Has(object.ArgoConfirm)
 			now := j.Tracks.Now(x)
+			confirm = confirm || now != nil && d.AwaitsConfirmation(o, x, at)
 			by := j.Tracks.Deployer(x)
 			tried := by != nil && by.Ref == o.Ref
 			if now != nil && (d.Waves && now.BeingDeleted() || tried && (d.Waits || !now.BeingDeleted())) {
 				out.Blocked.Dependents = append(out.Blocked.Dependents, x.Ref)
 			}
+		}
+		if d.Waves && inventory.Lists(o.Coordinates()) {
+			out.Detail = "it waits for itself, because its inventory lists it"
 		}
 		if confirm {
 			out.Detail = "it deletes nothing before somebody sets argocd.argoproj.io/deletion-approved"
