@@ -14,6 +14,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -24,10 +27,11 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 		out     = output.Output{Own: output.MarkdownFormat}
 		in      source.Namespaces
 		without string
+		fields  bool
 	)
 	c := &cobra.Command{
 		Use:   "check [-n NAMESPACE | -A] [--from DUMP]",
-		Short: "List owner references that are wrong or put their object at risk",
+		Short: "List references that are wrong or put their object at risk",
 		Long: text(`
 			List owner references that are wrong or put their object at risk: owners that do
 			not exist, whose uid, kind, name, version or namespace does not match, that the
@@ -37,10 +41,16 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			What has one cause is shown once; -o wide lists every reference. What was not
 			seen is a warning, never an error. Exits with 3 when there is an error.
 
+			--references also lists other fields that name an object that does not exist, and
+			are not optional: Secrets, ConfigMaps, PVCs, ServiceAccounts, classes, backends.
+
 			--without-version answers as if a version of a resource were not served any more:
 			references through it are errors then. Migrate them before you switch it off.`),
 		Example: templates.Examples(`
 			kubectl gc check --from examples/cluster.yaml
+
+			# Which Secrets, ConfigMaps and other objects are named and do not exist?
+			kubectl gc check --references --from examples/cluster.yaml
 
 			# What still names databases in v1beta1?
 			kubectl gc check --without-version=databases.example.com/v1beta1 --from examples/versions.yaml`),
@@ -49,7 +59,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err := in.Check(c); err != nil {
 				return err
 			}
-			from.About, from.Cluster.Scope.References = in.List(), true
+			from.About, from.Cluster.Scope.References, from.Evidence = in.List(), !fields, fields
 			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err
@@ -59,8 +69,14 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err != nil {
 				return err
 			}
-			judging := output.BeginStage(c, streams.ErrOut, "judging owner references")
-			d, err := check.References(c.Context(), snap, in.One)
+			var around *health.Assessment
+			if fields {
+				if around, err = w.Assess(c.Context(), kube.Reach{Referrers: plan.AllReferrerParts(snap, in.One)}); err != nil {
+					return err
+				}
+			}
+			judging := output.BeginStage(c, streams.ErrOut, "judging references")
+			d, err := check.References(c.Context(), snap, in.One, around)
 			judging.End()
 			if err != nil {
 				return err
@@ -76,6 +92,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	out.AddSortFlag(c.Flags())
 	f := c.Flags()
 	in.AddFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
+	f.BoolVar(&fields, "references", false, "Also list Secrets, ConfigMaps, PVCs and other objects that a field names and that do not exist.")
 	f.StringVar(&without, "without-version", "", "Check as if a version of a resource were not served, as in databases.example.com/v1beta1.")
 	out.AddCompleteFlag(f, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	usage.Unlist(f, "require-complete")

@@ -205,7 +205,7 @@ const maxNamedReads = 5
 func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, error) {
 	w := &evidenceReader{client: c, about: r.Held}
 	w.evidence.Live = true
-	if len(r.Written) == 0 {
+	if len(r.Written) == 0 && len(r.Referrers) == 0 {
 		return &w.evidence, ctx.Err()
 	}
 	var tasks []func()
@@ -223,7 +223,9 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, err
 			read(namespacedPart{part, ns})
 		}
 	}
-	read(admissionParts()...)
+	if len(r.Written) > 0 {
+		read(admissionParts()...)
+	}
 	if slices.ContainsFunc(r.Written, health.InUseByLabel) {
 		read(usageParts()...)
 	}

@@ -22,6 +22,7 @@ const (
 	SelfOwnerBlocks          Code = "SelfOwnerBlocks"
 	OwnerCycleBlocks         Code = "OwnerCycleBlocks"
 	NoUID                    Code = "NoUID"
+	ReferenceNotFound        Code = "ReferenceNotFound"
 )
 
 // Meanings that other families share.
@@ -56,6 +57,7 @@ var Check = &Family{
 		{Code: OwnerCycleBlocks, Severity: Warning, Long: "Objects own and block one another in a circle: foreground deletes of several of them at once may never end."},
 		sharedUID,
 		{Code: NoUID, Severity: Warning, Long: "The object has no uid in the snapshot, so its dependents are unknown."},
+		{Code: ReferenceNotFound, Severity: Error, Long: "With `--references`: a field that is not optional, such as a Secret in the environment of a Deployment, names an object that does not exist."},
 	},
 }
 

@@ -102,7 +102,11 @@ func findingSummary(s Style, d *report.Diagnosis, causes int) string {
 			parts = append(parts, s.paint(severityColour(c.severity), plural(c.n, noun)))
 		}
 	}
-	looked := plural(n.References, "owner reference") + " of " + plural(n.Objects, "object")
+	looked := plural(n.References, "owner reference")
+	if n.FieldReferences > 0 {
+		looked += " and " + plural(n.FieldReferences, "other reference")
+	}
+	looked += " of " + plural(n.Objects, "object")
 	if len(parts) == 0 && len(d.Findings) == 0 {
 		return "Nothing found in " + looked
 	}
@@ -275,6 +279,7 @@ var wordsByCode = map[reason.Code]findingWords{
 	reason.OwnerCycle:               {title: "Objects own one another in a circle", advice: "The garbage collector deletes none of them. Remove one of the references."},
 	reason.OwnerCycleBlocks:         {title: "Objects own and block one another in a circle", advice: "The garbage collector deletes none, and foreground deletes may hang. Remove a reference."},
 	reason.SharedUID:                {title: "Another object has the same UID", advice: "The garbage collector cannot tell them apart. The API server that serves them must give each its own UID."},
+	reason.ReferenceNotFound:        {title: "Named, and does not exist", advice: "It does not work without. Create what is missing, or correct the name."},
 	reason.NoUID:                    {title: "No UID", advice: "Its dependents are unknown. Use the cluster or a dump of it instead of a manifest."},
 }
 

@@ -20,9 +20,11 @@ type Diagnosis struct {
 type FindingSummary struct {
 	Objects    int `json:"objects"`
 	References int `json:"references"`
-	Errors     int `json:"errors"`
-	Warnings   int `json:"warnings"`
-	Infos      int `json:"infos"`
+	// FieldReferences counts other fields that name objects, if they were examined.
+	FieldReferences int `json:"fieldReferences,omitempty"`
+	Errors          int `json:"errors"`
+	Warnings        int `json:"warnings"`
+	Infos           int `json:"infos"`
 }
 
 // Finding is one problem, or possible problem, of an object.

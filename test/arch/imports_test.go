@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"diagnose/explain":   {"report", "engine", "finalizer", "graph", "apisim", "snapshot", "plan", "reach", "health"},
 	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "reach", "finalizer"},
 	"diagnose":           {"report", "snapshot", "plan"},
-	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},
+	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan", "health"},
 	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "health"},
 	"diagnose/doctor":    {"report", "engine", "graph", "snapshot", "plan", "health"},
 	"draw/layout":        {"graph"},

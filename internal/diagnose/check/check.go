@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -31,8 +32,9 @@ type checker struct {
 
 // References lists the owner references that the collector would misunderstand, or that put their
 // object at risk. If the snapshot lacks an owner, that is a warning, never an error. namespace
-// limits the check to the references of its objects; empty for all.
-func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
+// limits the check to the references of its objects; empty for all. With evidence in around, it also lists
+// other fields that name an object that does not exist; nil for owner references only.
+func References(ctx context.Context, snap *snapshot.Snapshot, namespace string, around *health.Assessment) (*report.Diagnosis, error) {
 	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	part := askedIn(snap).part(snap)
 	c.collector, c.world = plan.Open(part, engine.Upstream)
@@ -54,7 +56,9 @@ func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) 
 	}
 	c.cycles()
 	c.problems()
+	unread := c.fields(around)
 	d := c.Document()
+	d.Gaps, d.Complete = append(d.Gaps, unread...), d.Complete && len(unread) == 0
 	d.Source.VersionDifferences = differences(snap, d.Findings)
 	return d, nil
 }
@@ -160,6 +164,24 @@ func (c *checker) problems() {
 			Code: string(code), Severity: reason.Check.Severity(code), Object: p.Object, Message: p.Message,
 		})
 	}
+}
+
+// fields adds findings for fields that name an object that does not exist. It returns the lists that may
+// hold more. around may be nil.
+func (c *checker) fields(around *health.Assessment) []report.Gap {
+	if around == nil {
+		return nil
+	}
+	list, count, unread := plan.Dangling(c.Snapshot, around, c.Namespace, &c.Unseen)
+	c.Summary.FieldReferences = count
+	for i := range list {
+		b := &list[i]
+		c.Findings = append(c.Findings, report.Finding{
+			Code: string(reason.ReferenceNotFound), Severity: reason.Check.Severity(reason.ReferenceNotFound), Object: b.Object, Reference: &b.Reference,
+			Message: b.Reference.ShortName() + " (" + b.Label + ") does not exist", Evidence: b.Field,
+		})
+	}
+	return unread
 }
 
 // cycles lists the objects of each reference cycle once, under its first member.

@@ -32,7 +32,7 @@ func TestPartIsEnough(t *testing.T) {
 		snap := w.Snapshot(t, coverage)
 		shared += shareOwners(t, snap)
 		namespace := rapid.SampledFrom([]string{"", snap.Objects[0].Namespace}).Draw(t, "namespace")
-		got, err := References(t.Context(), snap, namespace)
+		got, err := References(t.Context(), snap, namespace, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func TestWithoutVersion(t *testing.T) {
 			return snap
 		}
 		judged := func(snap *snapshot.Snapshot) []report.Finding {
-			d, err := check.References(t.Context(), snap, "")
+			d, err := check.References(t.Context(), snap, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

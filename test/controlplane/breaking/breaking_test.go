@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -64,6 +65,11 @@ func (s *situation) run(t *testing.T, r *reader, ns string) {
 		t.Errorf("predicted\n%s\nwant\n%s", got, s.broken)
 	}
 	kubectl("", "delete", target, "-n", ns, "--wait=false")
+	for line := range strings.Lines(s.broken) {
+		if words := strings.Fields(line); strings.HasSuffix(target, "/"+words[2]) && !slices.Contains(called, words[1]) {
+			cluster.Until(t, "check names the reference of "+line, func() bool { return dangling(t, r, ns, words[0], words[1], words[2]) })
+		}
+	}
 	if s.judge == nil {
 		return
 	}
@@ -79,6 +85,22 @@ func (s *situation) run(t *testing.T, r *reader, ns string) {
 		return refusal != nil
 	})
 	t.Logf("predicted: %s\nthen: %.300v", s.broken, refusal)
+}
+
+// called are the labels of what is no reference of a field that names an object.
+var called = []string{"hook.example.com", "service", "conversion", "subjects"}
+
+// dangling reports whether check finds the reference from an object, of the namespace or cluster-scoped.
+func dangling(t *testing.T, r *reader, ns, from, label, to string) bool {
+	t.Helper()
+	var d report.Diagnosis
+	if err := json.Unmarshal(r.program(t, "check", "--references", "-o", "json"), &d); err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(d.Findings, func(f report.Finding) bool {
+		return f.Code == string(reason.ReferenceNotFound) && f.Object.Name == from && (f.Object.Namespace == "" || f.Object.Namespace == ns) &&
+			f.Reference.Name == to && strings.Contains(f.Message, "("+label+")")
+	})
 }
 
 // predicted returns what a dry run says breaks, one line for each.
