@@ -53,6 +53,7 @@ func breakagesOf(snap *snapshot.Snapshot, around *health.Assessment, p *report.P
 	b.webhooks()
 	b.apis()
 	b.permissions()
+	b.controllers()
 	slices.SortFunc(b.list, compareBreakages)
 	return b.list, b.unread()
 }

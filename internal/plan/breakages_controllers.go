@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// heldKind is a kind of objects that have a finalizer.
+type heldKind struct{ finalizer, apiVersion, kind string }
+
+// controllers adds the objects that stay and lose the controller of a finalizer, so that nothing reconciles
+// them, and a delete of them hangs. Of each kind with a finalizer, one object is asked for its controller.
+func (b *breakages) controllers() {
+	programs := b.lostPrograms()
+	if len(programs) == 0 {
+		return
+	}
+	lost := map[heldKind]*report.Breakage{}
+	for _, o := range b.snap.Objects {
+		if len(o.Finalizers()) == 0 || b.leaves(o) {
+			continue
+		}
+		for _, name := range o.Finalizers() {
+			key := heldKind{name, o.APIVersion, o.Kind}
+			one, known := lost[key]
+			if !known {
+				one = b.lostController(o, name, programs)
+				lost[key] = one
+			}
+			if one != nil {
+				each := *one
+				each.Object = o.Ref
+				b.add(each)
+			}
+		}
+	}
+}
+
+// lostPrograms returns the workloads and pods that go.
+func (b *breakages) lostPrograms() (list []*object.Object) {
+	for _, kind := range []object.Kind{object.Deployment, object.StatefulSet, object.DaemonSet, object.Pod} {
+		if !b.anyGoes(kind.GroupKind) {
+			continue
+		}
+		for _, o := range b.snap.All(kind.GroupResource()) {
+			if b.goes[o.Coordinates()] != nil {
+				list = append(list, o)
+			}
+		}
+	}
+	return list
+}
+
+// lostController returns the breakage of an object whose finalizer loses its controller; nil if that is not
+// so. The controller is the program that was seen to work. If none was, it is one that has its name.
+func (b *breakages) lostController(o *object.Object, name string, programs []*object.Object) *report.Breakage {
+	if name == object.Foreground || name == object.Orphan || health.OfManager(name) {
+		return nil
+	}
+	one := &report.Breakage{
+		Field: "metadata.finalizers[]", Label: name, When: report.BreaksNextReconcile, Certainty: report.Sure,
+		Message: "nothing reconciles it any more, and its own delete would hang",
+	}
+	j := b.health.Controller(o, name)
+	for _, pod := range j.Working {
+		c := b.goes[pod.Coordinates()]
+		if c == nil {
+			return nil
+		}
+		one.Reference = pod
+		if c.Certainty != report.Sure {
+			one.Certainty = report.Possible
+		}
+	}
+	if len(j.Working) > 0 {
+		for owner := b.snap.ObjectAt(one.Reference.Coordinates()); owner != nil; owner = workloadOf(b.snap, owner) {
+			if b.goes[owner.Coordinates()] != nil {
+				one.Reference = owner.Ref
+			}
+		}
+		return one
+	}
+	known, _ := finalizer.Of(name)
+	if j.State == report.FinalizerControllerGone {
+		return nil
+	}
+	for _, c := range finalizer.ControllersOf(known, o) {
+		for _, x := range programs {
+			if c.IsCalled([]string{x.Name, x.Labels.Get("app.kubernetes.io/name"), x.Labels.Get("app")}) {
+				one.Reference, one.Certainty = x.Ref, report.Possible
+				return one
+			}
+		}
+	}
+	return nil
+}
