@@ -77,6 +77,8 @@ func (f *OutsideField) decide(o, namespace *object.Object, facts *object.Outside
 		return slices.ContainsFunc(strings.Split(result.Value, ","), func(v string) bool { return slices.Contains(values, v) })
 	}
 	switch {
+	case !set && f.OnNamespace && (namespace == nil || namespace.NamespaceFacts() == nil):
+		result = OutsideOutcome{Outcome: report.Unknown, Why: f.Name + " of its namespace was not read"}
 	case !set && f.Default == "":
 		result.Field, result.Why = "", f.Name+" is not set"
 		if depends != "" {

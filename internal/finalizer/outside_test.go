@@ -92,6 +92,9 @@ func TestOutsideOutcomes(t *testing.T) {
 		if got.Outcome != c.want || got.Field != c.field || (got.Outcome == report.Unknown) != (got.Why != "") {
 			t.Errorf("%s with %q, in a namespace with %q: %+v", c.kind, c.fields, c.namespace, got)
 		}
+		if unread := of.OutcomeOf(o, nil, &object.OutsideFacts{}); c.namespace != "" && unread.Outcome != report.Unknown {
+			t.Errorf("%s in a namespace that was not read: %+v", c.kind, unread)
+		}
 		if unread := of.OutcomeOf(o, namespace, nil); of.NeedsSpec() && unread.Outcome != report.Unknown {
 			t.Errorf("%s without its spec: %+v", c.kind, unread)
 		}

@@ -170,7 +170,8 @@ func (u *Uninstall) addHook(snap *snapshot.Snapshot, h *object.HelmHook) {
 		return
 	}
 	ref := object.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Namespace: cmp.Or(h.Namespace, u.document.Namespace), Name: h.Name}
-	if r, err := snap.Resources.For(h.APIVersion, h.Kind); err == nil && !r.Namespaced {
+	r, err := snap.Resources.For(h.APIVersion, h.Kind)
+	if err == nil && !r.Namespaced {
 		ref.Namespace = ""
 	}
 	if h.Kind != object.CRD.Kind && at != nil && (h.Deletes("before-hook-creation") || h.Deletes("hook-succeeded")) {
@@ -181,8 +182,11 @@ func (u *Uninstall) addHook(snap *snapshot.Snapshot, h *object.HelmHook) {
 		stage.targets = append(stage.targets, at.Ref)
 	}
 	u.document.Hooks = append(u.document.Hooks, report.HelmHook{Object: ref, Events: h.Events, DeletePolicies: h.DeletePolicies})
-	if slices.Contains(podKinds, h.Kind) {
+	switch {
+	case slices.Contains(podKinds, h.Kind):
 		u.addUnlisted(reason.HookUnknown, "what the pods of its hook "+ref.ShortName()+" do is unknown")
+	case err != nil || r.Custom: // a Workflow of Argo, an Application
+		u.addUnlisted(reason.HookUnknown, "what is done because of its hook "+ref.ShortName()+" is unknown")
 	}
 }
 

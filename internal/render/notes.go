@@ -79,7 +79,7 @@ func unlistedNotes(s Style, p *report.Plan) []string {
 	var notes []string
 	for i, u := range p.Unlisted {
 		if i == most && !s.isComplete() {
-			notes = append(notes, "So do the controllers of "+plural(len(p.Unlisted)-most, "other object")+": -o wide.")
+			notes = append(notes, "More may be deleted for "+plural(len(p.Unlisted)-most, "other reason")+": -o wide.")
 			break
 		}
 		if note := hookNote(s, &u); note != "" {

@@ -73,10 +73,19 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 			parts = append(parts, s.paint(outcomeColour(o.outcome), strconv.Itoa(n)+" "+o.text))
 		}
 	}
-	if n := len(p.Unlisted); n > 0 {
+	if n := unlistedObjects(p.Unlisted); n > 0 {
 		parts = append(parts, s.paint(yellow, strconv.Itoa(n)+" of them may take others with "+pluralForm(n, "it", "them")))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// unlistedObjects counts the objects whose controllers delete more than the plan lists.
+func unlistedObjects(list []report.Unlisted) int {
+	objects := map[object.Ref]bool{}
+	for i := range list {
+		objects[list[i].Object] = true
+	}
+	return len(objects)
 }
 
 // blockedText describes the blocked objects, and whether targets are among them.
