@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -31,7 +32,7 @@ type graphCommand struct {
 	output                    output.Output
 	owners, dependents, whole bool
 	depth                     int
-	upstream                  bool
+	upstream, uses            bool
 	// cluster is the client of the cluster that was read, seen its snapshot; cluster is nil for a
 	// dump.
 	cluster *kube.Client
@@ -50,6 +51,9 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 
 			Without an object, or of a namespace, what is in the namespace is shown. -A shows
 			everything that has an owner or a dependent; a dump is shown like that, too.
+
+			--uses adds what other fields refer to, such as the Secrets of a Deployment, as
+			dashed arrows, and in the tree below the object that is used.
 
 			Of a cluster, READY and STATUS are what kubectl get prints. Of many objects the first
 			few of each kind are shown and the others counted: -o wide shows every one.
@@ -82,6 +86,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&g.whole, "whole", false, "Show the whole trees that the object is in, with the other dependents of its owners.")
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
+	f.BoolVar(&g.uses, "uses", false, "Add the references of other fields: Secrets, ConfigMaps, volumes, backends, roles.")
 	g.source.AddAtFlag(f)
 	g.output.AddCompleteFlag(f, "Exit with 4 when the graph depends on something that could not be read.")
 	usage.Unlist(f, "all", "at", "upstream", "require-complete")
@@ -95,6 +100,9 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth}
 	if g.upstream && g.output.Format != "dot" {
 		return usage.Errorf(c, "--upstream requires -o dot")
+	}
+	if g.upstream && g.uses {
+		return usage.Errorf(c, "--upstream has owner references only: omit --uses")
 	}
 	if g.depth < 0 {
 		return usage.Errorf(c, "--depth=%d: must not be negative", g.depth)
@@ -139,6 +147,13 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	of := func(w source.World, part *reach.OneNamespace) (rest string, err error) {
 		defer output.BeginStage(c, g.streams.ErrOut, "drawing the graph").End()
 		g.cluster, g.seen = w.Client, w.Snapshot
+		if g.uses {
+			around, err := w.Assess(c.Context(), kube.Reach{Referrers: plan.AllReferrerParts(w.Snapshot, "")})
+			if err != nil {
+				return "", err
+			}
+			options.Uses = plan.Uses(w.Snapshot, around)
+		}
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
 		}
@@ -147,11 +162,12 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		}
 		return rest, nil
 	}
+	narrow := !g.upstream && !g.uses
 	in, read := &g.targets.Namespaces, &g.source.Cluster.Scope
-	read.References, read.Monitored = true, true
+	read.References, read.Monitored, g.source.Evidence = !g.uses, true, g.uses
 	if !g.targets.Given(args) {
 		in.All = in.All || g.upstream && in.One == ""
-		err := g.targets.AnswerIn(c, g.streams, &g.source, !g.upstream, func(w source.World, namespace string, part *reach.OneNamespace) (string, error) {
+		err := g.targets.AnswerIn(c, g.streams, &g.source, narrow, func(w source.World, namespace string, part *reach.OneNamespace) (string, error) {
 			options.Namespace = namespace
 			rest, err := of(w, part)
 			if rest == "" {
@@ -162,7 +178,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		return doc, err
 	}
 	g.targets.Content, g.targets.Supposes = true, true
-	err := g.targets.Answer(c, g.streams, &g.source, args, !g.upstream, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
+	err := g.targets.Answer(c, g.streams, &g.source, args, narrow, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
 		options.Roots = refs
 		if len(refs) == 1 && refs[0].Is(object.Namespace) {
 			options.Namespace, options.Roots = refs[0].Name, nil

@@ -79,7 +79,7 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	for i, l := range f.lines {
 		s.Arrows[i] = Arrow{
 			Owner: number[l.owner], Dependent: number[l.dependent],
-			Controller: l.controller, Blocks: l.blocks, Class: l.class, Removed: l.removed, Path: paths[i],
+			Controller: l.controller, Blocks: l.blocks, Class: l.class, Use: l.use, Removed: l.removed, Path: paths[i],
 		}
 	}
 	return s

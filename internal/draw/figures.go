@@ -169,11 +169,12 @@ func (n *nodes) sort() {
 	}
 }
 
-// line is an owner reference between figures.
+// line is a reference between figures.
 type line struct {
 	owner, dependent            int
 	controller, blocks, removed bool
 	class                       report.Class
+	use                         string
 }
 
 // connect converts references to lines, one for each pair, sorted by dependent with controllers
@@ -184,7 +185,7 @@ func (f *figures) connect(edges []report.Edge) {
 		e := &edges[i]
 		lines[i] = line{
 			owner: f.nodes.byUID[e.Owner], dependent: f.nodes.byUID[e.Dependent],
-			controller: e.Controller, blocks: e.BlockOwnerDeletion, class: e.Class,
+			controller: e.Controller, blocks: e.BlockOwnerDeletion, class: e.Class, use: e.Use,
 		}
 	}
 	lines = sortLines(lines, len(f.list))

@@ -90,6 +90,8 @@ func wordOf(a *Arrow) string {
 		return "waiting"
 	case a.Class == report.UnknownClass:
 		return "unknown"
+	case a.Use != "":
+		return escapeMermaid(a.Use)
 	}
 	return ""
 }

@@ -106,7 +106,8 @@ func looks() []Look {
 	return append(looks, BeingDeleted, Waiting, Absent, Unseen, Plain)
 }
 
-// Arrow is an owner reference, drawn from the owner to its dependent.
+// Arrow is an owner reference, drawn from the owner to its dependent, or another reference, drawn from the
+// used object.
 type Arrow struct {
 	// Owner and Dependent are indexes of boxes.
 	Owner     int `json:"owner"`
@@ -116,6 +117,8 @@ type Arrow struct {
 	Controller bool         `json:"controller,omitempty"`
 	Blocks     bool         `json:"blocks,omitempty"`
 	Class      report.Class `json:"class,omitempty"`
+	// Use names the fields of a reference that is no owner reference.
+	Use string `json:"use,omitempty"`
 	// Removed marks a reference that the plan removes.
 	Removed bool `json:"removed,omitempty"`
 	// Path is a polyline with at least two points, around the boxes in between.

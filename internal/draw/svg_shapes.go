@@ -197,6 +197,9 @@ func classes(a *Arrow) []string {
 // words returns the same as text for a tooltip.
 func words(a *Arrow) string {
 	text := ""
+	if a.Use != "" {
+		return ", used by its " + a.Use
+	}
 	if a.Controller {
 		text += ", controller"
 	}

@@ -55,6 +55,28 @@ func Dangling(snap *snapshot.Snapshot, around *health.Assessment, namespace stri
 	return b.list, count, unreadUsers(snap, around, namespace)
 }
 
+// Uses returns the references of other fields than owner references between objects of the snapshot, as
+// what would break without their target.
+func Uses(snap *snapshot.Snapshot, around *health.Assessment) []report.Breakage {
+	b := &breakages{snap: snap, health: around, found: map[breakageKey]bool{}}
+	for _, user := range around.Referrers() {
+		for i := range user.References {
+			r := &user.References[i]
+			target := snap.ObjectAt(r.Target())
+			if r.Selector != nil || target == nil {
+				continue
+			}
+			rule := r.Rule(user.Ref.GroupKind())
+			one := report.Breakage{Object: user.Ref, Field: r.Field, Label: rule.Label, Reference: target.Ref, When: rule.When, Certainty: report.Sure, Message: rule.Effect}
+			if user.Guessed {
+				one.Certainty = report.Undecided
+			}
+			b.add(one)
+		}
+	}
+	return b.list
+}
+
 // unreadUsers returns the lists of a namespace, or of all, that may hold references and were not read.
 func unreadUsers(snap *snapshot.Snapshot, around *health.Assessment, namespace string) []report.Gap {
 	var unread []report.Gap

@@ -25,7 +25,17 @@ func ExplanationCaption(e *report.Explanation) string {
 // GraphCaption describes the shown part of a graph.
 func GraphCaption(g *report.Graph) string {
 	if len(g.Roots) == 0 {
-		return "Owners and dependents: " + plural(len(g.Nodes), "object") + ", " + plural(len(g.Edges), "owner reference")
+		uses := 0
+		for i := range g.Edges {
+			if g.Edges[i].Use != "" {
+				uses++
+			}
+		}
+		text := "Owners and dependents: " + plural(len(g.Nodes), "object") + ", " + plural(len(g.Edges)-uses, "owner reference")
+		if uses > 0 {
+			text += ", " + plural(uses, "use")
+		}
+		return text
 	}
 	text := "Owners and dependents of " + rawStyle.firstRefs(g.Roots, maxTargets)
 	if ns, several := namespaces(g.Roots, func(r *object.Ref) object.Ref { return *r }); !several && ns != "" {

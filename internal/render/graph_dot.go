@@ -96,6 +96,10 @@ func edgeDOT(s Style, e dot.Edge, x *report.Edge) {
 	default:
 		label = append(label, escapeDOT(s.text(lower(string(x.Class)))))
 	}
+	if x.Use != "" {
+		label = append(label, escapeDOT(s.text(x.Use)))
+		e.Attr("style", "dashed")
+	}
 	if !x.Controller {
 		e.Attr("arrowhead", "empty")
 	}

@@ -176,6 +176,9 @@ func (t *tree) writeVertex(lead, under string, i, above int, edge *report.Edge, 
 	if n.Ref.Namespace != "" && !inherited {
 		row.name += " -n " + s.text(n.Ref.Namespace)
 	}
+	if edge != nil && edge.Use != "" {
+		row.name += " (" + s.text(edge.Use) + ")"
+	}
 	if cut {
 		row.name += " (continued below)"
 	}

@@ -147,8 +147,8 @@ func (f *forest) place(v *view, root int, placed []bool) {
 	}
 }
 
-// parentOf returns the controller, else the first existing owner, else the first owner; -1 without
-// owners.
+// parentOf returns the controller, else the first existing owner, else the first owner or used object; -1
+// without any.
 func parentOf(owners []link) int {
 	for _, l := range owners {
 		if l.edge.Controller {
@@ -156,7 +156,7 @@ func parentOf(owners []link) int {
 		}
 	}
 	for _, l := range owners {
-		if l.edge.Class == report.Existing {
+		if l.edge.Class == report.Existing && l.edge.Use == "" {
 			return l.to
 		}
 	}

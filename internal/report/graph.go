@@ -37,11 +37,14 @@ type Node struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// Edge is one owner reference.
+// Edge is one owner reference, or all other references from one object to another one.
 type Edge struct {
 	Dependent          types.UID `json:"dependent"`
 	Owner              types.UID `json:"owner"`
 	Controller         bool      `json:"controller"`
 	BlockOwnerDeletion bool      `json:"blockOwnerDeletion"`
 	Class              Class     `json:"class"`
+	// Use names the fields of the dependent that refer to the owner. It is empty for an owner
+	// reference.
+	Use string `json:"use,omitempty"`
 }

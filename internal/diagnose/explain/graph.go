@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +29,9 @@ type GraphOptions struct {
 	Namespace string
 	// Depth limits the distance from the roots; 0 means no limit.
 	Depth int
+	// Uses are references of other fields. Those from and to what is selected are added, with the
+	// objects at their other end.
+	Uses []report.Breakage
 	// Among selects these objects and their owners, unless it is nil.
 	Among []object.Ref
 }
@@ -40,6 +44,7 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	if err != nil {
 		return nil, err
 	}
+	ids, uses := b.addUses(ids, o)
 	doc := &report.Graph{
 		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []object.Ref{},
 		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
@@ -52,6 +57,12 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	}
 	if doc.Edges, err = b.allEdges(ids); err != nil {
 		return nil, err
+	}
+	if len(uses) > 0 {
+		doc.Edges = append(doc.Edges, uses...)
+		slices.SortStableFunc(doc.Edges, func(x, y report.Edge) int {
+			return cmp.Or(strings.Compare(string(x.Dependent), string(y.Dependent)), strings.Compare(string(x.Owner), string(y.Owner)))
+		})
 	}
 	namespaces := map[string]bool{}
 	if o.Namespace != "" {
@@ -110,6 +121,41 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 		b.in[id] = true
 	}
 	return ids, nil
+}
+
+// addUses returns the nodes with those of uses that start or end at one of them, or of all if everything
+// was selected, and these uses, one for each pair of objects.
+func (b *graphBuilder) addUses(ids []graph.ID, o GraphOptions) ([]graph.ID, []report.Edge) {
+	g := b.collector.Graph()
+	everything := len(o.Roots) == 0 && o.Namespace == ""
+	var edges []report.Edge
+	var more []graph.ID
+	made := map[[2]graph.ID]int{}
+	for i := range o.Uses {
+		u := &o.Uses[i]
+		user, ok := g.Find(u.Object.UID)
+		target, found := g.Find(u.Reference.UID)
+		if !ok || !found || !everything && !b.in[user] && !b.in[target] {
+			continue
+		}
+		pair := [2]graph.ID{user, target}
+		if at, have := made[pair]; have {
+			edges[at].Use += ", " + u.Label
+			continue
+		}
+		made[pair] = len(edges)
+		edges = append(edges, report.Edge{Dependent: u.Object.UID, Owner: u.Reference.UID, Class: report.Existing, Use: u.Label})
+		more = append(more, user, target)
+	}
+	if len(more) == 0 {
+		return ids, nil
+	}
+	for _, id := range more {
+		b.in[id] = true
+	}
+	ids = append(ids, more...)
+	g.Sort(ids)
+	return slices.Compact(ids), edges
 }
 
 // inNamespace returns the nodes of a namespace, and their owners in any namespace.
