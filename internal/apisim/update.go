@@ -56,7 +56,7 @@ func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*
 	switch {
 	case o.UID != "" && o.UID != old.UID:
 		return nil, storageUIDConflict(v.gr, o.Name, o.UID, old.UID)
-	case o.ResourceVersion == "" && !updatesUnconditionally(v):
+	case o.ResourceVersion == "" && old.ResourceVersion != "" && !updatesUnconditionally(v): // a dump may have no versions
 		return nil, versionRequired(v.gr, o.Name)
 	case o.ResourceVersion != "" && o.ResourceVersion != old.ResourceVersion:
 		return nil, v.staleObject(o.Name)

@@ -193,10 +193,13 @@ func eachGap(snap *snapshot.Snapshot, visit func(g report.Gap, r object.Resource
 }
 
 // Around adds the unseen objects, other than owners, with which an object is deleted: its
-// namespace, the node of a pod, the ServiceAccount of a token.
+// namespace, the CRD of its kind, the node of a pod, the ServiceAccount of a token.
 func (u *Unseen) Around(snap *snapshot.Snapshot, o *object.Object) {
 	if o.Namespace != "" && !apisim.Immortal(o.Namespace) {
 		u.addObject(snap, object.Namespace, "", o.Namespace)
+	}
+	if object.MayBeCustom(o.Group()) {
+		u.Of(snap, object.CRD.Resource(), "")
 	}
 	owner, hasOwner := o.ImplicitOwner()
 	switch {

@@ -43,9 +43,14 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		verb = " would be deleted as garbage"
 	}
 	counts, ending := map[report.Outcome]int{}, 0
+	under := map[object.Ref]bool{}
 	for i := range caused {
-		if p.Seed.Verb == "collect" && caused[i].Outcome == report.Deleted && caused[i].Reason == reason.BeingDeleted.String() {
-			ending++ // a pod in its grace period is no garbage
+		under[caused[i].Object] = caused[i].Reason == reason.BeingDeleted.String()
+	}
+	for i := range caused {
+		if e := &caused[i]; p.Seed.Verb == "collect" && e.Outcome == report.Deleted && (under[e.Object] ||
+			e.Reason == string(reason.DeletedByController) && len(e.Because) > 0 && under[e.Because[0]]) {
+			ending++ // a pod in its grace period is no garbage, nor is what a CRD that is being deleted defines
 			continue
 		}
 		counts[caused[i].Outcome]++

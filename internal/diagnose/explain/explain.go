@@ -239,9 +239,6 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	case plan.Follows(o) && !goesAtOnce(plan.LeaderOf(q.snap, o)):
 		u.In(o.Namespace)
 	}
-	if object.MayBeCustom(o.Group()) {
-		u.Of(q.snap, object.CRD.Resource(), "")
-	}
 	u.Around(q.snap, o)
 	u.Deployers(q.snap, o)
 }
