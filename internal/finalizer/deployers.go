@@ -87,7 +87,7 @@ func (d *Deployer) Tracks(from, o *object.Object) bool {
 
 // Deletes reports whether the deployer deletes an object of the inventory of the object from.
 func (d *Deployer) Deletes(from, o *object.Object) bool {
-	return d.Tracks(from, o) && (d.keeps == nil || !d.keeps(o))
+	return d.Tracks(from, o) && !d.Keeps(o)
 }
 
 // AwaitsConfirmation reports whether the deployer deletes nothing as long as an object exists that it lists
@@ -95,6 +95,9 @@ func (d *Deployer) Deletes(from, o *object.Object) bool {
 func (d *Deployer) AwaitsConfirmation(from, o *object.Object, at object.InventoryEntry) bool {
 	return (at.Confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)) && d.Deletes(from, o)
 }
+
+// Keeps reports whether the deployer leaves an object that counts as applied.
+func (d *Deployer) Keeps(o *object.Object) bool { return d.keeps != nil && d.keeps(o) }
 
 // LacksPolicy reports whether the snapshot lacks what decides whether an object of an inventory is deleted.
 func (d *Deployer) LacksPolicy(o *object.Object) bool { return d.refersBack && o.Inventory() == nil }

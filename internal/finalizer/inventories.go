@@ -34,7 +34,13 @@ func (v *Inventories) Of(from *object.Object, d *Deployer) *object.InventoryFact
 
 // DeletedWith returns the existing objects that a deployer deletes before it removes its finalizer from
 // the object from.
-func (v *Inventories) DeletedWith(from *object.Object) (list []*object.Object) {
+func (v *Inventories) DeletedWith(from *object.Object) []*object.Object {
+	d := DeployerOfObject(from)
+	return slices.DeleteFunc(v.MayDelete(from), func(o *object.Object) bool { return !d.Tracks(from, o) })
+}
+
+// MayDelete returns the objects of DeletedWith, and those that join them if their owners go first.
+func (v *Inventories) MayDelete(from *object.Object) (list []*object.Object) {
 	d := DeployerOfObject(from)
 	if d == nil {
 		return nil
@@ -44,7 +50,7 @@ func (v *Inventories) DeletedWith(from *object.Object) (list []*object.Object) {
 		return nil
 	}
 	for _, at := range inventory.Entries {
-		if o := v.snap.ObjectAt(at.Coordinates); o != nil && d.Deletes(from, o) {
+		if o := v.snap.ObjectAt(at.Coordinates); o != nil && o != from && !d.Keeps(o) {
 			list = append(list, o)
 		}
 	}

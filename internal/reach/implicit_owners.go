@@ -31,7 +31,7 @@ func (m *Map) indexImplicitOwners() {
 	}
 	inventories := finalizer.NewInventories(m.snap)
 	for _, from := range m.snap.Objects {
-		for _, o := range inventories.DeletedWith(from) {
+		for _, o := range inventories.MayDelete(from) {
 			m.addImplicitOwner(from, o)
 		}
 		if deciding := inventories.Deciding(from); deciding != nil {
