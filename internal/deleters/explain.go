@@ -50,12 +50,7 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 	case ref.UID == "" && ref.Namespace == "":
 		return []string{fmt.Sprintf("which object? %s %s %q has no namespace, and the kind is namespaced.", ref.APIVersion, ref.Kind, ref.Name)}
 	}
-	shown := d.store.all(func(o *object.Object) bool {
-		if ref.UID != "" {
-			return o.UID == ref.UID
-		}
-		return o.Group() == ref.Group() && o.Kind == ref.Kind && o.Namespace == ref.Namespace && o.Name == ref.Name
-	})
+	shown := d.shown(ref)
 	if len(shown) == 0 {
 		return []string{d.explainMissing(ctx, ref)}
 	}
@@ -77,6 +72,16 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 		list = append(list, "  the last try failed: "+why)
 	}
 	return list
+}
+
+// shown returns the objects of a uid, or else of these coordinates, that the watches show.
+func (d *Deleters) shown(ref object.Ref) []*object.Object {
+	return d.store.all(func(o *object.Object) bool {
+		if ref.UID != "" {
+			return o.UID == ref.UID
+		}
+		return o.Group() == ref.Group() && o.Kind == ref.Kind && o.Namespace == ref.Namespace && o.Name == ref.Name
+	})
 }
 
 // explainMissing says whether an object that no watch shows exists. Without a kind the object is
