@@ -46,7 +46,7 @@ func (v *Inventories) MayDelete(from *object.Object) (list []*object.Object) {
 		return nil
 	}
 	inventory := v.Of(from, d)
-	if inventory == nil || inventory.Keeps || inventory.Remote {
+	if inventory == nil || inventory.Keeps || inventory.Remote || v.lacksAccount(from, inventory.Account) {
 		return nil
 	}
 	for _, at := range inventory.Entries {
@@ -55,6 +55,11 @@ func (v *Inventories) MayDelete(from *object.Object) (list []*object.Object) {
 		}
 	}
 	return list
+}
+
+// lacksAccount reports whether a ServiceAccount is known not to exist in the namespace of an object.
+func (v *Inventories) lacksAccount(from *object.Object, name string) bool {
+	return name != "" && v.snap.Covers(object.ServiceAccount.Resource(), from.Namespace) && v.snap.FindKind(object.ServiceAccount, from.Namespace, name) == nil
 }
 
 // Deciding returns the existing objects that a deployer does not delete with the object from, and that
