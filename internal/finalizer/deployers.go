@@ -39,6 +39,8 @@ type Deployer struct {
 	keeps func(o *object.Object) bool
 	// refersBack is true if what an object of the inventory says decides whether it is deleted.
 	refersBack bool
+	// more finds what is deleted besides what the object lists; nil: nothing.
+	more func(v *Inventories, listed *object.InventoryFacts) []object.InventoryEntry
 	// members finds the inventory of an object; nil: the object lists it, as object.InventoryFacts.
 	members func(v *Inventories, from *object.Object) object.InventoryFacts
 }

@@ -25,11 +25,43 @@ func NewInventories(snap *snapshot.Snapshot) *Inventories { return &Inventories{
 
 // Of returns what a deployer may delete with an object; nil if the snapshot lacks it.
 func (v *Inventories) Of(from *object.Object, d *Deployer) *object.InventoryFacts {
-	if d.members == nil {
-		return from.Inventory()
+	if d.members != nil {
+		inventory := d.members(v, from)
+		return &inventory
 	}
-	inventory := d.members(v, from)
-	return &inventory
+	listed := from.Inventory()
+	if d.more == nil || listed == nil {
+		return listed
+	}
+	more := d.more(v, listed)
+	if len(more) == 0 {
+		return listed
+	}
+	all := *listed
+	all.Entries = slices.Concat(listed.Entries, more)
+	return &all
+}
+
+// otherRecords returns the records of a Helm release that are not listed. Helm deletes all of them, and the
+// status of a HelmRelease has only the newest.
+//
+// Source: helm, pkg/action/uninstall.go Uninstall.Run: purges the whole history.
+func (v *Inventories) otherRecords(listed *object.InventoryFacts) (more []object.InventoryEntry) {
+	for _, at := range listed.Entries {
+		release, record := strings.CutPrefix(at.Name, object.HelmRecordPrefix)
+		end := strings.LastIndex(release, ".v")
+		if at.Kind != object.Secret.Kind || !record || end < 0 {
+			continue
+		}
+		for _, o := range v.snap.In(object.Secret.GroupResource(), at.Namespace) {
+			name, revision, ok := object.HelmRecordOf(o)
+			entry := object.InventoryEntry{Coordinates: o.Coordinates()}
+			if ok && revision > 0 && name == release[:end] && !listed.Lists(o.Coordinates()) && !slices.Contains(more, entry) {
+				more = append(more, entry)
+			}
+		}
+	}
+	return more
 }
 
 // DeletedWith returns the existing objects that a deployer deletes before it removes its finalizer from

@@ -62,6 +62,7 @@ var deployers = []Deployer{
 		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory
 		// has is unknown, and the plan is not complete.
 		keeps: func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },
+		more:  (*Inventories).otherRecords,
 	},
 	snapshotDeployer(object.VolumeSnapshot, "status.boundVolumeSnapshotContentName", "snapshot_controller.go checkandRemoveSnapshotFinalizersAndCheckandDeleteContent",
 		snapshotBound, snapshotAsSource),

@@ -15,7 +15,8 @@ import (
 // delivery has the fields of deployers, besides the inventory, that decide what is deleted with it.
 type delivery struct {
 	prune, suspended, remote, listed, keepsHistory bool
-	listedBefore                                   bool // status.snapshot exists
+	listedBefore                                   bool  // status.snapshot exists
+	releasedBefore                                 int64 // status.lastReleaseRevision
 	policy, server, cluster, storage, chart        string
 	options                                        []string
 	releases                                       []release
@@ -131,6 +132,9 @@ var helmReleaseFacts = &factKind{
 		{path: "spec.uninstall", keep: keepFields(nil, "keepHistory", "deletionPropagation"), read: (*lexer).uninstall},
 		lenientText("status.storageNamespace", func(f *facts) *string { return &f.delivery.storage }),
 		lenientText("status.helmChart", func(f *facts) *string { return &f.delivery.chart }),
+		{path: "status.lastReleaseRevision", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
+			return l.lenientInteger(it, &it.facts.delivery.releasedBefore, path)
+		}},
 		{path: "status.history", keep: &keep{each: keepFields(nil, "name", "version")}, read: (*lexer).releaseHistory},
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
@@ -139,7 +143,11 @@ var helmReleaseFacts = &factKind{
 		}
 		d, inventory := &f.delivery, f.takeInventory()
 		inventory.Keeps, inventory.Remote = d.suspended || d.storage == "", d.remote
-		if !d.listed {
+		switch {
+		case !d.suspended && d.storage == "" && d.releasedBefore > 0:
+			inventory.Keeps = false
+			inventory.unread("its status is that of Flux before 2.2, which does not say what it has applied")
+		case !d.listed:
 			inventory.unread("it has no status.inventory, and the record of its Helm release in namespace " + d.storage + " is not read")
 			inventory.Record = d.record()
 		}
