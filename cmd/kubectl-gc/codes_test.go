@@ -8,14 +8,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// TestEveryCodeIsShown: the script of check shows each code once.
+// TestEveryCodeIsShown: the scripts of check show each code once.
 func TestEveryCodeIsShown(t *testing.T) {
-	script, err := os.ReadFile("testdata/script/check.txtar")
-	if err != nil {
-		t.Fatal(err)
+	var scripts strings.Builder
+	for _, name := range []string{"check", "breaks"} { // the latter has --references
+		script, err := os.ReadFile("testdata/script/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts.Write(script)
 	}
 	for _, c := range reason.Check.Codes() {
-		if !strings.Contains(string(script), "   "+c+" ") {
+		if !strings.Contains(scripts.String(), "   "+c+" ") {
 			t.Errorf("no finding %s", c)
 		}
 	}
