@@ -98,6 +98,10 @@ func (d *Deployer) AwaitsConfirmation(from, o *object.Object, at object.Inventor
 	return (at.Confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)) && d.Deletes(from, o)
 }
 
+// AwaitsEnd reports whether the finalizer of the deployer stays while an object that counts as applied is
+// being deleted, by whomever.
+func (d *Deployer) AwaitsEnd(o *object.Object) bool { return d.Waves || d.Waits && !d.Keeps(o) }
+
 // Keeps reports whether the deployer leaves an object that counts as applied.
 func (d *Deployer) Keeps(o *object.Object) bool { return d.keeps != nil && d.keeps(o) }
 

@@ -84,7 +84,7 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 	wave := math.MinInt
 	for o, at := range s.inventoryOf(d, from) {
 		confirm = confirm || d.AwaitsConfirmation(from, o, at)
-		terminating = terminating || o.BeingDeleted()
+		terminating = terminating || o.BeingDeleted() && d.AwaitsEnd(o)
 		switch {
 		case o.BeingDeleted() || !d.Deletes(from, o):
 		case s.futures.undeployed[o.UID]:
@@ -100,7 +100,7 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 	if d.Waves && inventory.Lists(from.Coordinates()) && (len(list) == 0 || s.hasBegun(d, from)) {
 		return nil, true // it waits for itself
 	}
-	if waits || confirm && !next.mayBeConfirmed() || d.Waves && terminating || d.Waits && terminating && len(list) == 0 || d.AllOrNone && unserved {
+	if waits || confirm && !next.mayBeConfirmed() || terminating && (d.Waves || len(list) == 0) || d.AllOrNone && unserved {
 		return nil, true
 	}
 	return list, unserved && len(list) == 0

@@ -78,18 +78,13 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 // blockedByInventory lists what a deployer has applied and why its finalizer stays: an object that is
 // being deleted, if the deployer waits for that, and one that it could not delete.
 func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
-	inventory := o.Inventory()
-	if d := finalizer.DeployerOfObject(o); d != nil && d.Searches() {
-		refs := j.undeployed(o, func(now *object.Object) bool { return d.Waits || !now.BeingDeleted() })
-		out.Blocked.Dependents = append(out.Blocked.Dependents, refs...)
-		return
-	}
-	if inventory == nil || inventory.Keeps || inventory.Remote {
-		return
-	}
 	for _, name := range out.Blocked.Finalizers {
 		d := finalizer.DeployerOf(o.Ref, name)
 		if d == nil {
+			continue
+		}
+		inventory := j.Inventory(d, o)
+		if inventory == nil || inventory.Keeps || inventory.Remote {
 			continue
 		}
 		confirm := false
@@ -105,7 +100,7 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 			confirm = confirm || now != nil && d.AwaitsConfirmation(o, x, at)
 			by := j.Tracks.Deployer(x)
 			tried := by != nil && by.Ref == o.Ref
-			if now != nil && (d.Waves && now.BeingDeleted() || tried && (d.Waits || !now.BeingDeleted())) {
+			if now != nil && (now.BeingDeleted() && d.AwaitsEnd(x) || tried && !now.BeingDeleted()) {
 				out.Blocked.Dependents = append(out.Blocked.Dependents, x.Ref)
 			}
 		}

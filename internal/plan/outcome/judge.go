@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -37,6 +38,8 @@ type Judge struct {
 	Server    *apisim.Server
 	Lookups   engine.API
 	Collector *engine.Collector
+	// Inventory returns what a deployer may delete with an object; nil if the snapshot lacks it.
+	Inventory func(*finalizer.Deployer, *object.Object) *object.InventoryFacts
 	// Controllers are the simulated controllers other than the collector. Neighbours is their known
 	// health.
 	Controllers []controllers.Controller
