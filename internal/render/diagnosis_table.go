@@ -279,7 +279,7 @@ var wordsByCode = map[reason.Code]findingWords{
 	reason.OwnerCycle:               {title: "Objects own one another in a circle", advice: "The garbage collector deletes none of them. Remove one of the references."},
 	reason.OwnerCycleBlocks:         {title: "Objects own and block one another in a circle", advice: "The garbage collector deletes none, and foreground deletes may hang. Remove a reference."},
 	reason.SharedUID:                {title: "Another object has the same UID", advice: "The garbage collector cannot tell them apart. The API server that serves them must give each its own UID."},
-	reason.ReferenceNotFound:        {title: "Named, and does not exist", advice: "It does not work without. Create what is missing, or correct the name."},
+	reason.ReferenceNotFound:        {title: "Named, and does not exist", advice: "Create what is missing, or correct the name."},
 	reason.NoUID:                    {title: "No UID", advice: "Its dependents are unknown. Use the cluster or a dump of it instead of a manifest."},
 }
 

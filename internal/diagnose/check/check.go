@@ -178,7 +178,7 @@ func (c *checker) fields(around *health.Assessment) []report.Gap {
 		b := &list[i]
 		c.Findings = append(c.Findings, report.Finding{
 			Code: string(reason.ReferenceNotFound), Severity: reason.Check.Severity(reason.ReferenceNotFound), Object: b.Object, Reference: &b.Reference,
-			Message: b.Reference.ShortName() + " (" + b.Label + ") does not exist", Evidence: b.Field,
+			Message: b.Reference.ShortName() + " (" + b.Label + ") does not exist: " + b.Message, Evidence: b.Field,
 		})
 	}
 	return unread
