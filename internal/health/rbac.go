@@ -148,8 +148,18 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite
 	if w, ok := r.writersCache[key]; ok {
 		return w
 	}
-	w := &mayWrite{accounts: map[Account]bool{}, powerful: map[Account]bool{}}
+	w := r.accountsFor(o, resource)
 	r.writersCache[key] = w
+	if r.seen != nil {
+		w.outside = sortedUnique(w.outside)
+		w.findPods(r.seen)
+	}
+	return w
+}
+
+// accountsFor returns the accounts that may update or patch the object or a part of it, without their pods.
+func (r *rights) accountsFor(o *object.Object, resource object.Resource) *mayWrite {
+	w := &mayWrite{accounts: map[Account]bool{}, powerful: map[Account]bool{}}
 	if r.seen == nil {
 		return w
 	}
@@ -162,9 +172,17 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite
 			w.grant(b, named)
 		}
 	}
-	w.outside = sortedUnique(w.outside)
-	w.findPods(r.seen)
 	return w
+}
+
+// MayWrite reports whether one of the accounts may update or patch an object or a part of it, so that a pod
+// of it may be the controller of a finalizer.
+func (s *Assessment) MayWrite(o *object.Object, accounts []Account) bool {
+	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
+	if err != nil || len(accounts) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(accounts, s.rights.accountsFor(o, r).includes)
 }
 
 // findPods finds the pods and workloads of the accounts.

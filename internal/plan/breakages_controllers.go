@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -17,6 +19,7 @@ func (b *breakages) controllers() {
 	if len(programs) == 0 {
 		return
 	}
+	accounts := b.accountsOf(programs)
 	lost := map[heldKind]*report.Breakage{}
 	for _, o := range b.snap.Objects {
 		if len(o.Finalizers()) == 0 || b.leaves(o) {
@@ -26,7 +29,7 @@ func (b *breakages) controllers() {
 			key := heldKind{name, o.APIVersion, o.Kind}
 			one, known := lost[key]
 			if !known {
-				one = b.lostController(o, name, programs)
+				one = b.lostController(o, name, programs, accounts)
 				lost[key] = one
 			}
 			if one != nil {
@@ -53,10 +56,29 @@ func (b *breakages) lostPrograms() (list []*object.Object) {
 	return list
 }
 
+// accountsOf returns the accounts of the pods among programs.
+func (b *breakages) accountsOf(programs []*object.Object) (accounts []health.Account) {
+	pods := map[object.Coordinates]bool{}
+	for _, o := range programs {
+		pods[o.Coordinates()] = true
+	}
+	for n := range b.health.Evidence().Pods {
+		p := &b.health.Evidence().Pods[n]
+		if a := (health.Account{Namespace: p.Ref.Namespace, Name: p.ServiceAccount}); pods[p.Ref.Coordinates()] && !slices.Contains(accounts, a) {
+			accounts = append(accounts, a)
+		}
+	}
+	return accounts
+}
+
 // lostController returns the breakage of an object whose finalizer loses its controller; nil if that is not
 // so. The controller is the program that was seen to work. If none was, it is one that has its name.
-func (b *breakages) lostController(o *object.Object, name string, programs []*object.Object) *report.Breakage {
+func (b *breakages) lostController(o *object.Object, name string, programs []*object.Object, accounts []health.Account) *report.Breakage {
 	if name == object.Foreground || name == object.Orphan || health.OfManager(name) {
+		return nil
+	}
+	named := programOf(o, name, programs)
+	if named == nil && !b.health.MayWrite(o, accounts) { // the search for a controller takes longer
 		return nil
 	}
 	one := &report.Breakage{
@@ -82,15 +104,21 @@ func (b *breakages) lostController(o *object.Object, name string, programs []*ob
 		}
 		return one
 	}
-	known, _ := finalizer.Of(name)
-	if j.State == report.FinalizerControllerGone {
+	if named == nil || j.State == report.FinalizerControllerGone {
 		return nil
 	}
+	one.Reference, one.Certainty = named.Ref, report.Possible
+	return one
+}
+
+// programOf returns the program with the name of the controller that removes a finalizer from an object; nil
+// if none has it.
+func programOf(o *object.Object, name string, programs []*object.Object) *object.Object {
+	known, _ := finalizer.Of(name)
 	for _, c := range finalizer.ControllersOf(known, o) {
 		for _, x := range programs {
 			if c.IsCalled([]string{x.Name, x.Labels.Get("app.kubernetes.io/name"), x.Labels.Get("app")}) {
-				one.Reference, one.Certainty = x.Ref, report.Possible
-				return one
+				return x
 			}
 		}
 	}
