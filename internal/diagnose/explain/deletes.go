@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // mostTried and wholes limit the number of simulated objects, over all simulations, in the search
@@ -36,7 +37,7 @@ type taking struct {
 	options Options
 	// before is the outcome of the object without any request.
 	before report.Outcome
-	// cost is the number of objects simulated so far.
+	// cost is the number of objects simulated so far. See costOf.
 	cost int
 }
 
@@ -56,7 +57,7 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 		if t.cost > mostTried+wholes*len(q.snap.Objects) {
 			return takers, len(above) - i, nil
 		}
-		found, err := t.by(ctx, x)
+		found, err := t.by(ctx, x, i)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -67,8 +68,8 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 
 // by tries the deletes of one object. It returns the mildest policy that is expected to take the
 // target, else the mildest that takes it after finalizers are removed, else the mildest with an
-// unknown effect.
-func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, error) {
+// unknown effect. above is the number of nearer objects above the target.
+func (t *taking) by(ctx context.Context, x *object.Object, above int) ([]report.Taker, error) {
 	policies := []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
 	if t.reach.IgnoresPolicy(x) {
 		policies = policies[:1]
@@ -79,7 +80,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 		if i == 1 { // under other policies x waits for all its dependents, or releases them
 			part = t.reach.Part(x, t.target)
 		}
-		t.cost += len(part.Objects)
+		t.cost += costOf(part, above)
 		effect, err := plan.EffectOn(ctx, part, plan.DeleteSeed(policy, x.Ref), t.target, t.around)
 		if err != nil {
 			return nil, err
@@ -102,6 +103,20 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 		takers = underEveryPolicy(takers)
 	}
 	return takers, nil
+}
+
+// costOf returns the cost of a simulation in objects. In a chain of deployers, of which each deletes the next
+// one, all objects are looked at for each of them. It has at most as many as there are nearer objects above
+// the target.
+func costOf(part *snapshot.Snapshot, nearer int) int {
+	const perLook = 16 // looks at an object that cost as much as its simulation
+	deployers := 0
+	for _, o := range part.Objects {
+		if plan.Deploys(o) {
+			deployers++
+		}
+	}
+	return len(part.Objects) * (perLook + min(deployers, nearer)) / perLook
 }
 
 // taker returns how a delete takes the target, and whether it does. A blocked target that is being
