@@ -103,7 +103,7 @@ func render(table []behaviour, claims []claim, truth map[string]shown) string {
 	for _, row := range table {
 		if row.section != section {
 			section = row.section
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", section, tally(table, by, section))
+			fmt.Fprintf(&b, "\n## %s\n\n%s", section, tally(table, by, section))
 		}
 		fmt.Fprintf(&b, "- %s: %s. %s.\n", row.id, row.what, strings.Join(proofs(row, by[row.id], truth[row.id]), "; "))
 	}
@@ -124,11 +124,14 @@ func summary(table []behaviour, by map[string][]claim, truth map[string]shown) s
 		covered, len(table), waiting, len(table)-covered-waiting, there, len(table))
 }
 
-// tally counts within one section.
+// tally counts within one section. It is empty if the section is covered.
 func tally(table []behaviour, by map[string][]claim, section string) string {
 	rows := slices.DeleteFunc(slices.Clone(table), func(r behaviour) bool { return r.section != section })
 	covered, _ := count(rows, by)
-	return fmt.Sprintf("%d of %d covered.", covered, len(rows))
+	if covered == len(rows) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d covered.\n\n", covered, len(rows))
 }
 
 func count(rows []behaviour, by map[string][]claim) (covered, waiting int) {

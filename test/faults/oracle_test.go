@@ -13,7 +13,7 @@ import (
 )
 
 // oracle judges every write by the true store, in the moment in which it is
-// carried out. The numbers are those of the invariants in docs/faults.md.
+// carried out. The numbers are those of the invariants in docs/spec/safety.md.
 type oracle struct {
 	sim *apisim.Server
 
