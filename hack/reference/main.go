@@ -118,10 +118,16 @@ may be the lock of a user.
 	b.WriteString("\n## Outside of the cluster\n\n" +
 		"What decides whether a controller deletes an [outside resource](concepts.md#outside-of-the-cluster). Behind any other finalizer of the class cloud, it is deleted.\n\n" +
 		"| family | deletes | keeps | default |\n|---|---|---|---|\n")
+	var fixed []string
 	for _, r := range finalizer.OutsideRules() {
+		if len(r.Fields) == 0 {
+			fixed = append(fixed, r.Family+" ("+outsideDefault(r)+")")
+			continue
+		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Family, outsideValues(r, func(f finalizer.OutsideField) []string { return f.Deleted }),
 			outsideValues(r, func(f finalizer.OutsideField) []string { return f.Kept }), outsideDefault(r))
 	}
+	fmt.Fprintf(&b, "\nNo field is read: %s.\n", strings.Join(fixed, ", "))
 	b.WriteString("\n## Controllers that delete other objects\n\nPlans list what these delete behind their finalizers, besides dependents. *Waits*: the finalizer stays until all of it is gone.\n\n" +
 		"| finalizers | delete |\n|---|---|\n")
 	for _, d := range finalizer.Deployers() {
