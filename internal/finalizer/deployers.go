@@ -35,6 +35,9 @@ type Deployer struct {
 	policy func(finalizer string) metav1.DeletionPropagation
 	// tracks reports whether an object counts as applied for the object from; nil: every one.
 	tracks func(from, o *object.Object) bool
+	// doubts returns why it is unknown whether an object that is listed counts as applied for the object from;
+	// empty if it is known. tracks is false for it. nil: always known.
+	doubts func(from, o *object.Object) string
 	// keeps reports whether it leaves an object that counts as applied; nil: none.
 	keeps func(o *object.Object) bool
 	// refersBack is true if what an object of the inventory says decides whether it is deleted.
@@ -90,6 +93,15 @@ func (d *Deployer) Tracks(from, o *object.Object) bool {
 // Deletes reports whether the deployer deletes an object of the inventory of the object from.
 func (d *Deployer) Deletes(from, o *object.Object) bool {
 	return d.Tracks(from, o) && !d.Keeps(o)
+}
+
+// Doubts returns why it is unknown whether the deployer deletes an object that the object from lists; empty if
+// that is known.
+func (d *Deployer) Doubts(from, o *object.Object) string {
+	if d.doubts == nil {
+		return ""
+	}
+	return d.doubts(from, o)
 }
 
 // AwaitsConfirmation reports whether the deployer deletes nothing as long as an object exists that it lists

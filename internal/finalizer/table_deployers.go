@@ -31,7 +31,13 @@ var deployers = []Deployer{
 			return metav1.DeletePropagationForeground
 		},
 		// Source: gitops-engine, pkg/cache/cluster.go GetManagedLiveObjs.
-		tracks: func(_, o *object.Object) bool { return len(o.Owners) == 0 },
+		tracks: func(from, o *object.Object) bool { return len(o.Owners) == 0 && !otherTracks(from, o) },
+		doubts: func(from, o *object.Object) string {
+			if len(o.Owners) > 0 || !otherTracks(from, o) {
+				return ""
+			}
+			return "it lists " + o.Ref.ShortName() + ", which another Application tracks by its annotation " + object.TrackerAnnotation + ": " + o.Tracker()
+		},
 		// Source: argo-cd, controller/appcontroller.go shouldBeDeleted.
 		keeps: func(o *object.Object) bool {
 			return o.Is(object.CRD) || o.Protection()&(object.ArgoKeep|object.ArgoHelmKeep) != 0
@@ -114,6 +120,15 @@ var deployers = []Deployer{
 		Source:    "lib-bucket-provisioner, pkg/provisioner/resourcehandlers.go deleteObjectBucket",
 		members:   (*Inventories).bucketOf,
 	},
+}
+
+// otherTracks reports whether the annotation of an object says that another Application tracks it. Argo CD may
+// be configured to track by a label instead.
+//
+// Source: argo-cd, util/argo/resource_tracking.go GetAppName.
+func otherTracks(app, o *object.Object) bool {
+	by := o.Tracker()
+	return by != "" && by != app.Name && by != app.Namespace+"_"+app.Name
 }
 
 // snapshotDeployer returns the deployer that deletes the content of a snapshot.

@@ -326,11 +326,12 @@ func ObjectOf(m metav1.Object, apiVersion, kind string) *object.Object {
 	deleted, grace := m.GetDeletionTimestamp(), m.GetDeletionGracePeriodSeconds()
 	protection := object.ProtectionOf(m.GetAnnotations())
 	revision := object.RevisionBy(m.GetAnnotations()[object.RevisionAnnotation])
-	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && deleted == nil && grace == nil {
+	tracker := object.TrackerBy(m.GetAnnotations()[object.TrackerAnnotation])
+	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && tracker == "" && deleted == nil && grace == nil {
 		return o
 	}
 	life := o.Edit()
-	life.Finalizers, life.GracePeriod, life.Protection, life.Revision = m.GetFinalizers(), grace, protection, revision
+	life.Finalizers, life.GracePeriod, life.Protection, life.Revision, life.Tracker = m.GetFinalizers(), grace, protection, revision, tracker
 	if deleted != nil {
 		life.DeletionTimestamp = deleted.Unix()
 	}

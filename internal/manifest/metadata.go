@@ -184,6 +184,8 @@ func (l *lexer) annotations(it *item) error {
 			err = l.metadataString(it, hasAccount, &it.account, "metadata.annotations["+object.AccountNameAnnotation+"]")
 		case object.AccountUIDAnnotation:
 			err = l.metadataString(it, hasAccountUID, &it.accountUID, "metadata.annotations["+object.AccountUIDAnnotation+"]")
+		case object.TrackerAnnotation:
+			err = l.metadataString(it, hasTracker, &it.tracker, "metadata.annotations["+object.TrackerAnnotation+"]")
 		case object.RevisionAnnotation:
 			var value span
 			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")

@@ -144,6 +144,7 @@ type item struct {
 	finalizers                  []span
 	protection                  object.Protection
 	revision                    uint32
+	tracker                     span
 
 	// factsOf is the kind by which spec, status and the other fields were read. While the kind is
 	// unknown, everything that any kind needs of them is kept.
@@ -221,6 +222,7 @@ const (
 	hasArgoPaused
 	hasCrossplanePaused
 	hasClusterAPIPaused
+	hasTracker
 	hasRevision
 	hasProvisioner
 	hasMigratedTo

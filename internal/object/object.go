@@ -59,6 +59,9 @@ type Lifecycle struct {
 	// Revision is the number that the Deployment controller writes to a Deployment and to each of
 	// its ReplicaSets; 0 if there is none.
 	Revision uint32
+	// Tracker is the Application of Argo CD that tracks the object: web, or team_web for one in namespace
+	// team that is not Argo CD's own. Empty if its annotation names none.
+	Tracker string
 
 	// Facts are the facts of the kind; nil for most kinds.
 	Facts Facts
@@ -115,6 +118,9 @@ func (o *Object) GracePeriod() *int64 { return o.lifecycle().GracePeriod }
 // current ReplicaSet has the revision of its Deployment.
 func (o *Object) Revision() uint32 { return o.lifecycle().Revision }
 
+// Tracker returns the Application of Argo CD that the object names as the one that tracks it.
+func (o *Object) Tracker() string { return o.lifecycle().Tracker }
+
 // Controller returns the reference with controller: true, if any.
 func (o *Object) Controller() (OwnerReference, bool) {
 	for _, ref := range o.Owners {
@@ -159,7 +165,7 @@ func Equal(a, b *Object) bool {
 		slices.Equal(a.Owners, b.Owners) &&
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
-		x.Protection == y.Protection && x.Revision == y.Revision &&
+		x.Protection == y.Protection && x.Revision == y.Revision && x.Tracker == y.Tracker &&
 		equalFacts(x.Facts, y.Facts)
 }
 

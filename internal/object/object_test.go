@@ -81,13 +81,13 @@ func TestEqualSeesEveryField(t *testing.T) {
 	grace, other := int64(3), int64(4)
 	base := func() *Object {
 		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
-			Lifecycle: &Lifecycle{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3,
+			Lifecycle: &Lifecycle{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3, Tracker: "web",
 				Facts: &PodFacts{NodeName: "n"}}}
 	}
 	for i, change := range []func(*Object){
 		func(o *Object) { o.UID = "x" }, func(o *Object) { o.ResourceVersion = "2" }, func(o *Object) { o.Owners = nil },
 		func(o *Object) { o.Labels = "" }, func(o *Object) { o.Created = 2 }, func(o *Object) { o.Generation = 2 },
-		func(o *Object) { o.Lifecycle.Finalizers = nil }, func(o *Object) { o.Lifecycle.DeletionTimestamp = 1 }, func(o *Object) { o.Lifecycle.GracePeriod = &other },
+		func(o *Object) { o.Lifecycle.Finalizers = nil }, func(o *Object) { o.Lifecycle.Tracker = "" }, func(o *Object) { o.Lifecycle.DeletionTimestamp = 1 }, func(o *Object) { o.Lifecycle.GracePeriod = &other },
 		func(o *Object) { o.Lifecycle.GracePeriod = nil }, func(o *Object) { o.Lifecycle.Revision = 4 }, func(o *Object) { o.Lifecycle.Facts = nil },
 		func(o *Object) { o.Lifecycle.Facts = &PodFacts{} },
 	} {

@@ -57,6 +57,21 @@ const ProtectExpression = `oldObject == null || !has(oldObject.metadata.annotati
 // Upstream: pkg/controller/deployment/util/deployment_util.go RevisionAnnotation.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
+// TrackerAnnotation names the Application of Argo CD that tracks an object: web:apps/Deployment:shop/web.
+const TrackerAnnotation = "argocd.argoproj.io/tracking-id"
+
+// TrackerBy returns the Application in the value of TrackerAnnotation; empty if it has another form.
+//
+// Source: argo-cd, util/argo/resource_tracking.go ParseAppInstanceValue.
+func TrackerBy[T ~string | ~[]byte](value T) T {
+	for i := range len(value) {
+		if value[i] == ':' {
+			return value[:i]
+		}
+	}
+	return value[:0]
+}
+
 // RevisionBy parses the value of RevisionAnnotation; 0 if it is no number.
 func RevisionBy(value string) uint32 {
 	n, err := strconv.ParseUint(value, 10, 32)

@@ -50,6 +50,14 @@ func TestProtectionIsContent(t *testing.T) {
 	}
 }
 
+func TestTrackerBy(t *testing.T) {
+	for value, want := range map[string]string{"": "", "web": "", ":": "", "web:apps/Deployment:shop/web": "web", "team_web:/ConfigMap:shop/a": "team_web"} {
+		if got := TrackerBy(value); got != want || string(TrackerBy([]byte(value))) != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestRevisionBy(t *testing.T) {
 	for value, want := range map[string]uint32{"": 0, "7": 7, "0": 0, "-1": 0, "4294967295": 4294967295, "4294967296": 0, "+7": 0, "7x": 0, "x": 0} {
 		if got := RevisionBy(value); got != want {

@@ -253,6 +253,8 @@ func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object
 			unread = cmp.Or(unread, "the snapshot does not show whether "+at.Kind+" "+at.Name+" exists")
 		case x == nil:
 			u.Of(s.snap, r, ref.Namespace)
+		case d.Doubts(o, x) != "":
+			unread = cmp.Or(unread, d.Doubts(o, x))
 		case d.LacksPolicy(x):
 			unread = cmp.Or(unread, "unknown whether "+x.Ref.ShortName()+" is deleted or kept: the snapshot lacks its policy")
 		}

@@ -56,6 +56,10 @@ func (p *plainObjects) lifecycle(l *plainLine) (life *object.Lifecycle, alone bo
 		life.Revision = uint32(l.size(math.MaxUint32))
 		l.odd = l.odd || life.Revision == 0
 	}
+	if l.member(`"a":`) {
+		life.Tracker = p.shared(l)
+		l.odd = l.odd || life.Tracker == ""
+	}
 	if l.odd || len(l.rest) > 0 && l.rest[0] == '}' {
 		return life, alone
 	}

@@ -75,7 +75,7 @@ func TestPlainIsUsual(t *testing.T) {
 			},
 			Lifecycle: &object.Lifecycle{
 				Finalizers: []string{"example.com/one", "two"}, DeletionTimestamp: 1778316043, GracePeriod: new(int64(0)),
-				Protection: object.Protect, Revision: 7, Facts: facts,
+				Protection: object.Protect, Revision: 7, Tracker: "web", Facts: facts,
 			},
 		}
 	}

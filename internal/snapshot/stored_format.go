@@ -166,6 +166,7 @@ type storedObject struct {
 	Protection object.Protection `json:"k,omitzero"`
 	// Revision and some of the facts are missing in older files: then they are unknown.
 	Revision uint32 `json:"r,omitzero"`
+	Tracker  string `json:"a,omitzero"`
 	object.StoredFacts
 }
 
@@ -194,7 +195,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
 		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
-		Protection: o.Protection(), Revision: o.Revision(), StoredFacts: object.StoredFactsOf(o),
+		Protection: o.Protection(), Revision: o.Revision(), Tracker: o.Tracker(), StoredFacts: object.StoredFactsOf(o),
 	}
 }
 
@@ -221,7 +222,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 
 func (s *storedObject) lifecycle(intern *manifest.Interner) *object.Lifecycle {
 	facts := s.Facts()
-	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && facts == nil {
+	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && s.Tracker == "" && facts == nil {
 		return nil
 	}
 	for i, f := range s.Finalizers {
@@ -232,7 +233,7 @@ func (s *storedObject) lifecycle(intern *manifest.Interner) *object.Lifecycle {
 	}
 	return &object.Lifecycle{
 		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
-		Revision: s.Revision, Facts: facts,
+		Revision: s.Revision, Tracker: intern.String(s.Tracker), Facts: facts,
 	}
 }
 
