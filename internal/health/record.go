@@ -148,11 +148,11 @@ func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	if err == nil && b.Metadata.Name == "" {
 		err = errors.New("it has no name")
 	}
-	if err == nil && isPart {
+	if err == nil && isPart && !s.referencesOnly {
 		err = s.take(&r.Shown, &b, raw)
 	}
 	if err == nil {
-		r.takeReferences(&b, raw)
+		r.takeReferences(b.controller(), raw)
 	}
 	if err == nil && (b.Metadata.DeletionTimestamp != nil || len(b.Metadata.Finalizers) > 0) {
 		err = r.takeTerminating(&b, raw)

@@ -64,11 +64,26 @@ func referenceFields(o *object.Object) *manifest.Fields {
 	return nil
 }
 
-// takeReferences records the references of an object.
-func (r *Record) takeReferences(b *body, raw []byte) {
+// ReadOf is Read for an object of a snapshot. It is faster for those of which only references are read.
+func ReadOf(o *object.Object, raw []byte) (*Record, error) {
+	s, isPart := findSource(o.APIVersion, o.Kind)
+	if !isPart || !s.referencesOnly || o.BeingDeleted() || len(o.Finalizers()) > 0 {
+		return Read(o.APIVersion, o.Kind, raw)
+	}
+	r := recordOf(o.Ref)
+	var controller object.Ref
+	if c, ok := o.Controller(); ok {
+		controller = c.In(o.Namespace)
+	}
+	r.takeReferences(controller, raw)
+	return r, nil
+}
+
+// takeReferences records the references of an object with a controller, or with none.
+func (r *Record) takeReferences(controller object.Ref, raw []byte) {
 	kind := r.Ref().GroupKind()
 	r.Referring = uses.FieldsOf(kind) != nil
-	if c := b.controller(); uses.Covers(kind, c.GroupKind()) {
+	if uses.Covers(kind, controller.GroupKind()) {
 		return
 	}
 	one := Referrer{Ref: r.Ref()}
@@ -82,9 +97,12 @@ func (r *Record) takeReferences(b *body, raw []byte) {
 	}
 }
 
-// share lets alike objects share their references.
+// share lets alike pods and Jobs share their references. Of other kinds few objects are alike.
 func (w *Evidence) share(list []Referrer) {
 	for i := range list {
+		if !list[i].Ref.Is(object.Pod) && !list[i].Ref.Is(object.Job) {
+			continue
+		}
 		var key strings.Builder
 		for _, r := range list[i].References {
 			for _, s := range []string{r.Field, r.Group, r.Kind, r.Namespace, r.Name} {

@@ -43,8 +43,7 @@ type Rule struct {
 	When   report.BreakageTime
 	Effect string
 
-	steps, while []step
-	whileValue   string
+	whileValue string
 }
 
 // Reference is what a field of an object refers to.
@@ -132,12 +131,17 @@ var (
 
 func init() {
 	for _, r := range slices.Concat(workloadRules(), coreRules, customRules()) {
-		r.steps = stepsOf(r.Path)
-		if path, value, ok := strings.Cut(r.While, "="); ok {
-			r.while, r.whileValue = stepsOf(path), value
-		}
 		if byUser[r.User.GroupKind] == nil {
 			kinds = append(kinds, r.User)
+			fieldTrees[r.User.GroupKind] = &fieldTree{}
+		}
+		tree, index := fieldTrees[r.User.GroupKind], len(byUser[r.User.GroupKind])
+		f := tree.at(stepsOf(r.Path))
+		f.rules = append(f.rules, index)
+		if path, value, ok := strings.Cut(r.While, "="); ok {
+			r.whileValue = value
+			f := tree.at(stepsOf(path))
+			f.conditions = append(f.conditions, index)
 		}
 		byUser[r.User.GroupKind] = append(byUser[r.User.GroupKind], &r)
 	}

@@ -2,6 +2,7 @@ package uses
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,60 +62,32 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 	if len(rules) == 0 {
 		return nil
 	}
-	var o any
-	if json.Unmarshal(raw, &o) != nil {
+	values, ok := valuesAt(fieldTrees[kind], raw)
+	if !ok || len(values) == 0 {
 		return nil
 	}
-	x := extraction{namespace: namespace, seen: map[Reference]bool{}}
-	for _, r := range rules {
-		idle := len(r.while) > 0
-		walk(o, r.while, func(v any) { idle = idle && v != r.whileValue })
-		walk(o, r.steps, func(v any) { x.take(r, v, idle) })
+	x := extraction{namespace: namespace}
+	for _, v := range values {
+		r := rules[v.rule]
+		if v.condition {
+			continue
+		}
+		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
+		x.take(r, v.value, idle)
 	}
 	return x.list
-}
-
-// walk calls yield with each value at a path. An empty path has none.
-func walk(v any, path []step, yield func(any)) {
-	if len(path) == 0 {
-		return
-	}
-	m, _ := v.(map[string]any)
-	below, ok := m[path[0].key]
-	if !ok {
-		return
-	}
-	visit := func(v any) {
-		if len(path) == 1 {
-			yield(v)
-		} else {
-			walk(v, path[1:], yield)
-		}
-	}
-	if !path[0].each {
-		visit(below)
-		return
-	}
-	list, _ := below.([]any)
-	for _, entry := range list {
-		visit(entry)
-	}
 }
 
 // extraction collects the references of one object.
 type extraction struct {
 	namespace string
 	list      []Reference
-	seen      map[Reference]bool
 }
 
 func (x *extraction) add(r Reference) {
-	key := r
-	key.Selector = nil // selectors of a field are few, and pointers differ
-	if r.Selector == nil && x.seen[key] {
+	if r.Selector == nil && slices.Contains(x.list, r) { // selectors of a field are few, and pointers differ
 		return
 	}
-	x.seen[key] = true
 	x.list = append(x.list, r)
 }
 

@@ -25,7 +25,7 @@ func GuessOf(namespace string, raw []byte) []Reference {
 	if json.Unmarshal(raw, &o) != nil || namespace == "" {
 		return nil
 	}
-	x := extraction{namespace: namespace, seen: map[Reference]bool{}}
+	x := extraction{namespace: namespace}
 	x.guess("spec", o.Spec)
 	return x.list
 }

@@ -83,6 +83,9 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: twice", id)
 			}
 			seen[id] = true
+			if f := fieldTrees[k.GroupKind].at(stepsOf(r.Path)); f.below != nil || f.entries != nil {
+				t.Errorf("%s: fields below are read by another rule", id)
+			}
 			if r.Label == "" || !slices.Contains(report.BreakageTimes(), r.When) || r.Effect == "" && r.When != report.BreaksNever {
 				t.Errorf("%s: incomplete", id)
 			}
@@ -112,7 +115,7 @@ func TestAnyJSON(t *testing.T) {
 		kind := rapid.SampledFrom(Kinds()).Draw(t, "kind")
 		rule := rapid.SampledFrom(byUser[kind.GroupKind]).Draw(t, "rule")
 		var o any = value.Draw(t, "value")
-		for _, s := range slices.Backward(rule.steps) {
+		for _, s := range slices.Backward(stepsOf(rule.Path)) {
 			if s.each {
 				o = []any{o, value.Draw(t, "entry")}
 			}

@@ -61,7 +61,7 @@ func (b *bodies) add(o *object.Object, text []byte) error {
 		b.take(health.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
 		return nil
 	}
-	r, err := health.Read(o.APIVersion, o.Kind, text)
+	r, err := health.ReadOf(o, text)
 	b.take(r)
 	if err == nil {
 		b.see(o.APIVersion, o.Kind, place{o.Namespace, o.Name})
