@@ -135,7 +135,11 @@ may be the lock of a user.
 		if d.Waits {
 			deletes += "; waits"
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", codes(d.Finalizers), deletes)
+		finalizers := codes(d.Finalizers)
+		if d.Kind.Kind != "" {
+			finalizers += " (" + d.Kind.Kind + ")"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", finalizers, deletes)
 	}
 	b.WriteString("\n[internal/finalizer](../internal/finalizer) names the source of each row of these tables.\n")
 	return b.Bytes()

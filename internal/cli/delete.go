@@ -275,7 +275,10 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			# Request by request, deleted in the foreground
 			kubectl gc dry-run delete deployment/web -n shop --cascade=foreground --steps --from examples/shop.yaml
 
-			# Fail a pipeline when PVCs would go or something would get stuck
+			# What would helm uninstall delete, and what would it leave?
+			kubectl gc dry-run delete helm/web -n blog --treat-missing-as-absent --from examples/helm.yaml
+
+			# Fail a pipeline when a Secret would go or something would get stuck
 			kubectl gc dry-run delete statefulset --all -n shop --fail-on=blocked,kind=Secret --from examples/shop.yaml
 
 			# What a reviewer should see
