@@ -56,9 +56,9 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 
 			Protected objects stay, with all that they own, and the plan says so: kinds such as
 			PVCs and Namespaces, what is annotated kubectl-gc.io/protect or
-			helm.sh/resource-policy: keep, and the namespaces of the system; --unlock has some
-			of them go. With -n nothing outside of the namespace is touched, objects without a
-			namespace neither.
+			helm.sh/resource-policy: keep, and the namespaces of the system; --unlock lifts some
+			of that. With -n nothing outside of the namespace is touched, nor are cluster-scoped
+			objects.
 
 			Strict rules, the default, and the only ones under which anything is deleted: an
 			owner is absent only if that is proven. Upstream rules show what the garbage collector of

@@ -71,8 +71,8 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 			Strict rules, the default, delete only what is proven to be garbage. Upstream
 			rules do what the garbage collector of Kubernetes does, for API servers that have none.
 
-			Several replicas need --leader-elect. Who loses the lease ends. See
-			docs/controller.md.
+			Several replicas need --leader-elect. A replica that loses the lease ends.
+			See docs/controller.md.
 
 			--preset=envtest is for tests, of any language: see docs/gctest.md.`),
 		Example: templates.Examples(`

@@ -50,7 +50,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			waits for.
 
 			Of an object that is being deleted it says what stuck says: what it waits for in the
-			end, who removes its finalizers and on what evidence, and what would release it at what
+			end, what removes its finalizers and on what evidence, and what would release it at what
 			cost. One that never goes by itself has its deadlock named, and what a second delete
 			would cost. Of a cluster it shows the last events about the object.
 

@@ -47,8 +47,8 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 		Long: text(`
 			Remove finalizers from objects that are being deleted, knowing what that releases.
 
-			The plan comes first: what becomes of the object, what goes with it, who should
-			have removed the finalizer, and what is lost when somebody else does. You confirm
+			The plan comes first: what becomes of the object, what goes with it, the controller
+			that should have removed the finalizer, and what is lost if it does not. You confirm
 			it, and a copy of everything that is deleted or changed is kept. Each object gets one request,
 			which names its uid, its version and the finalizer in its place: nothing else goes.
 			If the object has changed meanwhile, it is judged once more.

@@ -26,7 +26,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		Short: "Rank objects by what a delete of each alone would take",
 		Long: text(`
 			Rank objects by what a delete of each alone would take, in the background, as
-			kubectl deletes: by the number of data (PVCs, PVs, Secrets, and custom resources
+			kubectl deletes: by the number of data objects (PVCs, PVs, Secrets, and custom resources
 			that own or stand for storage), then of workloads, then of the rest. Namespaces
 			and CRDs take their content.
 

@@ -30,13 +30,14 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 		Short: "Write what deletion needs of a cluster or a dump to one small file",
 		Long: text(`
 			Write what deletion needs of a cluster or a dump in our own format: identities,
-			owner references, finalizers and deletion times, and what tells whether
-			controllers, nodes and webhooks work: conditions, leases, rights, webhooks, the names of
-			programs, and warnings about what is being deleted. No other spec or status and no
-			data of Secrets or ConfigMaps is in it. What was not seen is written down as well,
-			so that every answer from the file is the answer that the dump gives, or that the
-			cluster gave at that moment. Only what explain says of Events and what doctor asks
-			the controllers themselves is not in it.
+			owner references, finalizers and deletion times, the names of other objects in specs
+			and in lists of deployers, and what shows whether controllers, nodes and webhooks
+			work: conditions, leases, permissions, webhooks, the names of programs, and warnings
+			about what is being deleted. No other spec or status is in it, and of the data of
+			Secrets and ConfigMaps only the names in the records of Helm. What was not seen is
+			written down as well, so that every answer from the file is the answer that the dump
+			gives, or that the cluster gave at that moment. Only what explain says of Events and
+			what doctor asks the controllers themselves is not in it.
 
 			With --history the file holds what the API server remembers of the last minutes
 			instead, for lost and undo --from: every deletion, and whatever was deleted as it was

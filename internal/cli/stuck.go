@@ -39,7 +39,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 		Short: "Say what holds up everything that is being deleted, and what would release it",
 		Long: text(`
 			Say of everything that is being deleted how long that lasts, and what is at the end
-			of each chain of waiting: a finalizer and who removes it, a blocking dependent, what
+			of each chain of waiting: a finalizer and its controller, a blocking dependent, what
 			uses a PVC or volume, a node, a condition of a namespace, an API service or a
 			webhook that does not answer, a deadlock, or the garbage collector itself. Cordoned
 			nodes are listed if budgets protect the last pods that a drain would evict.
@@ -48,8 +48,8 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			the namespace of your context; -A means all.
 
 			For a finalizer it checks the evidence about its controller: Alive, Slow, Gone or
-			Unknown. Nobody is called gone before everything that could show somebody was read
-			whole, and never for age alone. Rights are those that RBAC gives.
+			Unknown. No controller is called gone before everything that could show one was read
+			whole, and never for age alone. Permissions are those that RBAC gives.
 
 			Each finding ends with the command that would free the object, and what that costs.
 			Nothing is written. Exits with 3 when something will not end without you.`),
