@@ -281,7 +281,7 @@ under it says how. `+"`-o wide`"+` and `+"`-o json`"+` always have the version, 
 		"tests of this version's peculiarities, and Kubernetes' own tests of its garbage collector, run against ours: [how](testing.md#a-real-control-plane).\n\n")
 	b.WriteString("| version | states | objects | wrong | scenario files | peculiarities | Kubernetes' own tests | measured | took |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, m := range release.Measurements() {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d of %d | %d of %d | %d of %d | %s | %d min |\n",
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d/%d | %d/%d | %d/%d | %s | %d min |\n",
 			m.Version, grouped(m.States), grouped(m.Objects), m.Wrong, m.Files[0], m.Files[1], m.Shown[0], m.Shown[1], m.Suite[0], m.Suite[1], m.Day, m.Minutes)
 	}
 	b.WriteString("\n## What differs\n\n| since | what | before | followed | change |\n|---|---|---|---|---|\n")
