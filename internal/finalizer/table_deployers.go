@@ -103,9 +103,10 @@ var deployers = []Deployer{
 			"cluster.cluster.x-k8s.io", "machine.cluster.x-k8s.io", "machinepool.cluster.x-k8s.io",
 			"cluster.x-k8s.io/machinedeployment", "cluster.x-k8s.io/machineset", "kubeadm.controlplane.cluster.x-k8s.io",
 		}, Waits: true,
-		Inventory: "objects of Cluster API, except templates, with owner references to it",
-		Source:    "cluster-api, core/reconcilers/cluster/cluster_controller.go reconcileDelete, and those of machines",
-		members:   (*Inventories).machinesOf,
+		Inventory:  "objects of Cluster API, except templates, with owner references to it",
+		Source:     "cluster-api, core/reconcilers/cluster/cluster_controller.go reconcileDelete, and those of machines",
+		Assumption: "the cluster is not paused by its spec.paused",
+		members:    (*Inventories).machinesOf,
 	},
 	{
 		Finalizers: []string{"operators.coreos.com/csv-cleanup"}, Waits: true,
