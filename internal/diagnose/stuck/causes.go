@@ -239,8 +239,16 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	if !o.BeingDeleted() {
 		return nil // objects that wait for it report the missing delete
 	}
+	x := i.effects[o.Ref]
+	if x != nil && x.Outcome == report.Blocked && x.Reason == string(reason.FinalizerRemains) && x.BlockedBy != nil {
+		var ends []end // what used it goes, and leaves only its finalizers
+		for _, name := range x.BlockedBy.Finalizers {
+			ends = append(ends, i.held(o, name))
+		}
+		return ends
+	}
 	e := endAt(o, reason.UnderWay)
-	if x := i.effects[o.Ref]; x != nil {
+	if x != nil {
 		e.detail = x.Message
 		e.prove(reason.SimulationSays, nil, x.Message)
 	}
