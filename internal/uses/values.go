@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,13 +51,18 @@ type fieldValue struct {
 // valuesAt returns the values at the fields of a tree, in the order of the rules. It returns false for
 // invalid JSON.
 func valuesAt(f *fieldTree, raw []byte) ([]fieldValue, bool) {
-	w := walk{dec: jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	w := walk{dec: decoders.Get().(*jsontext.Decoder)}
+	w.dec.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	defer decoders.Put(w.dec)
 	if w.value(f) != nil {
 		return nil, false
 	}
 	slices.SortStableFunc(w.values, func(a, b fieldValue) int { return cmp.Compare(a.rule, b.rule) })
 	return w.values, true
 }
+
+// decoders keeps decoders for the next object.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
 // walk reads the values of one object.
 type walk struct {
@@ -104,18 +110,8 @@ func (w *walk) each(end jsontext.Kind, read func() error) error {
 
 // take keeps a value.
 func (w *walk) take(f *fieldTree) error {
-	raw, err := w.dec.ReadValue()
+	v, err := w.whole()
 	if err != nil {
-		return err
-	}
-	var v any
-	if raw.Kind() == '"' {
-		text, err := jsontext.AppendUnquote(nil, raw)
-		if err != nil {
-			return err
-		}
-		v = string(text)
-	} else if err := json.Unmarshal(raw, &v); err != nil {
 		return err
 	}
 	for _, rule := range f.rules {
@@ -125,4 +121,37 @@ func (w *walk) take(f *fieldTree) error {
 		w.values = append(w.values, fieldValue{rule, true, v})
 	}
 	return nil
+}
+
+// whole reads a value: a text, a mapping, a truth value, or anything else as json.Unmarshal does.
+func (w *walk) whole() (v any, err error) {
+	switch w.dec.PeekKind() {
+	case '"', 't', 'f':
+		token, err := w.dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		if token.Kind() == '"' {
+			return token.String(), nil
+		}
+		return token.Bool(), nil
+	case '{':
+		m := map[string]any{}
+		return m, w.each('}', func() error {
+			key, err := w.dec.ReadToken()
+			if err != nil {
+				return err
+			}
+			name := key.String()
+			m[name], err = w.whole()
+			return err
+		})
+	default:
+		raw, err := w.dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		err = json.Unmarshal(raw, &v)
+		return v, err
+	}
 }
