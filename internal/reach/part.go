@@ -3,6 +3,7 @@ package reach
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -347,10 +348,10 @@ func (a *about) mayBeDeleted(o *object.Object) bool {
 	return o == a.deleted || a.unstable[o] || len(o.Owners) > 0 || len(a.implicitOwners[o]) > 0
 }
 
-// mayWait reports whether other objects may have to be deleted before o is, or must exist for the
-// collector to consider o.
+// mayWait reports whether other objects may have to be deleted before o is, or before its deployer deletes
+// what it has applied, or must exist for the collector to consider o.
 func (a *about) mayWait(o *object.Object) bool {
-	return a.unstable[o] || IsContainer(o) || a.unwatched[o.UID] != nil
+	return a.unstable[o] || IsContainer(o) || a.unwatched[o.UID] != nil || finalizer.DeployerOfObject(o) != nil
 }
 
 // newPart returns a part with only the nodes. Whether a node stays decides about pods that have
