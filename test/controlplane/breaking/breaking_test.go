@@ -104,10 +104,10 @@ func dangling(t *testing.T, r *reader, ns, from, label, to string) bool {
 }
 
 // predicted returns what a dry run says breaks, one line for each.
-func predicted(t *testing.T, r *reader, target, ns string) string {
+func predicted(t *testing.T, r *reader, target, ns string, more ...string) string {
 	t.Helper()
 	var p report.Plan
-	if err := json.Unmarshal(r.program(t, "dry-run", "delete", target, "-n", ns, "-o", "json"), &p); err != nil {
+	if err := json.Unmarshal(r.program(t, append([]string{"dry-run", "delete", target, "-n", ns, "-o", "json"}, more...)...), &p); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.UnreadReferrers) > 0 {
