@@ -52,8 +52,9 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			Without an object, or of a namespace, what is in the namespace is shown. -A shows
 			everything that has an owner or a dependent; a dump is shown like that, too.
 
-			--uses adds what other fields refer to, such as the Secrets of a Deployment, as
-			dashed arrows, and in the tree below the object that is used.
+			--uses adds what other fields refer to, such as the Secrets of a Deployment, and
+			what Argo CD or Flux delete with an object of theirs, as dashed arrows, and in the
+			tree below the object that is used.
 
 			Of a cluster, READY and STATUS are what kubectl get prints. Of many objects the first
 			few of each kind are shown and the others counted: -o wide shows every one.
@@ -86,7 +87,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&g.whole, "whole", false, "Show the whole trees that the object is in, with the other dependents of its owners.")
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
-	f.BoolVar(&g.uses, "uses", false, "Add the references of other fields: Secrets, ConfigMaps, volumes, backends, roles.")
+	f.BoolVar(&g.uses, "uses", false, "Add the references of other fields: Secrets, ConfigMaps, volumes, backends, roles, and inventories of deployers.")
 	g.source.AddAtFlag(f)
 	g.output.AddCompleteFlag(f, "Exit with 4 when the graph depends on something that could not be read.")
 	usage.Unlist(f, "all", "at", "upstream", "require-complete")
@@ -152,7 +153,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 			if err != nil {
 				return "", err
 			}
-			options.Uses = plan.Uses(w.Snapshot, around)
+			options.Uses = append(plan.Uses(w.Snapshot, around), plan.Deployed(w.Snapshot)...)
 		}
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err

@@ -3,6 +3,7 @@ package plan
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -75,6 +76,17 @@ func Uses(snap *snapshot.Snapshot, around *health.Assessment) []report.Breakage 
 		}
 	}
 	return b.list
+}
+
+// Deployed returns what deployers delete with their objects, as references to these.
+func Deployed(snap *snapshot.Snapshot) (list []report.Breakage) {
+	inventories := finalizer.NewInventories(snap)
+	for _, from := range snap.Objects {
+		for _, o := range inventories.DeletedWith(from) {
+			list = append(list, report.Breakage{Object: o.Ref, Label: "inventory", Reference: from.Ref, Certainty: report.Sure})
+		}
+	}
+	return list
 }
 
 // unreadUsers returns the lists of a namespace, or of all, that may hold references and were not read.
