@@ -151,7 +151,7 @@ func (gc *GC) WaitSettled(ctx context.Context) error {
 	return reported(gc.deleters.Settle(ctx))
 }
 
-// WaitGone blocks until the API server has none of the objects any more, whoever deletes them. An
+// WaitGone blocks until none of the objects exists on the API server, no matter what deletes them. An
 // object with a uid is gone even if another one has its name.
 //
 // It returns an error when ctx ends, or after 30 seconds if ctx has no deadline. The error explains

@@ -42,7 +42,7 @@ type Deployer struct {
 	keeps func(o *object.Object) bool
 	// refersBack is true if what an object of the inventory says decides whether it is deleted.
 	refersBack bool
-	// more finds what is deleted besides what the object lists; nil: nothing.
+	// more finds what is deleted in addition to what the object lists; nil: nothing.
 	more func(v *Inventories, listed *object.InventoryFacts) []object.InventoryEntry
 	// members finds the inventory of an object; nil: the object lists it, as object.InventoryFacts.
 	members func(v *Inventories, from *object.Object) object.InventoryFacts
@@ -111,7 +111,7 @@ func (d *Deployer) AwaitsConfirmation(from, o *object.Object, at object.Inventor
 }
 
 // AwaitsEnd reports whether the finalizer of the deployer stays while an object that counts as applied is
-// being deleted, by whomever.
+// being deleted, by the deployer or by another client.
 func (d *Deployer) AwaitsEnd(o *object.Object) bool { return d.Waves || d.Waits && !d.Keeps(o) }
 
 // Keeps reports whether the deployer leaves an object that counts as applied.
@@ -152,7 +152,7 @@ func PausedBy(o *object.Object, finalizer string) string {
 	return ""
 }
 
-// PausingAnnotation returns the annotation with which the controller of a finalizer does nothing; empty if
+// PausingAnnotation returns the annotation that makes the controller of a finalizer do nothing; empty if
 // there is none.
 func PausingAnnotation(finalizer string) string {
 	if p := pauseOf(finalizer); p != nil {

@@ -94,9 +94,9 @@ func (v *Inventories) lacksAccount(from *object.Object, name string) bool {
 	return name != "" && v.snap.Covers(object.ServiceAccount.Resource(), from.Namespace) && v.snap.FindKind(object.ServiceAccount, from.Namespace, name) == nil
 }
 
-// Deciding returns the existing objects that a deployer does not delete with the object from, and that
-// decide whether and when it deletes others: the account as which it deletes, and objects for which it
-// waits if they are being deleted.
+// Deciding returns the existing objects that a deployer does not delete with the object from, but that
+// decide what it deletes and when: the account that it deletes as, and objects that it waits for while
+// they are being deleted.
 func (v *Inventories) Deciding(from *object.Object) (list []*object.Object) {
 	d := DeployerOfObject(from)
 	if d == nil {

@@ -218,13 +218,27 @@ func (b *breakages) anyGoes(kind schema.GroupKind) bool {
 
 // permissions adds the ServiceAccounts that stay and lose a role, because its binding goes.
 func (b *breakages) permissions() {
-	bindings := b.health.Evidence().Bindings
-	granted := func(lost *health.Binding, account health.Subject) bool {
-		return slices.ContainsFunc(bindings, func(x health.Binding) bool {
-			_, _, goes := b.lost(x.Ref.Coordinates())
-			return !goes && x.RoleKind == lost.RoleKind && x.RoleName == lost.RoleName &&
-				(x.Ref.Namespace == "" || x.Ref.Namespace == lost.Ref.Namespace) && slices.Contains(x.Subjects, account)
-		})
+	if !b.anyGoes(object.RoleBinding.GroupKind) && !b.anyGoes(object.ClusterRoleBinding.GroupKind) {
+		return
+	}
+	// grant is what an account gets of a binding in a namespace; empty for all.
+	type grant struct {
+		roleKind, roleName, namespace string
+		account                       health.Subject
+	}
+	bindings, stays := b.health.Evidence().Bindings, map[grant]bool{}
+	for n := range bindings {
+		if x := &bindings[n]; b.goes[x.Ref.Coordinates()] == nil {
+			for _, s := range x.Subjects {
+				stays[grant{x.RoleKind, x.RoleName, x.Ref.Namespace, s}] = true
+			}
+		}
+	}
+	granted := func(x *health.Binding, account health.Subject) bool {
+		g := grant{x.RoleKind, x.RoleName, "", account}
+		everywhere := stays[g]
+		g.namespace = x.Ref.Namespace
+		return everywhere || stays[g]
 	}
 	for n := range bindings {
 		x := &bindings[n]

@@ -9,34 +9,52 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// heldKind is a kind of objects that have a finalizer.
-type heldKind struct{ finalizer, apiVersion, kind string }
+// heldKind is a kind of objects that have a finalizer, and a namespace if that matters.
+type heldKind struct{ finalizer, apiVersion, kind, namespace string }
 
 // controllers adds the objects that stay and lose the controller of a finalizer, so that nothing reconciles
-// them, and a delete of them hangs. Of each kind with a finalizer, one object is asked for its controller.
+// them, and a delete of them hangs. Of each kind with a finalizer, the first object that a program that goes
+// may write is asked for its controller. For one in another namespace the answer is not certain: another
+// program may serve it.
 func (b *breakages) controllers() {
 	programs := b.lostPrograms()
 	if len(programs) == 0 {
 		return
 	}
 	accounts := b.accountsOf(programs)
-	lost := map[heldKind]*report.Breakage{}
+	lost, served := map[heldKind]*report.Breakage{}, map[heldKind]bool{}
 	for _, o := range b.snap.Objects {
 		if len(o.Finalizers()) == 0 || b.leaves(o) {
 			continue
 		}
 		for _, name := range o.Finalizers() {
-			key := heldKind{name, o.APIVersion, o.Kind}
-			one, known := lost[key]
+			of := heldKind{name, o.APIVersion, o.Kind, ""}
+			one, known := lost[of]
+			if known && one == nil {
+				continue
+			}
+			here := of
+			here.namespace = o.Namespace
+			may, cached := served[here]
+			if !cached {
+				may = programOf(o, name, programs) != nil || b.health.MayWrite(o, accounts)
+				served[here] = may
+			}
+			if !may {
+				continue
+			}
 			if !known {
-				one = b.lostController(o, name, programs, accounts)
-				lost[key] = one
+				one = b.lostController(o, name, programs)
+				if lost[of] = one; one == nil {
+					continue
+				}
 			}
-			if one != nil {
-				each := *one
-				each.Object = o.Ref
-				b.add(each)
+			each := *one
+			if each.Object.Namespace != o.Namespace && each.Certainty == report.Sure {
+				each.Certainty = report.Possible
 			}
+			each.Object = o.Ref
+			b.add(each)
 		}
 	}
 }
@@ -73,16 +91,12 @@ func (b *breakages) accountsOf(programs []*object.Object) (accounts []health.Acc
 
 // lostController returns the breakage of an object whose finalizer loses its controller; nil if that is not
 // so. The controller is the program that was seen to work. If none was, it is one that has its name.
-func (b *breakages) lostController(o *object.Object, name string, programs []*object.Object, accounts []health.Account) *report.Breakage {
+func (b *breakages) lostController(o *object.Object, name string, programs []*object.Object) *report.Breakage {
 	if name == object.Foreground || name == object.Orphan || health.OfManager(name) {
 		return nil
 	}
-	named := programOf(o, name, programs)
-	if named == nil && !b.health.MayWrite(o, accounts) { // the search for a controller takes longer
-		return nil
-	}
 	one := &report.Breakage{
-		Field: "metadata.finalizers[]", Label: name, When: report.BreaksNextReconcile, Certainty: report.Sure,
+		Object: o.Ref, Field: "metadata.finalizers[]", Label: name, When: report.BreaksNextReconcile, Certainty: report.Sure,
 		Message: "nothing reconciles it any more, and its own delete would hang",
 	}
 	j := b.health.Controller(o, name)
@@ -104,6 +118,7 @@ func (b *breakages) lostController(o *object.Object, name string, programs []*ob
 		}
 		return one
 	}
+	named := programOf(o, name, programs)
 	if named == nil || j.State == report.FinalizerControllerGone {
 		return nil
 	}

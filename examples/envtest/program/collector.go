@@ -1,5 +1,5 @@
-// Package program runs the garbage collector for tests as a process beside them, for operators whose
-// go.mod must not change: it imports nothing of kubectl-gc. Copy collector.go.
+// Package program runs the garbage collector for tests as a separate process. It imports nothing of
+// kubectl-gc, so the go.mod of an operator stays as it is. Copy collector.go.
 package program
 
 import (

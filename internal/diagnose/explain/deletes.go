@@ -105,9 +105,9 @@ func (t *taking) by(ctx context.Context, x *object.Object, above int) ([]report.
 	return takers, nil
 }
 
-// costOf returns the cost of a simulation in objects. In a chain of deployers, of which each deletes the next
-// one, all objects are looked at for each of them. It has at most as many as there are nearer objects above
-// the target.
+// costOf returns the cost of a simulation in objects. In a chain of deployers, where each deletes the
+// next, every deployer costs a look at all objects. The chain is at most as long as there are nearer objects
+// above the target.
 func costOf(part *snapshot.Snapshot, nearer int) int {
 	const perLook = 16 // looks at an object that cost as much as its simulation
 	deployers := 0
