@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -55,6 +56,10 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 		return []string{d.explainMissing(ctx, ref)}
 	}
 	o := shown[0]
+	if len(d.existing(ctx, []object.Ref{o.Ref})) == 0 { // the watches are behind
+		ref.APIVersion, ref.Kind, ref.Namespace, ref.Name = o.APIVersion, o.Kind, o.Namespace, o.Name
+		return []string{d.explainMissing(ctx, ref)}
+	}
 	content := ""
 	if o.Is(object.Namespace) {
 		content = o.Name
@@ -99,23 +104,45 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	}
 	switch o, err := d.client.Get(ctx, ref); {
 	case apierrors.IsNotFound(err):
-		return ref.String() + " is not there" + d.whyGone(ref) + "."
+		return ref.String() + " is not there" + d.whyGone(ctx, ref) + "."
 	case err != nil:
 		return ref.String() + " was not seen: " + err.Error()
 	case ref.UID != "" && o.UID != ref.UID:
-		return ref.String() + " is not there" + d.whyGone(ref) + ". An object with the uid " + string(o.UID) + " has its name."
+		return ref.String() + " is not there" + d.whyGone(ctx, ref) + ". An object with the uid " + string(o.UID) + " has its name."
 	default:
 		return o.Ref.String() + " is there" + d.whyNotWatched(o.Ref)
 	}
 }
 
-// whyGone says when and why an object was deleted here; "" if it was deleted by others.
-func (d *Deleters) whyGone(ref object.Ref) string {
+// whyGone says when and why an object was deleted here; "" if it was deleted by others. A delete is
+// recorded when its attempt has ended, which may be after the object has gone.
+func (d *Deleters) whyGone(ctx context.Context, ref object.Ref) string {
 	deleted, ours := d.deletes.find(ref)
+	if !ours {
+		d.awaitAttempts(ctx)
+		deleted, ours = d.deletes.find(ref)
+	}
 	if !ours {
 		return ""
 	}
 	return ": " + deleted.String()
+}
+
+// awaitAttempts waits until no attempt of the collector is in progress, and no longer than accountTimeout.
+func (d *Deleters) awaitAttempts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
+	defer cancel()
+	for busy := true; busy && ctx.Err() == nil; {
+		if err := d.betweenSteps(ctx, func(c *engine.Collector) { busy = c.UnderWay() > 0 }); err != nil {
+			return
+		}
+		if busy {
+			select {
+			case <-time.After(firstPause):
+			case <-ctx.Done():
+			}
+		}
+	}
 }
 
 // whyNotWatched says why no watch shows an existing object.

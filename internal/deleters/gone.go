@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -56,7 +54,7 @@ func (d *Deleters) WaitGone(ctx context.Context, refs []object.Ref) error {
 			left = d.existing(ctx, left)
 		}
 		switch {
-		case len(left) == 0 && (ctx.Err() != nil || d.knowsGone(ctx, refs)):
+		case len(left) == 0:
 			return nil
 		case ctx.Err() != nil:
 			return d.notGone(ctx, time.Since(began), left)
@@ -73,17 +71,6 @@ func (d *Deleters) WaitGone(ctx context.Context, refs []object.Ref) error {
 		}
 		timer.Stop()
 	}
-}
-
-// knowsGone reports whether Explain knows of objects that the server has no more: the watches have shown
-// it, and no write is in progress that has perhaps deleted one of them.
-func (d *Deleters) knowsGone(ctx context.Context, refs []object.Ref) bool {
-	if slices.ContainsFunc(refs, func(ref object.Ref) bool { return len(d.shown(ref)) > 0 }) {
-		return false
-	}
-	idle := true // once the collector has ended
-	_ = d.betweenSteps(ctx, func(c *engine.Collector) { idle = c.UnderWay() == 0 })
-	return idle
 }
 
 // existing returns the objects that are not proven to be gone.
