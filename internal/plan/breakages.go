@@ -269,9 +269,15 @@ func (b *breakages) unread() []report.Gap {
 	var gaps []report.Gap
 	for at := range b.goes {
 		in := place{at.GroupKind(), at.Namespace}
-		if !seen[in] {
-			seen[in] = true
-			gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace, false)...)
+		if seen[in] {
+			continue
+		}
+		seen[in] = true
+		gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace, false)...)
+		for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding} { // whose subjects lose a role
+			if c := b.health.Evidence().CompletenessOf(health.PartOfKind(k), in.namespace); in.kind == k.GroupKind && !c.Whole {
+				gaps = append(gaps, b.health.GapOf(k.Resource(), in.namespace, c.Why))
+			}
 		}
 	}
 	gaps = append(gaps, b.unreadCallers()...)

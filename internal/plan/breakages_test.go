@@ -2,11 +2,14 @@ package plan_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -80,4 +83,39 @@ func TestBreakages(t *testing.T) {
 			t.Fatalf("the order of the evidence matters (-first +second):\n%s", diff)
 		}
 	})
+}
+
+// TestUnreadBindings: a binding that goes may take permissions that its list, which was not read, would show.
+func TestUnreadBindings(t *testing.T) {
+	const text = "v1 Namespace n\nrbac.authorization.k8s.io/v1 RoleBinding n/b\nrbac.authorization.k8s.io/v1 ClusterRoleBinding b\nv1 ConfigMap n/c"
+	snap := world(t, text)
+	for _, tt := range []struct {
+		of     object.Ref
+		whole  bool
+		unread []string
+	}{
+		{object.RoleBinding.Ref("n", "b"), false, []string{"rolebindings n"}},
+		{object.RoleBinding.Ref("n", "b"), true, nil},
+		{object.ClusterRoleBinding.Ref("", "b"), false, []string{"clusterrolebindings "}},
+		{object.Kind{GroupKind: schema.GroupKind{Kind: "ConfigMap"}, Version: "v1"}.Ref("n", "c"), false, nil},
+	} {
+		seen := &health.Evidence{}
+		if tt.whole {
+			seen.Mark(health.RoleBindings, "", "")
+		}
+		target := snap.Find(tt.of.APIVersion, tt.of.Kind, tt.of.Namespace, tt.of.Name)
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, target.Ref), plan.Options{Health: health.New(snap, seen, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var unread []string
+		for _, g := range result.Plan.UnreadReferrers {
+			if strings.HasSuffix(g.Resource, "bindings") {
+				unread = append(unread, g.Resource+" "+g.Namespace)
+			}
+		}
+		if !slices.Equal(unread, tt.unread) {
+			t.Errorf("%s, whole %t: unread %v, want %v", tt.of, tt.whole, unread, tt.unread)
+		}
+	}
 }

@@ -63,10 +63,12 @@ func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, c *report
 	case result.Outcome == report.Deleted && c.Certainty != report.Sure:
 		result.Outcome, result.Why = report.Unknown, "the object may stay"
 	}
-	return report.Outside{
+	x := report.Outside{
 		Object: o.Ref, What: of.What, Data: of.Data, Outcome: result.Outcome, Finalizer: of.Finalizer,
-		Field: result.Field, Value: result.Value, Default: result.Default, Source: of.Source(), Message: outsideMessage(result),
+		Field: result.Field, Value: result.Value, Default: result.Default, Why: result.Why, Source: of.Source(),
 	}
+	x.Message = outsideMessage(&x)
+	return x
 }
 
 // targets reports whether an object is one of the targets.
@@ -93,21 +95,10 @@ func (s *simulation) doubtedController(o *object.Object, name string) string {
 }
 
 // outsideMessage returns the outcome, and why: "deleted (spec.deletionPolicy: Delete)".
-func outsideMessage(result finalizer.OutsideOutcome) string {
-	text := strings.ToLower(string(result.Outcome))
-	if result.Field != "" {
-		text += " (" + result.Field + ": " + result.Value
-		if result.Default {
-			text += ", the default"
-		}
-		text += ")"
+func outsideMessage(x *report.Outside) string {
+	text := strings.ToLower(string(x.Outcome))
+	if x.Field == "" {
+		return strings.TrimSuffix(text+": "+x.Why, ": ")
 	}
-	switch {
-	case result.Why == "":
-		return text
-	case result.Field != "":
-		return text + "; " + result.Why
-	default:
-		return text + ": " + result.Why
-	}
+	return strings.TrimSuffix(text+" ("+x.Decision(x.Field)+"); "+x.Why, "; ")
 }

@@ -71,16 +71,21 @@ func outsideRank(x *report.Outside) int {
 // outsideText returns the outcome of an outside resource, with the last word of the field that decides.
 // Without a field, it names the resource.
 func outsideText(s Style, x *report.Outside) string {
-	text := x.Message
-	if x.Field != "" {
-		short := x.Field[strings.LastIndexAny(x.Field, "./")+1:]
-		return s.text(strings.Replace(text, "("+x.Field, "("+short, 1))
+	text := lower(string(x.Outcome))
+	if x.Field == "" {
+		text += ": " + x.What
+	} else {
+		text += " (" + x.Decision(x.Field[strings.LastIndexAny(x.Field, "./")+1:]) + ")"
 	}
-	outcome, why, explained := strings.Cut(text, ": ")
-	if outcome += ": " + x.What; explained {
-		outcome += "; " + why
+	return s.text(withWhy(text, x))
+}
+
+// withWhy adds why the outcome of an outside resource is as it is to a text.
+func withWhy(text string, x *report.Outside) string {
+	if text == "" || x.Why == "" {
+		return text + x.Why
 	}
-	return s.text(outcome)
+	return text + "; " + x.Why
 }
 
 // outsideTable returns a row for each outside resource.
@@ -88,22 +93,8 @@ func outsideTable(s Style, list []report.Outside) *table {
 	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHAT", "WHY"}}
 	for i := range list {
 		x := &list[i]
-		t.add(outcomeColour(x.Outcome), s.text(string(x.Outcome)), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.What), s.text(outsideReason(x)))
+		t.add(outcomeColour(x.Outcome), s.text(string(x.Outcome)), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.What), s.text(withWhy(x.Decision(x.Field), x)))
 	}
 	dropCommonNamespace(t, list, func(x *report.Outside) object.Ref { return x.Object })
 	return t
-}
-
-// outsideReason returns the message of an outside resource without its outcome: "spec.deletionPolicy:
-// Delete; …".
-func outsideReason(x *report.Outside) string {
-	text := strings.TrimPrefix(x.Message, lower(string(x.Outcome)))
-	field := x.Field + ": " + x.Value
-	if x.Default {
-		field += ", the default"
-	}
-	if rest, ok := strings.CutPrefix(text, " ("+field+")"); ok {
-		return field + rest
-	}
-	return strings.TrimPrefix(text, ": ")
 }

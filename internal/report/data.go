@@ -60,10 +60,25 @@ type Outside struct {
 	Field   string `json:"field,omitempty"`
 	Value   string `json:"value,omitempty"`
 	Default bool   `json:"default,omitempty"`
+	// Why is what decides in addition to the field, or why the outcome is unknown.
+	Why string `json:"why,omitempty"`
 	// Source is the project and the function that decides.
 	Source string `json:"source,omitempty"`
 	// Message is the outcome, and why, for people.
 	Message string `json:"message"`
+}
+
+// Decision returns the deciding field by the given name, with its value: "deletionPolicy: Delete, the
+// default". Empty if no field decides.
+func (o *Outside) Decision(name string) string {
+	switch {
+	case o.Field == "":
+		return ""
+	case o.Default:
+		return name + ": " + o.Value + ", the default"
+	default:
+		return name + ": " + o.Value
+	}
 }
 
 // LosesData reports whether data outside of the cluster is deleted, or may be.
