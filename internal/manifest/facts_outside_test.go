@@ -34,6 +34,31 @@ spec: {}`, "services.k8s.aws/deletion-policy=retain"},
 		{`{"items":[{"spec":{"deletionPolicy":"Delete"},"metadata":{"name":"a","annotations":{"mongodb.com/atlas-resource-policy":"keep"}}}],"kind":"AtlasProjectList","apiVersion":"atlas.mongodb.com/v1"}`,
 			"mongodb.com/atlas-resource-policy=keep spec.deletionPolicy=Delete"},
 		{`
+apiVersion: database.aws.crossplane.io/v1beta1
+kind: RDSInstanceList
+metadata:
+  resourceVersion: "2"
+items:
+- apiVersion: database.aws.crossplane.io/v1beta1
+  kind: RDSInstance
+  metadata:
+    name: a
+  spec:
+    deletionPolicy: Delete
+    forProvider:
+      name: b
+`, "spec.deletionPolicy=Delete"},
+		{`
+apiVersion: secretsmanager.aws.upbound.io/v1beta1
+kind: Secret
+metadata:
+  name: a
+spec:
+  deletionPolicy: Orphan
+  managementPolicies:
+  - Observe
+`, "spec.deletionPolicy=Orphan spec.managementPolicies=Observe"},
+		{`
 apiVersion: s3.aws.upbound.io/v1beta1
 kind: Bucket
 metadata: {name: a}`, "none"},

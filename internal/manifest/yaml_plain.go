@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 )
 
@@ -124,8 +125,17 @@ func isTime(b []byte) bool {
 	return true
 }
 
-// otherKind means a kind without kept fields of spec and status.
-var otherKind = &factKind{}
+// plainSpecs has what is kept of the spec of each kind. A kind of the same name in another group may have
+// outside facts.
+var plainSpecs = func() map[*factKind]*keep {
+	specs := map[*factKind]*keep{}
+	for _, k := range factKinds {
+		specs[k] = keepFields(nil)
+		maps.Copy(specs[k].fields, outsideFacts.spec.keep.fields)
+		maps.Copy(specs[k].fields, k.spec.keep.fields)
+	}
+	return specs
+}()
 
 // narrow returns what is kept under a key of an object, given its kind k, which is nil before it
 // was seen. It returns nil if nothing is kept.
@@ -134,10 +144,10 @@ func narrow(k **factKind, key string, all *keep, rest []byte) *keep {
 	case key == "kind":
 		*k = factKinds[string(rest)]
 		if *k == nil && allLetters(rest) && string(rest) != partialKind {
-			*k = otherKind
+			*k = outsideFacts
 		}
 	case key == "spec" && *k != nil:
-		return (*k).spec.keep
+		return plainSpecs[*k]
 	case key == "status" && *k != nil:
 		return (*k).status.keep
 	case *k != nil && keepBeside.fields[key] != nil:
