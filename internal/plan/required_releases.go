@@ -244,7 +244,7 @@ func releaseText(of object.Ref, r report.Release, several int) string {
 		text += " of " + r.Object.ShortName()
 	}
 	if n := several - 1; n > 0 {
-		text += fmt.Sprintf(", and %d more,", n)
+		text += fmt.Sprintf(" and %d more", n)
 	}
 	by, _ := RemovedBy(r.Finalizer)
 	switch {
@@ -252,6 +252,9 @@ func releaseText(of object.Ref, r report.Release, several int) string {
 		return cmp.Or(r.Controller, "its controller") + " removes " + text
 	case r.State != report.ControllerGone && by != "" && finalizer.DeployerOf(r.Object, r.Finalizer) != nil:
 		return by + " removes " + text // a removal by hand deletes nothing
+	}
+	if several > 1 {
+		return text + " are removed"
 	}
 	return text + " is removed"
 }

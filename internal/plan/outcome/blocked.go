@@ -78,11 +78,13 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 // blockedByInventory lists what a deployer has applied and why its finalizer stays: an object that is
 // being deleted, if the deployer waits for that, and one that it could not delete.
 func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
+	var done []*finalizer.Deployer // one may have several finalizers
 	for _, name := range out.Blocked.Finalizers {
 		d := finalizer.DeployerOf(o.Ref, name)
-		if d == nil {
+		if d == nil || slices.Contains(done, d) {
 			continue
 		}
+		done = append(done, d)
 		inventory := j.Inventory(d, o)
 		if inventory == nil || inventory.Keeps || inventory.Remote {
 			continue
