@@ -96,12 +96,7 @@ func (s storage) affectedStorage(effects []report.Effect) []report.Storage {
 
 // mayDelete reports whether the seed deletes the object, or may delete it.
 func (s storage) mayDelete(e *report.Effect) bool {
-	switch e.Outcome {
-	case report.Deleted, report.Blocked, report.Unknown:
-		return !e.AlreadyHappening || s.forCollection
-	default:
-		return false
-	}
+	return e.MayBeDeleted() && (!e.AlreadyHappening || s.forCollection)
 }
 
 // volumeIndex indexes the PersistentVolumes of a snapshot by the claims that were asked for.

@@ -179,10 +179,12 @@ type volumeOutcome struct {
 
 func storageOutcome(e *report.Effect, x *report.Storage) string {
 	switch {
-	case e.Outcome == report.Kept:
+	case e.Outcome == report.Kept && e.Later == "":
 		return "data stays"
 	case x == nil:
 		return "no volume bound"
+	case x.Outcome == report.Deleted && e.Outcome == report.Kept:
+		return "data may be deleted"
 	case x.Outcome == report.Deleted:
 		return "data is deleted"
 	case x.Outcome == report.Kept:
