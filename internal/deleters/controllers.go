@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,7 +40,7 @@ func (d *Deleters) act(w *world) {
 	for {
 		generation, changed := d.store.now()
 		w.generation = generation
-		acted, err := controllers.Step(d.ctx, w, d.list, nil)
+		acted, err := controllers.Step(d.ctx, w, w.send, d.list, nil)
 		if err != nil {
 			return
 		}
@@ -217,9 +216,12 @@ type kubelets struct {
 }
 
 // Step ends the pods whose grace period is over.
-func (k *kubelets) Step(ctx context.Context, w controllers.World) (bool, error) {
+func (k *kubelets) Step(ctx context.Context, w controllers.World, send controllers.Send) (bool, error) {
 	k.due = time.Time{}
-	return k.Controller.Step(ctx, kubeletWorld{World: w, kubelets: k, now: time.Now()})
+	if k.real { // they end the pods
+		send = func(context.Context, controllers.Intent) (*object.Object, error) { return nil, errKubelet }
+	}
+	return k.Controller.Step(ctx, kubeletWorld{World: w, kubelets: k, now: time.Now()}, send)
 }
 
 // kubeletWorld is the world as kubelets see it at one moment: no node is missing, and pods within
@@ -272,22 +274,6 @@ func (d *Deleters) podEnds(at time.Time) string {
 		return "a pod ends at " + at.UTC().Format("15:04:05.000") + ", " + d.options.PodsAfter.String() + " after it was deleted"
 	}
 	return "a pod ends at " + at.UTC().Format(time.RFC3339) + ", when its grace period is over"
-}
-
-// Delete ends a pod, unless that is left to its kubelet.
-func (s kubeletWorld) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	if s.kubelets.real {
-		return errKubelet
-	}
-	return s.World.Delete(ctx, ref, o)
-}
-
-// Update writes the phase of a pod, unless that is left to its kubelet.
-func (s kubeletWorld) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if s.kubelets.real {
-		return nil, errKubelet
-	}
-	return s.World.Update(ctx, o)
 }
 
 // gracePeriodEnd returns when the grace period of a deleted pod is over. It adds a second, because

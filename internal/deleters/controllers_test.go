@@ -36,7 +36,7 @@ func TestPods(t *testing.T) {
 				t.Fatal(err)
 			}
 			k := &kubelets{Controller: controllers.Kubelet(controllers.Healthy{}), graceful: c.graceful}
-			acted, err := k.Step(t.Context(), w)
+			acted, err := k.Step(t.Context(), w, controllers.To(w))
 			if left := len(w.Objects()); err != nil || acted != c.ends || left > 0 == c.ends {
 				t.Errorf("acted %v, %d left, %v", acted, left, err)
 			}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -186,8 +185,29 @@ func (w *world) known(ref object.Ref) (*object.Object, error) {
 	return nil, apierrors.NewNotFound(r.GroupResource(), ref.Name)
 }
 
-// Delete deletes an object.
-func (w *world) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+// send makes a write on the server, unless it was accepted before.
+func (w *world) send(ctx context.Context, i controllers.Intent) (*object.Object, error) {
+	switch i.Verb {
+	case controllers.Delete:
+		return nil, w.delete(ctx, i.Ref, i.Options)
+	case controllers.DeleteCollection:
+		return nil, w.deleteCollection(ctx, i.Resource, i.Namespace, i.Options)
+	case controllers.DeleteStored:
+		return nil, errServer
+	case controllers.Patch:
+		return nil, w.patch(ctx, i.Ref, i.Patch)
+	case controllers.Finalize:
+		return i.Object, w.finalize(ctx, i.Object)
+	default:
+		return i.Object, w.update(ctx, i.Object)
+	}
+}
+
+// errServer says that the API server does something itself.
+var errServer = errors.New("the API server does that itself")
+
+// delete deletes an object.
+func (w *world) delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	known, err := w.known(ref)
 	if apierrors.IsNotFound(err) {
 		known, err = &object.Object{Ref: ref}, nil
@@ -211,11 +231,11 @@ func (w *world) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	})
 }
 
-// DeleteCollection deletes the objects of a resource in a namespace, if that changes any of them.
-func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+// deleteCollection deletes the objects of a resource in a namespace, if that changes any of them.
+func (w *world) deleteCollection(ctx context.Context, r object.Resource, namespace string, o metav1.DeleteOptions) error {
 	var changes []*object.Object
 	for _, found := range w.ObjectsOf(r.GroupResource(), namespace) {
-		if (selector == nil || selector.Matches(found.Labels)) && (!found.BeingDeleted() || found.HandlesDependents()) {
+		if !found.BeingDeleted() || found.HandlesDependents() {
 			changes = append(changes, found)
 		}
 	}
@@ -223,7 +243,7 @@ func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespa
 	for _, found := range changes {
 		err := w.sendOnce(found, what, func() error {
 			if !sent {
-				if err := w.client.DeleteCollection(ctx, kube.Place{Resource: r, Namespace: namespace}, selector, o); err != nil {
+				if err := w.client.DeleteCollection(ctx, kube.Place{Resource: r, Namespace: namespace}, nil, o); err != nil {
 					return err
 				}
 				sent = true
@@ -251,14 +271,8 @@ func (w *world) noteDelete(o *object.Object) {
 	w.deletes.add(deletion{ref: o.Ref, at: time.Now(), why: why})
 }
 
-// errServer says that the API server does something itself.
-var errServer = errors.New("the API server does that itself")
-
-// DeleteStored fails, because the API server does that itself.
-func (*world) DeleteStored(context.Context, schema.GroupResource, string) error { return errServer }
-
-// Patch changes an object.
-func (w *world) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+// patch changes an object.
+func (w *world) patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	known, err := w.known(ref)
 	if err != nil {
 		return err
@@ -266,15 +280,15 @@ func (w *world) Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 	return w.sendOnce(known, "PATCH "+string(p.Body()), func() error { return w.client.Patch(ctx, ref, p) })
 }
 
-// Update writes the differences from the cached object: removed finalizers, or the phase of a pod
-// or a namespace. It returns the given object.
-func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+// update writes the differences from the cached object: removed finalizers, or the phase of a pod
+// or a namespace.
+func (w *world) update(ctx context.Context, o *object.Object) error {
 	known, err := w.known(o.Ref)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p := object.TakeFinalizers(known, missingFinalizers(known.Finalizers(), o.Finalizers())); len(p.TakeFinalizers) > 0 {
-		return o, w.sendOnce(known, "PATCH "+string(p.Body()), func() error {
+		return w.sendOnce(known, "PATCH "+string(p.Body()), func() error {
 			if err := w.confirmUnused(o); err != nil {
 				return err
 			}
@@ -288,15 +302,15 @@ func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, e
 		phase = ns.Phase
 	}
 	if phase == "" {
-		return nil, fmt.Errorf("%s: nothing is known to write", o.Ref)
+		return fmt.Errorf("%s: nothing is known to write", o.Ref)
 	}
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": o.UID, "resourceVersion": known.ResourceVersion}, "status": map[string]any{"phase": phase},
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return o, w.sendOnce(known, "phase "+phase, func() error {
+	return w.sendOnce(known, "phase "+phase, func() error {
 		return w.client.PatchRaw(ctx, o.Ref, "status", types.MergePatchType, body, false)
 	})
 }
@@ -312,14 +326,14 @@ func missingFinalizers(of, in []string) []string {
 	return list
 }
 
-// Finalize replaces the spec.finalizers of a namespace. It checks with the server that the
+// finalize replaces the spec.finalizers of a namespace. It checks with the server that the
 // namespace is empty, because objects that the watches have not shown would be lost with it.
-func (w *world) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+func (w *world) finalize(ctx context.Context, o *object.Object) error {
 	known, err := w.known(o.Ref)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return o, w.sendOnce(known, "FINALIZE", func() error {
+	return w.sendOnce(known, "FINALIZE", func() error {
 		if err := w.confirmEmpty(o); err != nil {
 			return err
 		}

@@ -147,12 +147,13 @@ func (p *dependentSet) run(w *clusterState, owner object.Coordinates) {
 			few.put(o)
 		}
 	}
-	watching := &deleteRecorder{clusterState: few}
-	_, _ = p.controller.Step(context.Background(), watching)
 	clear(p.wouldDelete)
-	for _, o := range watching.deletes {
-		p.wouldDelete[identityOf(o.Ref)], p.wouldHaveDeleted[identityOf(o.Ref)] = true, true
-	}
+	_, _ = p.controller.Step(context.Background(), controllerView{few}, func(_ context.Context, i controllers.Intent) (*object.Object, error) {
+		if i.Verb == controllers.Delete {
+			p.wouldDelete[identityOf(i.Ref)], p.wouldHaveDeleted[identityOf(i.Ref)] = true, true
+		}
+		return i.Object, nil
+	})
 }
 
 // addImplicitOwner adds the controllers that delete an object after its implicit owner, without a

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -179,25 +177,22 @@ func (w *clusterState) sortedObjects() []*object.Object {
 	return list
 }
 
-// deleteRecorder shows the state to a controller and records what it would delete.
-type deleteRecorder struct {
-	*clusterState
-	deletes []*object.Object
-}
+// controllerView shows the state to a controller.
+type controllerView struct{ *clusterState }
 
 // Resources returns the resources that were served at some time.
-func (w *deleteRecorder) Resources() *object.Resources { return w.resources }
+func (w controllerView) Resources() *object.Resources { return w.resources }
 
 // Objects returns all objects.
-func (w *deleteRecorder) Objects() []*object.Object { return w.sortedObjects() }
+func (w controllerView) Objects() []*object.Object { return w.sortedObjects() }
 
 // ObjectsOf returns the objects of one resource.
-func (w *deleteRecorder) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+func (w controllerView) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return w.Select(gr, namespace, func(*object.Object) bool { return true })
 }
 
 // Select returns the objects of one resource that match.
-func (w *deleteRecorder) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+func (w controllerView) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	r, ok := w.resources.Preferred(gr)
 	if !ok {
 		return nil
@@ -218,33 +213,4 @@ func (w *deleteRecorder) Select(gr schema.GroupResource, namespace string, match
 }
 
 // Writes returns 0: nothing is written to the past.
-func (*deleteRecorder) Writes() uint64 { return 0 }
-
-// Delete records that the controller would delete the object.
-func (w *deleteRecorder) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
-	if o, _ := w.find(ref.Coordinates()); o != nil {
-		w.deletes = append(w.deletes, o)
-	}
-	return nil
-}
-
-// DeleteCollection does nothing.
-func (*deleteRecorder) DeleteCollection(context.Context, object.Resource, string, labels.Selector, metav1.DeleteOptions) error {
-	return nil
-}
-
-// DeleteStored does nothing.
-func (*deleteRecorder) DeleteStored(context.Context, schema.GroupResource, string) error { return nil }
-
-// Update does nothing.
-func (*deleteRecorder) Update(_ context.Context, o *object.Object) (*object.Object, error) {
-	return o, nil
-}
-
-// Patch does nothing.
-func (*deleteRecorder) Patch(context.Context, object.Ref, object.Patch) error { return nil }
-
-// Finalize does nothing.
-func (*deleteRecorder) Finalize(_ context.Context, o *object.Object) (*object.Object, error) {
-	return o, nil
-}
+func (controllerView) Writes() uint64 { return 0 }

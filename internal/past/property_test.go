@@ -101,7 +101,7 @@ func live(t *rapid.T, w scenario.World, deeds []deed, without int, seed uint64) 
 		}
 	}
 	follow := engine.Follow{Idle: func() bool {
-		if acted, err := controllers.Step(context.Background(), r.stage.Server, r.stage.controllers, nil); err != nil {
+		if acted, err := controllers.Step(context.Background(), r.stage.Server, controllers.To(r.stage.Server), r.stage.controllers, nil); err != nil {
 			t.Fatal(err)
 		} else if acted != nil {
 			return true

@@ -45,7 +45,7 @@ func newStage(objects []*object.Object) *stage {
 	for _, c := range s.controllers {
 		switch c.Name() { // these must have seen an object before it is deleted
 		case controllers.EndpointsName, controllers.MirroringName, controllers.AllocatorName, controllers.ReclaimName, controllers.TokensName:
-			_, _ = c.Step(context.Background(), s.Server)
+			_, _ = c.Step(context.Background(), s.Server, controllers.To(s.Server))
 		}
 		if l, ok := c.(controllers.Looker); ok {
 			l.Look(s.Server)
@@ -95,7 +95,7 @@ func (s *stage) Events() []object.Event {
 func (s *stage) settle(list []controllers.Controller) error {
 	var failed error
 	idle := func() bool {
-		acted, err := controllers.Step(context.Background(), s.Server, list, nil)
+		acted, err := controllers.Step(context.Background(), s.Server, controllers.To(s.Server), list, nil)
 		failed = err
 		return acted != nil
 	}

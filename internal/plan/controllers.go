@@ -7,9 +7,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -51,14 +48,14 @@ func (w *controllerSet) act(ctx context.Context) bool {
 	if w.interleaver.act(ctx, w) {
 		return true
 	}
-	return w.runPass(ctx, w.controllers, w.recorder)
+	return w.runPass(ctx, w.controllers, w.recorder.send)
 }
 
 // runPass lets controllers act in their order until one of them has changed something. It also
 // returns true if the context has ended, which the driver detects itself.
-func (w *controllerSet) runPass(ctx context.Context, list []controllers.Controller, world controllers.World) bool {
+func (w *controllerSet) runPass(ctx context.Context, list []controllers.Controller, send controllers.Send) bool {
 	w.lastWaits = nil
-	acted, err := controllers.Step(ctx, world, list, func(c controllers.Controller, pass func()) {
+	acted, err := controllers.Step(ctx, w.recorder, send, list, func(c controllers.Controller, pass func()) {
 		w.recorder.runAs(c.Name(), string(reasonOf(c)), pass)
 	})
 	return acted != nil || err != nil
@@ -125,7 +122,8 @@ func (i *interleaver) act(ctx context.Context, w *controllerSet) bool {
 func (i *interleaver) runPass(ctx context.Context, w *controllerSet, list []controllers.Controller) bool {
 	list = slices.Clone(list)
 	i.random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	return w.runPass(ctx, list, partialState{w.recorder, i.random, new(bool)})
+	p := incompletePass{recorder: w.recorder, random: i.random, leftOut: map[object.Ref]bool{}}
+	return w.runPass(ctx, list, p.send)
 }
 
 // actWhileBusy lets controllers act while the collector is busy. Until the collector has been idle
@@ -157,84 +155,65 @@ func (w interleavedWorld) Events() []object.Event {
 	return w.recorder.Events()
 }
 
-// partialState is the world for an incomplete pass. It shows only some of the namespaces and
-// definitions and deletes only some objects of a collection. A controller that has deleted objects
+// incompletePass makes only some of the writes of a pass. It leaves out some of the namespaces and
+// definitions, and deletes only some objects of a collection. A controller that has deleted objects
 // may not get to release their container.
-type partialState struct {
-	*recorder
-	random *rand.Rand
-	// passOver is true once no more writes are made in this pass.
-	passOver *bool
+type incompletePass struct {
+	recorder *recorder
+	random   *rand.Rand
+	// leftOut tells which namespaces and definitions are left out.
+	leftOut map[object.Ref]bool
+	// over is true once no object is updated any more in this pass.
+	over bool
 }
 
-var _ controllers.World = partialState{}
-
-// errPassOver is the answer to a write after the end of the pass. It acts like any refusal: the next
-// pass tries again.
+// errPassOver is the answer to a write that is not made. It acts like any refusal: the next pass
+// tries again.
 var errPassOver = errors.New("the pass is over")
 
-// randomHalf returns a random half of the objects.
-func (w partialState) randomHalf(objects []*object.Object) []*object.Object {
-	return slices.DeleteFunc(slices.Clone(objects), func(*object.Object) bool { return w.random.IntN(2) == 0 })
-}
-
-// ObjectsOf returns the objects of one resource. The controller that iterates over namespaces or
-// definitions sees only some of them. All others see all: for them a hidden definition would not
-// exist, and the API server would remove APIs.
-func (w partialState) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
-	objects := w.recorder.ObjectsOf(gr, namespace)
-	switch w.recorder.actor {
-	case controllers.NamespaceName:
-		if gr == object.Namespace.GroupResource() {
-			return w.randomHalf(objects)
+// send makes a write, or a part of it, or none.
+func (p *incompletePass) send(ctx context.Context, i controllers.Intent) (*object.Object, error) {
+	if p.leavesOut(i.For) {
+		return nil, errPassOver
+	}
+	switch i.Verb {
+	case controllers.DeleteCollection, controllers.DeleteStored:
+		p.over = p.over || p.random.IntN(4) == 0
+		if p.random.IntN(2) == 0 {
+			return nil, p.deleteSome(ctx, i)
 		}
-	case controllers.DefinitionName:
-		if gr == object.CRD.GroupResource() {
-			return w.randomHalf(objects)
+	case controllers.Update, controllers.Finalize:
+		if p.over {
+			return nil, errPassOver
 		}
+	default:
 	}
-	return objects
+	return p.recorder.send(ctx, i)
 }
 
-// DeleteCollection deletes some or all of the objects.
-func (w partialState) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
-	*w.passOver = *w.passOver || w.random.IntN(4) == 0
-	if w.random.IntN(2) == 0 {
-		return w.recorder.DeleteCollection(ctx, r, namespace, selector, o)
+// leavesOut reports whether a container is left out.
+func (p *incompletePass) leavesOut(of object.Ref) bool {
+	if p.recorder.actor != controllers.NamespaceName && p.recorder.actor != controllers.DefinitionName {
+		return false
 	}
-	return w.deleteSome(ctx, r.GroupResource(), namespace, o)
+	out, known := p.leftOut[of]
+	if !known {
+		out = p.random.IntN(2) == 0
+		p.leftOut[of] = out
+	}
+	return out
 }
 
-// DeleteStored deletes some or all of the objects. There is no admission here anyway.
-func (w partialState) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
-	*w.passOver = *w.passOver || w.random.IntN(4) == 0
-	if w.random.IntN(2) == 0 {
-		return w.recorder.DeleteStored(ctx, gr, namespace)
-	}
-	return w.deleteSome(ctx, gr, namespace, metav1.DeleteOptions{})
-}
-
-func (w partialState) deleteSome(ctx context.Context, gr schema.GroupResource, namespace string, o metav1.DeleteOptions) error {
-	for _, some := range w.randomHalf(w.recorder.ObjectsOf(gr, namespace)) {
-		if err := w.Delete(ctx, some.Ref, o); err != nil && !apierrors.IsNotFound(err) {
+// deleteSome deletes a random half of a collection.
+func (p *incompletePass) deleteSome(ctx context.Context, i controllers.Intent) error {
+	for _, o := range p.recorder.ObjectsOf(i.Resource.GroupResource(), i.Namespace) {
+		if p.random.IntN(2) == 0 {
+			continue
+		}
+		one := controllers.Intent{Verb: controllers.Delete, For: i.For, Ref: o.Ref, Options: i.Options}
+		if _, err := p.recorder.send(ctx, one); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
 	return nil
-}
-
-// Update replaces an object, unless the pass is over.
-func (w partialState) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if *w.passOver {
-		return nil, errPassOver
-	}
-	return w.recorder.Update(ctx, o)
-}
-
-// Finalize replaces the spec.finalizers of a namespace, unless the pass is over.
-func (w partialState) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if *w.passOver {
-		return nil, errPassOver
-	}
-	return w.recorder.Finalize(ctx, o)
 }

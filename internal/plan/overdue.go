@@ -6,8 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -92,8 +90,8 @@ func (s overdueSearch) addOverdue(ctx context.Context, l *outcome.Late) error {
 	return s.addCollector(ctx, l, old)
 }
 
-// addControllers runs a trial of every controller on the snapshot and adds its overdue deletions
-// to l.
+// addControllers asks every controller what it would write in the snapshot, and adds the deletions
+// that it is overdue with to l.
 func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	list := controllers.All(s.neighbours, s.neighbours, s.recorder.snap.Version().Rules())
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
@@ -104,9 +102,10 @@ func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old 
 		if by == 0 {
 			continue
 		}
-		t := trial{recorder: s.recorder, progressed: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
+		t := pendingTurns{recorder: s.recorder, progressed: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
+		note := func(_ context.Context, i controllers.Intent) (*object.Object, error) { return nil, t.note(i) }
 		var err error
-		s.recorder.runAs(c.Name(), "", func() { _, err = c.Step(ctx, t) })
+		s.recorder.runAs(c.Name(), "", func() { _, err = c.Step(ctx, s.recorder, note) })
 		if err != nil {
 			return err
 		}
@@ -148,79 +147,60 @@ func finalizerRemovedBy(c controllers.Controller) string {
 	}
 }
 
-// trial is the world for one pass that shows what a controller would do. It records the deletions
-// that the controller would continue, by object, and changes nothing.
-type trial struct {
-	*recorder
-	progressed map[object.Ref]bool
-	// refused contains the objects that stay for certain, because the server would refuse a write
-	// for them.
-	refused map[object.Ref]bool
+// pendingTurns are the deletions that one controller would continue, found in a pass in which none of
+// its writes is made.
+type pendingTurns struct {
+	recorder *recorder
+	// progressed contains the objects whose deletion a write would continue. refused contains those
+	// that stay for certain, because the server would refuse a write for them. The keys have no UIDs.
+	progressed, refused map[object.Ref]bool
 }
 
-var _ controllers.World = trial{}
-
-// recordWrite records a write and refuses it.
-func (t trial) recordWrite(verb object.Verbs, ref object.Ref) error {
-	of := t.deletionServedBy(ref).WithoutUID()
-	if _, refused := t.refusalOf(verb, ref); refused {
-		t.refused[of] = true
+// note records an intent, and answers it with an error if it would change anything.
+func (t *pendingTurns) note(i controllers.Intent) error {
+	switch i.Verb {
+	case controllers.Delete:
+		return t.noteWrite(i.For, object.Delete, i.Ref)
+	case controllers.DeleteCollection, controllers.DeleteStored:
+		return t.noteCollection(i)
+	case controllers.Patch:
+		return t.noteWrite(i.For, object.PatchVerb, i.Ref)
+	default:
+		return t.noteWrite(i.For, object.Update, i.Ref)
 	}
-	t.progressed[of] = true
+}
+
+// noteWrite records a write that continues the deletion of an object.
+func (t *pendingTurns) noteWrite(of object.Ref, verb object.Verbs, ref object.Ref) error {
+	if _, refused := t.recorder.refusalOf(verb, ref); refused {
+		t.refused[of.WithoutUID()] = true
+	}
+	t.progressed[of.WithoutUID()] = true
 	return errOverdue
 }
 
-// Delete records that an object would be deleted.
-func (t trial) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
-	return t.recordWrite(object.Delete, ref)
-}
-
-// DeleteCollection records that content would be deleted. Content that is already being deleted
-// needs no write.
-func (t trial) DeleteCollection(_ context.Context, r object.Resource, namespace string, _ labels.Selector, _ metav1.DeleteOptions) error {
-	return t.recordWrites(r.GroupResource(), namespace)
-}
-
-// DeleteStored records that instances would be deleted.
-func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespace string) error {
-	return t.recordWrites(gr, namespace)
-}
-
-// recordWrites records the delete of each object of a resource in a namespace.
-func (t trial) recordWrites(gr schema.GroupResource, namespace string) (err error) {
-	for _, o := range t.ObjectsOf(gr, namespace) {
-		mine := t.actor == controllers.NamespaceName
+// noteCollection records the delete of each object of a collection. Content that is already being
+// deleted needs no write.
+func (t *pendingTurns) noteCollection(i controllers.Intent) (err error) {
+	gr := i.Resource.GroupResource()
+	for _, o := range t.recorder.ObjectsOf(gr, i.Namespace) {
+		emptiesNamespace := i.Verb == controllers.DeleteCollection
 		switch {
-		case mine && (o.BeingDeleted() && o.HandlesDependents() || t.definitionDeleted(gr)):
+		case emptiesNamespace && (o.BeingDeleted() && o.HandlesDependents() || t.definitionDeleted(gr)):
 			// Whether or not the server refuses this delete, the collector may release the object,
 			// or it is removed from storage with its definition.
-			t.progressed[t.deletionServedBy(o.Ref).WithoutUID()], err = true, errOverdue
+			t.progressed[i.For.WithoutUID()], err = true, errOverdue
 		case !o.BeingDeleted():
-			err = t.recordWrite(object.Delete, o.Ref)
+			err = t.noteWrite(i.For, object.Delete, o.Ref)
 		}
 	}
 	return err
 }
 
 // definitionDeleted reports whether the definition of a resource is being deleted.
-func (t trial) definitionDeleted(gr schema.GroupResource) bool {
-	d := t.snap.FindKind(object.CRD, "", gr.String())
+func (t *pendingTurns) definitionDeleted(gr schema.GroupResource) bool {
+	d := t.recorder.snap.FindKind(object.CRD, "", gr.String())
 	return d != nil && d.BeingDeleted()
-}
-
-// Update records that an object would be changed.
-func (t trial) Update(_ context.Context, o *object.Object) (*object.Object, error) {
-	return nil, t.recordWrite(object.Update, o.Ref)
-}
-
-// Patch records that an object would be changed.
-func (t trial) Patch(_ context.Context, ref object.Ref, _ object.Patch) error {
-	return t.recordWrite(object.PatchVerb, ref)
-}
-
-// Finalize records that a namespace would be released.
-func (t trial) Finalize(_ context.Context, o *object.Object) (*object.Object, error) {
-	return nil, t.recordWrite(object.Update, o.Ref)
 }
 
 // addCollector adds the objects that have a finalizer of the collector and that it could continue
@@ -321,28 +301,6 @@ func (s overdueSearch) releasedByCollector(ctx context.Context, orphans []*objec
 
 // errOverdue is the answer to a write that an overdue controller would have to make.
 var errOverdue = errors.New("should have been changed or deleted minutes ago")
-
-// checkOverdue refuses a write if the acting controller is overdue with it.
-func (r *recorder) checkOverdue(ref object.Ref) error {
-	if r.neighbours.Late == nil || r.actor == outcome.ActorCollector || !r.neighbours.Late.Stops(r.actor, r.deletionServedBy(ref)) {
-		return nil
-	}
-	return errOverdue
-}
-
-// deletionServedBy returns the object that the current actor wants to remove when it writes to ref:
-// the namespace or definition that contains ref, or ref itself.
-func (r *recorder) deletionServedBy(ref object.Ref) object.Ref {
-	switch {
-	case r.actor == controllers.NamespaceName && ref.Namespace != "":
-		return outcome.NamespaceRef(ref.Namespace)
-	case r.actor == controllers.DefinitionName && ref.Kind != "CustomResourceDefinition":
-		if res, err := r.server.Resource(ref.APIVersion, ref.Kind); err == nil {
-			return r.snap.RefTo(object.CRD, "", res.GroupResource().String())
-		}
-	}
-	return ref
-}
 
 // collectorOverdue reports whether the collector is overdue with a write: to an object that still
 // has its finalizer, or to a dependent that it must delete or release first. A stopped collector is

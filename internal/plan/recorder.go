@@ -8,10 +8,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
@@ -209,9 +209,6 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 	if err := r.withholdWrite(ref, true); err != nil {
 		return err
 	}
-	if err := r.checkOverdue(ref); err != nil {
-		return err
-	}
 	target, before := r.recordedObject(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
 	if r.actor != outcome.ActorUser && r.actor != outcome.ActorCollector && r.server.Writes() == before {
@@ -229,9 +226,6 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 		return err
 	}
 	if err := r.withholdRelease(ref, p); err != nil {
-		return err
-	}
-	if err := r.checkOverdue(ref); err != nil {
 		return err
 	}
 	if err := r.checkOwnerKinds(ref); err != nil {
@@ -280,21 +274,33 @@ func (r *recorder) recordRefusal(ref object.Ref, version *string, err error) {
 	r.refusedWrites[ref] = err
 }
 
-// Update replaces as the server does.
-func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if err := r.checkOverdue(o.Ref); err != nil {
-		return nil, err
+// send makes a write of a controller, unless the controller is overdue with it.
+func (r *recorder) send(ctx context.Context, i controllers.Intent) (*object.Object, error) {
+	if r.neighbours.Late.Stops(r.actor, i.For) {
+		return nil, errOverdue
 	}
-	stored, err := r.server.Update(ctx, o)
-	r.addStep(verbPut, record{object: o, answer: answerOf(err)})
-	return stored, err
+	switch i.Verb {
+	case controllers.Delete:
+		return nil, r.Delete(ctx, i.Ref, i.Options)
+	case controllers.DeleteCollection:
+		return nil, r.deleteAll(i, policyIn(i.Options), func() error {
+			return r.server.DeleteCollection(ctx, i.Resource, i.Namespace, nil, i.Options)
+		})
+	case controllers.DeleteStored:
+		return nil, r.deleteStored(ctx, i)
+	case controllers.Patch:
+		return nil, r.Patch(ctx, i.Ref, i.Patch)
+	case controllers.Finalize:
+		return r.finalize(ctx, i.Object)
+	default:
+		stored, err := r.server.Update(ctx, i.Object)
+		r.addStep(verbPut, record{object: i.Object, answer: answerOf(err)})
+		return stored, err
+	}
 }
 
-// Finalize replaces a namespace's spec.finalizers as the server does.
-func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
-	if err := r.checkOverdue(o.Ref); err != nil {
-		return nil, err
-	}
+// finalize replaces a namespace's spec.finalizers as the server does.
+func (r *recorder) finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
 	r.finalizing = true
 	stored, err := r.server.Finalize(ctx, o)
 	r.finalizing = false
@@ -302,40 +308,27 @@ func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Obje
 	return stored, err
 }
 
-// DeleteCollection deletes all of a resource in a namespace as the server does.
-func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
-	if err := r.checkOverdue(outcome.NamespaceRef(namespace)); err != nil {
-		return err
-	}
-	before := r.server.Writes()
-	err := r.server.DeleteCollection(ctx, res, namespace, selector, o)
-	r.addCollection(before, res, namespace, policyIn(o), err)
-	return err
-}
-
-// DeleteStored deletes from storage as the server does.
-func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
+// deleteStored deletes from storage as the server does. It fails if the server cannot read what it
+// stores.
+func (r *recorder) deleteStored(ctx context.Context, i controllers.Intent) error {
+	gr := i.Resource.GroupResource()
 	if err := r.readError(gr); err != nil {
 		return err
 	}
-	if err := r.checkOverdue(r.snap.RefTo(object.CRD, "", gr.String())); err != nil {
-		return err
-	}
-	before := r.server.Writes()
-	err := r.server.DeleteStored(ctx, gr, namespace)
-	res, _ := r.server.Resources().Preferred(gr)
-	r.addCollection(before, res, namespace, "", err)
-	return err
+	i.Resource, _ = r.server.Resources().Preferred(gr)
+	return r.deleteAll(i, "", func() error { return r.server.DeleteStored(ctx, gr, i.Namespace) })
 }
 
-// addCollection records the delete of a collection, unless it had no effect: controllers repeat
-// such deletes forever.
-func (r *recorder) addCollection(before uint64, res object.Resource, namespace, policy string, err error) {
-	if r.server.Writes() == before {
-		return
+// deleteAll deletes a collection. It is recorded unless it has no effect: controllers repeat such
+// deletes forever.
+func (r *recorder) deleteAll(i controllers.Intent, policy string, do func() error) error {
+	before := r.server.Writes()
+	err := do()
+	if r.server.Writes() != before {
+		all := &object.Object{Ref: object.Ref{APIVersion: i.Resource.APIVersion(), Kind: i.Resource.Kind, Namespace: i.Namespace}}
+		r.addStep(verbDeleteAll, record{object: all, policy: r.words.Number(policy), answer: answerOf(err)})
 	}
-	all := &object.Object{Ref: object.Ref{APIVersion: res.APIVersion(), Kind: res.Kind, Namespace: namespace}}
-	r.addStep(verbDeleteAll, record{object: all, policy: r.words.Number(policy), answer: answerOf(err)})
+	return err
 }
 
 // versionIn returns the resourceVersion that options require; nil if they have none.

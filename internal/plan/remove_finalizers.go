@@ -56,7 +56,7 @@ func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Ob
 	next.Edit().Facts = &object.NamespaceFacts{
 		Phase: facts.Phase, Finalizers: slices.DeleteFunc(slices.Clone(facts.Finalizers), taken),
 	}
-	_, err = s.recorder.Finalize(ctx, next)
+	_, err = s.recorder.finalize(ctx, next)
 	return err
 }
 

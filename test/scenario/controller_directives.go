@@ -7,9 +7,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -65,7 +62,7 @@ func (o *office) run(ctx context.Context, d *datadriven.TestData) (string, error
 		}
 		steps--
 		var acted controllers.Controller
-		acted, failed = controllers.Step(ctx, desk, o.list, desk.under)
+		acted, failed = controllers.Step(ctx, m.server, desk.send, o.list, desk.under)
 		return acted != nil
 	}
 	w := &world{wire: m.wire, machine: m, happened: func() []object.Event {
@@ -124,18 +121,18 @@ func (o *office) waiting(_ context.Context, d *datadriven.TestData) (string, err
 	return orNone(b.String()), readArgs(d).done()
 }
 
-// desk is the server as controllers see it. It writes down who asked for what,
-// among the requests of the collector, so that their order shows.
+// desk makes the writes of controllers. It writes down who asked for what, among the requests of the
+// collector, so that their order shows.
 type desk struct {
-	*apisim.Server
-	wire  *wire
-	actor string
+	server *apisim.Server
+	wire   *wire
+	actor  string
 	// refused are the requests that were refused and written down.
 	refused map[string]bool
 }
 
 func newDesk(m *machine) *desk {
-	return &desk{Server: m.server, wire: m.wire, refused: map[string]bool{}}
+	return &desk{server: m.server, wire: m.wire, refused: map[string]bool{}}
 }
 
 // under puts the name of the controller that makes a pass on the desk.
@@ -144,61 +141,34 @@ func (d *desk) under(c controllers.Controller, pass func()) {
 	pass()
 }
 
-// do makes a request. A refusal is written down once, a success when something
-// changed.
-func (d *desk) do(text string, request func() error) error {
-	before := d.Writes()
-	err := request()
-	text = d.actor + " " + text
-	if err != nil {
-		if !d.refused[text] {
-			d.refused[text] = true
-			d.wire.note(true, text, "", err)
-		}
-		return err
-	}
-	if d.Writes() != before {
+// send makes a write. A refusal is written down once, a success when something changed.
+func (d *desk) send(ctx context.Context, i controllers.Intent) (*object.Object, error) {
+	before := d.server.Writes()
+	stored, err := controllers.To(d.server)(ctx, i)
+	text := d.actor + " " + intentText(i)
+	switch {
+	case err == nil && d.server.Writes() != before:
 		d.wire.note(true, text, "200", nil)
+	case err != nil && !d.refused[text]:
+		d.refused[text] = true
+		d.wire.note(true, text, "", err)
 	}
-	return nil
-}
-
-// Delete passes a delete on.
-func (d *desk) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	return d.do("DELETE "+ref.String()+optionsText(o), func() error { return d.Server.Delete(ctx, ref, o) })
-}
-
-// DeleteCollection passes the delete of a collection on.
-func (d *desk) DeleteCollection(ctx context.Context, r object.Resource, namespace string, s labels.Selector, o metav1.DeleteOptions) error {
-	text := fmt.Sprintf("DELETECOLLECTION %s %s %s%s", r.APIVersion(), r.Name, namespace, optionsText(o))
-	return d.do(text, func() error { return d.Server.DeleteCollection(ctx, r, namespace, s, o) })
-}
-
-// DeleteStored passes a delete in the storage on.
-func (d *desk) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
-	text := strings.TrimRight("DELETESTORED "+gr.String()+" "+namespace, " ")
-	return d.do(text, func() error { return d.Server.DeleteStored(ctx, gr, namespace) })
-}
-
-// Update passes an update on.
-func (d *desk) Update(ctx context.Context, o *object.Object) (stored *object.Object, err error) {
-	err = d.do("UPDATE "+o.Ref.String(), func() error {
-		stored, err = d.Server.Update(ctx, o)
-		return err
-	})
 	return stored, err
 }
 
-// Patch passes a patch on.
-func (d *desk) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	return d.do(patchText(ref, p), func() error { return d.Server.Patch(ctx, ref, p) })
-}
-
-// Finalize passes an update of spec.finalizers on.
-func (d *desk) Finalize(ctx context.Context, o *object.Object) (stored *object.Object, err error) {
-	err = d.do("FINALIZE "+o.Ref.String(), func() error {
-		stored, err = d.Server.Finalize(ctx, o)
-		return err
-	})
-	return stored, err
+func intentText(i controllers.Intent) string {
+	switch i.Verb {
+	case controllers.Delete:
+		return "DELETE " + i.Ref.String() + optionsText(i.Options)
+	case controllers.DeleteCollection:
+		return fmt.Sprintf("DELETECOLLECTION %s %s %s%s", i.Resource.APIVersion(), i.Resource.Name, i.Namespace, optionsText(i.Options))
+	case controllers.DeleteStored:
+		return strings.TrimRight("DELETESTORED "+i.Resource.GroupResource().String()+" "+i.Namespace, " ")
+	case controllers.Patch:
+		return patchText(i.Ref, i.Patch)
+	case controllers.Finalize:
+		return "FINALIZE " + i.Ref.String()
+	default:
+		return "UPDATE " + i.Ref.String()
+	}
 }

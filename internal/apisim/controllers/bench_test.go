@@ -26,7 +26,7 @@ func BenchmarkStepAtRest(b *testing.B) {
 	w := crowd(b, 10_000)
 	list := controllers.All(whole, controllers.Healthy{}, release.Rules{})
 	for {
-		if acted, err := controllers.Step(b.Context(), w, list, nil); err != nil {
+		if acted, err := controllers.Step(b.Context(), w, controllers.To(w), list, nil); err != nil {
 			b.Fatal(err)
 		} else if acted == nil {
 			break
@@ -34,7 +34,7 @@ func BenchmarkStepAtRest(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if acted, err := controllers.Step(b.Context(), w, list, nil); acted != nil || err != nil {
+		if acted, err := controllers.Step(b.Context(), w, controllers.To(w), list, nil); acted != nil || err != nil {
 			b.Fatal(acted, err)
 		}
 	}
@@ -47,7 +47,7 @@ func BenchmarkNamespace(b *testing.B) {
 	for b.Loop() {
 		w, list := full.Clone(), controllers.All(whole, controllers.Healthy{}, release.Rules{})
 		for {
-			acted, err := controllers.Step(b.Context(), w, list, nil)
+			acted, err := controllers.Step(b.Context(), w, controllers.To(w), list, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

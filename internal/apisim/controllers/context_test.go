@@ -36,11 +36,11 @@ networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/servi
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			w := server(t, world)
-			acted, err := c.Step(ctx, w)
+			acted, err := c.Step(ctx, w, controllers.To(w))
 			if acted || !errors.Is(err, context.Canceled) || len(c.Waiting()) != 0 || w.Writes() != 0 {
 				t.Errorf("acted %v, error %v, waits %v", acted, err, waits(c))
 			}
-			if who, err := controllers.Step(ctx, w, []controllers.Controller{c}, nil); who != nil || !errors.Is(err, context.Canceled) {
+			if who, err := controllers.Step(ctx, w, controllers.To(w), []controllers.Controller{c}, nil); who != nil || !errors.Is(err, context.Canceled) {
 				t.Errorf("%v, %v", who, err)
 			}
 		})
@@ -90,7 +90,7 @@ func TestContextEndsInAPass(t *testing.T) {
 			w.patches = func(object.Ref, object.Patch) error { return once() }
 			w.updates = func(*object.Object) error { return once() }
 			w.finalizes = func(*object.Object) error { return once() }
-			_, err := test.controller.Step(ctx, w)
+			_, err := test.controller.Step(ctx, w, controllers.To(w))
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}

@@ -5,16 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// World is the part of a simulated API server that a controller needs. Returned objects are
-// immutable.
+// World is what a controller reads of an API server. Returned objects are immutable.
 type World interface {
 	// Resources returns the served resources, as in discovery.
 	Resources() *object.Resources
@@ -25,17 +22,6 @@ type World interface {
 	ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object
 	// Writes returns the number of stored changes.
 	Writes() uint64
-
-	Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error
-	DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error
-	// DeleteStored deletes the objects of a resource in a namespace, or those of a cluster-scoped
-	// resource, directly in storage as the API server itself does: without options and without
-	// admission.
-	DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error
-	Update(ctx context.Context, o *object.Object) (*object.Object, error)
-	Patch(ctx context.Context, ref object.Ref, p object.Patch) error
-	// Finalize replaces the spec.finalizers of a namespace.
-	Finalize(ctx context.Context, o *object.Object) (*object.Object, error)
 }
 
 // Controller is a controller that deletes objects or removes a finalizer.
@@ -45,10 +31,10 @@ type Controller interface {
 	// Assumption returns what must hold in the cluster for the controller to act as simulated: a
 	// sentence without a full stop.
 	Assumption() string
-	// Step makes one pass over the world and reports whether it changed anything. A request without
-	// effect doesn't count, refused or not: it would be repeated forever. The only error is that of
-	// the context. Waiting lists refused requests.
-	Step(ctx context.Context, w World) (acted bool, err error)
+	// Step makes one pass over the world, hands each write that it wants to send, and reports whether
+	// the pass changed anything. A write without effect doesn't count, refused or not: it would be
+	// repeated forever. The only error is that of the context. Waiting lists refused writes.
+	Step(ctx context.Context, w World, send Send) (acted bool, err error)
 	// Waiting lists what the last pass could not finish, by object, reason and resource.
 	Waiting() []Wait
 }
@@ -81,10 +67,10 @@ func All(c Coverage, h Health, r release.Rules) []Controller {
 // returns nil if none has work; then the waits of all are up to date. Call it only when the
 // collector is idle: in a real cluster, the collector is faster. around, unless nil, wraps each
 // pass and must call it.
-func Step(ctx context.Context, w World, list []Controller, around func(c Controller, pass func())) (acted Controller, err error) {
+func Step(ctx context.Context, w World, send Send, list []Controller, around func(c Controller, pass func())) (acted Controller, err error) {
 	for _, c := range list {
 		changed, err := false, error(nil)
-		pass := func() { changed, err = c.Step(ctx, w) }
+		pass := func() { changed, err = c.Step(ctx, w, send) }
 		if around == nil {
 			pass()
 		} else {
@@ -112,8 +98,8 @@ func (i *identity) Assumption() string { return i.assumption }
 func (i *identity) Waiting() []Wait    { return i.waits }
 
 // begin begins a pass. end ends it.
-func (i *identity) begin(ctx context.Context, w World) *pass {
-	return &pass{ctx: ctx, w: w, controller: i, before: w.Writes()}
+func (i *identity) begin(ctx context.Context, w World, send Send) *pass {
+	return &pass{ctx: ctx, w: w, send: send, controller: i, before: w.Writes()}
 }
 
 // releasing is the common part of all Releasers.
@@ -125,8 +111,8 @@ type releasing struct {
 
 func (r *releasing) Finalizer() string { return r.finalizer }
 
-func (r *releasing) begin(ctx context.Context, w World) *pass {
-	p := r.identity.begin(ctx, w)
+func (r *releasing) begin(ctx context.Context, w World, send Send) *pass {
+	p := r.identity.begin(ctx, w, send)
 	p.holds = r.finalizer
 	return p
 }
@@ -135,6 +121,7 @@ func (r *releasing) begin(ctx context.Context, w World) *pass {
 type pass struct {
 	ctx        context.Context
 	w          World
+	send       Send
 	controller *identity
 	// holds is the finalizer that the controller removes, "" if none.
 	holds  string
@@ -268,7 +255,7 @@ func (p *pass) release(o *object.Object) {
 	next := o.Clone()
 	life := next.Edit()
 	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return name == p.holds })
-	_, err := p.w.Update(p.ctx, next)
+	_, err := p.update(next)
 	p.refused(o.Ref, object.Resource{}, err)
 }
 

@@ -40,8 +40,8 @@ type definitionController struct {
 }
 
 // Step makes one pass over each definition that is being deleted.
-func (d *definitionController) Step(ctx context.Context, w World) (bool, error) {
-	p := d.begin(ctx, w)
+func (d *definitionController) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := d.begin(ctx, w, send)
 	for _, o := range w.ObjectsOf(object.CRD.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
@@ -93,7 +93,7 @@ func (i *instances) cleanUp() {
 	life := next.Edit()
 	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return name == DefinitionCleanup })
 	setTerminating(next, false)
-	_, err := i.w.Update(i.ctx, next)
+	_, err := i.update(next)
 	i.refused(i.definition.Ref, object.Resource{}, err)
 }
 
@@ -106,7 +106,7 @@ func (i *instances) terminate() bool {
 	}
 	next := i.definition.Clone()
 	setTerminating(next, true)
-	stored, err := i.w.Update(i.ctx, next)
+	stored, err := i.update(next)
 	i.refused(i.definition.Ref, object.Resource{}, err)
 	if err != nil {
 		return false
@@ -145,7 +145,7 @@ func (i *instances) deleteAll() bool {
 		namespaces = append(namespaces, o.Namespace)
 	}
 	for _, namespace := range slices.Compact(namespaces) {
-		if err := i.w.DeleteStored(i.ctx, gr, namespace); err != nil {
+		if _, err := i.send(i.ctx, Intent{Verb: DeleteStored, For: i.definition.Ref, Resource: i.resource, Namespace: namespace}); err != nil {
 			w := remaining(i.definition.Ref, Refused, i.resource, i.w.ObjectsOf(gr, ""))
 			w.Why = err.Error()
 			i.wait(w)
@@ -218,8 +218,8 @@ func (r *registrar) Look(w World) {
 }
 
 // Step deletes the APIServices that lost their definition.
-func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
-	p := r.begin(ctx, w)
+func (r *registrar) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := r.begin(ctx, w, send)
 	made := registeredIn(w)
 	if len(made) == 0 {
 		return p.end()
@@ -232,7 +232,7 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 		case needed(o, there):
 			r.served[o.Name] = true
 		case r.served[o.Name] && r.coverage.Covers(object.CRD.Resource(), ""):
-			err := w.Delete(ctx, o.Ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}})
+			err := p.delete(o, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}})
 			p.refused(o.Ref, object.Resource{}, err)
 		}
 	}

@@ -125,7 +125,7 @@ func TestDefinitionNamespaces(t *testing.T) {
 		sent = append(sent, gr.String()+" "+namespace)
 		return nil
 	}
-	if _, err := controllers.DefinitionController(whole).Step(t.Context(), w); err != nil {
+	if _, err := controllers.DefinitionController(whole).Step(t.Context(), w, controllers.To(w)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"widgets.example.com s", "widgets.example.com t"}, sent); diff != "" {

@@ -36,8 +36,8 @@ type devices struct {
 }
 
 // Step releases the claims that no pod reserves.
-func (d *devices) Step(ctx context.Context, w World) (bool, error) {
-	p := d.begin(ctx, w)
+func (d *devices) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := d.begin(ctx, w, send)
 	for _, claim := range objectsThat(w, object.ResourceClaim.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(d.finalizer) }) {
 		if ctx.Err() != nil {
 			break

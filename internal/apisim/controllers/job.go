@@ -43,8 +43,8 @@ type jobs struct {
 }
 
 // Step releases the pods that the Job controller doesn't need to count any more.
-func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
-	p := j.begin(ctx, w)
+func (j *jobs) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := j.begin(ctx, w, send)
 	var there map[types.UID]*object.Object
 	for _, pod := range objectsThat(w, object.Pod.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(JobFinalizer) }) {
 		if ctx.Err() != nil {
@@ -54,7 +54,8 @@ func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 			there = j.look(w)
 		}
 		if j.counted(p, pod, there) {
-			err := w.Patch(ctx, pod.Ref, object.Patch{Type: object.StrategicMerge, DeleteFinalizers: []string{JobFinalizer}})
+			change := object.Patch{Type: object.StrategicMerge, DeleteFinalizers: []string{JobFinalizer}}
+			_, err := send(ctx, Intent{Verb: Patch, For: pod.Ref, Ref: pod.Ref, Patch: change})
 			p.refused(pod.Ref, object.Pod.Resource(), err)
 		}
 	}

@@ -45,8 +45,8 @@ type namespaces struct {
 }
 
 // Step makes one pass over each namespace that is being deleted.
-func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
-	p, there := n.begin(ctx, w), lost{w: w}
+func (n *namespaces) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p, there := n.begin(ctx, w, send), lost{w: w}
 	for _, ns := range w.ObjectsOf(object.Namespace.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
@@ -76,7 +76,7 @@ func (c *content) empty() {
 		}
 	}
 	next.Edit().Facts = &facts
-	_, err := c.w.Finalize(c.ctx, next)
+	_, err := c.send(c.ctx, Intent{Verb: Finalize, For: next.Ref, Ref: next.Ref, Object: next})
 	c.refused(c.namespace.Ref, object.Resource{}, err)
 	if err == nil && len(facts.Finalizers) > 0 {
 		c.waitForTokens(next)
@@ -92,7 +92,7 @@ func (c *content) terminate() bool {
 	}
 	next := c.namespace.Clone()
 	next.Edit().Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: facts.Finalizers}
-	stored, err := c.w.Update(c.ctx, next)
+	stored, err := c.update(next)
 	c.refused(c.namespace.Ref, object.Resource{}, err)
 	if err != nil {
 		return false
@@ -191,7 +191,7 @@ func (c *content) request(r object.Resource) error {
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background}
 	if r.Verbs.Has(object.DeleteCollection) {
-		err := c.w.DeleteCollection(c.ctx, r, c.namespace.Name, nil, options)
+		_, err := c.send(c.ctx, Intent{Verb: DeleteCollection, For: c.namespace.Ref, Resource: r, Namespace: c.namespace.Name, Options: options})
 		if !unsupported(err) {
 			return err
 		}
@@ -200,7 +200,7 @@ func (c *content) request(r object.Resource) error {
 		return nil
 	}
 	for _, o := range c.of(r) {
-		if err := c.w.Delete(c.ctx, o.Ref, options); err != nil && !unsupported(err) {
+		if _, err := c.send(c.ctx, Intent{Verb: Delete, For: c.namespace.Ref, Ref: o.Ref, Options: options}); err != nil && !unsupported(err) {
 			return err
 		}
 	}

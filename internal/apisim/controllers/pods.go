@@ -38,8 +38,8 @@ type kubelet struct {
 }
 
 // Step finishes the pods that wait for their kubelet.
-func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
-	p := k.begin(ctx, w)
+func (k *kubelet) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := k.begin(ctx, w, send)
 	nodes, failing := k.nodesOf(w), map[string]string{}
 	unfinished := func(pod *object.Object) bool { return waitsForKubelet(pod) && !nodes.misses(pod) }
 	for _, pod := range podsThat(w, unfinished) {
@@ -85,7 +85,7 @@ var noGrace int64
 
 // finish deletes a pod without grace.
 func (p *pass) finish(pod *object.Object, only *metav1.Preconditions) {
-	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: &noGrace, Preconditions: only})
+	err := p.delete(pod, metav1.DeleteOptions{GracePeriodSeconds: &noGrace, Preconditions: only})
 	p.refused(pod.Ref, object.Pod.Resource(), err)
 }
 
@@ -128,8 +128,8 @@ type podGC struct {
 }
 
 // Step removes the pods without a kubelet.
-func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
-	p := g.begin(ctx, w)
+func (g *podGC) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := g.begin(ctx, w, send)
 	nodes := g.nodesOf(w)
 	all, moments := g.coverage.Covers(object.Node.Resource(), ""), momentsOf(g.coverage)
 	alone := func(pod *object.Object) bool {
@@ -159,7 +159,7 @@ func (p *pass) fail(pod *object.Object) bool {
 	facts := *pod.Pod()
 	facts.Phase = "Failed"
 	next.Edit().Facts = &facts
-	_, err := p.w.Update(p.ctx, next)
+	_, err := p.update(next)
 	p.refused(pod.Ref, object.Pod.Resource(), err)
 	return err == nil
 }

@@ -36,7 +36,7 @@ func TestKubeletPicksPods(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
 			k := controllers.Kubelet(controllers.Healthy{})
-			acted, err := k.Step(t.Context(), w)
+			acted, err := k.Step(t.Context(), w, controllers.To(w))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestKubeletPicksPods(t *testing.T) {
 			if gone := apierrors.IsNotFound(err); gone != test.goes || acted != test.goes {
 				t.Errorf("gone %v, acted %v, want both %v", gone, acted, test.goes)
 			}
-			if again, _ := k.Step(t.Context(), w); again {
+			if again, _ := k.Step(t.Context(), w, controllers.To(w)); again {
 				t.Error("a second pass changed something")
 			}
 		})

@@ -114,7 +114,7 @@ func TestControllersRest(t *testing.T) {
 // definition.
 func run(t *rapid.T, w *apisim.Server, as controllers.World, list []controllers.Controller, coverage partly) {
 	for range 200 {
-		acted, err := controllers.Step(t.Context(), as, list, nil)
+		acted, err := controllers.Step(t.Context(), as, controllers.To(w), list, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,8 +37,8 @@ type services struct {
 }
 
 // Step releases the Services after the deletion of their load balancers.
-func (s *services) Step(ctx context.Context, w World) (bool, error) {
-	p := s.begin(ctx, w)
+func (s *services) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := s.begin(ctx, w, send)
 	first := s.late == nil
 	if first {
 		s.late = map[types.UID]bool{}
@@ -94,8 +94,8 @@ type follower struct {
 }
 
 // Step deletes the objects of the leaders that are gone.
-func (f *follower) Step(ctx context.Context, w World) (bool, error) {
-	p := f.begin(ctx, w)
+func (f *follower) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := f.begin(ctx, w, send)
 	if numberOf(w, f.leader) != len(f.there) { // nothing is created, so an equal number means no change
 		f.look(w.ObjectsOf(f.leader, ""))
 	}
@@ -108,7 +108,7 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 				break
 			}
 			// A refusal is no wait: the object stays as if it still had its leader.
-			_ = w.Delete(ctx, o.Ref, metav1.DeleteOptions{})
+			_ = p.delete(o, metav1.DeleteOptions{})
 		}
 	}
 	return p.end()
@@ -184,8 +184,8 @@ type cidrs struct {
 }
 
 // Step releases the ServiceCIDRs with addresses that are not needed.
-func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
-	p := c.begin(ctx, w)
+func (c *cidrs) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := c.begin(ctx, w, send)
 	list := objectsThat(w, object.ServiceCIDR.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(c.finalizer) })
 	if len(list) == 0 {
 		return p.end()

@@ -45,8 +45,8 @@ type tokens struct {
 }
 
 // Step deletes the tokens of deleted accounts.
-func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
-	p := t.begin(ctx, w)
+func (t *tokens) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := t.begin(ctx, w, send)
 	list := objectsThat(w, object.Secret.GroupResource(), func(o *object.Object) bool { return o.Token() != nil && !o.BeingDeleted() })
 	if len(list) == 0 {
 		return p.end()
@@ -95,6 +95,6 @@ func (t *tokens) delete(p *pass, token *object.Object) {
 		p.wait(Wait{Object: token.Ref, Reason: NotShown, Why: "its type, which says whether it is a token, is not in the snapshot"})
 		return
 	}
-	err := p.w.Delete(p.ctx, token.Ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &token.UID}})
+	err := p.delete(token, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &token.UID}})
 	p.refused(token.Ref, object.Resource{}, err)
 }

@@ -36,8 +36,8 @@ type claims struct {
 }
 
 // Step releases the claims that no pod uses.
-func (c *claims) Step(ctx context.Context, w World) (bool, error) {
-	p := c.begin(ctx, w)
+func (c *claims) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := c.begin(ctx, w, send)
 	var in *mounts
 	for _, claim := range objectsThat(w, object.PVC.GroupResource(), held(c.finalizer)) {
 		if ctx.Err() != nil {
@@ -148,8 +148,8 @@ type volumes struct {
 }
 
 // Step releases the volumes that are not bound.
-func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
-	p := v.begin(ctx, w)
+func (v *volumes) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := v.begin(ctx, w, send)
 	var there map[coordinates]*object.Object
 	for _, volume := range objectsThat(w, object.PV.GroupResource(), held(v.finalizer)) {
 		if ctx.Err() != nil {
@@ -252,8 +252,8 @@ type reclaim struct {
 }
 
 // Step releases the volumes of deleted claims.
-func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
-	p := r.begin(ctx, w)
+func (r *reclaim) Step(ctx context.Context, w World, send Send) (bool, error) {
+	p := r.begin(ctx, w, send)
 	n := numberOf(w, object.PVC.GroupResource())
 	if n == r.claims {
 		return false, ctx.Err() // no claim was deleted since a pass without work
@@ -300,7 +300,7 @@ func (p *pass) reclaim(volume *object.Object, facts *object.PVFacts) {
 		if !p.setReleased(volume, []string{provisionerFinalizer}) || volume.BeingDeleted() || p.ctx.Err() != nil {
 			return
 		}
-		err := p.w.Delete(p.ctx, volume.Ref, metav1.DeleteOptions{})
+		err := p.delete(volume, metav1.DeleteOptions{})
 		p.refused(volume.Ref, object.Resource{}, err)
 	default:
 		unknown("its reclaim policy is not known")
@@ -325,7 +325,7 @@ func (p *pass) setReleased(volume *object.Object, without []string) bool {
 	facts.Phase = volumeReleased
 	life.Facts = &facts
 	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return slices.Contains(without, name) })
-	_, err := p.w.Update(p.ctx, next)
+	_, err := p.update(next)
 	p.refused(volume.Ref, object.Resource{}, err)
 	return err == nil
 }

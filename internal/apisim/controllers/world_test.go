@@ -20,6 +20,12 @@ var (
 	_ controllers.Coverage = (*apisim.Server)(nil)
 )
 
+// writable is a world that takes writes.
+type writable interface {
+	controllers.World
+	controllers.Writer
+}
+
 // plain is a World without optional interfaces.
 type plain struct{ controllers.World }
 
@@ -53,10 +59,10 @@ func waits(c controllers.Controller) []string {
 
 // settle steps one controller until it changes nothing and returns the number of steps that changed
 // something.
-func settle(t testing.TB, c controllers.Controller, w controllers.World) int {
+func settle(t testing.TB, c controllers.Controller, w writable) int {
 	t.Helper()
 	for n := range 100 {
-		acted, err := c.Step(t.Context(), w)
+		acted, err := c.Step(t.Context(), w, controllers.To(w))
 		if err != nil {
 			t.Fatal(err)
 		}
