@@ -188,9 +188,17 @@ func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) ite
 	}
 }
 
-// addUnlisted adds the objects that go and whose controllers delete more than the plan lists. It adds
-// to u what the snapshot lacks of inventories.
-func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o *object.Object) {
+// addUnlisted adds to a plan that it may delete an object whose controllers delete, or may delete, more
+// than the plan lists. It adds to u what the snapshot lacks of inventories. A controller has begun already
+// with an object that was being deleted before the request.
+//
+// A finalizer that is not known is a lock of a person, or that of a controller with unknown deletes. Only
+// if that is known to be absent, nothing more is deleted.
+func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
+	if o.BeingDeleted() {
+		return
+	}
+	first := len(p.Unlisted)
 	for _, name := range o.Finalizers() {
 		d := finalizer.DeployerOf(o.Ref, name)
 		_, known := finalizer.Of(name)
@@ -198,23 +206,23 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, e *report.Effect, o 
 			continue
 		}
 		r := s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown})
-		switch {
-		case r.State == report.ControllerGone:
-			continue
-		case !known && r.State == report.ControllerRuns:
-			p.Unlisted = append(p.Unlisted, report.Unlisted{
-				Object: e.Object, Finalizer: name, Controller: r.Controller, Reason: string(reason.MayDeleteOthers), Message: "its rules are not known",
-			})
-			return
-		case !known: // somebody else may remove it
+		if r.State == report.ControllerGone {
 			continue
 		}
-		if code, why := s.unlisted(u, d, o, name); code != "" {
+		more := report.Unlisted{Object: o.Ref, Finalizer: name, Controller: r.Controller}
+		switch {
+		case known || d != nil:
+			code, why := s.unlisted(u, d, o, name)
 			by, _ := RemovedBy(name)
-			p.Unlisted = append(p.Unlisted, report.Unlisted{
-				Object: e.Object, Finalizer: name, Controller: cmp.Or(r.Controller, by), Reason: string(code), Message: why,
-			})
-			return
+			more.Controller, more.Reason, more.Message = cmp.Or(r.Controller, by), string(code), why
+		case r.State == report.ControllerRuns:
+			more.Reason, more.Message = string(reason.MayDeleteOthers), "its rules are not known"
+		default:
+			more.Reason, more.Message = string(reason.FinalizerUnknown), "unknown what it is for"
+		}
+		again := func(x report.Unlisted) bool { return x.Controller == more.Controller && x.Message == more.Message }
+		if more.Reason != "" && (more.Controller == "" || !slices.ContainsFunc(p.Unlisted[first:], again)) {
+			p.Unlisted = append(p.Unlisted, more)
 		}
 	}
 }

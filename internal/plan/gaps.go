@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addGaps adds to a plan the gaps in the namespaces that it touches, and sets Complete if none of
-// them could change what the request does. Gaps that could only change what happens anyway
+// addGaps adds to a plan the gaps in the namespaces that it touches, and what its controllers delete that
+// it lacks. It sets Complete if none of that could change what the request does. Gaps that could only change what happens anyway
 // elsewhere don't count.
 func (s *simulation) addGaps(p *report.Plan) {
 	namespaces := s.touchedNamespaces(p)
@@ -27,15 +27,15 @@ func (s *simulation) addGaps(p *report.Plan) {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		o := along.Find(e.Object)
+		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && o != nil && o.UID == e.Object.UID {
+			s.addUnlisted(&u, p, o)
+		}
 		if s.seed.Verb != Collect && e.AlreadyHappening && !affected.has(e.Object.UID) && (o == nil || !affected.hasAffectedOwner(o)) {
 			continue
 		}
 		unknown = unknown || e.Outcome == report.Unknown
 		if o != nil {
 			s.addUnseenFor(&u, e, o)
-			if e.Outcome != report.Kept && e.Outcome != report.Pruned && e.Outcome != report.Orphaned {
-				s.addUnlisted(&u, p, e, o)
-			}
 		}
 	}
 	s.addUnlistedOfUninstall(&u, p)

@@ -51,8 +51,8 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		return nil, err
 	}
 	p.Effects = s.addFutureEffects(p.Effects, all)
-	s.addGaps(p)
 	p.Consequences = s.account().consequences(p.Effects, all)
+	s.addGaps(p)
 	p.Summary = summarise(p.Effects)
 	p.Broken, p.UnreadReferrers = breakagesOf(s.snap, s.options.Health, p)
 	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)

@@ -43,6 +43,7 @@ func TestMoreChangesNothing(t *testing.T) {
 			policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 			seed, options.OnlyNear = plan.DeleteSeed(policy, o.Ref), true
 		}
+		options.Controller = drawController(t)
 		got := planned(t, part, seed, options)
 		if !got.Complete {
 			incomplete[seed.Verb]++

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -124,7 +125,8 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, target), plan.Options{})
+	gone := func(*object.Object, string) (string, report.ControllerState) { return "", report.ControllerGone }
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, target), plan.Options{Controller: gone})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,7 @@ const (
 	InventoryUnknown       Code = "InventoryUnknown"
 	HookUnknown            Code = "HookUnknown"
 	MayDeleteOthers        Code = "MayDeleteOthers"
+	FinalizerUnknown       Code = "FinalizerUnknown"
 )
 
 // Plan has the reasons of effects and steps in addition to those of the collector.
@@ -91,6 +92,7 @@ var Plan = &Family{
 		{Code: InventoryUnknown, Short: "what its controller deletes with it is unknown", Long: "Its controller deletes other objects with it, and their list is not in the snapshot or cannot be read."},
 		{Code: HookUnknown, Short: "what a hook does is unknown", Long: "A hook of the Helm release or Application runs pods. What they delete is unknown."},
 		{Code: MayDeleteOthers, Short: "its controller may delete others with it", Long: "A running controller that this program does not know removes a finalizer from it, and may delete other objects first."},
+		{Code: FinalizerUnknown, Short: "what its finalizer is for is unknown", Long: "This program does not know a finalizer of it, nor whether a controller that removes it runs. It may be a lock, and the controller may delete other objects first."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "It is garbage, and its kind, name or an annotation protects it from this program."},
 		{Code: NotAskedFor, Short: "it is outside of the requested namespaces", Long: "It is garbage, but outside of the namespaces that this program may collect in."},
 		{Code: FinalizerTaken, Short: "a finalizer is removed on request"},

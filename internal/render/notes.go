@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -73,33 +74,72 @@ func collectorNote(p *report.Plan) string {
 	}
 }
 
-// unlistedNotes returns a warning for each controller that deletes more than the plan lists.
+// unlistedNotes returns a warning for each controller that deletes, or may delete, more than the plan
+// lists. Objects of which it says the same are named together.
 func unlistedNotes(s Style, p *report.Plan) []string {
 	const most = 3
 	var notes []string
-	for i, u := range p.Unlisted {
+	groups := groupUnlisted(p.Unlisted)
+	for i, g := range groups {
 		if i == most && !s.isComplete() {
-			notes = append(notes, "More may be deleted for "+plural(len(p.Unlisted)-most, "other reason")+": -o wide.")
+			notes = append(notes, "More may be deleted for "+plural(len(groups)-most, "other reason")+": -o wide.")
 			break
 		}
-		if note := hookNote(s, &u); note != "" {
-			notes = append(notes, note)
-			continue
-		}
-		by := s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer))
-		deletes := " deletes"
-		if u.Reason == string(reason.MayDeleteOthers) {
-			deletes = " may delete"
-		}
-		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+by+deletes+" other objects with "+s.name(u.Object)+"; "+s.text(u.Message)+".")
+		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+unlistedText(s, g)+".")
 	}
 	return notes
 }
 
+// groupUnlisted groups objects with the same reason: with the same finalizer if that is not known.
+func groupUnlisted(list []report.Unlisted) [][]report.Unlisted {
+	type key struct{ controller, reason, message, finalizer string }
+	var groups [][]report.Unlisted
+	at := map[key]int{}
+	for _, u := range list {
+		k := key{u.Controller, u.Reason, u.Message, ""}
+		if u.Reason == string(reason.FinalizerUnknown) {
+			k.finalizer = u.Finalizer
+		}
+		i, found := at[k]
+		if !found {
+			i = len(groups)
+			groups, at[k] = append(groups, nil), i
+		}
+		groups[i] = append(groups[i], u)
+	}
+	return groups
+}
+
+// unlistedText says why more may be deleted with the objects of a group.
+func unlistedText(s Style, group []report.Unlisted) string {
+	u := group[0]
+	refs := make([]object.Ref, len(group))
+	for i := range group {
+		refs[i] = group[i].Object
+	}
+	objects := s.firstOrAll(refs)
+	switch reason.Code(u.Reason) {
+	case reason.HookUnknown:
+		return s.text(u.Message)
+	case reason.FinalizerUnknown:
+		if u.Controller != "" {
+			return "unknown what " + s.text(u.Controller) + " deletes with " + objects + " before it removes " + s.text(u.Finalizer)
+		}
+		return "unknown what removes " + s.text(u.Finalizer) + " of " + objects + ", and what that deletes"
+	case reason.MayDeleteOthers:
+		return s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer)) + " may delete other objects with " + objects + "; " + s.text(u.Message)
+	default:
+		return s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer)) + " deletes other objects with " + objects + "; " + s.text(u.Message)
+	}
+}
+
 // planMissing returns the missing input of a plan. A collection is only about objects that were
-// seen.
+// seen. unlistedNotes says what is unknown about controllers.
 func planMissing(p *report.Plan) missingInput {
 	u := missingInput{source: p.Source, complete: p.Complete, gaps: p.Gaps, ifIncomplete: "More may be deleted:"}
+	if len(p.Unlisted) > 0 && !slices.ContainsFunc(p.Gaps, func(g report.Gap) bool { return g.Matters }) {
+		u.complete = true
+	}
 	switch {
 	case p.Seed.Verb == "collect":
 		u.ifIncomplete, u.ifComplete = "", "Not counted: garbage of "

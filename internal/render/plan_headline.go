@@ -84,11 +84,14 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	return strings.Join(parts, "; ")
 }
 
-// unlistedObjects counts the objects whose controllers delete more than the plan lists.
+// unlistedObjects counts the objects whose controllers delete more than the plan lists. It excludes those
+// with controllers that are not known to exist: they are among those that may hang.
 func unlistedObjects(list []report.Unlisted) int {
 	objects := map[object.Ref]bool{}
 	for i := range list {
-		objects[list[i].Object] = true
+		if list[i].Reason != string(reason.FinalizerUnknown) {
+			objects[list[i].Object] = true
+		}
 	}
 	return len(objects)
 }

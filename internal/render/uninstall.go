@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -29,7 +28,7 @@ func uninstallNotes(s Style, p *report.Plan) []string {
 		kept[k.Message] = append(kept[k.Message], k.Object)
 	}
 	for _, why := range whys {
-		notes = append(notes, "Stays: "+s.uninstalled(kept[why])+": "+s.text(why)+".")
+		notes = append(notes, "Stays: "+s.firstOrAll(kept[why])+": "+s.text(why)+".")
 	}
 	if u.CRDs {
 		notes = append(notes, "Stays: CRDs of the chart's directory crds.")
@@ -42,7 +41,7 @@ func uninstallNotes(s Style, p *report.Plan) []string {
 			}
 		}
 		if len(refs) > 0 {
-			notes = append(notes, "Hooks ("+event+"): "+s.uninstalled(refs)+s.remaining(u.Hooks, event)+".")
+			notes = append(notes, "Hooks ("+event+"): "+s.firstOrAll(refs)+s.remaining(u.Hooks, event)+".")
 		}
 	}
 	return append(notes, "To do it: "+s.text(u.Command))
@@ -59,22 +58,14 @@ func (s Style) remaining(hooks []report.HelmHook, event string) string {
 	if len(refs) == 0 {
 		return ", deleted again on success"
 	}
-	return "; " + s.uninstalled(refs) + pluralForm(len(refs), " stays", " stay") + " afterwards"
+	return "; " + s.firstOrAll(refs) + pluralForm(len(refs), " stays", " stay") + " afterwards"
 }
 
-// uninstalled names objects, the first few unless all are asked for.
-func (s Style) uninstalled(refs []object.Ref) string {
+// firstOrAll names objects, the first few unless all are asked for.
+func (s Style) firstOrAll(refs []object.Ref) string {
 	most := 4
 	if s.isComplete() {
 		most = len(refs)
 	}
 	return s.firstRefs(refs, most)
-}
-
-// hookNote returns the warning about a hook; empty for another reason.
-func hookNote(s Style, u *report.Unlisted) string {
-	if reason.Code(u.Reason) != reason.HookUnknown {
-		return ""
-	}
-	return s.paint(yellow, "More may be deleted:") + " " + s.text(u.Message) + "."
 }

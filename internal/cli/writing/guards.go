@@ -29,7 +29,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
 	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
 	if !p.Complete {
-		notes = append(notes, "The plan depends on something that could not be read: more may be deleted than it says, without a backup.")
+		notes = append(notes, "The plan depends on something unknown: more may be deleted than it says, without a backup.")
 	}
 	for i := range p.Broken {
 		if b := &p.Broken[i]; b.When == report.BreaksNow && i < maxBreakageNotes {
@@ -193,10 +193,14 @@ func breaks(p *report.Plan) []report.Obstacle {
 	return list
 }
 
-// unlisted returns an obstacle for each object whose controller deletes more than the plan lists.
+// unlisted returns an obstacle for each object whose controller deletes more than the plan lists. A
+// controller that is not known to exist is none: the notes say that more may be deleted.
 func unlisted(p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for _, u := range p.Unlisted {
+		if u.Reason == string(reason.FinalizerUnknown) {
+			continue
+		}
 		list = Gather(list, report.Obstacle{
 			Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + " deletes them; " + u.Message,
 		}, u.Object)

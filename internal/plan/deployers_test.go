@@ -1,0 +1,54 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// drawController draws the state of the controller of every finalizer.
+func drawController(t *rapid.T) plan.ControllerOf {
+	state := rapid.SampledFrom([]report.ControllerState{
+		report.ControllerUnknown, report.ControllerRuns, report.ControllerPaused, report.ControllerGone, report.ControllerGone,
+	}).Draw(t, "controller")
+	return func(*object.Object, string) (string, report.ControllerState) { return "", state }
+}
+
+// TestUnknownControllersAreNamed checks that a plan names each object that its request may delete and
+// that has an unknown finalizer, unless the controller of the finalizer is known to be absent. Such a
+// controller may delete anything, so that the plan is incomplete.
+func TestUnknownControllersAreNamed(t *testing.T) {
+	named, absent := 0, 0
+	met := func() bool { return named > 0 && absent > 0 }
+	scenario.CheckUntil(t, met, func(t *rapid.T) {
+		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
+		controller := drawController(t)
+		_, state := controller(nil, "")
+		p := simulate(t, snap, drawSeed(t, snap), plan.Options{Controller: controller, NoSteps: true}).Plan
+		for i := range p.Consequences {
+			c := &p.Consequences[i]
+			o := snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name)
+			if c.Change != report.ChangeDeleted || o.UID != c.Object.UID || o.BeingDeleted() || !o.HasFinalizer(scenario.Foreign) {
+				continue
+			}
+			isNamed := slices.ContainsFunc(p.Unlisted, func(u report.Unlisted) bool {
+				return u.Object == c.Object && u.Finalizer == scenario.Foreign && (u.Reason == string(reason.MayDeleteOthers)) == (state == report.ControllerRuns)
+			})
+			switch {
+			case isNamed == (state == report.ControllerGone), isNamed && p.Complete:
+				t.Fatalf("%s has %s, its controller is %s: named %v, complete %v", c.Object, scenario.Foreign, state, isNamed, p.Complete)
+			case isNamed:
+				named++
+			default:
+				absent++
+			}
+		}
+	})
+}
