@@ -101,6 +101,8 @@ func (s *search) connection(a Account, programs, names, packages []string, known
 		return "is named like the program that wrote the finalizer"
 	case !isKnown && s.writtenByTool():
 		return "" // a person may have used the domain of a controller
+	case len(known) > 0 && finalizer.Recognize(names) != nil:
+		return "" // another controller of the table, which may manage the same kinds
 	}
 	for _, group := range groups {
 		if s.belongsTo(group) {

@@ -98,6 +98,8 @@ func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 		e.Message += by + " deletes it once somebody confirms that"
 	case state == report.FinalizerControllerAlive:
 		e.Verdict, e.Message = report.Garbage, e.Message+by+" deletes it"
+	case state == report.FinalizerControllerSlow:
+		e.Message += by + " deletes it if it works, which is unknown"
 	default:
 		e.Message += by + " deletes it if it runs, which is unknown"
 	}
