@@ -140,7 +140,7 @@ func snapshotDeployer(kind object.Kind, field, function string, finalizers ...st
 		Source:     "external-snapshotter, pkg/common-controller/" + function,
 		refersBack: true,
 		tracks: func(from, o *object.Object) bool {
-			return o.Inventory() == nil || o.Inventory().Lists(from.Coordinates())
+			return o.Inventory() == nil || refersTo(o.Inventory(), from)
 		},
 		keeps: func(o *object.Object) bool { return o.Inventory() != nil && o.Inventory().Keeps },
 	}

@@ -2,10 +2,12 @@ package finalizer
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Usage describes which objects count as users of an object that a finalizer holds while it is in
@@ -93,8 +95,18 @@ func usageOfContent(o *object.Object) Usage {
 		kind = object.VolumeGroupSnapshot
 	}
 	return Usage{Kinds: []schema.GroupKind{kind.GroupKind}, UntilDeletion: true, By: func(_, user *object.Object) bool {
-		return bound.Lists(user.Coordinates())
+		return refersTo(bound, user)
 	}}
+}
+
+// refersTo reports whether the content of a snapshot refers to the object. Another snapshot of the same name,
+// such as one that was restored from a backup, is not bound to it. One whose uid a dump lacks may be.
+//
+// Source: external-snapshotter, pkg/utils/util.go IsVolumeSnapshotRefSet.
+func refersTo(content *object.InventoryFacts, o *object.Object) bool {
+	return slices.ContainsFunc(content.Entries, func(e object.InventoryEntry) bool {
+		return e.Coordinates == o.Coordinates() && (e.UID == "" || e.UID == o.UID || strings.HasPrefix(string(o.UID), snapshot.MissingUID))
+	})
 }
 
 // kindsOf returns the served kinds of a group with these names, or all of them if there are no

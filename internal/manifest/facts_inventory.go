@@ -21,9 +21,9 @@ type delivery struct {
 	options                                        []string
 	releases                                       []release
 	// content is the name of the content of a volume's snapshot, snapshot the coordinates of the snapshot of
-	// a content.
-	content  string
-	snapshot object.Coordinates
+	// a content, with its uid.
+	content, snapshotUID string
+	snapshot             object.Coordinates
 }
 
 // release is a revision of a Helm release.

@@ -3,6 +3,8 @@ package manifest
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -44,7 +46,7 @@ func contentFacts(kind, snapshot object.Kind, ref string) *factKind {
 		kind: kind, lenient: true,
 		fields: []factField{
 			lenientText("spec.deletionPolicy", func(f *facts) *string { return &f.delivery.policy }),
-			{path: "spec." + ref, keep: keepFields(nil, "namespace", "name"), read: (*lexer).snapshotRef},
+			{path: "spec." + ref, keep: keepFields(nil, "namespace", "name", "uid"), read: (*lexer).snapshotRef},
 		},
 		facts: func(f *facts, _ *object.Object) object.Facts {
 			if policy := f.delivery.policy; policy != "Delete" && policy != "Retain" {
@@ -54,7 +56,7 @@ func contentFacts(kind, snapshot object.Kind, ref string) *factKind {
 			inventory.Keeps = f.delivery.policy != "Delete"
 			if at := f.delivery.snapshot; at.Name != "" {
 				at.Group, at.Kind = snapshot.Group, snapshot.Kind
-				inventory.add(at, 0)
+				inventory.Entries = append(inventory.Entries, object.InventoryEntry{Coordinates: at, UID: types.UID(f.delivery.snapshotUID)})
 			}
 			return inventory.InventoryFacts
 		},
@@ -63,6 +65,8 @@ func contentFacts(kind, snapshot object.Kind, ref string) *factKind {
 
 // snapshotRef reads a reference to a snapshot. Of a value of another type nothing is known.
 func (l *lexer) snapshotRef(it *item, path string, _ bool) error {
-	at := &it.facts.delivery.snapshot
-	return l.lenientMembers(it, path, map[string]func(string) error{"namespace": l.textInto(it, &at.Namespace), "name": l.textInto(it, &at.Name)})
+	d := &it.facts.delivery
+	return l.lenientMembers(it, path, map[string]func(string) error{
+		"namespace": l.textInto(it, &d.snapshot.Namespace), "name": l.textInto(it, &d.snapshot.Name), "uid": l.textInto(it, &d.snapshotUID),
+	})
 }

@@ -1,6 +1,10 @@
 package object
 
-import "slices"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Inventory returns what a deployer has applied, or what a snapshot of a volume is bound to; nil for other
 // kinds, or if the dump lacks it.
@@ -34,10 +38,12 @@ type InventoryFacts struct {
 	Unread string `json:"unread,omitzero"`
 }
 
-// InventoryEntry is an object that a deployer has applied. It has no version and no uid: the deployer
-// deletes whatever has these coordinates.
+// InventoryEntry is an object that a deployer has applied. It has no version: the deployer deletes
+// whatever has these coordinates.
 type InventoryEntry struct {
 	Coordinates
+	// UID is that of the snapshot to which a content refers. Empty for any object.
+	UID types.UID `json:"uid,omitzero"`
 	// Version is the API version, without its group, in which the deployer reads the object. Empty if it
 	// reads any.
 	Version string `json:"version,omitzero"`
