@@ -28,6 +28,10 @@ type Deployer struct {
 	AllOrNone bool
 	// Waits is true if it deletes all at once, and its finalizer stays until all of them are gone.
 	Waits bool
+	// DeleteAlone is the command of its tool that deletes one of its objects without what it has deployed,
+	// Suspend the one after which a delete keeps that. NAMESPACE and NAME stand for those of the object. Empty
+	// if there is none.
+	DeleteAlone, Suspend string
 	// Assumption must hold for its deletes: a sentence without a full stop.
 	Assumption string
 

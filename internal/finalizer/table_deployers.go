@@ -23,6 +23,8 @@ var deployers = []Deployer{
 		Inventory:  "`status.resources`, without CRDs and what asks to be kept; waves",
 		Source:     "argo-cd, controller/appcontroller.go finalizeApplicationDeletion",
 		Assumption: "Argo CD tracks what status.resources lists, and its project permits all of it",
+		// Source: argo-cd, cmd/argocd/commands/app.go NewApplicationDeleteCommand.
+		DeleteAlone: "argocd app delete NAMESPACE/NAME --cascade=false",
 		// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.GetPropagationPolicy.
 		policy: func(finalizer string) metav1.DeletionPropagation {
 			if strings.HasSuffix(finalizer, "/background") {
@@ -48,6 +50,7 @@ var deployers = []Deployer{
 		Inventory:  "`status.inventory`, unless `spec.prune`, `deletionPolicy` or `suspend` keeps it",
 		Source:     "kustomize-controller, internal/controller/kustomization_controller.go finalizerShouldDeleteResources",
 		Assumption: "Flux may delete everything that it has applied",
+		Suspend:    "flux suspend kustomization NAME -n NAMESPACE",
 		// Source: kustomize-controller, internal/controller/kustomization_controller.go finalize: an object
 		// that it cannot read leaves the finalizer; deleteObjects: only objects with the labels of their owner.
 		tracks: func(from, o *object.Object) bool {
@@ -65,6 +68,7 @@ var deployers = []Deployer{
 		Inventory:  "`status.inventory`, unless `spec.suspend`; without `helm.sh/resource-policy: keep`",
 		Source:     "helm-controller, internal/controller/helmrelease_controller.go reconcileDelete",
 		Assumption: "Flux can uninstall the release; its hooks are not simulated",
+		Suspend:    "flux suspend helmrelease NAME -n NAMESPACE",
 		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory
 		// has is unknown, and the plan is not complete.
 		keeps: func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -186,6 +187,39 @@ func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) ite
 			}
 		}
 	}
+}
+
+// remedies returns the commands of deployers that keep what these delete with the targets.
+func (s *simulation) remedies() []report.Remedy {
+	var list []report.Remedy
+	for _, ref := range s.seed.Targets {
+		o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		if o == nil || o.BeingDeleted() || s.seed.Uninstall != nil {
+			continue
+		}
+		d := finalizer.DeployerOfObject(o)
+		if d == nil || !mayDeleteAny(o.Inventory()) {
+			continue
+		}
+		in := strings.NewReplacer("NAMESPACE", report.ShellWord(o.Namespace), "NAME", report.ShellWord(o.Name))
+		if d.DeleteAlone != "" {
+			list = append(list, report.Remedy{
+				Act: report.Act{Action: report.DeleteAlone, Target: o.Ref}, Command: in.Replace(d.DeleteAlone), Effect: "deletes it without what it has deployed",
+			})
+		}
+		if d.Suspend != "" {
+			list = append(list, report.Remedy{
+				Act: report.Act{Action: report.Suspend, Target: o.Ref}, Command: in.Replace(d.Suspend), Effect: "suspends it, so that a later delete keeps what it has deployed",
+			})
+		}
+	}
+	return list
+}
+
+// mayDeleteAny reports whether a deployer may delete an object of an inventory. nil is one that the
+// snapshot lacks.
+func mayDeleteAny(f *object.InventoryFacts) bool {
+	return f == nil || !f.Keeps && (len(f.Entries) > 0 || f.Unread != "")
 }
 
 // addUnlisted adds to a plan that it may delete an object whose controllers delete, or may delete, more

@@ -57,6 +57,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	p.Broken, p.UnreadReferrers = breakagesOf(s.snap, s.options.Health, p)
 	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)
 	p.Outside = s.outside(p.Consequences)
+	p.Remedies = s.remedies()
 	p.Manager, p.Collector = s.managerState(p), s.decidingCollector(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)

@@ -41,6 +41,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 		m.details(plural(len(p.Stuck), "attempt")+" that the garbage collector repeats without effect", func() { m.table(stuckTable(s, p.Stuck)) })
 	}
 	m.list(planNotes(s, p))
+	m.remedies(p.Remedies)
 	return m.done()
 }
 

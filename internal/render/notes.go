@@ -48,6 +48,24 @@ func planNotes(s Style, p *report.Plan) []string {
 	return notes
 }
 
+// planNotes writes the notes of a plan, and the commands that keep what deployers delete: that of the first
+// target, unless all are asked for.
+func (w *writer) planNotes(p *report.Plan) {
+	writeNotes(w, planNotes(w.style, p))
+	for i, r := range p.Remedies {
+		if i > 0 && !w.style.isComplete() {
+			break
+		}
+		w.line()
+		if r.Action == report.DeleteAlone {
+			w.line("To delete it without what it has deployed:")
+		} else {
+			w.line("To keep what it has deployed, before the delete:")
+		}
+		w.command("  ", r)
+	}
+}
+
 // collectorNote returns a note about the state of the garbage collector that a plan assumes. Empty if
 // the state does not matter, or if another note says it.
 func collectorNote(p *report.Plan) string {

@@ -31,7 +31,7 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	rest := &writer{Writer: bufio.NewWriter(&below), style: w.style}
 	rest.unrelated(p, before)
 	rest.finalizers(p)
-	writeNotes(rest, planNotes(w.style, p))
+	rest.planNotes(p)
 	w.err = cmp.Or(w.err, rest.done())
 
 	w.prose(planHeadline(w.style, p, caused), 2)

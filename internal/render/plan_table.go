@@ -64,7 +64,7 @@ func (w *writer) allEffects(p *report.Plan, caused, before []report.Effect) {
 		w.table(stuckTable(s, p.Stuck))
 	}
 	w.finalizers(p)
-	writeNotes(w, planNotes(s, p))
+	w.planNotes(p)
 }
 
 // splitBaseline separates the effects of the request from those that happen anyway. A collection
@@ -259,7 +259,7 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 		}
 	}
 	w.finalizers(p)
-	writeNotes(w, planNotes(w.style, p))
+	w.planNotes(p)
 	return w.done()
 }
 

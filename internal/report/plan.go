@@ -65,6 +65,8 @@ type Plan struct {
 	// Unlisted are the objects of effects whose controllers delete other objects that the effects may
 	// lack. The plan is not complete then.
 	Unlisted []Unlisted `json:"unlisted,omitempty"`
+	// Remedies are commands of deployers that keep what these delete with a target.
+	Remedies []Remedy `json:"remedies,omitempty"`
 	// Manager is the state of kube-controller-manager by its lease. Gone: it does not run, so only
 	// our requests delete objects. Unknown: everything that could show the lease was read, and
 	// there is none. It is empty if it runs, if that was not read, or if the plan needs none of its

@@ -105,6 +105,10 @@ const (
 	BringBack Action = "BringBack"
 	// SaveLost keeps that in a backup, and restores nothing.
 	SaveLost Action = "SaveLost"
+	// DeleteAlone deletes an object of a deployer without what that has deployed. Suspend makes a later
+	// delete keep that. The commands are those of the deployer.
+	DeleteAlone Action = "DeleteAlone"
+	Suspend     Action = "Suspend"
 )
 
 // CommandLine returns the command that does an act, safe to paste into a shell.
