@@ -6,7 +6,6 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/draw/layout"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -47,22 +46,22 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	case o.Most > 0 && len(f.list) > o.Most:
 		s.Grouped = groupedWords(f.group(pictureRoom))
 	}
-	in := layout.Input{Header: header, Anchor: anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
+	in := layoutInput{Header: header, Anchor: anchor, Boxes: make([]layoutBox, len(f.list)), Edges: make([]layoutEdge, len(f.lines))}
 	boxes := make([]Box, len(f.list))
 	spaces, area := f.areas()
 	for i := range f.list {
 		boxes[i] = boxOf(&f.list[i])
 		boxes[i].Area = area[i]
-		in.Boxes[i] = layout.Box{W: boxes[i].W, H: boxes[i].H, Group: boxes[i].Area}
+		in.Boxes[i] = layoutBox{W: boxes[i].W, H: boxes[i].H, Group: boxes[i].Area}
 	}
 	for i, l := range f.lines {
-		in.Edges[i] = layout.Edge{Owner: l.owner, Dependent: l.dependent}
+		in.Edges[i] = layoutEdge{Owner: l.owner, Dependent: l.dependent}
 	}
 	in.Groups = len(spaces)
-	d := layout.Arrange(in)
+	d := arrange(in)
 	s.Width, s.Height = d.Width, d.Height
 	for i, a := range spaces {
-		a.Rect = Rect(d.Groups[i])
+		a.Rect = d.Groups[i]
 		s.Areas = append(s.Areas, a)
 	}
 	number := make([]int, len(boxes))
@@ -72,34 +71,16 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 		if piles != nil {
 			s.Piles[n] = piles[i]
 		}
-		boxes[i].Rect = Rect(d.Boxes[i])
+		boxes[i].Rect = d.Boxes[i]
 		s.Boxes[n] = boxes[i]
 	}
-	paths := pathsOf(d.Routes)
 	for i, l := range f.lines {
 		s.Arrows[i] = Arrow{
 			Owner: number[l.owner], Dependent: number[l.dependent],
-			Controller: l.controller, Blocks: l.blocks, Class: l.class, Use: l.use, Removed: l.removed, Path: paths[i],
+			Controller: l.controller, Blocks: l.blocks, Class: l.class, Use: l.use, Removed: l.removed, Path: d.Routes[i],
 		}
 	}
 	return s
-}
-
-// pathsOf converts the routes. All points share one allocation.
-func pathsOf(routes [][]layout.Point) [][]Point {
-	n := 0
-	for _, r := range routes {
-		n += len(r)
-	}
-	points, paths := make([]Point, 0, n), make([][]Point, len(routes))
-	for i, r := range routes {
-		from := len(points)
-		for _, p := range r {
-			points = append(points, Point(p))
-		}
-		paths[i] = points[from:len(points):len(points)]
-	}
-	return paths
 }
 
 // areas returns the sorted areas, that of other namespaces last, and the area of each figure.
@@ -181,9 +162,6 @@ func (s *Scene) withNotes(src report.Source, complete bool, gaps []report.Gap) *
 // Sizes of text, in pixels. They are upper bounds for all requested fonts, since the rendering
 // machine is unknown.
 const (
-	// nameSize and smallSize are font sizes.
-	nameSize  = 12
-	smallSize = 11
 	// nameColumn and smallColumn are the maximum average widths of a column: of a monospaced name,
 	// and of a proportional word.
 	nameColumn  = 7.4

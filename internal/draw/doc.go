@@ -1,6 +1,6 @@
 // Package draw makes pictures of documents. A Scene places boxes for objects, areas for namespaces
 // and arrows for owner references on a plane: owners on the left, their dependents on the right. It
-// consists of numbers and plain texts; draw/layout computes the positions.
+// consists of numbers and plain texts.
 //
 // WriteSVG writes a self-contained document: no scripts, no fonts, no external content, and links
 // only to its own boxes. It is readable in light and dark themes, and colour is never the only

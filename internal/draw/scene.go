@@ -40,7 +40,7 @@ type Scene struct {
 	Elsewhere []int `json:"elsewhere,omitempty"`
 }
 
-// Rect is a rectangle on the plane.
+// Rect is a rectangle on the plane; y grows downwards.
 type Rect struct {
 	X int `json:"x"`
 	Y int `json:"y"`

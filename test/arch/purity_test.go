@@ -9,7 +9,7 @@ import (
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
 	"object", "reason", "release", "index", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose", "diagnose/check", "diagnose/explain",
-	"diagnose/risk", "diagnose/stuck", "report", "render", "draw", "draw/layout", "manifest", "policy", "backup/undo",
+	"diagnose/risk", "diagnose/stuck", "report", "render", "draw", "manifest", "policy", "backup/undo",
 	"impact", "doctor", "evidence", "history",
 }
 

@@ -1,4 +1,4 @@
-package layout
+package draw
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 
 // graph indexes the input: edges that close a cycle, groups that must share columns, and the
 // minimum column of each box.
-type graph struct {
-	Input
+type layoutGraph struct {
+	layoutInput
 	// owned lists the edges of each owner, in order: owned[first[i]:first[i+1]].
 	owned, first []int32
 	// closes marks edges that close a cycle.
@@ -26,8 +26,8 @@ type graph struct {
 	rank []int32
 }
 
-func newGraph(in Input) *graph {
-	g := &graph{Input: in, closes: make([]bool, len(in.Edges))}
+func newLayoutGraph(in layoutInput) *layoutGraph {
+	g := &layoutGraph{layoutInput: in, closes: make([]bool, len(in.Edges))}
 	g.index()
 	g.sort()
 	g.unite()
@@ -44,16 +44,16 @@ func newGraph(in Input) *graph {
 	return g
 }
 
-func (g *graph) unitOf(box int32) int32 { return g.unit[g.Boxes[box].Group] }
+func (g *layoutGraph) unitOf(box int32) int32 { return g.unit[g.Boxes[box].Group] }
 
-func (g *graph) edgesOf(owner int32) []int32 { return g.owned[g.first[owner]:g.first[owner+1]] }
+func (g *layoutGraph) edgesOf(owner int32) []int32 { return g.owned[g.first[owner]:g.first[owner+1]] }
 
 // within reports whether both ends of an edge are in one group.
-func (g *graph) within(e int32) bool {
+func (g *layoutGraph) within(e int32) bool {
 	return g.Boxes[g.Edges[e].Owner].Group == g.Boxes[g.Edges[e].Dependent].Group
 }
 
-func (g *graph) index() {
+func (g *layoutGraph) index() {
 	g.first = make([]int32, len(g.Boxes)+1)
 	for _, e := range g.Edges {
 		g.first[e.Owner+1]++
@@ -70,7 +70,7 @@ func (g *graph) index() {
 }
 
 // sort computes topological and closes by a depth-first search.
-func (g *graph) sort() {
+func (g *layoutGraph) sort() {
 	const open, done = 1, 2
 	state := make([]uint8, len(g.Boxes))
 	after := make([]int32, 0, len(g.Boxes))
@@ -100,7 +100,7 @@ func (g *graph) sort() {
 
 // unite computes the units: the strongly connected components of groups. Units are numbered with
 // dependents first, as Components yields them.
-func (g *graph) unite() {
+func (g *layoutGraph) unite() {
 	next := g.groupEdges()
 	g.unit = make([]int32, g.Groups)
 	all := make([]int32, g.Groups)
@@ -118,7 +118,7 @@ func (g *graph) unite() {
 }
 
 // groupEdges returns, for each group, the other groups with dependents of its boxes.
-func (g *graph) groupEdges() [][]int32 {
+func (g *layoutGraph) groupEdges() [][]int32 {
 	next := make([][]int32, g.Groups)
 	for i, e := range g.Edges {
 		if !g.within(int32(i)) {
@@ -135,7 +135,7 @@ func (g *graph) groupEdges() [][]int32 {
 
 // order assigns columns to units: owners to the left of dependents, and unconnected units on the
 // right.
-func (g *graph) order() {
+func (g *layoutGraph) order() {
 	g.column = make([]int32, len(g.units))
 	linked := make([]bool, len(g.units))
 	next := g.groupEdges()

@@ -1,4 +1,4 @@
-package layout
+package draw
 
 import (
 	"testing"
@@ -9,16 +9,16 @@ import (
 
 // inputs draws boxes in groups and edges of any kind: several owners, cycles, boxes that own
 // themselves, edges between groups.
-func inputs(t *rapid.T) Input {
+func inputs(t *rapid.T) layoutInput {
 	groups := rapid.IntRange(1, 5).Draw(t, "groups")
-	in := Input{Groups: groups, Header: rapid.IntRange(0, 40).Draw(t, "header"), Anchor: rapid.IntRange(0, 40).Draw(t, "anchor")}
+	in := layoutInput{Groups: groups, Header: rapid.IntRange(0, 40).Draw(t, "header"), Anchor: rapid.IntRange(0, 40).Draw(t, "anchor")}
 	n := rapid.IntRange(groups, groups+rapid.SampledFrom([]int{3, 12, 60}).Draw(t, "more")).Draw(t, "boxes")
 	for i := range n {
 		group := i
 		if i >= groups {
 			group = rapid.IntRange(0, groups-1).Draw(t, "group")
 		}
-		in.Boxes = append(in.Boxes, Box{
+		in.Boxes = append(in.Boxes, layoutBox{
 			W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(10, 80).Draw(t, "h"), Group: group,
 		})
 	}
@@ -26,11 +26,11 @@ func inputs(t *rapid.T) Input {
 	forest := rapid.Bool().Draw(t, "mostly a forest")
 	for i := 1; i < n && forest; i++ {
 		if owner := rapid.IntRange(-1, i-1).Draw(t, "owner"); owner >= 0 {
-			in.Edges = append(in.Edges, Edge{owner, i})
+			in.Edges = append(in.Edges, layoutEdge{owner, i})
 		}
 	}
 	for range rapid.IntRange(0, rapid.SampledFrom([]int{0, 3, n}).Draw(t, "most extra edges")).Draw(t, "extra edges") {
-		in.Edges = append(in.Edges, Edge{box.Draw(t, "extra owner"), box.Draw(t, "extra dependent")})
+		in.Edges = append(in.Edges, layoutEdge{box.Draw(t, "extra owner"), box.Draw(t, "extra dependent")})
 	}
 	return in
 }
@@ -47,15 +47,15 @@ func FuzzDrawings(f *testing.F) {
 	f.Add([]byte{0, 3, 1, 3, 2, 3, 3, 4, 0, 4}, uint8(1))
 	f.Add([]byte{0, 1, 1, 0, 2, 3, 3, 2, 1, 2, 3, 0}, uint8(4))
 	f.Fuzz(func(t *testing.T, edges []byte, groups uint8) {
-		in := Input{Groups: int(groups%6) + 1, Header: 28, Anchor: 22}
+		in := layoutInput{Groups: int(groups%6) + 1, Header: 28, Anchor: 22}
 		n := in.Groups
 		for i := 0; i+1 < len(edges) && i < 200; i += 2 {
-			e := Edge{int(edges[i] % 64), int(edges[i+1] % 64)}
+			e := layoutEdge{int(edges[i] % 64), int(edges[i+1] % 64)}
 			n = max(n, e.Owner+1, e.Dependent+1)
 			in.Edges = append(in.Edges, e)
 		}
 		for i := range n {
-			in.Boxes = append(in.Boxes, Box{W: 100 + 10*(i%7), H: 44 + 16*(i%2), Group: i % in.Groups})
+			in.Boxes = append(in.Boxes, layoutBox{W: 100 + 10*(i%7), H: 44 + 16*(i%2), Group: i % in.Groups})
 		}
 		assertSound(t, in)
 	})
@@ -67,10 +67,10 @@ type reporter interface {
 }
 
 // assertSound checks all guarantees of a drawing.
-func assertSound(t reporter, in Input) {
+func assertSound(t reporter, in layoutInput) {
 	t.Helper()
-	d := Arrange(in)
-	if diff := cmp.Diff(d, Arrange(in)); diff != "" {
+	d := arrange(in)
+	if diff := cmp.Diff(d, arrange(in)); diff != "" {
 		t.Errorf("the same input, another drawing:\n%s", diff)
 	}
 	assertInside(t, in, d)
@@ -87,7 +87,7 @@ func assertSound(t reporter, in Input) {
 	assertOrder(t, in, d)
 }
 
-func assertInside(t reporter, in Input, d *Drawing) {
+func assertInside(t reporter, in layoutInput, d *layout) {
 	t.Helper()
 	page := Rect{0, 0, d.Width, d.Height}
 	for i, area := range d.Groups {
@@ -129,7 +129,7 @@ func overlap(a, b Rect) bool {
 
 // assertRoute: a line leads from the right side of the owner to the left side of the dependent, in
 // horizontal and vertical segments on the page, and through no box.
-func assertRoute(t reporter, in Input, d *Drawing, edge int) {
+func assertRoute(t reporter, in layoutInput, d *layout, edge int) {
 	t.Helper()
 	route := d.Routes[edge]
 	if len(route) < 2 {
@@ -146,7 +146,7 @@ func assertRoute(t reporter, in Input, d *Drawing, edge int) {
 	}
 	for k := 1; k < len(route); k++ {
 		a, b := route[k-1], route[k]
-		piece := Rect{min(a.X, b.X), min(a.Y, b.Y), abs(a.X - b.X), abs(a.Y - b.Y)}
+		piece := Rect{min(a.X, b.X), min(a.Y, b.Y), absolute(a.X - b.X), absolute(a.Y - b.Y)}
 		if piece.W != 0 && piece.H != 0 || a == b {
 			t.Errorf("edge %d: a piece from %v to %v", edge, a, b)
 		}
@@ -169,7 +169,7 @@ func crosses(piece, box Rect) bool {
 
 // cycles reports for each edge whether its ends reach each other in both directions, computed from
 // every path.
-func cycles(in Input) []bool {
+func cycles(in layoutInput) []bool {
 	n := len(in.Boxes)
 	reach := make([][]bool, n)
 	for i := range reach {
@@ -195,23 +195,23 @@ func cycles(in Input) []bool {
 
 // TestNewspaper: many equal boxes do not make a strip, whatever owns them.
 func TestNewspaper(t *testing.T) {
-	alone := Input{Groups: 1, Header: 28, Anchor: 22, Boxes: make([]Box, 1000)}
+	alone := layoutInput{Groups: 1, Header: 28, Anchor: 22, Boxes: make([]layoutBox, 1000)}
 	for i := range alone.Boxes {
-		alone.Boxes[i] = Box{W: 200, H: 44}
+		alone.Boxes[i] = layoutBox{W: 200, H: 44}
 	}
 	owned, trees, areas := alone, alone, alone
 	for i := 1; i < 1000; i++ {
-		owned.Edges = append(owned.Edges, Edge{0, i})
+		owned.Edges = append(owned.Edges, layoutEdge{0, i})
 		if i%4 != 0 {
-			trees.Edges = append(trees.Edges, Edge{i - i%4, i})
+			trees.Edges = append(trees.Edges, layoutEdge{i - i%4, i})
 		}
 	}
-	areas.Groups, areas.Boxes = 250, make([]Box, 1000)
+	areas.Groups, areas.Boxes = 250, make([]layoutBox, 1000)
 	for i := range areas.Boxes {
-		areas.Boxes[i] = Box{W: 200, H: 44, Group: i / 4}
+		areas.Boxes[i] = layoutBox{W: 200, H: 44, Group: i / 4}
 	}
-	for name, in := range map[string]Input{"boxes alone": alone, "one owner": owned, "trees": trees, "areas": areas} {
-		d := Arrange(in)
+	for name, in := range map[string]layoutInput{"boxes alone": alone, "one owner": owned, "trees": trees, "areas": areas} {
+		d := arrange(in)
 		if r := float64(d.Width) / float64(d.Height); r < 0.75 || r > 2 {
 			t.Errorf("%s: %d×%d, a ratio of %.2f", name, d.Width, d.Height, r)
 		}
@@ -219,13 +219,13 @@ func TestNewspaper(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	if d := Arrange(Input{}); d.Width <= 0 || d.Height <= 0 {
+	if d := arrange(layoutInput{}); d.Width <= 0 || d.Height <= 0 {
 		t.Errorf("a page of %d×%d", d.Width, d.Height)
 	}
 }
 
 // assertOrder: every box is listed once, group by group.
-func assertOrder(t reporter, in Input, d *Drawing) {
+func assertOrder(t reporter, in layoutInput, d *layout) {
 	t.Helper()
 	seen, group := map[int]bool{}, 0
 	for _, i := range d.Order {

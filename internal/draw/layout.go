@@ -1,15 +1,7 @@
-// Package layout places boxes on a plane and routes lines between them: owners on the left, their
-// dependents on the right, each group of boxes in an area of its own. It is pure geometry, and the
-// same input always gives the same drawing.
-//
-// Within a group, all trees share the columns. A dependent is at least one column to the right of
-// each of its owners. Long rows of trees, or of dependents of one owner, are broken into adjacent
-// columns like the text of a newspaper, so that the page is about as wide as it is high. Lines run
-// in the gutters between columns and through gaps between boxes, never through a box.
-package layout
+package draw
 
-// Box is a box to be placed.
-type Box struct {
+// layoutBox is a box to be placed.
+type layoutBox struct {
 	// W and H are the minimum width and the height. All boxes of a column get the width of the
 	// widest.
 	W, H int
@@ -17,14 +9,14 @@ type Box struct {
 	Group int
 }
 
-// Edge leads from an owner to a dependent; both are numbers of boxes.
-type Edge struct{ Owner, Dependent int }
+// layoutEdge leads from an owner to a dependent; both are numbers of boxes.
+type layoutEdge struct{ Owner, Dependent int }
 
-// Input is the graph to be placed. Boxes and edges are placed in their order. Among several owners,
+// layoutInput is the graph to be placed. Boxes and edges are placed in their order. Among several owners,
 // a box is placed next to the one furthest to the right, or the first of these.
-type Input struct {
-	Boxes []Box
-	Edges []Edge
+type layoutInput struct {
+	Boxes []layoutBox
+	Edges []layoutEdge
 	// Groups is the number of groups; each has at least one box.
 	Groups int
 	// Header is the height for a name at the top of an area.
@@ -33,14 +25,8 @@ type Input struct {
 	Anchor int
 }
 
-// Rect is a rectangle on the plane; y grows downwards.
-type Rect struct{ X, Y, W, H int }
-
-// Point is a point on the plane.
-type Point struct{ X, Y int }
-
-// Drawing contains the computed positions.
-type Drawing struct {
+// layout contains the computed positions.
+type layout struct {
 	Width, Height int
 	Groups        []Rect
 	Boxes         []Rect
@@ -65,18 +51,24 @@ const (
 	laneEnd   = 26 // from the last line in a gutter to the box on its right
 )
 
-// ratio is the preferred ratio of width to height of a page.
-const ratio = 1.4
+// pageRatio is the preferred ratio of width to height of a page.
+const pageRatio = 1.4
 
-// none is the number of a missing item.
-const none = int32(-1)
+// noBox is the number of a missing item.
+const noBox = int32(-1)
 
-// Arrange computes the layout.
-func Arrange(in Input) *Drawing {
+// arrange places boxes on a plane and routes lines between them: owners on the left, their
+// dependents on the right, each group of boxes in an area of its own.
+//
+// Within a group, all trees share the columns. A dependent is at least one column to the right of
+// each of its owners. Long rows of trees, or of dependents of one owner, are broken into adjacent
+// columns like the text of a newspaper, so that the page is about as wide as it is high. Lines run
+// in the gutters between columns and through gaps between boxes, never through a box.
+func arrange(in layoutInput) *layout {
 	if len(in.Boxes) == 0 {
-		return &Drawing{Width: 2 * margin, Height: 2 * margin}
+		return &layout{Width: 2 * margin, Height: 2 * margin}
 	}
-	g := newGraph(in)
+	g := newLayoutGraph(in)
 	f := newForest(g)
 	f.place()
 	r := newRouter(f)
@@ -86,8 +78,8 @@ func Arrange(in Input) *Drawing {
 }
 
 // draw returns the final positions.
-func (p *page) draw() *Drawing {
-	d := &Drawing{
+func (p *page) draw() *layout {
+	d := &layout{
 		Width: p.gutterX[len(p.gutterX)-1], Height: p.height,
 		Groups: make([]Rect, p.Groups), Boxes: make([]Rect, len(p.Boxes)),
 		Routes: make([][]Point, len(p.Edges)), Order: p.reading,

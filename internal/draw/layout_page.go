@@ -1,4 +1,4 @@
-package layout
+package draw
 
 import "slices"
 
@@ -31,7 +31,7 @@ func newPage(f *forest, r *router) *page {
 
 // widen computes the widths of gutters from their lanes, and the positions of columns.
 func (p *page) widen() {
-	count := p.lanes(p.spans(func(b bend) bool { return b.gutter != none }), p.pages)
+	count := p.lanes(p.spans(func(b bend) bool { return b.gutter != noBox }), p.pages)
 	broadest := make([]int, p.pages)
 	for i, b := range p.Boxes {
 		g := p.left(i)
@@ -62,15 +62,15 @@ func gutterWidth(lanes int32, first, last bool) int {
 }
 
 // spans returns the parts of gutters used by the wanted bends.
-func (p *page) spans(wanted func(bend) bool) []span {
-	var spans []span
+func (p *page) spans(wanted func(bend) bool) []laneSpan {
+	var spans []laneSpan
 	for i, e := range p.Edges {
 		y := p.absolute(p.unitOf(int32(e.Owner)), p.anchor(e.Owner))
 		for k := p.begin[i]; k < p.begin[i+1]; k++ {
 			b := p.bends[k]
 			to := p.absolute(b.unit, b.y)
 			if wanted(b) && y != to {
-				spans = append(spans, span{
+				spans = append(spans, laneSpan{
 					gutter: b.gutter, owner: int32(e.Owner), bend: k, tree: b.tree, low: min(y, to), high: max(y, to),
 				})
 			}
@@ -83,7 +83,7 @@ func (p *page) spans(wanted func(bend) bool) []span {
 // absolute returns a height on the page. Before units are placed, only heights of one unit are
 // comparable.
 func (p *page) absolute(unit int32, y int) int {
-	if unit == none {
+	if unit == noBox {
 		return y
 	}
 	return p.unitY[unit] + y
@@ -98,9 +98,9 @@ func (p *page) arrange() {
 	}
 	for _, units := range columns {
 		slices.SortFunc(units, func(a, b int32) int { return int(p.units[a][0] - p.units[b][0]) })
-		items := make([]item, len(units))
+		items := make([]pageItem, len(units))
 		for i, u := range units {
-			items[i] = item{width: p.unitWidth[u], height: p.unitHeight[u], gap: areaGap}
+			items[i] = pageItem{width: p.unitWidth[u], height: p.unitHeight[u], gap: areaGap}
 		}
 		from := 0
 		for _, end := range fold(items, areaGap) {
@@ -128,7 +128,7 @@ func (p *page) placeUnits(units []int32) {
 // different gutters pass through the upper margin.
 func (p *page) routeBetweenAreas() {
 	for i, e := range p.Edges {
-		if p.graph.within(int32(i)) {
+		if p.layoutGraph.within(int32(i)) {
 			continue
 		}
 		out, in := &p.bends[p.begin[i]+1], &p.bends[p.begin[i]+2]
@@ -137,7 +137,7 @@ func (p *page) routeBetweenAreas() {
 		if out.gutter == in.gutter {
 			out.unit, out.y = in.unit, in.y
 		} else {
-			out.y = p.separate(e.Owner, none, margin/2)
+			out.y = p.separate(e.Owner, noBox, margin/2)
 		}
 	}
 	gutters := p.pages + int32(len(p.broad)) + 1
@@ -166,8 +166,8 @@ func (p *page) routeBetweenAreas() {
 // pageLane is the distance between an area and a line next to it.
 const pageLane = 12
 
-// item is a block that is put into columns like the text of a newspaper.
-type item struct {
+// pageItem is a block that is put into columns like the text of a newspaper.
+type pageItem struct {
 	width, height int
 	// gap is the distance from the item above; none applies to the first item of a column.
 	gap int
@@ -179,7 +179,7 @@ const maxFolds = 12
 
 // fold breaks items into adjacent columns, so that the smallest page of the wanted ratio contains
 // them. It returns the end index of each column.
-func fold(items []item, between int) []int {
+func fold(items []pageItem, between int) []int {
 	total := 0
 	for _, x := range items {
 		total += x.height + x.gap
@@ -200,7 +200,7 @@ func fold(items []item, between int) []int {
 
 // fill breaks items into columns of about the height limit, with a distance of between. size is the
 // width of the smallest page of the preferred ratio that contains them.
-func fill(items []item, limit, between int) (ends []int, size int) {
+func fill(items []pageItem, limit, between int) (ends []int, size int) {
 	width, tallest := 0, 0
 	wide, high := 0, 0
 	for i, x := range items {
@@ -217,5 +217,5 @@ func fill(items []item, limit, between int) (ends []int, size int) {
 	}
 	ends = append(ends, len(items))
 	width, tallest = width+wide, max(tallest, high)
-	return ends, max(width, int(ratio*float64(tallest)))
+	return ends, max(width, int(pageRatio*float64(tallest)))
 }

@@ -1,11 +1,11 @@
-package layout
+package draw
 
 import "slices"
 
 // forest places each box next to one chosen owner, which makes trees of the graph. Nodes beyond the
 // boxes are invisible containers: for the trees of a connected part, and for the parts of a group.
 type forest struct {
-	*graph
+	*layoutGraph
 	// parentEdge is the edge from the owner that each box is placed next to, or none.
 	parentEdge []int32
 	// below are the nodes to the right of a node, from top to bottom.
@@ -17,8 +17,8 @@ type forest struct {
 	placement
 }
 
-func newForest(g *graph) *forest {
-	f := &forest{graph: g}
+func newForest(g *layoutGraph) *forest {
+	f := &forest{layoutGraph: g}
 	f.choose()
 	f.gather()
 	f.markTied()
@@ -29,13 +29,13 @@ func newForest(g *graph) *forest {
 // choose selects for each box the owner furthest to the right, so that the line is short; among
 // equals the first.
 func (f *forest) choose() {
-	f.parentEdge = slices.Repeat([]int32{none}, len(f.Boxes))
+	f.parentEdge = slices.Repeat([]int32{noBox}, len(f.Boxes))
 	for i := range f.Edges {
 		e, d := int32(i), f.Edges[i].Dependent
 		if f.closes[e] || !f.within(e) {
 			continue
 		}
-		if have := f.parentEdge[d]; have == none || f.rank[f.Edges[i].Owner] > f.rank[f.Edges[have].Owner] {
+		if have := f.parentEdge[d]; have == noBox || f.rank[f.Edges[i].Owner] > f.rank[f.Edges[have].Owner] {
 			f.parentEdge[d] = e
 		}
 	}
@@ -48,7 +48,7 @@ func (f *forest) gather() {
 	part := f.parts()
 	roots := make([][]int32, n)
 	for i := range f.Boxes {
-		if e := f.parentEdge[i]; e != none {
+		if e := f.parentEdge[i]; e != noBox {
 			owner := f.Edges[e].Owner
 			f.below[owner] = append(f.below[owner], int32(i))
 		} else {
@@ -121,7 +121,7 @@ func (f *forest) markTied() {
 		}
 	}
 	for _, i := range slices.Backward(f.topological) {
-		if e := f.parentEdge[i]; e != none && f.tied[i] {
+		if e := f.parentEdge[i]; e != noBox && f.tied[i] {
 			f.tied[f.Edges[e].Owner] = true
 		}
 	}
@@ -231,9 +231,9 @@ func (f *forest) placeChildren(node int32, wide int, breaks bool) (height int, d
 			free = append(free, i)
 		}
 	}
-	items := make([]item, len(free))
+	items := make([]pageItem, len(free))
 	for i, x := range free {
-		items[i] = item{width: int(f.depth[x]) * wide, height: f.height[x], gap: f.gap(node, x)}
+		items[i] = pageItem{width: int(f.depth[x]) * wide, height: f.height[x], gap: f.gap(node, x)}
 	}
 	ends := fold(items, 0)
 	if len(ends) < 2 {
@@ -364,7 +364,7 @@ func (f *forest) sumPositions(place []int) (sum, ends []int) {
 		}
 	}
 	for _, i := range slices.Backward(f.topological) {
-		if e := f.parentEdge[i]; e != none {
+		if e := f.parentEdge[i]; e != noBox {
 			owner := f.Edges[e].Owner
 			sum[owner] += sum[i]
 			ends[owner] += ends[i]

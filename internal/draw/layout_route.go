@@ -1,4 +1,4 @@
-package layout
+package draw
 
 import (
 	"cmp"
@@ -61,7 +61,7 @@ func newRouter(f *forest) *router {
 func (r *router) routeWithinAreas() {
 	for i := range r.Edges {
 		switch e := int32(i); {
-		case !r.graph.within(e):
+		case !r.layoutGraph.within(e):
 			r.routeBetweenAreas(e)
 		case r.isExtra(e) || len(r.units[r.unitOf(int32(r.Edges[i].Owner))]) > 1:
 			r.routeExtraEdge(e)
@@ -113,8 +113,8 @@ func (r *router) routeBetweenAreas(e int32) {
 	u, v := r.unitOf(int32(owner)), r.unitOf(int32(dependent))
 	r.turn(r.right(owner), u, r.separate(owner, u, r.channel[r.Boxes[owner].Group]), false)
 	// The gutters of the page are assigned later.
-	r.turn(none, none, 0, false)
-	r.turn(none, v, r.separate(owner, v, r.channel[r.Boxes[dependent].Group]), false)
+	r.turn(noBox, noBox, 0, false)
+	r.turn(noBox, v, r.separate(owner, v, r.channel[r.Boxes[dependent].Group]), false)
 	r.turn(r.left(dependent), v, r.anchor(dependent), false)
 }
 
@@ -160,7 +160,7 @@ func (r *router) gap(box, low, high int32, y int) (at int, apart bool) {
 		for range maxTries {
 			s, taken := blocking(columns, at)
 			if !taken {
-				if !found || abs(at-y) < abs(best-y) {
+				if !found || absolute(at-y) < absolute(best-y) {
 					best, found = at, true
 				}
 				break
@@ -207,10 +207,10 @@ func (r *router) occupy(node int32, columns []column) {
 	}
 }
 
-func abs(n int) int { return max(n, -n) }
+func absolute(n int) int { return max(n, -n) }
 
-// span is the part of a gutter that a line uses after one of its bends.
-type span struct {
+// laneSpan is the part of a gutter that a line uses after one of its bends.
+type laneSpan struct {
 	gutter, owner, bend int32
 	tree                bool
 	low, high           int
@@ -224,13 +224,13 @@ type bundle struct {
 	low, high int
 }
 
-// maxLanes is the maximum number of lanes in a gutter; further lines share them.
-const maxLanes = 16
+// maxGutterLanes is the maximum number of lanes in a gutter; further lines share them.
+const maxGutterLanes = 16
 
 // lanes assigns lanes to the lines of all gutters. Lines of trees never overlap and get the first
 // lane. Others get one that is free along their span. It returns the number of lanes of each
 // gutter.
-func (r *router) lanes(spans []span, gutters int32) []int32 {
+func (r *router) lanes(spans []laneSpan, gutters int32) []int32 {
 	count := make([]int32, gutters)
 	bundles := bundled(spans)
 	for from := 0; from < len(bundles); {
@@ -245,7 +245,7 @@ func (r *router) lanes(spans []span, gutters int32) []int32 {
 }
 
 // share assigns the lanes of one gutter, and returns their number.
-func (r *router) share(spans []span, bundles []bundle) int32 {
+func (r *router) share(spans []laneSpan, bundles []bundle) int32 {
 	first, free := 0, []int{} // lower end of the last line in each lane
 	if bundles[0].tree {
 		first, free = 1, []int{0}
@@ -257,8 +257,8 @@ func (r *router) share(spans []span, bundles []bundle) int32 {
 			for lane < len(free) && free[lane] > b.low {
 				lane++
 			}
-			if lane == maxLanes {
-				lane = first + i%(maxLanes-first)
+			if lane == maxGutterLanes {
+				lane = first + i%(maxGutterLanes-first)
 			}
 			if lane == len(free) {
 				free = append(free, 0)
@@ -274,8 +274,8 @@ func (r *router) share(spans []span, bundles []bundle) int32 {
 
 // bundled sorts the spans and joins those of one owner. Bundles are sorted by gutter, with those of
 // trees first, then from top to bottom.
-func bundled(spans []span) []bundle {
-	slices.SortStableFunc(spans, func(a, b span) int {
+func bundled(spans []laneSpan) []bundle {
+	slices.SortStableFunc(spans, func(a, b laneSpan) int {
 		return cmp.Or(cmp.Compare(a.gutter, b.gutter), object.TrueFirst(a.tree, b.tree), cmp.Compare(a.owner, b.owner))
 	})
 	var bundles []bundle
