@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -76,7 +76,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 				}
 			}
 			judging := output.BeginStage(c, streams.ErrOut, "judging references")
-			d, err := check.References(c.Context(), snap, in.One, around)
+			d, err := diagnose.Check(c.Context(), snap, in.One, around)
 			judging.End()
 			if err != nil {
 				return err

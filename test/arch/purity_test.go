@@ -8,7 +8,7 @@ import (
 
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
-	"object", "reason", "release", "index", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose", "diagnose/check", "diagnose/explain",
+	"object", "reason", "release", "index", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose", "diagnose/explain",
 	"diagnose/risk", "diagnose/stuck", "report", "render", "draw", "manifest", "policy", "backup/undo",
 	"impact", "doctor", "evidence", "history",
 }

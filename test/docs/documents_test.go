@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
@@ -241,7 +241,7 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 		}
 		document(explain.Object(t.Context(), snap, target, explain.Options{}))
 		document(explain.Graph(t.Context(), snap, explain.GraphOptions{}))
-		document(check.References(t.Context(), snap, "", nil))
+		document(diagnose.Check(t.Context(), snap, "", nil))
 		document(stuck.Objects(t.Context(), snap, &health.Evidence{}, stuck.Question{}))
 		document(doctor.Examine(t.Context(), snap, doctor.Options{}))
 		document(risk.Rank(t.Context(), snap, risk.Options{Top: 3}))

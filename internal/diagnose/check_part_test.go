@@ -1,4 +1,4 @@
-package check
+package diagnose
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -32,7 +31,7 @@ func TestPartIsEnough(t *testing.T) {
 		snap := w.Snapshot(t, coverage)
 		shared += shareOwners(t, snap)
 		namespace := rapid.SampledFrom([]string{"", snap.Objects[0].Namespace}).Draw(t, "namespace")
-		got, err := References(t.Context(), snap, namespace, nil)
+		got, err := Check(t.Context(), snap, namespace, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +94,7 @@ func shareOwners(t *rapid.T, snap *snapshot.Snapshot) (shared int) {
 
 // ofAll is References on the whole snapshot.
 func ofAll(ctx context.Context, snap *snapshot.Snapshot, namespace string) *report.Diagnosis {
-	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
+	c := &checker{Answer: Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	c.collector, c.world = plan.Open(snap, engine.Upstream)
 	for _, o := range snap.Objects {
 		if !c.wanted(o.Ref) {

@@ -1,4 +1,4 @@
-package check_test
+package diagnose_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -27,7 +27,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 			coverage = snapshot.CoversEverything()
 		}
 		snap := w.Snapshot(t, coverage)
-		d, err := check.References(t.Context(), snap, "", nil)
+		d, err := diagnose.Check(t.Context(), snap, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 		if counts[reason.Error] != d.Summary.Errors || counts[reason.Warning] != d.Summary.Warnings || counts[reason.Info] != d.Summary.Infos {
 			t.Fatalf("counts %v, summary %+v", counts, d.Summary)
 		}
-		again, err := check.References(t.Context(), snap, "", nil)
+		again, err := diagnose.Check(t.Context(), snap, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestMoreChangesNothing(t *testing.T) {
 }
 
 func checked(t *rapid.T, snap *snapshot.Snapshot) *report.Diagnosis {
-	d, err := check.References(t.Context(), snap, "", nil)
+	d, err := diagnose.Check(t.Context(), snap, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

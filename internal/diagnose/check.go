@@ -1,4 +1,4 @@
-package check
+package diagnose
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -19,7 +18,7 @@ import (
 
 // checker checks all references of a snapshot.
 type checker struct {
-	diagnose.Answer
+	Answer
 	// collector and world have only the objects that references look for. unmet has those of them
 	// that are still to be checked.
 	collector *engine.Collector
@@ -30,12 +29,12 @@ type checker struct {
 	fineNamespace string
 }
 
-// References lists the owner references that the collector would misunderstand, or that put their
+// Check lists the owner references that the collector would misunderstand, or that put their
 // object at risk. If the snapshot lacks an owner, that is a warning, never an error. namespace
 // limits the check to the references of its objects; empty for all. With evidence in around, it also lists
 // other fields that name an object that does not exist; nil for owner references only.
-func References(ctx context.Context, snap *snapshot.Snapshot, namespace string, around *health.Assessment) (*report.Diagnosis, error) {
-	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
+func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string, around *health.Assessment) (*report.Diagnosis, error) {
+	c := &checker{Answer: Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	part := askedIn(snap).part(snap)
 	c.collector, c.world = plan.Open(part, engine.Upstream)
 	c.unmet = part.Objects

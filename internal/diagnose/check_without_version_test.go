@@ -1,4 +1,4 @@
-package check_test
+package diagnose_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -48,7 +48,7 @@ func TestWithoutVersion(t *testing.T) {
 			return snap
 		}
 		judged := func(snap *snapshot.Snapshot) []report.Finding {
-			d, err := check.References(t.Context(), snap, "", nil)
+			d, err := diagnose.Check(t.Context(), snap, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
