@@ -12,7 +12,7 @@ RUN go mod download
 COPY cmd cmd
 COPY internal internal
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -X github.com/kubectl-gc/kubectl-gc/internal/cli/version.Version=$VERSION" -o /kubectl-gc ./cmd/kubectl-gc
+    -ldflags "-s -w -X github.com/kubectl-gc/kubectl-gc/internal/cli/command.version=$VERSION" -o /kubectl-gc ./cmd/kubectl-gc
 
 FROM gcr.io/distroless/static-debian12:nonroot@sha256:d093aa3e30dbadd3efe1310db061a14da60299baff8450a17fe0ccc514a16639
 ARG VERSION=

@@ -14,7 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 )
 
 // manPages are the manual pages of all commands, by file name. They bear the names of
@@ -29,8 +29,8 @@ func addManPages(pages map[string][]byte, c *cobra.Command) error {
 	c.DisableAutoGenTag = true
 	c.Long = strings.ReplaceAll(c.Long, "\n ", "\n") // kubectl's help indents paragraphs
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Hidden && !usage.IsUnlisted(f) }) // a manual has all of them
-	date := time.Unix(0, 0).UTC()                                                           // cobra takes today where there is none
+	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Hidden && !command.IsUnlisted(f) }) // a manual has all of them
+	date := time.Unix(0, 0).UTC()                                                             // cobra takes today where there is none
 	header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Date: &date, Source: "kubectl-gc", Manual: "kubectl gc"}
 	var page bytes.Buffer
 	if err := doc.GenMan(c, &header, &page); err != nil {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -54,7 +54,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 
 			# What still names databases in v1beta1?
 			kubectl gc check --without-version=databases.example.com/v1beta1 --from examples/versions.yaml`),
-		Args: usage.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := in.Check(c); err != nil {
 				return err
@@ -95,7 +95,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&fields, "references", false, "Also list Secrets, ConfigMaps, PVCs and other objects that a field names and that do not exist.")
 	f.StringVar(&without, "without-version", "", "Check as if a version of a resource were not served, as in databases.example.com/v1beta1.")
 	out.AddCompleteFlag(f, "Exit with 4 when a reference could not be judged, or not everything could be read.")
-	usage.Unlist(f, "require-complete")
+	command.Unlist(f, "require-complete")
 	return c
 }
 
@@ -123,5 +123,5 @@ func withoutVersion(snap *snapshot.Snapshot, resource string) (*snapshot.Snapsho
 	for _, r := range snap.Resources.All() {
 		all = append(all, r.GroupResource().String())
 	}
-	return nil, fmt.Errorf("%q is not a resource with a version, as in databases.example.com/v1beta1%s", resource, usage.DidYouMean(usage.Nearest(name, all)))
+	return nil, fmt.Errorf("%q is not a resource with a version, as in databases.example.com/v1beta1%s", resource, command.DidYouMean(command.Nearest(name, all)))
 }

@@ -11,10 +11,10 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -80,7 +80,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			kubectl gc collect -A`),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf(c, "all garbage of a namespace (-n) or of the cluster (-A) is collected: %q cannot be named", args[0])
+				return command.Errorf(c, "all garbage of a namespace (-n) or of the cluster (-A) is collected: %q cannot be named", args[0])
 			}
 			return nil
 		},
@@ -98,7 +98,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
 	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
 	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
-	usage.Unlist(f, "reads", "steps", "patience")
+	command.Unlist(f, "reads", "steps", "patience")
 	l.output.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
 	return c
 }
@@ -159,11 +159,11 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 		options.Rules = engine.Strict
 	case "upstream":
 		if live && !l.writing.OnlyShows() && l.to == "" {
-			return usage.Errorf(c, "--rules=upstream only shows what the cluster's own garbage collector does: give --dry-run")
+			return command.Errorf(c, "--rules=upstream only shows what the cluster's own garbage collector does: give --dry-run")
 		}
 	}
 	if err := l.fail.parse(); err != nil {
-		return usage.Errorf(c, "%w", err)
+		return command.Errorf(c, "%w", err)
 	}
 	if err := l.writing.Check(c); err != nil {
 		return err
@@ -172,17 +172,17 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	scope.Namespaces = append(scope.Namespaces, l.namespaces.List()...)
 	switch {
 	case !live && (l.namespaces.One != "" || l.namespaces.All || l.writing.Digest != ""):
-		return usage.Errorf(c, "-n, -A and --confirm are about a cluster: a dump is shown as a whole")
+		return command.Errorf(c, "-n, -A and --confirm are about a cluster: a dump is shown as a whole")
 	case live && l.namespaces.All && len(scope.Namespaces) > 0:
-		return usage.Errorf(c, "-A and -n exclude each other")
+		return command.Errorf(c, "-A and -n exclude each other")
 	case live && !l.namespaces.All && len(scope.Namespaces) == 0:
-		return usage.Errorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
+		return command.Errorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
 	}
 	if err := l.output.CheckWrites(c, live && !l.writing.OnlyShows() && l.to == ""); err != nil {
 		return err
 	}
 	if err := scope.Check(); err != nil {
-		return usage.Errorf(c, "%w", err)
+		return command.Errorf(c, "%w", err)
 	}
 	l.only, l.from.About = scope.Namespaces, scope.Namespaces
 	if options.Rules == engine.Strict {

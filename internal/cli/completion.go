@@ -5,7 +5,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 )
 
 // newCompletion returns the command that prints completion scripts.
@@ -43,7 +43,7 @@ func newCompletion(streams genericiooptions.IOStreams) *cobra.Command {
 			Short:   "Print the script for " + shell.name + ", for kubectl-gc called by itself",
 			Long:    "Print the script that has " + shell.name + " complete kubectl-gc called by itself. For kubectl gc see kubectl gc completion --help.\n\nLoad it with:\n\n  " + shell.load,
 			Example: "  kubectl-gc completion " + shell.name,
-			Args:    usage.NoArguments,
+			Args:    command.NoArguments,
 			RunE:    func(c *cobra.Command, _ []string) error { return scripts[shell.name](c.Root()) },
 		})
 	}

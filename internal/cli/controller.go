@@ -20,9 +20,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
@@ -84,7 +83,7 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 
 			# All that deletes in a cluster, for tests against the API server of envtest
 			kubectl gc controller --preset envtest --address 127.0.0.1:0`),
-		Args:        usage.NoArguments,
+		Args:        command.NoArguments,
 		Annotations: map[string]string{Live: "true"},
 		RunE:        func(c *cobra.Command, _ []string) error { return k.run(c) },
 	}
@@ -94,7 +93,7 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 
 func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	addRulesFlag(f, &k.rules)
-	usage.AddChoice(f, &k.mode, "mode", "observe", "observe tells what would be done, enforce does it.", "observe", "enforce")
+	command.AddChoice(f, &k.mode, "mode", "observe", "observe tells what would be done, enforce does it.", "observe", "enforce")
 	f.BoolVar(&k.elect, "leader-elect", false, "Have one of several replicas collect: the one that holds the lease kubectl-gc.")
 	f.StringVar(&k.leaseNamespace, "leader-elect-namespace", "", "The namespace of the lease; by default the one of the context.")
 	f.IntVar(&k.o.Workers, "workers", 20, "How many objects are judged at the same time.")
@@ -117,7 +116,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 
 // addRulesFlag adds --rules, which selects when an owner counts as absent.
 func addRulesFlag(f *pflag.FlagSet, rules *string) {
-	usage.AddChoice(f, rules, "rules", "strict", "The rules of absence: strict or upstream.", "strict", "upstream")
+	command.AddChoice(f, rules, "rules", "strict", "The rules of absence: strict or upstream.", "strict", "upstream")
 }
 
 func (k *controllerCommand) run(c *cobra.Command) error {
@@ -135,7 +134,7 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 		return err
 	}
 	k.o.Config = rest.CopyConfig(config)
-	k.o.Config.UserAgent = "kubectl-gc/" + version.String() + " (" + c.CommandPath() + ")"
+	k.o.Config.UserAgent = "kubectl-gc/" + command.Version() + " (" + c.CommandPath() + ")"
 	namespace, _, err := k.cluster.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return err
@@ -156,7 +155,7 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 	}
 	k.o.Connect = func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error) {
 		return source.Connect(wrapped{k.cluster.Config, wrap}, kube.Options{
-			Version: version.String(), Command: c.CommandPath(), QPS: k.cluster.Qps, Burst: k.cluster.Burst,
+			Version: command.Version(), Command: c.CommandPath(), QPS: k.cluster.Qps, Burst: k.cluster.Burst,
 		})
 	}
 	return controller.Run(c.Context(), k.o)
@@ -177,15 +176,15 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 		{"absent-owner-grace-period", k.o.AbsentGracePeriod < 0}, {"sync-period", k.o.SyncPeriod <= 0},
 	} {
 		if b.bad {
-			return usage.Errorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)
+			return command.Errorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)
 		}
 	}
 	var err error
 	if k.o.Allow, err = policy.ParseProtectedKinds(k.allowed); err != nil {
-		return usage.Errorf(c, "--unlock: %w", err)
+		return command.Errorf(c, "--unlock: %w", err)
 	}
 	if !k.cluster.Known() {
-		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
+		return command.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
 	}
 	k.o.Log = k.logger()
 	return nil
@@ -239,12 +238,12 @@ type presetFlags struct {
 }
 
 func (p *presetFlags) addFlags(f *pflag.FlagSet) {
-	usage.AddChoice(f, &p.preset, "preset", presetNone,
+	command.AddChoice(f, &p.preset, "preset", presetNone,
 		"envtest is all that deletes in a cluster, for tests against an API server that has none: it says ready, and answers /settled.", presetNone, presetEnvtest)
-	usage.AddChoice(f, &p.pods, "pods", podsAtOnce, "With --preset=envtest: when pods end that are deleted, for there is no kubelet.", podsAtOnce, podsAfter, podsNever)
+	command.AddChoice(f, &p.pods, "pods", podsAtOnce, "With --preset=envtest: when pods end that are deleted, for there is no kubelet.", podsAtOnce, podsAfter, podsNever)
 	f.BoolVar(&p.protection, "claim-protection", false, "With --preset=envtest: take the finalizers off that protect PVCs and PVs in use, when they are not.")
 	f.BoolVar(&p.inUse, "cluster-in-use", false, "With --preset=envtest: start also where kube-controller-manager or a kubelet works, and leave to them what they do.")
-	usage.Unlist(f, "cluster-in-use")
+	command.Unlist(f, "cluster-in-use")
 }
 
 // besidePreset are the flags that may be combined with --preset.
@@ -255,14 +254,14 @@ func (p *presetFlags) check(c *cobra.Command) (err error) {
 	if p.preset == presetNone {
 		for _, name := range []string{"pods", "claim-protection", "cluster-in-use"} {
 			if c.Flags().Changed(name) {
-				return usage.Errorf(c, "--%s needs --preset=envtest", name)
+				return command.Errorf(c, "--%s needs --preset=envtest", name)
 			}
 		}
 		return nil
 	}
 	c.LocalNonPersistentFlags().Visit(func(f *pflag.Flag) {
 		if f.Changed && !besidePreset[f.Name] && err == nil {
-			err = usage.Errorf(c, "--%s: --preset=envtest says that itself", f.Name)
+			err = command.Errorf(c, "--%s: --preset=envtest says that itself", f.Name)
 		}
 	})
 	return err
@@ -274,7 +273,7 @@ const startTimeout = 30 * time.Second
 // runPreset runs the collector for tests (--preset=envtest) until it is interrupted.
 func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	if !k.cluster.Known() {
-		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
+		return command.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
 	}
 	config, err := k.cluster.Config.ToRESTConfig()
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -86,7 +86,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
 	f.DurationVar(&d.stall, "patience", 15*time.Second, "Check for a running garbage collector when nothing has changed for this long.")
-	usage.Unlist(f, "patience", "steps", "fail-on", "require-complete")
+	command.Unlist(f, "patience", "steps", "fail-on", "require-complete")
 	return c
 }
 
@@ -109,7 +109,7 @@ func (d *deletion) addFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
 	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage+" Nothing is deleted then.")
 	d.output.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
-	usage.Unlist(f, "reads", "explore", "seed")
+	command.Unlist(f, "reads", "explore", "seed")
 }
 
 func (d *deletion) run(c *cobra.Command, args []string) error {
@@ -159,16 +159,16 @@ func (d *deletion) noteDeleted(w source.World, p *report.Plan) {
 // check validates the flags.
 func (d *deletion) check(c *cobra.Command, args []string) error {
 	if err := d.failOn.parse(); err != nil {
-		return usage.Errorf(c, "%w", err)
+		return command.Errorf(c, "%w", err)
 	}
 	if d.explore < 0 && c.Flags().Changed("explore") {
-		return usage.Errorf(c, "--explore=%d: must not be negative", d.explore)
+		return command.Errorf(c, "--explore=%d: must not be negative", d.explore)
 	}
 	if d.keepHistory && !targets.NamesRelease(args) {
-		return usage.Errorf(c, "--keep-history is about a release: give helm/NAME")
+		return command.Errorf(c, "--keep-history is about a release: give helm/NAME")
 	}
 	if d.source.UsesStdin() && d.targets.Files.UsesStdin() {
-		return usage.Errorf(c, "--from - and -f - cannot both read standard input")
+		return command.Errorf(c, "--from - and -f - cannot both read standard input")
 	}
 	if err := d.asked.check(c, d.streams.ErrOut); err != nil {
 		return err
@@ -199,9 +199,9 @@ var cascades = map[string]engine.Policy{
 }
 
 func (r *deleteRequest) addFlags(f *pflag.FlagSet) {
-	cascade := usage.AddChoice(f, &r.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
+	cascade := command.AddChoice(f, &r.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
 	cascade.NoOptDefVal = "background"
-	cascade.Value.(*usage.Choice).Old = []string{"true", "false"} // as kubectl, with its warning
+	cascade.Value.(*command.Choice).Old = []string{"true", "false"} // as kubectl, with its warning
 	f.Int64Var(&r.grace, "grace-period", -1, "Seconds that pods get to end; negative for their own. Without --force 0 is 1.")
 	f.BoolVar(&r.now, "now", false, "The same as --grace-period=1.")
 	f.BoolVar(&r.force, "force", false, "A grace period of 0: pods vanish from the API while their containers may still run.")
@@ -220,9 +220,9 @@ func (r *deleteRequest) check(c *cobra.Command, errOut io.Writer) error {
 	given := c.Flags().Changed("grace-period") && r.grace >= 0
 	switch {
 	case r.now && c.Flags().Changed("grace-period"):
-		return usage.Errorf(c, "--now and --grace-period cannot be given together")
+		return command.Errorf(c, "--now and --grace-period cannot be given together")
 	case r.force && (r.now || given && r.grace > 0):
-		return usage.Errorf(c, "--force and a grace period above 0 cannot be given together")
+		return command.Errorf(c, "--force and a grace period above 0 cannot be given together")
 	case r.now || given && r.grace == 0 && !r.force:
 		r.period = new(int64(1)) // 0 without --force is 1, as for kubectl
 	case given:
@@ -296,12 +296,12 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	d.addFlags(f)
 	// delete has no such flag: there the collector of the cluster does the work, in whatever state
 	// it is, and a guard must not rest on an assumption about it.
-	usage.AddChoice(f, &d.collector, "garbage-collector", "auto",
+	command.AddChoice(f, &d.collector, "garbage-collector", "auto",
 		"The garbage collector to assume: running for long, restarted and so without memory, or stopped. auto: what the cluster or dump shows.",
 		"auto", "running", "restarted", "stopped")
 	f.BoolVar(&d.keepHistory, "keep-history", false, "Of helm/NAME: as helm uninstall --keep-history, which keeps the records of the release.")
 	d.writing.AddGuardFlags(f)
-	usage.Unlist(f, "max-deletes", "keep-history")
+	command.Unlist(f, "max-deletes", "keep-history")
 	return c
 }
 

@@ -22,9 +22,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -69,7 +69,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 			# A cluster, and what its collector believes, through kubectl port-forward
 			kubectl gc doctor --graph https://127.0.0.1:10257/debug/controllers/garbage-collector-controller/graph --graph-token-file token`),
-		Args: usage.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return d.run(c) },
 	}
 	f := c.Flags()
@@ -82,7 +82,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f.StringVar(&d.beforeAt, "before-at", "", "When the dump of --before was taken, if it does not say so itself.")
 	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the garbage collector may leave work undone.")
 	d.output.AddCompleteFlag(f, "Exit with 4 when not everything could be looked at.")
-	usage.Unlist(f, "before-at", "require-complete", "graph-ca-file", "graph-token-file")
+	command.Unlist(f, "before-at", "require-complete", "graph-ca-file", "graph-token-file")
 	return c
 }
 
@@ -103,17 +103,17 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 func (d *doctorCommand) check(c *cobra.Command) error {
 	switch {
 	case d.patience < 0:
-		return usage.Errorf(c, "--patience=%s: must not be negative", d.patience)
+		return command.Errorf(c, "--patience=%s: must not be negative", d.patience)
 	case d.beforeAt != "" && len(d.before) == 0:
-		return usage.Errorf(c, "--before-at requires --before")
+		return command.Errorf(c, "--before-at requires --before")
 	case d.stdins() > 1:
-		return usage.Errorf(c, "only one of --from, --before and --graph can be standard input")
+		return command.Errorf(c, "only one of --from, --before and --graph can be standard input")
 	}
 	if err := d.source.CheckAt(c); err != nil {
 		return err
 	}
 	if _, err := source.SecondsOf(d.beforeAt); err != nil {
-		return usage.Errorf(c, "--before-at: %w", err)
+		return command.Errorf(c, "--before-at: %w", err)
 	}
 	return d.graph.check(c)
 }
@@ -262,13 +262,13 @@ func (b *graphSource) check(c *cobra.Command) error {
 	if strings.HasPrefix(b.from, "http://") || strings.HasPrefix(b.from, "https://") {
 		u, err := url.Parse(b.from)
 		if err != nil || u.Host == "" || u.User != nil { // it may hold a password, so it is not printed
-			return usage.Errorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
+			return command.Errorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
 		}
 		b.at = u
 		return nil
 	}
 	if b.tokenFile != "" || b.caFile != "" {
-		return usage.Errorf(c, "--graph-token-file and --graph-ca-file go with a URL of --graph")
+		return command.Errorf(c, "--graph-token-file and --graph-ca-file go with a URL of --graph")
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -73,7 +73,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	f.BoolVar(&k.options.AllPolicies, "all-policies", false,
 		"Of the deletes that would take it, list those under every policy, not only under the mildest that takes it.")
 	k.output.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read.")
-	usage.Unlist(f, "all", "require-complete")
+	command.Unlist(f, "all", "require-complete")
 	return c
 }
 
@@ -93,7 +93,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 			refs = []object.Ref{r.Newest().Ref}
 		}
 		if len(refs) > 1 {
-			return "", usage.Errorf(c, "explain is about one object, %d were named", len(refs))
+			return "", command.Errorf(c, "explain is about one object, %d were named", len(refs))
 		}
 		of = w
 		e, rest, err = k.explain(c, w, refs[0], part)

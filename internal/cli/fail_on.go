@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -70,7 +70,7 @@ func outcomeNamed(name string) (report.Outcome, bool) {
 // verdict returns an error if a plan meets a condition.
 func (f *failOn) verdict(p *report.Plan) error {
 	if met := f.match(p); len(met) > 0 {
-		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
+		return &command.Exit{Code: command.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -90,7 +90,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&g.uses, "uses", false, "Add the references of other fields: Secrets, ConfigMaps, volumes, backends, roles, and inventories of deployers.")
 	g.source.AddAtFlag(f)
 	g.output.AddCompleteFlag(f, "Exit with 4 when the graph depends on something that could not be read.")
-	usage.Unlist(f, "all", "at", "upstream", "require-complete")
+	command.Unlist(f, "all", "at", "upstream", "require-complete")
 	return c
 }
 
@@ -100,13 +100,13 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	}
 	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth}
 	if g.upstream && g.output.Format != "dot" {
-		return usage.Errorf(c, "--upstream requires -o dot")
+		return command.Errorf(c, "--upstream requires -o dot")
 	}
 	if g.upstream && g.uses {
-		return usage.Errorf(c, "--upstream has owner references only: omit --uses")
+		return command.Errorf(c, "--upstream has owner references only: omit --uses")
 	}
 	if g.depth < 0 {
-		return usage.Errorf(c, "--depth=%d: must not be negative", g.depth)
+		return command.Errorf(c, "--depth=%d: must not be negative", g.depth)
 	}
 	check := g.targets.Check
 	if !g.targets.Given(args) {

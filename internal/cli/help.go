@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 )
 
 // Live is the annotation of commands that work only on a live cluster.
@@ -133,28 +133,28 @@ func flagError(c *cobra.Command, err error) error {
 		return unknownCommand(c, words[0])
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if _, few := invalid.GetFlag().Value.(*usage.Choice); few {
-			return usage.Errorf(c, "--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+		if _, few := invalid.GetFlag().Value.(*command.Choice); few {
+			return command.Errorf(c, "--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 		}
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if instead := insteadOf(c, unknown); instead != "" {
-		return usage.Errorf(c, "%w: %s", err, instead)
+		return command.Errorf(c, "%w: %s", err, instead)
 	}
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
-		return usage.Errorf(c, "%w", err)
+		return command.Errorf(c, "%w", err)
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden || usage.IsUnlisted(f) {
+		if !f.Hidden || command.IsUnlisted(f) {
 			names = append(names, f.Name)
 		}
 	})
-	near := usage.Nearest(unknown.GetSpecifiedName(), names)
+	near := command.Nearest(unknown.GetSpecifiedName(), names)
 	for i := range near {
 		near[i] = "--" + near[i]
 	}
-	return usage.Errorf(c, "%w%s", err, usage.DidYouMean(near))
+	return command.Errorf(c, "%w%s", err, command.DidYouMean(near))
 }
 
 // newOptions returns the command that lists the flags missing in the help of commands.
@@ -196,7 +196,7 @@ func unlistedFlags(top *cobra.Command) []*unlistedGroup {
 	flags, commands := map[meaning]*pflag.Flag{}, map[meaning][]string{}
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
-		usage.UnlistedOf(c).VisitAll(func(f *pflag.Flag) {
+		command.UnlistedOf(c).VisitAll(func(f *pflag.Flag) {
 			m := meaning{f.Name, f.Usage}
 			if flags[m] == nil {
 				found, flags[m] = append(found, m), f

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 )
 
 // TestOptionsListsWhatHelpLeavesOut: every flag of every command is in its help or listed by
@@ -29,7 +29,7 @@ func TestOptionsListsWhatHelpLeavesOut(t *testing.T) {
 			if f.Hidden {
 				in = listed
 			}
-			if !strings.Contains(in, "--"+f.Name+" ") && usage.IsUnlisted(f) == f.Hidden {
+			if !strings.Contains(in, "--"+f.Name+" ") && command.IsUnlisted(f) == f.Hidden {
 				t.Errorf("%s --%s is listed nowhere", c.CommandPath(), f.Name)
 			}
 		})

@@ -15,10 +15,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -79,7 +79,7 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	k.audit.addFlag(f)
 	k.output.AddCompleteFlag(f, "Exit with 4 when something could not be read, or less is remembered than was asked for.")
 	k.source.AddRecordFlags(f)
-	usage.Unlist(f, "require-complete")
+	command.Unlist(f, "require-complete")
 	return c
 }
 
@@ -125,17 +125,17 @@ func (b *lookBack) addFlags(f *pflag.FlagSet) {
 	b.namespaces.AddFlags(f, "Look at this namespace and its content only (default: that of the context).", "Look at all namespaces.")
 	f.DurationVar(&b.since, "since", 0, "Look back so far, as 30s, 5m or 1h (default: as far as is remembered).")
 	f.Uint64Var(&b.sinceRevision, "since-revision", 0, "Look at what is newer than this resourceVersion.")
-	usage.Unlist(f, "since-revision")
+	command.Unlist(f, "since-revision")
 }
 
 func (b *lookBack) check(c *cobra.Command, args []string) error {
 	switch {
 	case b.since < 0 || c.Flags().Changed("since") && b.since < time.Second:
-		return usage.Errorf(c, "--since=%s: must be a second or more", b.since)
+		return command.Errorf(c, "--since=%s: must be a second or more", b.since)
 	case b.since > 0 && b.sinceRevision > 0:
-		return usage.Errorf(c, "--since and --since-revision exclude each other")
+		return command.Errorf(c, "--since and --since-revision exclude each other")
 	case len(args) > 0 && b.namespaces.All:
-		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n")
+		return command.Errorf(c, "an object cannot be named across all namespaces: give -n")
 	}
 	return b.namespaces.Check(c)
 }
@@ -217,12 +217,12 @@ type typedName struct{ kind, name string }
 func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
 	var n lostNames
 	if len(args) == 1 && !strings.Contains(args[0], "/") {
-		return n, usage.Errorf(c, "which %s? Give %s/NAME", args[0], args[0])
+		return n, command.Errorf(c, "which %s? Give %s/NAME", args[0], args[0])
 	}
 	if len(args) > 0 && !strings.Contains(args[0], "/") {
 		for _, name := range args[1:] {
 			if strings.Contains(name, "/") {
-				return n, usage.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
+				return n, command.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
 			}
 			n.list = append(n.list, typedName{args[0], name})
 		}
@@ -231,7 +231,7 @@ func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
 	for _, arg := range args {
 		kind, name, _ := strings.Cut(arg, "/")
 		if kind == "" || name == "" || strings.Contains(name, "/") {
-			return n, usage.Errorf(c, "%q: give TYPE/NAME for each object", arg)
+			return n, command.Errorf(c, "%q: give TYPE/NAME for each object", arg)
 		}
 		n.list = append(n.list, typedName{kind, name})
 	}
@@ -271,7 +271,7 @@ func (n lostNames) objects(record *past.Record) ([]object.Ref, error) {
 	for _, x := range n.list {
 		r, ok := types.Find(x.kind)
 		if !ok {
-			return nil, &unknownTypeError{x.kind, usage.Nearest(strings.ToLower(x.kind), resources.Names())}
+			return nil, &unknownTypeError{x.kind, command.Nearest(strings.ToLower(x.kind), resources.Names())}
 		}
 		ref := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: x.name}
 		if r.Namespaced {
@@ -290,7 +290,7 @@ type unknownTypeError struct {
 
 // Error suggests similar types.
 func (e *unknownTypeError) Error() string {
-	return fmt.Sprintf("the server has no resource type %q, and none was deleted%s", e.name, usage.DidYouMean(e.near))
+	return fmt.Sprintf("the server has no resource type %q, and none was deleted%s", e.name, command.DidYouMean(e.near))
 }
 
 // typesOf returns all types for lookups by name. The first match counts.
@@ -314,7 +314,7 @@ func (l *auditLogs) open(c *cobra.Command, in io.Reader) error {
 	for _, name := range l.names {
 		if name == "-" {
 			if stdin {
-				return usage.Errorf(c, "--audit-log=- may be given once")
+				return command.Errorf(c, "--audit-log=- may be given once")
 			}
 			stdin = true
 			l.files = append(l.files, in)

@@ -13,9 +13,9 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -61,13 +61,13 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 
 			# The controller, for the kinds of a dump
 			kubectl gc rbac --for controller --mode enforce --kinds --from examples/cluster.yaml`),
-		Args: usage.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
 	}
 	f := c.Flags()
 	r.output.AddFlags(f)
 	f.StringVar(&r.command, "for", "", "The command: read, stuck, lost, doctor, delete, collect, controller, remove-finalizer or undo; or protect, for an admission policy.")
-	usage.AddChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
+	command.AddChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
 	f.BoolVar(&r.owners, "owner-enforcement", false,
 		"The cluster has the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift has: an undo needs more permissions there.")
@@ -80,12 +80,12 @@ func (r *rbac) run(c *cobra.Command) error {
 	if r.command == policy.AdmissionPolicyName {
 		return r.print(c, policy.AdmissionPolicy())
 	}
-	command, err := policy.ParseCommand(r.command)
+	of, err := policy.ParseCommand(r.command)
 	if err != nil {
-		return usage.Errorf(c, "--for: %w", err)
+		return command.Errorf(c, "--for: %w", err)
 	}
 	if len(r.from) > 0 && !r.kinds {
-		return usage.Errorf(c, "--from requires --kinds")
+		return command.Errorf(c, "--from requires --kinds")
 	}
 	o := policy.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
 	if r.kinds {
@@ -93,8 +93,8 @@ func (r *rbac) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	roles := []runtime.Object{policy.ClusterRole(command, o)}
-	if role := policy.Role(command, o); role != nil {
+	roles := []runtime.Object{policy.ClusterRole(of, o)}
+	if role := policy.Role(of, o); role != nil {
 		roles = append(roles, role)
 	}
 	return r.print(c, roles)

@@ -13,10 +13,10 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -86,7 +86,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
 	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: check for a running garbage collector when nothing has changed for this long.")
-	usage.Unlist(f, "steps", "patience")
+	command.Unlist(f, "steps", "patience")
 	r.output.AddCompleteFlag(f, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c
 }
@@ -136,25 +136,25 @@ func (r *removal) check(c *cobra.Command, args []string) error {
 	}
 	switch {
 	case len(args) == 0:
-		return usage.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
+		return command.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
 	case many && slashed:
-		return usage.Errorf(c, "%s is one object: leave out -l and --all-of-kind", args[0])
+		return command.Errorf(c, "%s is one object: leave out -l and --all-of-kind", args[0])
 	case r.targets.Selector != "" && r.targets.All:
-		return usage.Errorf(c, "-l and --all-of-kind exclude each other")
+		return command.Errorf(c, "-l and --all-of-kind exclude each other")
 	case !many && !slashed && (len(args) == 1 || len(args) == 2 && strings.Contains(args[1], "/")):
-		return usage.Errorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
+		return command.Errorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
 	case !many && r.targets.Namespaces.All:
-		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
+		return command.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
 	case len(args) < fewest:
 		in := ""
 		if r.targets.Namespaces.One != "" {
 			in = " -n " + r.targets.Namespaces.One
 		}
-		return usage.Errorf(c, "which finalizer? Give its full name; kubectl gc explain %s%s shows it", strings.Join(args, " "), in)
+		return command.Errorf(c, "which finalizer? Give its full name; kubectl gc explain %s%s shows it", strings.Join(args, " "), in)
 	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
-		return usage.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
+		return command.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
 	case !r.source.Live() && r.writing.Rehearses():
-		return usage.Errorf(c, "--dry-run=server asks an API server, and a dump has none: leave it out")
+		return command.Errorf(c, "--dry-run=server asks an API server, and a dump has none: leave it out")
 	}
 	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.OnlyShows()); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects
 	}
 	for _, name := range args[first:] {
 		if name == "" || strings.ContainsAny(name, "*?[]{}, ") {
-			return nil, nil, usage.Errorf(c, "%q: finalizers are named one by one, without patterns", name)
+			return nil, nil, command.Errorf(c, "%q: finalizers are named one by one, without patterns", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -6,10 +6,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
@@ -39,10 +39,10 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 
 			# In one namespace, itself included
 			kubectl gc risk -n shop --from examples/shop.yaml`),
-		Args: usage.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if options.Top < 1 {
-				return usage.Errorf(c, "--top=%d: must be 1 or more", options.Top)
+				return command.Errorf(c, "--top=%d: must be 1 or more", options.Top)
 			}
 			if err := in.Check(c); err != nil {
 				return err
@@ -72,6 +72,6 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
 	in.AddFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
 	out.AddCompleteFlag(f, "Exit with 4 when the answer depends on something that could not be read or not tried.")
-	usage.Unlist(f, "require-complete")
+	command.Unlist(f, "require-complete")
 	return c
 }

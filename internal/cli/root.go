@@ -13,12 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -33,9 +31,9 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	ctx, doing := output.Recorded(ctx)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exit.OK
+		return command.OK
 	}
-	code := exit.CodeOf(ctx, err)
+	code := command.ExitCode(ctx, err)
 	if message := doing.MessageOf(code, err); message != "" {
 		fmt.Fprintln(streams.ErrOut, "error: "+render.EscapeLines(message))
 	}
@@ -80,7 +78,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
 	output.AddProgressFlag(root.PersistentFlags())
 	root.SetUsageTemplate(usageTemplate)
-	root.Version = version.String()
+	root.Version = command.Version()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
 	root.Flags().Bool("version", false, "Print the version.") // cobra's own flag has a shorthand that kubectl uses otherwise
 	root.AddGroup(commandGroups...)
@@ -124,7 +122,7 @@ func unknownCommand(c *cobra.Command, arg string) error {
 	if known := commandsFor(arg); len(known) > 0 && !c.HasParent() {
 		near = known // undelete is not delete
 	}
-	return usage.Errorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+usage.DidYouMean(near)))
+	return command.Errorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+command.DidYouMean(near)))
 }
 
 // group makes a command that only has subcommands.

@@ -12,8 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -48,10 +48,10 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 
 			# Somebody deleted something: keep what the API server still has of it
 			kubectl gc snapshot --history --to /tmp/cluster.history`),
-		Args: usage.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
-				return usage.Errorf(c, "where to? Give --to FILE, or --to - for standard output")
+				return command.Errorf(c, "where to? Give --to FILE, or --to - for standard output")
 			}
 			if err := past.check(c, to); err != nil {
 				return err
@@ -82,7 +82,7 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 	from.AddFlags(c.Flags())
 	past.addFlags(c.Flags())
 	c.Flags().StringVar(&to, "to", "", "The file to write; - for standard output.")
-	usage.AddChoice(c.Flags(), &compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).", "gzip", "zstd", "none")
+	command.AddChoice(c.Flags(), &compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).", "gzip", "zstd", "none")
 	return c
 }
 
@@ -134,11 +134,11 @@ func (p *savePast) addFlags(f *pflag.FlagSet) {
 func (p *savePast) check(c *cobra.Command, to string) error {
 	switch {
 	case !p.wanted && p.secrets:
-		return usage.Errorf(c, "--history-secrets requires --history")
+		return command.Errorf(c, "--history-secrets requires --history")
 	case p.wanted && !p.source.Live():
-		return usage.Errorf(c, "--history is what an API server remembers: it does not go with --from")
+		return command.Errorf(c, "--history is what an API server remembers: it does not go with --from")
 	case p.wanted && to == "-":
-		return usage.Errorf(c, "--history needs a file: --to FILE")
+		return command.Errorf(c, "--history needs a file: --to FILE")
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -79,7 +79,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	k.source.AddAtFlag(f)
 	f.BoolVarP(&k.watch, "watch", "w", false, "Look again every few seconds, and tell when something has changed, until you interrupt it.")
 	k.output.AddCompleteFlag(f, "Exit with 4 when something rests on what was not seen.")
-	usage.Unlist(f, "require-complete")
+	command.Unlist(f, "require-complete")
 	return c
 }
 
@@ -115,7 +115,7 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 
 func (k *stuckCommand) check(c *cobra.Command, args []string) error {
 	if k.watch && !k.source.Live() {
-		return usage.Errorf(c, "--watch is about a cluster: a dump does not change")
+		return command.Errorf(c, "--watch is about a cluster: a dump does not change")
 	}
 	if err := k.source.CheckAt(c); err != nil {
 		return err

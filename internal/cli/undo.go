@@ -15,11 +15,9 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -119,7 +117,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.DurationVar(&u.since, "since", 0, "Bring back what was deleted since then, as 30s, 5m or 1h, from the history of the cluster.")
 	f.BoolVar(&u.lost, "lost", false, "Bring back what was deleted, as far back as the API server remembers.")
 	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "Bring back what was deleted since this resourceVersion.")
-	usage.Unlist(f, "since-revision")
+	command.Unlist(f, "since-revision")
 	u.source.AddRecordFlags(f)
 	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from")
 	return c
@@ -128,23 +126,23 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 func (u *undoing) run(c *cobra.Command, args []string) error {
 	switch record := u.ofPast(c); {
 	case record && (u.list || u.remove || u.confirm.Digest != ""):
-		return usage.Errorf(c, "--confirm, --list and --remove are for backups. An undo without one makes one first, and prints the command that confirms it")
+		return command.Errorf(c, "--confirm, --list and --remove are for backups. An undo without one makes one first, and prints the command that confirms it")
 	case u.lost && (c.Flags().Changed("since") || u.sinceRevision > 0):
-		return usage.Errorf(c, "--lost goes back as far as is remembered: give either it or --since")
+		return command.Errorf(c, "--lost goes back as far as is remembered: give either it or --since")
 	case record && len(args) == 1 && !strings.Contains(args[0], "/"):
-		return usage.Errorf(c, "%q is not TYPE/NAME; --since, --lost and --from need no backup", args[0])
+		return command.Errorf(c, "%q is not TYPE/NAME; --since, --lost and --from need no backup", args[0])
 	case record:
 		return u.bringBack(c, args)
 	case u.namespaces.One != "" || u.namespaces.All:
-		return usage.Errorf(c, "a backup is restored completely: -n and -A require --since")
+		return command.Errorf(c, "a backup is restored completely: -n and -A require --since")
 	case u.list && u.remove:
-		return usage.Errorf(c, "give either --list or --remove")
+		return command.Errorf(c, "give either --list or --remove")
 	case u.list && len(args) == 0:
 		return u.showList(c)
 	case u.list:
-		return usage.Errorf(c, "--list shows all backups: leave out %s", args[0])
+		return command.Errorf(c, "--list shows all backups: leave out %s", args[0])
 	case len(args) != 1:
-		return usage.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are. Without one: --since=5m")
+		return command.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are. Without one: --since=5m")
 	}
 	if u.remove {
 		return u.removeBackup(c, args[0])
@@ -185,7 +183,7 @@ type restoring struct {
 func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (done bool, err error) {
 	planned, err := u.plan(c, client, r)
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
-		return false, exit.Refusedf("%v\nIf you are sure that it is: --assume-same-cluster", unknown)
+		return false, command.Refusedf("%v\nIf you are sure that it is: --assume-same-cluster", unknown)
 	} else if err != nil {
 		return false, err
 	}
@@ -198,7 +196,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	}
 	if len(document.Steps) == 0 {
 		if document.Incomplete() {
-			return false, u.incomplete(exit.Incomplete, lacking(document))
+			return false, u.incomplete(command.Incomplete, lacking(document))
 		}
 		return true, nil
 	}
@@ -213,7 +211,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	}
 	if err := u.confirm.Ask(c, args, u.streams, asked(r.id, document)); err != nil {
 		if u.confirm.OnlyShows() && document.Incomplete() {
-			return false, u.incomplete(exit.Incomplete, lacking(document))
+			return false, u.incomplete(command.Incomplete, lacking(document))
 		}
 		return false, err
 	}
@@ -221,12 +219,12 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 		return false, err
 	}
 	writing.Outlive()
-	ended, err := planned.Run(c.Context(), backup.UndoOptions{Tool: version.String(), Now: time.Now, Wait: wait})
+	ended, err := planned.Run(c.Context(), backup.UndoOptions{Tool: command.Version(), Now: time.Now, Wait: wait})
 	if ended == nil {
 		return false, err
 	}
 	if failed := errors.Join(err, u.show(c, ended)); failed != nil {
-		return false, &exit.Error{Code: exit.Partial, Message: failed.Error()}
+		return false, &command.Exit{Code: command.Partial, Message: failed.Error()}
 	}
 	return ended.State == report.Complete, u.verdict(ended)
 }
@@ -237,7 +235,7 @@ func (u *undoing) incomplete(code int, message string) error {
 	if u.output.ForPeople() {
 		message = ""
 	}
-	return &exit.Error{Code: code, Message: message}
+	return &command.Exit{Code: code, Message: message}
 }
 
 // lacking describes what an incomplete undo lacks.
@@ -250,20 +248,20 @@ func lacking(document *report.Undo) string {
 
 // verdict returns the error of a finished undo; nil if it is complete.
 func (u *undoing) verdict(ended *report.Undo) error {
-	code, message := exit.Partial, cmp.Or(ended.Message, string(ended.State))
+	code, message := command.Partial, cmp.Or(ended.Message, string(ended.State))
 	switch {
 	case ended.State == report.Complete && ended.Incomplete(), ended.State == report.Partial && ended.Message == "":
-		return u.incomplete(exit.Partial, lacking(ended))
+		return u.incomplete(command.Partial, lacking(ended))
 	case ended.State == report.Complete:
 		return nil
 	}
 	if ended.State == report.Interrupted {
-		code = exit.Interrupted
+		code = command.Interrupted
 	}
 	if u.output.ForPeople() && ended.Message != "" {
 		message = "" // the printed text contains it
 	}
-	return &exit.Error{Code: code, Message: message}
+	return &command.Exit{Code: code, Message: message}
 }
 
 // restoredMemory is the memory limit for each restored object, in bytes, including its decoded
@@ -295,7 +293,7 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 		fmt.Fprintln(u.streams.ErrOut, "warning: "+render.EscapeLines(text))
 		return nil
 	default:
-		return exit.Refusedf("%s\nTo restore the others: --skip-refused", text)
+		return command.Refusedf("%s\nTo restore the others: --skip-refused", text)
 	}
 }
 

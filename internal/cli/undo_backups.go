@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -66,7 +66,7 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 	if arg == latest {
 		return "", fmt.Errorf("no backup of this cluster in %s\n%s", dir, listThem)
 	}
-	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, usage.DidYouMean(usage.Nearest(arg, names)), listThem)
+	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, command.DidYouMean(command.Nearest(arg, names)), listThem)
 }
 
 // ofCluster reports whether a backup claims to be of a cluster.
@@ -121,7 +121,7 @@ func backupOf(b *backup.Listed) report.Backup {
 // afterwards. It needs no cluster.
 func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	if name == latest {
-		return usage.Errorf(c, "--remove wants the name of a backup, and not %s: another one may be that by now", latest)
+		return command.Errorf(c, "--remove wants the name of a backup, and not %s: another one may be that by now", latest)
 	}
 	path, err := u.bundle(name, kube.Identity{})
 	if err != nil {

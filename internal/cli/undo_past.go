@@ -18,10 +18,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -75,7 +74,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	}
 	k.living.namespace = k.question.Namespace
 	if u.since > 0 && k.account.Past.Timeless {
-		return exit.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that kubectl gc lost shows: --since-revision=REVISION",
+		return command.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that kubectl gc lost shows: --since-revision=REVISION",
 			u.since, render.SinceIgnored(past.LostDocument(k.account, k.question)))
 	}
 	which := past.Restorable(k.account, k.question)
@@ -176,11 +175,11 @@ func (k *keeping) restoreAll(l backup.Losses) error {
 		if err := k.show(k.c, nothing); err != nil || !nothing.Lost.Short {
 			return err
 		}
-		return k.incomplete(exit.Incomplete, "the history of the cluster does not reach back as far as was asked for")
+		return k.incomplete(command.Incomplete, "the history of the cluster does not reach back as far as was asked for")
 	}
 	done, err := k.restore(l, nil)
 	if err == nil && done && k.unknown && !k.confirm.OnlyShows() {
-		return &exit.Error{Code: exit.Partial, Message: "not everything is known that went with a CRD: see the warning"}
+		return &command.Exit{Code: command.Partial, Message: "not everything is known that went with a CRD: see the warning"}
 	}
 	return err
 }
@@ -227,7 +226,7 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 		return backup.Kept{}, err
 	}
 	head := backup.Head{
-		Tool: version.String(), Created: time.Now(), Secrets: true,
+		Tool: command.Version(), Created: time.Now(), Secrets: true,
 		Cluster: backup.Cluster{UID: k.question.Source.ClusterUID, Server: k.question.Source.Server},
 	}
 	head.Witnesses = k.witnesses(l)

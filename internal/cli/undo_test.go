@@ -17,7 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -33,13 +33,13 @@ func TestIncompleteUndoIsNoSuccess(t *testing.T) {
 		ended report.Undo
 		code  int
 	}{
-		"complete":  {report.Undo{State: report.Complete}, exit.OK},
-		"forgotten": {report.Undo{State: report.Complete, Summary: report.UndoSummary{Forgotten: 1}}, exit.Partial},
-		"cut off":   {report.Undo{State: report.Complete, CutOff: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}, exit.Partial},
+		"complete":  {report.Undo{State: report.Complete}, command.OK},
+		"forgotten": {report.Undo{State: report.Complete, Summary: report.UndoSummary{Forgotten: 1}}, command.Partial},
+		"cut off":   {report.Undo{State: report.Complete, CutOff: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}, command.Partial},
 	} {
-		code := exit.OK
+		code := command.OK
 		if err := (&undoing{}).verdict(&x.ended); err != nil {
-			code = exit.CodeOf(context.Background(), err)
+			code = command.ExitCode(context.Background(), err)
 		}
 		if code != x.code {
 			t.Errorf("%s: exit code %d, want %d", name, code, x.code)

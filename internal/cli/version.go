@@ -12,9 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -34,7 +33,7 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 			kubectl gc version
 
 			kubectl gc version -o json`),
-		Args: usage.NoArguments,
+		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
 			if done, err := out.Print(c, streams.Out, v); done || err != nil {
@@ -57,7 +56,7 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 
 func thisVersion() *report.Version {
 	v := &report.Version{
-		Header: report.HeaderOf("Version"), Version: version.String(), Rules: report.RulesVersion,
+		Header: report.HeaderOf("Version"), Version: command.Version(), Rules: report.RulesVersion,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Measured: []report.MeasuredVersion{}, Shadows: []string{},
 	}
 	for _, m := range release.Measurements() {

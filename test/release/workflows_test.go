@@ -186,7 +186,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("%d stages, want 2", len(bases))
 	}
 	config := read(t, "../../.goreleaser.yaml")
-	for _, flag := range []string{"CGO_ENABLED=0", "-trimpath", "-buildvcs=false", "-s -w -X github.com/kubectl-gc/kubectl-gc/internal/cli/version.Version="} {
+	for _, flag := range []string{"CGO_ENABLED=0", "-trimpath", "-buildvcs=false", "-s -w -X github.com/kubectl-gc/kubectl-gc/internal/cli/command.version="} {
 		if !strings.Contains(text, flag) || !strings.Contains(config, flag) {
 			t.Errorf("%s is not in both, Dockerfile and .goreleaser.yaml", flag)
 		}

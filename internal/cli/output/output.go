@@ -16,8 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -47,8 +46,8 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the line of column names.")
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
 	o.templates.addFlags(f)
-	usage.AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
-	usage.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
+	command.AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
+	command.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
 }
 
 // AddCompleteFlag adds --require-complete.
@@ -60,7 +59,7 @@ func (o *Output) AddCompleteFlag(f *pflag.FlagSet, help string) {
 // missing.
 func (o *Output) UnlessComplete(complete bool) error {
 	if o.requireComplete && !complete {
-		return &exit.Error{Code: exit.Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
+		return &command.Exit{Code: command.Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
 	}
 	return nil
 }
@@ -69,7 +68,7 @@ func (o *Output) UnlessComplete(complete bool) error {
 // UnlessComplete.
 func (o *Output) Verdict(findings, complete bool) error {
 	if findings {
-		return &exit.Error{Code: exit.Findings}
+		return &command.Exit{Code: command.Findings}
 	}
 	return o.UnlessComplete(complete)
 }
@@ -123,13 +122,13 @@ func (o *Output) Print(c *cobra.Command, out io.Writer, document runtime.Object)
 	}
 	if k, ok, err := columnsOf(o.Format, o.noHeaders); ok {
 		if err != nil {
-			return true, usage.Errorf(c, "output format %q: %w", o.Format, err)
+			return true, command.Errorf(c, "output format %q: %w", o.Format, err)
 		}
 		return true, k.PrintObj(document, out)
 	}
 	printer, ok, err := render.MachinePrinter(o.Format, o.templates.allowMissing)
 	if err != nil {
-		return true, usage.Errorf(c, "%w", err)
+		return true, command.Errorf(c, "%w", err)
 	}
 	if !ok {
 		return true, o.unknownFormat(c)
@@ -211,8 +210,8 @@ func (o *Output) unknownFormat(c *cobra.Command) error {
 	for i := range names {
 		names[i] = strings.TrimSuffix(names[i], "=")
 	}
-	return usage.Errorf(c, "--output=%s: unknown format; there are %s%s", o.Format, strings.Join(names, ", "),
-		usage.DidYouMean(usage.Nearest(strings.ToLower(name), names)))
+	return command.Errorf(c, "--output=%s: unknown format; there are %s%s", o.Format, strings.Join(names, ", "),
+		command.DidYouMean(command.Nearest(strings.ToLower(name), names)))
 }
 
 // colourForced reports whether the environment forces colour without a terminal. NO_COLOR takes

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/draw"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -116,7 +116,7 @@ func (o *Output) ShowPlan(c *cobra.Command, out io.Writer, snap *snapshot.Snapsh
 // no such format.
 func (o *Output) CheckWrites(c *cobra.Command, writes bool) error {
 	if writes && slices.Contains(PlanFormats, o.Format) {
-		return usage.Errorf(c, "--output=%s shows a plan and what is done is none: give --dry-run, or another format", o.Format)
+		return command.Errorf(c, "--output=%s shows a plan and what is done is none: give --dry-run, or another format", o.Format)
 	}
 	return nil
 }

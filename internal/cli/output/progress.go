@@ -15,14 +15,13 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/term"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // AddProgressFlag adds --progress, which all stages use.
 func AddProgressFlag(f *pflag.FlagSet) {
-	usage.AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
+	command.AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
 		"auto", "plain", "none")
 }
 
@@ -230,8 +229,8 @@ func (u *CurrentStage) set(text string) {
 // MessageOf returns the message for the error of a command. After an interrupt it names the current
 // stage. Commands report themselves what was written by then.
 func (u *CurrentStage) MessageOf(code int, err error) string {
-	_, own := errors.AsType[*exit.Error](err)
-	if code != exit.Interrupted || own {
+	_, own := errors.AsType[*command.Exit](err)
+	if code != command.Interrupted || own {
 		return err.Error()
 	}
 	u.mu.Lock()

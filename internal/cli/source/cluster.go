@@ -12,9 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -45,7 +44,7 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 		"Of a cluster, read only the kinds that match one of these patterns over resource.group, as deployments.apps or *.example.com.")
 	f.StringSliceVar(&k.Scope.Exclude, "exclude", nil, "Of a cluster, leave out the kinds that match one of these patterns.")
 	f.Int64Var(&k.chunkSize, "chunk-size", 0, "Ask a cluster for lists in pages of this size; 0 for whole lists, which are faster and consistent.")
-	usage.Unlist(f, "namespaces", "include", "exclude", "chunk-size")
+	command.Unlist(f, "namespaces", "include", "exclude", "chunk-size")
 	k.AddRateFlags(f)
 }
 
@@ -53,7 +52,7 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 	f.Float32Var(&k.Qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&k.Burst, "burst", 10, "With --qps: so many requests may go at once.")
-	usage.Unlist(f, "qps", "burst")
+	command.Unlist(f, "qps", "burst")
 }
 
 // Connect returns a client. It sends no request yet. Warnings of the server are printed as kubectl
@@ -62,24 +61,24 @@ func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 // Upstream: kubectl/pkg/cmd/cmd.go NewDefaultKubectlCommandWithArgs.
 func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	if k.chunkSize < 0 {
-		return nil, usage.Errorf(c, "--chunk-size=%d: must not be negative", k.chunkSize)
+		return nil, command.Errorf(c, "--chunk-size=%d: must not be negative", k.chunkSize)
 	}
 	if !IsRate(k.Qps) {
-		return nil, usage.Errorf(c, "--qps=%v: must be 0 or more, and finite", k.Qps)
+		return nil, command.Errorf(c, "--qps=%v: must be 0 or more, and finite", k.Qps)
 	}
 	if err := k.Scope.Check(); err != nil {
-		return nil, usage.Errorf(c, "%w", err)
+		return nil, command.Errorf(c, "%w", err)
 	}
 	if !k.Known() && c.Flag("from") == nil {
-		return nil, usage.Errorf(c, "no cluster: name one with --kubeconfig, --server or $KUBECONFIG")
+		return nil, command.Errorf(c, "no cluster: name one with --kubeconfig, --server or $KUBECONFIG")
 	}
 	if !k.Known() {
-		return nil, usage.Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
+		return nil, command.Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
 	}
 	warnings := rest.NewWarningWriter(c.ErrOrStderr(), rest.WarningWriterOptions{Color: printers.AllowsColorOutput(c.ErrOrStderr())})
 	return Connect(k.Config, kube.Options{
 		Warn:    func(text string) { warnings.HandleWarningHeader(299, "", render.EscapeLines(text)) },
-		Version: version.String(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
+		Version: command.Version(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
 	})
 }
 

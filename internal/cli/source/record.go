@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -85,7 +85,7 @@ func (e *MomentError) Error() string {
 func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams, n *Namespaces) (*Record, error) {
 	switch {
 	case len(s.From) > 1:
-		return nil, usage.Errorf(c, "the past is in one file: give --from once")
+		return nil, command.Errorf(c, "the past is in one file: give --from once")
 	case !s.Live():
 		r, err := s.openFile(c, streams, s.From[0])
 		if err == nil {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all" // dumps may be compressed, or databases
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -82,7 +82,7 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	f.Int64Var(&s.revision, "revision", 0,
 		"Of an etcd snapshot, look at the cluster as it was at this revision, if the snapshot still holds it (default the newest).")
 	s.limits.addFlags(f)
-	usage.Unlist(f, "allow-partial", "treat-missing-as-absent", "partial", "complete", "revision")
+	command.Unlist(f, "allow-partial", "treat-missing-as-absent", "partial", "complete", "revision")
 	s.Cluster.AddFlags(f)
 }
 
@@ -94,10 +94,10 @@ func (s *Source) AddAtFlag(f *pflag.FlagSet) {
 // CheckAt refuses an invalid time, and any time for a cluster.
 func (s *Source) CheckAt(c *cobra.Command) error {
 	if s.At != "" && s.Live() {
-		return usage.Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
+		return command.Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
 	}
 	if _, err := SecondsOf(s.At); err != nil {
-		return usage.Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.At)
+		return command.Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.At)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 // ReadDump reads files. It never reads a kubeconfig.
 func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) (World, error) {
 	if s.missingAbsent && (s.completeness.Partial || len(s.completeness.Complete) > 0) {
-		return World{}, usage.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
+		return World{}, command.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
 	}
 	if err := s.checkMoment(); err != nil {
 		return World{}, err
@@ -183,8 +183,8 @@ func (s *Source) unknownType(err error) error {
 	if !ok {
 		return err
 	}
-	near := usage.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
-	return fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, usage.DidYouMean(near))
+	near := command.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
+	return fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, command.DidYouMean(near))
 }
 
 // notBefore refuses a time of the dump before one of its deletions.
@@ -219,7 +219,7 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
 	for _, name := range []string{"allow-partial", "treat-missing-as-absent", "partial", "complete"} {
 		if f := c.Flag(name); f != nil && f.Changed {
-			return nil, usage.Errorf(c, "--%s is about dumps: give one with --from", name)
+			return nil, command.Errorf(c, "--%s is about dumps: give one with --from", name)
 		}
 	}
 	if n != nil {

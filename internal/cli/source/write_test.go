@@ -35,7 +35,7 @@ func TestWrittenWorldIsTheSame(t *testing.T) {
 		flags := rapid.SampledFrom([]Source{{}, {}, {missingAbsent: true}, {At: "2026-02-02T00:00:00Z"}}).Draw(t, "flags")
 		written := flags
 		written.From, written.Written = []string{dump}, true
-		w, err := written.ReadDump(command(t.Context()), genericiooptions.IOStreams{ErrOut: &bytes.Buffer{}})
+		w, err := written.ReadDump(commandWith(t.Context()), genericiooptions.IOStreams{ErrOut: &bytes.Buffer{}})
 		if err != nil {
 			return // a dump that is refused
 		}
@@ -47,7 +47,7 @@ func TestWrittenWorldIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := Source{From: []string{stored}, Evidence: true}
-		got, err := again.ReadDump(command(t.Context()), genericiooptions.IOStreams{ErrOut: &bytes.Buffer{}})
+		got, err := again.ReadDump(commandWith(t.Context()), genericiooptions.IOStreams{ErrOut: &bytes.Buffer{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ var found = cmp.FilterPath(func(p cmp.Path) bool {
 	return p.Last().Type().Kind() == reflect.Func
 }, cmp.Ignore())
 
-func command(ctx context.Context) *cobra.Command {
+func commandWith(ctx context.Context) *cobra.Command {
 	c := &cobra.Command{}
 	c.SetContext(ctx)
 	return c

@@ -14,8 +14,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -104,7 +104,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "unlock":
 		return fixed(f.Annotations[writing.UnlocksOf]...)
 	}
-	if few, ok := f.Value.(*usage.Choice); ok {
+	if few, ok := f.Value.(*command.Choice); ok {
 		return fixed(few.Known...)
 	}
 	return cobra.NoFileCompletions

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -48,7 +48,7 @@ func (t *Targets) isRelease(snap *snapshot.Snapshot, args []string) bool {
 func (t *Targets) findRelease(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	name := strings.TrimPrefix(args[len(args)-1], helmType+"/")
 	if len(args) > 2 || (len(args) == 2) != (args[0] == helmType) || strings.Contains(name, "/") || name == "" {
-		return nil, usage.Errorf(c, "give one release of Helm, as helm/NAME, and nothing else")
+		return nil, command.Errorf(c, "give one release of Helm, as helm/NAME, and nothing else")
 	}
 	namespace := t.Namespaces.OneOrDefault()
 	r := &HelmRelease{}
@@ -127,7 +127,7 @@ func noRelease(snap *snapshot.Snapshot, namespace, name string) error {
 	case why != "":
 		text += "; the dump does not show all secrets there"
 	}
-	return fmt.Errorf("%s%s", text, usage.DidYouMean(usage.Nearest(name, here)))
+	return fmt.Errorf("%s%s", text, command.DidYouMean(command.Nearest(name, here)))
 }
 
 // ReleasesOf returns the namespaces and names of the releases that have records in a snapshot, each once.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
@@ -73,7 +73,7 @@ func (t *Targets) clusterScoped(c *cobra.Command, what string) error {
 	case c.Flag("all-of-kind") != nil:
 		flag = "--all-of-kind"
 	}
-	return usage.Errorf(c, "%s cluster-scoped: -n %s does not limit %s to a namespace, it would select from the whole cluster; omit -n, or give names",
+	return command.Errorf(c, "%s cluster-scoped: -n %s does not limit %s to a namespace, it would select from the whole cluster; omit -n, or give names",
 		what, t.Namespaces.One, flag)
 }
 

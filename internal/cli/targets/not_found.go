@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -33,9 +33,9 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 		where = fmt.Sprintf(" in namespace %q", namespace)
 	}
 	if r.Namespaced && noSuchNamespace(snap, namespace) {
-		near := append(usage.Nearest(namespace, namespaceNames(snap)), elsewhere...)
+		near := append(command.Nearest(namespace, namespaceNames(snap)), elsewhere...)
 		slices.Sort(near)
-		return fmt.Errorf("%s %q not found: there is no namespace %q%s", r.Name, name, namespace, usage.DidYouMean(slices.Compact(near)))
+		return fmt.Errorf("%s %q not found: there is no namespace %q%s", r.Name, name, namespace, command.DidYouMean(slices.Compact(near)))
 	}
 	text := fmt.Sprintf("%s %q not found%s", r.Name, name, where)
 	switch {
@@ -44,11 +44,11 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	case len(elsewhere) > 0:
 		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
 	case !snap.Covers(r, namespace) && snap.Source.Server != "":
-		text += "; not all " + r.Name + " there could be read" + usage.DidYouMean(usage.Nearest(name, names))
+		text += "; not all " + r.Name + " there could be read" + command.DidYouMean(command.Nearest(name, names))
 	case !snap.Covers(r, namespace):
-		text += "; the dump does not show all " + r.Name + " there" + usage.DidYouMean(usage.Nearest(name, names))
+		text += "; the dump does not show all " + r.Name + " there" + command.DidYouMean(command.Nearest(name, names))
 	default:
-		text += usage.DidYouMean(usage.Nearest(name, names))
+		text += command.DidYouMean(command.Nearest(name, names))
 	}
 	return fmt.Errorf("%s", text)
 }
@@ -61,7 +61,7 @@ func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
 // NoteNamespace prints a note if the namespace does not exist.
 func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 	if name != "" && noSuchNamespace(snap, name) {
-		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(usage.DidYouMean(usage.Nearest(name, namespaceNames(snap)))))
+		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(command.DidYouMean(command.Nearest(name, namespaceNames(snap)))))
 	}
 }
 

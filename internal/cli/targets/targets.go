@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -67,7 +67,7 @@ func (t *Targets) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
 	f.BoolVar(&t.All, "all", false, "All objects of the type in the namespace.")
 	t.Files.addFlags(f)
-	usage.Unlist(f, "field-selector", "kustomize", "recursive")
+	command.Unlist(f, "field-selector", "kustomize", "recursive")
 }
 
 // AddSelectorFlag adds only -l, with a help text for the command.
@@ -79,7 +79,7 @@ func (t *Targets) AddSelectorFlag(f *pflag.FlagSet, means string) {
 func (t *Targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
 	selector, err := labels.Parse(t.Selector)
 	if err != nil {
-		return nil, usage.Errorf(c, "-l %q: %w", t.Selector, err)
+		return nil, command.Errorf(c, "-l %q: %w", t.Selector, err)
 	}
 	return selector, nil
 }
@@ -121,7 +121,7 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 // lookUpIn finds the objects in a dump.
 func (t *Targets) lookUpIn(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	if t.fields != "" {
-		return nil, usage.Errorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
+		return nil, command.Errorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
 	}
 	return t.lookUp(c, w.Snapshot, args)
 }
@@ -259,21 +259,21 @@ func (t *Targets) Check(c *cobra.Command, args []string) error {
 	many := t.many()
 	switch {
 	case !t.Files.Empty() && (len(args) > 0 || many):
-		return usage.Errorf(c, "-f and -k name the objects: they exclude arguments, -l and --all")
+		return command.Errorf(c, "-f and -k name the objects: they exclude arguments, -l and --all")
 	case !t.Files.Empty():
 		return nil
 	case len(args) == 0:
-		return usage.Errorf(c, "which object? Give TYPE NAME or TYPE/NAME")
+		return command.Errorf(c, "which object? Give TYPE NAME or TYPE/NAME")
 	case t.Selector != "" && t.All:
-		return usage.Errorf(c, "-l and --all exclude each other")
+		return command.Errorf(c, "-l and --all exclude each other")
 	case many && (len(args) > 1 || strings.Contains(args[0], "/")):
-		return usage.Errorf(c, "names cannot be given together with -l or --all")
+		return command.Errorf(c, "names cannot be given together with -l or --all")
 	case !many && len(args) == 1 && !strings.Contains(args[0], "/"):
-		return usage.Errorf(c, "which %s? Give %s/NAME, -l or --all", args[0], args[0])
+		return command.Errorf(c, "which %s? Give %s/NAME, -l or --all", args[0], args[0])
 	case !many && mixed(args):
-		return usage.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
+		return command.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
 	case t.Namespaces.All && !many:
-		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
+		return command.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func (t *Targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []
 	for _, arg := range args {
 		kind, name, ok := strings.Cut(arg, "/")
 		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
-			return nil, usage.Errorf(c, "%q: give TYPE/NAME for each object", arg)
+			return nil, command.Errorf(c, "%q: give TYPE/NAME for each object", arg)
 		}
 		r, err := FindResource(snap, kind)
 		if err != nil {
@@ -382,5 +382,5 @@ func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) 
 	if r, ok := known.Find(arg); ok {
 		return r, nil
 	}
-	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, usage.DidYouMean(usage.Nearest(strings.ToLower(arg), snap.Resources.Names())))
+	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, command.DidYouMean(command.Nearest(strings.ToLower(arg), snap.Resources.Names())))
 }

@@ -14,9 +14,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/term"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -36,7 +35,7 @@ type Confirm struct {
 func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.Digest, "confirm", "",
 		"Do not ask if this is the digest of the plan. --dry-run prints the digest.")
-	usage.AddChoice(f, &k.dryRun, "dry-run", "none",
+	command.AddChoice(f, &k.dryRun, "dry-run", "none",
 		"client, which is what --dry-run alone means: show the plan and its digest, and write nothing. server: have the API server try each request, too.",
 		"none", "client", "server").NoOptDefVal = "client"
 }
@@ -108,9 +107,9 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 	case k.Digest == q.Digest:
 		return nil
 	case k.Digest != "":
-		return exit.Refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
+		return command.Refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
 	case !atTerminal(streams.In):
-		return exit.Refusedf("no terminal to ask on: read the plan, then run\n  %s", commandLine(c, args, "--confirm="+q.Digest))
+		return command.Refusedf("no terminal to ask on: read the plan, then run\n  %s", commandLine(c, args, "--confirm="+q.Digest))
 	}
 	return askPerson(c.Context(), streams, q)
 }
@@ -140,14 +139,14 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	switch {
 	case errors.Is(err, io.EOF):
 		fmt.Fprintln(streams.ErrOut)
-		return exit.Refusedf("there was no answer")
+		return command.Refusedf("there was no answer")
 	case err != nil:
 		fmt.Fprintln(streams.ErrOut)
 		return err
 	case answer == q.Name():
 		return nil
 	}
-	return exit.Refusedf("the answer was not %s", render.Escape(q.Name()))
+	return command.Refusedf("the answer was not %s", render.Escape(q.Name()))
 }
 
 // atTerminal reports whether a user can be asked. A reader that is no file may implement

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -39,22 +39,22 @@ func TestConfirm(t *testing.T) {
 		code    int // -1: goes on
 		says    string
 	}{
-		"no terminal":             {deletes: []object.Ref{pod}, code: exit.Refused, says: "--confirm=" + planDigest},
+		"no terminal":             {deletes: []object.Ref{pod}, code: command.Refused, says: "--confirm=" + planDigest},
 		"the digest":              {flags: []string{"--confirm=" + planDigest}, deletes: []object.Ref{pod, secret}, code: -1},
-		"another digest":          {flags: []string{"--confirm=sha256:bbbb"}, deletes: []object.Ref{pod}, code: exit.Refused, says: planDigest},
-		"another one, and a yes":  {flags: []string{"--confirm=sha256:bbbb"}, typed: "y\n", deletes: []object.Ref{pod}, code: exit.Refused, says: planDigest},
+		"another digest":          {flags: []string{"--confirm=sha256:bbbb"}, deletes: []object.Ref{pod}, code: command.Refused, says: planDigest},
+		"another one, and a yes":  {flags: []string{"--confirm=sha256:bbbb"}, typed: "y\n", deletes: []object.Ref{pod}, code: command.Refused, says: planDigest},
 		"the name":                {typed: "prod\n", deletes: []object.Ref{pod}, code: -1, says: "Type the name of the context (prod) to delete pod/web-1: "},
-		"a yes is not a name":     {typed: "y\n", deletes: []object.Ref{pod}, code: exit.Refused, says: "the answer was not prod"},
-		"no":                      {typed: "n\n", deletes: []object.Ref{pod}, code: exit.Refused, says: "nothing was written"},
-		"nothing":                 {typed: "\n", deletes: []object.Ref{pod}, code: exit.Refused, says: "nothing was written"},
-		"the end":                 {typed: "\x04", deletes: []object.Ref{pod}, code: exit.Refused, says: "nothing was written: there was no answer"},
-		"yes to data":             {typed: "y\n", deletes: []object.Ref{pod, secret}, code: exit.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
-		"the worst loss first":    {typed: "y\n", deletes: []object.Ref{settings, secret, database}, code: exit.Refused, says: "1 of them a Secret, 1 Database and 1 ConfigMap: "},
+		"a yes is not a name":     {typed: "y\n", deletes: []object.Ref{pod}, code: command.Refused, says: "the answer was not prod"},
+		"no":                      {typed: "n\n", deletes: []object.Ref{pod}, code: command.Refused, says: "nothing was written"},
+		"nothing":                 {typed: "\n", deletes: []object.Ref{pod}, code: command.Refused, says: "nothing was written"},
+		"the end":                 {typed: "\x04", deletes: []object.Ref{pod}, code: command.Refused, says: "nothing was written: there was no answer"},
+		"yes to data":             {typed: "y\n", deletes: []object.Ref{pod, secret}, code: command.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
+		"the worst loss first":    {typed: "y\n", deletes: []object.Ref{settings, secret, database}, code: command.Refused, says: "1 of them a Secret, 1 Database and 1 ConfigMap: "},
 		"the name to data":        {typed: "prod\n", deletes: []object.Ref{pod, secret}, code: -1},
-		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exit.Refused},
+		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: command.Refused},
 		"many allowed, name":      {flags: []string{"--max-deletes=2000"}, typed: "prod\n", deletes: many, code: -1},
-		"only shown":              {flags: []string{"--dry-run"}, typed: "y\n", deletes: many, code: exit.OK, says: "gc delete 'a b' --namespace=shop --confirm=" + planDigest},
-		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []object.Ref{pod}, code: exit.OK},
+		"only shown":              {flags: []string{"--dry-run"}, typed: "y\n", deletes: many, code: command.OK, says: "gc delete 'a b' --namespace=shop --confirm=" + planDigest},
+		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []object.Ref{pod}, code: command.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k Writing
@@ -75,7 +75,7 @@ func TestConfirm(t *testing.T) {
 				}
 				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"}, p, &kinds)
 				if err := k.Ask(c, args, streams, q); err != nil {
-					message, code = err.Error(), exit.CodeOf(c.Context(), err)
+					message, code = err.Error(), command.ExitCode(c.Context(), err)
 				}
 				return nil
 			}})
@@ -114,7 +114,7 @@ func TestConfirmRefusesWords(t *testing.T) {
 	for _, k := range []Writing{
 		{maxDeletes: -1}, {unlock: []string{"Pod"}}, {unlock: []string{"leak"}},
 	} {
-		if err := k.Check(&cobra.Command{Use: "gc"}); exit.CodeOf(t.Context(), err) != exit.Usage {
+		if err := k.Check(&cobra.Command{Use: "gc"}); command.ExitCode(t.Context(), err) != command.WrongUsage {
 			t.Errorf("%+v: got %v, want a usage error", k, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -246,7 +246,7 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 	case w.OnlyShows():
 		text = "Nothing was written. A run would be refused:" + text
 	default:
-		return &exit.Error{Code: exit.Refused, Message: "refused, nothing was written:" + text}
+		return &command.Exit{Code: command.Refused, Message: "refused, nothing was written:" + text}
 	}
 	fmt.Fprintln(streams.ErrOut, render.EscapeLines(text))
 	return nil
@@ -257,7 +257,7 @@ func (w *Writing) leaveToHelm(u *report.Uninstall) error {
 	if w.OnlyShows() {
 		return shown
 	}
-	return &exit.Error{Code: exit.Refused, Message: "refused, nothing was written: Helm uninstalls its releases. Run:\n  " + u.Command}
+	return &command.Exit{Code: command.Refused, Message: "refused, nothing was written: Helm uninstalls its releases. Run:\n  " + u.Command}
 }
 
 // lifting returns the flags that lift all obstacles; nil if one can't be lifted.

@@ -20,11 +20,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -58,7 +56,7 @@ func (w *Writing) AddFlags(f *pflag.FlagSet) {
 	w.Confirm.AddFlags(f)
 	w.AddGuardFlags(f)
 	w.backup.AddFlag(f)
-	usage.Unlist(f, "backup-dir")
+	command.Unlist(f, "backup-dir")
 }
 
 // AddGuardFlags adds the flags that change guards or the backup, and thereby the digest.
@@ -67,7 +65,7 @@ func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&w.unlock, "unlock", nil, "Delete what is protected: "+strings.Join(w.unlocks(), ", ")+". The refusal says which.")
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is still written.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
-	usage.Unlist(f, "no-backup", "backup-secrets")
+	command.Unlist(f, "no-backup", "backup-secrets")
 	_ = f.SetAnnotation("unlock", UnlocksOf, w.unlockNames()) // the flag was just added
 }
 
@@ -88,7 +86,7 @@ func (w *Writing) unlocks() []string {
 // Check validates the flags.
 func (w *Writing) Check(c *cobra.Command) error {
 	if w.maxDeletes < 0 {
-		return usage.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
+		return command.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
 	}
 	var kinds, unknown []string
 	for _, name := range w.unlock {
@@ -112,7 +110,7 @@ func (w *Writing) Check(c *cobra.Command) error {
 	slices.Sort(w.unlocked)
 	w.unlocked = slices.Compact(w.unlocked)
 	if len(unknown) > 0 {
-		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(w.unlockNames(), ", "))
+		return command.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(w.unlockNames(), ", "))
 	}
 	var err error
 	w.Policy.Allow, err = policy.ParseProtectedKinds(kinds)
@@ -140,7 +138,7 @@ type Proposal struct {
 }
 
 // shown ends a command that only shows a plan.
-var shown = &exit.Error{Code: exit.OK}
+var shown = &command.Exit{Code: command.OK}
 
 // Sure shows the plan, and returns nil if it may be executed: nothing forbids it, and it is
 // confirmed. args are those of the command line.
@@ -219,7 +217,7 @@ func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericio
 	}
 	tell, done := tellRun(c, streams.ErrOut)
 	run, err := do(apply.Options{
-		Tool: version.String(), Backup: dir, Unsaved: w.noBackup, Policy: w.Policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
+		Tool: command.Version(), Backup: dir, Unsaved: w.noBackup, Policy: w.Policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
 	})
 	done()
 	return w.summary(c, o, streams, run, err)
@@ -229,18 +227,18 @@ func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericio
 func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
 	if run == nil {
 		if refused, ok := errors.AsType[*apply.RefusedError](err); ok {
-			return &exit.Error{Code: exit.Refused, Message: refused.Error()}
+			return &command.Exit{Code: command.Refused, Message: refused.Error()}
 		}
 		return err
 	}
 	if failed := errors.Join(err, o.Show(c, streams.Out, run, output.As(render.RunText, run))); failed != nil {
-		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
+		return &command.Exit{Code: command.Partial, Message: failed.Error()}
 	}
 	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoes != "" {
 		fmt.Fprintln(streams.ErrOut, w.undoes+"kubectl gc undo "+report.ShellWord(w.backup.NameOf(run.Bundle)))
 	}
 	verdict := verdictOf(run)
-	if own, ok := errors.AsType[*exit.Error](verdict); ok && o.AsText() {
+	if own, ok := errors.AsType[*command.Exit](verdict); ok && o.AsText() {
 		own.Message = "" // the printed text contains it
 	}
 	return verdict
@@ -251,18 +249,18 @@ func verdictOf(run *report.Run) error {
 	switch run.State {
 	case report.Complete, report.NotAwaited:
 		if len(run.Differences) > 0 {
-			return &exit.Error{Code: exit.Findings, Message: "not everything is as predicted"}
+			return &command.Exit{Code: command.Findings, Message: "not everything is as predicted"}
 		}
 		return nil
 	case report.NothingWritten:
 		if run.Summary.Refused > 0 {
-			return &exit.Error{Code: exit.Failed, Message: "nothing was written: " + run.Message}
+			return &command.Exit{Code: command.Failed, Message: "nothing was written: " + run.Message}
 		}
-		return &exit.Error{Code: exit.Refused, Message: "nothing was written: " + cmp.Or(run.Message, string(run.State))}
+		return &command.Exit{Code: command.Refused, Message: "nothing was written: " + cmp.Or(run.Message, string(run.State))}
 	case report.Interrupted:
-		return &exit.Error{Code: exit.Interrupted, Message: run.Message}
+		return &command.Exit{Code: command.Interrupted, Message: run.Message}
 	default:
-		return &exit.Error{Code: exit.Partial, Message: run.Message}
+		return &command.Exit{Code: command.Partial, Message: run.Message}
 	}
 }
 
@@ -290,7 +288,7 @@ func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wip
 func Rehearsed(errOut io.Writer, answers []report.Answer) error {
 	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
 	if Refuses(answers) {
-		return &exit.Error{Code: exit.Failed}
+		return &command.Exit{Code: command.Failed}
 	}
 	return nil
 }
