@@ -16,7 +16,7 @@ export CGO_ENABLED := 0
 # Here goroutines or locks exist, so the race detector has something to find: test/arch
 # derives from the code what has to stand here. It needs a C compiler, and compiles
 # everything a second time, which is why `make test` goes without.
-RACY := ./gctest ./hack/frozen ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... ./internal/collect/... \
+RACY := ./gctest ./hack/frozen ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... \
 	./internal/controller/... ./internal/deleters/... ./internal/engine/... \
 	./internal/past ./internal/kube/... ./internal/snapshot ./internal/uses ./test/facade ./test/scenario
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)

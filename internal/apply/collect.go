@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -74,7 +73,7 @@ func (c *collectorRun) collect(ctx context.Context) error {
 		defer close(watching)
 		c.watch(synced, ended)
 	}()
-	err := collect.Run(within, c.client, collect.Options{
+	err := kube.Collect(within, c.client, kube.CollectorOptions{
 		Rules:   engine.Strict,
 		Through: c.wrapAPI,
 		Follow: func(f *kube.Feed) {

@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -191,7 +190,7 @@ func (s *service) collect(ctx context.Context) error {
 	if l := s.o.Lease; l != nil {
 		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
 	}
-	err := collect.Run(ctx, s.client, collect.Options{
+	err := kube.Collect(ctx, s.client, kube.CollectorOptions{
 		Rules: s.o.Rules, AbsentGracePeriod: s.o.AbsentGracePeriod, SyncPeriod: s.o.SyncPeriod, Kind: s.kind,
 		Follow: func(f *kube.Feed) {
 			s.mu.Lock()

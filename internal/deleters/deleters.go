@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -132,7 +131,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	defer d.client.Close()
 	defer beside.Wait()
 	defer d.stop()
-	d.err = collect.Run(d.ctx, d.client, collect.Options{
+	d.err = kube.Collect(d.ctx, d.client, kube.CollectorOptions{
 		Kind: d.recordKind, Listener: d.watches,
 		Follow: func(f *kube.Feed) {
 			d.mu.Lock()

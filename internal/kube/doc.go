@@ -1,5 +1,5 @@
 // Package kube is the client of a live API server: it connects, discovers, lists, reads, writes,
-// watches and resolves. Client has the methods of engine.API.
+// watches and resolves. Client has the methods of engine.API, and Collect runs the engine on it.
 //
 // Unknown is never absent, as in a snapshot. A kind that could not be listed is a gap with a
 // reason. An unexpected response is an error, and never an empty list or a missing object. A 404

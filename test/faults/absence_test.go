@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -271,7 +270,7 @@ func redirected(t *testing.T) {
 		}
 		server.ServeHTTP(w, r)
 	})
-	c.collect(func(o *collect.Options) { o.Run.Workers = 1 })
+	c.collect(func(o *kube.CollectorOptions) { o.Run.Workers = 1 })
 	c.fence()
 	c.pretend("DELETED", home)
 	c.judged(kept, reason.LookupFailed)

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -155,15 +154,15 @@ func (c *rig) strike(times int64, match func(asked) bool, do answering) *fault {
 }
 
 // collect starts the collector under strict rules.
-func (c *rig) collect(change ...func(*collect.Options)) {
+func (c *rig) collect(change ...func(*kube.CollectorOptions)) {
 	c.t.Helper()
 	c.stop = c.collector(c.client, change...)
 }
 
 // collector starts a collector over a client, and returns what ends it.
-func (c *rig) collector(client *kube.Client, change ...func(*collect.Options)) func() {
+func (c *rig) collector(client *kube.Client, change ...func(*kube.CollectorOptions)) func() {
 	ctx, cancel := context.WithCancel(context.Background())
-	o := collect.Options{Rules: engine.Strict, SyncPeriod: 200 * time.Millisecond, Kind: func(k kube.KindState) {
+	o := kube.CollectorOptions{Rules: engine.Strict, SyncPeriod: 200 * time.Millisecond, Kind: func(k kube.KindState) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.kinds = append(c.kinds, k)
@@ -177,7 +176,7 @@ func (c *rig) collector(client *kube.Client, change ...func(*collect.Options)) f
 		f(&o)
 	}
 	done := make(chan error, 1)
-	go func() { done <- collect.Run(ctx, client, o) }()
+	go func() { done <- kube.Collect(ctx, client, o) }()
 	var once sync.Once
 	return func() {
 		once.Do(func() {

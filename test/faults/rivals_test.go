@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -26,7 +25,7 @@ func cancelled(t *testing.T) {
 	c, home, waste := cascade(t)
 	h := hold()
 	c.strike(1, at("delete", "secrets", ""), h.answer)
-	c.collect(func(o *collect.Options) { o.Run.Workers = 1 })
+	c.collect(func(o *kube.CollectorOptions) { o.Run.Workers = 1 })
 	c.fence()
 	c.delete(home, "Background")
 	<-h.came
@@ -52,7 +51,7 @@ func cancelled(t *testing.T) {
 func leaseLost(t *testing.T) {
 	c, home, waste := cascade(t)
 	var lost, allowed atomic.Int64
-	c.collect(func(o *collect.Options) {
+	c.collect(func(o *kube.CollectorOptions) {
 		o.Run.Before = func(_ context.Context, r engine.Request) error {
 			if lost.Load() > 0 {
 				return errors.New("the lease is lost")
@@ -100,7 +99,7 @@ func leaders(rules engine.Rules) func(*testing.T) {
 		c.create(promised)
 		c.create(released)
 		c.collect()
-		second := c.collector(c.connect(kube.Options{}), func(o *collect.Options) { o.Rules = rules })
+		second := c.collector(c.connect(kube.Options{}), func(o *kube.CollectorOptions) { o.Rules = rules })
 		t.Cleanup(second)
 		c.fence()
 		c.delete(home, "Foreground")

@@ -11,8 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -101,7 +101,7 @@ func protectedMeanwhile(t *testing.T) {
 		server.ServeHTTP(w, r)
 	})
 	var refusals atomic.Int64
-	c.collect(func(o *collect.Options) {
+	c.collect(func(o *kube.CollectorOptions) {
 		o.Run.Before = func(_ context.Context, r engine.Request) error {
 			if r.Live != nil && r.Live.Protection() != 0 {
 				refusals.Add(1)
@@ -188,7 +188,7 @@ func retryAfter(t *testing.T) {
 		}
 		return false
 	}, nil)
-	c.collect(func(o *collect.Options) { o.Run.Workers, o.SyncPeriod = 1, time.Hour })
+	c.collect(func(o *kube.CollectorOptions) { o.Run.Workers, o.SyncPeriod = 1, time.Hour })
 	for _, r := range served {
 		c.disturb(r.Name, func(*watching) {}) // wait until it is watched
 	}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -34,13 +33,13 @@ type collector struct {
 
 // start starts a collector over a cluster and returns when it has seen all that
 // is there. The test ends it.
-func start(t testing.TB, c *cluster.Cluster, o collect.Options, connection kube.Options) *collector {
+func start(t testing.TB, c *cluster.Cluster, o kube.CollectorOptions, connection kube.Options) *collector {
 	t.Helper()
 	return startAs(t, c.Flags(), o, connection)
 }
 
 // startAs is start with kubectl's flags.
-func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o collect.Options, connection kube.Options) *collector {
+func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o kube.CollectorOptions, connection kube.Options) *collector {
 	t.Helper()
 	client, err := source.Connect(as, connection)
 	if err != nil {
@@ -55,7 +54,7 @@ func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o collect.Options,
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- collect.Run(ctx, client, o) }()
+	go func() { done <- kube.Collect(ctx, client, o) }()
 	g.ends = sync.OnceFunc(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {

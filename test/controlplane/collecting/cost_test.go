@@ -14,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -107,7 +106,7 @@ func TestRequests(t *testing.T) {
 			s := share(t)
 			root := s.build(l, *objects)
 			c := &counter{sent: map[string]int{}}
-			startAs(t, c.through(s.Cluster), collect.Options{SyncPeriod: time.Hour}, kube.Options{})
+			startAs(t, c.through(s.Cluster), kube.CollectorOptions{SyncPeriod: time.Hour}, kube.Options{})
 			c.take()
 			s.remove(root, l.policy)
 			s.until("everything is collected", func() bool { return s.done(l) })
@@ -134,7 +133,7 @@ func TestNothingToDo(t *testing.T) {
 	s := share(t)
 	s.build(loads(100)[0], 100)
 	c := &counter{sent: map[string]int{}}
-	g := startAs(t, c.through(s.Cluster), collect.Options{SyncPeriod: *quiet / 4}, kube.Options{})
+	g := startAs(t, c.through(s.Cluster), kube.CollectorOptions{SyncPeriod: *quiet / 4}, kube.Options{})
 	s.fence("configmaps")
 	s.until("every kind is watched", func() bool {
 		return !slices.ContainsFunc(g.feed.Kinds(), func(k kube.KindState) bool { return k.State != kube.Synced })
@@ -194,7 +193,7 @@ func measure(b *testing.B, l load, namespace, who string) measured {
 	var phases [][]write
 	switch who {
 	case "ours":
-		defer start(b, s.Cluster, collect.Options{SyncPeriod: time.Hour}, kube.Options{}).end()
+		defer start(b, s.Cluster, kube.CollectorOptions{SyncPeriod: time.Hour}, kube.Options{}).end()
 		s.fence("configmaps")
 	case "upstream":
 		if err := s.Controllers("garbage-collector-controller"); err != nil {

@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
@@ -33,7 +32,7 @@ type peril struct {
 	*stage
 	g *collector // nil with the collector of Kubernetes
 	// options and connection are of our collector.
-	options    collect.Options
+	options    kube.CollectorOptions
 	connection kube.Options
 	things     definition
 	// victims are dependents of living owners, and garbage is what has to go.
@@ -58,7 +57,7 @@ func TestHazards(t *testing.T) {
 	for _, h := range hazards() {
 		t.Run(h.id, func(t *testing.T) {
 			p := &peril{stage: share(t)}
-			p.options = collect.Options{Rules: engine.Strict, SyncPeriod: 30 * time.Second}
+			p.options = kube.CollectorOptions{Rules: engine.Strict, SyncPeriod: 30 * time.Second}
 			h.live(p)
 			deleted, pruned, left := p.harm()
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\n", h.id, h.what, h.upstream, len(p.victims), deleted, pruned, left)

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
@@ -47,7 +46,7 @@ func settle(kubeconfig string) error {
 	followed := make(chan *kube.Feed, 1)
 	done := make(chan error, 1)
 	go func() {
-		done <- collect.Run(ctx, client, collect.Options{
+		done <- kube.Collect(ctx, client, kube.CollectorOptions{
 			Follow: func(f *kube.Feed) { followed <- f }, Run: engine.RunOptions{Do: do},
 		})
 	}()

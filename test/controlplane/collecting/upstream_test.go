@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
@@ -31,7 +30,7 @@ func (s *stage) upstream() watched {
 	if alone(s.t) {
 		return s.startPublic()
 	}
-	return start(s.t, s.Cluster, collect.Options{}, kube.Options{})
+	return start(s.t, s.Cluster, kube.CollectorOptions{}, kube.Options{})
 }
 
 // passed has the collector go through what pods and config maps were enqueued. The collector

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
-	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -202,7 +201,7 @@ func (p *production) collect() error {
 	p.stop = stop
 	p.done.Go(func() {
 		defer client.Close()
-		err := collect.Run(ctx, client, collect.Options{Rules: engine.Upstream, Run: engine.RunOptions{Workers: workers}})
+		err := kube.Collect(ctx, client, kube.CollectorOptions{Rules: engine.Upstream, Run: engine.RunOptions{Workers: workers}})
 		if ctx.Err() == nil {
 			p.failed = err
 		}

@@ -1,4 +1,4 @@
-package collect
+package kube
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -23,7 +22,7 @@ import (
 // GetDeletableResources: continues without the kind.
 // Rule: spec §3.3.
 type finalizerGuard struct {
-	feed *kube.Feed
+	feed *Feed
 
 	mu    sync.Mutex
 	epoch uint64
@@ -36,7 +35,7 @@ type finalizerGuard struct {
 // mostAsked is the maximum number of owners in asked. A forgotten owner is refused once more.
 const mostAsked = 1 << 16
 
-func newFinalizerGuard(f *kube.Feed) *finalizerGuard { return &finalizerGuard{feed: f, epoch: 1} }
+func newFinalizerGuard(f *Feed) *finalizerGuard { return &finalizerGuard{feed: f, epoch: 1} }
 
 // before returns an engine.RunOptions.Before that applies the guard and then calls next, unless
 // that is nil.

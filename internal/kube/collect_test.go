@@ -1,4 +1,4 @@
-package collect
+package kube
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-func event(kind object.EventType, uid, version string) object.Event {
+func eventOf(kind object.EventType, uid, version string) object.Event {
 	return object.Event{Type: kind, Object: &object.Object{Ref: object.Ref{UID: types.UID(uid)}, ResourceVersion: version}}
 }
 
 // Only objects that a watch has shown as deleted are known to be gone.
 func TestGone(t *testing.T) {
-	g := &gone{}
+	g := &seenDeleted{}
 	ctx, cancel := context.WithCancel(t.Context())
 	in := make(chan object.Event)
 	out := g.through(ctx, in)
@@ -24,10 +24,10 @@ func TestGone(t *testing.T) {
 		event object.Event
 		want  bool
 	}{
-		{event(object.Added, "added", "1"), false},
-		{event(object.Modified, "modified", "2"), false},
-		{event(object.Deleted, "deleted", "3"), true},
-		{event(object.Deleted, "missing in a list", ""), false},
+		{eventOf(object.Added, "added", "1"), false},
+		{eventOf(object.Modified, "modified", "2"), false},
+		{eventOf(object.Deleted, "deleted", "3"), true},
+		{eventOf(object.Deleted, "missing in a list", ""), false},
 	} {
 		in <- c.event
 		if got := <-out; got.Object != c.event.Object {
@@ -38,12 +38,12 @@ func TestGone(t *testing.T) {
 		}
 	}
 	cancel()
-	in <- event(object.Deleted, "late", "4") // it may be forwarded or not
+	in <- eventOf(object.Deleted, "late", "4") // it may be forwarded or not
 	close(in)
 	for range out {
 	}
 	for i := range mostGone + 1 {
-		g.see(event(object.Deleted, fmt.Sprint(i), "5"))
+		g.see(eventOf(object.Deleted, fmt.Sprint(i), "5"))
 	}
 	if len(g.uids) > mostGone {
 		t.Errorf("%d are remembered", len(g.uids))

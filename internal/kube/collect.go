@@ -1,4 +1,4 @@
-package collect
+package kube
 
 import (
 	"context"
@@ -12,15 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Options configure Run. The zero value is the collector of Kubernetes for a whole cluster, until
-// the context ends.
-type Options struct {
+// CollectorOptions configure Collect. The zero value is the collector of Kubernetes for a whole
+// cluster, until the context ends.
+type CollectorOptions struct {
 	// Rules say how absence is judged. Under engine.Strict the absence of every owner must be
-	// proven (kube.Proven).
+	// proven (Client.Proven).
 	Rules engine.Rules
 	// AbsentGracePeriod is how long an owner that no watch has shown as deleted must stay absent
 	// before it counts as absent; 0 needs a single check. It applies under engine.Strict only.
@@ -34,20 +33,25 @@ type Options struct {
 	// plan or a journal. It is called once. It may be nil.
 	Through func(engine.API) engine.API
 	// Kind is called concurrently for every change of a kind's state.
-	Kind func(kube.KindState)
+	Kind func(KindState)
 	// Listener is notified about the watches. It may be nil.
-	Listener kube.Listener
+	Listener Listener
 	// Follow is called with the feed before the run starts, to show what is watched.
-	Follow func(*kube.Feed)
-	// Run configures the live driver. Run sets Synced and Uncovered itself.
+	Follow func(*Feed)
+	// Run configures the live driver. Collect sets Synced and Uncovered itself.
 	Run engine.RunOptions
 }
 
-// Run collects until the context ends, or with Options.Run.UntilRest until nothing is left to do.
-// It returns the error of engine.Run. When it returns, its goroutines have ended.
-func Run(ctx context.Context, client *kube.Client, o Options) error {
+// Collect connects the engine to the API server: watch events go directly to the engine, and its
+// decisions become requests. There is no second copy of the objects. Everything that collects goes
+// through it: the one-shot command, the service, the collector of tests, and the comparison with the
+// collector of Kubernetes.
+//
+// It collects until the context ends, or with CollectorOptions.Run.UntilRest until nothing is left to
+// do. It returns the error of engine.Run. When it returns, its goroutines have ended.
+func Collect(ctx context.Context, client *Client, o CollectorOptions) error {
 	ctx, stop := context.WithCancel(ctx)
-	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
+	feed := client.Follow(ctx, FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
 	events := feed.Events()
 	defer func() {
 		stop()
@@ -62,8 +66,8 @@ func Run(ctx context.Context, client *kube.Client, o Options) error {
 	}
 	var api engine.API = upstreamAbsence{client}
 	if o.Rules == engine.Strict {
-		seen := &gone{}
-		api = client.Proven(kube.ProofOptions{AbsentGracePeriod: o.AbsentGracePeriod, SeenAlive: seen.has})
+		seen := &seenDeleted{}
+		api = client.Proven(ProofOptions{AbsentGracePeriod: o.AbsentGracePeriod, SeenAlive: seen.has})
 		if o.AbsentGracePeriod > 0 {
 			events = seen.through(ctx, events)
 		}
@@ -87,12 +91,12 @@ func Run(ctx context.Context, client *kube.Client, o Options) error {
 // reason NotFound.
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling: looks no further.
 // Rule: spec Q7, §17.
-type upstreamAbsence struct{ *kube.Client }
+type upstreamAbsence struct{ *Client }
 
 // Get reads the object, or reports it as absent.
 func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := c.Client.Get(ctx, ref)
-	if unserved, ok := errors.AsType[*kube.UnservedPathError](err); ok {
+	if unserved, ok := errors.AsType[*UnservedPathError](err); ok {
 		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet,
 			schema.GroupResource{Group: object.GroupOf(ref.APIVersion), Resource: ref.Kind}, ref.Name, unserved.Answer, 0, true)
 	}
@@ -114,19 +118,19 @@ func (n nowhere) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	return o, err
 }
 
-// mostGone is the maximum number of objects in gone. An object that gone has forgotten needs a
+// mostGone is the maximum number of objects in seenDeleted. An object that it has forgotten needs a
 // grace period again.
 const mostGone = 1 << 16
 
-// gone has the objects that a watch has shown as deleted. They are known to have existed, so their
-// absence needs no grace period. (spec §17 step 7)
-type gone struct {
+// seenDeleted has the objects that a watch has shown as deleted. They are known to have existed, so
+// their absence needs no grace period. (spec §17 step 7)
+type seenDeleted struct {
 	mu   sync.Mutex
 	uids map[types.UID]struct{}
 }
 
 // has reports whether a watch has shown the object as deleted.
-func (g *gone) has(uid types.UID) bool {
+func (g *seenDeleted) has(uid types.UID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, ok := g.uids[uid]
@@ -136,7 +140,7 @@ func (g *gone) has(uid types.UID) bool {
 // see records the object of a Deleted event. An object that is only missing from a list does not
 // count, because the list may come from a server with an old state. Such an event has no
 // resourceVersion. That of a watch has the last state of the object.
-func (g *gone) see(e object.Event) {
+func (g *seenDeleted) see(e object.Event) {
 	if e.Type != object.Deleted || e.Object.ResourceVersion == "" {
 		return
 	}
@@ -149,7 +153,7 @@ func (g *gone) see(e object.Event) {
 }
 
 // through records and forwards events, until their channel is closed or the context ends.
-func (g *gone) through(ctx context.Context, events <-chan object.Event) <-chan object.Event {
+func (g *seenDeleted) through(ctx context.Context, events <-chan object.Event) <-chan object.Event {
 	out := make(chan object.Event)
 	go func() {
 		defer close(out)
