@@ -335,6 +335,25 @@ func (s *Assessment) paramsOf(p *Policy, b *PolicyBinding, o *object.Object) par
 	return found
 }
 
+// ParamObjects returns the objects that the expressions of a policy may read for a binding: of all namespaces
+// if the binding names none. It returns false if there may be more of them.
+func (s *Assessment) ParamObjects(p *Policy, b *PolicyBinding) (list []*object.Object, whole bool) {
+	if p.ParamKind.Kind == "" || b.Param == nil {
+		return nil, true
+	}
+	is, err := paramSelector(b.Param)
+	if err != nil {
+		return nil, false
+	}
+	for _, x := range s.objectsOf(p.ParamKind.GroupKind()) {
+		if (x.Namespace == "" || b.Param.Namespace == "" || x.Namespace == b.Param.Namespace) && is(x) {
+			list = append(list, x)
+		}
+	}
+	r, err := s.snap.Resources.For(p.ParamKind.APIVersion, p.ParamKind.Kind)
+	return list, b.Param.Name != "" || err == nil && s.snap.Covers(r, b.Param.Namespace)
+}
+
 func paramSelector(ref *ParamRef) (func(*object.Object) bool, error) {
 	if ref.Name != "" || ref.Selector == nil {
 		return func(o *object.Object) bool { return o.Name == ref.Name }, nil

@@ -58,7 +58,7 @@ func referenceFields(o *object.Object) *manifest.Fields {
 	if fields := uses.FieldsOf(kind); fields != nil {
 		return fields
 	}
-	if _, isPart := sourcesByKind[[2]string{kind.Group, kind.Kind}]; !isPart && object.MayBeCustom(kind.Group) && o.Namespace != "" {
+	if _, isPart := sourcesByKind[[2]string{kind.Group, kind.Kind}]; !isPart && object.MayBeCustom(kind.Group) {
 		return guessFields
 	}
 	return nil
@@ -90,7 +90,7 @@ func (r *Record) takeReferences(controller object.Ref, raw []byte) {
 	if uses.FieldsOf(kind) != nil {
 		one.References = uses.Of(kind, r.Namespace, raw)
 	} else if _, isPart := sourcesByKind[[2]string{kind.Group, kind.Kind}]; !isPart && object.MayBeCustom(kind.Group) {
-		one.References, one.Guessed = uses.GuessOf(r.Namespace, raw), true
+		one.References, one.Guessed = uses.GuessOf(kind.Group, r.Namespace, raw), true
 	}
 	if len(one.References) > 0 {
 		r.Referrers = append(r.Referrers, one)

@@ -52,6 +52,7 @@ func breakagesOf(snap *snapshot.Snapshot, around *health.Assessment, p *report.P
 	b.claims()
 	b.webhooks()
 	b.apis()
+	b.policyParams()
 	b.permissions()
 	b.controllers()
 	slices.SortFunc(b.list, compareBreakages)
@@ -293,7 +294,8 @@ func (b *breakages) unread() []report.Gap {
 // workloads, and the lists that may hold more. It returns nil for a kind that no known field refers to, and
 // for an unreferred one of servers.
 func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.Object) ([]report.Referrer, []report.Gap) {
-	if around == nil || around.Evidence() == nil || len(uses.Users(of.GroupKind())) == 0 {
+	isParam := func(p health.Policy) bool { return p.ParamKind.GroupKind() == of.GroupKind() }
+	if around == nil || around.Evidence() == nil || len(uses.Users(of.GroupKind())) == 0 && !slices.ContainsFunc(around.Evidence().Policies, isParam) {
 		return nil, nil
 	}
 	at := of.Coordinates()
@@ -330,6 +332,7 @@ func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.
 	b.claims()
 	b.webhooks()
 	b.apis()
+	b.policyParams()
 	for _, x := range b.list {
 		list = append(list, report.Referrer{Object: x.Object, Field: x.Field, Label: x.Label, When: x.When, Certainty: x.Certainty})
 	}

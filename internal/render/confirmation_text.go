@@ -178,7 +178,10 @@ func obstacleText(o *report.Obstacle) string {
 	if o.Finalizer != "" {
 		return "finalizer " + o.Finalizer + " of " + who + ": " + o.Message
 	}
-	if o.Reason == "BreaksCluster" {
+	switch {
+	case o.Reason == "BreaksCluster" && n > 0 && strings.HasSuffix(o.Objects[0].Kind, "PolicyBinding"):
+		return who + pluralForm(n, " loses its parameters: ", " lose their parameters: ") + o.Message
+	case o.Reason == "BreaksCluster":
 		return who + pluralForm(n, " loses its Service: ", " lose their Services: ") + o.Message
 	}
 	if o.Message != "" {

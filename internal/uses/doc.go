@@ -78,7 +78,9 @@ func (r *Reference) Rule(user schema.GroupKind) *Rule {
 }
 
 // Anywhere reports whether the field may name an object of another namespace than that of its user.
-func (r *Rule) Anywhere() bool { return r.Host || r.User.Group == gatewayAPI || !r.User.Namespaced }
+func (r *Rule) Anywhere() bool {
+	return r.Host || r.User.Group == gatewayAPI || strings.HasSuffix(r.To.Group, ".toolkit.fluxcd.io") || !r.User.Namespaced
+}
 
 // Guessed reports whether no project documents the reference: only the name of the field says so.
 func (r *Rule) Guessed() bool { return r == &guess }

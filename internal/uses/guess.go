@@ -1,6 +1,7 @@
 package uses
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,22 +11,29 @@ import (
 )
 
 // guess is the rule for a field of a kind that the table lacks.
-var guess = Rule{Label: "by its name", When: report.BreaksNextReconcile, Effect: "by the name of the field"}
+var guess = Rule{Label: "by its name", When: report.BreaksNextReconcile, Effect: "it may need it"}
 
 // maxGuesses bounds the guessed references of one object.
 const maxGuesses = 50
 
-// GuessOf returns what the names of the fields in the spec of a custom resource say: a string in a field
-// like caSecretName names a Secret, one like configMapName a ConfigMap, and a mapping in a field like
-// secretRef or configMapRef with a name does, too. It is a guess: only the project knows.
-func GuessOf(namespace string, raw []byte) []Reference {
+// homes has the namespaces of what cluster-scoped objects of a group name without a namespace.
+//
+// Source: cert-manager.io/docs/configuration: the flag --cluster-resource-namespace, by default the namespace
+// in which cert-manager runs.
+var homes = map[string]string{certManager: "cert-manager"}
+
+// GuessOf returns what the names of the fields in the spec of a custom resource of a group say: a string in a
+// field like caSecretName names a Secret, one like configMapName a ConfigMap, and so does a mapping with a name
+// that is in a field like secretRef or configMapRef, or has the kind Secret or ConfigMap. Without a namespace
+// of its own it is one of the namespace of the object, or of homes. It is a guess: only the project knows.
+func GuessOf(group, namespace string, raw []byte) []Reference {
 	var o struct {
 		Spec map[string]any `json:"spec"`
 	}
-	if json.Unmarshal(raw, &o) != nil || namespace == "" {
+	if json.Unmarshal(raw, &o) != nil {
 		return nil
 	}
-	x := extraction{namespace: namespace}
+	x := extraction{namespace: cmp.Or(namespace, homes[group])}
 	x.guess("spec", o.Spec)
 	return x.list
 }
@@ -41,6 +49,10 @@ func (x *extraction) guess(path string, v any) {
 			x.guess(path+"[]", entry)
 		}
 	case map[string]any:
+		if kind, _ := v[kindKey].(string); kind == secret.Kind || kind == configMap.Kind {
+			name, _ := v["name"].(string)
+			x.addGuess(path, kind, name, v)
+		}
 		keys := make([]string, 0, len(v))
 		for key := range v {
 			keys = append(keys, key)
@@ -50,11 +62,21 @@ func (x *extraction) guess(path string, v any) {
 			field := path + "." + key
 			x.guess(field, v[key])
 			for _, kind := range []object.Kind{secret, configMap} {
-				if name := guessedName(key, strings.ToLower(kind.Kind), v[key]); name != "" {
-					x.add(Reference{Field: field, Kind: kind.Kind, Namespace: x.namespace, Name: name})
-				}
+				x.addGuess(field, kind.Kind, guessedName(key, strings.ToLower(kind.Kind), v[key]), v[key])
 			}
 		}
+	}
+}
+
+// addGuess adds a guessed reference to a name, unless that is empty. value is that of the field.
+func (x *extraction) addGuess(field, kind, name string, value any) {
+	namespace := x.namespace
+	if m, ok := value.(map[string]any); ok {
+		own, _ := m[namespaceKey].(string)
+		namespace = cmp.Or(own, namespace)
+	}
+	if name != "" && namespace != "" {
+		x.add(Reference{Field: field, Kind: kind, Namespace: namespace, Name: name})
 	}
 }
 

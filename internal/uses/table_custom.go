@@ -16,6 +16,7 @@ const (
 	argo        = "argoproj.io"
 	monitoring  = "monitoring.coreos.com"
 	serving     = "serving.knative.dev"
+	fluxSources = "source.toolkit.fluxcd.io"
 )
 
 // The kinds of other projects.
@@ -39,6 +40,13 @@ var (
 	prometheus         = kindOf(monitoring, "v1", "Prometheus", "prometheuses", true)
 	alertmanager       = kindOf(monitoring, "v1", "Alertmanager", "alertmanagers", true)
 	knativeService     = kindOf(serving, "v1", "Service", "services", true)
+	kustomization      = object.FluxKustomization
+	helmRelease        = object.FluxHelmRelease
+	gitRepository      = kindOf(fluxSources, "v1", "GitRepository", "gitrepositories", true)
+	ociRepository      = kindOf(fluxSources, "v1", "OCIRepository", "ocirepositories", true)
+	helmRepository     = kindOf(fluxSources, "v1", "HelmRepository", "helmrepositories", true)
+	helmChart          = kindOf(fluxSources, "v1", "HelmChart", "helmcharts", true)
+	bucket             = kindOf(fluxSources, "v1", "Bucket", "buckets", true)
 	gatewayRoutes      = []object.Kind{
 		kindOf(gatewayAPI, "v1", "HTTPRoute", "httproutes", true),
 		kindOf(gatewayAPI, "v1", "GRPCRoute", "grpcroutes", true),
@@ -49,6 +57,7 @@ var (
 	customKinds = slices.Concat(gatewayRoutes, []object.Kind{
 		gateway, gatewayClass, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
 		clusterTriggerAuth, virtualService, destinationRule, rollout, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
+		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
 	})
 )
 
@@ -63,6 +72,7 @@ var (
 // Source: argo-rollouts.readthedocs.io/en/stable/features/specification.
 // Source: prometheus-operator.dev/docs/api-reference/api.
 // Source: knative.dev/docs/serving/reference/serving-api.
+// Source: fluxcd.io/flux/components: kustomizations, helmreleases, and the sources.
 func customRules() []Rule {
 	list := []Rule{
 		{User: gateway, Path: "spec.gatewayClassName", To: gatewayClass, Label: "gatewayClassName", Effect: "no controller serves it"},
@@ -87,6 +97,30 @@ func customRules() []Rule {
 		{User: serviceMonitor, Path: "spec.endpoints[].basicAuth.password", Name: "name", To: secret, Label: "basicAuth", Effect: "it is not scraped"},
 		{User: serviceMonitor, Path: "spec.endpoints[].bearerTokenSecret", Name: "name", To: secret, Label: "bearerTokenSecret", Effect: "it is not scraped"},
 		{User: podMonitor, Path: "spec.podMetricsEndpoints[].bearerTokenSecret", Name: "name", To: secret, Label: "bearerTokenSecret", Effect: "it is not scraped"},
+	}
+	for _, k := range []object.Kind{kustomization, helmRelease} {
+		list = append(
+			list,
+			Rule{User: k, Path: "spec.dependsOn[]", Name: "name", To: k, Label: "dependsOn", Effect: "it waits for it"},
+			Rule{User: k, Path: "spec.kubeConfig.secretRef", Name: "name", To: secret, Label: "kubeConfig", Effect: "it does not reach its cluster"},
+			Rule{User: k, Path: "spec.serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", Effect: "it is not updated, and its own delete leaves what it has applied"},
+		)
+	}
+	list = append(
+		list,
+		Rule{User: kustomization, Path: "spec.sourceRef", Name: "name", To: gitRepository, Or: []object.Kind{ociRepository, bucket}, Label: "sourceRef", Effect: "it is not updated"},
+		Rule{User: kustomization, Path: "spec.decryption.secretRef", Name: "name", To: secret, Label: "decryption", Effect: "it is not updated"},
+		Rule{User: kustomization, Path: "spec.postBuild.substituteFrom[]", Name: "name", To: configMap, Or: []object.Kind{secret}, Label: "substituteFrom", Effect: "it is not updated"},
+		Rule{User: helmRelease, Path: "spec.chart.spec.sourceRef", Name: "name", To: helmRepository, Or: []object.Kind{gitRepository, bucket}, Label: "sourceRef", Effect: "it is not updated"},
+		Rule{User: helmRelease, Path: "spec.chartRef", Name: "name", To: ociRepository, Or: []object.Kind{helmChart}, Label: "chartRef", Effect: "it is not updated"},
+		Rule{User: helmRelease, Path: "spec.valuesFrom[]", Name: "name", To: configMap, Or: []object.Kind{secret}, Label: "valuesFrom", Effect: "it is not updated"},
+	)
+	for _, k := range []object.Kind{gitRepository, ociRepository, helmRepository, bucket} {
+		list = append(
+			list,
+			Rule{User: k, Path: "spec.secretRef", Name: "name", To: secret, Label: "secretRef", Effect: "it is not fetched"},
+			Rule{User: k, Path: "spec.certSecretRef", Name: "name", To: secret, Label: "certSecretRef", Effect: "it is not fetched"},
+		)
 	}
 	for _, route := range gatewayRoutes {
 		list = append(

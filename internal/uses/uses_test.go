@@ -97,12 +97,21 @@ func TestTable(t *testing.T) {
 }
 
 func TestGuessOf(t *testing.T) {
-	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"]},"status":{"secretName":"no"}}`
+	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"],"credentials":{"secretRef":{"name":"aws","namespace":"ops"}},"valuesFrom":[{"kind":"ConfigMap","name":"values"},{"kind":"Widget","name":"w"}]},"status":{"secretName":"no"}}`
 	var got []string
-	for _, r := range GuessOf("shop", []byte(raw)) {
+	for _, r := range GuessOf("example.com", "shop", []byte(raw)) {
 		got = append(got, text(r))
 	}
-	want := []string{"spec.auth[].passwordSecretRef Secret shop/pw", "spec.caSecretName Secret shop/ca", "spec.configMapName ConfigMap shop/cm"}
+	for _, group := range []string{"example.com", "cert-manager.io"} { // of cluster-scoped objects
+		for _, r := range GuessOf(group, "", []byte(`{"spec":{"ca":{"secretName":"ca"},"secretRef":{"name":"aws","namespace":"ops"}}}`)) {
+			got = append(got, text(r))
+		}
+	}
+	want := []string{
+		"spec.auth[].passwordSecretRef Secret shop/pw", "spec.caSecretName Secret shop/ca", "spec.configMapName ConfigMap shop/cm",
+		"spec.credentials.secretRef Secret ops/aws", "spec.valuesFrom[] ConfigMap shop/values",
+		"spec.secretRef Secret ops/aws", "spec.ca.secretName Secret cert-manager/ca", "spec.secretRef Secret ops/aws",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -130,7 +139,7 @@ func TestAnyJSON(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 		}
-		GuessOf("shop", raw)
+		GuessOf("", "shop", raw)
 	})
 }
 
