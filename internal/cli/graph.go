@@ -52,9 +52,9 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			Without an object, or of a namespace, what is in the namespace is shown. -A shows
 			everything that has an owner or a dependent; a dump is shown like that, too.
 
-			--uses adds what other fields refer to, such as the Secrets of a Deployment, and
-			what Argo CD or Flux delete with an object of theirs, as dashed arrows, and in the
-			tree below the object that is used.
+			Below an object of Argo CD or Flux is what they delete with it, and below a CRD are
+			its instances. --uses adds what other fields refer to, such as the Secrets of a
+			Deployment. All these are dashed arrows, and in the tree below the object that is used.
 
 			Of a cluster, READY and STATUS are what kubectl get prints. Of many objects the first
 			few of each kind are shown and the others counted: -o wide shows every one.
@@ -87,7 +87,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&g.whole, "whole", false, "Show the whole trees that the object is in, with the other dependents of its owners.")
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
-	f.BoolVar(&g.uses, "uses", false, "Add the references of other fields: Secrets, ConfigMaps, volumes, backends, roles, and inventories of deployers.")
+	f.BoolVar(&g.uses, "uses", false, "Add the references of other fields: Secrets, ConfigMaps, volumes, backends, roles, and all inventories of deployers.")
 	g.source.AddAtFlag(f)
 	g.output.AddCompleteFlag(f, "Exit with 4 when the graph depends on something that could not be read.")
 	command.Unlist(f, "all", "at", "upstream", "require-complete")
@@ -98,7 +98,7 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	if err := g.source.CheckAt(c); err != nil {
 		return err
 	}
-	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth}
+	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth, Deployed: !g.upstream}
 	if g.upstream && g.output.Format != "dot" {
 		return command.Errorf(c, "--upstream requires -o dot")
 	}
@@ -165,7 +165,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	}
 	narrow := !g.upstream && !g.uses
 	in, read := &g.targets.Namespaces, &g.source.Cluster.Scope
-	read.References, read.Monitored, g.source.Evidence = !g.uses, true, g.uses
+	read.References, read.Inventories, read.Monitored, g.source.Evidence = !g.uses, true, true, g.uses
 	if !g.targets.Given(args) {
 		in.All = in.All || g.upstream && in.One == ""
 		err := g.targets.AnswerIn(c, g.streams, &g.source, narrow, func(w source.World, namespace string, part *reach.OneNamespace) (string, error) {

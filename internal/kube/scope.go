@@ -25,8 +25,8 @@ type Scope struct {
 	// namespaces, whatever Namespaces is: what is listed may be anywhere.
 	Deployers bool
 	// References is true if only owner references matter: spec and status are not read, except
-	// those of CRDs.
-	References bool
+	// those of CRDs and, with Inventories, of deployers.
+	References, Inventories bool
 	// Outside is true if the specs that decide about outside resources are read, too. A plan reads
 	// those of its objects later: see Client.ReadOutside.
 	Outside bool
@@ -99,7 +99,8 @@ func (d *Discovery) Places(s Scope) []Place {
 
 // selection returns what is requested of a resource.
 func (s Scope) selection(r object.Resource) Selection {
-	return Selection{Metadata: s.References && !r.Is(object.CRD), Outside: s.Outside}
+	read := r.Is(object.CRD) || s.Inventories && object.IsDeployerResource(r)
+	return Selection{Metadata: s.References && !read, Outside: s.Outside}
 }
 
 func listable(rs *object.Resources, r object.Resource) bool {

@@ -275,15 +275,10 @@ func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object
 		u.Everywhere()
 	}
 	inventory := s.inventoryFacts(d, o)
-	switch {
-	case inventory == nil:
-		return reason.InventoryUnknown, "the snapshot lacks its spec or status"
-	case inventory.Keeps:
-		return "", ""
-	case inventory.Remote:
-		return reason.InventoryRemote, "they are in another cluster"
+	code, unread := InventoryGap(inventory)
+	if inventory == nil || inventory.Keeps || inventory.Remote {
+		return code, unread
 	}
-	unread := inventory.Unread
 	if account := inventory.Account; deletesAny(inventory) && s.deletesAccount(o, account) {
 		unread = cmp.Or(unread, "unknown whether it deletes them before its ServiceAccount "+account+" is gone")
 	}
@@ -303,6 +298,22 @@ func (s *simulation) unlisted(u *Unseen, d *finalizer.Deployer, o *object.Object
 	}
 	if unread != "" {
 		return reason.InventoryUnknown, unread
+	}
+	return "", ""
+}
+
+// InventoryGap returns why the inventory of a deployer is not known. The code is empty if it is, or if
+// nothing of it is deleted. nil is one that the snapshot lacks.
+func InventoryGap(f *object.InventoryFacts) (code reason.Code, why string) {
+	switch {
+	case f == nil:
+		return reason.InventoryUnknown, "the snapshot lacks its spec or status"
+	case f.Keeps:
+		return "", ""
+	case f.Remote:
+		return reason.InventoryRemote, "they are in another cluster"
+	case f.Unread != "":
+		return reason.InventoryUnknown, f.Unread
 	}
 	return "", ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -27,8 +28,11 @@ func (p *OneNamespace) WhyGraphDiffers(g *report.Graph, directions []graph.Direc
 		}
 	}
 	for uid := range withDependents(g, directions) {
-		if o := p.watched[uid]; o.Namespace == "" {
+		switch o := p.watched[uid]; {
+		case o.Namespace == "":
 			return fmt.Sprintf("%s may have dependents in every namespace", o.Ref)
+		case finalizer.DeployerOfObject(o) != nil:
+			return fmt.Sprintf("what is deleted with %s may be in every namespace", o.Ref)
 		}
 	}
 	return p.whyUnreadable(g.Gaps)

@@ -32,7 +32,7 @@ func TestGraph(t *testing.T) {
 	scenario.CheckUntil(t, func() bool { return len(enough) == len(asked) }, func(t *rapid.T) {
 		d := drawPart(t, varieties(t))
 		question := rapid.SampledFrom([]string{"owners", "dependents", "both", "whole", "namespace"}).Draw(t, "question")
-		options := explain.GraphOptions{Roots: []object.Ref{d.target}, Directions: asked[question], Depth: rapid.IntRange(0, 2).Draw(t, "depth")}
+		options := explain.GraphOptions{Roots: []object.Ref{d.target}, Directions: asked[question], Depth: rapid.IntRange(0, 2).Draw(t, "depth"), Deployed: true}
 		if question == "namespace" {
 			options = explain.GraphOptions{Namespace: "n"}
 		}

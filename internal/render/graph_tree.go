@@ -303,7 +303,9 @@ func (t *tree) notes(g *report.Graph) []string {
 	} else if t.hasRepeats {
 		notes = append(notes, t.w.style.pick("↺", "^")+" is shown below another owner.")
 	}
-	notes = append(notes, completeness(t.w.style, g.Source, g.Complete, g.Gaps)...)
+	notes = append(notes, unlistedNotes(t.w.style, g.Unlisted)...)
+	seen := g.Complete || len(g.Unlisted) > 0 && len(g.Gaps) == 0
+	notes = append(notes, completeness(t.w.style, g.Source, seen, g.Gaps)...)
 	rest := ""
 	if len(t.isolated) > 0 {
 		rest = plural(len(t.isolated), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.isolated), maxIsolatedKinds) + ". "

@@ -40,7 +40,7 @@ func planNotes(s Style, p *report.Plan) []string {
 	if note := collectorNote(p); note != "" {
 		notes = append(notes, note)
 	}
-	notes = append(append(notes, unlistedNotes(s, p)...), planMissing(p).notes(s)...)
+	notes = append(append(notes, unlistedNotes(s, p.Unlisted)...), planMissing(p).notes(s)...)
 	notes = append(notes, uninstallNotes(s, p)...)
 	if p.Digest != "" && s.isComplete() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
@@ -92,12 +92,12 @@ func collectorNote(p *report.Plan) string {
 	}
 }
 
-// unlistedNotes returns a warning for each controller that deletes, or may delete, more than the plan
+// unlistedNotes returns a warning for each controller that deletes, or may delete, more than a document
 // lists. Objects of which it says the same are named together.
-func unlistedNotes(s Style, p *report.Plan) []string {
+func unlistedNotes(s Style, list []report.Unlisted) []string {
 	const most = 3
 	var notes []string
-	groups := groupUnlisted(p.Unlisted)
+	groups := groupUnlisted(list)
 	for i, g := range groups {
 		if i == most && !s.isComplete() {
 			notes = append(notes, "More may be deleted for "+plural(len(groups)-most, "other reason")+": -o wide.")

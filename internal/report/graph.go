@@ -19,6 +19,9 @@ type Graph struct {
 	Edges    []Edge `json:"edges"`
 	Complete bool   `json:"complete"`
 	Gaps     []Gap  `json:"gaps"`
+	// Unlisted are the objects below the roots whose controllers delete others with them that the graph
+	// lacks.
+	Unlisted []Unlisted `json:"unlisted,omitempty"`
 }
 
 // Node is an object that was seen, or that is only referred to.

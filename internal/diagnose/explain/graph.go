@@ -29,6 +29,9 @@ type GraphOptions struct {
 	Namespace string
 	// Depth limits the distance from the roots; 0 means no limit.
 	Depth int
+	// Deployed adds what is deleted with the roots although no owner reference says so, with its
+	// dependents.
+	Deployed bool
 	// Uses are references of other fields. Those from and to what is selected are added, with the
 	// objects at their other end.
 	Uses []report.Breakage
@@ -44,6 +47,8 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	if err != nil {
 		return nil, err
 	}
+	ids, members, unlisted := b.addDeployed(ids, o)
+	o.Uses = append(slices.Clip(o.Uses), members...)
 	ids, uses := b.addUses(ids, o)
 	doc := &report.Graph{
 		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []object.Ref{},
@@ -72,7 +77,7 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 		namespaces[doc.Nodes[i].Ref.Namespace] = true
 	}
 	doc.Gaps = append(doc.Gaps, plan.RelevantGaps(snap, func(ns string) bool { return namespaces[ns] })...)
-	doc.Complete = len(doc.Gaps) == 0
+	doc.Unlisted, doc.Complete = unlisted, len(doc.Gaps) == 0 && len(unlisted) == 0
 	return doc, nil
 }
 
@@ -140,7 +145,9 @@ func (b *graphBuilder) addUses(ids []graph.ID, o GraphOptions) ([]graph.ID, []re
 		}
 		pair := [2]graph.ID{user, target}
 		if at, have := made[pair]; have {
-			edges[at].Use += ", " + u.Label
+			if !slices.Contains(strings.Split(edges[at].Use, ", "), u.Label) {
+				edges[at].Use += ", " + u.Label
+			}
 			continue
 		}
 		made[pair] = len(edges)
