@@ -12,13 +12,14 @@ import (
 
 // The operations of a Write.
 const (
+	Create = "CREATE"
 	Update = "UPDATE"
 	Remove = "DELETE"
 )
 
 // Write is a request that changes an object.
 type Write struct {
-	// Operation is Update or Remove.
+	// Operation is Create, Update or Remove.
 	Operation string
 	Object    *object.Object
 	// Subresource is the subresource of the request, such as status. It is empty for the object
@@ -121,20 +122,8 @@ func (s *Assessment) Refuses(w Write) (Refusal, bool) {
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Assessment) Webhooks(w Write) (surely, perhaps []*Webhook) {
-	o := w.Object
-	if len(s.unreachableWebhooks) == 0 || o.Group() == "admissionregistration.k8s.io" {
-		return nil, nil
-	}
-	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
-	if err != nil {
-		return nil, nil
-	}
 	for _, h := range s.unreachableWebhooks {
-		if !s.matchesRules(h, w, r) {
-			continue
-		}
-		takes, sure := h.Selects(o, s.snap.FindKind(object.Namespace, "", o.Namespace))
-		switch {
+		switch takes, sure := s.MustAdmit(h, w); {
 		case takes && sure:
 			surely = append(surely, h)
 		case takes:
@@ -142,6 +131,16 @@ func (s *Assessment) Webhooks(w Write) (surely, perhaps []*Webhook) {
 		}
 	}
 	return surely, perhaps
+}
+
+// MustAdmit reports whether a webhook is called for a write. sure is false if something unknown could change
+// the result.
+func (s *Assessment) MustAdmit(h *Webhook, w Write) (takes, sure bool) {
+	r, err := s.snap.Resources.For(w.Object.APIVersion, w.Object.Kind)
+	if err != nil || w.Object.Group() == "admissionregistration.k8s.io" || !s.matchesRules(h, w, r) {
+		return false, true
+	}
+	return h.Selects(labelledByName(w.Object), s.namespaceOf(w.Object))
 }
 
 // Cleanup returns why the API server cannot read the instances of a CRD to delete them with it.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // selecting is a Service with its selector.
@@ -161,6 +162,69 @@ func (b *breakages) webhooks() {
 		}
 	}
 }
+
+// delayRecreation sets when pods come back that a webhook must admit whose pods all go: it refuses its own new
+// pods, too, and nothing brings it back.
+//
+//	pod/hook   goes; rs/hook creates it again
+//	API server asks svc/hook, which has no pod: refused
+func delayRecreation(snap *snapshot.Snapshot, around *health.Assessment, p *report.Plan) {
+	if around == nil || around.Evidence() == nil {
+		return
+	}
+	goes, back := map[object.Coordinates]*report.Consequence{}, map[object.Coordinates]*report.Effect{}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		if e.Consequence == nil || e.Consequence.Change != report.ChangeDeleted {
+			continue
+		}
+		goes[e.Object.Coordinates()] = e.Consequence
+		if e.Object.Is(object.Pod) && e.Recreator != "" && e.RecreatedWhen == "" {
+			back[e.Object.Coordinates()] = e
+		}
+	}
+	if len(back) == 0 {
+		return
+	}
+	b := &breakages{snap: snap, health: around, goes: goes}
+	b.idle = b.idleServices()
+	for n := range around.Evidence().Webhooks {
+		h := &around.Evidence().Webhooks[n]
+		one, lost := b.called(h.Client.Service)
+		if h.Ignored || !lost || !one.Reference.Is(object.Service) || !b.refusesOwnPods(h, back) {
+			continue
+		}
+		for _, e := range back {
+			if takes, sure := around.MustAdmit(h, health.Write{Operation: health.Create, Object: snap.ObjectAt(e.Object.Coordinates())}); takes && sure {
+				e.RecreatedWhen = onceAnswered(h)
+			}
+		}
+	}
+}
+
+// refusesOwnPods reports whether a webhook must admit every pod of its Service that comes back.
+func (b *breakages) refusesOwnPods(h *health.Webhook, back map[object.Coordinates]*report.Effect) bool {
+	some := false
+	for _, s := range b.selectingServices()[h.Client.Service.Namespace] {
+		if s.at.Name != h.Client.Service.Name {
+			continue
+		}
+		for at := range back {
+			o := b.snap.ObjectAt(at)
+			if at.Namespace != s.at.Namespace || !s.selector.Matches(o.Labels) {
+				continue
+			}
+			some = true
+			if takes, sure := b.health.MustAdmit(h, health.Write{Operation: health.Create, Object: o}); !takes || !sure {
+				return false
+			}
+		}
+	}
+	return some
+}
+
+// onceAnswered says when an object is created that a webhook must admit.
+func onceAnswered(h *health.Webhook) string { return "once webhook " + h.Name + " answers" }
 
 // refusedWrites returns the requests that a webhook must admit.
 func refusedWrites(h *health.Webhook) string {

@@ -164,6 +164,7 @@ func (s *simulation) recoverControllers() {
 	s.neighbours.Around, s.neighbours.Late = nil, nil
 	clear(s.neighbours.Refused)
 	clear(s.futures.undeployed)
+	clear(s.futures.attempted) // those that were refused are tried again
 	clear(s.recorder.refusedWrites)
 	maps.DeleteFunc(s.recorder.withheldWrites, func(_ object.Ref, why reason.Code) bool { return why.Late() })
 	s.collector.Wake()

@@ -37,7 +37,19 @@ func ReferrerPartsOf(snap *snapshot.Snapshot, p *report.Plan) ReferrerParts {
 			parts.refer(snap, at.GroupKind(), at.Namespace, false)
 		}
 	}
+	for i := range p.Effects { // a webhook may refuse pods that come back: see delayRecreation
+		e := &p.Effects[i]
+		if e.Object.Is(object.Pod) && e.Consequence != nil && e.Recreator != "" && anyWebhook(snap) && len(snap.In(object.Service.GroupResource(), e.Object.Namespace)) > 0 {
+			parts.add(health.Services, e.Object.Namespace)
+			parts.add(health.Slices, e.Object.Namespace)
+		}
+	}
 	return parts
+}
+
+// anyWebhook reports whether a snapshot has admission webhooks.
+func anyWebhook(snap *snapshot.Snapshot) bool {
+	return len(snap.In(object.ValidatingWebhookConfiguration.GroupResource(), ""))+len(snap.In(object.MutatingWebhookConfiguration.GroupResource(), "")) > 0
 }
 
 // ReferrerPartsFor returns what must be read to know what refers to an object.

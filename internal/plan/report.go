@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
@@ -54,6 +55,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	p.Consequences = s.account().consequences(p.Effects, all)
 	s.addGaps(p)
 	p.Summary = summarise(p.Effects)
+	delayRecreation(s.snap, s.options.Health, p)
 	p.Broken, p.UnreadReferrers = breakagesOf(s.snap, s.options.Health, p)
 	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)
 	p.Outside = s.outside(p.Consequences)
@@ -333,10 +335,22 @@ func (s *finalState) addRecreator(e *report.Effect, out *outcome.Outcome) {
 	if !ok {
 		return
 	}
-	e.Recreator, e.RecreatedWhen = again.Controller, again.When
+	e.Recreator, e.RecreatedWhen = again.Controller, cmp.Or(again.When, s.refusedRecreation(out.Track.First))
 	if again.For.Name != "" {
 		ref := again.For
 		e.RecreatedBy = &ref
 	}
 	e.Assumptions = append(slices.Clip(e.Assumptions), "for what comes back, "+again.Assumption)
+}
+
+// refusedRecreation returns when an object is created again that a webhook must admit, if that does not
+// answer; empty for at once.
+func (s *finalState) refusedRecreation(o *object.Object) string {
+	if s.options.Health == nil {
+		return ""
+	}
+	if surely, _ := s.options.Health.Webhooks(health.Write{Operation: health.Create, Object: o}); len(surely) > 0 {
+		return onceAnswered(surely[0])
+	}
+	return ""
 }

@@ -239,7 +239,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		NotAskedFor: s.notAskedFor,
 		Tracks:      s.tracks, Words: s.recorder.words, Kept: s.recorder.withheldWrites, Refused: s.recorder.refusedWrites,
 		Server: s.recorder.server, Lookups: unrecordedReads{s.recorder}, Collector: s.collector,
-		Inventory: s.inventoryFacts, Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
+		Inventory: s.inventoryFacts, Attempted: func(uid types.UID) []string { return s.futures.attempted[uid] }, Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
 	}
 	if o.Controller == nil && o.Health != nil {
 		s.options.Controller = controllerLookup{o.Health, snap, s.judge}.controllerOf

@@ -108,7 +108,8 @@ func (q *question) repairFinalizers() []report.Remedy {
 }
 
 func (q *question) keepGarbage(e *report.Explanation) []report.Remedy {
-	if e.Reason == OwnerIsGarbage || len(q.target.Owners) == 0 || q.target.BeingDeleted() {
+	absent := func(o report.OwnerFinding) bool { return o.Class == report.Dangling }
+	if e.Reason == OwnerIsGarbage || e.Reason == string(reason.DeletedByController) || q.target.BeingDeleted() || !slices.ContainsFunc(e.Owners, absent) {
 		return nil
 	}
 	drop := report.Act{Action: report.DropOwners, Target: e.Object}

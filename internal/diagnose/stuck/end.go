@@ -146,12 +146,23 @@ func (e *end) passes(o object.Ref) bool {
 	return e.of == o || slices.ContainsFunc(e.chain[:len(e.chain)-1], func(l report.WaitLink) bool { return l.Ref == o })
 }
 
+// merge adds an end, or counts it if there is one like it. A namespace waits for a webhook by itself, and
+// because its content does: that is one end, with the longer chain.
 func merge(all []end, e end) []end {
 	for n := range all {
-		if all[n].like(&e) {
-			all[n].more += 1 + e.more
-			return all
+		if !all[n].like(&e) {
+			continue
 		}
+		switch same := all[n].at == e.at; {
+		case same && all[n].passes(e.of):
+			all[n].more += e.more
+		case same && e.passes(all[n].of):
+			e.more += all[n].more
+			all[n] = e
+		default:
+			all[n].more += 1 + e.more
+		}
+		return all
 	}
 	return append(all, e)
 }

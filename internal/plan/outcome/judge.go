@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -40,6 +42,8 @@ type Judge struct {
 	Collector *engine.Collector
 	// Inventory returns what a deployer may delete with an object; nil if the snapshot lacks it.
 	Inventory func(*finalizer.Deployer, *object.Object) *object.InventoryFacts
+	// Attempted returns the finalizers of an object that their controllers tried to remove.
+	Attempted func(types.UID) []string
 	// Controllers are the simulated controllers other than the collector. Neighbours is their known
 	// health.
 	Controllers []controllers.Controller

@@ -69,7 +69,8 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 		}
 	case reason.FinalizerRemains:
 		w, ok := j.waits(o.Ref)
-		refused = refused && ok && w.holds != "" && len(out.Blocked.Finalizers) == 1
+		protected := ok && w.holds != "" && len(out.Blocked.Finalizers) == 1
+		refused = refused && (protected || j.attemptedAll(o))
 		if x, denied := j.refusedOf(j.undeployed(o, func(now *object.Object) bool { return !now.BeingDeleted() })); denied {
 			r, refused = x, true
 		}
@@ -83,6 +84,12 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	if !r.Sure {
 		out.MarkUnknown(RefusedReason(r))
 	}
+}
+
+// attemptedAll reports whether the controllers of all finalizers of an object tried to remove them.
+func (j *Judge) attemptedAll(o *object.Object) bool {
+	tried := j.Attempted(o.UID)
+	return !slices.ContainsFunc(o.Finalizers(), func(name string) bool { return !slices.Contains(tried, name) })
 }
 
 // refusedOf returns why a write was refused to one of the objects that are not being deleted.
