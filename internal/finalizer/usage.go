@@ -50,6 +50,10 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 		return Usage{Kinds: kindsOf(kinds, cephGroup, o.Kind), By: func(o, user *object.Object) bool { return user.Namespace == o.Namespace }}, true
 	case name == contentBound || name == groupSnapshotContent:
 		return usageOfContent(o), true
+	// Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion. Applications of other namespaces
+	// count, because they have to be permitted to use the project.
+	case name == argoFinalizer && o.Kind == "AppProject":
+		return Usage{Kinds: []schema.GroupKind{object.ArgoApplication.GroupKind}}, true
 	case k.Class != Protection || name == groupSnapshotBound:
 		return Usage{}, false
 	}

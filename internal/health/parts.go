@@ -42,6 +42,7 @@ const (
 	ClusterUsages      Part = "clusterusages.protection.crossplane.io"
 	Gateways           Part = "gateways.gateway.networking.k8s.io"
 	ClusterQueues      Part = "clusterqueues.kueue.x-k8s.io"
+	Applications       Part = "applications.argoproj.io"
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
@@ -80,6 +81,7 @@ var sources = append(judgedSources, referrerSources(judgedSources)...)
 
 // judgedSources are the parts of which more than references are read.
 var judgedSources = []partSource{
+	sourceOf(Applications, object.ArgoApplication.Resource(), (*Shown).takeApplication),
 	sourceOf(APIServices, object.APIService.Resource(), (*Shown).takeAPIService),
 	sourceOf(ClusterBindings, object.ClusterRoleBinding.Resource(), (*Shown).takeBinding),
 	sourceOf(ClusterQueues, clusterQueue, (*Shown).takeQueue),

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -69,8 +70,8 @@ var (
 	clusterQueue = object.Resource{Group: "kueue.x-k8s.io", Version: "v1beta1", Name: "clusterqueues", Kind: "ClusterQueue"}
 )
 
-// Consumer is an object that uses cluster-scoped objects by their names: a Gateway its class, a
-// ClusterQueue its flavors.
+// Consumer is an object that uses others by their names: a Gateway its class, a ClusterQueue its flavors,
+// an Application its project.
 type Consumer struct {
 	Ref object.Ref `json:"-"`
 	// Kind is the kind of the used objects, in the consumer's API group. Uses are their names,
@@ -112,6 +113,22 @@ func (s *Shown) takeQueue(b *body, d *queueBody) {
 	}
 	c.Uses = sortedUnique(c.Uses)
 	s.Consumers = append(s.Consumers, c)
+}
+
+// applicationBody has the fields that are read from an Application of Argo CD.
+type applicationBody struct {
+	Spec *struct {
+		Project string `json:"project"`
+	} `json:"spec"`
+}
+
+// takeApplication adds the project of an Application.
+//
+// Source: argo-cd, pkg/apis/application/v1alpha1/types.go ApplicationSpec.GetProject.
+func (s *Shown) takeApplication(b *body, d *applicationBody) {
+	if d.Spec != nil { // otherwise only metadata was read
+		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: "AppProject", Uses: []string{cmp.Or(d.Spec.Project, "default")}})
+	}
 }
 
 // consumersOf indexes the consumers by their references in the snapshot.

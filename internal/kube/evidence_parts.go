@@ -59,6 +59,9 @@ func (w *evidenceReader) consumerParts() []namespacedPart {
 	if w.anyObject(func(o *object.Object) bool { return o.Kind == "ResourceFlavor" }) {
 		parts = append(parts, namespacedPart{part: health.ClusterQueues})
 	}
+	if w.anyObject(func(o *object.Object) bool { return o.Kind == "AppProject" }) {
+		parts = append(parts, namespacedPart{part: health.Applications})
+	}
 	return parts
 }
 
