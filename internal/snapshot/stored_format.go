@@ -149,18 +149,23 @@ func (r StoredResource) Resource() object.Resource {
 // storedObject is one object. Its keys are short because there may be millions.
 type storedObject struct {
 	// Type is an index into the types of the header.
-	Type              int           `json:"t"`
-	Namespace         string        `json:"s,omitzero"`
-	Name              string        `json:"n,omitzero"`
-	UID               types.UID     `json:"u,omitzero"`
-	ResourceVersion   string        `json:"v,omitzero"`
-	Owners            []storedOwner `json:"o,omitempty"`
-	Labels            object.Labels `json:"l,omitzero"`
-	Created           int64         `json:"c,omitzero"`
-	Generation        int64         `json:"g,omitzero"`
-	Finalizers        []string      `json:"f,omitempty"`
-	DeletionTimestamp int64         `json:"d,omitzero"`
-	GracePeriod       *int64        `json:"p,omitzero"`
+	Type            int           `json:"t"`
+	Namespace       string        `json:"s,omitzero"`
+	Name            string        `json:"n,omitzero"`
+	UID             types.UID     `json:"u,omitzero"`
+	ResourceVersion string        `json:"v,omitzero"`
+	Owners          []storedOwner `json:"o,omitempty"`
+	Labels          object.Labels `json:"l,omitzero"`
+	Created         int64         `json:"c,omitzero"`
+	Generation      int64         `json:"g,omitzero"`
+	storedLifecycle
+}
+
+// storedLifecycle is the end of an object's line, which most objects share with others.
+type storedLifecycle struct {
+	Finalizers        []string `json:"f,omitempty"`
+	DeletionTimestamp int64    `json:"d,omitzero"`
+	GracePeriod       *int64   `json:"p,omitzero"`
 	// Protection is missing in older files. Therefore code that deletes objects never relies on it
 	// from a file.
 	Protection object.Protection `json:"k,omitzero"`
@@ -194,8 +199,10 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 	*s = storedObject{
 		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
-		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
-		Protection: o.Protection(), Revision: o.Revision(), Tracker: o.Tracker(), StoredFacts: object.StoredFactsOf(o),
+		storedLifecycle: storedLifecycle{
+			Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
+			Protection: o.Protection(), Revision: o.Revision(), Tracker: o.Tracker(), StoredFacts: object.StoredFactsOf(o),
+		},
 	}
 }
 
@@ -220,7 +227,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 	return o
 }
 
-func (s *storedObject) lifecycle(intern *manifest.Interner) *object.Lifecycle {
+func (s *storedLifecycle) lifecycle(intern *manifest.Interner) *object.Lifecycle {
 	facts := s.Facts()
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && s.Tracker == "" && facts == nil {
 		return nil
