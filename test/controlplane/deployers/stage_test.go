@@ -74,9 +74,9 @@ func enter(t *testing.T) *stage {
 	log.SetLogger(logr.Discard())
 	s.program, err = cluster.Program()
 	s.must(err)
-	s.kubectl(crd, "create", "-f", "-")
+	s.kubectl(crd, "apply", "-f", "-")
 	s.must(plane.Serves(t.Context(), fluxGroup, "kustomizations", "v1"))
-	s.kubectl(flux, "create", "-f", "-")
+	s.kubectl(flux, "apply", "-f", "-")
 	s.kubectl("", "patch", "pod", "kustomize-controller-0", "-n", "flux-system", "--subresource=status", "-p", `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`)
 	s.client, err = client.New(config, client.Options{})
 	s.must(err)
@@ -113,9 +113,7 @@ func (s *stage) create(w *world) {
 // plan asks the program what the delete of the world's Kustomization does.
 func (s *stage) plan(w *world) report.Plan {
 	s.Helper()
-	// A heartbeat is old after a while, and the node's pods count as gone.
-	now := time.Now().UTC().Format(time.RFC3339)
-	s.kubectl("", "patch", "node", "n1", "--subresource=status", "-p", `{"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"`+now+`"}]}}`)
+	s.heartbeat()
 	cmd := exec.CommandContext(s.Context(), s.program, "dry-run", "delete", "kustomization/app", "-n", w.namespace, "--kubeconfig", plane.Kubeconfig, "-o", "json")
 	text, err := cmd.Output()
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && (!ended || len(text) == 0) {
@@ -124,6 +122,13 @@ func (s *stage) plan(w *world) report.Plan {
 	var p report.Plan
 	s.must(json.Unmarshal(text, &p))
 	return p
+}
+
+// heartbeat makes the node look alive: after a while without one, its pods count as gone.
+func (s *stage) heartbeat() {
+	s.Helper()
+	now := time.Now().UTC().Format(time.RFC3339)
+	s.kubectl("", "patch", "node", "n1", "--subresource=status", "-p", `{"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"`+now+`"}]}}`)
 }
 
 // now returns what is left of a world: for each object whether it is being deleted.
