@@ -138,6 +138,12 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 			return r
 		}
 	}
+	for _, r := range metrics {
+		if r.Group == group && strings.EqualFold(r.Kind, name.kind) {
+			r.Version, r.Guessed = v, true
+			return r
+		}
+	}
 	if older {
 		for _, o := range olderVersions {
 			if o.apiVersion == name.apiVersion && strings.EqualFold(o.kind, name.kind) {

@@ -92,7 +92,7 @@ func TestGuessedKinds(t *testing.T) {
 		t.Errorf("%+v", custom)
 	}
 	foreign, err := s.Resources.For("metrics.k8s.io/v1beta1", "NodeMetrics")
-	if err != nil || !foreign.Guessed || foreign.Custom || foreign.Namespaced {
+	if err != nil || !foreign.Guessed || foreign.Custom || foreign.Namespaced || foreign.Verbs != metrics[0].Verbs {
 		t.Errorf("%+v, %v", foreign, err)
 	}
 }
