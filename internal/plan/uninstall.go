@@ -141,6 +141,7 @@ func (u *Uninstall) add(snap *snapshot.Snapshot, facts *object.HelmReleaseFacts)
 	for i := range facts.Hooks {
 		u.addHook(snap, &facts.Hooks[i])
 	}
+	var unlabelled []string
 	for i := range facts.Objects {
 		o := &facts.Objects[i]
 		switch at := u.find(snap, o); {
@@ -148,10 +149,14 @@ func (u *Uninstall) add(snap *snapshot.Snapshot, facts *object.HelmReleaseFacts)
 		case o.Keeps:
 			u.keep(at.Ref, "its manifest has "+object.ResourcePolicyAnnotation)
 		case at.Labels.Get("app.kubernetes.io/managed-by") != "Helm":
-			u.keep(at.Ref, "it lacks the label app.kubernetes.io/managed-by=Helm; Helm before 4.3 deletes it")
+			u.keep(at.Ref, "no label app.kubernetes.io/managed-by=Helm; before 4.3 Helm deletes it")
+			unlabelled = append(unlabelled, at.Ref.ShortName())
 		default:
 			u.stages[releaseObjects].targets = append(u.stages[releaseObjects].targets, at.Ref)
 		}
+	}
+	if len(unlabelled) > 0 { // which Helm uninstalls is unknown
+		u.addUnlisted(reason.InventoryUnknown, "before 4.3 it also deletes "+strings.Join(unlabelled, ", "))
 	}
 	return nil
 }
