@@ -79,6 +79,22 @@ func Recognize(names []string) *Controller {
 	return nil
 }
 
+// siblings are programs of projects of the table that may write all kinds of their project, and remove none of
+// the finalizers that another program of it removes. A Kafka cluster that is gone leaves topics behind whose
+// topic operator is gone with it, while the cluster operator runs on.
+var siblings = Controller{Programs: []string{
+	"strimzi-cluster-operator", "argocd-server", "argo-cd-server", "openshift-gitops-server", "argocd-repo-server", "argocd-notifications-controller",
+	"argo-server", "argo-workflows-server", "tekton-pipelines-controller", "tekton-pipelines-webhook", "tekton-triggers-controller", "tekton-dashboard",
+	"virt-operator", "virt-api", "virt-handler", "cert-manager-webhook", "cert-manager-cainjector", "crossplane-rbac-manager",
+	"image-reflector-controller", "image-automation-controller", "notification-controller",
+	"longhorn-ui", "longhorn-csi-plugin", "engine-image-ei-*", "instance-manager-*",
+}}
+
+// IsOther reports whether one of the names belongs to a program that is known, and is none of the controllers.
+func IsOther(controllers []*Controller, names []string) bool {
+	return !slices.ContainsFunc(controllers, func(c *Controller) bool { return c.IsCalled(names) }) && (Recognize(names) != nil || siblings.IsCalled(names))
+}
+
 // Controllers returns the table.
 func Controllers() []Controller { return slices.Clone(controllers) }
 

@@ -31,6 +31,20 @@ func TestControllers(t *testing.T) {
 	}
 }
 
+// TestIsOther: a program of the same project does not stand in for the one that removes a finalizer.
+func TestIsOther(t *testing.T) {
+	k, _ := finalizer.Of("strimzi.io/topic-operator")
+	controllers := finalizer.ControllersOf(k, &object.Object{})
+	for name, want := range map[string]bool{
+		"strimzi-cluster-operator": true, "kafka-strimzi-cluster-operator": true, "argocd-application-controller": true,
+		"my-cluster-entity-operator": false, "topic-manager": false,
+	} {
+		if finalizer.IsOther(controllers, []string{name}) != want {
+			t.Errorf("%s: want %t", name, want)
+		}
+	}
+}
+
 // TestIsCalled: installations add a prefix to the name of a controller, and a word for its kind as
 // suffix. Any other word means another program.
 func TestIsCalled(t *testing.T) {

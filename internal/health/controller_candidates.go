@@ -101,8 +101,8 @@ func (s *search) connection(a Account, programs, names, packages []string, known
 		return "is named like the program that wrote the finalizer"
 	case !isKnown && s.writtenByTool():
 		return "" // a person may have used the domain of a controller
-	case len(known) > 0 && finalizer.Recognize(names) != nil:
-		return "" // another controller of the table, which may manage the same kinds
+	case len(known) > 0 && finalizer.IsOther(known, names):
+		return "" // another program, which may manage the same kinds
 	}
 	for _, group := range groups {
 		if s.belongsTo(group) {
@@ -160,13 +160,16 @@ func (s *search) packagesOfCRDs() map[string]string {
 // isOther reports whether a pod belongs to a controller of the table that does not remove the
 // finalizer.
 func (s *search) isOther(p *Pod) bool {
+	if controllers := s.knownControllers(); len(controllers) > 0 {
+		return finalizer.IsOther(controllers, p.allNames())
+	}
 	c, done := s.recognized[p]
 	if !done {
 		c = finalizer.Recognize(p.allNames())
 		s.recognized[p] = c
 	}
 	k, known := finalizer.Of(s.name)
-	return c != nil && (!known || c.Name != k.RemovedBy || len(s.knownControllers()) > 0)
+	return c != nil && (!known || c.Name != k.RemovedBy)
 }
 
 // plural returns the plural of a kind, such as `ConfigMaps`, or the name of the resource if that is

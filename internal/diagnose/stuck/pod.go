@@ -2,6 +2,7 @@ package stuck
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -41,7 +42,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		if there != nil {
 			about = there.Ref
 		}
-		e.prove(reason.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
+		e.prove(reason.NodeSays, &about, strings.TrimSuffix(fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message), ": "))
 		e.remedy(report.Act{Action: report.Describe, Target: object.Node.Ref("", node)}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:

@@ -66,7 +66,13 @@ func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	case user.Is(object.Pod):
 		cost = "the pod stops; a controller that makes it anew gets stuck without the PVC"
 	case user.Is(object.PVC):
-		cost = "the data of the PVC, with the reclaim policy Delete"
+		switch cost = "the data of the PVC, with the reclaim policy Delete"; {
+		case o.Volume() == nil:
+		case o.Volume().ReclaimPolicy == "Retain":
+			cost = "the PVC; its data stays, by the reclaim policy Retain"
+		case o.Volume().ReclaimPolicy == "Delete":
+			cost = "the data of the PVC, by the reclaim policy Delete"
+		}
 	}
 	if p := i.at(user); p != nil && p.Pod() != nil && p.Pod().Finished() {
 		cost = ""
