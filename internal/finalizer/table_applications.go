@@ -270,6 +270,8 @@ var ofPlatforms = []Known{
 		"what Rancher cleans up"},
 	{"clusterscoped.controller.cattle.io/*", Operator, "any object that Rancher manages", "the controller of Rancher that is named in it", "when it has cleaned up",
 		"what Rancher cleans up"},
+	{"wrangler.cattle.io/on-helm-chart-remove", Operator, "HelmChart", "K3s", "when the release of the chart is uninstalled",
+		"everything that the chart has installed"},
 	{"wrangler.cattle.io/*", Operator, "any object that Rancher, K3s or Harvester manages", "the controller of Rancher, K3s or Harvester that is named in it", "when it has cleaned up",
 		"what the controller cleans up"},
 

@@ -74,6 +74,14 @@ var deployers = []Deployer{
 		keeps: func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },
 		more:  (*Inventories).otherRecords,
 	},
+	{
+		Kind: object.K3sHelmChart, Finalizers: []string{"wrangler.cattle.io/on-helm-chart-remove"}, Waits: true,
+		Inventory:  "the record of the Helm release of its name in `spec.targetNamespace`",
+		Source:     "helm-controller of K3s, pkg/controllers/chart/chart.go OnRemove",
+		Assumption: "K3s can uninstall the release and manages the chart; its hooks are not simulated",
+		keeps:      func(o *object.Object) bool { return o.Is(object.CRD) || o.Protection().Has(object.HelmKeep) },
+		more:       (*Inventories).otherRecords,
+	},
 	snapshotDeployer(object.VolumeSnapshot, "status.boundVolumeSnapshotContentName", "snapshot_controller.go checkandRemoveSnapshotFinalizersAndCheckandDeleteContent",
 		snapshotBound, snapshotAsSource),
 	// Its VolumeSnapshots have owner references to it.

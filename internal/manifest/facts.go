@@ -45,7 +45,7 @@ type factField struct {
 
 // factKinds are the kinds with kept fields.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
-	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts,
+	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts, helmChartFacts,
 	helmSecretFacts, helmConfigMapFacts, volumeSnapshotFacts, groupSnapshotFacts, snapshotContentFacts, groupSnapshotContentFacts,
 	leaseMoment, nodeFacts, outsideFacts)
 

@@ -166,6 +166,30 @@ var helmReleaseFacts = &factKind{
 	},
 }
 
+// helmChartFacts covers K3s and RKE2, which run `helm uninstall` for the release of the name of the chart.
+//
+// Source: helm-controller of K3s, pkg/controllers/chart/chart.go getChartRelease.
+var helmChartFacts = &factKind{
+	kind: object.K3sHelmChart, lenient: true,
+	fields: []factField{
+		lenientText("spec.targetNamespace", func(f *facts) *string { return &f.delivery.storage }),
+		lenientText("spec.driver", func(f *facts) *string { return &f.delivery.policy }),
+	},
+	facts: func(f *facts, o *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		d, inventory := &f.delivery, f.takeInventory()
+		namespace, kind := cmp.Or(d.storage, o.Namespace), object.Secret.Kind
+		if d.policy == "configmap" {
+			kind = object.ConfigMap.Kind
+		}
+		inventory.unread("the record of its Helm release in namespace " + namespace + " is not read")
+		inventory.Record = object.Coordinates{Kind: kind, Namespace: namespace, Name: object.HelmRecordPrefix + o.Name + ".v"}
+		return inventory.InventoryFacts
+	},
+}
+
 // inventory are the facts of a deployer while they are read.
 type inventory struct{ *object.InventoryFacts }
 

@@ -2,6 +2,8 @@ package object
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -32,7 +34,7 @@ type InventoryFacts struct {
 	// Propagation is the propagation policy of the deletes. Empty for the deployer's default.
 	Propagation string `json:"propagation,omitzero"`
 	// Record is the record of the Helm release that has the manifest, if Entries lacks what is in it. Its
-	// kind is empty otherwise.
+	// kind is empty otherwise. A name that ends with .v stands for the newest record, which is an entry, too.
 	Record Coordinates `json:"record,omitzero"`
 	// Unread is why Entries may lack some, for people. Empty if they are complete.
 	Unread string `json:"unread,omitzero"`
@@ -75,6 +77,10 @@ func (f *InventoryFacts) WithRecord(r *HelmReleaseFacts) *InventoryFacts {
 	c := *f
 	c.Record, c.Unread = Coordinates{}, ""
 	c.Entries = slices.Clone(f.Entries)
+	if newest := f.Record; f.LacksNewest() {
+		newest.Name += strconv.FormatInt(r.Revision, 10)
+		c.Entries, c.Unread = append(c.Entries, InventoryEntry{Coordinates: newest}), UnlistedJob
+	}
 	for i := range r.Objects {
 		if o := &r.Objects[i]; !o.Keeps {
 			c.Entries = append(c.Entries, InventoryEntry{Coordinates: o.Coordinates(r.Namespace)})
@@ -85,6 +91,12 @@ func (f *InventoryFacts) WithRecord(r *HelmReleaseFacts) *InventoryFacts {
 	}
 	return &c
 }
+
+// LacksNewest reports whether Record stands for the newest record of a release.
+func (f *InventoryFacts) LacksNewest() bool { return strings.HasSuffix(f.Record.Name, ".v") }
+
+// UnlistedJob is why the inventory of a HelmChart of K3s lacks some.
+const UnlistedJob = "the Job with which it runs Helm, and the account and Secrets of that, are not listed here"
 
 // UnclearCRDs is why the inventory of a HelmRelease with CRDs may lack some.
 const UnclearCRDs = "it lists CRDs, and Helm deletes only those that are not in the directory crds of the chart"

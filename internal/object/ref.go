@@ -187,6 +187,7 @@ var (
 	ArgoApplication   = deployer("argoproj.io", "v1alpha1", "Application", "applications")
 	FluxKustomization = deployer("kustomize.toolkit.fluxcd.io", "v1", "Kustomization", "kustomizations")
 	FluxHelmRelease   = deployer("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
+	K3sHelmChart      = deployer("helm.cattle.io", "v1", "HelmChart", "helmcharts")
 )
 
 // ObjectBucketClaim is a claim of a bucket: the name of its ObjectBucket is made from its own.
@@ -202,7 +203,9 @@ var (
 
 // DeployerKinds returns the kinds whose objects list what a deployer has applied, of any kind in any
 // namespace.
-func DeployerKinds() []Kind { return []Kind{ArgoApplication, FluxKustomization, FluxHelmRelease} }
+func DeployerKinds() []Kind {
+	return []Kind{ArgoApplication, FluxKustomization, FluxHelmRelease, K3sHelmChart}
+}
 
 // IsDeployerResource reports whether a resource has the objects of one of DeployerKinds, in any version.
 func IsDeployerResource(r Resource) bool {

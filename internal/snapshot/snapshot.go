@@ -138,19 +138,37 @@ func (s *Snapshot) settle() error {
 	return nil
 }
 
-// completeInventories adds what the record of a Helm release has to the inventory of the HelmRelease of
-// Flux that lacks it.
+// completeInventories adds what the record of a Helm release has to the inventory that lacks it.
 func (s *Snapshot) completeInventories() {
 	for i, o := range s.Objects {
 		inventory := o.Inventory()
 		if inventory == nil || inventory.Record.Kind == "" {
 			continue
 		}
-		if at := s.ObjectAt(inventory.Record); at != nil && at.HelmRelease() != nil && at.HelmRelease().Unread == "" {
+		if at := s.RecordOf(inventory); at != nil && at.HelmRelease() != nil && at.HelmRelease().Unread == "" {
 			s.Objects[i] = o.Clone()
 			s.Objects[i].Edit().Facts = inventory.WithRecord(at.HelmRelease())
 		}
 	}
+}
+
+// RecordOf returns the record of a Helm release that an inventory lacks; nil if it lacks none, or if that
+// does not exist.
+func (s *Snapshot) RecordOf(f *object.InventoryFacts) (record *object.Object) {
+	if !f.LacksNewest() {
+		return s.ObjectAt(f.Record)
+	}
+	kind, newest := object.Secret, int64(0)
+	if f.Record.Kind == object.ConfigMap.Kind {
+		kind = object.ConfigMap
+	}
+	for _, o := range s.In(kind.GroupResource(), f.Record.Namespace) {
+		name, revision, ok := object.HelmRecordOf(o)
+		if ok && revision > newest && object.HelmRecordPrefix+name+".v" == f.Record.Name {
+			record, newest = o, revision
+		}
+	}
+	return record
 }
 
 // With returns the same snapshot with other objects: the result of a simulation. Resources,

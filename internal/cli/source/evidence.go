@@ -238,10 +238,10 @@ func (w World) withRecords(ctx context.Context, targets []object.Ref) World {
 	objects := w.Objects
 	for _, o := range w.found(targets) {
 		inventory := o.Inventory()
-		if inventory == nil || inventory.Record.Kind == "" {
+		if inventory == nil {
 			continue
 		}
-		at := w.ObjectAt(inventory.Record)
+		at := w.RecordOf(inventory)
 		if at == nil {
 			continue
 		}
