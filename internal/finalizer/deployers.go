@@ -82,6 +82,21 @@ func DeployerAssumption(o *object.Object) string {
 	return ""
 }
 
+// ReleaseAssumption returns what must hold for the dependents of an object to be deleted with it, because
+// the controller of one of its finalizers may remove their references first: a sentence without a full
+// stop. Empty if none does. It calls find only for kinds of such objects.
+func ReleaseAssumption(owner object.Ref, find func(object.Ref) *object.Object) string {
+	for _, r := range releasers {
+		if owner.Kind != r.kind {
+			continue
+		}
+		if o := find(owner); o != nil && o.HasFinalizer(r.finalizer) {
+			return r.assumption
+		}
+	}
+	return ""
+}
+
 // Deployers returns the table of deployers.
 func Deployers() []Deployer { return slices.Clone(deployers) }
 

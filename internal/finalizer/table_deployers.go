@@ -208,5 +208,14 @@ var pauses = []pause{
 	{[]string{"*.cluster.x-k8s.io", "cluster.x-k8s.io/*"}, object.ClusterAPIPausedKey, object.ClusterAPIPaused},
 }
 
+// releasers are finalizers behind which a controller may remove the references of dependents, so that these
+// stay. Without the finalizer they go whatever the policy is.
+//
+// Source: argo-cd, applicationset/controllers/applicationset_controller.go Reconcile,
+// removeOwnerReferencesOnDeleteAppSet.
+var releasers = []struct{ kind, finalizer, assumption string }{
+	{"ApplicationSet", argoFinalizer, "the policy of the ApplicationSet (applicationsSync, or --policy of its controller) allows deletes: with create-only or create-update its Applications stay"},
+}
+
 // runHooks are finalizers of Of behind which a controller runs pods of its users.
 var runHooks = []string{"pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}
