@@ -130,6 +130,23 @@ func (w *Evidence) share(list []Referrer) {
 	}
 }
 
+// withScopes returns the references, without namespaces for cluster-scoped kinds, which the table may lack.
+func withScopes(list []uses.Reference, cluster map[schema.GroupKind]bool) []uses.Reference {
+	wrong := func(r uses.Reference) bool {
+		return r.Namespace != "" && cluster[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+	}
+	if !slices.ContainsFunc(list, wrong) {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		if wrong(list[i]) {
+			list[i].Namespace = ""
+		}
+	}
+	return list
+}
+
 // Referrers returns the objects with references, in object.Compare order, with their references in the
 // snapshot. Those that the API server calls are not among them: see Webhooks, APIServices and Definitions
 // of Evidence.
@@ -139,8 +156,14 @@ func (s *Assessment) Referrers() []Referrer {
 	}
 	if s.referrers == nil {
 		s.referrers = make([]Referrer, 0, len(s.evidence.Referrers))
+		scopes := map[schema.GroupKind]bool{} // of the custom kinds, true for cluster-scoped ones
+		for _, r := range s.snap.Resources.All() {
+			if r.Custom {
+				scopes[r.GroupKind()] = !r.Namespaced
+			}
+		}
 		for _, r := range s.evidence.Referrers {
-			r.Ref = s.Known(r.Ref)
+			r.Ref, r.References = s.Known(r.Ref), withScopes(r.References, scopes)
 			s.referrers = append(s.referrers, r)
 		}
 		slices.SortStableFunc(s.referrers, func(a, b Referrer) int { return object.Compare(a.Ref, b.Ref) })

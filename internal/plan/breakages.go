@@ -291,11 +291,10 @@ func (b *breakages) unread() []report.Gap {
 }
 
 // ReferrersOf returns the objects that refer to an object, in object.Compare order, with pods told as their
-// workloads, and the lists that may hold more. It returns nil for a kind that no known field refers to, and
-// for an unreferred one of servers.
+// workloads, and the lists that may hold more. It returns nil for an unreferred object of a kind that no known
+// field refers to, or of servers.
 func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.Object) ([]report.Referrer, []report.Gap) {
-	isParam := func(p health.Policy) bool { return p.ParamKind.GroupKind() == of.GroupKind() }
-	if around == nil || around.Evidence() == nil || len(uses.Users(of.GroupKind())) == 0 && !slices.ContainsFunc(around.Evidence().Policies, isParam) {
+	if around == nil || around.Evidence() == nil {
 		return nil, nil
 	}
 	at := of.Coordinates()
@@ -336,7 +335,7 @@ func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.
 	for _, x := range b.list {
 		list = append(list, report.Referrer{Object: x.Object, Field: x.Field, Label: x.Label, When: x.When, Certainty: x.Certainty})
 	}
-	if len(list) == 0 && slices.Contains(servers, of.GroupKind()) {
+	if len(list) == 0 && (len(uses.Users(of.GroupKind())) == 0 || slices.Contains(servers, of.GroupKind())) {
 		return nil, nil
 	}
 	slices.SortFunc(list, func(x, y report.Referrer) int {
