@@ -446,10 +446,10 @@ func (e *Effect) MayBeDeleted() bool {
 	}
 }
 
-// MayHang returns the finalizers that may or may not be removed, if they alone decide whether a
-// blocked object is deleted. It returns nil if the object is known to stay.
+// MayHang returns the finalizers that may or may not be removed, if a blocked object is, or may be,
+// deleted once they are. It returns nil if the object is known to stay.
 func (e *Effect) MayHang() []Release {
-	if e.Outcome != Blocked || e.Later != Deleted || e.Reason == "InUse" {
+	if e.Outcome != Blocked || e.Later != Deleted && e.Later != Unknown || e.Reason == "InUse" {
 		return nil
 	}
 	var open []Release
