@@ -150,18 +150,8 @@ func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error)
 	if s.lenient && l.token() != '{' {
 		return false, l.skip()
 	}
-	in, err := l.object(s.name)
-	there = in
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
-		err = l.fieldOf(it, s, flat)
-	}
-	return there, err
+	there = l.token() == '{'
+	return there, l.members(s.name, flat, func() error { return l.fieldOf(it, s, flat) })
 }
 
 // fieldOf reads the value of the current key if it is kept.
@@ -239,20 +229,17 @@ func (l *lexer) own(to *string, name string) error {
 // strings reads a list of strings; null is empty.
 func (l *lexer) strings(name string) ([]string, error) {
 	var list []string
-	in, err := l.array(name)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
+	err := l.elements(name, func() error {
 		if l.token() != '"' {
-			return nil, l.mistyped("an entry of "+name, "a string")
+			return l.mistyped("an entry of "+name, "a string")
 		}
-		var text []byte
-		if text, err = l.appendString(nil); err == nil {
+		text, err := l.appendString(nil)
+		if err == nil {
 			err = l.charge(len(text) + entryBytes)
 		}
 		list = append(list, l.rd.in.Bytes(text))
-	}
+		return err
+	})
 	return list, err
 }
 

@@ -385,13 +385,7 @@ func (l *lexer) lenientEntries(it *item, path string, read func() error) error {
 	if l.token() != '[' {
 		return l.skipMistyped(it, path, "a list")
 	}
-	in, err := l.array(path)
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); in && err == nil {
-			err = read()
-		}
-	}
-	return err
+	return l.elements(path, read)
 }
 
 // parseInventoryID parses NAMESPACE_NAME_GROUP_KIND. The namespace of a cluster-scoped object is

@@ -75,23 +75,21 @@ func (l *lexer) outsideField(it *item, path string, _ bool) error {
 
 // textsOnly reads a list and joins its strings with commas. ok is false if it has another value.
 func (l *lexer) textsOnly() (joined []byte, ok bool, err error) {
-	ok = true
-	in, err := l.array("a list")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
+	ok, first := true, true
+	err = l.elements("a list", func() (err error) {
 		if l.token() != '"' {
-			ok, err = false, l.skip()
-			continue
+			ok, first = false, false
+			return l.skip()
 		}
 		if !first {
 			joined = append(joined, ',')
 		}
+		first = false
 		if joined, err = l.text(joined, "a list"); err == nil {
 			err = l.charge(entryBytes)
 		}
-	}
+		return err
+	})
 	return joined, ok, err
 }
 

@@ -86,20 +86,26 @@ func (l *lexer) element(first bool) (bool, error) {
 	return true, nil
 }
 
-// entries reads an array of mappings at the current position; null is an empty array. It calls read
-// at the start of each mapping, which must consume it. path names the array in errors.
-func (l *lexer) entries(path string, read func() error) error {
+// elements reads the array at the current position; null is an empty array. It calls read at the
+// start of each element, which must consume it. path names the array in errors.
+func (l *lexer) elements(path string, read func() error) error {
 	in, err := l.array(path)
 	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
+		if in, err = l.element(first); in && err == nil {
+			err = read()
 		}
+	}
+	return err
+}
+
+// entries is elements for an array of mappings.
+func (l *lexer) entries(path string, read func() error) error {
+	return l.elements(path, func() error {
 		if l.token() != '{' {
 			return l.mistyped("an entry of "+path, "a mapping")
 		}
-		err = read()
-	}
-	return err
+		return read()
+	})
 }
 
 // skip skips the value at the current position.

@@ -284,16 +284,14 @@ func (k *keptText) list(l *lexer, keeps *keep, flat bool) error {
 		return l.skip()
 	}
 	k.json = append(k.json, '[')
-	in, err := l.array("")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		if !first {
+	some := false
+	err := l.elements("", func() error {
+		if some {
 			k.json = append(k.json, ',')
 		}
-		err = k.value(l, keeps.each, flat)
-	}
+		some = true
+		return k.value(l, keeps.each, flat)
+	})
 	k.json = append(k.json, ']')
 	return err
 }

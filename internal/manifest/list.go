@@ -110,14 +110,7 @@ func (ls *listing) itemKind() (apiVersion, kind string) {
 
 // items reads the array at the current position.
 func (ls *listing) items(l *lexer) error {
-	in, err := l.array("items")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		err = ls.item(l)
-	}
-	return err
+	return l.elements("items", func() error { return ls.item(l) })
 }
 
 // item reads the item at the current position.

@@ -16,13 +16,7 @@ func (l *lexer) metadata(it *item) error {
 	if err := l.once(it, hasMetadata, "metadata"); err != nil {
 		return err
 	}
-	in, err := l.object("metadata")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); in && err == nil {
-			err = l.metadataField(it, string(l.key))
-		}
-	}
-	return err
+	return l.members("metadata", false, func() error { return l.metadataField(it, string(l.key)) })
 }
 
 // metadataField reads the field of metadata with the given key.
@@ -104,40 +98,35 @@ func (l *lexer) finalizers(it *item) error {
 	if err := l.once(it, hasFinalizers, "metadata.finalizers"); err != nil {
 		return err
 	}
-	in, err := l.array("metadata.finalizers")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
+	return l.elements("metadata.finalizers", func() error {
 		if l.token() != '"' {
 			return l.mistyped("an entry of metadata.finalizers", "a string")
 		}
 		var s span
-		if err = l.charge(entryBytes); err == nil {
+		err := l.charge(entryBytes)
+		if err == nil {
 			err = l.string(it, &s, "")
 		}
 		it.finalizers = append(it.finalizers, s)
-	}
-	return err
+		return err
+	})
 }
 
 func (l *lexer) labels(it *item) error {
 	if err := l.once(it, hasLabels, "metadata.labels"); err != nil {
 		return err
 	}
-	in, err := l.object("metadata.labels")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	err := l.members("metadata.labels", false, func() error {
 		from := len(it.text)
 		it.text = append(it.text, l.key...)
 		label := labelSpans{key: span{from, len(it.text)}}
-		if err = l.charge(len(l.key) + entryBytes); err == nil {
+		err := l.charge(len(l.key) + entryBytes)
+		if err == nil {
 			err = l.string(it, &label.value, "a value of metadata.labels")
 		}
 		it.labels = append(it.labels, label)
-	}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -158,24 +147,6 @@ func (l *lexer) annotations(it *item) error {
 				return err
 			}
 			err = l.skip()
-		case object.ProtectAnnotation:
-			err = l.protection(it, hasProtect, object.ProtectAnnotation)
-		case object.ResourcePolicyAnnotation:
-			err = l.protection(it, hasResourcePolicy, object.ResourcePolicyAnnotation)
-		case object.SyncOptionsAnnotation:
-			err = l.protection(it, hasSyncOptions, object.SyncOptionsAnnotation)
-		case object.FluxPruneKey:
-			err = l.protection(it, hasFluxPrune, object.FluxPruneKey)
-		case object.FluxReconcileKey:
-			err = l.protection(it, hasFluxReconcile, object.FluxReconcileKey)
-		case object.FluxApplyKey:
-			err = l.protection(it, hasFluxApply, object.FluxApplyKey)
-		case object.ArgoPausedKey:
-			err = l.protection(it, hasArgoPaused, object.ArgoPausedKey)
-		case object.CrossplanePausedKey:
-			err = l.protection(it, hasCrossplanePaused, object.CrossplanePausedKey)
-		case object.ClusterAPIPausedKey:
-			err = l.protection(it, hasClusterAPIPaused, object.ClusterAPIPausedKey)
 		case object.ProvisionerAnnotation:
 			err = l.fact(it, hasProvisioner, &it.facts.volume.Provisioner, "metadata.annotations["+object.ProvisionerAnnotation+"]")
 		case object.MigratedToAnnotation:
@@ -191,6 +162,9 @@ func (l *lexer) annotations(it *item) error {
 			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")
 			it.revision = object.RevisionBy(string(it.bytes(value)))
 		default:
+			if f, ok := protectionKeys[string(l.key)]; ok {
+				return l.protection(it, f, string(l.key))
+			}
 			if isOutsideAnnotation(l.key) {
 				return l.outsideAnnotation(it)
 			}
@@ -198,6 +172,13 @@ func (l *lexer) annotations(it *item) error {
 		}
 		return err
 	})
+}
+
+// protectionKeys are the annotations that may protect an object.
+var protectionKeys = map[string]field{
+	object.ProtectAnnotation: hasProtect, object.ResourcePolicyAnnotation: hasResourcePolicy, object.SyncOptionsAnnotation: hasSyncOptions,
+	object.FluxPruneKey: hasFluxPrune, object.FluxReconcileKey: hasFluxReconcile, object.FluxApplyKey: hasFluxApply,
+	object.ArgoPausedKey: hasArgoPaused, object.CrossplanePausedKey: hasCrossplanePaused, object.ClusterAPIPausedKey: hasClusterAPIPaused,
 }
 
 // protection reads an annotation that may protect the object.
@@ -214,21 +195,15 @@ func (l *lexer) owners(it *item) error {
 	if err := l.once(it, hasOwners, "metadata.ownerReferences"); err != nil {
 		return err
 	}
-	in, err := l.array("metadata.ownerReferences")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
-			break
-		}
-		if l.token() != '{' {
-			return l.mistyped("an entry of metadata.ownerReferences", "a mapping")
-		}
+	return l.entries("metadata.ownerReferences", func() error {
 		var owner ownerSpans
-		if err = l.charge(2 * entryBytes); err == nil {
+		err := l.charge(2 * entryBytes)
+		if err == nil {
 			err = l.owner(it, &owner)
 		}
 		it.owners = append(it.owners, owner)
-	}
-	return err
+		return err
+	})
 }
 
 // owner reads one owner reference.
@@ -242,11 +217,7 @@ func (l *lexer) owner(it *item, owner *ownerSpans) error {
 		block
 	)
 	seen := 0
-	in, err := l.object("an owner reference")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	return l.members("an owner reference", false, func() error {
 		this, field := 0, ""
 		var text *span
 		var flag *object.Flag
@@ -270,14 +241,12 @@ func (l *lexer) owner(it *item, owner *ownerSpans) error {
 		seen |= this
 		switch {
 		case text != nil:
-			err = l.string(it, text, field)
+			return l.string(it, text, field)
 		case flag != nil:
-			err = l.flag(flag, field)
-		default:
-			err = l.skip()
+			return l.flag(flag, field)
 		}
-	}
-	return err
+		return l.skip()
+	})
 }
 
 func (l *lexer) flag(to *object.Flag, name string) error {

@@ -55,11 +55,7 @@ func (rd *reading) object(l *lexer, it *item, outer *listing) error {
 // for several parts: list is then the result of the previous call.
 func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*listing, error) {
 	flat := outer != nil && outer.flat
-	in, err := l.object("it")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
+	err := l.members("it", false, func() (err error) {
 		switch string(l.key) {
 		case "apiVersion":
 			rd.recognised = true
@@ -97,7 +93,8 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 				err = rd.besideField(l, it, outer)
 			}
 		}
-	}
+		return err
+	})
 	return list, err
 }
 
