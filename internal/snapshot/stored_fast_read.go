@@ -247,8 +247,14 @@ func (p *plainObjects) labelsOf(l *plainLine) object.Labels {
 	return p.labels
 }
 
-// lifecycleOf reads the rest of the line. Objects with equal rests share the Lifecycle, except those
-// that are being deleted.
+// isMostlyUnique reports whether few objects have an equal Lifecycle.
+func (s *storedLifecycle) isMostlyUnique() bool {
+	return s.DeletionTimestamp != 0 || s.GracePeriod != nil || s.PV != nil || s.ResourceClaim != nil || s.IPAddress != nil ||
+		s.Token != nil || s.ServiceAccount != nil || s.ClusterRole != nil || s.Pod != nil && len(s.Pod.Claims) > 0
+}
+
+// lifecycleOf reads the rest of the line. Objects with equal rests share the Lifecycle, unless that
+// is mostly unique.
 func (p *plainObjects) lifecycleOf(l *plainLine) *object.Lifecycle {
 	text := l.rest
 	if len(text) == 1 && text[0] == '}' {
@@ -269,7 +275,7 @@ func (p *plainObjects) lifecycleOf(l *plainLine) *object.Lifecycle {
 		return nil
 	}
 	life := end.lifecycle(p.intern)
-	if life != nil && life.DeletionTimestamp == 0 && len(text) <= longText {
+	if life != nil && !end.isMostlyUnique() && len(text) <= longText {
 		if len(p.lifecycles) == mostLifecycles {
 			clear(p.lifecycles)
 		}
