@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // format is the version of the format. It is incremented when an older reader would misunderstand a
@@ -111,9 +110,6 @@ var ErrUnknownCluster = errors.New("the backup and the cluster cannot be compare
 // ErrNotSaved reports that a request would destroy a version of an object that the backup does not
 // contain.
 var ErrNotSaved = errors.New("the backup does not have this version of the object")
-
-// DamageError reports that a backup differs from what was written.
-type DamageError = private.DamageError
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // RecordKind is the kind of a journal line.
@@ -169,7 +168,7 @@ func decode(line []byte, prev string) (s storedRecord, sum, complaint string) {
 // journal appends records. Each is on the disk when append returns. Concurrent appends share one
 // flush.
 type journal struct {
-	f private.File
+	f File
 
 	write sync.Mutex // guards the fields up to failed
 	seq   int

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // Listed is a backup as a list of backups shows it.
@@ -78,7 +77,7 @@ func Describe(path string) Listed {
 // Digest identifies a backup by its name and manifest, to confirm its removal. An unfinished backup
 // has no manifest and is identified by its name.
 func Digest(path string) (string, error) {
-	dir, err := private.OpenDirectory(path)
+	dir, err := OpenDirectory(path)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +100,7 @@ func timeInName(name string) string {
 }
 
 func (l *Listed) read() (err error) {
-	dir, err := private.OpenDirectory(l.Path)
+	dir, err := OpenDirectory(l.Path)
 	if err != nil {
 		return err
 	}

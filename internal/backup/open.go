@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // Backup is a backup that was read and verified.
@@ -28,7 +27,7 @@ type Backup struct {
 	Torn    bool
 	Ended   bool
 
-	dir *private.Directory
+	dir *Directory
 }
 
 // Is reports whether a path may be a backup, complete or not: it has a manifest, a journal or an
@@ -50,7 +49,7 @@ func Open(path string, memory Memory) (*Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := private.OpenDirectory(path)
+	dir, err := OpenDirectory(path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // Writer makes a backup: Add for every object, then Seal, then an Intent before each request and a
@@ -20,8 +19,8 @@ import (
 // may be sent.
 type Writer struct {
 	head    Head
-	above   *private.Directory
-	dir     *private.Directory
+	above   *Directory
+	dir     *Directory
 	journal *journal
 
 	mu      sync.Mutex // guards the fields below
@@ -54,10 +53,10 @@ func Create(dir string, head Head) (*Writer, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	if err := private.MkdirAll(dir); err != nil {
+	if err := MkdirAll(dir); err != nil {
 		return nil, err
 	}
-	above, err := private.OpenDirectory(dir)
+	above, err := OpenDirectory(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 var (
@@ -316,7 +315,7 @@ func TestSameSecond(t *testing.T) {
 
 // full is a file on a disk with room for some bytes.
 type full struct {
-	private.File
+	File
 	room *int
 	// flush makes only Sync fail.
 	flush bool
@@ -345,7 +344,7 @@ func TestDiskFull(t *testing.T) {
 			left := room
 			w := create(t, head)
 			onDisk := w.dir.Create
-			w.dir.Create = func(name string) (private.File, error) {
+			w.dir.Create = func(name string) (File, error) {
 				f, err := onDisk(name)
 				return &full{f, &left, flush}, err
 			}

@@ -12,10 +12,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -159,7 +159,7 @@ func (p *savePast) save(c *cobra.Command, to string) error {
 		return err
 	}
 	var n past.Saved
-	err = private.WriteFile(to, func(f private.File) error {
+	err = backup.WriteFile(to, func(f backup.File) error {
 		n, err = past.Save(c.Context(), f, record, client, past.SaveOptions{
 			Cluster: past.Cluster{UID: id.ClusterUID, Server: id.Server, Context: id.Context, Version: id.Version},
 			Created: time.Now(), Secrets: p.secrets,

@@ -15,17 +15,18 @@ import (
 
 	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/private"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // saved returns a past as a file.
 func saved(t interface{ Fatal(...any) }, dir string, s *stage, record *Record, o SaveOptions) string {
 	path := filepath.Join(dir, "saved")
-	if err := private.WriteFile(path, func(f private.File) error {
-		_, err := Save(context.Background(), f, record, s, o)
-		return err
-	}); err != nil {
+	f, err := os.Create(path)
+	if err == nil {
+		_, err = Save(context.Background(), f, record, s, o)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path

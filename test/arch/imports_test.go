@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"apisim":             {}, // never engine, graph, snapshot: a second opinion has to be independent
 	"snapshot":           {"codec", "snapshot/etcd", "manifest"},
 	"engine":             {"graph"},
-	"past":               {"apisim", "apisim/controllers", "codec", "engine", "manifest", "private", "report", "snapshot", "snapshot/etcd"},
+	"past":               {"apisim", "apisim/controllers", "codec", "engine", "manifest", "report", "snapshot", "snapshot/etcd"},
 	"kube":               {"codec", "engine", "past", "snapshot", "manifest", "health"},
 	"finalizer":          {"report", "snapshot"},
 	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health", "uses"},
@@ -41,8 +41,7 @@ var mayImport = map[string][]string{
 	"render":             {"report"},
 	"policy":             {"report"},
 	"backup/undo":        {},
-	"private":            {},
-	"backup":             {"backup/undo", "past", "kube", "manifest", "private", "report"},
+	"backup":             {"backup/undo", "past", "kube", "manifest", "report"},
 	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube"},
 	"deleters":           {"apisim/controllers", "diagnose/explain", "engine", "kube", "report", "snapshot"},
 	"controller":         {"engine", "kube", "policy", "render", "report"},

@@ -1,7 +1,4 @@
-// Package private keeps files that only the user may access. They are in a directory that belongs
-// to the user and that no other user can write to. No method reaches a file outside of it. A file
-// is durable once Put and then Sync have returned without an error.
-package private
+package backup
 
 import (
 	"errors"
@@ -24,7 +21,8 @@ const (
 )
 
 // Directory is an open directory that belongs to the user and that no other user can write to. Its
-// methods can't reach files outside of it.
+// methods can't reach files outside of it. A file is durable once WriteFile and then Sync have
+// returned without an error.
 type Directory struct {
 	root *os.Root
 	// Path is the path by which it was opened.

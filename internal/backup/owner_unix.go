@@ -1,6 +1,6 @@
 //go:build unix
 
-package private
+package backup
 
 import (
 	"io/fs"
