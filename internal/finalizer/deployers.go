@@ -124,9 +124,9 @@ func (d *Deployer) Doubts(from, o *object.Object) string {
 }
 
 // AwaitsConfirmation reports whether the deployer deletes nothing as long as an object exists that it lists
-// with an entry, and no person has confirmed that.
+// with an entry, and no person has confirmed that since the delete.
 func (d *Deployer) AwaitsConfirmation(from, o *object.Object, at object.InventoryEntry) bool {
-	return (at.Confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)) && d.Deletes(from, o)
+	return !from.Protection().Has(object.ArgoApproved) && (at.Confirm || d.Waves && o.Protection().Has(object.ArgoConfirm)) && d.Deletes(from, o)
 }
 
 // AwaitsEnd reports whether the finalizer of the deployer stays while an object that counts as applied is

@@ -336,6 +336,7 @@ func ObjectOf(m metav1.Object, apiVersion, kind string) *object.Object {
 	life.Finalizers, life.GracePeriod, life.Protection, life.Revision, life.Tracker = m.GetFinalizers(), grace, protection, revision, tracker
 	if deleted != nil {
 		life.DeletionTimestamp = deleted.Unix()
+		life.Protection |= object.ApprovalBy(m.GetAnnotations()[object.ApprovalAnnotation], life.DeletionTimestamp)
 	}
 	return o
 }

@@ -144,6 +144,8 @@ type Lifecycle struct {
 	Protection object.Protection
 	Revision   uint32
 	Tracker    []byte
+	// Approval is the value of object.ApprovalAnnotation.
+	Approval []byte
 }
 
 // Lifecycle returns the Lifecycle that was read, shared between equal ones without a deletion; nil
@@ -166,6 +168,7 @@ func (in *Interner) Lifecycle(read *Lifecycle) *object.Lifecycle {
 		return shared
 	}
 	own := *shared
+	own.Protection |= object.ApprovalBy(string(read.Approval), read.Deleted)
 	if own.DeletionTimestamp = read.Deleted; read.HasGrace {
 		own.GracePeriod = in.Number(read.Grace)
 	}
@@ -221,7 +224,7 @@ func (rd *reading) build(it *item) *object.Object {
 	m.reset()
 	m.name, m.uid, m.version, m.namespace = it.bytes(it.name), it.bytes(it.uid), it.bytes(it.version), it.bytes(it.namespace)
 	m.created, m.generation, m.Protection, m.Revision = it.created, it.generation, it.protection, it.revision
-	m.Tracker = object.TrackerBy(it.bytes(it.tracker))
+	m.Tracker, m.Approval = object.TrackerBy(it.bytes(it.tracker)), it.bytes(it.approval)
 	m.Deleted, m.Grace, m.HasGrace = it.deleted, it.grace, it.seen&hasGraceValue != 0
 	for _, l := range it.labels {
 		m.labels = append(m.labels, pair{it.bytes(l.key), it.bytes(l.value)})

@@ -54,7 +54,7 @@ var keepMetadata = keepFields(map[string]*keep{
 	"finalizers": keepStrings,
 	"annotations": withOutside(keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
 		object.SyncOptionsAnnotation, object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey,
-		object.ArgoPausedKey, object.CrossplanePausedKey, object.ClusterAPIPausedKey, object.TrackerAnnotation, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
+		object.ArgoPausedKey, object.CrossplanePausedKey, object.ClusterAPIPausedKey, object.TrackerAnnotation, object.ApprovalAnnotation, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
 		object.AccountNameAnnotation, object.AccountUIDAnnotation)),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},

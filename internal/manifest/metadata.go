@@ -157,6 +157,8 @@ func (l *lexer) annotations(it *item) error {
 			err = l.metadataString(it, hasAccountUID, &it.accountUID, "metadata.annotations["+object.AccountUIDAnnotation+"]")
 		case object.TrackerAnnotation:
 			err = l.metadataString(it, hasTracker, &it.tracker, "metadata.annotations["+object.TrackerAnnotation+"]")
+		case object.ApprovalAnnotation:
+			err = l.metadataString(it, hasApproval, &it.approval, "metadata.annotations["+object.ApprovalAnnotation+"]")
 		case object.RevisionAnnotation:
 			var value span
 			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")

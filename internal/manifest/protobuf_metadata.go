@@ -159,6 +159,8 @@ func (m *Metadata) annotation(message []byte) error {
 		m.Revision = object.RevisionBy(string(p.value))
 	case object.TrackerAnnotation:
 		m.Tracker = object.TrackerBy(p.value)
+	case object.ApprovalAnnotation:
+		m.Approval = p.value
 	case object.AccountNameAnnotation:
 		m.account = p.value
 	case object.AccountUIDAnnotation:

@@ -144,7 +144,7 @@ type item struct {
 	finalizers                  []span
 	protection                  object.Protection
 	revision                    uint32
-	tracker                     span
+	tracker, approval           span
 
 	// factsOf is the kind by which spec, status and the other fields were read. While the kind is
 	// unknown, everything that any kind needs of them is kept.
@@ -223,6 +223,7 @@ const (
 	hasCrossplanePaused
 	hasClusterAPIPaused
 	hasTracker
+	hasApproval
 	hasRevision
 	hasProvisioner
 	hasMigratedTo

@@ -3,6 +3,8 @@ package object
 import (
 	"strconv"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Protection is a set of annotations that ask not to delete the object, or that keep a controller from
@@ -32,6 +34,9 @@ const (
 	ArgoPaused
 	CrossplanePaused
 	ClusterAPIPaused
+	// ArgoApproved is Argo CD's confirmation of a deletion that has begun. One from before the deletion does
+	// not count.
+	ArgoApproved
 )
 
 // The keys of the annotations that protect.
@@ -56,6 +61,20 @@ const ProtectExpression = `oldObject == null || !has(oldObject.metadata.annotati
 //
 // Upstream: pkg/controller/deployment/util/deployment_util.go RevisionAnnotation.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
+
+// ApprovalAnnotation has the time at which a person confirmed a deletion by Argo CD.
+const ApprovalAnnotation = "argocd.argoproj.io/deletion-approved"
+
+// ApprovalBy returns the protection of an object that is being deleted, by the value of ApprovalAnnotation.
+//
+// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.IsDeletionConfirmed.
+func ApprovalBy(value string, deleted int64) Protection {
+	var at metav1.Time
+	if err := at.UnmarshalQueryParameter(value); err != nil || deleted == 0 || at.Unix() < deleted {
+		return 0
+	}
+	return ArgoApproved
+}
 
 // TrackerAnnotation names the Application of Argo CD that tracks an object: web:apps/Deployment:shop/web.
 const TrackerAnnotation = "argocd.argoproj.io/tracking-id"

@@ -65,3 +65,24 @@ func TestRevisionBy(t *testing.T) {
 		}
 	}
 }
+
+// TestApproval checks that a confirmation counts from the second of the deletion on.
+func TestApproval(t *testing.T) {
+	const deleted = 1777629600 // 2026-05-01T10:00:00Z
+	for _, tt := range []struct {
+		value   string
+		deleted int64
+		want    Protection
+	}{
+		{"2026-05-01T10:00:00Z", deleted, ArgoApproved},
+		{"2026-05-01T12:00:01+02:00", deleted, ArgoApproved},
+		{"2026-05-01T09:59:59Z", deleted, 0},
+		{"2026-05-01T10:00:00Z", 0, 0},
+		{"yes", deleted, 0},
+		{"", deleted, 0},
+	} {
+		if got := ApprovalBy(tt.value, tt.deleted); got != tt.want {
+			t.Errorf("%q of a deletion at %d: %b", tt.value, tt.deleted, got)
+		}
+	}
+}
