@@ -1,8 +1,6 @@
 package apisim
 
 import (
-	"maps"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -74,8 +72,6 @@ func unserved(apiVersion, kind string) object.Resource {
 		Name: plural.Resource + " in " + apiVersion, Namespaced: true, Guessed: true,
 	}
 }
-
-func cloneViews(views map[kindKey]*view) map[kindKey]*view { return maps.Clone(views) }
 
 // placeOf returns the namespace that an object is stored under. It is empty for cluster-scoped
 // resources, even if a reference names one.

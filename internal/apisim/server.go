@@ -1,6 +1,7 @@
 package apisim
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"sync"
@@ -143,7 +144,7 @@ func (s *Server) Clone() *Server {
 	return &Server{
 		resources: s.resources, coverage: s.coverage, admission: s.admission,
 		collects: s.collects, givenUIDs: s.givenUIDs,
-		store: s.store.share(), views: cloneViews(s.views),
+		store: s.store.share(), views: maps.Clone(s.views),
 		now: s.now, revision: s.revision, uids: s.uids, writes: s.writes,
 		events: append([]object.Event(nil), s.events...), warnings: append([]Warning(nil), s.warnings...),
 	}

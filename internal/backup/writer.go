@@ -145,9 +145,7 @@ func (w *Writer) seal() error {
 		Cluster: w.head.Cluster, Created: w.head.Created.UTC(), Secrets: w.head.Secrets,
 		Entries: make([]storedEntry, len(w.entries)),
 	}
-	for _, ref := range w.head.Witnesses {
-		m.Witnesses = append(m.Witnesses, ref)
-	}
+	m.Witnesses = append(m.Witnesses, w.head.Witnesses...)
 	for i := range w.entries {
 		m.Entries[i] = w.entries[i].stored()
 	}

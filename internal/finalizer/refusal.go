@@ -121,9 +121,7 @@ func Document(refusals []Refusal) []report.Refusal {
 		d := report.Refusal{
 			Object: r.Object, Finalizer: r.Finalizer, Reason: string(r.Reason), LiftedBy: Flag(r.Lift), Message: r.Why(),
 		}
-		for _, b := range r.Because {
-			d.Because = append(d.Because, b)
-		}
+		d.Because = append(d.Because, r.Because...)
 		list = append(list, d)
 	}
 	return list

@@ -39,9 +39,7 @@ func LostDocument(a *Account, q LostQuestion) *report.Lost {
 		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
 	}}
-	for _, ref := range q.Objects {
-		d.out.Targets = append(d.out.Targets, ref)
-	}
+	d.out.Targets = append(d.out.Targets, q.Objects...)
 	d.addLosses()
 	d.addRecreated()
 	d.addRequests()
@@ -88,9 +86,7 @@ func (d *document) addLosses() {
 		if !l.Orphaned {
 			out.Policy = string(l.Policy)
 		}
-		for _, owner := range l.Owners {
-			out.Owners = append(out.Owners, owner)
-		}
+		out.Owners = append(out.Owners, l.Owners...)
 		for _, other := range l.Or {
 			out.Or = append(out.Or, causeOf(other))
 		}

@@ -51,11 +51,8 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	o.Uses = append(slices.Clip(o.Uses), members...)
 	ids, uses := b.addUses(ids, o)
 	doc := &report.Graph{
-		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []object.Ref{},
+		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: append([]object.Ref{}, o.Roots...),
 		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
-	}
-	for _, ref := range o.Roots {
-		doc.Roots = append(doc.Roots, ref)
 	}
 	for _, id := range ids {
 		doc.Nodes = append(doc.Nodes, b.node(id))
