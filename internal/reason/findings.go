@@ -87,7 +87,7 @@ var Stuck = &Family{
 	Found: "in the findings of stuck",
 	Meanings: slices.Concat([]Meaning{
 		{Code: FinalizerControllerGone, Severity: Error, Long: "A finalizer holds the object, and no controller that could remove it runs: everything that could show one was read."},
-		{Code: FinalizerControllerSlow, Severity: Warning, Long: "A finalizer holds the object. Its controller is running but does not remove it."},
+		{Code: FinalizerControllerSlow, Severity: Warning, Long: "A finalizer holds the object. Its controller exists but does not remove it."},
 		{Code: FinalizerControllerUnknown, Severity: Warning, Long: "A finalizer holds the object. Whether anything removes it is unknown."},
 		{Code: FinalizerControllerAlive, Severity: Info, Long: "A finalizer holds the object. Its controller is running."},
 		{Code: StillInUse, Severity: Error, Long: "A finalizer protects the object while it is used, such as a PVC by a pod, or while its status says so, and the use does not end by itself."},

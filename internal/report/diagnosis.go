@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -87,6 +89,15 @@ type Proof struct {
 	Reason  string      `json:"reason"`
 	Object  *object.Ref `json:"object,omitempty"`
 	Message string      `json:"message"`
+}
+
+// ControllerFails reports whether the evidence shows a controller that is not ready or may not write the object,
+// and none that runs.
+func ControllerFails(proof []Proof) bool {
+	shows := func(codes ...reason.Code) bool {
+		return slices.ContainsFunc(proof, func(p Proof) bool { return slices.Contains(codes, reason.Code(p.Reason)) })
+	}
+	return shows(reason.FinalizerControllerNotReady, reason.FinalizerControllerMayNot) && !shows(reason.FinalizerControllerRuns)
 }
 
 // CollectorVerdict is the answer to whether the collector of a cluster works.

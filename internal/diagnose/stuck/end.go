@@ -200,6 +200,9 @@ var sentences = map[reason.Code]func(*end) string{
 		return "finalizer " + e.finalizer + " holds it, and its controller is not running"
 	},
 	reason.FinalizerControllerSlow: func(e *end) string {
+		if report.ControllerFails(e.proof) {
+			return "finalizer " + e.finalizer + " holds it; its controller does not work"
+		}
 		return "finalizer " + e.finalizer + " holds it; its controller is running but does not remove it"
 	},
 	reason.FinalizerControllerUnknown: func(e *end) string {
