@@ -104,7 +104,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 }
 
 func (l *collection) run(c *cobra.Command, args []string) error {
-	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Reads: l.reads, NoSteps: !l.steps && !l.output.PlaysSteps()}
+	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Record: plan.RecordOf(l.steps || l.output.PlaysSteps(), l.reads)}
 	if err := l.check(c, &options); err != nil {
 		return err
 	}

@@ -311,8 +311,11 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 	d.source.Evidence = true
 	steps := d.steps || d.output.PlaysSteps()
 	o := plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: !steps, Collector: collectorStates[d.collector],
-		Unrecorded: !steps && d.writing.OnlyShows() && !d.writing.Rehearses(), Guards: d.writing.Guards(),
+		Explore: d.explore, Seed: d.exploreSeed, Record: plan.RecordOf(steps, d.reads), Collector: collectorStates[d.collector],
+		Guards: d.writing.Guards(),
+	}
+	if !steps && d.writing.OnlyShows() && !d.writing.Rehearses() {
+		o.Record = plan.RecordNothing // nobody sees or sends the requests
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
 	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {

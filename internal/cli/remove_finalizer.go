@@ -268,7 +268,7 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 	}
 	defer output.BeginStage(c, r.streams.ErrOut, "simulating the removal").End()
 	result, err := w.Plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
-		Explore: plan.Usual, Seed: usualSeed, NoSteps: !r.steps && !r.output.PlaysSteps(), OnlyNear: w.IsCluster(), Guards: r.writing.Guards(),
+		Explore: plan.Usual, Seed: usualSeed, Record: plan.RecordOf(r.steps || r.output.PlaysSteps(), false), OnlyNear: w.IsCluster(), Guards: r.writing.Guards(),
 	}, nil)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type account struct {
 
 func (s *simulation) account() account {
 	return account{
-		seed: s.seed, snap: s.snap, judge: s.judge, attribution: &s.attribution, words: s.recorder.words, withheld: s.withheld, afterReleases: s.futures.last,
+		seed: s.seed, snap: s.snap, judge: s.judge, attribution: &s.attribution, words: s.recorder.words, withheld: s.assumed.withheld, afterReleases: s.futures.last,
 	}
 }
 

@@ -377,7 +377,7 @@ func TestAccountIsWhole(t *testing.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
-		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{NoSteps: true})
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{Record: plan.RecordRequests})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func TestAccountIsWhole(t *testing.T) {
 			name, _ := all(o, f)
 			return name, report.ControllerRuns
 		}
-		released, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{NoSteps: true, Controller: everything})
+		released, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{Record: plan.RecordRequests, Controller: everything})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestAftermath(t *testing.T) {
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 		planned := func(explore int) (*plan.Result, map[object.Ref]bool) {
-			p, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{NoSteps: true, Explore: explore})
+			p, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{Record: plan.RecordRequests, Explore: explore})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests})
 		if err != nil {
 			t.Fatal(err)
 		}

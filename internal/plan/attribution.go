@@ -14,7 +14,7 @@ import (
 
 // attribution separates the effects of our requests from what would happen without them. Most runs
 // need it only if something had changed before the seed, or if other actors change something while
-// we collect. So each field is computed on first use.
+// we collect. So the paths are computed on first use.
 type attribution struct {
 	snap   *snapshot.Snapshot
 	seed   Seed
@@ -28,7 +28,7 @@ type attribution struct {
 	// reached is the set of objects that deletes of our requested objects may touch.
 	reached *reach.Set
 	// withoutUs maps each object that changes without our requests, once earlier deletions finish,
-	// to its last state: nil if it is deleted.
+	// to its last state: nil if it is deleted. See simulation.findWithoutUs.
 	withoutUs map[outcome.Key]*object.Object
 }
 
@@ -113,9 +113,6 @@ func (c *attribution) requested() []*object.Object {
 // endsSameWithoutUs reports whether an object ends the same way without our requests, once the
 // finalizers are removed from earlier deletions.
 func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
-	if c.withoutUs == nil {
-		c.withoutUs = c.simulateWithoutUs()
-	}
 	end, touched := c.withoutUs[c.tracks.Key(tr.First)]
 	if !touched || end == nil {
 		return touched
@@ -124,36 +121,35 @@ func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
 		slices.Equal(end.Finalizers(), tr.Last.Finalizers())
 }
 
-// simulateWithoutUs removes every finalizer from earlier deletions, in a run without our requests.
-// It returns the last state of each object that this changes, nil if it is deleted.
-func (c *attribution) simulateWithoutUs() map[outcome.Key]*object.Object {
+// findWithoutUs finds what happens without our requests: in another run, which sends none of them, it
+// removes every finalizer from the earlier deletions that this run waits for.
+func (s *simulation) findWithoutUs(ctx context.Context) error {
 	var theirs []*object.Object
-	for _, tr := range c.tracks.All() {
+	for _, tr := range s.tracks.All() {
 		if tr.Awaited {
 			theirs = append(theirs, tr.First)
 		}
 	}
-	ends := map[outcome.Key]*object.Object{}
-	other := newSimulation(c.impactMap().Part(theirs...), CollectSeed(), Options{Rules: c.rules, NoSteps: true})
-	other.recorder.silent = true
-	// The only error is that the context has ended. No change is known then.
-	if err := other.runUntilReleases(context.Background(), nil); err != nil {
-		return ends
+	world := s.attribution.impactMap().Part(theirs...)
+	other := newSimulation(world, CollectSeed(), Options{Rules: s.options.Rules, Record: RecordNothing}, assumptions{})
+	if err := other.runUntilReleases(ctx); err != nil {
+		return err
 	}
 	for _, o := range theirs {
 		other.tracks.Of(o).Awaited = true
 	}
 	other.priorDeletions.deletedBefore = new(false) // these are all of them
 	alone := future{selects: anyRelease, firstPhase: outcome.LaterOfOthers, awaitedPhase: outcome.LaterOfOthers}
-	if _, err := other.removeFinalizers(context.Background(), nil, alone); err != nil {
-		return ends
+	if _, err := other.removeFinalizers(ctx, nil, alone); err != nil {
+		return err
 	}
-	for _, o := range other.snap.Objects {
+	s.attribution.withoutUs = map[outcome.Key]*object.Object{}
+	for _, o := range world.Objects {
 		if tr := other.tracks.Known(o); tr != nil && tr.Changed != 0 {
-			ends[c.tracks.Key(o)] = tr.Last
+			s.attribution.withoutUs[s.tracks.Key(o)] = tr.Last
 		}
 	}
-	return ends
+	return nil
 }
 
 // markCaused sets Anyway on outcomes that our requests cause but that would have happened without

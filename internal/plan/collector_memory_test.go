@@ -129,7 +129,7 @@ func TestTooLargeToExplore(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := snap.Find("v1", "ConfigMap", "n", "a")
-		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.ForegroundPolicy, target.Ref), plan.Options{NoSteps: true, Explore: tt.explore})
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.ForegroundPolicy, target.Ref), plan.Options{Record: plan.RecordRequests, Explore: tt.explore})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestUnknownControllersAreNamed(t *testing.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
 		controller := drawController(t)
 		_, state := controller(nil, "")
-		p := simulate(t, snap, drawSeed(t, snap), plan.Options{Controller: controller, NoSteps: true}).Plan
+		p := simulate(t, snap, drawSeed(t, snap), plan.Options{Controller: controller, Record: plan.RecordRequests}).Plan
 		for i := range p.Consequences {
 			c := &p.Consequences[i]
 			o := snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name)

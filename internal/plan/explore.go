@@ -86,7 +86,7 @@ func (s *simulation) impactMapOf(g *graph.Graph) *reach.Map {
 // explore tries other runs and marks each object that ends differently in one of them. It tries
 // random schedules first, then each memory of a running collector, and then random schedules with
 // random memories.
-func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left withheld) error {
+func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes) error {
 	if s.explorationScope == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left wi
 	if usual {
 		schedules = s.scheduleCount()
 	}
-	x := explorer{s: s, all: all, reference: all.Clone(), withheld: left, controllerCache: map[report.Release]report.Release{}}
+	x := explorer{s: s, all: all, reference: all.Clone(), controllerCache: map[report.Release]report.Release{}}
 	if usual && s.explorationScope.hasOneEnd {
 		schedules = 0
 	}
@@ -115,7 +115,7 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left wi
 		if i%2 > 0 {
 			m = facts.blankMemory()
 		}
-		if err := x.tryRun(ctx, m, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
+		if err := x.tryRun(ctx, assumptions{memory: m, schedule: rand.New(rand.NewPCG(s.options.Seed, uint64(i)))}); err != nil {
 			return fmt.Errorf("schedule %d of seed %d: %w", i, s.options.Seed, err)
 		}
 		e.Schedules++
@@ -124,14 +124,14 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left wi
 		return nil
 	}
 	for i, m := range facts.memories() {
-		if err := x.tryRun(ctx, m, nil); err != nil {
+		if err := x.tryRun(ctx, assumptions{memory: m}); err != nil {
 			return fmt.Errorf("memory %d: %w", i, err)
 		}
 		e.Memories++
 	}
 	for i := range schedules / 2 {
 		random := rand.New(rand.NewPCG(s.options.Seed, 1<<32+uint64(i)))
-		if err := x.tryRun(ctx, facts.randomMemory(random), random); err != nil {
+		if err := x.tryRun(ctx, assumptions{memory: facts.randomMemory(random), schedule: random}); err != nil {
 			return fmt.Errorf("memory and schedule %d of seed %d: %w", i, s.options.Seed, err)
 		}
 		e.Memories++
@@ -159,26 +159,18 @@ type explorer struct {
 	s         *simulation
 	all       *outcome.Outcomes
 	reference *outcome.Outcomes
-	withheld  withheld
 	// controllerCache caches the controllers of finalizers. They are the same in every run.
 	controllerCache map[report.Release]report.Release
 }
 
-// tryRun makes one more run and compares it. random selects another schedule if it isn't nil. m is
-// the memory of a collector that has been running, or nil.
-func (x *explorer) tryRun(ctx context.Context, m *collectorMemory, random *rand.Rand) error {
-	o := x.s.options
-	other := newSimulation(x.s.explorationScope.part, x.s.seed, Options{
-		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, Collector: o.Collector, NoSteps: true, memory: m,
-		overdue: x.s.neighbours.Late, overdueSearched: true,
-	})
-	other.recorder.silent, other.finalizerControllers.cache = true, x.controllerCache
-	other.reuseAttribution(x.s)
-	other.withhold(x.withheld)
-	if err := other.run(ctx, random); err != nil {
+// tryRun makes one more run and compares it.
+func (x *explorer) tryRun(ctx context.Context, a assumptions) error {
+	other := x.s.another(x.s.explorationScope.part, a)
+	other.finalizerControllers.cache = x.controllerCache
+	if err := other.run(ctx); err != nil {
 		return err
 	}
-	x.compareWith(other, m)
+	x.compareWith(other, a.memory)
 	return nil
 }
 

@@ -76,7 +76,7 @@ func BenchmarkUsual(b *testing.B) {
 					}
 					runs := 0
 					for b.Loop() {
-						result, err := plan.Simulate(b.Context(), snap, plan.DeleteSeed(kind.policy, kind.targets...), plan.Options{NoSteps: true, Explore: explore})
+						result, err := plan.Simulate(b.Context(), snap, plan.DeleteSeed(kind.policy, kind.targets...), plan.Options{Record: plan.RecordRequests, Explore: explore})
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -88,13 +88,13 @@ func (f *futures) recordAttempt(uid types.UID, names []string) {
 }
 
 // runExpectedFuture continues to the expected future.
-func (s *simulation) runExpectedFuture(ctx context.Context, random *rand.Rand) error {
+func (s *simulation) runExpectedFuture(ctx context.Context) error {
 	if s.options.Controller == nil || !s.hasHeldObjects(expected) {
 		return nil
 	}
 	s.futures.first = s.judge.Outcomes()
 	var err error
-	s.futures.expectedReleases, err = s.removeFinalizers(ctx, random, expected)
+	s.futures.expectedReleases, err = s.removeFinalizers(ctx, s.assumed.schedule, expected)
 	return err
 }
 
@@ -177,6 +177,11 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 	for {
 		list := s.heldObjects(next)
 		if len(list) == 0 && s.tracks.Phase != next.awaitedPhase && s.priorDeletions.markAwaited() {
+			if s.attribution.withoutUs == nil {
+				if err := s.findWithoutUs(ctx); err != nil {
+					return nil, err
+				}
+			}
 			s.tracks.Phase = next.awaitedPhase
 			list = s.heldObjects(next)
 		}

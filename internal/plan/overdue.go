@@ -288,7 +288,7 @@ func (s overdueSearch) collectorHasWork(ctx context.Context, c *engine.Collector
 // releasedByCollector returns the objects that lose their orphan finalizer if a collector starts on
 // the snapshot without other controllers.
 func (s overdueSearch) releasedByCollector(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
-	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), s.snap.Objects, false)
+	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), s.snap.Objects, RecordRequests)
 	c := Start(s.snap, s.rules)
 	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestSameInputSameBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t)
 		seed := drawSeed(t, snap)
-		options := plan.Options{Explore: rapid.IntRange(0, 2).Draw(t, "explore"), Reads: rapid.Bool().Draw(t, "reads")}
+		options := plan.Options{Explore: rapid.IntRange(0, 2).Draw(t, "explore"), Record: plan.RecordOf(rapid.Bool().Draw(t, "steps"), rapid.Bool().Draw(t, "reads"))}
 		var before []*object.Object
 		for _, o := range snap.Objects {
 			before = append(before, o.Clone())

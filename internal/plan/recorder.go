@@ -55,7 +55,7 @@ type recorder struct {
 		apiVersion, kind string
 		yes              bool
 	}
-	reads bool // records GETs as well
+	recorded Record
 
 	actor  string // of the next requests
 	reason string
@@ -65,10 +65,8 @@ type recorder struct {
 	pending        []object.Event
 	delivered      []object.Event // result of the last Events
 	records        records
-	// silent turns off the record of steps, for runs that are only compared.
-	silent  bool
-	words   *outcome.Words
-	onEvent func(e object.Event, cause int)
+	words          *outcome.Words
+	onEvent        func(e object.Event, cause int)
 	// keep withholds writes of the collector. withheldWrites contains their reasons.
 	keep           Keeper
 	withheldWrites map[object.Ref]reason.Code
@@ -78,9 +76,9 @@ type recorder struct {
 
 var _ engine.World = (*recorder)(nil)
 
-func newRecorder(beside *outcome.Neighbours, world []*object.Object, reads bool) *recorder {
+func newRecorder(beside *outcome.Neighbours, world []*object.Object, recorded Record) *recorder {
 	r := &recorder{
-		snap: beside.Snapshot, neighbours: beside, reads: reads, actor: outcome.ActorCollector,
+		snap: beside.Snapshot, neighbours: beside, recorded: recorded, actor: outcome.ActorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
 		withheldWrites: map[object.Ref]reason.Code{}, refusedWrites: map[object.Ref]error{},
 	}
@@ -115,7 +113,7 @@ func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
 // to be served may be served.
 func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := r.read(ctx, ref)
-	if r.reads {
+	if r.recorded == RecordReads {
 		r.addStep(verbGet, record{object: r.recordedObject(ref), answer: answerOf(err)})
 	}
 	return o, err
@@ -368,7 +366,7 @@ func (r *recorder) Writes() uint64 { return r.server.Writes() }
 
 // addStep records a step, and after it the removals that it caused.
 func (r *recorder) addStep(verb string, rec record) {
-	if !r.silent {
+	if r.recorded != RecordNothing {
 		rec.verb, rec.actor, rec.reason = r.words.Number(verb), r.words.Number(r.actor), r.words.Number(r.reason)
 		r.records.add(rec)
 	}
@@ -380,7 +378,7 @@ func (r *recorder) addStep(verb string, rec record) {
 // recordedObject returns an object with the identity ref for a record: the observed object of the
 // current decision if it has that identity. nil if steps are not recorded.
 func (r *recorder) recordedObject(ref object.Ref) *object.Object {
-	if r.silent {
+	if r.recorded == RecordNothing {
 		return nil
 	}
 	if r.observedObject != nil && r.observedObject.Ref == ref {
@@ -413,7 +411,7 @@ func (r *recorder) Events() []object.Event {
 // takeEvents takes new events from the server. cause is the number of the step that caused them.
 func (r *recorder) takeEvents(cause int) {
 	for _, e := range r.server.Events() {
-		if e.Type == object.Deleted && !r.silent {
+		if e.Type == object.Deleted && r.recorded != RecordNothing {
 			r.records.add(record{
 				object: e.Object, verb: r.words.Number(verbRemoved), actor: r.words.Number(outcome.ActorServer), reason: r.words.Number(r.reason), cause: int32(cause),
 			})

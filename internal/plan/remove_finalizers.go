@@ -64,8 +64,8 @@ func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Ob
 // and removes those of unchanged objects. If the request removes a finalizer of the collector,
 // deletions that follow from it depend on timing, because the collector may have been faster.
 func (s *simulation) compareWithoutRequest(ctx context.Context, all *outcome.Outcomes) error {
-	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Health: s.options.Health, NoSteps: true})
-	if err := other.run(ctx, nil); err != nil {
+	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Health: s.options.Health, Record: RecordRequests}, assumptions{})
+	if err := other.run(ctx); err != nil {
 		return err
 	}
 	without := other.judge.Outcomes()

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -15,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// report returns the plan. On the way it continues the run to the later future.
-func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report.Plan, error) {
+// report returns the plan of the expected future. addLater completes it.
+func (s *simulation) report(all *outcome.Outcomes) *report.Plan {
 	s.attribution.markUnrelated(all)
 	s.attribution.markCaused(all)
 	s.judge.AddRewritten(all)
@@ -39,7 +38,7 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	if u := s.seed.Uninstall; u != nil {
 		p.Seed.Uninstall = &u.document
 	}
-	if !s.options.NoSteps {
+	if s.options.Record <= RecordReads {
 		p.Steps = s.steps()
 	}
 	for _, ref := range s.seed.Targets {
@@ -48,9 +47,11 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 		}
 		p.Seed.Targets = append(p.Seed.Targets, ref)
 	}
-	if err := s.runLaterFuture(ctx, all); err != nil {
-		return nil, err
-	}
+	return p
+}
+
+// addLater adds the later future to a plan, and what is concluded from the whole.
+func (s *simulation) addLater(p *report.Plan, all *outcome.Outcomes) {
 	p.Effects = s.addFutureEffects(p.Effects, all)
 	p.Consequences = s.account().consequences(p.Effects, all)
 	s.addGaps(p)
@@ -63,7 +64,6 @@ func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report
 	p.Manager, p.Collector = s.managerState(p), s.decidingCollector(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
-	return p, nil
 }
 
 // managerState returns the state of kube-controller-manager's lease if it is not known to be

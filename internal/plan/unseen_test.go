@@ -34,7 +34,7 @@ func TestMoreChangesNothing(t *testing.T) {
 			return
 		}
 		o := rapid.SampledFrom(part.Objects).Draw(t, "object")
-		seed, options := plan.CollectSeed(), plan.Options{NoSteps: true}
+		seed, options := plan.CollectSeed(), plan.Options{Record: plan.RecordRequests}
 		switch rapid.IntRange(0, 5).Draw(t, "question") {
 		case 0:
 		case 1:

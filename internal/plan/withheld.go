@@ -120,7 +120,7 @@ func (r *Result) Withheld(q engine.Request) reason.Code {
 		o = o.Clone()
 		o.Ref = at
 	}
-	return r.run.withheld.reasonFor(r.run.options.Keep, o, q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer)
+	return r.run.assumed.withheld.reasonFor(r.run.options.Keep, o, q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer)
 }
 
 // withheld contains the objects that a collection leaves alone because their outcomes are unknown,
@@ -135,13 +135,13 @@ func (s *simulation) ourCollector() bool {
 	return s.seed.Verb == Collect && s.options.Rules == engine.Strict
 }
 
-// withhold withholds writes to these objects, in addition to those that the Keeper withholds.
-func (s *simulation) withhold(left withheld) {
-	s.withheld, s.judge.UndecidedBefore = left, left
-	keep := s.options.Keep
-	if len(left) > 0 {
-		s.recorder.keep = func(o *object.Object, removes bool) reason.Code { return left.reasonFor(keep, o, removes) }
+// keeper returns the Keeper that withholds writes to these objects, in addition to those that another
+// one withholds.
+func (left withheld) keeper(other Keeper) Keeper {
+	if len(left) == 0 {
+		return other
 	}
+	return func(o *object.Object, removes bool) reason.Code { return left.reasonFor(other, o, removes) }
 }
 
 // reasonFor returns the reason to leave an object alone: that of its unknown outcome, or that of

@@ -137,7 +137,7 @@ func concerning(effects []report.Effect) []report.Effect {
 }
 
 func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed) *report.Plan {
-	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true})
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		t.Fatal(err)
 	}

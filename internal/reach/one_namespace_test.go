@@ -62,7 +62,7 @@ func TestRest(t *testing.T) {
 				t.Fatal(err)
 			}
 			part := reach.InNamespace(snap, "n")
-			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(c.policy, root.Ref), plan.Options{NoSteps: true})
+			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(c.policy, root.Ref), plan.Options{Record: plan.RecordRequests})
 			if err != nil {
 				t.Fatal(err)
 			}

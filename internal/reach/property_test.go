@@ -30,7 +30,7 @@ func mapped(snap *snapshot.Snapshot) *reach.Map {
 
 // caused returns the outcomes that a delete causes, by object.
 func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine.Policy) map[object.Ref]report.Outcome {
-	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, o.Ref), plan.Options{NoSteps: true})
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, o.Ref), plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine
 
 // collected returns the outcomes of a run without a delete.
 func collected(t *rapid.T, snap *snapshot.Snapshot) map[object.Ref]report.Outcome {
-	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		t.Fatal(err)
 	}

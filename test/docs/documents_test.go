@@ -233,7 +233,7 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 			valid(t, strict, raw)
 		}
 		for _, seed := range []plan.Seed{plan.DeleteSeed(policy, target), plan.CollectSeed()} {
-			r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Explore: 1, Reads: true})
+			r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Explore: 1, Record: plan.RecordReads})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -80,7 +80,7 @@ func TestOwnGraphAgrees(t *testing.T) {
 func TestNothingLeftByACollector(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t, scenario.Wild&^scenario.RepeatedUIDs, snapshot.CoversEverything())
-		done, err := plan.Simulate(t.Context(), s, plan.CollectSeed(), plan.Options{Rules: engine.Upstream, NoSteps: true})
+		done, err := plan.Simulate(t.Context(), s, plan.CollectSeed(), plan.Options{Rules: engine.Upstream, Record: plan.RecordRequests})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -174,7 +174,7 @@ func repeated(snap *snapshot.Snapshot, o *object.Object) bool {
 }
 
 func effect(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, o *object.Object) report.Effect {
-	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true})
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		t.Fatal(err)
 	}

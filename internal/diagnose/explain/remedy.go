@@ -141,7 +141,7 @@ func (q *question) missingTypes(e *report.Explanation) string {
 func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy
 	for _, policy := range []engine.Policy{engine.Background, engine.OrphanPolicy} {
-		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{Health: q.around, NoSteps: true})
+		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{Health: q.around, Record: plan.RecordRequests})
 		if err != nil {
 			return nil, err
 		}

@@ -281,7 +281,7 @@ func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.
 	if !q.target.BeingDeleted() || effect.Outcome != report.Blocked && effect.Outcome != report.Unknown {
 		return nil, nil
 	}
-	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{Health: q.around, NoSteps: true})
+	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{Health: q.around, Record: plan.RecordRequests})
 	if err != nil {
 		return nil, err
 	}

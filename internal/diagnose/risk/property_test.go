@@ -30,7 +30,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 		if namespace != "" && o.Namespace != namespace && (o.Kind != "Namespace" || o.Name != namespace) {
 			continue
 		}
-		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true})
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{Record: plan.RecordRequests})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,7 +157,7 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 // item returns what the delete of an object takes, and how many other objects: those deleted at
 // once, and those deleted after finalizers are removed.
 func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
-	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
+	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{Record: plan.RecordNothing})
 	if err != nil {
 		return item, 0, err
 	}
@@ -200,7 +200,7 @@ func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unkn
 		return 0, nil
 	}
 	r.cost += len(part.Objects)
-	result, err := plan.Simulate(ctx, part, plan.CollectSeed(), plan.Options{NoSteps: true})
+	result, err := plan.Simulate(ctx, part, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		return 0, err
 	}

@@ -161,7 +161,7 @@ func TestCommandsAgree(t *testing.T) {
 // leavesStuck carries out a plan and then diagnoses. Blocked objects exist and are not under way. A
 // deletion that the collector has missed shows after some time, and a restarted collector finds it.
 func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *health.Evidence, seed plan.Seed, now int64) {
-	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Health: health.New(snap, seen, now)})
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Record: plan.RecordRequests, Health: health.New(snap, seen, now)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *health.Evidence, see
 }
 
 func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *health.Assessment) map[object.Ref]*report.Effect {
-	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Health: around})
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Record: plan.RecordRequests, Health: around})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,19 +211,20 @@ func TestPartsAgree(t *testing.T) {
 		seen := seenOf(append(drawBodies(t, snap.Objects), drawNeighbours(t, snap)...), nil)
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target").Ref
-		planned := func(reads bool) string {
-			o := plan.Options{Explore: plan.Usual, NoSteps: true, Reads: reads, Health: health.New(snap, seen, now)}
+		planned := func(record plan.Record) string {
+			o := plan.Options{Explore: plan.Usual, Record: record, Health: health.New(snap, seen, now)}
 			r, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target), o)
 			if err != nil {
 				t.Fatal(err)
 			}
+			r.Plan.Steps = nil
 			text, err := json.MarshalIndent(r.Plan, "", " ")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return string(text)
 		}
-		if diff := cmp.Diff(planned(true), planned(false)); diff != "" {
+		if diff := cmp.Diff(planned(plan.RecordReads), planned(plan.RecordRequests)); diff != "" {
 			t.Fatalf("%s delete of %s in\n%s\n(-everything +part)\n%s", policy, target, scenario.World{Objects: snap.Objects}, diff)
 		}
 	})

@@ -99,7 +99,7 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 	}
 	slices.SortFunc(targets, object.Compare)
 	targets = slices.Compact(targets)
-	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.around, NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.around, Record: plan.RecordRequests})
 	if err != nil {
 		return err
 	}

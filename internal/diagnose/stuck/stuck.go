@@ -192,7 +192,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 
 // simulate runs the collector and the other controllers to the end, without any request.
 func (i *inquiry) simulate() error {
-	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Health: i.around, NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Health: i.around, Record: plan.RecordRequests})
 	if err != nil {
 		return err
 	}

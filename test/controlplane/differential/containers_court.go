@@ -301,7 +301,7 @@ func foretell(ctx context.Context, world []*object.Object, on platform, acts []s
 	if err != nil {
 		return forecast{}, err
 	}
-	result, err := plan.Simulate(ctx, snap, seedFor(acts), plan.Options{NoSteps: true, Explore: schedules, Seed: 1})
+	result, err := plan.Simulate(ctx, snap, seedFor(acts), plan.Options{Record: plan.RecordRequests, Explore: schedules, Seed: 1})
 	if err != nil {
 		return forecast{}, err
 	}

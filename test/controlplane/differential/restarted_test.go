@@ -161,7 +161,7 @@ func (a *awakening) foresee(ctx context.Context, dump []*object.Object, on platf
 		state  report.CollectorState
 	}{{&a.expected, report.CollectorRestarted}, {&a.usual, ""}} {
 		around := health.New(snap, &health.Evidence{}, last+int64(time.Hour.Seconds()))
-		*p.result, err = plan.Simulate(ctx, snap, request, plan.Options{NoSteps: true, Explore: plan.Usual, Seed: 1, Health: around, Collector: p.state})
+		*p.result, err = plan.Simulate(ctx, snap, request, plan.Options{Record: plan.RecordRequests, Explore: plan.Usual, Seed: 1, Health: around, Collector: p.state})
 		if err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func (t *trial) misjudge(ctx context.Context, on platform) (*misjudged, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true, Explore: plan.Usual, Seed: 1})
+	result, err := plan.Simulate(ctx, snap, seed, plan.Options{Record: plan.RecordRequests, Explore: plan.Usual, Seed: 1})
 	if err != nil {
 		return nil, err
 	}

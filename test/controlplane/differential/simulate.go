@@ -68,7 +68,7 @@ func (t *trial) announce(ctx context.Context, on platform) error {
 	if err != nil {
 		return err
 	}
-	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true, Explore: plan.Usual, Seed: 1})
+	result, err := plan.Simulate(ctx, snap, seed, plan.Options{Record: plan.RecordRequests, Explore: plan.Usual, Seed: 1})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestPlansSayWhatTheyCannotSee(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				result, err := plan.Simulate(t.Context(), snap, p, plan.Options{NoSteps: true, Explore: plan.Usual, Seed: 1})
+				result, err := plan.Simulate(t.Context(), snap, p, plan.Options{Record: plan.RecordRequests, Explore: plan.Usual, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -116,7 +116,7 @@ func ownerOf(snap *snapshot.Snapshot, name string) object.Ref {
 // becomes is the outcome of a ConfigMap; Kept where the plan does not speak of it.
 func becomes(t *testing.T, snap *snapshot.Snapshot, seed plan.Seed, name string) report.Outcome {
 	t.Helper()
-	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true})
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		t.Fatal(err)
 	}

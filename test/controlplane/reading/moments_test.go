@@ -145,7 +145,7 @@ func collected(t *testing.T, dir string, missingIsAbsent bool) (list []*object.O
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests})
 	if err != nil {
 		t.Fatal(err)
 	}
