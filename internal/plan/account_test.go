@@ -279,6 +279,15 @@ func TestAccount(t *testing.T) {
 				"PersistentVolumeClaim c: Possible Deleted FinalizerRemoved, Kept after x/y of a (Unknown)",
 		},
 		{
+			name: "a deployer that waits for the definition of the object that it holds: a person has to remove its finalizer",
+			world: "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established labels=[kro.run/instance-id=op]\n" +
+				"example.com/v1 Widget n/op fin=kro.run/finalizer\nrbac.authorization.k8s.io/v1 ClusterRole web owners=widgets.example.com",
+			seed: deleting("widgets.example.com"),
+			want: "CustomResourceDefinition widgets.example.com: Sure Deleted AtOnce, Blocked after kro.run/finalizer of op (Unknown)\n" +
+				"Widget op: Sure Deleted AtOnce, Blocked after kro.run/finalizer of op (Unknown)\n" +
+				"ClusterRole web: Possible Deleted FinalizerRemoved, Kept after kro.run/finalizer of op (Unknown)",
+		},
+		{
 			name:  "a deletion that was under way, and goes on because of us",
 			world: "v1 ConfigMap n/p deleting grace=0 fin=foregroundDeletion,x/z\nv1 Secret n/a owners=p! deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed {

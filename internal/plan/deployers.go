@@ -101,7 +101,7 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 	if d.Waves && inventory.Lists(from.Coordinates()) && (len(list) == 0 || s.hasBegun(d, from)) {
 		return nil, true // it waits for itself
 	}
-	if waits || confirm && !next.mayBeConfirmed() || terminating && (d.Waves || len(list) == 0) || d.AllOrNone && unserved {
+	if waits || confirm && !next.byHand() || terminating && (d.Waves || len(list) == 0) || d.AllOrNone && unserved {
 		return nil, true
 	}
 	return list, unserved && len(list) == 0

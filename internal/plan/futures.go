@@ -42,8 +42,9 @@ var (
 	later = future{selects: anyRelease, firstPhase: outcome.InLaterFuture, awaitedPhase: outcome.LaterOfOthers}
 )
 
-// mayBeConfirmed reports whether a person may have confirmed the deletes of a deployer.
-func (f future) mayBeConfirmed() bool {
+// byHand reports whether a person may have confirmed the deletes of a deployer, or removed a finalizer
+// whose deployer waits forever.
+func (f future) byHand() bool {
 	return f.firstPhase&(outcome.InLaterFuture|outcome.LaterOfOthers) != 0
 }
 
@@ -174,8 +175,9 @@ func (s *simulation) recoverControllers() {
 // that it removed from objects other than awaited ones.
 func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, next future) (done []report.Release, err error) {
 	s.tracks.Phase = next.firstPhase
+	byHand := false
 	for {
-		list := s.heldObjects(next)
+		list := s.heldObjects(next, byHand)
 		if len(list) == 0 && s.tracks.Phase != next.awaitedPhase && s.priorDeletions.markAwaited() {
 			if s.attribution.withoutUs == nil {
 				if err := s.findWithoutUs(ctx); err != nil {
@@ -183,13 +185,20 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 				}
 			}
 			s.tracks.Phase = next.awaitedPhase
-			list = s.heldObjects(next)
+			list = s.heldObjects(next, byHand)
+		}
+		if len(list) == 0 && !byHand && next.byHand() {
+			byHand = true // a deployer that waits for an object that waits for it never removes its finalizer
+			list = s.heldObjects(next, byHand)
 		}
 		if len(list) == 0 {
 			return done, nil
 		}
 		for _, h := range list {
-			if h = s.undeploy(ctx, h, next); len(h.names) == 0 {
+			if !byHand {
+				h = s.undeploy(ctx, h, next)
+			}
+			if len(h.names) == 0 {
 				continue
 			}
 			s.recorder.runAs(h.actor, string(reason.FinalizerComesOff), func() {
@@ -224,7 +233,7 @@ type heldObject struct {
 func (s *simulation) hasHeldObjects(next future) bool {
 	s.priorDeletions.markAwaited()
 	for _, tr := range s.tracks.All() {
-		if h := s.heldObjectOf(tr, next, true); len(h.names) > 0 {
+		if h := s.heldObjectOf(tr, next, true, next.byHand()); len(h.names) > 0 {
 			return true
 		}
 	}
@@ -232,10 +241,11 @@ func (s *simulation) hasHeldObjects(next future) bool {
 }
 
 // heldObjects returns the objects that lose finalizers next in a future, in object.Compare order.
-func (s *simulation) heldObjects(next future) []heldObject {
+// byHand includes finalizers whose deployers wait.
+func (s *simulation) heldObjects(next future, byHand bool) []heldObject {
 	var list []heldObject
 	for _, tr := range s.tracks.All() {
-		if h := s.heldObjectOf(tr, next, s.tracks.Phase == next.awaitedPhase); len(h.names) > 0 {
+		if h := s.heldObjectOf(tr, next, s.tracks.Phase == next.awaitedPhase, byHand); len(h.names) > 0 {
 			list = append(list, h)
 		}
 	}
@@ -244,8 +254,9 @@ func (s *simulation) heldObjects(next future) []heldObject {
 }
 
 // heldObjectOf returns the object of a track with the finalizers that a future removes from it. It
-// has no names if there are none. others includes awaited objects.
-func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others bool) heldObject {
+// has no names if there are none. others includes awaited objects, and byHand finalizers whose
+// deployers wait.
+func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others, byHand bool) heldObject {
 	h := heldObject{object: tr.Last}
 	if tr.Last == nil || !tr.Last.BeingDeleted() || len(tr.Last.Finalizers()) == 0 {
 		return h
@@ -254,7 +265,7 @@ func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others bool) h
 		return h
 	}
 	for _, r := range s.finalizerControllers.releasesOf(tr.Last) {
-		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) || s.waitsForInventory(tr.Last, r, next) {
+		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) || !byHand && s.waitsForInventory(tr.Last, r, next) {
 			continue
 		}
 		h.names, h.releases = append(h.names, r.Finalizer), append(h.releases, r)
