@@ -84,7 +84,7 @@ func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 }
 
 // sureRemedies simulates the proposed second deletes, all at once, and removes those that release
-// nothing.
+// nothing. A finding without another remedy has the command that explains it.
 func (i *inquiry) sureRemedies(findings []report.Finding) error {
 	var targets []object.Ref
 	for n := range findings {
@@ -94,30 +94,42 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 			}
 		}
 	}
-	if len(targets) == 0 {
-		return nil
-	}
 	slices.SortFunc(targets, object.Compare)
-	targets = slices.Compact(targets)
-	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.around, Record: plan.RecordRequests})
+	frees, err := i.freedBy(slices.Compact(targets))
 	if err != nil {
 		return err
 	}
-	frees := map[object.Ref]bool{}
-	for _, e := range r.Plan.Effects {
-		frees[e.Object] = e.Outcome == report.Deleted
-	}
 	for n := range findings {
 		f := &findings[n]
+		proposed := len(f.Remedies)
 		f.Remedies = slices.DeleteFunc(slices.Clone(f.Remedies), func(r report.Remedy) bool {
 			return r.Action == report.DeleteAgain && !frees[r.Target]
 		})
 		if len(f.Remedies) == 0 {
 			last := f.Chain[len(f.Chain)-1].Ref
-			ask := report.Act{Action: report.Explain, Target: last}
-			f.Remedies = []report.Remedy{ask.Remedy("says more about what has to move; a second delete would free nothing")}
+			ask, effect := report.Act{Action: report.Explain, Target: last}, "says more about what has to move"
+			if proposed > 0 {
+				effect += "; a second delete would free nothing"
+			}
+			f.Remedies = []report.Remedy{ask.Remedy(effect)}
 		}
 		f.Remedy = f.Remedies[0].Command
 	}
 	return nil
+}
+
+// freedBy returns the objects that second deletes of these objects release.
+func (i *inquiry) freedBy(targets []object.Ref) (map[object.Ref]bool, error) {
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.around, Record: plan.RecordRequests})
+	if err != nil {
+		return nil, err
+	}
+	frees := map[object.Ref]bool{}
+	for i := range r.Plan.Effects {
+		frees[r.Plan.Effects[i].Object] = r.Plan.Effects[i].Outcome == report.Deleted
+	}
+	return frees, nil
 }
