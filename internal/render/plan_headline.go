@@ -155,14 +155,17 @@ func undecidedReleases(p *report.Plan, caused []report.Effect) (open []report.Re
 // undecidedText names the controllers with unknown state.
 func undecidedText(s Style, open []report.Release) string {
 	first := open[0]
+	several := len(open) > 1
 	name := first.Controller
-	if name == "" {
+	switch {
+	case !several && first.State == report.ControllerGuards:
+		return "unknown whether it is in use"
+	case name == "" && several:
+		name = "the controllers that remove " + first.Finalizer
+	case name == "":
 		name = "the controller that removes " + first.Finalizer
 	}
-	if len(open) == 1 && first.State == report.ControllerGuards {
-		return "unknown whether it is in use"
-	}
-	if len(open) > 1 {
+	if several {
 		return "unknown whether " + s.text(name) + " and " + strconv.Itoa(len(open)-1) + " more are running"
 	}
 	return "unknown whether " + s.text(name) + " is running"
