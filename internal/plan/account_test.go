@@ -288,6 +288,18 @@ func TestAccount(t *testing.T) {
 				"ClusterRole web: Possible Deleted FinalizerRemoved, Kept after kro.run/finalizer of op (Unknown)",
 		},
 		{
+			name: "what goes after that has a deployer that does not wait: it deletes its inventory",
+			world: "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established labels=[kro.run/instance-id=op]\n" +
+				"example.com/v1 Widget n/op fin=kro.run/finalizer\n" +
+				"argoproj.io/v1alpha1 Application n/app owners=widgets.example.com fin=resources-finalizer.argocd.argoproj.io inventory=[/ConfigMap/n/config]\n" +
+				"v1 ConfigMap n/config",
+			seed: deleting("widgets.example.com"),
+			want: "CustomResourceDefinition widgets.example.com: Sure Deleted AtOnce, Blocked after kro.run/finalizer of op (Unknown)\n" +
+				"Application app: Possible Deleted FinalizerRemoved, Kept after kro.run/finalizer of op (Unknown)\n" +
+				"Widget op: Sure Deleted AtOnce, Blocked after kro.run/finalizer of op (Unknown)\n" +
+				"ConfigMap config: Possible Deleted FinalizerRemoved, Kept after resources-finalizer.argocd.argoproj.io of app (Unknown)",
+		},
+		{
 			name:  "a deletion that was under way, and goes on because of us",
 			world: "v1 ConfigMap n/p deleting grace=0 fin=foregroundDeletion,x/z\nv1 Secret n/a owners=p! deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed {

@@ -18,7 +18,6 @@ import (
 type attribution struct {
 	snap   *snapshot.Snapshot
 	seed   Seed
-	rules  engine.Rules
 	tracks *outcome.Tracks
 	// writes returns the requests that a collection has sent so far.
 	writes func() []Write

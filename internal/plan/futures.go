@@ -175,9 +175,8 @@ func (s *simulation) recoverControllers() {
 // that it removed from objects other than awaited ones.
 func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, next future) (done []report.Release, err error) {
 	s.tracks.Phase = next.firstPhase
-	byHand := false
 	for {
-		list := s.heldObjects(next, byHand)
+		list := s.heldObjects(next, false)
 		if len(list) == 0 && s.tracks.Phase != next.awaitedPhase && s.priorDeletions.markAwaited() {
 			if s.attribution.withoutUs == nil {
 				if err := s.findWithoutUs(ctx); err != nil {
@@ -185,11 +184,11 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 				}
 			}
 			s.tracks.Phase = next.awaitedPhase
-			list = s.heldObjects(next, byHand)
+			list = s.heldObjects(next, false)
 		}
-		if len(list) == 0 && !byHand && next.byHand() {
-			byHand = true // a deployer that waits for an object that waits for it never removes its finalizer
-			list = s.heldObjects(next, byHand)
+		byHand := len(list) == 0 && next.byHand()
+		if byHand {
+			list = s.releasedByHand(next)
 		}
 		if len(list) == 0 {
 			return done, nil
@@ -219,6 +218,37 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 			s.priorDeletions.markAwaited()
 		}
 	}
+}
+
+// releasedByHand returns the object from which a person removes a finalizer, if nothing else is left to
+// do: its deployer waits forever, for an object that waits for it. Other deployers may go on then, so
+// that it is only one: one that waits for none of the others. It returns none if no deployer waits.
+//
+//	application/parent  lists application/child, and waits until that is gone
+//	application/child   lists its own namespace: by hand. Then Argo CD goes on with application/parent
+func (s *simulation) releasedByHand(next future) []heldObject {
+	list := s.heldObjects(next, true)
+	waiting := map[object.Coordinates]types.UID{}
+	for _, h := range list {
+		waiting[h.object.Coordinates()] = h.object.UID
+	}
+	awaitsOther := func(h heldObject) bool {
+		return slices.ContainsFunc(h.releases, func(r report.Release) bool {
+			d := s.deployerOf(h.object, r)
+			return d != nil && slices.ContainsFunc(s.inventoryFacts(d, h.object).Entries, func(e object.InventoryEntry) bool {
+				uid, waits := waiting[e.Coordinates]
+				return waits && uid != h.object.UID
+			})
+		})
+	}
+	i := slices.IndexFunc(list, func(h heldObject) bool { return !awaitsOther(h) })
+	if i < 0 && len(list) > 0 {
+		i = 0 // they wait for one another
+	}
+	if i < 0 {
+		return nil
+	}
+	return list[i : i+1]
 }
 
 // heldObject is an object that finalizers of other controllers hold.

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addGaps adds to a plan the gaps in the namespaces that it touches, and what its controllers delete that
-// it lacks. It sets Complete if none of that could change what the request does. Gaps that could only change what happens anyway
-// elsewhere don't count.
+// addGaps adds to a plan the gaps in the namespaces that it touches, and the objects whose controllers
+// delete more than it lists. It sets Complete if none of that could change what the request does. Gaps
+// that could only change what happens anyway elsewhere don't count.
 func (s *simulation) addGaps(p *report.Plan) {
 	namespaces := s.touchedNamespaces(p)
 	if namespaces == nil {

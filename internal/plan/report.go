@@ -38,7 +38,7 @@ func (s *simulation) report(all *outcome.Outcomes) *report.Plan {
 	if u := s.seed.Uninstall; u != nil {
 		p.Seed.Uninstall = &u.document
 	}
-	if s.options.Record <= RecordReads {
+	if s.options.Record.hasSteps() {
 		p.Steps = s.steps()
 	}
 	for _, ref := range s.seed.Targets {

@@ -103,7 +103,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 	if o.Controller == nil && o.Health != nil {
 		s.options.Controller = controllerLookup{o.Health, snap, s.judge}.controllerOf
 	}
-	s.attribution = attribution{snap: snap, seed: seed, rules: o.Rules, tracks: s.tracks, writes: s.writes}
+	s.attribution = attribution{snap: snap, seed: seed, tracks: s.tracks, writes: s.writes}
 	s.finalizerControllers = finalizerControllers{lookup: s.options.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
 	if o.reachCache != nil && o.reachCache.part != nil {
 		s.attribution.cachedMap = o.reachCache.paths

@@ -81,6 +81,8 @@ func RecordOf(steps, reads bool) Record {
 	}
 }
 
+func (r Record) hasSteps() bool { return r == RecordSteps || r == RecordReads }
+
 // Result is a plan and the simulation that produced it.
 type Result struct {
 	Plan *report.Plan
