@@ -99,15 +99,21 @@ func (w *writer) breakageLines() int {
 	return maxBreakageLines
 }
 
-// explainReferrers writes what refers to an object.
+// explainReferrers writes what refers to an object. Of a PVC, explainStorage has named the pods.
 func explainReferrers(w *writer, e *report.Explanation) {
-	s := w.style
-	if e.Referrers == nil || e.Object.Is(object.PVC) && !s.Wide {
+	s, list := w.style, e.Referrers
+	if e.Object.Is(object.PVC) && !s.Wide {
+		isPods := func(r report.Referrer) bool { return !r.Object.Is(object.PVC) }
+		if list = slices.DeleteFunc(slices.Clone(list), isPods); len(list) == 0 {
+			return
+		}
+	}
+	if list == nil {
 		return
 	}
 	var texts []string
-	for i := range e.Referrers {
-		r := &e.Referrers[i]
+	for i := range list {
+		r := &list[i]
 		text := s.name(r.Object)
 		if r.Object.Namespace != "" && r.Object.Namespace != e.Object.Namespace {
 			text = s.namespacedName(r.Object)

@@ -146,7 +146,7 @@ var coreRules = []Rule{
 
 	{User: object.PVC, Path: "spec.storageClassName", To: object.StorageClass, While: "status.phase=Pending", Label: "storageClassName", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
 	{User: object.PVC, Path: "spec.dataSource", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSource", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
-	{User: object.PVC, Path: "spec.dataSourceRef", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSourceRef", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
+	{User: object.PVC, Path: "spec.dataSourceRef", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSource", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
 	{User: object.PVC, Path: "spec.volumeName", To: object.PV, Label: "volumeName", When: report.BreaksNow, Effect: "it is Lost"},
 	{User: object.PV, Path: "spec.csi.nodeStageSecretRef", Name: "name", To: secret, Label: "nodeStageSecretRef", When: report.BreaksNextStart, Effect: "it cannot be mounted"},
 	{User: object.PV, Path: "spec.csi.nodePublishSecretRef", Name: "name", To: secret, Label: "nodePublishSecretRef", When: report.BreaksNextStart, Effect: "it cannot be mounted"},
