@@ -1,5 +1,5 @@
 // Package controller runs the garbage collector of a live cluster as a service. Run operates
-// package collect: it elects a leader by a lease, limits writes, reports its work in metrics,
+// kube.Collect: it elects a leader by a lease, limits writes, reports its work in metrics,
 // events and logs, and answers requests over HTTP.
 //
 // Every write passes three checks. The gate (type gate) knows the intent of a request. It checks

@@ -79,9 +79,9 @@ func Recognize(names []string) *Controller {
 	return nil
 }
 
-// siblings are programs of projects of the table that may write all kinds of their project, and remove none of
-// the finalizers that another program of it removes. A Kafka cluster that is gone leaves topics behind whose
-// topic operator is gone with it, while the cluster operator runs on.
+// siblings are programs of projects of the table that may write all kinds of their project, but remove none
+// of the finalizers of its other programs. After the delete of a Kafka cluster its topics are left without
+// their topic operator, while the cluster operator still runs.
 var siblings = Controller{Programs: []string{
 	"strimzi-cluster-operator", "argocd-server", "argo-cd-server", "openshift-gitops-server", "argocd-repo-server", "argocd-notifications-controller",
 	"argo-server", "argo-workflows-server", "tekton-pipelines-controller", "tekton-pipelines-webhook", "tekton-triggers-controller", "tekton-dashboard",
