@@ -24,7 +24,7 @@ type failOn struct {
 	hasCount bool
 }
 
-const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes objects that are blocked only if a controller, whose state is unknown, does not run), depends-on-timing, data (of volumes or outside of the cluster, which is deleted or may be), kind=KIND among what is deleted, count=N or more deleted objects, breaks or breaks:now for objects that stay and stop working."
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …; unknown includes what may hang), depends-on-timing, data (of volumes or outside of the cluster, which is deleted or may be), kind=KIND among what is deleted, count=N or more deleted objects, breaks or breaks:now for objects that stay and stop working."
 
 // parse parses the conditions.
 func (f *failOn) parse() error {

@@ -178,11 +178,12 @@ func (s *search) judgeFound() report.ControllerVerdict {
 	for n, p := range s.suspects {
 		ref := p.Ref
 		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
+		firstOK := ok && !healthy
 		if ok {
 			healthy = true
 			s.result.Working = append(s.result.Working, ref)
 		}
-		if n >= most {
+		if n >= most && !firstOK {
 			continue
 		}
 		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object: it %s", ref.ShortName(), ref.Namespace, p.ServiceAccount, s.candidates.why[p])
@@ -195,7 +196,11 @@ func (s *search) judgeFound() report.ControllerVerdict {
 	slow := !healthy || s.judgeLeases() == object.HolderGone
 	if s.Age(s.o) > slowAfter {
 		slow = true
-		s.result.Proof.Add(reason.TakesLong, nil, "it has been pending for more than ten minutes although its controller is running")
+		text := "it has been pending for more than ten minutes"
+		if healthy {
+			text += " although its controller is running"
+		}
+		s.result.Proof.Add(reason.TakesLong, nil, text)
 	}
 	if slow {
 		return report.FinalizerControllerSlow

@@ -194,10 +194,7 @@ func whyHeld(f *report.Finding) string {
 	case reason.FinalizerControllerGone:
 		return waits + "; its controller is not running"
 	case reason.FinalizerControllerSlow:
-		if report.ControllerFails(f.Proof) {
-			return waits + "; its controller does not work"
-		}
-		return waits + "; its controller is running but does not remove it"
+		return waits + "; its controller " + report.WhyNotRemoved(f.Proof)
 	case reason.FinalizerControllerUnknown:
 		return waits + "; unknown whether its controller is running"
 	case reason.FinalizerControllerAlive:

@@ -91,13 +91,21 @@ type Proof struct {
 	Message string      `json:"message"`
 }
 
-// ControllerFails reports whether the evidence shows a controller that is not ready or may not write the object,
-// and none that runs.
-func ControllerFails(proof []Proof) bool {
-	shows := func(codes ...reason.Code) bool {
-		return slices.ContainsFunc(proof, func(p Proof) bool { return slices.Contains(codes, reason.Code(p.Reason)) })
+// WhyNotRemoved says why a finalizer's controller that exists does not remove it, as a predicate of the controller.
+func WhyNotRemoved(proof []Proof) string {
+	shows := func(code reason.Code) bool {
+		return slices.ContainsFunc(proof, func(p Proof) bool { return reason.Code(p.Reason) == code })
 	}
-	return shows(reason.FinalizerControllerNotReady, reason.FinalizerControllerMayNot) && !shows(reason.FinalizerControllerRuns)
+	switch {
+	case shows(reason.FinalizerControllerRuns):
+		return "is running but does not remove it"
+	case shows(reason.FinalizerControllerMayNot):
+		return "has no permission to remove it"
+	case shows(reason.FinalizerControllerNotReady):
+		return "is not ready"
+	default:
+		return "is running but does not remove it"
+	}
 }
 
 // CollectorVerdict is the answer to whether the collector of a cluster works.

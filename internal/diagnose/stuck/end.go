@@ -200,10 +200,7 @@ var sentences = map[reason.Code]func(*end) string{
 		return "finalizer " + e.finalizer + " holds it, and its controller is not running"
 	},
 	reason.FinalizerControllerSlow: func(e *end) string {
-		if report.ControllerFails(e.proof) {
-			return "finalizer " + e.finalizer + " holds it; its controller does not work"
-		}
-		return "finalizer " + e.finalizer + " holds it; its controller is running but does not remove it"
+		return "finalizer " + e.finalizer + " holds it; its controller " + report.WhyNotRemoved(e.proof)
 	},
 	reason.FinalizerControllerUnknown: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it; unknown whether anything removes it"
