@@ -37,11 +37,11 @@ func TestFlux(t *testing.T) {
 	s.work(t.Context())
 	judged, unknown := 0, 0
 	for i, w := range all {
-		left := s.now(w)
+		left := s.states(w)
 		predicted := predictions(plans[i])
 		for _, o := range append(slices.Clone(w.objects), w.from) {
 			name := nameOf(o)
-			_, there := left[name]
+			now, there := left[name]
 			want, known := predicted[name]
 			switch {
 			case !known:
@@ -51,8 +51,8 @@ func TestFlux(t *testing.T) {
 				continue
 			}
 			judged++
-			if there == (want == report.Deleted) || left[name] != (want == report.Blocked) {
-				t.Errorf("seed %d: %s was %s in the plan; there: %t, being deleted: %t", *seed+uint64(i), name, want, there, left[name])
+			if there == (want == report.Deleted) || now.deleting != (want == report.Blocked) {
+				t.Errorf("seed %d: %s was %s in the plan; there: %t, being deleted: %t", *seed+uint64(i), name, want, there, now.deleting)
 			}
 		}
 	}

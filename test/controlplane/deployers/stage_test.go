@@ -131,24 +131,6 @@ func (s *stage) heartbeat() {
 	s.kubectl("", "patch", "node", "n1", "--subresource=status", "-p", `{"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"`+now+`"}]}}`)
 }
 
-// now returns what is left of a world: for each object whether it is being deleted.
-func (s *stage) now(w *world) map[string]bool {
-	s.Helper()
-	left := map[string]bool{}
-	for _, o := range append(slices.Clone(w.objects), w.from) {
-		at := &unstructured.Unstructured{}
-		at.SetGroupVersionKind(o.GroupVersionKind())
-		switch err := s.client.Get(s.Context(), client.ObjectKeyFromObject(o), at); {
-		case apierrors.IsNotFound(err):
-		case err != nil:
-			s.Fatal(err)
-		default:
-			left[nameOf(o)] = at.GetDeletionTimestamp() != nil
-		}
-	}
-	return left
-}
-
 func nameOf(o *unstructured.Unstructured) string { return o.GetKind() + "/" + o.GetName() }
 
 // fence returns when the garbage collector and the protection of claims have done what they had to do
