@@ -61,6 +61,9 @@ type Assessment struct {
 	candidatesCache map[candidatesKey]*candidates
 	// referrers are the objects with references, computed on first use.
 	referrers []Referrer
+	// callees are what the API server calls. calleesKnown is true once they are computed.
+	callees      []Callee
+	calleesKnown bool
 	// objectsByKind has the objects of the snapshot by kind, computed on first use.
 	objectsByKind map[schema.GroupKind][]*object.Object
 	// recognized caches the controller of the table that each pod belongs to.

@@ -17,10 +17,10 @@ import (
 )
 
 // newServer returns a simulated API server. Admission costs time on every write. So it is on only
-// if a webhook is known that does not answer, or a policy that may deny.
+// if a webhook is known that does not answer or may be lost, or a policy that may deny.
 func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	options := []apisim.Option{apisim.WithCoverage(r.snap), apisim.WithRules(r.snap.Version().Rules())}
-	if r.neighbours.Obstructed() {
+	if r.neighbours.Obstructed() || len(r.lostCallees.callees) > 0 {
 		options = append(options, apisim.WithAdmission(r.admit))
 	}
 	s := apisim.New(world, r.snap.Resources, options...)
@@ -69,13 +69,20 @@ func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (health.Refusal,
 	}
 	w.Ours = r.actor == outcome.ActorUser
 	w.First = w.Ours
-	if r.neighbours.Around == nil || w.Object == nil || verb == object.Create {
+	if r.neighbours.Around == nil || w.Object == nil || verb == object.Create || !r.neighbours.Obstructed() && !r.lostCallees.any() {
 		return health.Refusal{}, false
 	}
 	if verb != object.Delete {
 		w.Subresource = r.subresource()
 	}
-	return r.neighbours.Around.Refuses(w)
+	why, refused := r.neighbours.Around.Refuses(w)
+	if refused && why.Sure {
+		return why, true
+	}
+	if lost, ok := r.lostCallees.refuses(w); ok && (lost.Sure || !refused) {
+		return lost, true
+	}
+	return why, refused
 }
 
 func internalError(r health.Refusal) error {

@@ -90,8 +90,10 @@ func (b *breakages) lost(at object.Coordinates) (object.Ref, report.Certainty, b
 		return object.Ref{}, "", false
 	}
 	certainty := c.Certainty
-	// A claim that is being deleted is of no use for new pods; anything else works until it is gone.
-	if c.Outcome != report.Deleted && !c.Object.Is(object.PVC) && certainty == report.Sure {
+	// A claim that is being deleted is of no use for new pods, and a pod answers no requests any more;
+	// anything else works until it is gone.
+	ends := c.Object.Is(object.PVC) || c.Object.Is(object.Pod) && c.Outcome == report.Blocked
+	if c.Outcome != report.Deleted && !ends && certainty == report.Sure {
 		certainty = report.Possible
 	}
 	return c.Object, certainty, true

@@ -40,7 +40,7 @@ func (b *breakages) idleServices() map[object.Coordinates]report.Certainty {
 	return idle
 }
 
-// selectingServices returns the Services that stay, by namespace, in the namespaces of pods that go.
+// selectingServices returns the Services that stay or may stay, by namespace, in the namespaces of pods that go.
 func (b *breakages) selectingServices() map[string][]selecting {
 	namespaces := map[string]bool{}
 	for at := range b.goes {
@@ -50,7 +50,10 @@ func (b *breakages) selectingServices() map[string][]selecting {
 	}
 	services := map[string][]selecting{}
 	for _, user := range b.health.Referrers() {
-		if !user.Ref.Is(object.Service) || !namespaces[user.Ref.Namespace] || b.goes[user.Ref.Coordinates()] != nil {
+		if !user.Ref.Is(object.Service) || !namespaces[user.Ref.Namespace] {
+			continue
+		}
+		if _, certainty, goes := b.lost(user.Ref.Coordinates()); goes && certainty == report.Sure {
 			continue
 		}
 		for _, r := range user.References {
@@ -134,11 +137,9 @@ func (b *breakages) called(s *health.ServiceRef) (one report.Breakage, ok bool) 
 	}
 	at := object.Service.Ref(s.Namespace, s.Name).Coordinates()
 	one.When, one.ClusterWide = report.BreaksNow, true
-	if one.Reference, one.Certainty, ok = b.lost(at); ok {
-		return one, true
-	}
-	if one.Certainty, ok = b.idle[at]; ok {
-		one.Reference = b.refAt(at)
+	one.Reference, one.Certainty, ok = b.lost(at)
+	if certainty, idle := b.idle[at]; idle && (!ok || certainty == report.Sure) {
+		one.Reference, one.Certainty, ok = b.refAt(at), certainty, true
 	}
 	return one, ok
 }

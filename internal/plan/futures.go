@@ -163,6 +163,7 @@ func (s *simulation) recoverControllers() {
 	s.futures.recovered, s.futures.late, s.futures.recovery = true, s.neighbours.Late, s.neighbours.Recovery()
 	s.futures.refused = maps.Clone(s.neighbours.Refused)
 	s.neighbours.Around, s.neighbours.Late = nil, nil
+	s.neighbours.LostAPIs = nil
 	clear(s.neighbours.Refused)
 	clear(s.futures.undeployed)
 	clear(s.futures.attempted) // those that were refused are tried again

@@ -62,6 +62,9 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 		for _, a := range e.Assumptions {
 			fmt.Fprintf(&b, "  assumed: %s\n", a)
 		}
+		if e.RecreatedWhen != "" {
+			fmt.Fprintf(&b, "  comes back: %s\n", e.RecreatedWhen)
+		}
 		for _, r := range e.Once {
 			if r.State == report.ControllerGuards {
 				fmt.Fprintf(&b, "  guarded: %s, by %s\n", r.Finalizer, r.Controller)

@@ -72,6 +72,7 @@ type recorder struct {
 	withheldWrites map[object.Ref]reason.Code
 	// refusedWrites contains the answers to writes of the collector that the server refused.
 	refusedWrites map[object.Ref]error
+	lostCallees   lostCallees
 }
 
 var _ engine.World = (*recorder)(nil)
@@ -82,6 +83,7 @@ func newRecorder(beside *outcome.Neighbours, world []*object.Object, recorded Re
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
 		withheldWrites: map[object.Ref]reason.Code{}, refusedWrites: map[object.Ref]error{},
 	}
+	r.lostCallees = newLostCallees(beside.Around)
 	r.server = r.newServer(world)
 	return r
 }
@@ -208,7 +210,9 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 		return err
 	}
 	target, before := r.recordedObject(ref), r.server.Writes()
+	r.lostCallees.stopped = r.stoppedPod(ref)
 	err := r.server.Delete(ctx, ref, o)
+	r.lostCallees.stopped = ""
 	if r.actor != outcome.ActorUser && r.actor != outcome.ActorCollector && r.server.Writes() == before {
 		// Controllers repeat ineffective deletes forever.
 		return err
@@ -419,6 +423,7 @@ func (r *recorder) takeEvents(cause int) {
 		if r.onEvent != nil {
 			r.onEvent(e, cause)
 		}
+		r.followCallees(e)
 		if r.watches(e.Object) {
 			r.pending = append(r.pending, e)
 		}

@@ -194,8 +194,8 @@ type Effect struct {
 	Otherwise   []Otherwise `json:"otherwise,omitempty"`
 	Assumptions []string    `json:"assumptions,omitempty"`
 	// Recreator is the controller that creates the object again. RecreatedBy is the object that it
-	// does so for, if there is one. RecreatedWhen is when it does so, such as "when it restarts";
-	// empty if it does at once.
+	// does so for, if there is one. RecreatedWhen is when it does so, such as "when it restarts",
+	// or why that is of no use, such as "but no node is left to run it"; empty if it does at once.
 	Recreator     string      `json:"recreator,omitempty"`
 	RecreatedBy   *object.Ref `json:"recreatedBy,omitempty"`
 	RecreatedWhen string      `json:"recreatedWhen,omitempty"`

@@ -19,6 +19,8 @@ type Neighbours struct {
 	Late *Late
 	// Refused has the objects with refused writes, and why the last one was refused.
 	Refused map[object.Ref]health.Refusal
+	// LostAPIs are the versions of aggregated APIs whose Service or pods the simulation has deleted.
+	LostAPIs []object.Undiscovered
 	// asked and runs cache whether kube-controller-manager was seen to run.
 	asked, runs bool
 	// nodes caches which nodes were seen to be ready.
@@ -78,10 +80,10 @@ func (n *Neighbours) PodGC(pod *object.Object) string {
 	return "pod GC has not removed it for minutes"
 }
 
-// Undiscovered lists the API versions that discovery lacks: those of the snapshot, and those of
-// APIServices that do not answer.
+// Undiscovered lists the API versions that discovery lacks: those of the snapshot, those of
+// APIServices that do not answer, and LostAPIs.
 func (n *Neighbours) Undiscovered() []object.Undiscovered {
-	list := n.Snapshot.Undiscovered()
+	list := slices.Concat(n.Snapshot.Undiscovered(), n.LostAPIs)
 	if n.Around == nil {
 		return list
 	}

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
+
+// lostCallees follows what answers the API server during a simulation, because a delete may take it before
+// the rest:
+//
+//	delete ns/hooks: pod/hook goes first
+//	delete cm/cfg:   the API server asks svc/hook, which has no pod any more, and refuses
+//
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent: pods go first,
+// and content goes only while discovery succeeds.
+type lostCallees struct {
+	health  *health.Assessment
+	callees []followedCallee
+	// stopped is the pod that its kubelet deletes right now: its containers have stopped.
+	stopped types.UID
+	lost    bool // any
+}
+
+type followedCallee struct {
+	health.Callee
+	// left are the pods that still answer.
+	left []types.UID
+	// gone is empty while the callee answers.
+	gone reason.Code
+	// unneeded is true once the API server no longer calls it.
+	unneeded bool
+}
+
+func newLostCallees(around *health.Assessment) lostCallees {
+	l := lostCallees{health: around}
+	if around == nil {
+		return l
+	}
+	for _, b := range around.Callees() {
+		f := followedCallee{Callee: b}
+		for _, pod := range b.Pods {
+			f.left = append(f.left, pod.UID)
+		}
+		l.callees = append(l.callees, f)
+	}
+	return l
+}
+
+// any reports whether a write may be refused because of a lost callee.
+func (l *lostCallees) any() bool { return l.lost || l.stopped != "" }
+
+// refuses returns why a write fails; false if all webhooks that it needs still answer.
+func (l *lostCallees) refuses(w health.Write) (health.Refusal, bool) {
+	var perhaps *health.Refusal
+	for i := range l.callees {
+		b := &l.callees[i]
+		why := b.gone
+		if why == "" && len(b.left) == 1 && b.left[0] == l.stopped {
+			why = reason.NoEndpoints
+		}
+		if why == "" || b.Webhook == nil || b.unneeded {
+			continue
+		}
+		takes, sure := l.health.MustAdmit(b.Webhook, w)
+		if !takes {
+			continue
+		}
+		one := health.Refusal{Webhook: b.Webhook, Why: health.Unreachable{Reason: why, Service: b.Service}, Sure: sure && (b.Whole || why == reason.ServiceAbsent)}
+		if one.Sure {
+			return one, true
+		}
+		perhaps = &one
+	}
+	if perhaps == nil {
+		return health.Refusal{}, false
+	}
+	return *perhaps, true
+}
+
+// stoppedPod returns the uid of a pod that its kubelet is about to delete and that nothing replaces. Empty for
+// any other delete.
+func (r *recorder) stoppedPod(ref object.Ref) types.UID {
+	if r.actor != controllers.KubeletName || len(r.lostCallees.callees) == 0 || !ref.Is(object.Pod) {
+		return ""
+	}
+	pod, err := r.server.Get(context.Background(), ref)
+	if err != nil || r.isReplaced(pod) {
+		return ""
+	}
+	return pod.UID
+}
+
+// followCallees takes an event of the simulated server.
+func (r *recorder) followCallees(e object.Event) {
+	l := &r.lostCallees
+	if e.Type != object.Deleted || len(l.callees) == 0 {
+		return
+	}
+	for i := range l.callees {
+		b := &l.callees[i]
+		switch at := slices.Index(b.left, e.Object.UID); {
+		case e.Object.Coordinates() == b.Caller.Coordinates():
+			b.unneeded = true
+		case e.Object.UID == b.Service.UID:
+			b.gone = reason.ServiceAbsent
+		case at >= 0 && !r.isReplaced(e.Object):
+			if b.left = slices.Delete(b.left, at, at+1); len(b.left) == 0 {
+				b.gone = cmp.Or(b.gone, reason.NoEndpoints)
+			}
+		}
+		l.lost = l.lost || b.gone != ""
+	}
+	if r.neighbours.Around != nil {
+		r.neighbours.LostAPIs = l.apis()
+	}
+}
+
+// apis returns the versions of the aggregated APIs that are lost.
+func (l *lostCallees) apis() (list []object.Undiscovered) {
+	for i := range l.callees {
+		if b := &l.callees[i]; b.API != nil && b.gone != "" && !b.unneeded {
+			list = append(list, object.Undiscovered{
+				APIVersion: object.Resource{Group: b.API.Group, Version: b.API.Version}.APIVersion(),
+				Why:        "APIService " + b.API.Name + " does not answer: " + health.Unreachable{Reason: b.gone, Service: b.Service}.Text(),
+			})
+		}
+	}
+	return list
+}
+
+// isReplaced reports whether a controller creates a pod again.
+func (r *recorder) isReplaced(pod *object.Object) bool {
+	ctx := context.Background()
+	if ns, err := r.server.Get(ctx, object.Namespace.Ref("", pod.Namespace)); err == nil && ns.BeingDeleted() {
+		return false
+	}
+	ref, ok := pod.Controller()
+	if !ok {
+		return false
+	}
+	owner, err := r.server.Get(ctx, ref.In(pod.Namespace))
+	return err == nil && owner.UID == ref.UID && !owner.BeingDeleted()
+}
