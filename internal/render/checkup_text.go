@@ -75,10 +75,7 @@ func checkupDetails(w *writer, c *report.Checkup) {
 		}
 		w.prose("- "+label+": "+s.text(r.Message), 2)
 	}
-	if len(c.Findings) > 0 {
-		w.line()
-		w.table(checkupTable(s, c.Findings))
-	}
+	w.titled("", checkupTable(s, c.Findings))
 }
 
 func checkupColour(v report.CollectorVerdict) string {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -23,10 +24,7 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	} else {
 		w.clusterAndUser(c)
 	}
-	if len(c.Counts) > 0 {
-		w.line()
-		w.table(confirmationCounts(s, c.Counts))
-	}
+	w.titled("", confirmationCounts(s, c.Counts))
 	if len(c.Data) > 0 {
 		w.line()
 		w.prose(s.paint(red, "Data")+" is among the deleted objects:", 2)
@@ -52,8 +50,8 @@ func (w *writer) clusterAndUser(c *report.Confirmation) {
 	if c.Context != "" {
 		w.prose("server:  "+s.text(c.Server), 2)
 	}
-	w.prose("cluster: "+orUnknown(s.text(string(c.ClusterUID))), 2)
-	w.prose("user:    "+orUnknown(s.text(c.User)), 2)
+	w.prose("cluster: "+cmp.Or(s.text(string(c.ClusterUID)), "unknown"), 2)
+	w.prose("user:    "+cmp.Or(s.text(c.User), "unknown"), 2)
 }
 
 // ConfirmationPrompt returns the prompt: what to type, and what that does.
@@ -115,13 +113,6 @@ func deletionText(s Style, c *report.Confirmation) string {
 	return text + ", " + enumerate(kinds, len(kinds))
 }
 
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return text
-}
-
 // confirmationCounts returns the number of objects by kind and outcome.
 func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
 	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
@@ -171,7 +162,7 @@ func obstacleText(o *report.Obstacle) string {
 	const most = 3
 	var names []string
 	for _, r := range o.Objects[:min(len(o.Objects), most)] {
-		names = append(names, kubectlName(r))
+		names = append(names, NamespacedName(r))
 	}
 	n := len(o.Objects)
 	who, is, its := enumerate(names, n), pluralForm(n, " is ", " are "), pluralForm(n, " its ", " their ")
@@ -203,14 +194,6 @@ func obstacleText(o *report.Obstacle) string {
 	}
 }
 
-// kubectlName returns an object with its namespace, in kubectl's syntax.
-func kubectlName(r object.Ref) string {
-	if r.Namespace == "" {
-		return r.ShortName()
-	}
-	return r.ShortName() + " -n " + r.Namespace
-}
-
 // AnswersText returns the answers of the API server to dry-run requests. Names are not escaped.
 func AnswersText(answers []report.Answer) string {
 	var refused, whys []string
@@ -218,7 +201,7 @@ func AnswersText(answers []report.Answer) string {
 	accepted := 0
 	for i := range answers {
 		a := &answers[i]
-		what := a.Verb + " " + kubectlName(a.Object)
+		what := a.Verb + " " + NamespacedName(a.Object)
 		switch {
 		case a.Refused != "":
 			refused = append(refused, "\n  "+what+" would be refused: "+a.Refused)

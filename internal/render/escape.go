@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,8 +38,7 @@ func escape(s string, ascii bool) string {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			b.WriteString(`\x`)
-			writeHex(&b, rune(s[i]), 2)
+			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r == '\\':
 			b.WriteByte('\\')
 			if isAmbiguous(s[i+1:], ascii) {
@@ -56,16 +56,11 @@ func escape(s string, ascii bool) string {
 
 func firstUnclean(s string, ascii bool) int {
 	for i, r := range s {
-		if r == '\\' && isAmbiguous(s[i+1:], ascii) || r == utf8.RuneError && hasInvalidUTF8(s[i:]) || !isVisible(r, ascii) {
+		if r == '\\' && isAmbiguous(s[i+1:], ascii) || r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)) || !isVisible(r, ascii) {
 			return i
 		}
 	}
 	return -1
-}
-
-func hasInvalidUTF8(s string) bool {
-	_, size := utf8.DecodeRuneInString(s)
-	return size == 1
 }
 
 // isAmbiguous reports whether a backslash before rest would read as the start of a sequence or of a
@@ -89,20 +84,10 @@ func isAmbiguous(rest string, ascii bool) bool {
 }
 
 func startsWithHex(s string, n int) bool {
-	if len(s) < n {
-		return false
-	}
-	for _, c := range []byte(s[:n]) {
-		if !isHexDigit(c) {
-			return false
-		}
-	}
-	return true
+	return len(s) >= n && strings.Trim(s[:n], hexDigits) == ""
 }
 
-func isHexDigit(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
+const hexDigits = "0123456789abcdefABCDEF"
 
 // isVisible reports whether a terminal displays r as a glyph without side effects.
 func isVisible(r rune, ascii bool) bool {
@@ -132,19 +117,10 @@ var invisible = &unicode.RangeTable{
 func writeSequence(b *strings.Builder, r rune) {
 	switch {
 	case r < utf8.RuneSelf:
-		b.WriteString(`\x`)
-		writeHex(b, r, 2)
+		fmt.Fprintf(b, `\x%02x`, r)
 	case r <= 0xffff:
-		b.WriteString(`\u`)
-		writeHex(b, r, 4)
+		fmt.Fprintf(b, `\u%04x`, r)
 	default:
-		b.WriteString(`\U`)
-		writeHex(b, r, 8)
-	}
-}
-
-func writeHex(b *strings.Builder, r rune, digits int) {
-	for shift := (digits - 1) * 4; shift >= 0; shift -= 4 {
-		b.WriteByte("0123456789abcdef"[r>>shift&0xf])
+		fmt.Fprintf(b, `\U%08x`, r)
 	}
 }

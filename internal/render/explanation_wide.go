@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,12 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// maxDependents is the number of dependents that are listed unless the output is wide.
-const maxDependents = 10
-
-// maxLinks is the number of links above which the middle of a chain is left out unless the output
-// is wide.
-const maxLinks = 12
+// maxLinks is the number of links above which a chain has one link a line.
+const maxLinks = 6
 
 // explainWide writes everything about an object: rule, evidence, references, finalizers, proofs
 // and commands.
@@ -105,9 +102,8 @@ func explainChain(w *writer, chain []report.ChainLink) {
 	w.section("Chain of owners")
 	arrow := s.pick("→", "->")
 	links := chainLinks(s, chain)
-	one := "  " + strings.Join(links, " "+arrow+" ")
-	if limit := s.limit(); len(links) <= maxLinks/2 && (limit <= 0 || width(one) <= limit) {
-		w.line(one)
+	if len(links) <= maxLinks {
+		w.line("  " + strings.Join(links, " "+arrow+" "))
 		return
 	}
 	for i, link := range links {
@@ -119,14 +115,8 @@ func explainChain(w *writer, chain []report.ChainLink) {
 }
 
 func chainLinks(s Style, chain []report.ChainLink) []string {
-	links := make([]string, 0, min(len(chain), maxLinks+1))
+	links := make([]string, 0, len(chain))
 	for i, c := range chain {
-		if left := len(chain) - maxLinks; left > 0 && !s.Wide && i >= maxLinks/2 && i < len(chain)-maxLinks/2 {
-			if i == maxLinks/2 {
-				links = append(links, s.pick("…", "...")+" "+strconv.Itoa(left)+" more "+s.pick("…", "..."))
-			}
-			continue
-		}
 		link := s.namespacedName(c.Ref)
 		if i > 0 && c.Namespace == chain[i-1].Namespace {
 			link = s.name(c.Ref)
@@ -144,27 +134,17 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 		return
 	}
 	s := w.style
-	shown := dependents
-	if !s.Wide && len(shown) > maxDependents {
-		// Blocking dependents are usually what the user looks for, and must not be folded.
-		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return object.TrueFirst(a.Blocking, b.Blocking) })
-		shown = shown[:maxDependents]
-	}
 	w.section(sentenceCase(plural(len(dependents), "dependent")))
 	t := &table{headers: []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}, indent: 2}
-	for _, d := range shown {
+	for _, d := range dependents {
 		blocks := "no"
 		if d.Blocking {
 			blocks = "yes"
 		}
 		t.add("", s.text(d.Ref.Namespace), s.name(d.Ref), blocks, s.text(d.State))
 	}
-	dropCommonNamespace(t, shown, func(d *report.DependentFinding) object.Ref { return d.Ref })
+	dropCommonNamespace(t, dependents, func(d *report.DependentFinding) object.Ref { return d.Ref })
 	w.table(t)
-	if left := len(dependents) - len(shown); left > 0 {
-		w.line("  and ", strconv.Itoa(left), " more")
-	}
 }
 
 func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
@@ -179,10 +159,7 @@ func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
 		t.headers = slices.Insert(t.headers, 2, "CONTROLLER")
 	}
 	for _, f := range finalizers {
-		by := s.text(f.RemovedBy)
-		if by == "" {
-			by = "unknown"
-		}
+		by := cmp.Or(s.text(f.RemovedBy), "unknown")
 		if f.Evidence != "" {
 			by += " (" + s.text(f.Evidence) + ")"
 		}
@@ -205,24 +182,15 @@ func explainTakers(w *writer, e *report.Explanation) {
 	s := w.style
 	w.section("Deleting any of these deletes it")
 	objects, policies := takersByObject(e.TakenBy)
-	shown := objects
-	if !s.Wide && len(shown) > maxDependents {
-		shown = shown[:maxDependents]
-	}
 	t := &table{headers: []string{"OBJECT", "POLICY"}, indent: 2}
-	for _, ref := range shown {
+	for _, ref := range objects {
 		object := s.name(ref)
 		if ref.Namespace != e.Object.Namespace {
 			object = s.namespacedName(ref)
 		}
 		t.add("", object, s.text(policies[ref]))
 	}
-	if len(shown) > 0 {
-		w.table(t)
-	}
-	if left := len(objects) - len(shown); left > 0 {
-		w.line("  and ", strconv.Itoa(left), " more")
-	}
+	w.table(t)
 	if e.TakersUntried > 0 {
 		w.prose("  "+plural(e.TakersUntried, "more distant object")+" not tried", 2)
 	}

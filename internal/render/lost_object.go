@@ -62,8 +62,7 @@ func (w *writer) objectLoss(l *lossIndex, x *report.Loss) {
 		w.line()
 		w.allLosses(l)
 	case len(list.rows) > 1:
-		w.line()
-		w.table(list)
+		w.titled("", list)
 	}
 	if counted && !s.Wide {
 		w.otherLosses(l, x)

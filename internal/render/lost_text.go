@@ -143,9 +143,8 @@ func (w *writer) lostScreen(l *lossIndex, room int) {
 	}
 	w.requests(l, requests, list == nil, room)
 	w.lines(others)
-	if list != nil && len(list.rows) > 0 {
-		w.line()
-		w.table(list)
+	if list != nil {
+		w.titled("", list)
 	}
 }
 
@@ -203,19 +202,9 @@ func requestsByImpact(l *lossIndex) []*report.LostRequest {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *report.LostRequest) int {
-		return cmp.Or(cmp.Compare(countData(b), countData(a)), cmp.Compare(b.Took, a.Took), certainFirst(a, b))
+		return cmp.Or(cmp.Compare(countData(b), countData(a)), cmp.Compare(b.Took, a.Took), object.TrueFirst(a.Certain, b.Certain))
 	})
 	return list
-}
-
-func certainFirst(a, b *report.LostRequest) int {
-	switch {
-	case a.Certain == b.Certain:
-		return 0
-	case a.Certain:
-		return -1
-	}
-	return 1
 }
 
 // countData counts the losses of a request that hold data.
@@ -272,11 +261,11 @@ func (w *writer) allLosses(l *lossIndex) {
 		}
 		first = false
 		w.request(l, r, false)
-		w.losses(l, "", l.byRequest[r.N])
+		w.titled("", lossTable(w.style, l, l.byRequest[r.N]))
 	}
 	usual, others := l.withoutRequest()
-	w.losses(l, "Not explained by a request:", others)
-	w.losses(l, "Routine:", usual)
+	w.titled("Not explained by a request:", lossTable(w.style, l, others))
+	w.titled("Routine:", lossTable(w.style, l, usual))
 }
 
 // withoutRequest returns the losses without a request: routine ones and others.
@@ -289,18 +278,6 @@ func (l *lossIndex) withoutRequest() (usual, others []*report.Loss) {
 		}
 	}
 	return usual, others
-}
-
-// losses writes a table of losses below a title.
-func (w *writer) losses(l *lossIndex, title string, list []*report.Loss) {
-	if len(list) == 0 {
-		return
-	}
-	if w.line(); title != "" {
-		w.prose(title, 2)
-		w.line()
-	}
-	w.table(lossTable(w.style, l, list))
 }
 
 // lossTable returns a table with a row for each loss.

@@ -137,7 +137,7 @@ func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
 // isCommit reports whether a word may be the hash of a commit.
 func isCommit(word string) bool {
 	const shortest = 7
-	return len(word) >= shortest && strings.Trim(word, "0123456789abcdefABCDEF") == ""
+	return len(word) >= shortest && strings.Trim(word, hexDigits) == ""
 }
 
 // isIssueKey reports whether a word looks like GH-12.

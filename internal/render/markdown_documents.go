@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -184,11 +185,7 @@ func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) erro
 	m.table(owners)
 	finalizers := &table{headers: []string{"FINALIZER", "STATE", "REMOVED BY"}}
 	for _, f := range e.Finalizers {
-		by := s.text(f.RemovedBy)
-		if by == "" {
-			by = "unknown"
-		}
-		finalizers.add("", s.objectName(f.Name), s.text(f.State), by)
+		finalizers.add("", s.objectName(f.Name), s.text(f.State), cmp.Or(s.text(f.RemovedBy), "unknown"))
 	}
 	m.table(finalizers)
 	m.remedies(e.Remedies)

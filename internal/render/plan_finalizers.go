@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -105,11 +106,7 @@ func addFinalizer(list []report.Release, r report.Release) []report.Release {
 const maxFinalizers = 2
 
 func controllersText(s Style, list []report.Release) string {
-	who := "its controller"
-	if list[0].Controller != "" {
-		who = s.text(list[0].Controller)
-	}
-	return who + " removes " + finalizerNames(s, list)
+	return cmp.Or(s.text(list[0].Controller), "its controller") + " removes " + finalizerNames(s, list)
 }
 
 func finalizerNames(s Style, list []report.Release) string {
@@ -144,13 +141,9 @@ func (w *writer) finalizers(p *report.Plan) {
 	if left := all - len(shown); left > 0 {
 		w.prose("and "+plural(left, "more finalizer")+": -o wide", 2)
 	}
-	if len(p.Refusals) == 0 || !w.style.Wide { // the error message contains them
-		return
+	if w.style.Wide { // otherwise only the error message contains them
+		w.titled(w.style.paint(bold, "Refused")+"; nothing would be written:", refusalTable(w.style, p.Refusals))
 	}
-	w.line()
-	w.prose(w.style.paint(bold, "Refused")+"; nothing would be written:", 2)
-	w.line()
-	w.table(refusalTable(w.style, p.Refusals))
 }
 
 // finalizerPurpose names the controller of a finalizer, and what is lost without its work.
@@ -175,11 +168,7 @@ func refusalTable(s Style, list []report.Refusal) *table {
 		shown = list[:min(len(list), maxRefusals)]
 	}
 	for _, r := range shown {
-		lift := "nothing"
-		if r.LiftedBy != "" {
-			lift = s.text(r.LiftedBy)
-		}
-		t.add(outcomeColour(report.Blocked), s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), lift)
+		t.add(outcomeColour(report.Blocked), s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), cmp.Or(s.text(r.LiftedBy), "nothing"))
 	}
 	dropCommonNamespace(t, list, func(r *report.Refusal) object.Ref { return r.Object })
 	if left := len(list) - len(shown); left > 0 {

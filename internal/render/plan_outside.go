@@ -90,7 +90,7 @@ func withWhy(text string, x *report.Outside) string {
 
 // outsideTable returns a row for each outside resource.
 func outsideTable(s Style, list []report.Outside) *table {
-	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHAT", "WHY"}}
+	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHAT", "WHY"}, inWidth: true}
 	for i := range list {
 		x := &list[i]
 		t.add(outcomeColour(x.Outcome), s.text(string(x.Outcome)), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.What), s.text(withWhy(x.Decision(x.Field), x)))

@@ -368,14 +368,7 @@ func (g *effectGroups) add(e *report.Effect, text string) {
 // sortRootsFirst moves groups that wait for others to the end.
 func (g *effectGroups) sortRootsFirst() {
 	slices.SortStableFunc(g.order, func(a, b groupKey) int {
-		switch {
-		case g.waits[a] == g.waits[b]:
-			return len(g.refs[b]) - len(g.refs[a])
-		case g.waits[a]:
-			return 1
-		default:
-			return -1
-		}
+		return cmp.Or(object.TrueFirst(!g.waits[a], !g.waits[b]), len(g.refs[b])-len(g.refs[a]))
 	})
 }
 

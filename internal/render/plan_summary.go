@@ -120,24 +120,6 @@ func dataTitle(effects []report.Effect) string {
 	return " that is or may be deleted:"
 }
 
-// data writes the data that is or may be deleted: claims and volumes with the outcome of their
-// storage, Secrets, and custom resources.
-func (w *writer) data(p *report.Plan, effects []report.Effect) {
-	rows := dataRows(w.style, p, effects)
-	if len(rows) == 0 {
-		return
-	}
-	t := dataTable(w.style, rows, effects)
-	w.line()
-	w.prose(w.style.paint(bold, "Data")+dataTitle(effects), 2)
-	w.line()
-	w.table(t)
-	if left := len(rows) - len(t.rows); left > 0 {
-		w.line()
-		w.prose(plural(left, "more line")+" of data: -o wide has them all.", 2)
-	}
-}
-
 // dataRow is a row of data with escaped texts.
 type dataRow struct{ outcome, namespace, data, detail string }
 
@@ -154,8 +136,9 @@ func dataTable(s Style, rows []dataRow, effects []report.Effect) *table {
 	return t
 }
 
-// dataRows returns a row for each claim and volume, then for the Secrets of each namespace and
-// outcome, and then for each kind of custom resource.
+// dataRows returns the data that is or may be deleted: a row for each claim and volume with the outcome
+// of its storage, then for the Secrets of each namespace and outcome, and then for each kind of custom
+// resource.
 func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	data := dataKinds(p)
 	var rows []dataRow

@@ -33,36 +33,17 @@ func (w *writer) allEffects(p *report.Plan, caused, before []report.Effect) {
 	s := w.style
 	w.prose(planHeadline(s, p, caused), 2)
 	if needsCounts(p, caused) {
-		w.line()
-		w.table(countTable(s, caused))
-		w.data(p, caused)
+		w.titled("", countTable(s, caused))
+		w.titled(s.paint(bold, "Data")+dataTitle(caused), dataTable(s, dataRows(s, p, caused), caused))
 	}
-	if len(caused) > 0 {
-		w.line()
-		w.tableInWidth(effectTable(s, p, caused))
-	}
+	w.titled("", effectTable(s, p, caused))
 	if len(p.Broken) > 0 {
 		w.line()
 		w.breakages(p)
 	}
-	if len(p.Outside) > 0 {
-		w.line()
-		w.prose(s.paint(bold, "Outside of the cluster:"), 2)
-		w.line()
-		w.tableInWidth(outsideTable(s, p.Outside))
-	}
-	if len(before) > 0 {
-		w.line()
-		w.prose("Garbage or already being deleted, regardless of this request:", 2)
-		w.line()
-		w.tableInWidth(effectTable(s, p, before))
-	}
-	if len(p.Stuck) > 0 {
-		w.line()
-		w.prose("The garbage collector repeats these requests without effect:", 2)
-		w.line()
-		w.table(stuckTable(s, p.Stuck))
-	}
+	w.titled(s.paint(bold, "Outside of the cluster:"), outsideTable(s, p.Outside))
+	w.titled("Garbage or already being deleted, regardless of this request:", effectTable(s, p, before))
+	w.titled("The garbage collector repeats these requests without effect:", stuckTable(s, p.Stuck))
 	w.finalizers(p)
 	w.planNotes(p)
 }
@@ -132,7 +113,10 @@ func requestText(s Style, seed report.Seed) string {
 }
 
 func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
-	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHY"}}
+	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHY"}, inWidth: true}
+	if len(effects) == 0 {
+		return t
+	}
 	for _, e := range effects {
 		outcome := s.text(string(e.Outcome))
 		if e.DependsOnTiming {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -114,13 +115,7 @@ func largestKinds(s Style, counts []report.KindCount, room int) string {
 		return object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}.IsEvent()
 	})
 	slices.SortStableFunc(sorted, func(a, b report.KindCount) int {
-		switch x, y := isGenerated(a), isGenerated(b); {
-		case x == y:
-			return b.Count - a.Count
-		case x:
-			return 1
-		}
-		return -1
+		return cmp.Or(object.TrueFirst(!isGenerated(a), !isGenerated(b)), b.Count-a.Count)
 	})
 	for n := maxScreenKinds; n > 0; n-- {
 		if text := s.countKinds(sorted[:min(n, len(sorted))], n); width(text) <= room {

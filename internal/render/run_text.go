@@ -20,28 +20,23 @@ func RunText(out io.Writer, s Style, r *report.Run) error {
 	if r.Message != "" {
 		w.prose(s.text(r.Message), 2)
 	}
-	var rows []report.RunWrite
+	writes := &table{headers: []string{"STATE", "REQUEST", "NAMESPACE", "OBJECT", "WHY"}}
 	for _, x := range r.Writes {
 		if x.State != report.Confirmed {
-			rows = append(rows, x)
+			writes.add(yellow, s.text(string(x.State)), s.text(x.Verb), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.Message))
 		}
 	}
-	if len(rows) > 0 {
-		w.line()
-		w.table(writeTable(s, rows).first(maxRunRows, s))
+	w.titled("", writes.first(maxRunRows, s))
+	surprises := &table{headers: []string{"REQUEST", "NAMESPACE", "OBJECT", "WHY"}}
+	for _, x := range r.Surprises {
+		surprises.add(red, s.text(x.Verb), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.Message))
 	}
-	if len(r.Surprises) > 0 {
-		w.line()
-		w.prose("Not in the plan, so not sent:", 2)
-		w.line()
-		w.table(surpriseTable(s, r.Surprises).first(maxRunRows, s))
+	w.titled("Not in the plan, so not sent:", surprises.first(maxRunRows, s))
+	pending := &table{headers: []string{"NAMESPACE", "OBJECT", "HELD BY"}}
+	for _, x := range r.Pending {
+		pending.add("", s.text(x.Object.Namespace), s.name(x.Object), pendingReason(s, x))
 	}
-	if len(r.Pending) > 0 {
-		w.line()
-		w.prose("Being deleted, but not gone yet:", 2)
-		w.line()
-		w.table(pendingTable(s, r.Pending).first(maxRunRows, s))
-	}
+	w.titled("Being deleted, but not gone yet:", pending.first(maxRunRows, s))
 	w.drift(r)
 	if r.Bundle != "" {
 		w.line()
@@ -107,30 +102,6 @@ func (w *writer) drift(r *report.Run) {
 		t.add(red, s.text(string(d.Reason)), s.text(d.Object.Namespace), s.name(d.Object), s.text(string(d.Predicted)), s.text(d.Message))
 	}
 	w.table(t.first(maxRunRows, s))
-}
-
-func writeTable(s Style, writes []report.RunWrite) *table {
-	t := &table{headers: []string{"STATE", "REQUEST", "NAMESPACE", "OBJECT", "WHY"}}
-	for _, x := range writes {
-		t.add(yellow, s.text(string(x.State)), s.text(x.Verb), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.Message))
-	}
-	return t
-}
-
-func surpriseTable(s Style, surprises []report.Surprise) *table {
-	t := &table{headers: []string{"REQUEST", "NAMESPACE", "OBJECT", "WHY"}}
-	for _, x := range surprises {
-		t.add(red, s.text(x.Verb), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.Message))
-	}
-	return t
-}
-
-func pendingTable(s Style, pending []report.Pending) *table {
-	t := &table{headers: []string{"NAMESPACE", "OBJECT", "HELD BY"}}
-	for _, x := range pending {
-		t.add("", s.text(x.Object.Namespace), s.name(x.Object), pendingReason(s, x))
-	}
-	return t
 }
 
 // pendingReason returns what blocks an object that is being deleted.

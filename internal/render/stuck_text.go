@@ -35,7 +35,7 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 		w.line()
 		t, _ := waitingTable(s, d.Findings)
 		w.table(t)
-		for _, e := range chainEndsOf(s, d.Findings) {
+		for _, e := range chainEndsOf(d.Findings) {
 			writeEnd(w, e)
 		}
 	default:
@@ -145,7 +145,7 @@ type chainEnd struct {
 }
 
 // chainEndsOf groups the findings by their ends, in the order of the table.
-func chainEndsOf(s Style, findings []report.Finding) []*chainEnd {
+func chainEndsOf(findings []report.Finding) []*chainEnd {
 	type key struct {
 		end             object.Ref
 		code, finalizer string
@@ -169,34 +169,18 @@ func chainEndsOf(s Style, findings []report.Finding) []*chainEnd {
 			e.longest = f
 		}
 	}
-	return dropSimilarEnds(s, list)
-}
-
-// dropSimilarEnds leaves out ends that are like others, unless the output is wide.
-func dropSimilarEnds(s Style, list []*chainEnd) []*chainEnd {
-	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
-	seen := map[kind]int{}
-	return slices.DeleteFunc(list, func(e *chainEnd) bool {
-		f := e.longest
-		last := lastLink(f)
-		k := kind{last.APIVersion, last.Kind, last.Namespace, f.Code, f.Finalizer}
-		seen[k]++
-		return seen[k] > 1 && len(e.waiting) == 0 && !s.Wide
-	})
+	return list
 }
 
 // writeEnd writes an end with its evidence and remedies.
 func writeEnd(w *writer, e *chainEnd) {
 	s := w.style
 	f := e.longest
-	told := f
-	if e.endFinding != nil {
-		told = e.endFinding
-	}
+	told := cmp.Or(e.endFinding, f)
 	w.line()
 	w.prose(s.paint(severityColour(f.Severity), s.namespacedName(told.Object))+": "+s.text(told.Message), 2)
 	if len(f.Chain) > 1 {
-		writeChain(w, f.Chain)
+		w.prose("  "+waitText(s, f.Chain), 4)
 	}
 	if len(e.waiting) > 1 {
 		w.prose("  waiting for it: "+s.firstRefs(e.waiting, maxWaiting), 4)
@@ -219,18 +203,10 @@ func remedyEffect(s Style, r report.Remedy) string {
 	return text
 }
 
-// writeChain writes the chain to the end as prose.
-func writeChain(w *writer, chain []report.WaitLink) { w.prose("  "+waitText(w.style, chain), 4) }
-
+// waitText returns the chain of objects that wait for one another.
 func waitText(s Style, chain []report.WaitLink) string {
 	var links []string
-	for i, l := range chain {
-		if i > 1 && i < len(chain)-2 && len(chain) > maxLinks && !s.Wide {
-			if i == 2 {
-				links = append(links, s.pick("…", "..."))
-			}
-			continue
-		}
+	for _, l := range chain {
 		links = append(links, s.name(l.Ref))
 	}
 	return strings.Join(links, s.pick(" → ", " -> "))

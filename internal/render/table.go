@@ -49,6 +49,8 @@ type table struct {
 	rows    []row
 	// indent moves the whole table to the right.
 	indent int
+	// inWidth keeps the table within the terminal width even in wide output.
+	inWidth bool
 }
 
 // row is one line of a table with its additions.
@@ -101,6 +103,7 @@ func (t *table) write(w io.Writer, s Style) error {
 	if len(t.rows) == 0 {
 		return nil
 	}
+	s.Wide = s.Wide && !t.inWidth
 	l := t.fit(s)
 	var laid strings.Builder
 	if err := l.lay(&laid, s); err != nil {

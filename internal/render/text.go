@@ -132,14 +132,17 @@ func (w *writer) table(t *table) {
 	}
 }
 
-// tableInWidth writes a table within the terminal width even in wide output, where it has one
-// object a row.
-func (w *writer) tableInWidth(t *table) {
-	s := w.style
-	s.Wide = false
-	if w.err == nil {
-		w.err = t.write(w.Writer, s)
+// titled writes a blank line, a title if there is one, and a table. It writes nothing if the table
+// has no rows.
+func (w *writer) titled(title string, t *table) {
+	if len(t.rows) == 0 {
+		return
 	}
+	if w.line(); title != "" {
+		w.prose(title, 2)
+		w.line()
+	}
+	w.table(t)
 }
 
 // linesOf returns the lines that write writes.

@@ -36,30 +36,16 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.prose(s.text(u.Message), 2)
 	}
 	w.waitingClaims(u)
-	if len(u.Steps) > 0 {
-		w.line()
-		w.table(undoTable(s, u).first(maxUndoRows, s))
-	}
-	if len(u.Skipped) > 0 {
-		w.line()
-		w.prose("Left unchanged:", 2)
-		w.line()
-		w.table(skippedTable(s, u.Skipped))
-	}
+	w.titled("", undoTable(s, u).first(maxUndoRows, s))
+	w.titled("Left unchanged:", skippedTable(s, u.Skipped))
 	w.differences(u)
 	// After an interrupted undo, the next one prints these tables and notes.
 	interrupted := u.State == report.Interrupted
-	if rows := droppedTable(s, u); !interrupted && len(rows.rows) > 0 {
-		w.line()
-		w.prose("Owner references that are not restored:", 2)
-		w.line()
-		w.table(rows.first(maxRunRows, s))
+	if !interrupted {
+		w.titled("Owner references that are not restored:", droppedTable(s, u).first(maxRunRows, s))
 	}
-	if rows := changeTable(s, u); s.Wide && len(rows.rows) > 0 {
-		w.line()
-		w.prose("Fields that are not written as saved:", 2)
-		w.line()
-		w.table(rows)
+	if s.Wide {
+		w.titled("Fields that are not written as saved:", changeTable(s, u))
 	}
 	if u.Later != nil && u.State == "" {
 		w.nextUndo(u)
