@@ -1,7 +1,6 @@
 package render
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -9,8 +8,8 @@ import (
 
 // forScreen returns the style for an answer that fits on a screen.
 func (s Style) forScreen() Style {
-	if !s.Wide {
-		s.Width = narrow(s.Width)
+	if !s.Wide && (s.Width <= 0 || s.Width > maxScreenWidth) {
+		s.Width = maxScreenWidth
 	}
 	return s
 }
@@ -105,5 +104,5 @@ func (t *table) height(s Style) int {
 
 // moreText returns the line for omitted blocks.
 func moreText(left int, noun string) string {
-	return "and " + strconv.Itoa(left) + " more " + noun + pluralForm(left, "", "s") + ": -o wide"
+	return "and " + plural(left, "more "+noun) + ": -o wide"
 }

@@ -24,7 +24,12 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	} else {
 		w.clusterAndUser(c)
 	}
-	w.titled("", confirmationCounts(s, c.Counts))
+	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
+	for i := range c.Counts {
+		n := &c.Counts[i]
+		t.add(outcomeColour(report.Outcome(n.Change)), s.text(object.ShortKindName(n.APIVersion, n.Kind)), s.text(consequenceText(n)), strconv.Itoa(n.Count))
+	}
+	w.titled("", t)
 	if len(c.Data) > 0 {
 		w.line()
 		w.prose(s.paint(red, "Data")+" is among the deleted objects:", 2)
@@ -113,16 +118,6 @@ func deletionText(s Style, c *report.Confirmation) string {
 	return text + ", " + enumerate(kinds, len(kinds))
 }
 
-// confirmationCounts returns the number of objects by kind and outcome.
-func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
-	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
-	for i := range counts {
-		c := &counts[i]
-		t.add(outcomeColour(report.Outcome(c.Change)), s.text(object.ShortKindName(c.APIVersion, c.Kind)), s.text(consequenceText(c)), strconv.Itoa(c.Count))
-	}
-	return t
-}
-
 // consequenceText describes an outcome and its condition briefly.
 func consequenceText(c *report.ConsequenceCount) string {
 	what := lower(string(c.Change))
@@ -196,8 +191,8 @@ func obstacleText(o *report.Obstacle) string {
 
 // AnswersText returns the answers of the API server to dry-run requests. Names are not escaped.
 func AnswersText(answers []report.Answer) string {
-	var refused, whys []string
-	untried := map[string][]string{} // by reason
+	var refused []string
+	var untried groups[string, string] // by reason
 	accepted := 0
 	for i := range answers {
 		a := &answers[i]
@@ -206,10 +201,7 @@ func AnswersText(answers []report.Answer) string {
 		case a.Refused != "":
 			refused = append(refused, "\n  "+what+" would be refused: "+a.Refused)
 		case a.Untried != "":
-			if untried[a.Untried] == nil {
-				whys = append(whys, a.Untried)
-			}
-			untried[a.Untried] = append(untried[a.Untried], what)
+			untried.add(a.Untried, what)
 		default:
 			accepted++
 		}
@@ -225,8 +217,8 @@ func AnswersText(answers []report.Answer) string {
 		refused = append(refused[:most], "\n  and "+strconv.Itoa(more)+" more would be refused")
 	}
 	text.WriteString(strings.Join(refused, ""))
-	for _, why := range whys {
-		list := untried[why]
+	for _, why := range untried.keys {
+		list := untried.of[why]
 		text.WriteString("\n  not tried: " + enumerate(list[:min(3, len(list))], len(list)) + ": " + why)
 	}
 	return text.String()

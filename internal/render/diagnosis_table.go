@@ -168,23 +168,13 @@ func byCode(findings []report.Finding) []cause {
 
 // groupFindings groups the findings with equal keys.
 func groupFindings(findings []report.Finding, keys []causeKey) []cause {
-	var order []causeKey
-	groups := map[causeKey]*cause{}
+	var alike groups[causeKey, *report.Finding]
 	for i := range findings {
-		f := &findings[i]
-		g := groups[keys[i]]
-		if g == nil {
-			g = &cause{code: f.Code, severity: f.Severity, message: f.Message, evidence: f.Evidence}
-			groups[keys[i]] = g
-			order = append(order, keys[i])
-		}
-		g.add(f)
+		alike.add(keys[i], &findings[i])
 	}
-	causes := make([]cause, len(order))
-	for i, k := range order {
-		g := groups[k]
-		g.objects, g.owners = uniqueRefs(g.objects), uniqueRefs(g.owners)
-		causes[i] = *g
+	causes := make([]cause, len(alike.keys))
+	for i, k := range alike.keys {
+		causes[i] = causeOf(alike.of[k])
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int {
 		return cmp.Or(cmp.Compare(severityRank(a.severity), severityRank(b.severity)), -cmp.Compare(len(a.objects), len(b.objects)))
@@ -223,18 +213,24 @@ func mergeKeys(keys []causeKey, wider func(causeKey) causeKey) {
 	}
 }
 
-func (c *cause) add(f *report.Finding) {
-	c.objects = append(c.objects, f.Object)
-	if f.Reference != nil {
-		c.owners = append(c.owners, *f.Reference)
+func causeOf(findings []*report.Finding) cause {
+	first := findings[0]
+	c := cause{code: first.Code, severity: first.Severity, message: first.Message, evidence: first.Evidence}
+	for _, f := range findings {
+		c.objects = append(c.objects, f.Object)
+		if f.Reference != nil {
+			c.owners = append(c.owners, *f.Reference)
+		}
+		if f.Message != c.message {
+			c.message = ""
+		}
+		if f.Evidence != c.evidence {
+			c.evidence = ""
+		}
+		c.remedy = cmp.Or(c.remedy, f.Remedy)
 	}
-	if f.Message != c.message {
-		c.message = ""
-	}
-	if f.Evidence != c.evidence {
-		c.evidence = ""
-	}
-	c.remedy = cmp.Or(c.remedy, f.Remedy)
+	c.objects, c.owners = uniqueRefs(c.objects), uniqueRefs(c.owners)
+	return c
 }
 
 // uniqueRefs sorts objects and removes duplicates.

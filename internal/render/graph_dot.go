@@ -192,7 +192,12 @@ func SelectUpstream(g *report.Graph, uids []types.UID) ([]report.Node, []report.
 	for _, e := range edges {
 		if !chosen[e.Owner] && !added[e.Owner] {
 			added[e.Owner] = true
-			nodes = append(nodes, missingVertex(e.Owner, missing[e.Owner]))
+			n := report.Node{Ref: object.Ref{UID: e.Owner}, Missing: true}
+			if known := missing[e.Owner]; known != nil {
+				n.Ref = known.Ref
+				n.Ref.Namespace = "" // references do not contain it
+			}
+			nodes = append(nodes, n)
 		}
 	}
 	slices.SortFunc(nodes, func(a, b report.Node) int { return strings.Compare(string(a.Ref.UID), string(b.Ref.UID)) })
@@ -222,17 +227,6 @@ func chooseUpstream(vertices map[types.UID]*report.Node, linked map[types.UID][]
 		todo = append(todo, linked[uid]...)
 	}
 	return chosen
-}
-
-// missingVertex returns a vertex for an owner that is known only from references. These do not
-// contain its namespace.
-func missingVertex(uid types.UID, known *report.Node) report.Node {
-	n := report.Node{Ref: object.Ref{UID: uid}, Missing: true}
-	if known != nil {
-		n.Ref = known.Ref
-		n.Ref.Namespace = ""
-	}
-	return n
 }
 
 func writeUpstreamVertex(w *bufio.Writer, n *report.Node) {

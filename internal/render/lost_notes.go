@@ -190,12 +190,7 @@ func limitTexts(s Style, l *lossIndex) []string {
 			later = append(later, name+" at "+clockText(s, l, x.From))
 		}
 	}
-	some := func(names []string) string {
-		if s.isComplete() {
-			return enumerate(names, len(names))
-		}
-		return enumerate(names[:min(maxNames, len(names))], len(names))
-	}
+	some := func(names []string) string { return enumerate(names[:s.atMost(maxNames, len(names))], len(names)) }
 	var texts []string
 	if n := len(later); n > 0 {
 		texts = append(texts, "the history of "+plural(n, "kind")+" begins later: "+some(later)+".")

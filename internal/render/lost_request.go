@@ -234,31 +234,26 @@ type lostKind struct {
 func (w *writer) lossesWithoutRequest(l *lossIndex) {
 	s := w.style
 	type group struct{ kind, namespace, why string }
-	var order []group
-	refs := map[group][]object.Ref{}
+	var lost groups[group, object.Ref]
 	_, others := l.withoutRequest()
 	for _, x := range others {
-		g := group{x.Object.APIVersion + " " + x.Object.Kind, x.Object.Namespace, lossWhy(s, x)}
-		if refs[g] == nil {
-			order = append(order, g)
-		}
-		refs[g] = append(refs[g], x.Object)
+		lost.add(group{x.Object.APIVersion + " " + x.Object.Kind, x.Object.Namespace, lossWhy(s, x)}, x.Object)
 	}
-	if len(order) == 0 {
+	if len(others) == 0 {
 		return
 	}
-	slices.SortStableFunc(order, func(a, b group) int { return cmp.Compare(len(refs[b]), len(refs[a])) })
+	slices.SortStableFunc(lost.keys, func(a, b group) int { return cmp.Compare(len(lost.of[b]), len(lost.of[a])) })
 	if len(requestsByImpact(l)) > 0 {
 		w.line()
 		w.prose("Not explained by a request:", 2)
 	}
 	const most = 3
-	for i, g := range order {
-		if i == most-1 && len(order) > most {
-			w.line("  and " + strconv.Itoa(len(order)-i) + " more: -o wide")
+	for i, g := range lost.keys {
+		if i == most-1 && len(lost.keys) > most {
+			w.line("  and " + strconv.Itoa(len(lost.keys)-i) + " more: -o wide")
 			break
 		}
-		w.shortProse(2, "  "+s.summarizeRefs(refs[g], s.limit()/2)+": "+g.why, 4)
+		w.shortProse(2, "  "+s.summarizeRefs(lost.of[g], s.limit()/2)+": "+g.why, 4)
 	}
 }
 

@@ -83,7 +83,7 @@ func printLines(doc runtime.Object, out io.Writer) error {
 	return w.done()
 }
 
-// jsonWriter writes a document in pieces. It stops after the first error.
+// jsonWriter writes a document in pieces. done returns the first error.
 type jsonWriter struct {
 	out     *bufio.Writer
 	fields  []jsonField
@@ -108,9 +108,7 @@ func newJSONWriter(doc runtime.Object, out io.Writer) (*jsonWriter, error) {
 
 func (w *jsonWriter) text(parts ...string) {
 	for _, p := range parts {
-		if w.err == nil {
-			_, w.err = w.out.WriteString(p)
-		}
+		w.out.WriteString(p)
 	}
 }
 

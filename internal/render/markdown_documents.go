@@ -215,9 +215,10 @@ func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	m := newMarkdown(out, style)
 	m.heading(findingSummary(m.style, d, 0))
 	if len(d.Findings) > 0 {
-		shown := d.Findings
+		shown := slices.Clone(d.Findings)
+		slices.SortStableFunc(shown, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
 		if !m.style.Wide {
-			shown = mostSevere(d.Findings, maxMarkdownRows)
+			shown = shown[:min(len(shown), maxMarkdownRows)]
 		}
 		m.table(findingTable(m.style, shown))
 		if left := len(d.Findings) - len(shown); left > 0 {
@@ -226,13 +227,6 @@ func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	}
 	m.list(completeness(m.style, d.Source, d.Complete, d.Gaps))
 	return m.done()
-}
-
-// mostSevere returns the most severe findings.
-func mostSevere(findings []report.Finding, most int) []report.Finding {
-	sorted := slices.Clone(findings)
-	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
-	return sorted[:min(len(sorted), most)]
 }
 
 // StuckMarkdown prints blocked deletions for an issue.

@@ -52,6 +52,22 @@ func enumerate(names []string, of int) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
+// groups are values by key, in the order in which their keys were added first.
+type groups[K comparable, V any] struct {
+	keys []K
+	of   map[K][]V
+}
+
+func (g *groups[K, V]) add(key K, value V) {
+	if g.of == nil {
+		g.of = map[K][]V{}
+	}
+	if g.of[key] == nil {
+		g.keys = append(g.keys, key)
+	}
+	g.of[key] = append(g.of[key], value)
+}
+
 // plural returns "1 kind", "3 kinds".
 func plural(n int, noun string) string {
 	if n == 1 {

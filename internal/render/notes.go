@@ -93,39 +93,28 @@ func collectorNote(p *report.Plan) string {
 }
 
 // unlistedNotes returns a warning for each controller that deletes, or may delete, more than a document
-// lists. Objects of which it says the same are named together.
+// lists. Objects with the same reason are named together: if the controller of a finalizer is unknown,
+// those with the same finalizer.
 func unlistedNotes(s Style, list []report.Unlisted) []string {
 	const most = 3
 	var notes []string
-	groups := groupUnlisted(list)
-	for i, g := range groups {
-		if i == most && !s.isComplete() {
-			notes = append(notes, "More may be deleted for "+plural(len(groups)-most, "other reason")+": -o wide.")
-			break
-		}
-		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+unlistedText(s, g)+".")
-	}
-	return notes
-}
-
-// groupUnlisted groups objects with the same reason: with the same finalizer if that is not known.
-func groupUnlisted(list []report.Unlisted) [][]report.Unlisted {
 	type key struct{ controller, reason, message, finalizer string }
-	var groups [][]report.Unlisted
-	at := map[key]int{}
+	var alike groups[key, report.Unlisted]
 	for _, u := range list {
 		k := key{u.Controller, u.Reason, u.Message, ""}
 		if u.Reason == string(reason.FinalizerUnknown) {
 			k.finalizer = u.Finalizer
 		}
-		i, found := at[k]
-		if !found {
-			i = len(groups)
-			groups, at[k] = append(groups, nil), i
-		}
-		groups[i] = append(groups[i], u)
+		alike.add(k, u)
 	}
-	return groups
+	for i, k := range alike.keys {
+		if i == most && !s.isComplete() {
+			notes = append(notes, "More may be deleted for "+plural(len(alike.keys)-most, "other reason")+": -o wide.")
+			break
+		}
+		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+unlistedText(s, alike.of[k])+".")
+	}
+	return notes
 }
 
 // unlistedText says why more may be deleted with the objects of a group.

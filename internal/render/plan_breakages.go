@@ -1,12 +1,14 @@
 package render
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // maxBreakageLines is the maximum number of lines about what breaks, unless the output is wide.
@@ -21,24 +23,16 @@ func breakageTexts(s Style, p *report.Plan) []string {
 		certainty                       report.Certainty
 		everywhere                      bool
 	}
-	var order []group
-	users := map[group][]object.Ref{}
+	var users groups[group, object.Ref]
 	for i := range p.Broken {
 		b := &p.Broken[i]
-		g := group{b.Object.Namespace, b.Object.Kind, b.Label, b.Message, b.Reference, b.Certainty, b.ClusterWide}
-		if users[g] == nil {
-			order = append(order, g)
-		}
-		users[g] = append(users[g], b.Object)
+		users.add(group{b.Object.Namespace, b.Object.Kind, b.Label, b.Message, b.Reference, b.Certainty, b.ClusterWide}, b.Object)
 	}
-	texts := make([]string, len(order))
+	texts := make([]string, len(users.keys))
 	home := namespaceOf(p)
-	for i, g := range order {
-		list := users[g]
-		who := s.firstRefs(list, manyNames)
-		if s.isComplete() {
-			who = s.firstRefs(list, len(list))
-		}
+	for i, g := range users.keys {
+		list := users.of[g]
+		who := s.firstRefs(list, s.atMost(manyNames, len(list)))
 		if g.namespace != "" && g.namespace != home {
 			who += " -n " + s.text(g.namespace)
 		}
@@ -65,21 +59,15 @@ func breakageTexts(s Style, p *report.Plan) []string {
 func unreadReferrersText(s Style, gaps []report.Gap) string {
 	var names []string
 	for _, g := range gaps {
-		name := g.Resource
-		if group := object.GroupOf(g.APIVersion); group != "" {
-			name += "." + group
-		}
-		if name = s.text(name); !slices.Contains(names, name) {
+		name := s.text(schema.GroupResource{Group: object.GroupOf(g.APIVersion), Resource: g.Resource}.String())
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	most := 3
-	if s.isComplete() {
-		most = len(names)
-	}
+	most := s.atMost(3, len(names))
 	text := "Unknown whether more breaks, not read: " + strings.Join(names[:min(most, len(names))], ", ")
 	if more := len(names) - most; more > 0 {
 		text += " and " + strconv.Itoa(more) + " more"
@@ -89,14 +77,7 @@ func unreadReferrersText(s Style, gaps []report.Gap) string {
 
 // breakages writes what breaks below the list of effects.
 func (w *writer) breakages(p *report.Plan) {
-	w.part(&part{label: "BREAKS", items: breakageTexts(w.style, p), maxLines: w.breakageLines()})
-}
-
-func (w *writer) breakageLines() int {
-	if w.style.isComplete() {
-		return 1 << 20
-	}
-	return maxBreakageLines
+	w.part(&part{label: "BREAKS", items: breakageTexts(w.style, p), maxLines: w.style.atMost(maxBreakageLines, math.MaxInt)})
 }
 
 // explainReferrers writes what refers to an object. Of a PVC, explainStorage has named the pods.
@@ -130,10 +111,7 @@ func explainReferrers(w *writer, e *report.Explanation) {
 	if len(texts) == 0 {
 		w.prose("Used by: no use found in what was read; custom resources may name it", 2)
 	} else {
-		most := maxRefs
-		if s.isComplete() {
-			most = len(texts)
-		}
+		most := s.atMost(maxRefs, len(texts))
 		w.shortProse(maxFactLines, "Used by: "+enumerate(texts[:min(most, len(texts))], len(texts)), 2)
 	}
 	if text := unreadReferrersText(s, e.UnreadReferrers); text != "" && (s.isComplete() || e.Source.Type == "cluster") {

@@ -25,7 +25,7 @@ const (
 // screen writes a plan in at most 25 lines, whatever its size: blocked objects, data, recreated and
 // remaining objects, and the rest by kind. -o wide has every object.
 func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
-	w.style.Width = narrow(w.style.Width)
+	w.style = w.style.forScreen()
 	waited, before := splitWaitedFor(caused, before)
 	var below strings.Builder // the parts get the remaining room
 	rest := &writer{Writer: bufio.NewWriter(&below), style: w.style}
@@ -49,14 +49,6 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 		w.parts(p, caused, waited, maxScreenLines-strings.Count(below.String(), "\n")-maxHeadLines)
 	}
 	w.WriteString(below.String())
-}
-
-// narrow limits a width to that of the first screen.
-func narrow(width int) int {
-	if width <= 0 {
-		return maxScreenWidth
-	}
-	return min(width, maxScreenWidth)
 }
 
 // splitWaitedFor splits objects of earlier deletions: those that objects of this request wait for,
@@ -339,11 +331,9 @@ func laterTexts(s Style, caused []report.Effect) []string {
 	return items
 }
 
-// effectGroups are objects of one kind and namespace with the same text, in the order of their first
-// object.
+// effectGroups are objects of one kind and namespace with the same text.
 type effectGroups struct {
-	order []groupKey
-	refs  map[groupKey][]object.Ref
+	groups[groupKey, object.Ref]
 	// waits marks groups of objects that wait for others.
 	waits map[groupKey]bool
 }
@@ -351,36 +341,33 @@ type effectGroups struct {
 type groupKey struct{ kind, namespace, text string }
 
 func (g *effectGroups) add(e *report.Effect, text string) {
-	if g.refs == nil {
-		g.refs, g.waits = map[groupKey][]object.Ref{}, map[groupKey]bool{}
-	}
 	key := groupKey{e.Object.APIVersion + "/" + e.Object.Kind, e.Object.Namespace, text}
-	if g.refs[key] == nil {
-		g.order = append(g.order, key)
-	}
-	g.refs[key] = append(g.refs[key], e.Object)
+	g.groups.add(key, e.Object)
 	if reason.Code(e.Reason) == reason.ContentRemains ||
 		e.BlockedBy != nil && len(e.BlockedBy.Finalizers) == 0 && len(e.BlockedBy.Dependents)+len(e.BlockedBy.Conditions) > 0 {
+		if g.waits == nil {
+			g.waits = map[groupKey]bool{}
+		}
 		g.waits[key] = true
 	}
 }
 
 // sortRootsFirst moves groups that wait for others to the end.
 func (g *effectGroups) sortRootsFirst() {
-	slices.SortStableFunc(g.order, func(a, b groupKey) int {
-		return cmp.Or(object.TrueFirst(!g.waits[a], !g.waits[b]), len(g.refs[b])-len(g.refs[a]))
+	slices.SortStableFunc(g.keys, func(a, b groupKey) int {
+		return cmp.Or(object.TrueFirst(!g.waits[a], !g.waits[b]), len(g.of[b])-len(g.of[a]))
 	})
 }
 
 // items returns a text for each group: one object by name, several by kind. The namespace home is
 // omitted.
 func (g *effectGroups) items(s Style, home string) []string {
-	items := make([]string, len(g.order))
-	for i, key := range g.order {
-		refs := g.refs[key]
+	items := make([]string, len(g.keys))
+	for i, key := range g.keys {
+		refs := g.of[key]
 		who := s.name(refs[0])
 		if len(refs) > 1 {
-			who = countOf(s, len(refs), refs[0].APIVersion, refs[0].Kind) + " (" + someNames(s, refs) + ")"
+			who = countOf(s, len(refs), refs[0].APIVersion, refs[0].Kind) + " (" + s.firstNames(refs) + ")"
 		}
 		if key.namespace != "" && key.namespace != home {
 			who += " -n " + s.text(key.namespace)
@@ -390,7 +377,8 @@ func (g *effectGroups) items(s Style, home string) []string {
 	return items
 }
 
-func someNames(s Style, refs []object.Ref) string {
+// firstNames names the first few of many objects without their kind and namespace.
+func (s Style) firstNames(refs []object.Ref) string {
 	var names []string
 	for _, r := range refs[:min(len(refs), manyNames)] {
 		names = append(names, s.text(r.Name))

@@ -176,35 +176,19 @@ type dataGroup struct {
 	kind, namespace string
 }
 
-// dataGroups counts groups in the order of their first object, and keeps the first names of each.
 type dataGroups struct {
-	order []dataGroup
-	count map[dataGroup]int
-	names map[dataGroup][]string
+	groups[dataGroup, object.Ref]
 }
 
 func (g *dataGroups) add(e *report.Effect) {
-	if g.count == nil {
-		g.count, g.names = map[dataGroup]int{}, map[dataGroup][]string{}
-	}
-	of := dataGroup{e.Outcome, object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
-	if g.count[of] == 0 {
-		g.order = append(g.order, of)
-	}
-	if g.count[of]++; g.count[of] <= manyNames {
-		g.names[of] = append(g.names[of], e.Object.Name)
-	}
+	g.groups.add(dataGroup{e.Outcome, object.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Object)
 }
 
 func (g *dataGroups) rows(s Style) []dataRow {
-	rows := make([]dataRow, len(g.order))
-	for i, of := range g.order {
-		names := make([]string, len(g.names[of]))
-		for j, name := range g.names[of] {
-			names[j] = s.text(name)
-		}
-		n := g.count[of]
-		detail := enumerate(names, n)
+	rows := make([]dataRow, len(g.keys))
+	for i, of := range g.keys {
+		n := len(g.of[of])
+		detail := s.firstNames(g.of[of])
 		if of.outcome == report.Kept {
 			detail += ", when a finalizer is removed"
 		}

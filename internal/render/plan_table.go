@@ -233,14 +233,12 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 	if len(p.Steps) == 0 {
 		w.line()
 		w.line("No requests.")
-	} else {
-		shown := p.Steps[:min(len(p.Steps), maxSteps)]
+	}
+	shown := p.Steps[:min(len(p.Steps), maxSteps)]
+	w.titled("", stepTable(s, shown))
+	if left := len(p.Steps) - len(shown); left > 0 {
 		w.line()
-		w.table(stepTable(s, shown))
-		if left := len(p.Steps) - len(shown); left > 0 {
-			w.line()
-			w.prose(strconv.Itoa(left)+" more steps are not listed here: -o json has them all.", 2)
-		}
+		w.prose(strconv.Itoa(left)+" more steps are not listed here: -o json has them all.", 2)
 	}
 	w.finalizers(p)
 	w.planNotes(p)

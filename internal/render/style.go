@@ -33,7 +33,7 @@ type Style struct {
 type textFormat uint8
 
 const (
-	// The zero manner escapes text for a terminal.
+	// The zero format escapes text for a terminal.
 	_ textFormat = iota
 	// verbatim leaves text as it is, to be escaped later.
 	verbatim
@@ -53,6 +53,14 @@ func (s Style) limit() int {
 
 // isComplete reports whether everything is printed, not only the first screen.
 func (s Style) isComplete() bool { return s.Wide || s.format == markdownText }
+
+// atMost returns the number of entries to print: all if everything is printed, else at most most.
+func (s Style) atMost(most, all int) int {
+	if s.isComplete() {
+		return all
+	}
+	return min(most, all)
+}
 
 // text returns untrusted text, escaped.
 func (s Style) text(raw string) string {

@@ -79,22 +79,18 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 
 // undoNotes returns the notes of the steps, each once, with its objects.
 func undoNotes(s Style, u *report.Undo) []string {
-	var order []string
-	about := map[string][]object.Ref{}
+	var about groups[string, object.Ref]
 	for _, step := range u.Steps {
 		for _, n := range step.Notes {
 			if n.Volume != nil {
 				continue // waitingClaims prints it above the steps
 			}
-			if about[n.Message] == nil {
-				order = append(order, n.Message)
-			}
-			about[n.Message] = append(about[n.Message], step.Object)
+			about.add(n.Message, step.Object)
 		}
 	}
 	var notes []string
-	for _, message := range order {
-		notes = append(notes, s.firstRefs(about[message], 3)+": "+s.text(message)+".")
+	for _, message := range about.keys {
+		notes = append(notes, s.firstRefs(about.of[message], 3)+": "+s.text(message)+".")
 	}
 	if slices.ContainsFunc(u.Skipped, func(x report.UndoSkip) bool { return x.Reason == string(reason.WouldRunAgain) && x.UID == "" }) {
 		notes = append(notes, "To restore finished objects, too: --finished.")

@@ -19,16 +19,12 @@ func uninstallNotes(s Style, p *report.Plan) []string {
 	if u.Status != "" && (u.Status != "deployed" || s.isComplete()) {
 		notes = append(notes, "Helm uninstalls the newest revision of "+s.text(u.Release)+", "+strconv.FormatInt(u.Revision, 10)+": "+s.text(u.Status)+", chart "+s.text(u.Chart)+".")
 	}
-	var whys []string
-	kept := map[string][]object.Ref{}
+	var kept groups[string, object.Ref]
 	for _, k := range u.Stays {
-		if kept[k.Message] == nil {
-			whys = append(whys, k.Message)
-		}
-		kept[k.Message] = append(kept[k.Message], k.Object)
+		kept.add(k.Message, k.Object)
 	}
-	for _, why := range whys {
-		notes = append(notes, "Stays: "+s.firstOrAll(kept[why])+": "+s.text(why)+".")
+	for _, why := range kept.keys {
+		notes = append(notes, "Stays: "+s.firstOrAll(kept.of[why])+": "+s.text(why)+".")
 	}
 	if u.CRDs {
 		notes = append(notes, "Stays: CRDs of the chart's directory crds.")
@@ -62,10 +58,4 @@ func (s Style) remaining(hooks []report.HelmHook, event string) string {
 }
 
 // firstOrAll names objects, the first few unless all are asked for.
-func (s Style) firstOrAll(refs []object.Ref) string {
-	most := 4
-	if s.isComplete() {
-		most = len(refs)
-	}
-	return s.firstRefs(refs, most)
-}
+func (s Style) firstOrAll(refs []object.Ref) string { return s.firstRefs(refs, s.atMost(4, len(refs))) }

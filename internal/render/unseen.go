@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // maxUnseen is the maximum number of missing kinds that a note names.
@@ -78,10 +79,7 @@ func (u missingInput) split() (matter, others []report.Gap) {
 // incompleteNotes names the kinds that could change the answer, and the command to read them.
 func (u missingInput) incompleteNotes(s Style, gaps []report.Gap) []string {
 	kinds := kindsOf(gaps)
-	most := len(kinds)
-	if !s.isComplete() {
-		most = min(most, maxUnseen)
-	}
+	most := s.atMost(maxUnseen, len(kinds))
 	means := cmp.Or(u.ifIncomplete, "Incomplete:")
 	text := ""
 	for {
@@ -173,10 +171,7 @@ func kindsOf(gaps []report.Gap) []unseenKind {
 	var kinds []unseenKind
 	for _, g := range gaps {
 		group := object.GroupOf(g.APIVersion)
-		full := g.Resource
-		if group != "" {
-			full += "." + group
-		}
+		full := schema.GroupResource{Group: group, Resource: g.Resource}.String()
 		k := unseenKind{name: full, resource: full, rank: len(wellKnownKinds) + 1}
 		if object.MayBeCustom(group) {
 			k.rank = len(wellKnownKinds)
