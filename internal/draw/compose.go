@@ -3,6 +3,7 @@ package draw
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/mattn/go-runewidth"
 
@@ -120,12 +121,12 @@ func boxOf(x *figure) Box {
 	}
 	most := maxWidth
 	if x.group != nil {
-		b.Group, b.Note, most = true, groupNote(x), groupWidth
+		b.Group, b.Note, most = true, x.group.noteWith(x.note), groupWidth
 		for _, n := range x.group.below {
 			b.Below += n
 		}
 		if x.kinds > 1 {
-			b.Kind = kindsWords(x.kinds)
+			b.Kind = strconv.Itoa(x.kinds) + " more kinds"
 		}
 	}
 	if n := len(x.refs); n > 1 {
@@ -176,9 +177,6 @@ func nameWidth(shown string) int { return int(nameColumn*float64(columns.StringW
 
 // smallWidth returns the width of an escaped small word.
 func smallWidth(shown string) int { return int(smallColumn*float64(columns.StringWidth(shown))) + 1 }
-
-// columnsOf returns the number of columns of escaped text.
-func columnsOf(shown string) int { return columns.StringWidth(shown) }
 
 // smallColumns returns the number of columns of small text that fit into a width.
 func smallColumns(room int) int { return int(float64(room) / smallColumn) }

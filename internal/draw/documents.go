@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -30,7 +31,8 @@ func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		if n, ok := f.nodes.at(e.Object); ok {
-			f.list[n].setEffect(e)
+			x := &f.list[n]
+			x.look, x.note, x.why, x.foldProperty = Look(e.Outcome), render.EffectNote(e), render.EffectReason(e), e.Reason
 			concerned[n] = concerned[n] || affects(p, e)
 		}
 	}
@@ -42,12 +44,6 @@ func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
 	f.markRemoved(p.Effects)
 	f.keepWithOwners(concerned)
 	return compose(render.PlanCaption(p), f, wordsOf(p.Source, "not concerned"), o).withNotes(p.Source, p.Complete, p.Gaps)
-}
-
-// setEffect sets the look of an effect.
-func (x *figure) setEffect(e *report.Effect) {
-	x.look, x.note, x.why = Look(e.Outcome), render.EffectNote(e), render.EffectReason(e)
-	x.foldProperty = e.Reason
 }
 
 // markRemoved marks the references that effects remove.
@@ -102,11 +98,9 @@ func affects(p *report.Plan, e *report.Effect) bool {
 // graph must contain these objects and the references between them.
 func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 	f := figuresOf(g, []object.Ref{e.Object})
-	x := f.of(e.Object)
-	x.target, x.why = true, e.Message
-	if x.why == "" {
-		x.why = reason.Short(e.Reason)
-	}
+	explained, _ := f.nodes.at(e.Object)
+	x := &f.list[explained]
+	x.target, x.why = true, cmp.Or(e.Message, reason.Short(e.Reason))
 	if e.Verdict == report.Garbage {
 		x.note = "garbage"
 	}

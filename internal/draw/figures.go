@@ -2,9 +2,9 @@ package draw
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -52,12 +52,6 @@ func figuresOf(g *report.Graph, beside []object.Ref) *figures {
 	f.connect(g.Edges)
 	f.markAbsent()
 	return f
-}
-
-// of returns the figure of an object.
-func (f *figures) of(r object.Ref) *figure {
-	i, _ := f.nodes.at(r)
-	return &f.list[i]
 }
 
 func lookOf(n *report.Node) Look {
@@ -188,7 +182,7 @@ func (f *figures) connect(edges []report.Edge) {
 			controller: e.Controller, blocks: e.BlockOwnerDeletion, class: e.Class, use: e.Use,
 		}
 	}
-	lines = sortLines(lines, len(f.list))
+	sortLines(lines)
 	f.lines = lines[:0]
 	seen := map[int]bool{}
 	for i := range lines {
@@ -203,31 +197,11 @@ func (f *figures) connect(edges []report.Edge) {
 	}
 }
 
-// sortLines sorts lines by dependent with controllers first. It is a counting sort, since there are
-// many lines and few of each dependent.
-func sortLines(lines []line, figures int) []line {
-	next := make([]int, figures+1)
-	for i := range lines {
-		next[lines[i].dependent+1]++
-	}
-	for i := range figures {
-		next[i+1] += next[i]
-	}
-	sorted := make([]line, len(lines))
-	for _, l := range lines {
-		sorted[next[l.dependent]] = l
-		next[l.dependent]++
-	}
-	from := 0
-	for _, to := range next[:figures] {
-		if to-from > 1 {
-			slices.SortStableFunc(sorted[from:to], func(a, b line) int {
-				return cmp.Or(object.TrueFirst(a.controller, b.controller), cmp.Compare(a.owner, b.owner))
-			})
-		}
-		from = to
-	}
-	return sorted
+// sortLines sorts lines by dependent with controllers first.
+func sortLines(lines []line) {
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Or(a.dependent-b.dependent, object.TrueFirst(a.controller, b.controller), a.owner-b.owner)
+	})
 }
 
 // minFolded is the minimum number of objects that are drawn as one.
@@ -247,13 +221,7 @@ func (f *figures) fold() {
 	for _, l := range f.lines {
 		leaf[l.owner] = false
 		// Lines are sorted, so that the same owners give the same text.
-		o := &owners[l.dependent]
-		for _, n := range [...]int{l.owner, bit(l.controller), bit(l.blocks), bit(l.removed)} {
-			o.WriteString(strconv.Itoa(n))
-			o.WriteByte(' ')
-		}
-		o.WriteString(string(l.class))
-		o.WriteByte('\n')
+		fmt.Fprintln(&owners[l.dependent], l.owner, l.controller, l.blocks, l.removed, l.class)
 	}
 	alike, order := map[foldKey][]int{}, []foldKey{}
 	for i := range f.list {
@@ -279,13 +247,6 @@ func (f *figures) fold() {
 		}
 	}
 	f.keep(wanted)
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // prefix returns the common prefix of names.

@@ -52,7 +52,8 @@ func (f *figures) group(r boxLimits) (counted, objects int) {
 	for k := range lines {
 		lines[k].owner, lines[k].dependent = number[lines[k].owner], number[lines[k].dependent]
 	}
-	f.list, f.lines = list, sortLines(lines, len(list))
+	sortLines(lines)
+	f.list, f.lines = list, lines
 	f.nodes = nil
 	return counted, objects
 }
@@ -127,7 +128,9 @@ func (c *boxSelection) figureOf(x *pile, g *group) figure {
 			one.note, one.why = m.note, m.why
 		}
 		same = same && m.note == one.note
-		one.why = common(one.why, m.why)
+		if one.why != m.why {
+			one.why = ""
+		}
 		one.refs = append(one.refs, m.refs...)
 		one.target = one.target || m.target
 		kinds[m.refs[0].Kind] = true
@@ -139,13 +142,6 @@ func (c *boxSelection) figureOf(x *pile, g *group) figure {
 		one.kinds = len(kinds)
 	}
 	return one
-}
-
-func common(a, b string) string {
-	if a == b {
-		return a
-	}
-	return ""
 }
 
 // lines returns the lines between boxes, by the numbers of their figures. Each pair has one line
@@ -201,12 +197,12 @@ func leftWords(counted, objects int) string {
 	return fmt.Sprintf("%d of %d objects are only counted in this page. kubectl gc graph KIND/NAME -o html shows an object with all that is below it, -o json lists every object.", counted, objects)
 }
 
-// kindsWords returns the kind of a group of several kinds.
-func kindsWords(kinds int) string { return strconv.Itoa(kinds) + " more kinds" }
-
-// words describes the content of a group: its descendants and problems.
-func (g *group) words() []string {
+// noteWith returns the text below the name of a group: a note, descendants and problems.
+func (g *group) noteWith(note string) string {
 	var words []string
+	if note != "" {
+		words = append(words, note)
+	}
 	if len(g.below) > 0 {
 		words = append(words, "below: "+g.kinds())
 	}
@@ -218,7 +214,7 @@ func (g *group) words() []string {
 	if g.dangling > 0 {
 		words = append(words, strconv.Itoa(g.dangling)+" with a dangling reference")
 	}
-	return words
+	return strings.Join(words, ", ")
 }
 
 // maxBelowKinds is the number of kinds below a group that are named.
@@ -247,15 +243,6 @@ func times(kind string, n int) string {
 		return kind
 	}
 	return kind + " ×" + strconv.Itoa(n)
-}
-
-// groupNote returns the text below the name of a group.
-func groupNote(x *figure) string {
-	words := x.group.words()
-	if x.note != "" {
-		words = append([]string{x.note}, words...)
-	}
-	return strings.Join(words, ", ")
 }
 
 // MaxUngrouped is the largest number of boxes that a picture shows without groups. maxUngroupedPage

@@ -51,13 +51,19 @@ func WriteHTML(w io.Writer, d Document) error {
 	if err != nil {
 		return err
 	}
+	counts := make([]string, len(d.Scene.Legend))
+	for i, e := range d.Scene.Legend {
+		counts[i] = fmt.Sprintf("%s: %d", e.Look, e.Count)
+	}
 	values := struct {
 		Policy, Title, Source, Counts string
 		Style                         template.CSS
 		Script, Data, Packed          template.JS
 		Still                         template.URL
 	}{
-		Policy: policy(), Title: render.Escape(d.Scene.Title), Source: render.Escape(data.Source), Counts: counts(d.Scene),
+		// Only the embedded script and style are allowed.
+		Policy: fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style)),
+		Title:  render.Escape(d.Scene.Title), Source: render.Escape(data.Source), Counts: strings.Join(counts, ", "),
 		Style: template.CSS(style), Script: template.JS(script), Data: plain, Packed: packed,
 	}
 	if len(d.Scene.Boxes) <= LargestStill && len(d.Still) > 0 {
@@ -66,22 +72,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	return pageTemplate.Execute(w, values)
 }
 
-// policy allows only the embedded script and style.
-func policy() string {
-	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
-		hash(script), hash(style))
-}
-
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// counts returns the legend as a line, for readers without scripts.
-func counts(s *Scene) string {
-	parts := make([]string, len(s.Legend))
-	for i, e := range s.Legend {
-		parts[i] = fmt.Sprintf("%s: %d", e.Look, e.Count)
-	}
-	return strings.Join(parts, ", ")
 }

@@ -15,29 +15,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// minPacked is the minimum size of compressed data: a smaller page stays readable in an editor. With
-// manyAlways objects or steps, data always exceeds it.
-const (
-	minPacked  = 1 << 20
-	manyAlways = 16_000
-)
-
-// isSmall reports whether the data may be smaller than minPacked.
-func (p *payload) isSmall() bool {
-	return len(p.Boxes.Name) < manyAlways && (p.Plan == nil || len(p.Plan.Steps) < manyAlways)
-}
+// minPacked is the minimum size of compressed data: a smaller page stays readable in an editor.
+const minPacked = 1 << 20
 
 // encode returns JSON for a script element: `<`, `>`, `&` and line separators are escaped. Large
 // data is compressed and returned as a JSON string in base64.
 func encode(p *payload) (plain, packed template.JS, err error) {
-	if p.isSmall() {
-		text, err := json.Marshal(p, jsonv1.DefaultOptionsV1())
-		if err != nil {
-			return "", "", err
-		}
-		if len(text) < minPacked {
-			return template.JS(escapeInvisible(text)), "", nil
-		}
+	text, err := json.Marshal(p, jsonv1.DefaultOptionsV1())
+	if err != nil {
+		return "", "", err
+	}
+	if len(text) < minPacked {
+		return template.JS(escapeInvisible(text)), "", nil
 	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

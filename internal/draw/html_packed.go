@@ -1,8 +1,6 @@
 package draw
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -95,9 +93,6 @@ type packer struct {
 	others numbers[object.Ref]
 	boxes  map[types.UID]int
 	count  int
-	// last is the last object with its number: consecutive steps are often about the same object.
-	last   types.UID
-	number int
 }
 
 func packPlan(p *payload) *packedPlan {
@@ -121,18 +116,10 @@ func packPlan(p *payload) *packedPlan {
 }
 
 func (k *packer) object(r *object.Ref) int {
-	if r.UID == "" {
-		return k.count + k.others.number(*r)
+	if i, ok := k.boxes[r.UID]; ok {
+		return i
 	}
-	if r.UID == k.last {
-		return k.number
-	}
-	i, ok := k.boxes[r.UID]
-	if !ok {
-		return k.count + k.others.number(*r)
-	}
-	k.last, k.number = r.UID, i
-	return i
+	return k.count + k.others.number(*r)
 }
 
 // text returns the number of a text; 0 for an empty one.
@@ -141,12 +128,6 @@ func (k *packer) text(s string) int {
 		return 0
 	}
 	return k.texts.number(s)
-}
-
-func grow(n int, columns ...*[]int) {
-	for _, c := range columns {
-		*c = slices.Grow(*c, n)
-	}
 }
 
 func (k *packer) objects(refs []object.Ref) []int {
@@ -159,7 +140,6 @@ func (k *packer) objects(refs []object.Ref) []int {
 
 func (k *packer) effects(effects []report.Effect) packedEffects {
 	var p packedEffects
-	grow(len(effects), &p.Object, &p.Outcome, &p.Reason, &p.Message)
 	for i := range effects {
 		e := &effects[i]
 		p.Object = append(p.Object, k.object(&e.Object))
@@ -191,7 +171,6 @@ func (e *packedEffect) empty() bool {
 
 func (k *packer) steps(steps []report.Step) packedSteps {
 	var p packedSteps
-	grow(len(steps), &p.Actor, &p.Verb, &p.Object, &p.Policy, &p.Reason, &p.Cause, &p.Patch, &p.Answer, &p.Waits)
 	for i := range steps {
 		s := &steps[i]
 		p.Actor = append(p.Actor, k.text(s.Actor))

@@ -106,14 +106,9 @@ const (
 type numbers[T comparable] struct {
 	list []T
 	of   map[T]int
-	// last is the number of the last value: most values are repeated in a row.
-	last int
 }
 
 func (n *numbers[T]) number(v T) int {
-	if len(n.list) > 0 && n.list[n.last] == v {
-		return n.last
-	}
 	i, ok := n.of[v]
 	if !ok {
 		if n.of == nil {
@@ -123,7 +118,6 @@ func (n *numbers[T]) number(v T) int {
 		n.of[v] = i
 		n.list = append(n.list, v)
 	}
-	n.last = i
 	return i
 }
 
@@ -146,9 +140,8 @@ func payloadOf(d Document) (*payload, error) {
 	s.Explained = explainedBy(d)
 	s.Areas, s.Legend = []area{}, []entry{}
 	s.Elsewhere, s.Left = d.Scene.Elsewhere, d.Scene.Grouped
-	s.Boxes = emptyBoxes(len(d.Scene.Boxes))
-	s.Boxes.Pile = slices.Clone(d.Scene.Piles)
-	s.Arrows = emptyArrows(len(d.Scene.Arrows))
+	s.Boxes = boxes{Rects: []int{}, Kind: []int{}, Namespace: []int{}, Look: []int{}, State: []int{}, Name: []string{}, UID: []types.UID{}, Pile: slices.Clone(d.Scene.Piles)}
+	s.Arrows = arrows{Owner: []int{}, Dependent: []int{}, Flags: []int{}, Class: []int{}, Paths: []int{}, Bends: []int{}}
 	for _, e := range d.Scene.Legend {
 		s.Legend = append(s.Legend, entry{Look: s.looks.number(string(e.Look)), Words: e.Words, Count: e.Count})
 	}
@@ -164,31 +157,13 @@ func payloadOf(d Document) (*payload, error) {
 	for i := range d.Scene.Arrows {
 		s.addArrow(&d.Scene.Arrows[i])
 	}
-	s.Boxes.Data, s.Boxes.Quiet = dataBoxes(d.Scene.Boxes, d.Plan), quietBoxes(d.Scene, s.explainedBox())
+	asked := -1
+	if s.Explained != nil {
+		asked = s.Explained.Object
+	}
+	s.Boxes.Data, s.Boxes.Quiet = dataBoxes(d.Scene.Boxes, d.Plan), quietBoxes(d.Scene, asked)
 	s.Kinds, s.Namespaces, s.Looks, s.Classes = s.kinds.list, s.namespaces.list, s.looks.list, s.classes.list
 	return &s.payload, nil
-}
-
-// explainedBox returns the box of the explained object, or -1.
-func (s *payloadBuilder) explainedBox() int {
-	if s.Explained == nil {
-		return -1
-	}
-	return s.Explained.Object
-}
-
-func emptyBoxes(n int) boxes {
-	return boxes{
-		Rects: make([]int, 0, 4*n), Kind: make([]int, 0, n), Namespace: make([]int, 0, n), Look: make([]int, 0, n),
-		State: make([]int, 0, n), Name: make([]string, 0, n), UID: make([]types.UID, 0, n),
-	}
-}
-
-func emptyArrows(n int) arrows {
-	return arrows{
-		Owner: make([]int, 0, n), Dependent: make([]int, 0, n), Flags: make([]int, 0, n), Class: make([]int, 0, n),
-		Paths: make([]int, 0, 8*n), Bends: make([]int, 0, n),
-	}
 }
 
 func nodesOf(g *report.Graph) map[types.UID]*report.Node {
@@ -212,7 +187,7 @@ func (s *payloadBuilder) addBox(b *Box) error {
 	}
 	node := s.nodes[ref.UID]
 	s.Boxes.Rects = append(s.Boxes.Rects, b.X, b.Y, b.W, b.H)
-	s.Boxes.Kind = append(s.Boxes.Kind, s.kindOf(&ref))
+	s.Boxes.Kind = append(s.Boxes.Kind, s.kinds.number(kind{ref.APIVersion, ref.Kind, object.ShortKindName(ref.APIVersion, ref.Kind)}))
 	s.Boxes.Namespace = append(s.Boxes.Namespace, s.namespaces.number(ref.Namespace))
 	s.Boxes.Look = append(s.Boxes.Look, s.looks.number(string(b.Look)))
 	s.Boxes.State = append(s.Boxes.State, s.looks.number(string(lookBefore(b.Look, node))))
@@ -231,14 +206,6 @@ func (s *payloadBuilder) addBox(b *Box) error {
 		s.Boxes.Finalizers.add(n, node.Finalizers)
 	}
 	return nil
-}
-
-// kindOf returns the number of an object's kind. Boxes of a kind are usually adjacent.
-func (s *payloadBuilder) kindOf(r *object.Ref) int {
-	if last := s.kinds.last; last < len(s.kinds.list) && s.kinds.list[last].APIVersion == r.APIVersion && s.kinds.list[last].Kind == r.Kind {
-		return last
-	}
-	return s.kinds.number(kind{r.APIVersion, r.Kind, object.ShortKindName(r.APIVersion, r.Kind)})
 }
 
 // lookBefore returns the look of an object before the plan.
@@ -300,6 +267,20 @@ func sentences(p *report.Plan) map[string]string {
 	return words
 }
 
+// sourceParts describes a source as of a time.
+func sourceParts(source report.Source, asOf string) []string {
+	var parts []string
+	for _, p := range [...]struct{ before, what string }{
+		{"From ", strings.Join(source.Files, ", ")}, {"Context ", source.Context}, {"", source.Server},
+		{"Kubernetes ", source.KubernetesVersion}, {"as of ", asOf},
+	} {
+		if p.what != "" {
+			parts = append(parts, p.before+p.what)
+		}
+	}
+	return parts
+}
+
 // sourceOf describes the source of the drawing, and returns the files for a command that reads the
 // same.
 func sourceOf(d Document) (words string, files []string) {
@@ -311,17 +292,7 @@ func sourceOf(d Document) (words string, files []string) {
 	case d.Graph != nil:
 		source, complete = d.Graph.Source, d.Graph.Complete
 	}
-	var parts []string
-	add := func(before, what string) {
-		if what != "" {
-			parts = append(parts, before+what)
-		}
-	}
-	add("From ", strings.Join(source.Files, ", "))
-	add("Context ", source.Context)
-	add("", source.Server)
-	add("Kubernetes ", source.KubernetesVersion)
-	add("as of ", source.TakenAt)
+	parts := sourceParts(source, source.TakenAt)
 	if !complete {
 		parts = append(parts, "Incomplete: some of this depends on what could not be read")
 	}
@@ -404,7 +375,7 @@ func quietBoxes(s *Scene, asked int) []int {
 	}
 	var quiet []int
 	for i := range s.Boxes {
-		if b := &s.Boxes[i]; !b.Target && i != asked && !owns[i] && isGenerated(b.Refs[0]) && isUnremarkable(b.Look) {
+		if b := &s.Boxes[i]; !b.Target && i != asked && !owns[i] && (b.Refs[0].IsEvent() || b.Refs[0].Generated()) && isUnremarkable(b.Look) {
 			quiet = append(quiet, i)
 		}
 	}
@@ -416,10 +387,4 @@ func quietBoxes(s *Scene, asked int) []int {
 
 func isUnremarkable(l Look) bool {
 	return l == Look(report.Deleted) || l == Look(report.Kept) || l == Plain
-}
-
-// isGenerated reports whether an object is an Event or generated by Kubernetes, and so rarely of
-// interest.
-func isGenerated(r object.Ref) bool {
-	return r.IsEvent() || r.Generated()
 }

@@ -91,14 +91,9 @@ func (p *page) draw() *layout {
 			W: p.broad[p.pageColumn[u]], H: p.areaHeight[group],
 		}
 	}
-	broadest := make([]int, p.pages)
-	for i, b := range p.Boxes {
-		g := p.left(i)
-		broadest[g] = max(broadest[g], b.W)
-	}
 	for i, b := range p.Boxes {
 		u, g := p.unitOf(int32(i)), p.left(i)
-		d.Boxes[i] = Rect{X: p.unitX[u] + p.x[g], Y: p.unitY[u] + p.y[i], W: broadest[g], H: b.H}
+		d.Boxes[i] = Rect{X: p.unitX[u] + p.x[g], Y: p.unitY[u] + p.y[i], W: p.broadest[g], H: b.H}
 	}
 	points := make([]Point, 0, 4*len(p.Edges))
 	for i := range p.Edges {

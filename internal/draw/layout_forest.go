@@ -179,7 +179,10 @@ func (f *forest) place() {
 	for u, groups := range f.units {
 		row := 0
 		for _, group := range groups {
-			f.area(group, row)
+			f.areaRow[group] = row
+			f.channel[group] = row + f.Header + areaPad/2
+			f.locate(f.top[group], 0, row+f.Header+areaPad)
+			f.areaHeight[group] = f.Header + areaPad + f.height[f.top[group]] + areaPad
 			row += f.areaHeight[group] + areaGap
 		}
 		f.unitHeight[u] = row - areaGap
@@ -189,13 +192,6 @@ func (f *forest) place() {
 		u := f.unitOf(int32(i))
 		f.columns[u] = max(f.columns[u], f.at[i]+1)
 	}
-}
-
-func (f *forest) area(group int32, row int) {
-	f.areaRow[group] = row
-	f.channel[group] = row + f.Header + areaPad/2
-	f.locate(f.top[group], 0, row+f.Header+areaPad)
-	f.areaHeight[group] = f.Header + areaPad + f.height[f.top[group]] + areaPad
 }
 
 // measure computes the size of a node. wide is the approximate width of columns. With breaks,
@@ -220,7 +216,13 @@ func (f *forest) measure(node int32, wide int, breaks bool) {
 //	that a and b in column 0, c and d in column 1
 func (f *forest) placeChildren(node int32, wide int, breaks bool) (height int, depth int32) {
 	nodes := f.below[node]
-	if plain := f.plainHeight(node, nodes); !breaks || len(nodes) < 2 || f.isBox(node) && plain < maxColumnHeight || f.holdsTied(node) {
+	plain := 0
+	for _, i := range nodes {
+		plain += f.height[i] + f.gap(node, i)
+	}
+	isTop := int(node) >= len(f.below)-f.Groups
+	joinsTied := !f.isBox(node) && f.tied[node] && !isTop // a container of trees that extra edges connect
+	if !breaks || len(nodes) < 2 || f.isBox(node) && plain < maxColumnHeight || joinsTied {
 		return f.pile(node, nodes, 0)
 	}
 	var tied, free []int32
@@ -263,13 +265,6 @@ func (f *forest) placeChildren(node int32, wide int, breaks bool) (height int, d
 	return height, max(depth, column)
 }
 
-// holdsTied reports whether a node is only a container of trees that extra edges connect.
-func (f *forest) holdsTied(node int32) bool {
-	return !f.isBox(node) && f.tied[node] && !f.isTop(node)
-}
-
-func (f *forest) isTop(node int32) bool { return int(node) >= len(f.below)-f.Groups }
-
 // pile places nodes below each other, and returns their end and depth.
 func (f *forest) pile(node int32, nodes []int32, row int) (bottom int, depth int32) {
 	bottom = row
@@ -282,14 +277,6 @@ func (f *forest) pile(node int32, nodes []int32, row int) (bottom int, depth int
 		bottom, depth = row, max(depth, f.depth[i])
 	}
 	return bottom, depth
-}
-
-func (f *forest) plainHeight(node int32, nodes []int32) int {
-	height := 0
-	for _, i := range nodes {
-		height += f.height[i] + f.gap(node, i)
-	}
-	return height
 }
 
 // gap returns the distance above a node: trees are further apart than boxes.
@@ -337,7 +324,10 @@ func (f *forest) settle() {
 		sum, ends := f.sumPositions(place)
 		for node := range f.below {
 			if f.tied[node] {
-				f.sort(f.below[node], place, sum, ends)
+				slices.SortStableFunc(f.below[node], func(a, b int32) int {
+					// Means are compared as fractions, without rounding.
+					return mean(a, place, sum, ends)*weight(b, ends) - mean(b, place, sum, ends)*weight(a, ends)
+				})
 			}
 		}
 	}
@@ -371,13 +361,6 @@ func (f *forest) sumPositions(place []int) (sum, ends []int) {
 		}
 	}
 	return sum, ends
-}
-
-func (f *forest) sort(nodes []int32, place, sum, ends []int) {
-	slices.SortStableFunc(nodes, func(a, b int32) int {
-		// Means are compared as fractions, without rounding.
-		return mean(a, place, sum, ends)*weight(b, ends) - mean(b, place, sum, ends)*weight(a, ends)
-	})
 }
 
 func mean(node int32, place, sum, ends []int) int {

@@ -10,8 +10,8 @@ import (
 // minimum column of each box.
 type layoutGraph struct {
 	layoutInput
-	// owned lists the edges of each owner, in order: owned[first[i]:first[i+1]].
-	owned, first []int32
+	// owned lists the edges of each owner, in order.
+	owned [][]int32
 	// closes marks edges that close a cycle.
 	closes []bool
 	// topological lists owners before dependents, ignoring edges that close a cycle.
@@ -27,14 +27,16 @@ type layoutGraph struct {
 }
 
 func newLayoutGraph(in layoutInput) *layoutGraph {
-	g := &layoutGraph{layoutInput: in, closes: make([]bool, len(in.Edges))}
-	g.index()
+	g := &layoutGraph{layoutInput: in, owned: make([][]int32, len(in.Boxes)), closes: make([]bool, len(in.Edges))}
+	for i, e := range g.Edges {
+		g.owned[e.Owner] = append(g.owned[e.Owner], int32(i))
+	}
 	g.sort()
 	g.unite()
 	g.order()
 	g.rank = make([]int32, len(in.Boxes))
 	for _, i := range g.topological {
-		for _, e := range g.edgesOf(i) {
+		for _, e := range g.owned[i] {
 			d := int32(in.Edges[e].Dependent)
 			if !g.closes[e] && g.unitOf(d) == g.unitOf(i) {
 				g.rank[d] = max(g.rank[d], g.rank[i]+1)
@@ -46,27 +48,9 @@ func newLayoutGraph(in layoutInput) *layoutGraph {
 
 func (g *layoutGraph) unitOf(box int32) int32 { return g.unit[g.Boxes[box].Group] }
 
-func (g *layoutGraph) edgesOf(owner int32) []int32 { return g.owned[g.first[owner]:g.first[owner+1]] }
-
 // within reports whether both ends of an edge are in one group.
 func (g *layoutGraph) within(e int32) bool {
 	return g.Boxes[g.Edges[e].Owner].Group == g.Boxes[g.Edges[e].Dependent].Group
-}
-
-func (g *layoutGraph) index() {
-	g.first = make([]int32, len(g.Boxes)+1)
-	for _, e := range g.Edges {
-		g.first[e.Owner+1]++
-	}
-	for i := range g.Boxes {
-		g.first[i+1] += g.first[i]
-	}
-	next := slices.Clone(g.first)
-	g.owned = make([]int32, len(g.Edges))
-	for i, e := range g.Edges {
-		g.owned[next[e.Owner]] = int32(i)
-		next[e.Owner]++
-	}
 }
 
 // sort computes topological and closes by a depth-first search.
@@ -77,7 +61,7 @@ func (g *layoutGraph) sort() {
 	var visit func(int32)
 	visit = func(i int32) {
 		state[i] = open
-		for _, e := range g.edgesOf(i) {
+		for _, e := range g.owned[i] {
 			switch d := int32(g.Edges[e].Dependent); state[d] {
 			case open:
 				g.closes[e] = true

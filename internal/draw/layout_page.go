@@ -9,6 +9,8 @@ type page struct {
 	// left side of the unit; the last is that of the gutter at the right border.
 	wide []int
 	x    []int
+	// broadest is the width of each column of the units, by the gutter on its left.
+	broadest []int
 	// unitWidth, unitX, unitY and pageColumn are indexed by unit.
 	unitWidth, unitX, unitY []int
 	pageColumn              []int32
@@ -32,10 +34,10 @@ func newPage(f *forest, r *router) *page {
 // widen computes the widths of gutters from their lanes, and the positions of columns.
 func (p *page) widen() {
 	count := p.lanes(p.spans(func(b bend) bool { return b.gutter != noBox }), p.pages)
-	broadest := make([]int, p.pages)
+	p.broadest = make([]int, p.pages)
 	for i, b := range p.Boxes {
 		g := p.left(i)
-		broadest[g] = max(broadest[g], b.W)
+		p.broadest[g] = max(p.broadest[g], b.W)
 	}
 	for u := range p.units {
 		x := 0
@@ -43,7 +45,7 @@ func (p *page) widen() {
 			g := p.first[u] + c
 			p.wide[g] = gutterWidth(count[g], c == 0, c == p.columns[u])
 			p.x[g] = x + p.wide[g]
-			x = p.x[g] + broadest[g]
+			x = p.x[g] + p.broadest[g]
 		}
 		p.unitWidth[u] = x
 	}

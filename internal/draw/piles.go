@@ -12,10 +12,7 @@ const maxPiles = 40
 
 // pileKey is the key of the figures of a pile.
 type pileKey struct {
-	parent int
-	// namespace is empty for cluster-scoped objects. elsewhere marks namespaces without an area.
-	namespace string
-	elsewhere bool
+	pilePlace
 	// kind and apiVersion are empty for a merged pile.
 	apiVersion, kind string
 	look             Look
@@ -84,12 +81,11 @@ func newPiles(f *figures, most int) *piles {
 
 // pilePlace is what adjacent piles have in common: their owner and their namespace.
 type pilePlace struct {
-	parent    int
+	parent int
+	// namespace is empty for cluster-scoped objects. elsewhere marks namespaces without an area.
 	namespace string
 	elsewhere bool
 }
-
-func (a *pileKey) place() pilePlace { return pilePlace{a.parent, a.namespace, a.elsewhere} }
 
 // fill assigns each figure to its pile.
 func (p *piles) fill(open map[string]bool) {
@@ -103,9 +99,13 @@ func (p *piles) fill(open map[string]bool) {
 			n = len(p.list)
 			number[key] = n
 			p.list = append(p.list, pile{pileKey: key})
-			at[key.place()] = append(at[key.place()], n)
+			at[key.pilePlace] = append(at[key.pilePlace], n)
 		}
-		p.put(i, n)
+		x := &p.list[n]
+		p.of[i] = n
+		x.members = append(x.members, i)
+		x.objects += len(p.figures.list[i].refs)
+		x.urgency = max(x.urgency, p.inside[i])
 	}
 	for where, beside := range at {
 		if len(beside) > maxPiles {
@@ -119,17 +119,9 @@ func (p *piles) fill(open map[string]bool) {
 	}
 }
 
-func (p *piles) put(i, n int) {
-	x := &p.list[n]
-	p.of[i] = n
-	x.members = append(x.members, i)
-	x.objects += len(p.figures.list[i].refs)
-	x.urgency = max(x.urgency, p.inside[i])
-}
-
 func (p *piles) pileKeyOf(i int, open map[string]bool) pileKey {
 	x, r := &p.figures.list[i], &p.figures.list[i].refs[0]
-	key := pileKey{parent: p.parent[i], apiVersion: r.APIVersion, kind: r.Kind, look: x.look, noted: x.note != "", dangling: p.dangling[i]}
+	key := pileKey{pilePlace: pilePlace{parent: p.parent[i]}, apiVersion: r.APIVersion, kind: r.Kind, look: x.look, noted: x.note != "", dangling: p.dangling[i]}
 	if open == nil || open[r.Namespace] {
 		key.namespace = r.Namespace
 	} else {
@@ -145,7 +137,7 @@ func (p *piles) merge(where pilePlace, beside []int) {
 		x, y := &p.list[a], &p.list[b]
 		return cmp.Or(cmp.Compare(y.urgency, x.urgency), y.objects-x.objects, a-b)
 	})
-	rest := pile{pileKey: pileKey{parent: where.parent, namespace: where.namespace, elsewhere: where.elsewhere, look: Plain}}
+	rest := pile{pileKey: pileKey{pilePlace: where, look: Plain}}
 	for _, n := range beside[maxPiles-1:] {
 		rest.members = append(rest.members, p.list[n].members...)
 		rest.objects += p.list[n].objects
@@ -223,7 +215,12 @@ func (f *figures) tree() *tree {
 			t.parent[l.dependent] = l.owner
 		}
 	}
-	starts, below := t.below()
+	below := make([][]int, n)
+	for i, up := range t.parent {
+		if up >= 0 {
+			below[up] = append(below[up], i)
+		}
+	}
 	listed := make([]bool, n)
 	var left []int
 	list := func(root int) {
@@ -238,8 +235,8 @@ func (f *figures) tree() *tree {
 				t.depth[i] = t.depth[t.parent[i]] + 1
 			}
 			t.order = append(t.order, i)
-			for k := starts[i+1] - 1; k >= starts[i]; k-- {
-				left = append(left, below[k])
+			for _, dependent := range slices.Backward(below[i]) {
+				left = append(left, dependent)
 			}
 		}
 	}
@@ -255,26 +252,4 @@ func (f *figures) tree() *tree {
 		}
 	}
 	return t
-}
-
-// below groups the figures by parent: those of i are list[starts[i]:starts[i+1]].
-func (t *tree) below() (starts, list []int) {
-	starts = make([]int, len(t.parent)+1)
-	for _, up := range t.parent {
-		if up >= 0 {
-			starts[up+1]++
-		}
-	}
-	for i := 1; i < len(starts); i++ {
-		starts[i] += starts[i-1]
-	}
-	list = make([]int, starts[len(starts)-1])
-	next := append([]int(nil), starts...)
-	for i, up := range t.parent {
-		if up >= 0 {
-			list[next[up]] = i
-			next[up]++
-		}
-	}
-	return starts, list
 }

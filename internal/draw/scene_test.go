@@ -221,7 +221,7 @@ func TestFit(t *testing.T) {
 	}{
 		{"web-1", 5, "web-1"}, {"web-5d47c484f4-kdxq8", 11, "web-5…kdxq8"}, {"数据库-主节点", 7, "数…点"}, {"abc", 1, "…"}, {"", 0, ""},
 	} {
-		if got := fit(c.text, c.room); got != c.want || columnsOf(got) > max(c.room, 1) {
+		if got := fit(c.text, c.room); got != c.want || columns.StringWidth(got) > max(c.room, 1) {
 			t.Errorf("%q in %d columns: %q, want %q", c.text, c.room, got, c.want)
 		}
 	}

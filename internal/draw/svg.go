@@ -24,7 +24,6 @@ func WriteSVG(out io.Writer, s *Scene) error {
 	for i := range s.Areas {
 		w.area(&s.Areas[i])
 	}
-	w.name()
 	for i := range s.Arrows {
 		w.arrow(&s.Arrows[i])
 	}
@@ -41,9 +40,6 @@ func WriteSVG(out io.Writer, s *Scene) error {
 type writer struct {
 	*bufio.Writer
 	scene *Scene
-	// names are the names of the boxes in tooltips.
-	names []string
-	digit [20]byte
 }
 
 // raw writes trusted markup.
@@ -53,32 +49,17 @@ func (w *writer) raw(markup string) *writer {
 }
 
 func (w *writer) num(n int) *writer {
-	_, _ = w.Write(strconv.AppendInt(w.digit[:0], int64(n), 10))
+	w.WriteString(strconv.Itoa(n))
 	return w
 }
 
 // text writes escaped text, and replaces the XML special characters in it.
 func (w *writer) text(shown string) *writer {
-	from := 0
-	for i := range len(shown) {
-		entity := ""
-		switch shown[i] {
-		case '&':
-			entity = "&amp;"
-		case '<':
-			entity = "&lt;"
-		case '>':
-			entity = "&gt;"
-		default:
-			continue
-		}
-		w.WriteString(shown[from:i])
-		w.WriteString(entity)
-		from = i + 1
-	}
-	w.WriteString(shown[from:])
+	_, _ = xmlEscaper.WriteString(w, shown)
 	return w
 }
+
+var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // area draws a namespace.
 func (w *writer) area(a *Area) {
@@ -99,17 +80,13 @@ const (
 	areaLine  = 25
 )
 
-// name computes the names of boxes for tooltips.
-func (w *writer) name() {
-	w.names = make([]string, len(w.scene.Boxes))
-	for i := range w.scene.Boxes {
-		b := &w.scene.Boxes[i]
-		if n := len(b.Refs); n > 1 {
-			w.names[i] = render.Escape(b.Kind)
-		} else {
-			w.names[i] = render.Escape(b.Refs[0].ShortName())
-		}
+// nameOf returns the name of a box in the tooltips of its arrows.
+func (w *writer) nameOf(box int) string {
+	b := &w.scene.Boxes[box]
+	if len(b.Refs) > 1 {
+		return render.Escape(b.Kind)
 	}
+	return render.Escape(b.Refs[0].ShortName())
 }
 
 // head is the text above and below the picture: title, legend and notes.
@@ -174,17 +151,17 @@ func newHead(s *Scene) *head {
 }
 
 // wrap breaks escaped text at blanks.
-func wrap(text string, columns int) []string {
+func wrap(text string, room int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && columnsOf(line)+1+columnsOf(word) > columns {
+		if line != "" && columns.StringWidth(line)+1+columns.StringWidth(word) > room {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {
 			line += " "
 		}
-		line += fit(word, columns)
+		line += fit(word, room)
 	}
 	return append(lines, line)
 }

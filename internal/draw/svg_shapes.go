@@ -123,7 +123,7 @@ func (w *writer) arrow(a *Arrow) {
 	if !isDashed(a) {
 		w.tip(a.Path[len(a.Path)-1])
 	}
-	w.raw(`"><title>`).text(w.names[a.Owner]).raw(" → ").text(w.names[a.Dependent]).raw(words(a)).raw("</title></path>")
+	w.raw(`"><title>`).text(w.nameOf(a.Owner)).raw(" → ").text(w.nameOf(a.Dependent)).raw(words(a)).raw("</title></path>")
 	if isDashed(a) {
 		w.raw(`<path class="a whole `).raw(strings.Join(classes(a), " ")).raw(`" d="`)
 		w.tip(a.Path[len(a.Path)-1])

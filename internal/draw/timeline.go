@@ -97,18 +97,9 @@ func largest(lanes []*lane, most int) map[*lane]bool {
 
 // sourceWords describes the source and the time of the answer.
 func sourceWords(d *report.Lost, words *render.LostPage) string {
-	var parts []string
-	add := func(before, what string) {
-		if what != "" {
-			parts = append(parts, before+words.Text(what))
-		}
-	}
-	add("From ", strings.Join(d.Source.Files, ", "))
-	add("Context ", d.Source.Context)
-	add("", d.Source.Server)
-	add("Kubernetes ", d.Source.KubernetesVersion)
-	if d.To.Time != "" {
-		add("as of ", d.To.Time)
+	parts := sourceParts(d.Source, d.To.Time)
+	for i := range parts {
+		parts[i] = words.Text(parts[i])
 	}
 	if !d.Complete {
 		parts = append(parts, "Incomplete")
