@@ -28,21 +28,18 @@ func (p *Plan) Marshalers() *json.Marshalers {
 	for i := range p.Effects {
 		uid := p.Effects[i].Object.UID
 		if _, shared := w.at[uid]; shared || uid == "" {
-			w.at[uid] = nowhere
-		} else {
-			w.at[uid] = i
+			i = -1
 		}
+		w.at[uid] = i
 	}
 	return json.JoinMarshalers(json.MarshalToFunc(w.seed), json.MarshalToFunc(w.effect), json.MarshalToFunc(w.reference))
 }
 
-// nowhere is the index of a uid that several objects have.
-const nowhere = -1
-
 // references writes the references of a plan.
 type references struct {
 	effects []Effect
-	at      map[types.UID]int
+	// at is the effect of each uid; -1 for a uid that several objects have.
+	at map[types.UID]int
 	// whole is the number of next references to write in full.
 	whole int
 }
@@ -65,7 +62,7 @@ func (w *references) reference(enc *jsontext.Encoder, r *object.Ref) error {
 		return errors.ErrUnsupported
 	}
 	i, ok := w.at[r.UID]
-	if !ok || i == nowhere || w.effects[i].Object != *r {
+	if !ok || i < 0 || w.effects[i].Object != *r {
 		return errors.ErrUnsupported
 	}
 	for _, t := range [...]jsontext.Token{jsontext.BeginObject, jsontext.String("uid"), jsontext.String(string(r.UID)), jsontext.EndObject} {

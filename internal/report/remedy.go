@@ -115,8 +115,9 @@ const (
 func (a Act) CommandLine() string { return "kubectl " + a.arguments() }
 
 func (a Act) arguments() string {
-	object, word := inTwoWords(a.Target), inOneWord(a.Target)
 	kind, name := ShellWord(strings.ToLower(a.Target.Kind)), ShellWord(a.Target.Name)
+	object := ShellWord(object.KubectlKind(a.Target.APIVersion, a.Target.Kind)) + " " + name + inNamespace(a.Target)
+	word := ShellWord(a.Target.ShortName()) + inNamespace(a.Target)
 	namespace := " -n " + ShellWord(a.Target.Namespace)
 	switch a.Action {
 	case Explain:
@@ -199,28 +200,18 @@ func flag(set bool, text string) string {
 	return " " + text
 }
 
-// inTwoWords names an object for kubectl in two words: `pod web -n shop`.
-func inTwoWords(r object.Ref) string {
-	return ShellWord(object.KubectlKind(r.APIVersion, r.Kind)) + " " + ShellWord(r.Name) + inNamespace(r)
-}
-
-// inOneWord names an object for kubectl in one word: `pod/web -n shop`.
-func inOneWord(r object.Ref) string { return ShellWord(r.ShortName()) + inNamespace(r) }
-
 func inNamespace(r object.Ref) string { return flag(r.Namespace != "", "-n "+ShellWord(r.Namespace)) }
 
 // ShellWord quotes a text so that a shell reads it as one word, also at an interactive prompt,
 // where more characters are special than in a script. Names are untrusted. (docs/adr/0031)
 func ShellWord(text string) string {
+	special := func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		digit := r >= '0' && r <= '9'
+		return !letter && !digit && !strings.ContainsRune("-_./:=,@%+", r)
+	}
 	if text != "" && text[0] != '=' && !strings.ContainsFunc(text, special) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// special reports whether r may be special to a shell.
-func special(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	digit := r >= '0' && r <= '9'
-	return !letter && !digit && !strings.ContainsRune("-_./:=,@%+", r)
 }
