@@ -342,19 +342,16 @@ func (r *auditReader) newRequest(e *event, verb Verb, q query) AuditedRequest {
 		out.UIDs = e.listedUIDs
 		return out
 	}
-	for _, uid := range []string{e.deletedUID, e.returnedUID, e.refUID, e.uidPrecondition()} {
+	uids := []string{e.deletedUID, e.returnedUID, e.refUID}
+	if e.body != nil {
+		uids = append(uids, e.body.uid)
+	}
+	for _, uid := range uids {
 		if uid != "" && !slices.Contains(out.UIDs, types.UID(uid)) {
 			out.UIDs = append(out.UIDs, types.UID(uid))
 		}
 	}
 	return out
-}
-
-func (e *event) uidPrecondition() string {
-	if e.body == nil {
-		return ""
-	}
-	return e.body.uid
 }
 
 // query is the query of a request's URI.

@@ -170,9 +170,9 @@ func (t *tracer) addNamespaceController(s *candidates, o *object.Object, left tr
 		s.addPossible(reason.NamespaceDeleted, ns.Ref)
 	default:
 		request, since := t.deletionBegan(ns.Ref)
-		switch patience := t.remainingGrace(ns, revision); {
-		case patience > maxClockDifference:
-		case patience > 0, !o.Is(object.Pod) && t.awaitsPods(o.Namespace, since, revision):
+		switch grace := t.remainingGrace(ns, revision); {
+		case grace > maxClockDifference:
+		case grace > 0, !o.Is(object.Pod) && t.awaitsPods(o.Namespace, since, revision):
 			s.possible = append(s.possible, Cause{reason.NamespaceDeleted, ns.Ref, request})
 		default:
 			s.addCertain(reason.NamespaceDeleted, ns.Ref, request, since)

@@ -20,11 +20,13 @@ const reactionSeconds = 60
 // does not show. Built-in controllers name no policy or Background.
 func (t *tracer) addOwnController(s *candidates, o *object.Object, left trace, revision uint64) {
 	ref, ok := o.Controller()
-	if !ok || isBuiltInController(ref) && !t.mayLeave(o, left, noPolicy, background) {
+	made, builtIn := createdKinds[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+	if !ok || builtIn && !t.mayLeave(o, left, noPolicy, background) {
 		return
 	}
 	code := reason.Controller
-	if changed, ok := t.specChanged[ref.UID]; ok && mayDelete(ref, o) && !t.replaced[o.UID] {
+	mayDelete := !builtIn || slices.ContainsFunc(made, o.Is)
+	if changed, ok := t.specChanged[ref.UID]; ok && mayDelete && !t.replaced[o.UID] {
 		was, now := t.past.Clock.Earliest(changed).Time, t.past.Clock.Earliest(revision).Time
 		if was == 0 || now-was <= reactionSeconds {
 			code = reason.ControllerChanged
@@ -33,20 +35,8 @@ func (t *tracer) addOwnController(s *candidates, o *object.Object, left trace, r
 	s.addPossible(code, t.resolve(ref.In(o.Namespace)))
 }
 
-// isBuiltInController reports whether a controller is a built-in kind.
-func isBuiltInController(ref object.OwnerReference) bool {
-	_, known := createdKinds[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
-	return known
-}
-
-// mayDelete reports whether a change of a controller's spec may be a reason to delete such an
-// object. For built-in controllers the kinds that they create are known.
-func mayDelete(ref object.OwnerReference, o *object.Object) bool {
-	made, known := createdKinds[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
-	return !known || slices.ContainsFunc(made, o.Is)
-}
-
-// createdKinds has the kinds that built-in controllers create and delete.
+// createdKinds has the kinds that built-in controllers create, and may delete when their own spec
+// changes.
 var createdKinds = map[schema.GroupKind][]object.Kind{
 	object.ReplicaSet.GroupKind:            {object.Pod},
 	object.ReplicationController.GroupKind: {object.Pod},

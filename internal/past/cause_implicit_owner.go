@@ -148,7 +148,7 @@ func (p *dependentSet) run(w *clusterState, owner object.Coordinates) {
 		}
 	}
 	clear(p.wouldDelete)
-	_, _ = p.controller.Step(context.Background(), controllerView{few}, func(_ context.Context, i controllers.Intent) (*object.Object, error) {
+	_, _ = p.controller.Step(context.Background(), few, func(_ context.Context, i controllers.Intent) (*object.Object, error) {
 		if i.Verb == controllers.Delete {
 			p.wouldDelete[identityOf(i.Ref)], p.wouldHaveDeleted[identityOf(i.Ref)] = true, true
 		}

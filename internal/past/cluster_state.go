@@ -1,9 +1,10 @@
 package past
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,7 +21,8 @@ type identity struct {
 
 func identityOf(r object.Ref) identity { return identity{r.Coordinates(), r.UID} }
 
-// clusterState is the known state of a cluster at a revision.
+// clusterState is the known state of a cluster at a revision. It is the engine's World and that of
+// the other controllers.
 type clusterState struct {
 	resources *object.Resources
 	objects   map[schema.GroupKind]map[object.Coordinates]*object.Object
@@ -165,34 +167,26 @@ func (w *clusterState) Get(_ context.Context, ref object.Ref) (*object.Object, e
 	}
 }
 
-// sortedObjects returns all objects in a fixed order.
-func (w *clusterState) sortedObjects() []*object.Object {
+// Resources returns the resources that were served at some time.
+func (w *clusterState) Resources() *object.Resources { return w.resources }
+
+// Objects returns all objects in a fixed order.
+func (w *clusterState) Objects() []*object.Object {
 	var list []*object.Object
-	for _, shelf := range w.objects {
-		for _, o := range shelf {
-			list = append(list, o)
-		}
+	for _, ofKind := range w.objects {
+		list = slices.AppendSeq(list, maps.Values(ofKind))
 	}
 	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	return list
 }
 
-// controllerView shows the state to a controller.
-type controllerView struct{ *clusterState }
-
-// Resources returns the resources that were served at some time.
-func (w controllerView) Resources() *object.Resources { return w.resources }
-
-// Objects returns all objects.
-func (w controllerView) Objects() []*object.Object { return w.sortedObjects() }
-
 // ObjectsOf returns the objects of one resource.
-func (w controllerView) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+func (w *clusterState) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return w.Select(gr, namespace, func(*object.Object) bool { return true })
 }
 
 // Select returns the objects of one resource that match.
-func (w controllerView) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+func (w *clusterState) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	r, ok := w.resources.Preferred(gr)
 	if !ok {
 		return nil
@@ -204,13 +198,10 @@ func (w controllerView) Select(gr schema.GroupResource, namespace string, match 
 		}
 	}
 	slices.SortFunc(list, func(a, b *object.Object) int {
-		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }
 
 // Writes returns 0: nothing is written to the past.
-func (controllerView) Writes() uint64 { return 0 }
+func (*clusterState) Writes() uint64 { return 0 }

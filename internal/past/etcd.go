@@ -339,7 +339,10 @@ func toServedCRD(raw []byte) ([]byte, error) {
 		v, _ := x.(map[string]any)
 		columns, _ := v["additionalPrinterColumns"].([]any)
 		for _, c := range columns {
-			renameField(c, "JSONPath", "jsonPath")
+			if fields, ok := c.(map[string]any); ok && fields["JSONPath"] != nil { // not if versions share it
+				fields["jsonPath"] = fields["JSONPath"]
+				delete(fields, "JSONPath")
+			}
 		}
 	}
 	switch spec["preserveUnknownFields"] {
@@ -369,12 +372,4 @@ func convertConversion(conversion any) {
 	}
 	delete(c, "webhookClientConfig")
 	delete(c, "conversionReviewVersions")
-}
-
-// renameField renames a field of an object. It is idempotent, because the objects may be shared.
-func renameField(o any, was, now string) {
-	if fields, ok := o.(map[string]any); ok && fields[was] != nil {
-		fields[now] = fields[was]
-		delete(fields, was)
-	}
 }

@@ -141,15 +141,15 @@ func (r *EtcdFile) gapResource(g snapshot.Gap) object.Resource {
 
 // addUnchanged adds the unchanged objects, and the absent objects that the changes depend on.
 func (l *pastReader) addUnchanged() {
-	around := map[object.Ref]bool{}
+	relevant := map[object.Ref]bool{}
 	for i := range l.past.Changes {
 		for _, o := range []*object.Object{l.past.Changes[i].Old, l.past.Changes[i].Object} {
 			if o == nil {
 				continue
 			}
 			for _, ref := range RelevantRefs(o, l.past.Resources) {
-				if at, r, ok := l.file.locate(ref); ok && !around[at] {
-					around[at] = true
+				if at, r, ok := l.file.locate(ref); ok && !relevant[at] {
+					relevant[at] = true
 					l.addAbsent(at, r)
 				}
 			}
@@ -157,7 +157,7 @@ func (l *pastReader) addUnchanged() {
 	}
 	for _, o := range l.file.stored.Objects {
 		at := o.WithoutUID()
-		if l.written[at] || !l.includesNamespace(o.Namespace) && !around[at] {
+		if l.written[at] || !l.includesNamespace(o.Namespace) && !relevant[at] {
 			continue
 		}
 		if r, err := l.past.Resources.For(o.APIVersion, o.Kind); err != nil || !IsRoutine(r) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -79,7 +80,11 @@ func nextLine(l *snapshot.Lines) ([]byte, error) {
 }
 
 func readEntries(ctx context.Context, t header, l *snapshot.Lines) (*File, error) {
-	r := newRecord(t)
+	r := &File{
+		Cluster: t.Cluster,
+		whole:   Record{From: t.From, To: t.To, Resources: &object.Resources{}},
+		bodies:  map[object.Coordinates][]*savedBody{}, writes: map[object.Coordinates][]write{},
+	}
 	intern := manifest.NewInterner()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -115,7 +120,7 @@ func (r *File) addEntry(e *entry, intern *manifest.Interner) error {
 			p.Resources.Add(s.Resource())
 		}
 	case e.Limit != nil:
-		p.Limits = append(p.Limits, e.Limit.convert())
+		p.Limits = append(p.Limits, Limit{Resource: e.Limit.Resource.Resource(), From: e.Limit.From, Listed: e.Limit.Listed, Why: e.Limit.Why})
 	case e.Tick != nil:
 		r.ticks = append(r.ticks, *e.Tick)
 	case e.Stood != nil:
@@ -140,7 +145,8 @@ func (r *File) addEntry(e *entry, intern *manifest.Interner) error {
 
 // File is the past in a file: a Source.
 type File struct {
-	cluster Cluster
+	// Cluster is the cluster of the history.
+	Cluster Cluster
 	whole   Record
 	ticks   []Moment
 	// bodies has the whole objects by coordinates.
@@ -154,18 +160,6 @@ type write struct {
 	revision       uint64
 	uid            types.UID
 	added, deleted bool
-}
-
-func newRecord(t header) *File {
-	return &File{
-		cluster: t.Cluster,
-		whole:   Record{From: t.From, To: t.To, Resources: &object.Resources{}},
-		bodies:  map[object.Coordinates][]*savedBody{}, writes: map[object.Coordinates][]write{},
-	}
-}
-
-func (l *limit) convert() Limit {
-	return Limit{Resource: l.Resource.Resource(), From: l.From, Listed: l.Listed, Why: l.Why}
 }
 
 func (c *change) convert(intern *manifest.Interner) (Change, error) {
@@ -198,9 +192,6 @@ func (r *File) buildIndex() {
 		r.writes[at] = append(r.writes[at], write{c.Revision, c.Object.UID, c.Type == object.Added, c.Type == object.Deleted})
 	}
 }
-
-// Cluster returns the cluster of the history.
-func (r *File) Cluster() Cluster { return r.cluster }
 
 // Resources returns the kinds that the cluster served.
 func (r *File) Resources() *object.Resources { return r.whole.Resources }
@@ -243,12 +234,7 @@ func unchangedAfter(first []*object.Object, changes []Change) []*object.Object {
 			now[c.Object.UID] = c.Object
 		}
 	}
-	var list []*object.Object
-	for _, o := range now {
-		list = append(list, o)
-	}
-	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-	return list
+	return slices.SortedFunc(maps.Values(now), func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 }
 
 // limitsSince returns the limits of the whole past that affect the time since a moment. A limit

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -34,12 +35,13 @@ type LostQuestion struct {
 
 // LostDocument returns the answer of the account to the question.
 func LostDocument(a *Account, q LostQuestion) *report.Lost {
-	d := &document{lossIndex: newLossIndex(a, &q), a: a, q: q, selected: selectRelated(a, q), explained: make([][]int, len(a.Requests)), out: &report.Lost{
+	d := &document{a: a, q: q, selected: selectRelated(a, q), routine: q.markRoutine(a), notable: make([]bool, len(a.Requests)), crds: map[schema.GroupKind]bool{}, explained: make([][]int, len(a.Requests)), out: &report.Lost{
 		Header: report.HeaderOf("Lost"), Source: q.Source, Namespace: q.Namespace,
 		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
 	}}
 	d.out.Targets = append(d.out.Targets, q.Objects...)
+	d.indexLosses()
 	d.addLosses()
 	d.addRecreated()
 	d.addRequests()
@@ -54,11 +56,16 @@ func LostDocument(a *Account, q LostQuestion) *report.Lost {
 
 // document is a document under construction.
 type document struct {
-	lossIndex
 	a *Account
 	q LostQuestion
 	// selected has a flag for each loss that is part of the answer.
 	selected []bool
+	// routine marks the losses of normal operation.
+	routine []bool
+	// notable marks the requests of clients that caused any other loss.
+	notable []bool
+	// crds has the kinds of deleted CRDs, which are no longer served.
+	crds map[schema.GroupKind]bool
 	// topmost has the topmost controllers of objects, computed on first use.
 	topmost map[types.UID]types.UID
 	// explained has the losses of each request in the document, by their indexes in it.

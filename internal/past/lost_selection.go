@@ -115,28 +115,17 @@ func (q *LostQuestion) markRoutine(a *Account) []bool {
 	return usual
 }
 
-// lossIndex is precomputed over all losses.
-type lossIndex struct {
-	// routine marks the losses of normal operation.
-	routine []bool
-	// notable marks the requests of clients that caused any other loss.
-	notable []bool
-	// crds has the kinds of deleted CRDs, which are no longer served.
-	crds map[schema.GroupKind]bool
-}
-
-func newLossIndex(a *Account, q *LostQuestion) lossIndex {
-	x := lossIndex{q.markRoutine(a), make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
-	for i := range a.Losses {
-		l := &a.Losses[i]
-		if r := l.Cause.Request; r >= 0 && !x.routine[i] {
-			x.notable[r] = true
+// indexLosses fills notable and crds.
+func (d *document) indexLosses() {
+	for i := range d.a.Losses {
+		l := &d.a.Losses[i]
+		if r := l.Cause.Request; r >= 0 && !d.routine[i] {
+			d.notable[r] = true
 		}
 		if crd := l.Object.Definition(); crd != nil {
-			x.crds[schema.GroupKind{Group: crd.Group, Kind: crd.Kind}] = true
+			d.crds[schema.GroupKind{Group: crd.Group, Kind: crd.Kind}] = true
 		}
 	}
-	return x
 }
 
 // byKind counts losses of the document by kind.
@@ -181,17 +170,13 @@ func (d *document) dataOf(r object.Ref) report.Data {
 }
 
 func sorted(refs []object.Ref) []object.Ref {
-	slices.SortFunc(refs, func(a, b object.Ref) int { return object.Compare(a, b) })
+	slices.SortFunc(refs, object.Compare)
 	return refs
 }
 
 // isNamed reports whether the question names an object.
 func (q *LostQuestion) isNamed(r object.Ref) bool {
-	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool { return sameCoordinates(o, r) })
-}
-
-func sameCoordinates(a, b object.Ref) bool {
-	return a.Kind == b.Kind && a.Group() == b.Group() && a.Namespace == b.Namespace && a.Name == b.Name
+	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool { return o.Coordinates() == r.Coordinates() })
 }
 
 // selectRelated marks the losses that an answer is about: those of selectLosses, and for named
@@ -227,7 +212,7 @@ func selectRelated(a *Account, q LostQuestion) []bool {
 	for _, o := range q.Objects {
 		seen := false
 		for i := range a.Losses {
-			if sameCoordinates(o, a.Losses[i].Object.Ref) {
+			if o.Coordinates() == a.Losses[i].Object.Coordinates() {
 				seen = true
 				up(&a.Losses[i])
 			}

@@ -64,7 +64,7 @@ func (d *document) addUndo() {
 // again. Its content may still be missing.
 func (d *document) namespaceExists(named object.Ref) bool {
 	return named.Is(object.Namespace) && slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool {
-		return sameCoordinates(named, l.Object) && (l.State == report.LossBeingDeleted || l.Again != "")
+		return named.Coordinates() == l.Object.Coordinates() && (l.State == report.LossBeingDeleted || l.Again != "")
 	})
 }
 
@@ -116,7 +116,7 @@ func (d *document) addUndoFor(named object.Ref) {
 	for i := range d.out.Losses {
 		x := &d.out.Losses[i]
 		at[x.Object] = x
-		if sameCoordinates(named, x.Object) {
+		if named.Coordinates() == x.Object.Coordinates() {
 			l = x
 		}
 	}

@@ -92,7 +92,7 @@ func newTracer(p *Record) *tracer {
 		}
 	}
 	t.replaced = t.findReplaced()
-	for _, o := range t.state.sortedObjects() {
+	for _, o := range t.state.Objects() {
 		t.observe(object.Event{Type: object.Added, Object: o})
 		t.addDependent(o)
 	}
@@ -171,7 +171,11 @@ func (t *tracer) apply(c *Change, before *object.Object) {
 	}
 	t.observe(e)
 	if c.Type != object.Deleted {
-		t.recordReferences(c, before)
+		for _, ref := range c.Object.Owners {
+			if before == nil || !before.RefersTo(ref.UID) {
+				t.linked[reference{c.Object.UID, ref.UID}] = c.Revision
+			}
+		}
 		t.addDependent(c.Object)
 	}
 	switch e.Type {
@@ -180,15 +184,6 @@ func (t *tracer) apply(c *Change, before *object.Object) {
 	case object.Modified:
 		t.rerunControllers(c.Object)
 	default:
-	}
-}
-
-// recordReferences records the references that a change has added.
-func (t *tracer) recordReferences(c *Change, before *object.Object) {
-	for _, ref := range c.Object.Owners {
-		if before == nil || !before.RefersTo(ref.UID) {
-			t.linked[reference{c.Object.UID, ref.UID}] = c.Revision
-		}
 	}
 }
 

@@ -206,7 +206,7 @@ func (s *Source) openHistory(c *cobra.Command, streams genericiooptions.IOStream
 		memory.End()
 		return nil, LiftLimit(err)
 	}
-	of := r.Cluster()
+	of := r.Cluster
 	return &Record{
 		Source: r, close: memory.End,
 		Origin: report.Source{Type: "files", Files: []string{path}, ClusterUID: of.UID, KubernetesVersion: of.Version, Rules: release.MinorOf(of.Version).Nearest().String()},
