@@ -160,8 +160,6 @@ func (d *document) dataOf(r object.Ref) report.Data {
 		return report.SecretData
 	case d.crds[schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind}]:
 		return report.CustomData
-	case d.a.Past.Resources == nil:
-		return ""
 	}
 	if served, err := d.a.Past.Resources.For(r.APIVersion, r.Kind); err == nil && served.Custom {
 		return report.CustomData
@@ -233,14 +231,10 @@ func (d *document) relevantKinds() map[schema.GroupKind]bool {
 	for _, o := range d.q.Objects {
 		add(o)
 	}
-	served := d.a.Past.Resources
-	if served == nil {
-		served = &object.Resources{}
-	}
 	for i := range d.a.Losses {
 		if l := &d.a.Losses[i]; d.selected[i] {
 			add(l.Object.Ref)
-			for _, ref := range RelevantRefs(l.Object, served) {
+			for _, ref := range RelevantRefs(l.Object, d.a.Past.Resources) {
 				add(ref)
 			}
 		}
@@ -295,10 +289,8 @@ func (d *document) addOwnersAndReplacements(out *report.Loss, l *Loss) {
 
 // clearNamespace returns a reference to an owner, without a namespace if its kind has none.
 func (d *document) clearNamespace(ref object.Ref) object.Ref {
-	if d.a.Past.Resources != nil {
-		if r, err := d.a.Past.Resources.For(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
-			ref.Namespace = ""
-		}
+	if r, err := d.a.Past.Resources.For(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
+		ref.Namespace = ""
 	}
 	return ref
 }

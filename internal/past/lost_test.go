@@ -15,6 +15,7 @@ import (
 // the answer incomplete. Cluster-scoped kinds are not part of a namespace.
 func TestLimits(t *testing.T) {
 	record := &Record{
+		Resources: &object.Resources{},
 		From: Moment{Revision: 100, Time: 1000}, To: Moment{Revision: 900, Time: 1300},
 		Limits: []Limit{
 			{Resource: object.Pod.Resource(), From: Moment{Revision: 200}, Why: "too old"},
@@ -61,7 +62,7 @@ func TestLimits(t *testing.T) {
 // every namespace that something must be created in first.
 func TestUndo(t *testing.T) {
 	clock := NewClock([]Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1500}})
-	record := &Record{From: clock.First(), To: clock.Last(), Clock: clock}
+	record := &Record{Resources: &object.Resources{}, From: clock.First(), To: clock.Last(), Clock: clock}
 	lose := func(ref object.Ref, request int) Loss {
 		return Loss{Object: &object.Object{Ref: ref}, Began: 50, Gone: 50, Cause: Cause{Code: reason.Requested, Request: request}}
 	}
@@ -119,7 +120,7 @@ func TestAgain(t *testing.T) {
 		if test.orphaned {
 			l.Gone, l.Orphaned, l.Owners = 0, true, []object.Ref{web}
 		}
-		d := LostDocument(&Account{Past: &Record{From: Moment{Revision: 1}, Changes: test.changes}, Losses: []Loss{l}}, LostQuestion{Undo: true})
+		d := LostDocument(&Account{Past: &Record{Resources: &object.Resources{}, From: Moment{Revision: 1}, Changes: test.changes}, Losses: []Loss{l}}, LostQuestion{Undo: true})
 		if got := d.Losses[0].Again; got != test.want || (len(d.Remedies) == 0) != (got != "") {
 			t.Errorf("%s: again %q, want %q; remedies %v", name, got, test.want, d.Remedies)
 		}
@@ -133,7 +134,7 @@ func TestOlder(t *testing.T) {
 		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Began: at, Gone: at, Cause: Cause{Code: reason.Requested, Request: -1}}
 	}
 	a := &Account{
-		Past:   &Record{From: clock.First(), To: clock.Last(), Clock: clock},
+		Past:   &Record{Resources: &object.Resources{}, From: clock.First(), To: clock.Last(), Clock: clock},
 		Losses: []Loss{lose("b", 60), lose("a", 50), lose("again", 70)},
 	}
 	a.Past.Changes = []Change{{Revision: 80, Type: object.Added, Object: objectWith(object.ConfigMap.Ref("shop", "again"), "is")}}
@@ -154,7 +155,7 @@ func TestOneTimeOfARequest(t *testing.T) {
 		return Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Began: at, Gone: at + 2, Cause: Cause{Code: reason.Requested}}
 	}
 	a := &Account{
-		Past:     &Record{From: clock.First(), To: clock.Last(), Clock: clock},
+		Past:     &Record{Resources: &object.Resources{}, From: clock.First(), To: clock.Last(), Clock: clock},
 		Losses:   []Loss{lose("a", 50), lose("b", 51)},
 		Requests: []Request{{Losses: []int{0, 1}, At: Moment{Revision: 50, Time: 1007}, Explains: 2}},
 	}
@@ -182,7 +183,7 @@ func TestNamespaceIsThere(t *testing.T) {
 		"kubectl gc undo --since=5m -n shop":           {60, []Change{{Revision: 70, Type: object.Added, Object: objectWith(ns, "again")}}},
 	} {
 		a := &Account{
-			Past:     &Record{From: clock.First(), To: clock.Last(), Clock: clock, Changes: x.changes},
+			Past:     &Record{Resources: &object.Resources{}, From: clock.First(), To: clock.Last(), Clock: clock, Changes: x.changes},
 			Losses:   []Loss{lose(ns, "ns", x.gone), lose(cm, "a", 55)},
 			Requests: []Request{{Losses: []int{0}, At: Moment{Revision: 50, Time: 1007}, Explains: 2}},
 		}
@@ -203,7 +204,7 @@ func TestRoutineTakesAlong(t *testing.T) {
 	by := job
 	by.UID = "job"
 	a := &Account{
-		Past: &Record{From: Moment{Revision: 1}},
+		Past: &Record{Resources: &object.Resources{}, From: Moment{Revision: 1}},
 		Losses: []Loss{
 			lose(job, "job", Cause{Code: reason.CleanedUp, Request: -1}), lose(pod, "pod", Cause{Code: reason.OwnerGone, By: by, Request: -1}),
 			lose(cm, "cm", Cause{Code: reason.Requested}),

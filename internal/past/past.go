@@ -171,10 +171,7 @@ func definitionOf(r object.Resource) object.Ref { return object.CRD.Ref("", r.Na
 // servedIn returns the resources that were served at some time: the present ones, and those of CRDs
 // that have changed since.
 func servedIn(p *Record, changes []Change) *object.Resources {
-	rs := &object.Resources{}
-	if p.Resources != nil {
-		rs = p.Resources.Clone()
-	}
+	rs := p.Resources.Clone()
 	for i := range changes {
 		for _, o := range []*object.Object{changes[i].Old, changes[i].Object} {
 			if o != nil {

@@ -21,7 +21,7 @@ func TestTraceOfNonsense(t *testing.T) {
 		p := &past.Record{Resources: scenario.Resources()}
 		p.From.Time = rapid.SampledFrom([]int64{0, scenario.Start, scenario.Start + 100}).Draw(t, "from")
 		if rapid.Bool().Draw(t, "no resources") {
-			p.Resources = nil
+			p.Resources = &object.Resources{}
 		}
 		one := func(label string) *object.Object {
 			o := rapid.SampledFrom(w.Objects).Draw(t, label).Clone()

@@ -214,7 +214,7 @@ func (d *crdStates) stateOf(l *Loss) crdState {
 	if d.exists[name] {
 		versions = last.Versions
 	}
-	served := d.resources == nil || slices.ContainsFunc(versions, func(v object.CRDVersion) bool {
+	served := slices.ContainsFunc(versions, func(v object.CRDVersion) bool {
 		_, err := d.resources.For(was.Group+"/"+v.Name, last.Kind)
 		return err == nil
 	})

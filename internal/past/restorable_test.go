@@ -85,7 +85,7 @@ func TestOneOfRequest(t *testing.T) {
 	}
 	cm := func(name string) object.Ref { return object.ConfigMap.Ref("shop", name) }
 	a := &Account{
-		Past: &Record{From: Moment{Revision: 50}, To: Moment{Revision: 200}},
+		Past: &Record{Resources: &object.Resources{}, From: Moment{Revision: 50}, To: Moment{Revision: 200}},
 		Losses: []Loss{
 			loss(cm("a"), object.Ref{}), loss(cm("b"), object.Ref{}), loss(cm("of-a"), cm("a")), loss(cm("of-b"), cm("b")), loss(cm("of-of-b"), cm("of-b")),
 		},
