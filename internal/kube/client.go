@@ -124,7 +124,7 @@ func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLa
 // and are cancelled with the context.
 func (c *Client) Config(ctx context.Context) *rest.Config {
 	config := rest.CopyConfig(c.config)
-	config.Wrap(bindTo(ctx))
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return contextTransport{ctx, next} })
 	return config
 }
 

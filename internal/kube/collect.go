@@ -77,7 +77,7 @@ func Collect(ctx context.Context, client *Client, o CollectorOptions) error {
 		api = o.Through(api)
 	}
 	if o.Rules == engine.Strict {
-		o.Run.Before = newFinalizerGuard(feed).before(o.Run.Before)
+		o.Run.Before = (&finalizerGuard{feed: feed, epoch: 1}).before(o.Run.Before)
 	}
 	o.Run.Synced, o.Run.Uncovered = feed.Synced(), feed.Uncovered
 	return engine.Run(ctx, engine.New(engine.WithRules(o.Rules), engine.WithEconomy()), api, events, o.Run)

@@ -200,11 +200,6 @@ type contextTransport struct {
 	next http.RoundTripper
 }
 
-// bindTo wraps a transport so that its requests are cancelled with a context.
-func bindTo(ctx context.Context) func(http.RoundTripper) http.RoundTripper {
-	return func(next http.RoundTripper) http.RoundTripper { return contextTransport{ctx, next} }
-}
-
 func (w contextTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.next == nil {
 		return http.DefaultTransport.RoundTrip(r.WithContext(w.ctx))

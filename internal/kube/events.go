@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
@@ -43,7 +44,7 @@ func (c *Client) Events(ctx context.Context, of object.Ref, most int) ([]Event, 
 			fields.OneTermEqualSelector("involvedObject.kind", "Node"), fields.OneTermEqualSelector("involvedObject.name", of.Name))
 	}
 	resource := object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}
-	var list eventList
+	var list corev1.EventList
 	err := c.exchange(ctx, request{
 		verb: http.MethodGet, path: []string{"api", "v1", "namespaces", namespace, "events"}, accept: jsonType,
 		query: url.Values{"fieldSelector": {selected.String()}},
@@ -57,9 +58,10 @@ func (c *Client) Events(ctx context.Context, of object.Ref, most int) ([]Event, 
 	}
 	var events []Event
 	for i := range list.Items {
+		e := &list.Items[i]
 		// A server without support for the selector sends everything.
-		if e := &list.Items[i]; e.about(of) {
-			events = append(events, e.event())
+		if to := e.InvolvedObject; to.UID == of.UID || of.Is(object.Node) && to.Kind == "Node" && string(to.UID) == of.Name {
+			events = append(events, convertEvent(e))
 		}
 	}
 	slices.SortStableFunc(events, func(a, b Event) int {
@@ -75,58 +77,21 @@ func rankOf(e Event) int {
 	return 1
 }
 
-// eventList has the used fields of a list of events.
-type eventList struct {
-	Kind  string        `json:"kind"`
-	Items []storedEvent `json:"items"`
-}
-
-type storedEvent struct {
-	InvolvedObject struct {
-		Kind string `json:"kind"`
-		Name string `json:"name"`
-		UID  string `json:"uid"`
-	} `json:"involvedObject"`
-	Type      string `json:"type"`
-	Reason    string `json:"reason"`
-	Message   string `json:"message"`
-	Count     int    `json:"count"`
-	First     string `json:"firstTimestamp"`
-	Last      string `json:"lastTimestamp"`
-	EventTime string `json:"eventTime"`
-	Series    struct {
-		Count int    `json:"count"`
-		Last  string `json:"lastObservedTime"`
-	} `json:"series"`
-	Source struct {
-		Component string `json:"component"`
-	} `json:"source"`
-	Reporting string `json:"reportingComponent"`
-}
-
-func (e *storedEvent) about(of object.Ref) bool {
-	uid := e.InvolvedObject.UID
-	return uid == string(of.UID) || of.Is(object.Node) && e.InvolvedObject.Kind == "Node" && uid == of.Name
-}
-
-// event reads both forms of events. Current components write series.
-func (e *storedEvent) event() Event {
-	return Event{
-		Type: e.Type, Reason: e.Reason, Message: e.Message, Count: max(e.Count, e.Series.Count, 1),
-		Last: latest(e.First, e.Last, e.EventTime, e.Series.Last), From: cmp.Or(e.Reporting, e.Source.Component),
+// convertEvent reads both forms of events. Current components write series.
+func convertEvent(e *corev1.Event) Event {
+	count, last := max(e.Count, 1), e.LastTimestamp.Time
+	times := []time.Time{e.FirstTimestamp.Time, e.EventTime.Time}
+	if e.Series != nil {
+		count, times = max(count, e.Series.Count), append(times, e.Series.LastObservedTime.Time)
 	}
-}
-
-// latest returns the latest of some times and skips invalid ones.
-func latest(texts ...string) string {
-	var last time.Time
-	for _, text := range texts {
-		if t, err := time.Parse(time.RFC3339Nano, text); err == nil && t.After(last) {
+	for _, t := range times {
+		if t.After(last) {
 			last = t
 		}
 	}
-	if last.IsZero() {
-		return ""
+	out := Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Count: int(count), From: cmp.Or(e.ReportingController, e.Source.Component)}
+	if !last.IsZero() {
+		out.Last = last.UTC().Format(time.RFC3339)
 	}
-	return last.UTC().Format(time.RFC3339)
+	return out
 }

@@ -22,8 +22,8 @@ func TestEvents(t *testing.T) {
 		{"involvedObject":{"uid":"other"},"type":"Warning","reason":"Other"},
 		{"involvedObject":{"uid":"u"},"type":"Normal","reason":"Dropped","lastTimestamp":"2025-01-01T00:00:00Z"},
 		{"involvedObject":{"uid":"u"},"type":"Normal","reason":"New","lastTimestamp":null,"eventTime":"2026-01-02T00:00:00.000001Z",
-			"series":{"count":7,"lastObservedTime":"2026-01-03T02:00:00.5+02:00"},"reportingComponent":"x.io/operator"},
-		{"involvedObject":{"uid":"u"},"type":"Warning","reason":"Failed","message":"no\nway","firstTimestamp":"yesterday"}]}`)))
+			"series":{"count":7,"lastObservedTime":"2026-01-03T02:00:00.500000+02:00"},"reportingComponent":"x.io/operator"},
+		{"involvedObject":{"uid":"u"},"type":"Warning","reason":"Failed","message":"no\nway"}]}`)))
 	got, err := c.Events(context.Background(), object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u"}, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func (w *evidenceReader) readParts(ctx context.Context, parts []namespacedPart) 
 	}
 	runAll(tasks)
 	tasks = nil
-	for _, s := range w.calledServices() {
+	for _, s := range w.calledServices(func(*health.Webhook) bool { return true }) {
 		if slices.Contains(parts, namespacedPart{part: s.part}) {
 			continue
 		}

@@ -154,13 +154,8 @@ func (w *evidenceReader) groupByKind() [][]*object.Object {
 }
 
 // calledServices returns services and EndpointSlices in the namespaces of the services that the API
-// server calls.
-func (w *evidenceReader) calledServices() []namespacedPart {
-	return w.calledServicesFor(func(*health.Webhook) bool { return true })
-}
-
-// calledServicesFor is like called, for the admission webhooks that matter.
-func (w *evidenceReader) calledServicesFor(matters func(*health.Webhook) bool) []namespacedPart {
+// server calls: those of APIServices, of conversions, and of the admission webhooks that matter.
+func (w *evidenceReader) calledServices(matters func(*health.Webhook) bool) []namespacedPart {
 	var namespaces []string
 	add := func(s *health.ServiceRef) {
 		if s != nil {
@@ -269,7 +264,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, err
 	}
 	runAll(tasks)
 	tasks = nil
-	read(w.calledServicesFor(func(h *health.Webhook) bool { return !h.Ignored && mayMatch(h.Rules, r.Written) })...)
+	read(w.calledServices(func(h *health.Webhook) bool { return !h.Ignored && mayMatch(h.Rules, r.Written) })...)
 	if slices.ContainsFunc(w.evidence.Policies, func(p health.Policy) bool { return p.AsksForUser() && mayMatch(p.Constraints.Rules, r.Written) }) {
 		tasks = append(tasks, func() { w.readUser(ctx) })
 	}
@@ -311,7 +306,7 @@ func namespacesBeingDeleted(objects []*object.Object) []string {
 	return names
 }
 
-// spendRequests reports whether a webhook or policy with these rules may have to admit the delete
+// mayMatch reports whether a webhook or policy with these rules may have to admit the delete
 // or change of one of the objects. It ignores the resources in the rules: reading too much costs
 // two requests, and missing a webhook would make the answer wrong.
 func mayMatch(rules []health.WebhookRule, objects []*object.Object) bool {

@@ -24,7 +24,8 @@ import (
 type finalizerGuard struct {
 	feed *Feed
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// epoch is the epoch of the feed in which asked was begun. It starts at 1.
 	epoch uint64
 	// asked are the owners that were refused once in this epoch: their first request may have been
 	// decided before it. A second request was decided after that. nil in the first epoch, in which
@@ -34,8 +35,6 @@ type finalizerGuard struct {
 
 // mostAsked is the maximum number of owners in asked. A forgotten owner is refused once more.
 const mostAsked = 1 << 16
-
-func newFinalizerGuard(f *Feed) *finalizerGuard { return &finalizerGuard{feed: f, epoch: 1} }
 
 // before returns an engine.RunOptions.Before that applies the guard and then calls next, unless
 // that is nil.

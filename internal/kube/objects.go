@@ -148,20 +148,16 @@ func (c *Client) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, http.MethodDelete, ref, jsonType, body)
+	return c.writeTo(ctx, http.MethodDelete, ref, "", jsonType, body, false)
 }
 
 // Patch sends a patch of metadata. A server without support for its type answers 415.
 func (c *Client) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	return c.write(ctx, http.MethodPatch, ref, p.Type.String(), p.Body())
+	return c.writeTo(ctx, http.MethodPatch, ref, "", p.Type.String(), p.Body(), false)
 }
 
-// write sends one write and checks that an API server accepted it.
-func (c *Client) write(ctx context.Context, verb string, ref object.Ref, contentType string, body []byte) error {
-	return c.writeTo(ctx, verb, ref, "", contentType, body, false)
-}
-
-// writeTo is like write, for the object or one of its subresources.
+// writeTo sends one write to an object, or to one of its subresources, and checks that an API server
+// accepted it.
 func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subresource, contentType string, body []byte, dry bool) error {
 	at, err := c.locate(ref)
 	if err != nil {

@@ -121,24 +121,15 @@ func (rd *pastReader) readPlaces(ctx context.Context, places []Place, progress f
 		}
 	}
 	// The known ends of namespaces and CRDs determine the revisions of further lists.
-	first, rest := partition(late, func(i int) bool { return hasContentKind(places[i].Resource) })
-	for _, i := range slices.Concat(first, rest) {
-		finish(i)
-		tell()
-	}
-	return reads
-}
-
-// partition returns the items that satisfy holds, and the others.
-func partition(items []int, holds func(int) bool) (yes, no []int) {
-	for _, i := range items {
-		if holds(i) {
-			yes = append(yes, i)
-		} else {
-			no = append(no, i)
+	for _, containers := range []bool{true, false} {
+		for _, i := range late {
+			if hasContentKind(places[i].Resource) == containers {
+				finish(i)
+				tell()
+			}
 		}
 	}
-	return yes, no
+	return reads
 }
 
 // hasContentKind reports whether deleting an object of a kind deletes all objects in it, or of it.

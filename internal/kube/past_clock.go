@@ -288,7 +288,7 @@ func (r *clockReader) buildClock(ctx context.Context, record *past.Record) (past
 			return past.Clock{}, err
 		}
 	}
-	r.ticks = r.allTicks(record.Changes)
+	r.ticks = past.NewClock(slices.Concat(r.ticks, r.timesInChanges(record.Changes))).Ticks()
 	gone := deletionRevisions(record)
 	clock := past.NewClock(r.ticks)
 	for range maxTicks {
@@ -306,14 +306,6 @@ func (r *clockReader) buildClock(ctx context.Context, record *past.Record) (past
 		}
 	}
 	return clock, nil
-}
-
-// allTicks returns the ticks of the leases and of the changes, oldest first.
-func (r *clockReader) allTicks(changes []past.Change) []past.Moment {
-	if r.timeless() {
-		return nil
-	}
-	return past.NewClock(slices.Concat(r.ticks, r.timesInChanges(changes))).Ticks()
 }
 
 // timesInChanges returns the moments that writes contain: the server records when an object is

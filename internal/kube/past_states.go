@@ -103,7 +103,7 @@ func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, r
 			byName = append(byName, slices.DeleteFunc(some, func(ref object.Ref) bool { return got.find(ref) != nil })...)
 		}
 	}
-	return got, rd.readStatesByName(ctx, at, byName, revision, got)
+	return got, readEach(byName, got, func(ref object.Ref) (*object.Object, error) { return rd.stateAt(ctx, at, ref, revision) })
 }
 
 // byNamespace groups references by namespace, sorted.
@@ -126,27 +126,33 @@ func (rd *pastReader) statesIn(ctx context.Context, at Place, by Selection, refs
 	for _, ref := range refs {
 		wanted[nameOf(ref)] = true
 	}
+	err = rd.listStates(ctx, at, by, wanted, into, maxListedForFew)
+	return err == nil || errors.Is(err, errFound), err
+}
+
+// listStates lists a place, and moves the wanted objects into into. It ends with errFound once all
+// were found, and with errListTooLarge after most objects; 0 means any number.
+func (rd *pastReader) listStates(ctx context.Context, at Place, by Selection, wanted map[types.NamespacedName]bool, into objectsByName, most int) error {
 	seen := 0
-	err = rd.listAt(ctx, at, by, func(o *object.Object) error {
+	return rd.listAt(ctx, at, by, func(o *object.Object) error {
 		if name := nameOf(o.Ref); wanted[name] {
 			into[name] = o
 			delete(wanted, name)
 		}
 		if seen++; len(wanted) == 0 {
 			return errFound
-		} else if seen == maxListedForFew {
+		} else if seen == most {
 			return errListTooLarge
 		}
 		return nil
 	})
-	return err == nil || errors.Is(err, errFound), err
 }
 
 // statesBy reads the objects one by one if there are at most few, and lists them otherwise.
 func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref, by Selection, few int) (objectsByName, error) {
 	got := objectsByName{}
 	if len(refs) <= few {
-		return got, rd.readStatesByName(ctx, at, refs, by.Revision, got)
+		return got, readEach(refs, got, func(ref object.Ref) (*object.Object, error) { return rd.stateAt(ctx, at, ref, by.Revision) })
 	}
 	wanted := map[types.NamespacedName]bool{}
 	spaces := map[string]bool{}
@@ -162,29 +168,20 @@ func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref,
 		slices.SortFunc(places, comparePlaces)
 	}
 	for _, at := range places {
-		err := rd.listAt(ctx, at, by, func(o *object.Object) error {
-			if name := nameOf(o.Ref); wanted[name] {
-				got[name] = o
-			}
-			if len(got) == len(wanted) {
-				return errFound
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errFound) {
+		if err := rd.listStates(ctx, at, by, wanted, got, 0); err != nil && !errors.Is(err, errFound) {
 			return got, err
 		}
 	}
 	return got, nil
 }
 
-// readStatesByName reads each object.
-func (rd *pastReader) readStatesByName(ctx context.Context, at Place, refs []object.Ref, revision uint64, into objectsByName) error {
+// readEach reads objects one by one, some at a time, and adds those that exist to into.
+func readEach(refs []object.Ref, into objectsByName, read func(object.Ref) (*object.Object, error)) error {
 	states := make([]*object.Object, len(refs))
 	failed := make([]error, len(refs))
 	tasks := make([]func(), len(refs))
 	for i, ref := range refs {
-		tasks[i] = func() { states[i], failed[i] = rd.stateAt(ctx, at, ref, revision) }
+		tasks[i] = func() { states[i], failed[i] = read(ref) }
 	}
 	runAll(tasks)
 	for i, o := range states {
@@ -243,7 +240,9 @@ func (rd *pastReader) readUnchanged(ctx context.Context, record *past.Record) er
 		at.Namespace = ""
 		then, err := rd.states(ctx, at, some, rd.to)
 		if err != nil && len(some) <= maxStatesByName {
-			rd.readByName(ctx, some, then)
+			// A user with permission to read them by name may not be allowed to list them. Absence
+			// now says nothing about the past.
+			_ = readEach(some, then, func(ref object.Ref) (*object.Object, error) { return rd.Get(ctx, ref) })
 		}
 		for _, ref := range some {
 			switch o := then.find(ref); {
@@ -306,27 +305,11 @@ func chunks(refs []object.Ref) [][]object.Ref {
 	return all
 }
 
-// readByName reads objects by name, because a user with permission for that may not be allowed to
-// list them. Absence now says nothing about the past.
-func (rd *pastReader) readByName(ctx context.Context, refs []object.Ref, into objectsByName) {
-	now := make([]*object.Object, len(refs))
-	tasks := make([]func(), len(refs))
-	for i, ref := range refs {
-		tasks[i] = func() { now[i], _ = rd.Get(ctx, ref) }
-	}
-	runAll(tasks)
-	for i, o := range now {
-		if o != nil {
-			into[nameOf(refs[i])] = o
-		}
-	}
-}
-
 // existedAtStart reports whether an object existed at the beginning of the past. A newer one does
 // not show what existed before it.
 func existedAtStart(o *object.Object, record *past.Record) bool {
-	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
-	return err == nil && n <= record.From.Revision || o.Created != 0 && o.Created < record.From.Time
+	version, ok := revisionOf(o)
+	return ok && version <= record.From.Revision || o.Created != 0 && o.Created < record.From.Time
 }
 
 // unchanged returns the coordinates of owners, namespaces and CRDs of deleted objects that have no
@@ -361,10 +344,5 @@ func (rd *pastReader) unchanged(record *past.Record) []object.Ref {
 			}
 		}
 	}
-	refs := make([]object.Ref, 0, len(wanted))
-	for ref := range wanted {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, object.Compare)
-	return refs
+	return slices.SortedFunc(maps.Keys(wanted), object.Compare)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 	"weak"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -50,15 +49,11 @@ func (c *Client) Printed(ctx context.Context, refs []object.Ref, in *snapshot.Sn
 	defer cancel()
 	places := c.toPrint(refs)
 	found := make([]map[types.UID]object.Printed, len(places))
-	var running errgroup.Group
-	running.SetLimit(8)
+	tasks := make([]func(), len(places))
 	for i := range places {
-		running.Go(func() error {
-			found[i] = c.print(ctx, places[i], in)
-			return nil
-		})
+		tasks[i] = func() { found[i] = c.print(ctx, places[i], in) }
 	}
-	_ = running.Wait() // no function fails
+	runLimited(8, tasks)
 	all := map[types.UID]object.Printed{}
 	for _, f := range found {
 		maps.Copy(all, f)
@@ -166,8 +161,10 @@ func (t *table) read(into map[types.UID]object.Printed) bool {
 	}
 	for _, row := range t.Rows {
 		p := object.Printed{Ready: cell(row.Cells, ready), Status: cell(row.Cells, status)}
-		if of := cell(row.Cells, desired); of != "" && isNumber(p.Ready) {
-			p.Ready += "/" + of
+		if of := cell(row.Cells, desired); of != "" {
+			if _, err := strconv.Atoi(p.Ready); err == nil {
+				p.Ready += "/" + of
+			}
 		}
 		if uid := row.Object.Metadata.UID; uid != "" {
 			into[uid] = p
@@ -203,11 +200,6 @@ func cell(cells []any, at int) string {
 		return strconv.FormatBool(v)
 	}
 	return ""
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.Atoi(text)
-	return err == nil
 }
 
 // maxRows is the largest number of objects of a place that are printed.

@@ -39,7 +39,7 @@ func (s Scope) All() bool { return len(s.Namespaces)+len(s.Include)+len(s.Exclud
 
 // Check rejects invalid patterns and namespaces.
 func (s Scope) Check() error {
-	for _, pattern := range append(append([]string(nil), s.Include...), s.Exclude...) {
+	for _, pattern := range slices.Concat(s.Include, s.Exclude) {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 			return fmt.Errorf("%q is not a pattern for resource.group", pattern)
 		}

@@ -13,7 +13,6 @@ import (
 	"time"
 	"weak"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -187,12 +186,8 @@ func (g *snapshotRun) note(change func(*Progress)) {
 // unauthorized returns the error of the lists if every one of them was unauthorized: the
 // credentials have expired, and a snapshot with only gaps would hide that.
 func (g *snapshotRun) unauthorized() error {
-	for i := range g.results {
-		if !apierrors.IsUnauthorized(g.results[i].err) {
-			return nil
-		}
-	}
-	if len(g.results) == 0 {
+	authorized := func(r placeResult) bool { return !apierrors.IsUnauthorized(r.err) }
+	if len(g.results) == 0 || slices.ContainsFunc(g.results, authorized) {
 		return nil
 	}
 	return g.results[0].err
@@ -201,15 +196,11 @@ func (g *snapshotRun) unauthorized() error {
 // listPlaces lists all places, a bounded number at a time. It fails only if the context ends. Other
 // errors are in the results.
 func (c *Client) listPlaces(ctx context.Context, places []Place, g *snapshotRun) error {
-	var lists errgroup.Group
-	lists.SetLimit(inFlight)
+	tasks := make([]func(), len(places))
 	for i, at := range places {
-		lists.Go(func() error {
-			c.listPlace(ctx, at, &g.results[i], g)
-			return nil
-		})
+		tasks[i] = func() { c.listPlace(ctx, at, &g.results[i], g) }
 	}
-	_ = lists.Wait() // errors are in the results
+	runAll(tasks)
 	return ctx.Err()
 }
 
@@ -270,7 +261,11 @@ func (c *Client) listPermitted(ctx context.Context, places []Place, g *snapshotR
 				again, refused = append(again, Place{p.Resource, ns}), append(refused, i)
 			}
 		case p.Resource.Is(object.Namespace):
-			c.nameNamespaces(ctx, slices.Concat(g.scope.Namespaces, namespaces), g)
+			for _, name := range slices.Concat(g.scope.Namespaces, namespaces) {
+				if _, o, err := c.Raw(ctx, object.Namespace.Ref("", name)); err == nil { // otherwise it stays a gap
+					g.named = append(g.named, o)
+				}
+			}
 		}
 	}
 	if len(again) == 0 {
@@ -292,21 +287,10 @@ func (c *Client) listPermitted(ctx context.Context, places []Place, g *snapshotR
 	return append(places, again...), nil
 }
 
-// nameNamespaces reads the namespaces by name. One that cannot be read stays a gap.
-func (c *Client) nameNamespaces(ctx context.Context, names []string, g *snapshotRun) {
-	for _, name := range names {
-		if _, o, err := c.Raw(ctx, object.Namespace.Ref("", name)); err == nil {
-			g.named = append(g.named, o)
-		}
-	}
-}
-
-// secretKind is the kind Secret. The tokens controller deletes only Secrets of one type. The type
-// is not in the metadata, and the secret data must not be read for it.
-const secretKind = "Secret"
-
 // markTokens lists the Secrets of the token type, if some objects may be tokens, and records
-// which objects are. If the list fails, that stays unknown.
+// which objects are. If the list fails, that stays unknown. The tokens controller deletes only
+// Secrets of that type. The type is not in the metadata, and the secret data must not be read for
+// it.
 //
 // The type of a Secret never changes, so the later list is valid for the same uid. An object that
 // it lacks has another type, or is gone and will not be deleted again. Objects that only the later
@@ -315,8 +299,7 @@ const secretKind = "Secret"
 // Upstream: pkg/apis/core/validation/validation.go ValidateSecretUpdate.
 // Upstream: pkg/registry/core/secret/strategy.go SelectableFields.
 func (c *Client) markTokens(ctx context.Context, at Place, objects []*object.Object) {
-	if at.Resource.Kind != secretKind || at.Resource.Group != "" ||
-		!slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Token() != nil }) {
+	if !at.Resource.Is(object.Secret) || !slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Token() != nil }) {
 		return
 	}
 	tokens := map[types.UID]bool{}

@@ -138,20 +138,17 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 // next returns the next event. io.EOF means that the server ended the watch. An error event of the
 // watch is an *apierrors.StatusError.
 func (f *frames) next() (frame, error) {
-	e, err := f.read()
+	read := f.message
+	if f.json != nil {
+		read = f.textFrame
+	}
+	e, err := read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		if _, ok := errors.AsType[*apierrors.StatusError](err); !ok {
 			err = fmt.Errorf("%s: watch: %w", f.about, err)
 		}
 	}
 	return e, err
-}
-
-func (f *frames) read() (frame, error) {
-	if f.json != nil {
-		return f.textFrame()
-	}
-	return f.message()
 }
 
 // message reads a protobuf frame: its length in four bytes, and a WatchEvent.
