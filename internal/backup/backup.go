@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,20 +33,20 @@ func objectName(n int) string { return fmt.Sprintf("%08d.json", n) }
 // Head describes the run that a backup was made for.
 type Head struct {
 	// Tool is the version of the program.
-	Tool string
+	Tool string `json:"tool"`
 	// Command is the kind of command: delete, collect, removeFinalizer, undo or lost.
-	Command string
+	Command string `json:"command"`
 	// PlanDigest is the digest of the confirmed plan: "sha256:" and 64 hexadecimal digits.
-	PlanDigest string
-	Cluster    Cluster
+	PlanDigest string  `json:"planDigest"`
+	Cluster    Cluster `json:"cluster"`
 	// Witnesses are objects that the run does not delete, such as the namespaces that it works in.
 	// A cluster that has one of them under the same UID is the same cluster. They replace the UID
 	// of the cluster for users without permission to read it.
-	Witnesses []object.Ref
+	Witnesses []object.Ref `json:"witnesses,omitempty"`
 	// Created is when the run began.
-	Created time.Time
+	Created time.Time `json:"created"`
 	// Secrets reports whether the bytes of Secrets are kept, too.
-	Secrets bool
+	Secrets bool `json:"secrets"`
 }
 
 // Cluster is the identity of a cluster.
@@ -85,19 +84,17 @@ const (
 
 // Entry is one object in a backup.
 type Entry struct {
-	Object          object.Ref
-	ResourceVersion string
-	Action          Action
-	// Why is empty if the object can be recreated.
-	Why Why
+	Object          object.Ref `json:"object"`
+	ResourceVersion string     `json:"resourceVersion"`
+	Action          Action     `json:"action"`
+	// Restorable is true if the backup has the bytes of the object. Otherwise Why says why not.
+	Restorable bool `json:"restorable"`
+	Why        Why  `json:"why,omitzero"`
 	// File, Size and SHA256 (hexadecimal) are zero unless the object can be recreated.
-	File   string
-	Size   int64
-	SHA256 string
+	File   string `json:"file,omitzero"`
+	Size   int64  `json:"size,omitzero"`
+	SHA256 string `json:"sha256,omitzero"`
 }
-
-// Restorable reports whether the backup has the bytes of the object.
-func (e *Entry) Restorable() bool { return e.Why == "" }
 
 // ErrUnsealed reports that a backup was never finished. Requests are sent only after it is, so
 // there is nothing to undo.
@@ -126,64 +123,25 @@ func (h *Head) directoryName() (string, error) {
 
 // storedManifest is the content of manifest.json.
 type storedManifest struct {
-	Schema     int           `json:"kubectlGCBackup"`
-	Tool       string        `json:"tool"`
-	Command    string        `json:"command"`
-	PlanDigest string        `json:"planDigest"`
-	Cluster    Cluster       `json:"cluster"`
-	Witnesses  []object.Ref  `json:"witnesses,omitzero"`
-	Created    time.Time     `json:"created"`
-	Secrets    bool          `json:"secrets"`
-	Entries    []storedEntry `json:"entries"`
+	Schema int `json:"kubectlGCBackup"`
+	Head
+	Entries []Entry `json:"entries"`
 }
 
-type storedEntry struct {
-	Object          object.Ref `json:"object"`
-	ResourceVersion string     `json:"resourceVersion"`
-	Action          Action     `json:"action"`
-	Restorable      bool       `json:"restorable"`
-	Why             Why        `json:"why,omitzero"`
-	File            string     `json:"file,omitzero"`
-	Size            int64      `json:"size,omitzero"`
-	SHA256          string     `json:"sha256,omitzero"`
-}
-
-func (e *Entry) stored() storedEntry {
-	return storedEntry{
-		Object: e.Object, ResourceVersion: e.ResourceVersion, Action: e.Action,
-		Restorable: e.Restorable(), Why: e.Why, File: e.File, Size: e.Size, SHA256: e.SHA256,
-	}
-}
-
-// entry converts a stored entry, or returns what is wrong with it. file is the name that it must
+// check returns what is wrong with a stored entry; empty for nothing. file is the name that it must
 // have if its bytes are kept.
-func (s *storedEntry) entry(file string) (Entry, string) {
-	e := Entry{
-		Object: s.Object, ResourceVersion: s.ResourceVersion, Action: s.Action,
-		Why: s.Why, File: s.File, Size: s.Size, SHA256: s.SHA256,
-	}
+func (e *Entry) check(file string) string {
 	switch {
 	case e.Action != Deleted && e.Action != Changed:
-		return e, fmt.Sprintf("%s has the unknown action %q", e.Object, e.Action)
-	case s.Restorable != e.Restorable():
-		return e, fmt.Sprintf("%s says that it is restorable, and why it is not", e.Object)
-	case e.Restorable() && e.File != file:
-		return e, fmt.Sprintf("%s is in file %q, want %q", e.Object, e.File, file)
-	case !e.Restorable() && (e.File != "" || e.SHA256 != "" || e.Size != 0):
-		return e, fmt.Sprintf("%s has a file and says why it has none", e.Object)
+		return fmt.Sprintf("%s has the unknown action %q", e.Object, e.Action)
+	case e.Restorable != (e.Why == ""):
+		return fmt.Sprintf("%s says that it is restorable, and why it is not", e.Object)
+	case e.Restorable && e.File != file:
+		return fmt.Sprintf("%s is in file %q, want %q", e.Object, e.File, file)
+	case !e.Restorable && (e.File != "" || e.SHA256 != "" || e.Size != 0):
+		return fmt.Sprintf("%s has a file and says why it has none", e.Object)
 	}
-	return e, ""
-}
-
-// marshal encodes all files of a backup: no HTML escapes, no newline.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return ""
 }
 
 // identity holds the identifying fields in the bytes of an object.

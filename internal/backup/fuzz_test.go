@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 )
 
 // FuzzJournal: any bytes are read or refused. The records have consecutive numbers, and reading
@@ -90,7 +92,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for i := range b.Entries {
-			if got, err := b.Raw(&b.Entries[i]); err != nil || b.Entries[i].Restorable() && !bytes.Equal(got, raw) {
+			if got, err := b.Raw(&b.Entries[i]); err != nil || b.Entries[i].Restorable && !bytes.Equal(got, raw) {
 				t.Fatalf("%s, %v", got, err)
 			}
 		}
@@ -114,7 +116,7 @@ func FuzzRecords(f *testing.F) {
 				return
 			}
 			s.Prev = prev
-			body, err := marshal(s)
+			body, err := undo.Marshal(s)
 			if err != nil {
 				return
 			}
@@ -139,7 +141,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		files := 0
 		for i := range late {
-			if !late[i].Restorable() {
+			if !late[i].Restorable {
 				continue
 			}
 			if files++; late[i].File != objectName(files) {

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -49,7 +50,7 @@ func TestHostileNames(t *testing.T) {
 
 func bytesOfHostile(t *testing.T, r object.Ref) []byte {
 	t.Helper()
-	raw, err := marshal(map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "metadata": map[string]string{
+	raw, err := undo.Marshal(map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "metadata": map[string]string{
 		"namespace": r.Namespace, "name": r.Name, "uid": string(r.UID), "resourceVersion": "1"}})
 	must(t, err)
 	return raw

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -100,7 +101,7 @@ type storedRecord struct {
 	Outcome         Outcome         `json:"outcome,omitzero"`
 	Code            int             `json:"code,omitzero"`
 	Message         string          `json:"message,omitzero"`
-	Entry           *storedEntry    `json:"entry,omitzero"`
+	Entry           *Entry          `json:"entry,omitzero"`
 }
 
 // A line is `{"sum":"<hash>",` and the rest of the record. The hash is that of the record without
@@ -127,11 +128,10 @@ func encode(r *Record, prev string) (line []byte, sum string, err error) {
 	case Answered:
 		s.Of, s.Outcome, s.Code, s.Message = r.Of, r.Result.Outcome, r.Result.Code, r.Result.Message
 	case Saved:
-		e := r.Entry.stored()
-		s.Entry = &e
+		s.Entry = &r.Entry
 	case Sealed, Ended:
 	}
-	body, err := marshal(s)
+	body, err := undo.Marshal(s)
 	if err != nil {
 		return nil, "", fmt.Errorf("a line of the journal: %w", err)
 	}
@@ -276,16 +276,11 @@ func ResultOf(err error) Result {
 func mayFollowOurs(err error, code int) bool {
 	switch code {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
-		return wasRepeated(err)
+		_, repeated := errors.AsType[*kube.RepeatedError](err)
+		return repeated
 	default:
 		return false
 	}
-}
-
-// wasRepeated reports whether a request was sent more than once before this answer.
-func wasRepeated(err error) bool {
-	_, repeated := errors.AsType[*kube.RepeatedError](err)
-	return repeated
 }
 
 // wasNeverSent reports whether the request could not even be built.

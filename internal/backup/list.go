@@ -57,9 +57,7 @@ func List(dir string) ([]Listed, error) {
 		if !f.IsDir() {
 			continue
 		}
-		l := Listed{Name: f.Name(), Path: filepath.Join(dir, f.Name())}
-		l.Unreadable = l.read()
-		list = append(list, l)
+		list = append(list, Describe(filepath.Join(dir, f.Name())))
 	}
 	slices.SortStableFunc(list, func(a, b Listed) int {
 		return cmp.Or(strings.Compare(timeInName(b.Name), timeInName(a.Name)), b.sealed.Compare(a.sealed))

@@ -318,7 +318,7 @@ func (k *lossKeeper) read(from bodyReader, of past.Collection, wanted map[types.
 
 // copyFromBackup copies an entry of the earlier backup.
 func (k *lossKeeper) copyFromBackup(from *Backup, e *Entry) error {
-	if !e.Restorable() {
+	if !e.Restorable {
 		_, err := k.writer.AddUnsaved(e.Object, e.ResourceVersion, e.Action, e.Why)
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 
 // manifest reads the head and the entries of the manifest, and returns the hash of its text.
 func (b *Backup) manifest(r io.Reader, held *memoryUse) (entries []Entry, sum string, err error) {
-	m := newManifestReader(r, held)
+	m := &manifestReader{r: r, hash: sha256.New(), held: held, shared: map[string]string{}}
+	m.json = json.NewDecoder(m)
 	entries, err = m.read(&b.Head)
 	if err != nil {
 		return nil, "", err
@@ -38,12 +39,6 @@ type manifestReader struct {
 	entries []Entry
 	// files is the number of entries with a file.
 	files int
-}
-
-func newManifestReader(r io.Reader, held *memoryUse) *manifestReader {
-	m := &manifestReader{r: r, hash: sha256.New(), held: held, shared: map[string]string{}}
-	m.json = json.NewDecoder(m)
-	return m
 }
 
 // Read counts and hashes the bytes. It fails when the manifest or a single value is too long.
@@ -178,23 +173,19 @@ func (m *manifestReader) list(element func() error) error {
 	return nil
 }
 
-// number returns the number of the entry being read, counted from 1.
-func (m *manifestReader) number() int { return len(m.entries) + 1 }
-
 func (m *manifestReader) entry() error {
 	start := m.json.InputOffset()
-	var s storedEntry
-	if err := m.json.Decode(&s); err != nil {
+	var e Entry
+	if err := m.json.Decode(&e); err != nil {
 		return m.unreadable(err)
 	}
-	if err := m.held.reserve(int(m.json.InputOffset()-start), manifestName, m.number()); err != nil {
+	if err := m.held.reserve(int(m.json.InputOffset()-start), manifestName, len(m.entries)+1); err != nil {
 		return err
 	}
-	e, wrong := s.entry(objectName(m.files + 1))
-	if wrong != "" {
+	if wrong := e.check(objectName(m.files + 1)); wrong != "" {
 		return damagedManifest(wrong)
 	}
-	if e.Restorable() {
+	if e.Restorable {
 		m.files++
 	}
 	m.internStrings(&e)

@@ -81,10 +81,11 @@ func (b *Backup) read(held *memoryUse) error {
 	} else if err != nil {
 		return err
 	}
-	err = b.journal(f, sum, held)
+	b.Journal, b.Torn, err = readJournal(f, sum, held)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	b.Ended = b.Journal[len(b.Journal)-1].Kind == Ended
 	late, err := lateEntries(b.Journal, all)
 	if err != nil {
 		return err
@@ -92,17 +93,8 @@ func (b *Backup) read(held *memoryUse) error {
 	return b.indexEntries(append(all, late...))
 }
 
-// journal reads the journal that belongs to the manifest with the given hash.
-func (b *Backup) journal(r io.Reader, manifest string, held *memoryUse) (err error) {
-	b.Journal, b.Torn, err = readJournal(r, manifest, held)
-	if err != nil {
-		return err
-	}
-	b.Ended = b.Journal[len(b.Journal)-1].Kind == Ended
-	return nil
-}
-
-// readJournal reads the complete lines, and reports whether part of one follows. A journal without
+// readJournal reads the complete lines, and reports whether part of one follows. prev is the hash of
+// the manifest, which the first line must contain. A journal without
 // its first line is damaged, since a backup is not sealed before that line is on the disk.
 func readJournal(r io.Reader, prev string, held *memoryUse) (records []Record, torn bool, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -169,10 +161,8 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 		if s.Entry == nil {
 			return r, "it saves nothing"
 		}
-		var wrong string
-		if r.Entry, wrong = s.Entry.entry(s.Entry.File); wrong != "" { // the file is checked later
-			return r, wrong
-		}
+		r.Entry = *s.Entry
+		return r, r.Entry.check(r.Entry.File) // the file is checked later
 	case Intended:
 		if s.Object == nil {
 			return r, "it names no object"
@@ -198,7 +188,7 @@ func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
 func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
 	files := 0
 	for i := range early {
-		if early[i].Restorable() {
+		if early[i].Restorable {
 			files++
 		}
 	}
@@ -208,7 +198,7 @@ func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
 		if r.Kind != Saved {
 			continue
 		}
-		if r.Entry.Restorable() {
+		if r.Entry.Restorable {
 			files++
 			if want := objectName(files); r.Entry.File != want {
 				return nil, &DamageError{File: journalName, Line: r.Seq, Why: fmt.Sprintf("%s is in file %q, want %q", r.Entry.Object, r.Entry.File, want)}
@@ -248,8 +238,12 @@ func (b *Backup) indexEntries(all []Entry) error {
 	return errors.Join(damage...)
 }
 
-// readEntry reads the bytes of an entry and checks their hash, identity and resourceVersion.
-func (b *Backup) readEntry(e *Entry) ([]byte, error) {
+// Raw returns the bytes of an entry as the server sent them; nil if it has none. It checks their
+// hash, identity and resourceVersion.
+func (b *Backup) Raw(e *Entry) ([]byte, error) {
+	if !e.Restorable {
+		return nil, nil
+	}
 	raw, err := b.dir.Read(e.File, maxObject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &DamageError{File: e.File, Why: "it is missing"}
@@ -267,15 +261,6 @@ func (b *Backup) readEntry(e *Entry) ([]byte, error) {
 		return nil, &DamageError{File: e.File, Why: err.Error()}
 	}
 	return raw, nil
-}
-
-// Raw returns the bytes of an entry as the server sent them; nil if it has none. The hash is
-// checked again.
-func (b *Backup) Raw(e *Entry) ([]byte, error) {
-	if !e.Restorable() {
-		return nil, nil
-	}
-	return b.readEntry(e)
 }
 
 // Unanswered returns the intents with an unknown outcome: those without a result, and those
@@ -338,7 +323,7 @@ func (h *memoryUse) reserve(bytes int, where string, n int) error {
 	return h.add(bytes, where, n)
 }
 
-// add is hold for text that is not counted as an object.
+// add is reserve for text that is not counted as an object.
 func (h *memoryUse) add(bytes int, where string, n int) error {
 	h.pending += int64(bytes) + entrySize
 	if h.pending < askEach {

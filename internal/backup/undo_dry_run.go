@@ -1,9 +1,7 @@
 package backup
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -196,10 +194,8 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	var content map[string]any
-	if err := d.Decode(&content); err != nil {
+	content, err := undo.ContentOf(body)
+	if err != nil {
 		return nil, err
 	}
 	metadata, _ := content["metadata"].(map[string]any)
@@ -212,13 +208,7 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 		delete(annotations, Annotation) // creating it without the annotation is better than not creating it
 	}
 	metadata["annotations"] = annotations
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(content); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return undo.Marshal(content)
 }
 
 // fitsAnnotations reports whether a server accepts annotations of that total size.

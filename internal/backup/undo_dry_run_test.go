@@ -30,7 +30,7 @@ func TestBodyOf(t *testing.T) {
 		``:                           `{"kubectl-gc.io/restored-from":"u-ConfigMapa"}`,
 		`,"annotations":{"a":"<b>"}`: `{"a":"<b>","kubectl-gc.io/restored-from":"u-ConfigMapa"}`,
 	} {
-		plan := undo.Make([]undo.Saved{savedAs("v1", "ConfigMap", "shop", "a", more)}, nothing)
+		plan := undo.Resume([]undo.Saved{savedAs("v1", "ConfigMap", "shop", "a", more)}, undo.Cluster{Lookup: nothing}, nil)
 		var m undo.Mapping
 		body, err := bodyOf(&plan.Steps[0], &m)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 		{"built in, with a CRD", []undo.Saved{savedAs("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", "")}, savedAs("apps/v1", "Deployment", "shop", "a", ""), false},
 		{"a pod with an account", []undo.Saved{savedAs("v1", "ServiceAccount", "shop", "runner", "")}, savedAs("v1", "Pod", "shop", "a", ""), true},
 	} {
-		plan := undo.Make(append(tt.make, tt.try), nothing)
+		plan := undo.Resume(append(tt.make, tt.try), undo.Cluster{Lookup: nothing}, nil)
 		made := steps(plan)
 		for i := range plan.Steps {
 			if s := &plan.Steps[i]; s.Object.Kind == tt.try.Object.Kind && made.isNeededBy(s) != tt.not {

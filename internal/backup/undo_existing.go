@@ -59,9 +59,9 @@ func (r *undoRun) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 
 // restoreSecretReferences adds the names of existing Secrets to a ServiceAccount.
 func (r *undoRun) restoreSecretReferences(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	look := lookup{ctx: ctx, from: r.proven}
+	look := lookupIn(ctx, r.proven)
 	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(name string) bool {
-		return !undo.HasSecret(look.find, object.Secret.Ref(s.Object.Namespace, name))
+		return !undo.HasSecret(look, object.Secret.Ref(s.Object.Namespace, name))
 	})
 	if len(s.Secrets) == 0 {
 		out.State, out.Message = report.StepRefused, "none of its Secrets is there"

@@ -69,7 +69,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if _, err := client.Discover(ctx); err != nil {
 		return nil, err
 	}
-	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{}).Present(ctx, b.objects())}
+	look := lookupIn(ctx, client.Proven(kube.ProofOptions{}).Present(ctx, b.objects()))
 	again, err := createdEarlier(ctx, client, dir, o.Reading)
 	if err != nil {
 		return nil, err
@@ -128,27 +128,22 @@ func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 	return saved, nil
 }
 
-// lookup reads from the cluster. It reports an object as absent only if that is proven.
-type lookup struct {
-	ctx  context.Context
-	from getter
-}
-
-type getter interface {
+// lookupIn returns a function that reads objects from the cluster. It reports an object as absent
+// only if that is proven.
+func lookupIn(ctx context.Context, from interface {
 	Get(ctx context.Context, ref object.Ref) (*object.Object, error)
 	Resource(apiVersion, kind string) (object.Resource, error)
-}
-
-func (l lookup) find(ref object.Ref) (*object.Object, error) {
-	r, err := l.from.Resource(ref.APIVersion, ref.Kind)
-	if err == nil && !r.Namespaced {
-		ref.Namespace = ""
+}) undo.Lookup {
+	return func(ref object.Ref) (*object.Object, error) {
+		if r, err := from.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
+			ref.Namespace = ""
+		}
+		o, err := from.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return o, err
 	}
-	o, err := l.from.Get(l.ctx, ref)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return o, err
 }
 
 // digestOf identifies an undo: the saved bytes and the planned steps.
@@ -203,7 +198,7 @@ func (e *UnknownClusterError) Error() string {
 // sameCluster returns the proof that the cluster is the one of a backup. A different cluster is an
 // error, and so is a lack of proof (*UnknownClusterError). Proofs that a later undo finds, too,
 // take precedence over those that only this run has.
-func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o UndoPlanOptions) (report.ClusterProof, error) {
+func sameCluster(b *Backup, id kube.Identity, look undo.Lookup, plan *undo.Plan, o UndoPlanOptions) (report.ClusterProof, error) {
 	err := b.CheckCluster(id.ClusterUID)
 	switch {
 	case err == nil:
@@ -212,7 +207,7 @@ func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o Un
 		return "", err
 	}
 	for _, w := range b.Head.Witnesses {
-		if live, err := look.find(w); err == nil && live != nil && live.UID == w.UID {
+		if live, err := look(w); err == nil && live != nil && live.UID == w.UID {
 			if w.Is(object.Namespace) {
 				return report.ProofNamespace, nil
 			}

@@ -135,12 +135,12 @@ func (r *undoRun) runStep(ctx context.Context, s *undo.Step, out *report.UndoSte
 // readOwners drops references to owners that were deleted since the undo was planned. With such a
 // reference, the collector would delete the object immediately. (W16, N32)
 func (r *undoRun) readOwners(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	look := lookup{ctx: ctx, from: r.proven}
+	look := lookupIn(ctx, r.proven)
 	s.References = slices.DeleteFunc(slices.Clone(s.References), func(ref undo.Reference) bool {
 		if ref.Made {
 			return false
 		}
-		why := undo.Missing(look.find, ref.In(s.Object.Namespace))
+		why := undo.Missing(look, ref.In(s.Object.Namespace))
 		if why != "" {
 			out.Dropped = append(out.Dropped, dropped(s.Object, []undo.Dropped{{Reference: ref.OwnerReference, Reason: why}})...)
 		}
@@ -194,7 +194,9 @@ func (r *undoRun) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 	out.State = stateOf(result, report.StepMade)
 	switch {
 	case err == nil:
-		r.noteCRD(s)
+		if group, kind, ok := s.Defines(); ok {
+			r.defined[group+"/"+kind] = &crdServing{}
+		}
 		return
 	case r.stop == nil && s.DropAddresses(refusedFields(err)):
 		describe(s, out)
@@ -285,13 +287,6 @@ const (
 	latestLook   = time.Second
 )
 
-// noteCRD registers that a step has created a CRD.
-func (r *undoRun) noteCRD(s *undo.Step) {
-	if group, kind, ok := s.Defines(); ok {
-		r.defined[group+"/"+kind] = &crdServing{}
-	}
-}
-
 // awaitServed blocks until objects of a kind can be created, if this run has created its CRD.
 func (r *undoRun) awaitServed(ctx context.Context, ref object.Ref) error {
 	kind := r.defined[ref.Group()+"/"+ref.Kind]
@@ -308,7 +303,7 @@ func (r *undoRun) isServed(ctx context.Context, ref object.Ref) error {
 	ctx, cancel := context.WithTimeout(ctx, servedWithin)
 	defer cancel()
 	defer context.AfterFunc(r.interrupted, cancel)()
-	look := lookup{ctx: ctx, from: r.proven}
+	look := lookupIn(ctx, r.proven)
 	var last error
 	for pause := firstLook; ; pause = min(2*pause, latestLook) {
 		if _, last = r.client.Resource(ref.APIVersion, ref.Kind); last != nil {
@@ -316,7 +311,7 @@ func (r *undoRun) isServed(ctx context.Context, ref object.Ref) error {
 		}
 		if last == nil {
 			// Its absence is proven only once its path is served.
-			if _, last = look.find(ref); last == nil {
+			if _, last = look(ref); last == nil {
 				return nil
 			}
 		}

@@ -185,9 +185,9 @@ func hasStatus(raw []byte) (bool, error) {
 }
 
 // clusterOf returns what an undo reads from a cluster.
-func clusterOf(ctx context.Context, client *kube.Client, look lookup) undo.Cluster {
+func clusterOf(ctx context.Context, client *kube.Client, look undo.Lookup) undo.Cluster {
 	return undo.Cluster{
-		Lookup: look.find,
+		Lookup: look,
 		Status: func(apiVersion, kind string) undo.StatusAt {
 			r, err := client.Resource(apiVersion, kind)
 			switch {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -24,7 +25,7 @@ type Writer struct {
 	journal *journal
 
 	mu      sync.Mutex // guards the fields below
-	entries []Entry    // those of the manifest
+	entries []Entry    // those of the manifest; never nil
 	files   int
 	// saved is the kept resourceVersion of each object.
 	saved map[object.Ref]string
@@ -64,7 +65,7 @@ func Create(dir string, head Head) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, above.Close())
 	}
-	return &Writer{head: head, above: above, dir: own, saved: map[object.Ref]string{}, open: map[int]bool{}}, nil
+	return &Writer{head: head, above: above, dir: own, entries: []Entry{}, saved: map[object.Ref]string{}, open: map[int]bool{}}, nil
 }
 
 // Path returns the directory of the backup.
@@ -103,7 +104,7 @@ func (w *Writer) add(e Entry, raw []byte) (Entry, error) {
 	if w.failed != nil || w.state == closed {
 		return Entry{}, cmp.Or(w.failed, errClosed)
 	}
-	if e.Restorable() {
+	if e.Restorable = e.Why == ""; e.Restorable {
 		w.files++
 		e.File, e.Size, e.SHA256 = objectName(w.files), int64(len(raw)), sumOf(raw)
 		if w.failed = w.dir.WriteFile(e.File, raw); w.failed != nil {
@@ -140,16 +141,9 @@ func (w *Writer) Seal() error {
 }
 
 func (w *Writer) seal() error {
-	m := storedManifest{
-		Schema: format, Tool: w.head.Tool, Command: w.head.Command, PlanDigest: w.head.PlanDigest,
-		Cluster: w.head.Cluster, Created: w.head.Created.UTC(), Secrets: w.head.Secrets,
-		Entries: make([]storedEntry, len(w.entries)),
-	}
-	m.Witnesses = append(m.Witnesses, w.head.Witnesses...)
-	for i := range w.entries {
-		m.Entries[i] = w.entries[i].stored()
-	}
-	text, err := marshal(m)
+	m := storedManifest{Schema: format, Head: w.head, Entries: w.entries}
+	m.Created = m.Created.UTC()
+	text, err := undo.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", manifestName, err)
 	}

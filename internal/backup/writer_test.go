@@ -109,7 +109,7 @@ func TestRoundTrip(t *testing.T) {
 		entries = append(entries, fmt.Sprintf("%s %s@%s %s %s%s", e.Action, e.Object, e.ResourceVersion, e.Object.UID, e.File, e.Why))
 		raw, err := b.Raw(e)
 		must(t, err)
-		if want := string(bytesOf(e.Object, e.ResourceVersion)); e.Restorable() && string(raw) != want || !e.Restorable() && raw != nil {
+		if want := string(bytesOf(e.Object, e.ResourceVersion)); e.Restorable && string(raw) != want || !e.Restorable && raw != nil {
 			t.Errorf("%s: the bytes are\n%s\nwant\n%s", e.Object, raw, want)
 		}
 	}
@@ -174,15 +174,15 @@ func TestSecrets(t *testing.T) {
 		h := head
 		h.Secrets = asked
 		w := create(t, h)
-		if e := add(t, w, ref("Secret", "s"), "1"); e.Restorable() != asked || (e.Why == SecretLeftOut) == asked {
+		if e := add(t, w, ref("Secret", "s"), "1"); e.Restorable != asked || (e.Why == SecretLeftOut) == asked {
 			t.Errorf("asked %v: %+v", asked, e)
 		}
-		if e := add(t, w, custom, "1"); !e.Restorable() {
+		if e := add(t, w, custom, "1"); !e.Restorable {
 			t.Errorf("%+v", e)
 		}
 		must(t, w.Seal())
 		must(t, w.Close(noon))
-		if b := open(t, w.Path()); b.Head.Secrets != asked || b.Entries[0].Restorable() != asked {
+		if b := open(t, w.Path()); b.Head.Secrets != asked || b.Entries[0].Restorable != asked {
 			t.Errorf("asked %v: %+v", asked, b.Entries)
 		}
 	}

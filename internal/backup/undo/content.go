@@ -64,11 +64,7 @@ func at(m map[string]any, path ...string) any {
 	return value
 }
 
-func text(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
-}
-
+// textAt returns the string at the end of a path of keys; empty if there is none.
 func textAt(m map[string]any, path ...string) string {
 	s, _ := at(m, path...).(string)
 	return s
@@ -103,7 +99,7 @@ func condition(m map[string]any, names ...string) bool {
 	list, _ := at(m, "status", "conditions").([]any)
 	return slices.ContainsFunc(list, func(entry any) bool {
 		c, ok := entry.(map[string]any)
-		return ok && slices.Contains(names, text(c, "type")) && text(c, "status") == "True"
+		return ok && slices.Contains(names, textAt(c, "type")) && textAt(c, "status") == "True"
 	})
 }
 
@@ -135,7 +131,7 @@ func (n *node) hasEnded() bool {
 	list, _ := at(n.content, "status", "conditions").([]any)
 	for _, entry := range list {
 		c, _ := entry.(map[string]any)
-		if slices.Contains(endings[text(c, "type")], text(c, "status")) {
+		if slices.Contains(endings[textAt(c, "type")], textAt(c, "status")) {
 			return true
 		}
 	}
@@ -362,5 +358,5 @@ func (n *node) stripJob() {
 
 // isToken reports whether the object is a token Secret of a ServiceAccount.
 func isToken(n *node) bool {
-	return n.Object.Is(object.Secret) && text(n.content, "type") == "kubernetes.io/service-account-token"
+	return n.Object.Is(object.Secret) && textAt(n.content, "type") == "kubernetes.io/service-account-token"
 }

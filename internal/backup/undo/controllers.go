@@ -107,13 +107,11 @@ func (p *planning) ofService(n *node) bool {
 	if !n.Object.Is(object.Endpoints) {
 		return false
 	}
-	at, there := p.services[object.Service.Ref(n.Object.Namespace, n.Object.Name).Coordinates()]
-	return there && selects(&p.nodes[at])
-}
-
-// selects reports whether a Service selects pods.
-func selects(n *node) bool {
-	selector, _ := at(n.content, "spec", "selector").(map[string]any)
+	i, there := p.services[object.Service.Ref(n.Object.Namespace, n.Object.Name).Coordinates()]
+	if !there {
+		return false
+	}
+	selector, _ := at(p.nodes[i].content, "spec", "selector").(map[string]any)
 	return len(selector) > 0
 }
 
@@ -213,6 +211,17 @@ func HasSecret(look Lookup, at object.Ref) bool {
 // secretsLost returns the saved entries of a ServiceAccount's secrets that are missing now, and the
 // current bytes of the ServiceAccount. Both are nil if it cannot be read.
 func (p *planning) secretsLost(n *node) (lost []string, raw []byte) {
+	now, raw := p.current(n)
+	if now == nil {
+		return nil, nil
+	}
+	left := secretNames(now)
+	return slices.DeleteFunc(secretNames(n.content), func(name string) bool { return slices.Contains(left, name) }), raw
+}
+
+// current returns the present content and bytes of an object that exists; nil if it cannot be read
+// or has another UID by now.
+func (p *planning) current(n *node) (content map[string]any, raw []byte) {
 	if p.now.Content == nil {
 		return nil, nil
 	}
@@ -220,12 +229,10 @@ func (p *planning) secretsLost(n *node) (lost []string, raw []byte) {
 	if err != nil {
 		return nil, nil
 	}
-	now, err := ContentOf(raw)
-	if err != nil || textAt(now, "metadata", "uid") != string(n.live.UID) {
+	if content, err = ContentOf(raw); err != nil || textAt(content, "metadata", "uid") != string(n.live.UID) {
 		return nil, nil
 	}
-	left := secretNames(now)
-	return slices.DeleteFunc(secretNames(n.content), func(name string) bool { return slices.Contains(left, name) }), raw
+	return content, raw
 }
 
 // secretsAdded returns a merge patch that adds the names of the step to the secrets of a
@@ -248,7 +255,7 @@ func secretNames(account map[string]any) []string {
 	var names []string
 	for _, entry := range list {
 		if ref, ok := entry.(map[string]any); ok {
-			names = append(names, text(ref, "name"))
+			names = append(names, textAt(ref, "name"))
 		}
 	}
 	return names

@@ -72,7 +72,7 @@ func intended(ref object.Ref, content map[string]any) map[string]any {
 func renameTokens(value any) {
 	switch v := value.(type) {
 	case map[string]any:
-		if strings.HasPrefix(text(v, "name"), tokenVolume) {
+		if strings.HasPrefix(textAt(v, "name"), tokenVolume) {
 			v["name"] = tokenVolume
 		}
 		for _, below := range v {

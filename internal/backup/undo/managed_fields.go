@@ -41,7 +41,7 @@ func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []
 	var list []any
 	taken := map[[4]string]bool{}
 	for _, entry := range since {
-		if fields, ok := entry.(map[string]any); ok && text(fields, "manager") != Manager {
+		if fields, ok := entry.(map[string]any); ok && textAt(fields, "manager") != Manager {
 			list = append(list, entry)
 			taken[managerOf(fields)] = true
 		}
@@ -66,17 +66,10 @@ func (s *Step) Managers(m *Mapping, live *object.Object, there []byte) (patch []
 // managersLeft reports whether an earlier undo created the object and ended before it restored
 // managedFields. Some fields then belong to this program. After a complete undo, none do.
 func (p *planning) managersLeft(n *node) bool {
-	if len(n.managers) == 0 || p.now.Content == nil || slices.ContainsFunc(n.managers, isOurs) {
+	if len(n.managers) == 0 || slices.ContainsFunc(n.managers, isOurs) {
 		return false // this program owned fields when the object was saved
 	}
-	raw, err := p.now.Content(n.Object)
-	if err != nil {
-		return false
-	}
-	content, err := ContentOf(raw)
-	if err != nil || textAt(content, "metadata", "uid") != string(n.live.UID) {
-		return false
-	}
+	content, _ := p.current(n)
 	list, _ := at(content, "metadata", "managedFields").([]any)
 	return slices.ContainsFunc(list, isOurs)
 }
@@ -84,7 +77,7 @@ func (p *planning) managersLeft(n *node) bool {
 // isOurs reports whether an entry of managedFields belongs to this program.
 func isOurs(entry any) bool {
 	fields, ok := entry.(map[string]any)
-	return ok && text(fields, "manager") == Manager
+	return ok && textAt(fields, "manager") == Manager
 }
 
 // manage plans to restore the managedFields that an earlier undo left, in the last step of the
@@ -117,5 +110,5 @@ func (s *Step) ManagersLeft() *object.Object {
 //
 // Upstream: apimachinery/pkg/util/managedfields/internal/managedfields.go BuildManagerIdentifier.
 func managerOf(fields map[string]any) [4]string {
-	return [4]string{text(fields, "manager"), text(fields, "operation"), text(fields, "apiVersion"), text(fields, "subresource")}
+	return [4]string{textAt(fields, "manager"), textAt(fields, "operation"), textAt(fields, "apiVersion"), textAt(fields, "subresource")}
 }

@@ -2,7 +2,6 @@ package undo
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -101,31 +100,18 @@ func (p *planning) wants(i int) {
 	}
 }
 
-// waiting is a heap of nodes, ordered by phase and then by object.
-type waiting struct {
-	nodes   []node
-	indexes []int
-}
-
-func (h waiting) Len() int { return len(h.indexes) }
-func (h waiting) Less(i, j int) bool {
-	a, b := h.indexes[i], h.indexes[j]
-	return cmp.Or(cmp.Compare(phase(h.nodes[a].Object), phase(h.nodes[b].Object)), cmp.Compare(a, b)) < 0
-}
-func (h waiting) Swap(i, j int) { h.indexes[i], h.indexes[j] = h.indexes[j], h.indexes[i] }
-func (h *waiting) Push(x any)   { h.indexes = append(h.indexes, x.(int)) }
-func (h *waiting) Pop() any {
-	last := len(h.indexes) - 1
-	x := h.indexes[last]
-	h.indexes = h.indexes[:last]
-	return x
-}
-
 // order returns the nodes to create, each after all that it depends on. Among the ready nodes,
 // those of the earliest phase come first, then the smallest object. A cycle is broken at one edge:
 // that reference is written later.
 func (p *planning) order() []int {
-	ready := &waiting{nodes: p.nodes}
+	before := func(a, b int) int {
+		return cmp.Or(cmp.Compare(phase(p.nodes[a].Object), phase(p.nodes[b].Object)), cmp.Compare(a, b))
+	}
+	var ready []int // sorted
+	push := func(i int) {
+		at, _ := slices.BinarySearchFunc(ready, i, before)
+		ready = slices.Insert(ready, at, i)
+	}
 	then := make([][]int, len(p.nodes))
 	missing := make([]int, len(p.nodes))
 	left := 0
@@ -139,13 +125,13 @@ func (p *planning) order() []int {
 			then[e.from] = append(then[e.from], i)
 		}
 		if missing[i] == 0 {
-			heap.Push(ready, i)
+			push(i)
 		}
 	}
 	done := make([]bool, len(p.nodes))
 	var order []int
 	for first := 0; left > 0; left-- {
-		for ready.Len() == 0 {
+		for len(ready) == 0 {
 			for p.nodes[first].state != made || done[first] {
 				first++
 			}
@@ -154,15 +140,16 @@ func (p *planning) order() []int {
 			then[from] = slices.DeleteFunc(then[from], func(i int) bool { return i == to })
 			p.nodes[to].before = slices.DeleteFunc(p.nodes[to].before, func(e edge) bool { return e.from == from })
 			if missing[to]--; missing[to] == 0 {
-				heap.Push(ready, to)
+				push(to)
 			}
 		}
-		i := heap.Pop(ready).(int)
+		i := ready[0]
+		ready = ready[1:]
 		done[i] = true
 		order = append(order, i)
 		for _, j := range then[i] {
 			if missing[j]--; missing[j] == 0 {
-				heap.Push(ready, j)
+				push(j)
 			}
 		}
 	}

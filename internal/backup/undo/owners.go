@@ -61,7 +61,7 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 	saved := p.byUID[ref.UID]
 	switch len(saved) {
 	case 0:
-		return -1, p.outside(named)
+		return -1, Missing(p.now.Lookup, named)
 	case 1:
 	default:
 		return -1, reason.OwnerAmbiguous
@@ -130,9 +130,6 @@ func (p *planning) isMadeBefore(old types.UID) bool {
 	return is
 }
 
-// outside looks up an owner that the backup does not contain.
-func (p *planning) outside(named object.Ref) reason.Code { return Missing(p.now.Lookup, named) }
-
 // Missing returns why a reference must not be written to an owner that no step creates; empty if
 // the owner exists. Writing a reference requires proof that the owner exists; dropping it requires
 // no proof. Call it again right before the write, since the owner may be deleted in between.
@@ -165,7 +162,7 @@ func references(content map[string]any) []object.OwnerReference {
 			continue // a server never sends such an entry
 		}
 		refs = append(refs, object.OwnerReference{
-			APIVersion: text(ref, "apiVersion"), Kind: text(ref, "kind"), Name: text(ref, "name"), UID: types.UID(text(ref, "uid")),
+			APIVersion: textAt(ref, "apiVersion"), Kind: textAt(ref, "kind"), Name: textAt(ref, "name"), UID: types.UID(textAt(ref, "uid")),
 			Controller: flag(ref, "controller"), BlockOwnerDeletion: flag(ref, "blockOwnerDeletion"),
 		})
 	}
@@ -187,12 +184,9 @@ type Mapping struct {
 	objects map[object.Ref]types.UID
 }
 
-// Made records the UID of the object that the step created.
-func (m *Mapping) Made(s *Step, uid types.UID) { m.note(s, uid) }
-
 // Failed records that the object of the step was not created. Its dependents are created without
 // the reference to it.
-func (m *Mapping) Failed(s *Step) { m.note(s, "") }
+func (m *Mapping) Failed(s *Step) { m.Made(s, "") }
 
 // Now returns the new UID of the object with the old UID; empty if it was not created.
 func (m *Mapping) Now(old types.UID) types.UID { return m.uids[old] }
@@ -200,7 +194,8 @@ func (m *Mapping) Now(old types.UID) types.UID { return m.uids[old] }
 // Of returns the new UID of the object; empty if it was not created.
 func (m *Mapping) Of(ref object.Ref) types.UID { return m.objects[ref] }
 
-func (m *Mapping) note(s *Step, uid types.UID) {
+// Made records the UID of the object that the step created.
+func (m *Mapping) Made(s *Step, uid types.UID) {
 	if m.uids == nil {
 		m.uids, m.objects = map[types.UID]types.UID{}, map[object.Ref]types.UID{}
 	}
@@ -245,13 +240,22 @@ func (s *Step) Body(m *Mapping) (body []byte, dropped []Dropped, err error) {
 		metadata["ownerReferences"] = ownerBodies(owners)
 		content["metadata"] = metadata
 	}
+	if body, err = Marshal(content); err != nil {
+		return nil, nil, fmt.Errorf("step %d (%s): %w", s.N, s.Object, err)
+	}
+	return body, dropped, nil
+}
+
+// Marshal encodes a value as JSON without HTML escapes and without a newline, as in all files of a
+// backup.
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(content); err != nil {
-		return nil, nil, fmt.Errorf("step %d (%s): %w", s.N, s.Object, err)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), dropped, nil
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func ownerBodies(owners []object.OwnerReference) []map[string]any {

@@ -63,13 +63,9 @@ type planning struct {
 	services    map[object.Coordinates]int
 }
 
-// Make plans an undo with only a lookup. The plan does not depend on the order of the saved
-// objects.
-func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, Cluster{Lookup: lookup}, nil) }
-
 // Resume plans an undo, or the rest of an interrupted one. again maps the old UIDs of objects to
 // those from the interrupted undo. Such an object is not created a second time, and references to
-// it get its new UID.
+// it get its new UID. The plan does not depend on the order of the saved objects.
 func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[object.Coordinates]int{}, occupied: map[object.Coordinates]bool{}, services: map[object.Coordinates]int{}, terminating: map[string]bool{}}
 	for _, s := range saved {

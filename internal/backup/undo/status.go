@@ -50,7 +50,7 @@ func (p *planning) statusAt(n *node) StatusAt {
 		versions, _ := at(d.content, "spec", "versions").([]any)
 		for _, entry := range versions {
 			version, _ := entry.(map[string]any)
-			if n.Object.APIVersion != n.Object.Group()+"/"+text(version, "name") {
+			if n.Object.APIVersion != n.Object.Group()+"/"+textAt(version, "name") {
 				continue
 			}
 			if _, apart := at(version, "subresources", "status").(map[string]any); apart {

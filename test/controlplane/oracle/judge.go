@@ -334,7 +334,7 @@ func (t *trial) copied() (map[key]bool, error) {
 			e := &b.Entries[i]
 			k := keyOf(e.Object)
 			wanted := !t.story.command.has("--no-backup") && (k.kind != "Secret" || t.story.command.has("--backup-secrets"))
-			all[k] = all[k] || e.Restorable() || !wanted
+			all[k] = all[k] || e.Restorable || !wanted
 		}
 		if err := b.Close(); err != nil {
 			return nil, err

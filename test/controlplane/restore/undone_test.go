@@ -193,7 +193,7 @@ func (s *stage) backup(all [][]byte) []undo.Saved {
 func TestEverythingComesBack(t *testing.T) {
 	s := start(t)
 	all := s.fill()
-	plan := undo.Make(s.backup(all), s.lookup)
+	plan := undo.Resume(s.backup(all), undo.Cluster{Lookup: s.lookup}, nil)
 	if len(plan.Steps) != len(all) || len(plan.Skipped) != 0 {
 		t.Errorf("%d steps for %d objects; skipped %+v", len(plan.Steps), len(all), plan.Skipped)
 	}
@@ -217,7 +217,7 @@ func TestEverythingComesBack(t *testing.T) {
 	if owners := made["a-web-1"].Owners; len(owners) != 1 || owners[0].UID != made["web"].UID {
 		t.Errorf("the ReplicaSet refers to %+v, the Deployment is %s", owners, made["web"].UID)
 	}
-	again := undo.Make([]undo.Saved{{Object: plan.Steps[0].Object}}, s.lookup)
+	again := undo.Resume([]undo.Saved{{Object: plan.Steps[0].Object}}, undo.Cluster{Lookup: s.lookup}, nil)
 	if len(again.Skipped) != 1 || again.Skipped[0].Reason != reason.TakenByAnother {
 		t.Errorf("a second undo would do %+v", again)
 	}
