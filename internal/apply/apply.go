@@ -4,7 +4,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -95,6 +93,9 @@ func (p *planned) leave(err error) {
 	p.why = err.Error()
 }
 
+// confirmed reports whether the server has confirmed the write.
+func (p *planned) confirmed() bool { return p.last != nil && p.last.Outcome == backup.Confirmed }
+
 type plannedKey struct {
 	ref     object.Ref
 	deletes bool
@@ -122,9 +123,10 @@ type run struct {
 }
 
 func newRun(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, o Options) *run {
+	at, _ := ctx.Value(failpointKey{}).(func(string))
 	return &run{
-		client: client, snap: snap, result: result, o: o, expected: expectationsOf(result),
-		onFailpoint: failpoints(ctx), byKey: map[plannedKey]*planned{},
+		client: client, snap: snap, result: result, o: o, expected: expectationsOf(result), onFailpoint: at,
+		byKey: map[plannedKey]*planned{},
 	}
 }
 
@@ -214,8 +216,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	if err := w.Seal(); err != nil {
 		return fmt.Errorf("the backup: %w", errors.Join(err, w.Close(r.o.Now())))
 	}
-	r.journal = newJournal(w, r.client.Get, r.o.Now)
-	r.journal.onFailpoint = r.onFailpoint
+	r.journal = &journal{writer: w, look: r.client.Get, now: r.o.Now, onFailpoint: r.onFailpoint}
 	return nil
 }
 
@@ -230,15 +231,14 @@ func (r *run) recordResult(w sentWrite) {
 	r.sent++
 	r.lastActivity = r.o.Now()
 	if p := r.byKey[plannedKey{w.Object, w.Verb == http.MethodDelete}]; p != nil {
-		if w.Outcome == backup.Confirmed && (p.last == nil || p.last.Outcome != backup.Confirmed) {
+		if w.Outcome == backup.Confirmed && !p.confirmed() {
 			r.done++
 		}
-		if p.last == nil || p.last.Outcome != backup.Confirmed && (p.last.Outcome != backup.Unknown || w.Outcome != backup.Refused) {
+		if p.last == nil || !p.confirmed() && (p.last.Outcome != backup.Unknown || w.Outcome != backup.Refused) {
 			p.last = &w // a refusal does not settle an earlier unanswered request
 		}
 	}
-	progress := Progress{Stage: Writing, Done: r.done, Total: len(r.order)}
-	r.reportProgress(progress)
+	r.reportProgress(Progress{Stage: Writing, Done: r.done, Total: len(r.order)})
 	r.mu.Unlock()
 }
 
@@ -261,11 +261,6 @@ type failpointKey struct{}
 // and after-journal-result-N. Tests end the process there.
 func WithFailpoints(ctx context.Context, at func(point string)) context.Context {
 	return context.WithValue(ctx, failpointKey{}, at)
-}
-
-func failpoints(ctx context.Context) func(string) {
-	at, _ := ctx.Value(failpointKey{}).(func(string))
-	return at
 }
 
 // permission is an RBAC verb on a resource in a namespace.
@@ -306,7 +301,7 @@ func checkPermissions(ctx context.Context, client *kube.Client, wanted []permiss
 	if len(missing) == 0 {
 		return nil
 	}
-	slices.SortFunc(missing, cmp.Compare[string])
+	slices.Sort(missing)
 	return &RefusedError{Why: "we may not " + strings.Join(missing, "; nor ")}
 }
 
@@ -324,10 +319,7 @@ func permissionsOf(client *kube.Client, verb string, refs []object.Ref) ([]permi
 }
 
 // protectedError reports that an object is protected and was left alone.
-type protectedError struct {
-	Object object.Ref
-	Why    reason.Code
-}
+type protectedError struct{ Why reason.Code }
 
 // Error names the reason.
 func (e *protectedError) Error() string { return "it is protected now: " + string(e.Why) }
@@ -341,10 +333,5 @@ func (r *run) protected(o *object.Object) error {
 	if !yes || why == reason.ProtectedKind && r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
 		return nil
 	}
-	return &protectedError{o.Ref, why}
-}
-
-// mayDelete reports whether a request can delete its object. Removing references only changes it.
-func mayDelete(q engine.Request) bool {
-	return q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer
+	return &protectedError{why}
 }

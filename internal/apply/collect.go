@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,13 +41,13 @@ func Collect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, 
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.rehearseCanary(ctx); err != nil {
+	if err := r.rehearseDeletes(ctx, engine.Background, 1); err != nil {
 		return nil, r.abandon(err)
 	}
 	if err := r.recheck(ctx); err != nil {
 		return r.finish(ctx, err)
 	}
-	c := &collectorRun{run: r, gate: newGate()}
+	c := &collectorRun{run: r, gate: &gate{wave: 1, changed: make(chan struct{})}}
 	end := c.collect(ctx)
 	return r.finish(ctx, end)
 }
@@ -99,7 +100,7 @@ func (c *collectorRun) collect(ctx context.Context) error {
 		return context.Cause(within)
 	case err != nil:
 		return err
-	case c.missing() > 0:
+	case c.missing():
 		return errNoProgress
 	}
 	return errDone
@@ -114,7 +115,8 @@ func (c *collectorRun) wrapAPI(api engine.API) engine.API {
 // checkWrite passes a write if the plan does not withhold it, its object is unchanged and
 // unprotected, and the wave has room.
 func (c *collectorRun) checkWrite(ctx context.Context, q engine.Request) error {
-	if q.Live != nil && mayDelete(q) {
+	// Removing references only changes an object.
+	if q.Live != nil && (q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer) {
 		if err := c.protected(q.Live); err != nil {
 			return err
 		}
@@ -173,23 +175,14 @@ func (c *collectorRun) record(rec engine.Record) {
 	}
 }
 
-// missing returns the number of planned writes that are not settled.
-func (c *collectorRun) missing() int {
+// missing reports whether a planned write is not confirmed and may still be sent.
+func (c *collectorRun) missing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := 0
-	for _, p := range c.order {
-		if !c.settled(p) {
-			n++
-		}
-	}
-	return n
-}
-
-// settled reports whether a planned write is confirmed or will not be sent.
-func (r *run) settled(p *planned) bool {
-	ref := p.write.Object
-	return p.last != nil && p.last.Outcome == backup.Confirmed || p.kept || r.backup.gone[ref] || r.backup.changed[ref]
+	return slices.ContainsFunc(c.order, func(p *planned) bool {
+		ref := p.write.Object
+		return !p.confirmed() && !p.kept && !c.backup.gone[ref] && !c.backup.changed[ref]
+	})
 }
 
 // tick is the interval between two checks of a run.
@@ -219,7 +212,7 @@ func (c *collectorRun) watch(synced, ended <-chan struct{}) {
 		c.mu.Unlock()
 		switch {
 		case c.gate.busy():
-		case c.missing() == 0:
+		case !c.missing():
 			c.stop(errDone)
 			return
 		case quiet > c.o.patience():

@@ -86,9 +86,9 @@ func (l stateReader) readGroup(ctx context.Context, refs []object.Ref) []current
 	version, err := l.servedAs(refs[0])
 	switch {
 	case err != nil:
-		return fillStates(found, currentState{err: err})
+		return slices.Repeat([]currentState{{err: err}}, len(refs))
 	case version == "":
-		return fillStates(found, l.unserved(ctx, refs[0]))
+		return slices.Repeat([]currentState{l.unserved(ctx, refs[0])}, len(refs))
 	case version == refs[0].APIVersion:
 		return found
 	}
@@ -113,13 +113,6 @@ func (l stateReader) unserved(ctx context.Context, ref object.Ref) currentState 
 		return s
 	}
 	return currentState{err: &object.UncoveredError{Ref: ref, Why: "its kind is not served any more, and " + crd.Name + " is still there"}}
-}
-
-func fillStates(all []currentState, s currentState) []currentState {
-	for i := range all {
-		all[i] = s
-	}
-	return all
 }
 
 // servedAs returns an apiVersion that serves the kind of an object. It is empty if discovery

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,7 +40,7 @@ func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.rehearseTargets(ctx, policy); err != nil {
+	if err := r.rehearseDeletes(ctx, policy, len(r.order)); err != nil {
 		return nil, r.abandon(err)
 	}
 	if err := r.recheck(ctx); err != nil {
@@ -99,7 +100,7 @@ func (r *run) deletedUIDs() map[types.UID]bool {
 // with any other change is left alone, and no DELETE is sent for a version that was not judged.
 func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy engine.Policy, leaving map[types.UID]bool) error {
 	ref := p.write.Object
-	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	seen := r.plannedObject(ref)
 	now := seen
 	if isStripped(seen, policy) { // our own patch has created another version
 		fresh, err := r.rereadTarget(ctx, seen, leaving)
@@ -159,7 +160,7 @@ func (r *run) rereadTarget(ctx context.Context, seen *object.Object, leaving map
 	}
 	// The collector may have removed owners because of our own deletes. The saved copy keeps them,
 	// so that an undo restores them.
-	if raw, err = ownedBy(raw, seen.Owners); err != nil {
+	if raw, err = jsonpatch.MergePatch(raw, object.Patch{Type: object.Merge, Owners: &seen.Owners}.Body()); err != nil {
 		return nil, err
 	}
 	if err := r.backup.saveNewer(now, raw); err != nil {

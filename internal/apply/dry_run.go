@@ -164,24 +164,17 @@ func (r *run) plannedObject(ref object.Ref) *object.Object {
 	return r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 }
 
-// rehearseTargets rehearses the deletes of all targets.
-func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
+// rehearseDeletes rehearses the first most planned deletes.
+func (r *run) rehearseDeletes(ctx context.Context, policy engine.Policy, most int) error {
 	for _, p := range r.order {
 		if !p.write.Deletes {
 			continue
 		}
+		if most--; most < 0 {
+			break
+		}
 		if err := r.rehearse(ctx, p.write.Object, deleteOptions(r.result, policy, r.plannedObject(p.write.Object))); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// rehearseCanary rehearses the first delete of a collection.
-func (r *run) rehearseCanary(ctx context.Context) error {
-	for _, p := range r.order {
-		if p.write.Deletes {
-			return r.rehearse(ctx, p.write.Object, deleteOptions(r.result, engine.Background, r.plannedObject(p.write.Object)))
 		}
 	}
 	return nil

@@ -147,13 +147,13 @@ func (r *run) report(now map[object.Ref]currentState, after map[object.Ref]*obje
 func (r *run) stateOf(p *planned, now currentState, want *object.Object) (report.WriteState, string) {
 	ref := p.write.Object
 	switch {
-	case p.last != nil && p.last.Outcome == backup.Confirmed:
+	case p.confirmed():
 		return report.Confirmed, ""
 	case now.gone() && p.last != nil && p.last.Outcome == backup.Unknown:
 		return report.Confirmed, "the request was not answered, and the object is gone"
 	case p.last != nil && p.last.Outcome == backup.Unknown && !p.write.Deletes && want != nil && now.o != nil && sameOwnersAndFinalizers(now.o, want):
 		return report.Confirmed, "the request was not answered, and the object is as it should be"
-	case now.gone() && p.write.Deletes && r.confirmed(plannedKey{ref: ref}):
+	case now.gone() && p.write.Deletes && r.byKey[plannedKey{ref: ref}] != nil && r.byKey[plannedKey{ref: ref}].confirmed():
 		return report.Confirmed, "it went with its last finalizer"
 	case now.gone():
 		return report.AlreadyDone, "it was already gone"
@@ -178,12 +178,6 @@ func (r *run) stateOf(p *planned, now currentState, want *object.Object) (report
 	default:
 		return report.Refused, p.last.Err.Error()
 	}
-}
-
-// confirmed reports whether the server has confirmed a planned write.
-func (r *run) confirmed(key plannedKey) bool {
-	p := r.byKey[key]
-	return p != nil && p.last != nil && p.last.Outcome == backup.Confirmed
 }
 
 // sameOwnersAndFinalizers reports whether two objects have the same owners and finalizers.
@@ -287,11 +281,7 @@ func (e expectation) remainingFinalizers(o *object.Object) []string {
 	}))
 }
 
-func sorted(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return list
-}
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
 func words(list []string) string {
 	if len(list) == 0 {
@@ -318,20 +308,16 @@ func ownerNames(o *object.Object) string {
 }
 
 // expectation is the expected outcome of one object: a predicted consequence, or that it is kept.
-type expectation struct {
-	report.Consequence
-	// kept reports that the plan has considered the object and does not affect it.
-	kept bool
-}
+type expectation struct{ report.Consequence }
 
 func expectationsOf(result *plan.Result) []expectation {
 	account := result.Plan.Consequences
 	list := make([]expectation, 0, len(account))
 	for i := range account {
-		list = append(list, expectation{Consequence: account[i]})
+		list = append(list, expectation{account[i]})
 	}
 	for _, ref := range result.Stays() {
-		list = append(list, expectation{report.Consequence{Object: ref, Outcome: report.Kept, Certainty: report.Sure}, true})
+		list = append(list, expectation{report.Consequence{Object: ref, Outcome: report.Kept, Certainty: report.Sure}})
 	}
 	return list
 }

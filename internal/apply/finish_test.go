@@ -77,8 +77,6 @@ func TestCompare(t *testing.T) {
 				e.Change = report.ChangeDeleted
 			case report.Orphaned, report.Pruned:
 				e.Change = report.ChangeEdited
-			case report.Kept:
-				e.kept = true
 			}
 			compare(&run, []expectation{e}, map[object.Ref]currentState{web: x.now}, map[object.Ref]*object.Object{web: x.want})
 			var got report.DifferenceReason
@@ -153,7 +151,7 @@ func TestExpectations(t *testing.T) {
 	}
 	got := map[string]bool{}
 	for _, e := range expectationsOf(result) {
-		got[e.Object.Name] = e.kept
+		got[e.Object.Name] = e.Outcome == report.Kept
 	}
 	if diff := cmp.Diff(map[string]bool{"a": false, "goes": false, "held": false, "stays": true}, got); diff != "" {
 		t.Error(diff)

@@ -25,20 +25,16 @@ const settleTimeout = 10 * time.Second
 // journal records every request before it is sent, and its result. A request that can't be recorded
 // is not sent. It is safe for concurrent use.
 type journal struct {
+	// writer is that of a sealed backup.
 	writer *backup.Writer
 	// look reads an object, to find out the effect of an unanswered request.
 	look func(context.Context, object.Ref) (*object.Object, error)
-	now  func() time.Time
+	// now returns the time.
+	now func() time.Time
 	// onFailpoint is called at every point where a run may be killed; it may be nil. begun counts
 	// the writes, to name the points.
 	onFailpoint func(string)
 	begun       atomic.Int64
-}
-
-// newJournal returns a journal that writes to a sealed backup. look reads the metadata of an
-// object; now returns the time.
-func newJournal(w *backup.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *journal {
-	return &journal{writer: w, look: look, now: now}
 }
 
 // Do records the intent, calls send and records the result. Retries by the client are part of the

@@ -52,7 +52,7 @@ func TestLostAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api := &answering{err: lost}
 			look := func(context.Context, object.Ref) (*object.Object, error) { return nil, x.seen }
-			written := &journalledAPI{API: api, journal: newJournal(sealedBundle(t, ref), look, func() time.Time { return time.Unix(1, 0) })}
+			written := &journalledAPI{API: api, journal: &journal{writer: sealedBundle(t, ref), look: look, now: func() time.Time { return time.Unix(1, 0) }}}
 			version := "7"
 			once := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}}
 			if err := written.Delete(t.Context(), ref, once); !errors.Is(err, x.want) {
@@ -90,7 +90,7 @@ func TestJournalSettles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := sealedBundle(t, ref)
 			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
-			j := newJournal(w, look, func() time.Time { return time.Unix(1, 0) })
+			j := &journal{writer: w, look: look, now: func() time.Time { return time.Unix(1, 0) }}
 			sent := errors.New("reset")
 			got, err := j.Do(t.Context(), backup.Intent{Object: ref, Verb: http.MethodDelete, ResourceVersion: "7"}, (*object.Object).BeingDeleted,
 				func(context.Context) error { return sent })
@@ -126,7 +126,7 @@ func TestJournalOfRepeated(t *testing.T) {
 			api := &answering{err: &kube.RepeatedError{Err: x.answer}}
 			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
 			version := "7"
-			err := (&journalledAPI{API: api, journal: newJournal(w, look, func() time.Time { return time.Unix(1, 0) })}).
+			err := (&journalledAPI{API: api, journal: &journal{writer: w, look: look, now: func() time.Time { return time.Unix(1, 0) }}}).
 				Delete(t.Context(), ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}})
 			if (err == nil) != (x.want == backup.Confirmed) {
 				t.Errorf("got %v, want %s", err, x.want)
@@ -144,7 +144,7 @@ func TestJournalFirst(t *testing.T) {
 	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
 	w := sealedBundle(t, ref)
 	api := &answering{}
-	written := &journalledAPI{API: api, journal: newJournal(w, nil, func() time.Time { return time.Unix(1, 0) })}
+	written := &journalledAPI{API: api, journal: &journal{writer: w, look: nil, now: func() time.Time { return time.Unix(1, 0) }}}
 	if err := written.Patch(t.Context(), ref, object.Patch{UID: "1"}); err != nil || api.sent != 1 {
 		t.Fatalf("sent %d, %v", api.sent, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -187,7 +186,9 @@ func (a *consequenceIndex) change(now *object.Object) string {
 	case plan.Passing(now.Ref):
 	case seen == nil && a.contains(now):
 		return name + " is new, and would go, too"
-	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool { return a.deleted[ref.UID] && !ownedBefore(seen, ref.UID) }):
+	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool {
+		return a.deleted[ref.UID] && (seen == nil || !seen.RefersTo(ref.UID))
+	}):
 		return name + " belongs to what goes now"
 	}
 	return ""
@@ -202,15 +203,6 @@ func (a *consequenceIndex) contains(o *object.Object) bool {
 	return err == nil && a.definitions[r.GroupResource().String()]
 }
 
-func ownedBefore(seen *object.Object, owner types.UID) bool {
-	return seen != nil && slices.ContainsFunc(seen.Owners, func(ref object.OwnerReference) bool { return ref.UID == owner })
-}
-
-// ownedBy returns the bytes of an object with other owners.
-func ownedBy(raw []byte, owners []object.OwnerReference) ([]byte, error) {
-	return jsonpatch.MergePatch(raw, object.Patch{Type: object.Merge, Owners: &owners}.Body())
-}
-
 // unexpectedChange describes a change of an object since the plan that our own deletes don't
 // explain; empty if there is none. Our deletes let the collector remove references to leaving
 // owners, delete dependents and remove its own finalizers.
@@ -221,8 +213,7 @@ func unexpectedChange(seen, now *object.Object, leaving map[types.UID]bool) stri
 		}
 	}
 	for _, ref := range seen.Owners {
-		still := func(n object.OwnerReference) bool { return n.UID == ref.UID }
-		if !leaving[ref.UID] && !slices.ContainsFunc(now.Owners, still) {
+		if !leaving[ref.UID] && !now.RefersTo(ref.UID) {
 			return fmt.Sprintf("it is not owned by %s %s any more", ref.Kind, ref.Name)
 		}
 	}

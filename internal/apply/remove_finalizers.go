@@ -162,24 +162,21 @@ func (t *finalizerRemoval) judge(ctx context.Context, o *object.Object, names []
 
 // snapshotFor takes a snapshot for the questions. A question with an empty namespace asks for all
 // namespaces, one without kinds for all kinds in its namespace.
-func (t *finalizerRemoval) snapshotFor(ctx context.Context, looks []finalizer.ListRequest) (*snapshot.Snapshot, error) {
-	if len(looks) == 0 {
+func (t *finalizerRemoval) snapshotFor(ctx context.Context, lists []finalizer.ListRequest) (*snapshot.Snapshot, error) {
+	if len(lists) == 0 {
 		return snapshot.New(nil, t.client.Discovered().Resources, nil, snapshot.Source{})
 	}
 	var scope kube.Scope
-	namespaces, kinds := true, true
-	for _, l := range looks {
-		namespaces = namespaces && l.Namespace != ""
-		kinds = kinds && len(l.Kinds) > 0
+	for _, l := range lists {
 		scope.Namespaces = append(scope.Namespaces, l.Namespace)
 		scope.Include = append(scope.Include, l.Kinds...)
 	}
 	slices.Sort(scope.Namespaces)
 	scope.Namespaces = slices.Compact(scope.Namespaces)
-	if !namespaces {
+	if slices.Contains(scope.Namespaces, "") {
 		scope.Namespaces = nil
 	}
-	if !kinds {
+	if slices.ContainsFunc(lists, func(l finalizer.ListRequest) bool { return len(l.Kinds) == 0 }) {
 		scope.Include = nil
 	}
 	return t.client.Snapshot(ctx, scope, nil)

@@ -18,8 +18,6 @@ type gate struct {
 	changed chan struct{}
 }
 
-func newGate() *gate { return &gate{wave: 1, changed: make(chan struct{})} }
-
 // enter blocks until the wave has room, the gate is closed or ctx ends. Each successful enter needs
 // a leave.
 func (g *gate) enter(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 // TestGateWidens: the gate passes one write, then five, then twenty-five.
 func TestGateWidens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
+		g := &gate{wave: 1, changed: make(chan struct{})}
 		var mu sync.Mutex
 		inside := 0
 		var all sync.WaitGroup
@@ -51,7 +51,7 @@ func TestGateWidens(t *testing.T) {
 // TestGateCloses: a closed gate passes no write, not even a waiting one.
 func TestGateCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
+		g := &gate{wave: 1, changed: make(chan struct{})}
 		if err := g.enter(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestGateCloses(t *testing.T) {
 
 // TestGateGivesUp: enter returns when the context ends.
 func TestGateGivesUp(t *testing.T) {
-	g := newGate()
+	g := &gate{wave: 1, changed: make(chan struct{})}
 	if err := g.enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -104,30 +104,26 @@ func (t *dryRunner) create(ctx context.Context, s *undo.Step) error {
 }
 
 func (t *dryRunner) patch(ctx context.Context, s *undo.Step) error {
+	var body []byte
+	var err error
 	switch s.Verb {
 	case undo.Manage:
-		there, live, err := t.client.Raw(ctx, s.Object)
-		if err != nil {
-			return err
+		var there []byte
+		var live *object.Object
+		if there, live, err = t.client.Raw(ctx, s.Object); err == nil {
+			body, err = s.Managers(&t.mapping, live, there)
 		}
-		body, err := s.Managers(&t.mapping, live, there)
-		if err != nil {
-			return err
-		}
-		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
 	case undo.Overwrite, undo.Secrets:
-		body, _, err := s.OverwriteOf(&t.mapping, s.Live(), s.Now())
-		if err != nil {
-			return err
-		}
-		return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
+		body, _, err = s.OverwriteOf(&t.mapping, s.Live(), s.Now())
 	case undo.Create, undo.Restore, undo.Status:
+		var patch object.Patch
+		patch, _, err = s.Patch(&t.mapping)
+		body = patch.Body()
 	}
-	patch, _, err := s.Patch(&t.mapping)
 	if err != nil {
 		return err
 	}
-	return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, patch.Body(), true)
+	return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, body, true)
 }
 
 // refusedFields returns the fields that the server names in an Invalid error.

@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer s.client.Close()
 	s.events = newEvents(s.core)
-	defer s.events.stop()
+	defer s.events.broadcaster.Shutdown()
 	if o.Address != "" {
 		at, stop, err := s.listen(ctx, o.Address)
 		if err != nil {

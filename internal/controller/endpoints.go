@@ -246,9 +246,9 @@ func measureKinds(kinds []kube.KindState) {
 
 // measureLimit updates the gauge of the safety limit.
 func measureLimit(b *circuitBreaker) {
-	cause, _ := b.state()
-	for _, c := range causes() {
-		trippedGauge.WithLabelValues(string(c)).Set(flag(c == cause))
+	tripped, _ := b.state()
+	for _, c := range []cause{deletesPerMinute, garbageShare, remembered} {
+		trippedGauge.WithLabelValues(string(c)).Set(flag(c == tripped))
 	}
 }
 

@@ -77,16 +77,14 @@ func (t *leaseFence) renewed(sent instant) {
 	t.sent = sent
 	left := t.renew - t.now().since(sent)
 	if t.timer == nil {
-		t.timer = time.AfterFunc(left, t.check)
+		t.timer = time.AfterFunc(left, func() { t.holds() })
 		return
 	}
 	t.timer.Reset(left)
 }
 
-// check closes the fence if its time has passed. It never opens again.
-func (t *leaseFence) check() { t.holds() }
-
-// holds reports whether a write may start now.
+// holds reports whether a write may start now. It closes the fence if its time has passed. A closed
+// fence never opens again.
 func (t *leaseFence) holds() bool {
 	if t == nil {
 		return true

@@ -299,8 +299,6 @@ func newEvents(client typed.EventsGetter) *events {
 	}
 }
 
-func (e *events) stop() { e.broadcaster.Shutdown() }
-
 // warn sends upstream's only event, with the same text.
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go reportInvalidNamespaceOwnerRef.

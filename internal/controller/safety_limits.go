@@ -32,9 +32,6 @@ const (
 	remembered cause = "Remembered"
 )
 
-// causes returns all causes.
-func causes() []cause { return []cause{deletesPerMinute, garbageShare, remembered} }
-
 // circuitBreaker limits the deletes in any minute. One delete more trips it, and so does trip. Once
 // it has tripped, it allows nothing: a collector that deletes more than expected cannot be trusted
 // with the rest. Only a person can reset it. It is safe for concurrent use.

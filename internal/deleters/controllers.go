@@ -124,7 +124,9 @@ func (d *Deleters) followKinds() {
 			return
 		}
 		again = nil
-		if n++; n > minDiscoveries && len(d.expectedResources())+len(d.unreadableKinds()) == 0 {
+		// A kind that cannot be read is perhaps no longer served.
+		broken := func(k kube.KindState) bool { return k.State == kube.Broken }
+		if n++; n > minDiscoveries && len(d.expectedResources()) == 0 && !slices.ContainsFunc(d.feed.Kinds(), broken) {
 			continue
 		}
 		d.feed.Rediscover()
@@ -139,22 +141,14 @@ func (d *Deleters) expectedResources() []string {
 	for _, k := range d.feed.Kinds() {
 		followed[k.Resource.GroupResource().String()] = true
 	}
+	served := func(v object.CRDVersion) bool { return v.Served }
 	var list []string
 	for _, o := range d.store.list(object.CRD.GroupResource(), "", everything) {
-		if f := o.Definition(); f != nil && f.Established && !followed[o.Name] && servesAny(f) {
+		if f := o.Definition(); f != nil && f.Established && !followed[o.Name] && slices.ContainsFunc(f.Versions, served) {
 			list = append(list, o.Name)
 		}
 	}
 	return list
-}
-
-func servesAny(f *object.CRDFacts) bool {
-	for _, v := range f.Versions {
-		if v.Served {
-			return true
-		}
-	}
-	return false
 }
 
 // deletingCRDs reports the CRDs whose instances the API server is deleting, unless all remaining
@@ -169,18 +163,6 @@ func (d *Deleters) deletingCRDs() []string {
 		free := func(i *object.Object) bool { return !i.BeingDeleted() || len(i.Finalizers()) == 0 }
 		if len(instances) == 0 || slices.ContainsFunc(instances, free) {
 			list = append(list, "the API server deletes the instances of "+o.Ref.String())
-		}
-	}
-	return list
-}
-
-// unreadableKinds returns the followed kinds that cannot be read, perhaps because they are no
-// longer served.
-func (d *Deleters) unreadableKinds() []kube.KindState {
-	var list []kube.KindState
-	for _, k := range d.feed.Kinds() {
-		if k.State == kube.Broken {
-			list = append(list, k)
 		}
 	}
 	return list

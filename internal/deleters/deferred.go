@@ -33,7 +33,11 @@ const maxDeferred = 1 << 14
 
 // record records a finished attempt.
 func (d *Deleters) record(r engine.Record) {
-	d.deletes.note(r, d.ownersOf)
+	for _, x := range r.Exchanges {
+		if x.Verb == object.Delete && x.Err == nil {
+			d.deletes.add(deletion{ref: x.Ref, at: time.Now(), why: d.ownersOf(r.Decision), garbage: true})
+		}
+	}
 	if d.options.Record != nil {
 		d.options.Record(r)
 	}
@@ -58,8 +62,6 @@ type collector struct {
 	// again are the errors of deferred attempts that may be running again.
 	again []string
 }
-
-func (c collector) idle() bool { return !c.working && !c.unseen && len(c.open) == 0 }
 
 // retryDeferred is the interval of retries of deferred attempts.
 const retryDeferred = 50 * time.Millisecond
@@ -151,12 +153,4 @@ func (l deferrals) errors() []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// refresh makes the collector read its own writes that no watch has shown.
-func (d *Deleters) refresh(ctx context.Context) error {
-	return d.betweenSteps(ctx, func(c *engine.Collector) {
-		c.Refresh()
-		c.Refresh()
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -100,7 +101,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 	}
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // a timeout would end every watch
-	config.Wrap(d.traffic.wrap)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return watched{next, d.traffic} })
 	var err error
 	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: maxLoadingPause}); err != nil {
 		return nil, err

@@ -47,15 +47,6 @@ type deletes struct {
 	last []deletion
 }
 
-// note records the deletes of an attempt. why returns the reason of a decision.
-func (d *deletes) note(r engine.Record, why func(engine.Decision) string) {
-	for _, x := range r.Exchanges {
-		if x.Verb == object.Delete && x.Err == nil {
-			d.add(deletion{ref: x.Ref, at: time.Now(), why: why(r.Decision), garbage: true})
-		}
-	}
-}
-
 // add records a delete.
 func (d *deletes) add(of deletion) {
 	of.by = d.by

@@ -2,6 +2,7 @@ package deleters
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -49,7 +50,7 @@ func (d *Deleters) answerSettled(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code := http.StatusServiceUnavailable
-	if _, late := unsettled(err); late {
+	if _, late := errors.AsType[*unsettledError](err); late {
 		code = http.StatusGatewayTimeout
 	}
 	http.Error(w, err.Error(), code)

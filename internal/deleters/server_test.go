@@ -2,6 +2,7 @@ package deleters
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -104,7 +105,7 @@ func (s *server) unsettled(parts ...string) string {
 		ctx, cancel := context.WithTimeout(s.Context(), late)
 		err := s.Settle(ctx)
 		cancel()
-		if _, late := unsettled(err); !late {
+		if _, late := errors.AsType[*unsettledError](err); !late {
 			s.Fatalf("it is settled, or fails otherwise: %v", err)
 		}
 		missing := func(part string) bool { return !strings.Contains(err.Error(), part) }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -231,9 +232,9 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 	switch {
 	case err != nil:
 		return nil, err
-	case c.idle():
+	case !c.working && !c.unseen && len(c.open) == 0:
 		return nil, nil
-	case c.working || !c.unseen || len(c.open) > 0:
+	case c.working || len(c.open) > 0:
 		return append([]string{"the garbage collector is at work"}, c.open...), nil
 	}
 	if !compared {
@@ -241,7 +242,10 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 			return left, nil
 		}
 	}
-	return []string{"the garbage collector is examining what it has written"}, d.refresh(ctx)
+	return []string{"the garbage collector is examining what it has written"}, d.betweenSteps(ctx, func(c *engine.Collector) {
+		c.Refresh() // it reads its own writes that no watch has shown
+		c.Refresh()
+	})
 }
 
 // remainingWork returns the remaining work of the controllers.
@@ -372,6 +376,3 @@ func (d *Deleters) blockedBy(o *object.Object) string {
 	}
 	return ": " + strings.Join(why, "; ")
 }
-
-// unsettled returns err as an unsettledError.
-func unsettled(err error) (*unsettledError, bool) { return errors.AsType[*unsettledError](err) }

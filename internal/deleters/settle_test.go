@@ -69,7 +69,7 @@ func TestSettleAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.Settle(t.Context())
-	if _, late := unsettled(err); err == nil || late {
+	if _, late := errors.AsType[*unsettledError](err); err == nil || late {
 		t.Errorf("after the end: %v", err)
 	}
 	if err := s.Stop(); err != nil {

@@ -14,9 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// name identifies an object among those of its resource.
-type name struct{ namespace, name string }
-
 // maxGone bounds the remembered deleted objects. A forgotten object costs another list.
 const maxGone = 1 << 14
 
@@ -27,7 +24,7 @@ type store struct {
 	resource func(apiVersion, kind string) (object.Resource, error)
 
 	mu      sync.Mutex
-	objects map[schema.GroupResource]map[name]*object.Object
+	objects map[schema.GroupResource]map[types.NamespacedName]*object.Object
 	// gone are the objects that were seen to be deleted.
 	gone map[types.UID]object.Ref
 	// generation counts the changes of objects and of kinds; kinds counts those of kinds only.
@@ -36,7 +33,7 @@ type store struct {
 }
 
 func newStore(resource func(apiVersion, kind string) (object.Resource, error)) *store {
-	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, gone: map[types.UID]object.Ref{}, changed: make(chan struct{})}
+	return &store{resource: resource, objects: map[schema.GroupResource]map[types.NamespacedName]*object.Object{}, gone: map[types.UID]object.Ref{}, changed: make(chan struct{})}
 }
 
 // record stores an event. Events of a kind that is no longer served are dropped.
@@ -55,11 +52,11 @@ func (s *store) record(e object.Event) {
 	if err != nil {
 		return
 	}
-	gr, at := r.GroupResource(), name{o.Namespace, o.Name}
+	gr, at := r.GroupResource(), types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	of := s.objects[gr]
 	switch old := of[at]; {
 	case e.Type != object.Deleted && of == nil:
-		s.objects[gr] = map[name]*object.Object{at: o}
+		s.objects[gr] = map[types.NamespacedName]*object.Object{at: o}
 	case e.Type != object.Deleted:
 		of[at] = o
 	case old != nil && old.UID == o.UID:
@@ -112,7 +109,7 @@ func (s *store) list(gr schema.GroupResource, namespace string, match func(*obje
 	defer s.mu.Unlock()
 	var list []*object.Object
 	for at, o := range s.objects[gr] {
-		if (namespace == "" || at.namespace == namespace) && match(o) {
+		if (namespace == "" || at.Namespace == namespace) && match(o) {
 			list = append(list, o)
 		}
 	}
@@ -139,10 +136,10 @@ func (s *store) all(match func(*object.Object) bool) []*object.Object {
 }
 
 // find returns the object at a place; nil if there is none.
-func (s *store) find(gr schema.GroupResource, namespace, called string) *object.Object {
+func (s *store) find(gr schema.GroupResource, namespace, name string) *object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.objects[gr][name{namespace, called}]
+	return s.objects[gr][types.NamespacedName{Namespace: namespace, Name: name}]
 }
 
 // deletedRef returns the reference of an object that was seen to be deleted.
@@ -170,17 +167,13 @@ func (s *store) hasReached(l listed) bool {
 	defer s.mu.Unlock()
 	found := 0
 	for at, o := range s.objects[l.resource] {
-		if l.namespace != "" && at.namespace != l.namespace {
+		if l.namespace != "" && at.Namespace != l.namespace {
 			continue
 		}
-		version, there := l.versions[o.UID]
-		if !there {
-			version = l.version
-		}
-		if there && o.ResourceVersion != version && !isLater(o.ResourceVersion, version) || !there && !isLater(o.ResourceVersion, version) {
+		switch version, there := l.versions[o.UID]; {
+		case !there && !isLater(o.ResourceVersion, l.version), there && o.ResourceVersion != version && !isLater(o.ResourceVersion, version):
 			return false
-		}
-		if there {
+		case there:
 			found++
 		}
 	}

@@ -47,12 +47,9 @@ func unreadText(k kube.KindState) string {
 
 // lacksWatch reports whether some kinds are known but not watched yet.
 func (d *Deleters) lacksWatch() bool {
-	for _, k := range d.feed.Kinds() {
-		if k.State == kube.Synced && !d.watches.watched(k.Resource) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.feed.Kinds(), func(k kube.KindState) bool {
+		return k.State == kube.Synced && !d.watches.watched(k.Resource)
+	})
 }
 
 // undescribedVersions reports the API versions whose resources are unknown.

@@ -239,9 +239,9 @@ func (w *world) deleteCollection(ctx context.Context, r object.Resource, namespa
 			changes = append(changes, found)
 		}
 	}
-	what, sent := "DELETECOLLECTION", false
+	sent := false
 	for _, found := range changes {
-		err := w.sendOnce(found, what, func() error {
+		err := w.sendOnce(found, "DELETECOLLECTION", func() error {
 			if !sent {
 				if err := w.client.DeleteCollection(ctx, kube.Place{Resource: r, Namespace: namespace}, nil, o); err != nil {
 					return err
@@ -287,7 +287,8 @@ func (w *world) update(ctx context.Context, o *object.Object) error {
 	if err != nil {
 		return err
 	}
-	if p := object.TakeFinalizers(known, missingFinalizers(known.Finalizers(), o.Finalizers())); len(p.TakeFinalizers) > 0 {
+	removed := slices.DeleteFunc(slices.Clone(known.Finalizers()), o.HasFinalizer)
+	if p := object.TakeFinalizers(known, removed); len(p.TakeFinalizers) > 0 {
 		return w.sendOnce(known, "PATCH "+string(p.Body()), func() error {
 			if err := w.confirmUnused(o); err != nil {
 				return err
@@ -313,17 +314,6 @@ func (w *world) update(ctx context.Context, o *object.Object) error {
 	return w.sendOnce(known, "phase "+phase, func() error {
 		return w.client.PatchRaw(ctx, o.Ref, "status", types.MergePatchType, body, false)
 	})
-}
-
-// missingFinalizers returns the finalizers of a list that another one lacks.
-func missingFinalizers(of, in []string) []string {
-	var list []string
-	for _, f := range of {
-		if !slices.Contains(in, f) {
-			list = append(list, f)
-		}
-	}
-	return list
 }
 
 // finalize replaces the spec.finalizers of a namespace. It checks with the server that the

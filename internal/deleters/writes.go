@@ -15,9 +15,6 @@ type traffic struct {
 	open map[*http.Request]string
 }
 
-// wrap wraps a transport to track its writes.
-func (t *traffic) wrap(next http.RoundTripper) http.RoundTripper { return watched{next, t} }
-
 // writes returns the number of writes so far, and whether one is in progress.
 func (t *traffic) writes() (begun uint64, underWay bool) {
 	t.mu.Lock()

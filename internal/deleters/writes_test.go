@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -25,7 +24,7 @@ func (d during) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTraffic(t *testing.T) {
 	traffic := &traffic{}
 	var seen []string
-	transport := traffic.wrap(during(func(*http.Request) { seen = append(seen, traffic.unanswered()...) }))
+	transport := watched{during(func(*http.Request) { seen = append(seen, traffic.unanswered()...) }), traffic}
 	for _, method := range []string{http.MethodGet, http.MethodDelete, http.MethodPatch} {
 		r, err := http.NewRequestWithContext(t.Context(), method, "https://server/api/v1/a%0Ab", http.NoBody)
 		if err != nil {
@@ -100,13 +99,13 @@ func TestRemade(t *testing.T) {
 
 // Only the deletes since a moment count, by kind and name, and their number is limited.
 func TestDeletes(t *testing.T) {
-	deleted := func(name, uid string) engine.Record {
+	deleted := func(name, uid string) deletion {
 		ref := named(name)
 		ref.UID = types.UID(uid)
-		return engine.Record{Exchanges: []engine.Exchange{{Verb: object.Get, Ref: ref}, {Verb: object.Delete, Ref: ref}}}
+		return deletion{ref: ref, garbage: true}
 	}
 	var d deletes
-	note := func(r engine.Record) { d.note(r, func(engine.Decision) string { return "" }) }
+	note := d.add
 	note(deleted("a", "1"))
 	since := d.count()
 	note(deleted("a", "2"))
