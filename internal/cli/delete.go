@@ -319,8 +319,11 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
 	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
-		simulating := output.BeginStage(c, d.streams.ErrOut, simulated(o.Explore))
-		defer simulating.End()
+		stage := "simulating the delete"
+		if o.Explore > 0 {
+			stage += fmt.Sprintf(", and %d other schedules", o.Explore)
+		}
+		defer output.BeginStage(c, d.streams.ErrOut, stage).End()
 		of = w
 		o.OnlyNear = w.IsCluster()
 		rest := ""
@@ -359,11 +362,3 @@ var collectorStates = map[string]report.CollectorState{
 // usualSeed is the seed of schedules that are tried by default, so that a run and its dry run try
 // the same ones.
 const usualSeed = 1
-
-// simulated returns the progress text of a simulation.
-func simulated(schedules int) string {
-	if schedules <= 0 {
-		return "simulating the delete"
-	}
-	return fmt.Sprintf("simulating the delete, and %d other schedules", schedules)
-}

@@ -101,12 +101,14 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 }
 
 func (d *doctorCommand) check(c *cobra.Command) error {
+	inputs := slices.Concat(d.source.From, d.before, []string{d.graph.from})
+	files := slices.DeleteFunc(slices.Clone(inputs), func(name string) bool { return name == "-" })
 	switch {
 	case d.patience < 0:
 		return command.Errorf(c, "--patience=%s: must not be negative", d.patience)
 	case d.beforeAt != "" && len(d.before) == 0:
 		return command.Errorf(c, "--before-at requires --before")
-	case d.stdins() > 1:
+	case len(inputs)-len(files) > 1:
 		return command.Errorf(c, "only one of --from, --before and --graph can be standard input")
 	}
 	if err := d.source.CheckAt(c); err != nil {
@@ -198,17 +200,6 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 	o.Earlier = w.Snapshot
 	o.EarlierAt, err = source.SecondsOf(o.Earlier.Source.TakenAt)
 	return err
-}
-
-// stdins returns the number of inputs that are standard input.
-func (d *doctorCommand) stdins() int {
-	n := 0
-	for _, name := range slices.Concat(d.source.From, d.before, []string{d.graph.from}) {
-		if name == "-" {
-			n++
-		}
-	}
-	return n
 }
 
 // leaseOf reads the lease of kube-controller-manager. An unreadable lease is a result, too.

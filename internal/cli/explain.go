@@ -108,7 +108,11 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	if of.Client != nil {
 		addEvents(c.Context(), of.Client, e)
 	}
-	return k.print(c, of, e)
+	err = k.output.Show(c, k.streams.Out, e, output.As(render.ExplanationText, e), output.Drawn(output.ExplanationDrawing(c.Context(), of.Snapshot, e)), output.Markdown(render.ExplanationMarkdown, e))
+	if err != nil {
+		return err
+	}
+	return k.output.UnlessComplete(e.Complete)
 }
 
 // explain explains one object, also with evidence about other controllers. For an object that is
@@ -156,14 +160,6 @@ func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object
 		return w.Evidence(ctx, []object.Ref{o.Ref}, false)
 	}
 	return w.Client.Neighbours(ctx, source.ReachOf(w.Snapshot, o))
-}
-
-func (k *explanation) print(c *cobra.Command, w source.World, e *report.Explanation) error {
-	err := k.output.Show(c, k.streams.Out, e, output.As(render.ExplanationText, e), output.Drawn(output.ExplanationDrawing(c.Context(), w.Snapshot, e)), output.Markdown(render.ExplanationMarkdown, e))
-	if err != nil {
-		return err
-	}
-	return k.output.UnlessComplete(e.Complete)
 }
 
 // manyEvents is the number of events that an explanation shows.
@@ -243,15 +239,11 @@ func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNa
 		fmt.Fprintf(k.streams.ErrOut, "note: %s\n", render.NotDeletedText(d))
 		return false, nil
 	}
-	return true, k.printGone(c, d)
-}
-
-func (k *explanation) printGone(c *cobra.Command, d *report.Lost) error {
 	if slices.Contains(k.output.Own, k.output.Format) {
-		return fmt.Errorf("%s is gone, and -o %s shows what is there: leave it out, or give -o json", render.Escape(d.Targets[0].ShortName()), k.output.Format)
+		return true, fmt.Errorf("%s is gone, and -o %s shows what is there: leave it out, or give -o json", render.Escape(d.Targets[0].ShortName()), k.output.Format)
 	}
 	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d)); err != nil {
-		return err
+		return true, err
 	}
-	return k.output.UnlessComplete(d.Complete)
+	return true, k.output.UnlessComplete(d.Complete)
 }

@@ -48,23 +48,15 @@ func (f *failOn) parse() error {
 		case key == "data" && !hasValue:
 			f.data = true
 		default:
-			o, ok := outcomeNamed(key)
-			if !ok || hasValue {
+			all := report.Outcomes()
+			i := slices.IndexFunc(all, func(o report.Outcome) bool { return strings.EqualFold(string(o), key) })
+			if i < 0 || hasValue {
 				return fmt.Errorf("--fail-on=%s: must be an outcome, depends-on-timing, data, kind=KIND, count=N, breaks or breaks:now", c)
 			}
-			f.outcomes = append(f.outcomes, o)
+			f.outcomes = append(f.outcomes, all[i])
 		}
 	}
 	return nil
-}
-
-func outcomeNamed(name string) (report.Outcome, bool) {
-	for _, o := range report.Outcomes() {
-		if strings.EqualFold(string(o), name) {
-			return o, true
-		}
-	}
-	return "", false
 }
 
 // verdict returns an error if a plan meets a condition.

@@ -147,8 +147,10 @@ func (b *lookBack) trace(c *cobra.Command, from *source.Record, named lostNames)
 		return nil, q, err
 	}
 	record, err := b.read(c, from, scope)
-	if err != nil {
-		return nil, q, b.wayOut(err)
+	if _, forbidden := errors.AsType[*kube.ForbiddenPastError](err); forbidden && b.namespaces.All {
+		return nil, q, errors.New("to look at all namespaces you need the right to list leases in namespace kube-system; with rights in one namespace only: -n NAMESPACE")
+	} else if err != nil {
+		return nil, q, err
 	}
 	if q.Objects, err = named.objects(record); err != nil {
 		return nil, q, err
@@ -157,14 +159,6 @@ func (b *lookBack) trace(c *cobra.Command, from *source.Record, named lostNames)
 		return nil, q, err
 	}
 	return past.Trace(record), q, nil
-}
-
-// wayOut adds to an error what helps a user with permissions in one namespace only.
-func (b *lookBack) wayOut(err error) error {
-	if _, ok := errors.AsType[*kube.ForbiddenPastError](err); ok && b.namespaces.All {
-		return errors.New("to look at all namespaces you need the right to list leases in namespace kube-system; with rights in one namespace only: -n NAMESPACE")
-	}
-	return err
 }
 
 // question returns the question without its objects, which need the past to be resolved, and the
@@ -191,17 +185,12 @@ func (b *lookBack) question(record *source.Record, named *lostNames) (q past.Los
 func (b *lookBack) read(c *cobra.Command, record past.Source, namespaces []string) (*past.Record, error) {
 	s := output.BeginStage(c, b.streams.ErrOut, "reading the history of the cluster")
 	defer s.End()
-	return record.Past(c.Context(), b.window(s, namespaces))
-}
-
-// window returns the time span and the namespaces to read.
-func (b *lookBack) window(s *output.Stage, namespaces []string) past.Window {
-	return past.Window{
+	return record.Past(c.Context(), past.Window{
 		Since: int64(b.since / time.Second), SinceRevision: b.sinceRevision, Namespaces: namespaces,
 		Progress: func(done, kinds int) {
 			s.Tell(fmt.Sprintf("reading the history of the cluster: %d of %d kinds", done, kinds))
 		},
-	}
+	})
 }
 
 // lostNames are objects given by type and name, and the namespace for namespaced types. Neither the

@@ -288,9 +288,17 @@ func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *
 	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
 		r.output.Format = "wide"
 	}
+	removes := 0
+	var notes []string // what is lost without the finalizers
+	for _, f := range p.Finalizers {
+		removes += f.Objects
+		if f.Without != "" {
+			notes = append(notes, fmt.Sprintf("Without finalizer %s: %s.", f.Name, f.Without))
+		}
+	}
 	return r.writing.Sure(c, args, r.streams, writing.Proposal{
 		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps,
-		Obstacles: append(mustStay(p), r.protects(w, p)...), Removes: removes(p), Notes: warnings(p),
+		Obstacles: append(mustStay(p), r.protects(w, p)...), Removes: removes, Notes: notes,
 		Rehearse: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
 	})
 }
@@ -304,26 +312,6 @@ func mustStay(p *report.Plan) []report.Obstacle {
 		}, r.Object)
 	}
 	return list
-}
-
-// removes returns the number of finalizers to remove.
-func removes(p *report.Plan) int {
-	n := 0
-	for _, f := range p.Finalizers {
-		n += f.Objects
-	}
-	return n
-}
-
-// warnings returns what is lost without the finalizers.
-func warnings(p *report.Plan) []string {
-	var notes []string
-	for _, f := range p.Finalizers {
-		if f.Without != "" {
-			notes = append(notes, fmt.Sprintf("Without finalizer %s: %s.", f.Name, f.Without))
-		}
-	}
-	return notes
 }
 
 // protects returns the targets that must be left alone. They are being deleted already, so their

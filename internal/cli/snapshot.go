@@ -97,25 +97,13 @@ func compressionNamed(name, to string) snapshot.Compression {
 }
 
 // writeSnapshot writes a snapshot atomically.
-func writeSnapshot(w source.World, name string, compression snapshot.Compression) (err error) {
-	partial := name + ".partial"
-	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(partial)
+func writeSnapshot(w source.World, name string, compression snapshot.Compression) error {
+	return backup.WriteFile(name, func(f backup.File) error {
+		if err := w.Write(f, compression); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-	}()
-	if err := w.Write(f, compression); err != nil {
-		_ = f.Close()
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(partial, name)
+		return nil
+	})
 }
 
 // savePast is the command snapshot --history.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -139,7 +137,11 @@ func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*r
 		return nil, err
 	}
 	defer output.BeginStage(c, k.streams.ErrOut, "following what everything waits for").End()
-	d, err := judgeWaiting(c.Context(), w, q)
+	seen, err := w.Evidence(c.Context(), q.Objects, q.AsksDrains())
+	if err != nil {
+		return nil, err
+	}
+	d, err := stuck.Objects(c.Context(), w.Snapshot, seen, q)
 	if err == nil && k.targets.Unseen(w, args) != "" { // it is unknown whether it is being deleted
 		d.Complete = false
 		for i, g := range d.Gaps {
@@ -147,15 +149,6 @@ func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*r
 		}
 	}
 	return d, err
-}
-
-// judgeWaiting reads the evidence and answers the question.
-func judgeWaiting(ctx context.Context, w source.World, q stuck.Question) (*report.Diagnosis, error) {
-	seen, err := w.Evidence(ctx, q.Objects, q.AsksDrains())
-	if err != nil {
-		return nil, err
-	}
-	return stuck.Objects(ctx, w.Snapshot, seen, q)
 }
 
 func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (stuck.Question, error) {
@@ -184,7 +177,11 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 		return q, err
 	}
 	q.Objects = refs
-	notBeingDeleted(k.streams.ErrOut, w, refs)
+	for _, ref := range refs {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
+			fmt.Fprintln(k.streams.ErrOut, "note: "+render.Escape(ref.ShortName())+" is not being deleted")
+		}
+	}
 	return q, nil
 }
 
@@ -217,15 +214,6 @@ func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) erro
 		fmt.Fprintf(k.streams.ErrOut, "note: being deleted in other namespaces: %d %s; add -A\n", n, render.Escape(arg))
 	}
 	return nil
-}
-
-// notBeingDeleted prints a note for each named object that is not being deleted.
-func notBeingDeleted(errOut io.Writer, w source.World, refs []object.Ref) {
-	for _, ref := range refs {
-		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
-			fmt.Fprintln(errOut, "note: "+render.Escape(ref.ShortName())+" is not being deleted")
-		}
-	}
 }
 
 func (k *stuckCommand) show(c *cobra.Command, d *report.Diagnosis) error {
@@ -275,7 +263,10 @@ func (k *stuckCommand) watchOn(c *cobra.Command, args []string) error {
 			failed = err.Error()
 			fmt.Fprintln(errOut, "warning: "+render.EscapeLines(failed)+"; trying again")
 		case err == nil && situationOf(now) != situationOf(last):
-			if err := k.showChange(c, now); err != nil {
+			if k.output.Format == "" || k.output.Format == "wide" { // for people, with the time
+				fmt.Fprintf(k.streams.Out, "\n%s\n", now.Source.TakenAt)
+			}
+			if err := k.show(c, now); err != nil {
 				return err
 			}
 			fallthrough
@@ -291,14 +282,6 @@ func (k *stuckCommand) lookAgain(c *cobra.Command, client *kube.Client, args []s
 		return nil, err
 	}
 	return k.look(c, w, args)
-}
-
-// showChange prints what is stuck now. For people it adds the time.
-func (k *stuckCommand) showChange(c *cobra.Command, d *report.Diagnosis) error {
-	if k.output.Format == "" || k.output.Format == "wide" {
-		fmt.Fprintf(k.streams.Out, "\n%s\n", d.Source.TakenAt)
-	}
-	return k.show(c, d)
 }
 
 // situationOf returns a text that changes whenever the findings change, but not with their

@@ -124,7 +124,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 }
 
 func (u *undoing) run(c *cobra.Command, args []string) error {
-	switch record := u.ofPast(c); {
+	// The recorded past may be used instead of a backup.
+	switch record := u.lost || c.Flags().Changed("since") || u.sinceRevision > 0 || !u.source.Live(); {
 	case record && (u.list || u.remove || u.confirm.Digest != ""):
 		return command.Errorf(c, "--confirm, --list and --remove are for backups. An undo without one makes one first, and prints the command that confirms it")
 	case u.lost && (c.Flags().Changed("since") || u.sinceRevision > 0):
@@ -201,7 +202,11 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 		return true, nil
 	}
 	if u.confirm.Rehearses() {
-		if err := u.rehearse(c, planned); err != nil {
+		answers, err := planned.Try(c.Context())
+		if err == nil {
+			err = writing.Rehearsed(u.streams.ErrOut, answers)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -295,15 +300,6 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	default:
 		return command.Refusedf("%s\nTo restore the others: --skip-refused", text)
 	}
-}
-
-// rehearse sends everything as a dry run and prints the answers.
-func (u *undoing) rehearse(c *cobra.Command, planned *backup.Undo) error {
-	answers, err := planned.Try(c.Context())
-	if err != nil {
-		return err
-	}
-	return writing.Rehearsed(u.streams.ErrOut, answers)
 }
 
 // showPlan prints the plan if it is the answer. If the answer is a document about the run, the plan

@@ -30,11 +30,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// ofPast reports whether an undo uses the recorded past instead of a backup.
-func (u *undoing) ofPast(c *cobra.Command) bool {
-	return u.lost || c.Flags().Changed("since") || u.sinceRevision > 0 || !u.source.Live()
-}
-
 // momentHint is how objects of a dump of one moment are created again. kubectl ignores their uid and
 // resourceVersion, and leaves existing objects as they are.
 const momentHint = "What it has and the cluster lacks: kubectl create -f LIST, for each list in it, such as NAMESPACE/deployments.json of kubectl cluster-info dump.\n" +
@@ -60,7 +55,11 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer client.Close()
-	record, err := u.record(c, client)
+	open := func() (*source.Record, error) { return u.source.OpenRecord(c, u.streams, nil) }
+	if u.source.Live() {
+		open = func() (*source.Record, error) { return source.RecordOf(c.Context(), client) }
+	}
+	record, err := open()
 	if err != nil {
 		return err
 	}
@@ -121,14 +120,6 @@ func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
 	return k.restoreAll(l)
 }
 
-// record returns the record to undo: the cluster itself, or a file.
-func (u *undoing) record(c *cobra.Command, client *kube.Client) (*source.Record, error) {
-	if u.source.Live() {
-		return source.RecordOf(c.Context(), client)
-	}
-	return u.source.OpenRecord(c, u.streams, nil)
-}
-
 // keeping is an undo of a recorded past.
 type keeping struct {
 	*undoing
@@ -171,7 +162,10 @@ func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 // restoreAll restores losses. If there are none, it prints that, and older losses if there are any.
 func (k *keeping) restoreAll(l backup.Losses) error {
 	if len(l.Which)+len(l.Whole) == 0 && l.Earlier == nil {
-		nothing := k.nothing()
+		nothing := &report.Undo{
+			Header: report.HeaderOf("Undo"), Source: k.question.Source,
+			Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: past.LostDocument(k.account, k.question), Older: k.older(),
+		}
 		if err := k.show(k.c, nothing); err != nil || !nothing.Lost.Short {
 			return err
 		}
@@ -244,14 +238,6 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 	return saved, nil
 }
 
-// nothing returns the answer without any losses.
-func (k *keeping) nothing() *report.Undo {
-	return &report.Undo{
-		Header: report.HeaderOf("Undo"), Source: k.question.Source,
-		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: past.LostDocument(k.account, k.question), Older: k.older(),
-	}
-}
-
 // older returns the restorable losses before the given time span. It is nil if there are none or
 // they can't be read.
 func (k *keeping) older() *report.OlderLosses {
@@ -292,7 +278,7 @@ func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []sche
 		uids[ref.UID] = true
 	}
 	for _, o := range snap.Objects {
-		ofKind := refersTo(o, func(r object.OwnerReference) bool {
+		ofKind := slices.ContainsFunc(o.Owners, func(r object.OwnerReference) bool {
 			return slices.Contains(kinds, schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind})
 		})
 		switch {
@@ -302,16 +288,12 @@ func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []sche
 			continue
 		case ofKind:
 			ofKinds++
-		case !refersTo(o, func(r object.OwnerReference) bool { return uids[r.UID] }):
+		case !slices.ContainsFunc(o.Owners, func(r object.OwnerReference) bool { return uids[r.UID] }):
 			continue
 		}
 		found = append(found, o.Ref)
 	}
 	return found, ofKinds, nil
-}
-
-func refersTo(o *object.Object, owner func(object.OwnerReference) bool) bool {
-	return slices.ContainsFunc(o.Owners, owner)
 }
 
 // scope returns where dependents can be: in the namespaces of their owners, or anywhere if an owner

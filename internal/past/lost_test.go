@@ -16,7 +16,7 @@ import (
 func TestLimits(t *testing.T) {
 	record := &Record{
 		Resources: &object.Resources{},
-		From: Moment{Revision: 100, Time: 1000}, To: Moment{Revision: 900, Time: 1300},
+		From:      Moment{Revision: 100, Time: 1000}, To: Moment{Revision: 900, Time: 1300},
 		Limits: []Limit{
 			{Resource: object.Pod.Resource(), From: Moment{Revision: 200}, Why: "too old"},
 			{Resource: object.ConfigMap.Resource(), From: Moment{Revision: 100}, Why: "there was more"},
