@@ -253,7 +253,8 @@ func TestAccount(t *testing.T) {
 				"v1 Secret n/held owners=b2! deleting grace=0 fin=x/y\nv1 Secret n/of-held owners=held\nv1 ConfigMap n/other deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.ForegroundPolicy, find(s, "a")) },
 			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
-				"Secret b: Sure Deleted AtOnce, Deleted",
+				"Secret b: Sure Deleted AtOnce, Deleted\n" +
+				"Secret of-held: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown) anyway",
 		},
 		{
 			name:  "an owner beside ours that is garbage already, behind a finalizer",
@@ -277,6 +278,33 @@ func TestAccount(t *testing.T) {
 			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of a (Unknown)\n" +
 				"PersistentVolume disk: Possible Changed FinalizerRemoved, Kept after x/y of a (Unknown)\n" +
 				"PersistentVolumeClaim c: Possible Deleted FinalizerRemoved, Kept after x/y of a (Unknown)",
+		},
+		{
+			name: "a namespace that goes anyway once a finalizer is removed, although the delete reaches what holds it",
+			world: "v1 Namespace n deleting phase=Terminating spec=kubernetes\nv1 ConfigMap n/held owners=o fin=x/y\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole o",
+			seed: deleting("o"),
+			want: "ClusterRole o: Sure Deleted AtOnce, Deleted\n" +
+				"ConfigMap held: Sure Deleted AtOnce, Blocked anyway\n" +
+				"Namespace n: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown) anyway",
+		},
+		{
+			name: "the same namespace as the target: what is still to come",
+			world: "v1 Namespace n deleting phase=Terminating spec=kubernetes\nv1 ConfigMap n/held fin=x/y\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole o owners=n",
+			seed: deleting("n"),
+			want: "ClusterRole o: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown)\n" +
+				"ConfigMap held: Sure Deleted AtOnce, Blocked anyway\nNamespace n: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)",
+		},
+		{
+			name: "an orphan whose other owner a person may release: its deployer, which would delete it in any case, may not exist",
+			world: "example.com/v1 Gadget op deleting grace=0 fin=defined.apiextensions.crossplane.io\nrbac.authorization.k8s.io/v1 ClusterRole a\n" +
+				"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com owners=a,op^ defines=example.com/v1:Widget:widgets established\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole of-w owners=widgets.example.com",
+			seed: func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.OrphanPolicy, find(s, "a")) },
+			want: "CustomResourceDefinition widgets.example.com: Sure Deleted AtOnce, Orphaned after defined.apiextensions.crossplane.io of op (Unknown)\n" +
+				"ClusterRole a: Sure Deleted AtOnce, Deleted\n" +
+				"ClusterRole of-w: Possible Deleted FinalizerRemoved, Kept after defined.apiextensions.crossplane.io of op (Unknown)",
 		},
 		{
 			name: "a deployer that waits for the definition of the object that it holds: a person has to remove its finalizer",

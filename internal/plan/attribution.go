@@ -26,9 +26,8 @@ type attribution struct {
 	cachedMap *reach.Map
 	// reached is the set of objects that deletes of our requested objects may touch.
 	reached *reach.Set
-	// withoutUs maps each object that changes without our requests, once earlier deletions finish,
-	// to its last state: nil if it is deleted. See simulation.findWithoutUs.
-	withoutUs map[outcome.Key]*object.Object
+	// withoutUs is what happens without our requests. nil if nothing does.
+	withoutUs *withoutUs
 }
 
 // caused reports whether a change to an object follows from our requests, or may follow from them.
@@ -46,20 +45,28 @@ func (c *attribution) caused(tr *outcome.Track) bool {
 	}
 }
 
-// Follows reports whether an object changed after our requests and because of them. If it changed
-// only when finalizers were removed from earlier deletions, our requests must reach it, and it must
-// not end the same way without them.
+// Follows reports whether an object changed after our requests and because of them. If it changed only
+// when finalizers were removed, it must not end the same way without our requests. If these were
+// finalizers of earlier deletions, our requests must reach it, too.
 func (c *attribution) Follows(tr *outcome.Track) bool {
 	switch {
 	case tr.Awaited:
 		return false
-	case tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.InLaterFuture) != 0:
+	case tr.Changed&outcome.AfterSeed != 0:
 		return true
+	case tr.Changed&(outcome.AfterRelease|outcome.InLaterFuture) != 0:
+		return c.asksWhatRemains() || !c.endsSameWithoutUs(tr)
 	case tr.Changed&(outcome.AfterOthers|outcome.LaterOfOthers) == 0:
 		return false
 	default:
 		return c.reaches(tr.First) && !c.endsSameWithoutUs(tr)
 	}
+}
+
+// asksWhatRemains reports whether a request is about an object that is being deleted already: it asks
+// what is still to come.
+func (c *attribution) asksWhatRemains() bool {
+	return slices.ContainsFunc(c.requested(), (*object.Object).BeingDeleted)
 }
 
 // Besides reports whether the collector looked at an object only because of earlier deletions that
@@ -109,10 +116,23 @@ func (c *attribution) requested() []*object.Object {
 	return list
 }
 
-// endsSameWithoutUs reports whether an object ends the same way without our requests, once the
-// finalizers are removed from earlier deletions.
+// withoutUs maps each object that changes without our requests to its last state in a future: nil if it
+// is deleted.
+type withoutUs struct {
+	expected, later map[object.Ref]*object.Object
+}
+
+// endsSameWithoutUs reports whether an object ends the same way without our requests, in the same
+// future.
 func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
-	end, touched := c.withoutUs[c.tracks.Key(tr.First)]
+	if c.withoutUs == nil {
+		return false
+	}
+	ends := c.withoutUs.expected
+	if tr.Changed&(outcome.InLaterFuture|outcome.LaterOfOthers) != 0 {
+		ends = c.withoutUs.later
+	}
+	end, touched := ends[tr.First.Ref]
 	if !touched || end == nil {
 		return touched
 	}
@@ -120,35 +140,66 @@ func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
 		slices.Equal(end.Finalizers(), tr.Last.Finalizers())
 }
 
-// findWithoutUs finds what happens without our requests: in another run, which sends none of them, it
-// removes every finalizer from the earlier deletions that this run waits for.
+// findWithoutUs runs the earlier deletions and what follows from them without our requests, through
+// the same futures.
 func (s *simulation) findWithoutUs(ctx context.Context) error {
 	var theirs []*object.Object
-	for _, tr := range s.tracks.All() {
-		if tr.Awaited {
-			theirs = append(theirs, tr.First)
+	for _, o := range s.options.simulatedObjects(s.snap) {
+		if s.priorDeletions.beingDeleted(o) {
+			theirs = append(theirs, o)
 		}
 	}
-	world := s.attribution.impactMap().Part(theirs...)
-	other := newSimulation(world, CollectSeed(), Options{Rules: s.options.Rules, Record: RecordNothing}, assumptions{})
+	o := Options{
+		Rules: s.options.Rules, Controller: s.options.Controller, Health: s.options.Health, Collector: s.options.Collector, Record: RecordNothing,
+	}
+	other := newSimulation(s.attribution.impactMap().Part(theirs...), CollectSeed(), o, assumptions{})
+	other.finalizerControllers.lookup = orGone(other.finalizerControllers.lookup)
 	if err := other.runUntilReleases(ctx); err != nil {
 		return err
 	}
 	for _, o := range theirs {
-		other.tracks.Of(o).Awaited = true
+		other.tracks.Of(o) // what nothing touches has finalizers, too
 	}
-	other.priorDeletions.deletedBefore = new(false) // these are all of them
-	alone := future{selects: anyRelease, firstPhase: outcome.LaterOfOthers, awaitedPhase: outcome.LaterOfOthers}
-	if _, err := other.removeFinalizers(ctx, nil, alone); err != nil {
+	w := &withoutUs{}
+	if _, err := other.removeFinalizers(ctx, nil, expected.ofAll()); err != nil {
 		return err
 	}
-	s.attribution.withoutUs = map[outcome.Key]*object.Object{}
-	for _, o := range world.Objects {
-		if tr := other.tracks.Known(o); tr != nil && tr.Changed != 0 {
-			s.attribution.withoutUs[s.tracks.Key(o)] = tr.Last
+	w.expected = other.ends()
+	other.recoverControllers()
+	if err := other.drain(ctx, nil); err != nil {
+		return err
+	}
+	if _, err := other.removeFinalizers(ctx, nil, later.ofAll()); err != nil {
+		return err
+	}
+	w.later = other.ends()
+	s.attribution.withoutUs = w
+	return nil
+}
+
+// orGone returns the answers of a lookup, with every controller that is not known to run as gone: a
+// person removes its finalizer, and nothing is deleted by it.
+func orGone(lookup ControllerOf) ControllerOf {
+	return func(o *object.Object, finalizer string) (name string, state report.ControllerState) {
+		if lookup != nil {
+			name, state = lookup(o, finalizer)
+		}
+		if state != report.ControllerRuns {
+			state = report.ControllerGone
+		}
+		return name, state
+	}
+}
+
+// ends maps each object that has changed to its state.
+func (s *simulation) ends() map[object.Ref]*object.Object {
+	ends := map[object.Ref]*object.Object{}
+	for _, tr := range s.tracks.All() {
+		if tr.Changed != 0 {
+			ends[tr.First.Ref] = tr.Last
 		}
 	}
-	return nil
+	return ends
 }
 
 // markCaused sets Anyway on outcomes that our requests cause but that would have happened without

@@ -19,10 +19,18 @@ import (
 type future struct {
 	// selects reports whether a finalizer is removed.
 	selects func(report.Release) bool
+	// all removes them from all objects that are being deleted, for a run without a request.
+	all bool
 	// In firstPhase, finalizers are removed from objects that our requests delete, until nothing
 	// more changes. In awaitedPhase, they are also removed from awaited objects. Changes in that
 	// phase may not be caused by our requests.
 	firstPhase, awaitedPhase outcome.Phases
+}
+
+// ofAll returns the future in which everything that is being deleted goes on.
+func (f future) ofAll() future {
+	f.all = true
+	return f
 }
 
 func anyRelease(report.Release) bool { return true }
@@ -90,7 +98,7 @@ func (f *futures) recordAttempt(uid types.UID, names []string) {
 
 // runExpectedFuture continues to the expected future.
 func (s *simulation) runExpectedFuture(ctx context.Context) error {
-	if s.options.Controller == nil || !s.hasHeldObjects(expected) {
+	if s.finalizerControllers.lookup == nil || !s.hasHeldObjects(expected) {
 		return nil
 	}
 	s.futures.first = s.judge.Outcomes()
@@ -123,6 +131,7 @@ func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) 
 		return err
 	}
 	s.futures.last = s.judge.Outcomes()
+	s.attribution.markCaused(s.futures.last)
 	for _, out := range all.All() {
 		// It would have happened without our requests too, but now they cause it.
 		out.Anyway = out.Anyway || out.AlreadyHappening && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.changesByRecovery(out.Track)
@@ -175,15 +184,15 @@ func (s *simulation) recoverControllers() {
 // removeFinalizers removes the finalizers of a future until nothing more changes. It returns those
 // that it removed from objects other than awaited ones.
 func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, next future) (done []report.Release, err error) {
+	if s.seed.Verb != Collect && s.attribution.withoutUs == nil && s.priorDeletions.anyDeletedBefore() {
+		if err := s.findWithoutUs(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s.tracks.Phase = next.firstPhase
 	for {
 		list := s.heldObjects(next, false)
 		if len(list) == 0 && s.tracks.Phase != next.awaitedPhase && s.priorDeletions.markAwaited() {
-			if s.attribution.withoutUs == nil {
-				if err := s.findWithoutUs(ctx); err != nil {
-					return nil, err
-				}
-			}
 			s.tracks.Phase = next.awaitedPhase
 			list = s.heldObjects(next, false)
 		}
@@ -292,7 +301,7 @@ func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others, byHand
 	if tr.Last == nil || !tr.Last.BeingDeleted() || len(tr.Last.Finalizers()) == 0 {
 		return h
 	}
-	if theirs := others && tr.Awaited; !theirs && (!s.attribution.caused(tr) || s.changesByRecovery(tr)) {
+	if theirs := others && tr.Awaited || next.all; !theirs && (!s.attribution.caused(tr) || s.changesByRecovery(tr)) {
 		return h
 	}
 	for _, r := range s.finalizerControllers.releasesOf(tr.Last) {
@@ -329,7 +338,7 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 	}
 	var more []report.Effect
 	for _, out := range s.sortOutcomes(s.futures.last) {
-		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening || !s.namespaceScope().includes(out) || s.changesByRecovery(out.Track) {
+		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening && !out.Anyway || !s.namespaceScope().includes(out) || s.changesByRecovery(out.Track) {
 			continue
 		}
 		e := report.Effect{Object: out.Track.First.Ref, Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}

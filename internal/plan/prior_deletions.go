@@ -123,8 +123,11 @@ func (a *priorDeletions) findJointDeletions() []object.Ref {
 }
 
 // takesTogether reports whether the end of a finalizer may be what is missing for the deletion of an
-// object that our requests may touch, too. A deployer deletes what it has applied whatever we do.
-func takesTogether(r report.Release) bool { return finalizer.DeployerOf(r.Object, r.Finalizer) == nil }
+// object that our requests may touch, too. A deployer that runs deletes what it has applied whatever we
+// do.
+func takesTogether(r report.Release) bool {
+	return finalizer.DeployerOf(r.Object, r.Finalizer) == nil || !hasRunningController(r)
+}
 
 // anyDeletedBefore reports whether an object of the snapshot was being deleted before our requests,
 // or was deleted as garbage since.
@@ -181,5 +184,6 @@ func (s *simulation) reuseAttribution(whole *simulation) {
 	}
 	whole.attribution.reaches(whole.snap.Objects[0]) // computes attribution.reached
 	s.attribution.cachedMap, s.attribution.reached = whole.attribution.cachedMap, whole.attribution.reached
+	s.attribution.withoutUs = whole.attribution.withoutUs
 	s.priorDeletions.jointSearched, s.priorDeletions.jointDeletions = true, whole.priorDeletions.jointDeletions
 }

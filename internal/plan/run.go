@@ -100,11 +100,12 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		Inventory: s.inventoryFacts, Attempted: func(uid types.UID) []string { return s.futures.attempted[uid] },
 		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
 	}
-	if o.Controller == nil && o.Health != nil {
-		s.options.Controller = controllerLookup{o.Health, snap, s.judge}.controllerOf
+	lookup := o.Controller
+	if lookup == nil && o.Health != nil {
+		lookup = controllerLookup{o.Health, snap, s.judge}.controllerOf
 	}
 	s.attribution = attribution{snap: snap, seed: seed, tracks: s.tracks, writes: s.writes}
-	s.finalizerControllers = finalizerControllers{lookup: s.options.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
+	s.finalizerControllers = finalizerControllers{lookup: lookup, simulated: s.controllers, cache: map[report.Release]report.Release{}}
 	if o.reachCache != nil && o.reachCache.part != nil {
 		s.attribution.cachedMap = o.reachCache.paths
 	}
