@@ -212,7 +212,7 @@ func (s *Assessment) UnreadReferrers(to schema.GroupKind, namespace string, harm
 	var unread []report.Gap
 	for _, rule := range uses.Users(to) {
 		resource, ok := s.snap.Resources.Preferred(rule.User.GroupResource())
-		if !ok || !harmless && rule.When == report.BreaksNever || slices.ContainsFunc(unread, func(g report.Gap) bool { return g.Resource == resource.Name && g.APIVersion == resource.APIVersion() }) {
+		if !ok || (!harmless || rule.Selects) && rule.When == report.BreaksNever || slices.ContainsFunc(unread, func(g report.Gap) bool { return g.Resource == resource.Name && g.APIVersion == resource.APIVersion() }) {
 			continue
 		}
 		in := namespace

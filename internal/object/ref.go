@@ -260,9 +260,17 @@ func (r Resource) Is(k Kind) bool { return r.Kind == k.Kind && r.Group == k.Grou
 func (o OwnerReference) Is(k Kind) bool { return o.Kind == k.Kind && GroupOf(o.APIVersion) == k.Group }
 
 // MayBeCustom reports whether a CRD may define kinds of the group. The groups of Kubernetes have no
-// dot or end in .k8s.io.
+// dot or end in .k8s.io, as do a few that are installed as CRDs.
 func MayBeCustom(group string) bool {
-	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+	return strings.Contains(group, ".") && (!strings.HasSuffix(group, ".k8s.io") || slices.Contains(installedGroups, group))
+}
+
+// installedGroups are the groups under k8s.io whose kinds are installed as CRDs.
+//
+// Source: the CRDs of kubernetes-sigs/gateway-api, kubernetes-sigs/network-policy-api,
+// kubernetes-csi/external-snapshotter, kubernetes/autoscaler and kubernetes-sigs/application.
+var installedGroups = []string{
+	"app.k8s.io", "autoscaling.k8s.io", "gateway.networking.k8s.io", "groupsnapshot.storage.k8s.io", "policy.networking.k8s.io", "snapshot.storage.k8s.io",
 }
 
 // IsEvent reports whether an object is an Event, in either of its groups.

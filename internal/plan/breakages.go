@@ -24,8 +24,9 @@ import (
 type breakages struct {
 	snap   *snapshot.Snapshot
 	health *health.Assessment
-	// goes are the objects of the account that go, without those that are created again at once.
-	goes map[object.Coordinates]*report.Consequence
+	// goes are the objects of the account that go, without those that are created again at once. accounts are
+	// the ServiceAccounts that are: tokens of the old one are invalid.
+	goes, accounts map[object.Coordinates]*report.Consequence
 	// idle are the Services that stay and lose all their pods, with the certainty of that.
 	idle  map[object.Coordinates]report.Certainty
 	found map[breakageKey]bool
@@ -43,8 +44,8 @@ func breakagesOf(snap *snapshot.Snapshot, around *health.Assessment, p *report.P
 	if around == nil || around.Evidence() == nil {
 		return nil, nil
 	}
-	b := &breakages{snap: snap, health: around, goes: leaving(p), found: map[breakageKey]bool{}}
-	if len(b.goes) == 0 {
+	b := &breakages{snap: snap, health: around, goes: leaving(p), accounts: recreatedAccounts(p), found: map[breakageKey]bool{}}
+	if len(b.goes)+len(b.accounts) == 0 {
 		return nil, nil
 	}
 	b.idle = b.idleServices()
@@ -54,6 +55,7 @@ func breakagesOf(snap *snapshot.Snapshot, around *health.Assessment, p *report.P
 	b.apis()
 	b.policyParams()
 	b.permissions()
+	b.guards()
 	b.controllers()
 	slices.SortFunc(b.list, compareBreakages)
 	return b.list, b.unread()
@@ -70,6 +72,18 @@ func leaving(p *report.Plan) map[object.Coordinates]*report.Consequence {
 		}
 	}
 	return goes
+}
+
+// recreatedAccounts returns the ServiceAccounts of the account that go and are created again at once.
+func recreatedAccounts(p *report.Plan) map[object.Coordinates]*report.Consequence {
+	accounts := map[object.Coordinates]*report.Consequence{}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		if c := e.Consequence; e.Object.Is(object.ServiceAccount) && e.Recreator != "" && c != nil && c.Change == report.ChangeDeleted {
+			accounts[e.Object.Coordinates()] = c
+		}
+	}
+	return accounts
 }
 
 // compareBreakages puts the worst first.
@@ -170,10 +184,12 @@ func (b *breakages) references() {
 			} else if certainty, ok := b.idle[r.Target()]; ok && rule.Backend {
 				one.Reference, one.Certainty = b.refAt(r.Target()), certainty
 				one.When, one.Message = report.BreaksNow, "it has no pods left"
+			} else if c := b.accounts[r.Target()]; c != nil && rule.When == report.BreaksNow {
+				one.Reference, one.Certainty, one.Message = c.Object, c.Certainty, uses.TokensInvalid
 			} else {
 				continue
 			}
-			if user.Guessed {
+			if rule.Guessed() {
 				one.Certainty = report.Undecided
 			}
 			b.add(one)
@@ -277,7 +293,7 @@ func (b *breakages) unread() []report.Gap {
 		}
 		seen[in] = true
 		gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace, false)...)
-		for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding} { // whose subjects lose a role
+		for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding, uses.NetworkPolicy, object.PodDisruptionBudget} { // whose fields say who loses them
 			if c := b.health.Evidence().CompletenessOf(health.PartOfKind(k), in.namespace); in.kind == k.GroupKind && !c.Whole {
 				gaps = append(gaps, b.health.GapOf(k.Resource(), in.namespace, c.Why))
 			}
@@ -324,7 +340,7 @@ func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.
 			if r.Optional || r.Idle {
 				one.When = report.BreaksNever
 			}
-			if user.Guessed {
+			if rule.Guessed() {
 				one.Certainty = report.Undecided
 			}
 			add(user.Ref, one)

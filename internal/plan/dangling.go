@@ -20,7 +20,7 @@ import (
 func Dangling(snap *snapshot.Snapshot, around *health.Assessment, namespace string, unseen *Unseen) (list []report.Breakage, count int, unread []report.Gap) {
 	b := &breakages{snap: snap, health: around, found: map[breakageKey]bool{}}
 	for _, user := range around.Referrers() {
-		if user.Guessed || namespace != "" && user.Ref.Namespace != namespace {
+		if namespace != "" && user.Ref.Namespace != namespace {
 			continue
 		}
 		o := snap.Find(user.Ref.APIVersion, user.Ref.Kind, user.Ref.Namespace, user.Ref.Name)
@@ -29,12 +29,12 @@ func Dangling(snap *snapshot.Snapshot, around *health.Assessment, namespace stri
 		}
 		for i := range user.References {
 			r := &user.References[i]
-			if r.Selector != nil {
+			rule := r.Rule(user.Ref.GroupKind())
+			if r.Selector != nil || rule.Guessed() {
 				continue
 			}
 			count++
-			rule := r.Rule(user.Ref.GroupKind())
-			if r.Optional || r.Idle || rule.Host || rule.When == report.BreaksNever || snap.ObjectAt(r.Target()) != nil {
+			if r.Optional || r.Idle || rule.Host || rule.When == report.BreaksNever || rule.Created || rule.Default == r.Name || snap.ObjectAt(r.Target()) != nil {
 				continue
 			}
 			target, resource, ok := snap.Locate(r.Target())
@@ -69,7 +69,7 @@ func Uses(snap *snapshot.Snapshot, around *health.Assessment) []report.Breakage 
 			}
 			rule := r.Rule(user.Ref.GroupKind())
 			one := report.Breakage{Object: user.Ref, Field: r.Field, Label: rule.Label, Reference: target.Ref, When: rule.When, Certainty: report.Sure, Message: rule.Effect}
-			if user.Guessed {
+			if rule.Guessed() {
 				one.Certainty = report.Undecided
 			}
 			b.add(one)

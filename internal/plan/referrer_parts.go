@@ -31,10 +31,12 @@ func (r ReferrerParts) add(part health.Part, namespace string) {
 func ReferrerPartsOf(snap *snapshot.Snapshot, p *report.Plan) ReferrerParts {
 	parts := ReferrerParts{}
 	done := map[object.Coordinates]bool{}
-	for at := range leaving(p) {
-		if at.Name = ""; !done[at] {
-			done[at] = true
-			parts.refer(snap, at.GroupKind(), at.Namespace, false)
+	for _, list := range []map[object.Coordinates]*report.Consequence{leaving(p), recreatedAccounts(p)} {
+		for at := range list {
+			if at.Name = ""; !done[at] {
+				done[at] = true
+				parts.refer(snap, at.GroupKind(), at.Namespace, false)
+			}
 		}
 	}
 	for i := range p.Effects { // a webhook may refuse pods that come back: see delayRecreation
@@ -68,7 +70,7 @@ func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, names
 		if !user.Namespaced || rule.Anywhere() {
 			in = ""
 		}
-		if ok && (harmless || rule.When != report.BreaksNever) && health.ReferrersIn(snap, user, in) {
+		if ok && (harmless && !rule.Selects || rule.When != report.BreaksNever) && health.ReferrersIn(snap, user, in) {
 			r.add(health.PartOfKind(rule.User), in)
 		}
 	}
@@ -92,6 +94,10 @@ func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, names
 		r.add(health.RoleBindings, namespace)
 	case object.ClusterRoleBinding.GroupKind:
 		r.add(health.ClusterBindings, "")
+	case uses.NetworkPolicy.GroupKind:
+		r.add(health.PartOfKind(uses.NetworkPolicy), namespace)
+	case object.PodDisruptionBudget.GroupKind:
+		r.add(health.Budgets, namespace)
 	}
 }
 

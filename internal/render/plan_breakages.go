@@ -104,7 +104,7 @@ func explainReferrers(w *writer, e *report.Explanation) {
 		case r.Optional:
 			label += ", optional"
 		case r.Certainty != report.Sure:
-			label += ", by the name of " + s.text(r.Field)
+			label = "by the name of " + s.text(r.Field)
 		}
 		texts = append(texts, text+" ("+label+")")
 	}

@@ -52,18 +52,22 @@ func (r *Rule) paths() []string {
 	if path, _, ok := strings.Cut(r.While, "="); ok {
 		paths = append(paths, path)
 	}
+	if r.With != "" {
+		paths = append(paths, r.With)
+	}
 	return paths
 }
 
 // Of returns the references of an object, from its JSON, which may be reduced to FieldsOf. Values of an
-// unexpected type are no references. Each target is returned once for each field.
+// unexpected type are no references. Each target is returned once for each field. Guesses follow for fields of
+// custom resources that the table lacks, without those that only repeat a target.
 func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 	rules := byUser[kind]
 	if len(rules) == 0 {
 		return nil
 	}
 	values, ok := valuesAt(fieldTrees[kind], raw)
-	if !ok || len(values) == 0 {
+	if !ok {
 		return nil
 	}
 	x := extraction{namespace: namespace}
@@ -75,7 +79,30 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
 		x.take(r, v.value, idle)
 	}
+	for i, r := range rules {
+		of := func(condition bool) bool {
+			return slices.ContainsFunc(values, func(v fieldValue) bool { return v.rule == i && v.condition == condition && v.value != "" })
+		}
+		if r.Default != "" && of(true) && !of(false) {
+			x.take(r, r.Default, false)
+		}
+	}
+	if object.MayBeCustom(kind.Group) {
+		x.guessBeside(rules, GuessOf(kind.Group, namespace, raw))
+	}
 	return x.list
+}
+
+// guessBeside adds the guesses that say more than the rules.
+func (x *extraction) guessBeside(rules []*Rule, guesses []Reference) {
+	known := x.list
+	for _, g := range guesses {
+		told := slices.ContainsFunc(known, func(r Reference) bool { return r.Selector == nil && r.Target() == g.Target() }) ||
+			slices.ContainsFunc(rules, func(r *Rule) bool { return r.Path == g.Field })
+		if !told {
+			x.add(g)
+		}
+	}
 }
 
 // extraction collects the references of one object.
@@ -95,7 +122,11 @@ func (x *extraction) add(r Reference) {
 func (x *extraction) take(r *Rule, v any, idle bool) {
 	ref := Reference{Field: r.Path, Group: r.To.Group, Kind: r.To.Kind, Idle: idle}
 	if r.Selects {
-		if text, ok := selectorOf(v); ok {
+		text, ok := selectorOf(v)
+		if m, is := v.(map[string]any); is && len(m) == 0 && r.SelectsAll {
+			ok = true
+		}
+		if ok {
 			ref.Namespace, ref.Selector = x.namespace, &text
 			x.add(ref)
 		}
@@ -113,7 +144,7 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 			return
 		}
 	}
-	if ref.Name == "" {
+	if ref.Name == "" || ref.Name == r.Reserved {
 		return
 	}
 	if namespace == "" {
@@ -121,6 +152,9 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 	}
 	if r.Host && !ref.host(&namespace) {
 		return
+	}
+	if of, name, ok := strings.Cut(ref.Name, "/"); ok && r.Name == "" && !r.Host {
+		namespace, ref.Name = of, name
 	}
 	if kind, known := scopes[schema.GroupKind{Group: ref.Group, Kind: ref.Kind}]; !known || kind.Namespaced {
 		ref.Namespace = namespace

@@ -24,7 +24,7 @@ var homes = map[string]string{certManager: "cert-manager"}
 
 // GuessOf returns what the names of the fields in the spec of a custom resource of a group say: a string in a
 // field like caSecretName names a Secret, one like configMapName a ConfigMap, and so does a mapping with a name
-// that is in a field like secretRef or configMapRef, or has the kind Secret or ConfigMap. Without a namespace
+// that is in a field like secret, secretRef or configMapRef, or has the kind Secret or ConfigMap. Without a namespace
 // of its own it is one of the namespace of the object, or of homes. It is a guess: only the project knows.
 func GuessOf(group, namespace string, raw []byte) []Reference {
 	var o struct {
@@ -70,13 +70,14 @@ func (x *extraction) guess(path string, v any) {
 
 // addGuess adds a guessed reference to a name, unless that is empty. value is that of the field.
 func (x *extraction) addGuess(field, kind, name string, value any) {
-	namespace := x.namespace
+	namespace, optional := x.namespace, false
 	if m, ok := value.(map[string]any); ok {
 		own, _ := m[namespaceKey].(string)
 		namespace = cmp.Or(own, namespace)
+		optional, _ = m[optionalKey].(bool)
 	}
 	if name != "" && namespace != "" {
-		x.add(Reference{Field: field, Kind: kind, Namespace: namespace, Name: name})
+		x.add(Reference{Field: field, Kind: kind, Namespace: namespace, Name: name, Optional: optional})
 	}
 }
 
@@ -89,7 +90,7 @@ func guessedName(key, kind string, v any) string {
 			return v
 		}
 	case map[string]any:
-		if strings.HasSuffix(lower, kind+"ref") || strings.HasSuffix(lower, kind+"keyref") {
+		if lower == kind || strings.HasSuffix(lower, kind+"ref") || strings.HasSuffix(lower, kind+"keyref") {
 			name, _ := v["name"].(string)
 			return name
 		}

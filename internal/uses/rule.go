@@ -31,6 +31,14 @@ type Rule struct {
 	// Selects is true if the value is a label selector, or a mapping of labels, for objects of To in the
 	// namespace of the user.
 	Selects bool
+	// SelectsAll is true if an empty selector selects everything. Otherwise it selects nothing.
+	SelectsAll bool
+	// Reserved is a value that names no object.
+	Reserved string
+	// Default is the name if there is no value, but one in the field With. Empty if the field may be absent.
+	Default, With string
+	// Created is true if the controller of the user creates a target that is missing.
+	Created bool
 	// Backend is true if the target is a Service that must have pods.
 	Backend bool
 	// Host is true if the name is a DNS name of a Service: web, web.shop or web.shop.svc.cluster.local.
@@ -79,7 +87,7 @@ func (r *Reference) Rule(user schema.GroupKind) *Rule {
 
 // Anywhere reports whether the field may name an object of another namespace than that of its user.
 func (r *Rule) Anywhere() bool {
-	return r.Host || r.User.Group == gatewayAPI || strings.HasSuffix(r.To.Group, ".toolkit.fluxcd.io") || !r.User.Namespaced
+	return r.Host || r.User.Group == gatewayAPI || r.User.Group == istio || strings.HasSuffix(r.To.Group, ".toolkit.fluxcd.io") || !r.User.Namespaced
 }
 
 // Guessed reports whether no project documents the reference: only the name of the field says so.
@@ -145,12 +153,19 @@ func init() {
 			f := tree.at(stepsOf(path))
 			f.conditions = append(f.conditions, index)
 		}
+		if r.With != "" {
+			f := tree.at(stepsOf(r.With))
+			f.conditions = append(f.conditions, index)
+		}
 		byUser[r.User.GroupKind] = append(byUser[r.User.GroupKind], &r)
 	}
 	for kind, rules := range byUser {
 		var paths []string
 		for _, r := range rules {
 			paths = append(paths, r.paths()...)
+		}
+		if object.MayBeCustom(kind.Group) { // for guesses beside the table
+			paths = append(paths, "spec.*")
 		}
 		fieldsOf[kind] = manifest.FieldsAt(paths...)
 	}

@@ -1,6 +1,8 @@
 package uses
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -20,6 +22,8 @@ var (
 	scaler                = kindOf("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true)
 	runtimeClass          = kindOf("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false)
 	replicationController = kindOf("", "v1", "ReplicationController", "replicationcontrollers", true)
+	deviceClass           = kindOf("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", false)
+	attributesClass       = kindOf("storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", false)
 	claimTemplate         = kindOf("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true)
 	volumeSnapshot        = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "volumesnapshots", true)
 	configMap             = object.ConfigMap
@@ -31,11 +35,14 @@ func kindOf(group, version, kind, plural string, namespaced bool) object.Kind {
 	return object.Kind{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: version, Plural: plural, Namespaced: namespaced}
 }
 
+// NetworkPolicy is the kind of policies that isolate pods.
+var NetworkPolicy = kindOf(networking, "v1", "NetworkPolicy", "networkpolicies", true)
+
 // scopes has the kinds that references name, for their scope.
 var scopes = func() map[schema.GroupKind]object.Kind {
 	byKind := map[schema.GroupKind]object.Kind{}
 	for _, k := range append([]object.Kind{
-		clusterRole, object.Role, ingressClass, runtimeClass, claimTemplate, volumeSnapshot, configMap, secret, service, object.ServiceAccount,
+		clusterRole, object.Role, ingressClass, runtimeClass, deviceClass, attributesClass, claimTemplate, volumeSnapshot, configMap, secret, service, object.ServiceAccount,
 		object.PV, object.PVC, object.StorageClass, object.PriorityClass, object.ResourceClaim, object.Node, object.Namespace,
 		object.Deployment, object.StatefulSet, object.ReplicaSet, object.DaemonSet, object.Pod, object.CRD,
 	}, customKinds...) {
@@ -46,7 +53,9 @@ var scopes = func() map[schema.GroupKind]object.Kind {
 
 // The effects on workloads.
 const (
-	newPodsWait    = "running pods go on, new ones don't start"
+	newPodsWait = "running pods go on, new ones don't start"
+	// TokensInvalid is all that happens if the account is created again at once, with another uid.
+	TokensInvalid  = "tokens of running pods become invalid"
 	newPodsRefused = "running pods go on, new ones are refused"
 )
 
@@ -75,6 +84,9 @@ func workloadRules() []Rule {
 			if t.kind.GroupKind == object.Pod.GroupKind && (r.To.GroupKind == object.PriorityClass.GroupKind || r.To.GroupKind == claimTemplate.GroupKind) {
 				r.When, r.Effect = report.BreaksNever, "" // only the creation of a pod needs them
 			}
+			if r.To.GroupKind == object.ServiceAccount.GroupKind && t.kind.GroupKind != object.Pod.GroupKind {
+				r.Default, r.With = "default", t.path+"restartPolicy" // which every stored template has
+			}
 			r.User, r.Path = t.kind, t.path+r.Path
 			list = append(list, r)
 		}
@@ -88,7 +100,8 @@ func workloadRules() []Rule {
 // environment cannot be made waits with CreateContainerConfigError; pkg/volume/secret/secret.go
 // SetUpAt: a pod without its volume waits; plugin/pkg/admission/{serviceaccount,priority,runtimeclass}:
 // a pod that names an absent object is refused; pkg/serviceaccount/claims.go Validate: a token is
-// invalid once its account is deleted.
+// invalid once its account is deleted; plugin/pkg/admission/serviceaccount/admission.go Plugin.Admit: a pod
+// without one has the account default.
 func podRules() []Rule {
 	var list []Rule
 	for _, c := range []string{"containers[]", "initContainers[]", "ephemeralContainers[]"} {
@@ -126,7 +139,7 @@ func podRules() []Rule {
 	return append(
 		list,
 		Rule{Path: "imagePullSecrets[]", Name: "name", To: secret, Label: "imagePullSecrets", When: report.BreaksNextStart, Effect: "running pods go on, new images are not pulled"},
-		Rule{Path: "serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", When: report.BreaksNow, Effect: "tokens of running pods become invalid, new pods are refused"},
+		Rule{Path: "serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", When: report.BreaksNow, Effect: TokensInvalid + ", new pods are refused"},
 		Rule{Path: "priorityClassName", To: object.PriorityClass, Label: "priorityClassName", When: report.BreaksNextStart, Effect: newPodsRefused},
 		Rule{Path: "runtimeClassName", To: runtimeClass, Label: "runtimeClassName", When: report.BreaksNextStart, Effect: newPodsRefused},
 	)
@@ -140,7 +153,8 @@ func podRules() []Rule {
 // Source: kubernetes, pkg/registry/rbac/validation/rule.go GetRoleReferenceRules: a role that is absent
 // grants nothing.
 // Source: kubernetes, pkg/controller/volume/persistentvolume/pv_controller.go syncUnboundClaim.
-var coreRules = []Rule{
+// Source: kubernetes, dynamic-resource-allocation/structured: a request without its class cannot be allocated.
+var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.StatefulSet, Path: "spec.serviceName", To: service, Label: "serviceName", When: report.BreaksNow, Effect: "its pods have no DNS names"},
 	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec.storageClassName", To: object.StorageClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
 
@@ -153,7 +167,10 @@ var coreRules = []Rule{
 	{User: object.PV, Path: "spec.csi.controllerPublishSecretRef", Name: "name", To: secret, Label: "controllerPublishSecretRef", When: report.BreaksNextStart, Effect: "it cannot be attached"},
 	{User: object.PV, Path: "spec.csi.controllerExpandSecretRef", Name: "name", To: secret, Label: "controllerExpandSecretRef", When: report.BreaksNextReconcile, Effect: "it cannot be resized"},
 
+	{User: object.PVC, Path: "spec.volumeAttributesClassName", To: attributesClass, Label: "volumeAttributesClassName", When: report.BreaksNextReconcile, Effect: "its attributes are not changed any more"},
+
 	{User: service, Path: "spec.selector", To: object.Pod, Selects: true, Label: "selector", When: report.BreaksNow, Effect: "no pods are left"},
+	{User: NetworkPolicy, Path: "spec.podSelector", To: object.Pod, Selects: true, SelectsAll: true, Label: "podSelector", When: report.BreaksNever},
 	{User: ingress, Path: "spec.rules[].http.paths[].backend.service", Name: "name", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
 	{User: ingress, Path: "spec.rules[].http.paths[].backend.serviceName", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
 	{User: ingress, Path: "spec.defaultBackend.service", Name: "name", To: service, Label: "defaultBackend", Backend: true, When: report.BreaksNextReconcile, Effect: "no default backend"},
@@ -168,4 +185,21 @@ var coreRules = []Rule{
 	{User: object.ClusterRoleBinding, Path: "subjects[]", Name: "name", To: object.ServiceAccount, Or: []object.Kind{}, Label: "subjects", When: report.BreaksNever},
 	{User: object.VolumeAttachment, Path: "spec.source.persistentVolumeName", To: object.PV, Label: "source", When: report.BreaksNextReconcile, Effect: "it cannot be detached"},
 	{User: object.ValidatingAdmissionPolicyBinding, Path: "spec.policyName", To: object.ValidatingAdmissionPolicy, Label: "policyName", When: report.BreaksNow, Effect: "nothing is checked any more"},
+})
+
+// deviceRules are the rules for the device classes of claims and of their templates.
+func deviceRules() []Rule {
+	var list []Rule
+	for _, r := range []Rule{
+		{User: object.ResourceClaim, Path: "spec.", Effect: "it is not allocated again, and new pods that use it stay Pending"},
+		{User: claimTemplate, Path: "spec.spec.", Effect: "running pods go on, new ones stay Pending"},
+	} {
+		for _, field := range []string{"deviceClassName", "exactly.deviceClassName", "firstAvailable[].deviceClassName"} {
+			one := r
+			one.Path += "devices.requests[]." + field
+			one.To, one.Label, one.When = deviceClass, "deviceClassName", report.BreaksNextStart
+			list = append(list, one)
+		}
+	}
+	return list
 }

@@ -32,6 +32,8 @@ var (
 	scaledObject       = kindOf(keda, "v1alpha1", "ScaledObject", "scaledobjects", true)
 	triggerAuth        = kindOf(keda, "v1alpha1", "TriggerAuthentication", "triggerauthentications", true)
 	clusterTriggerAuth = kindOf(keda, "v1alpha1", "ClusterTriggerAuthentication", "clustertriggerauthentications", false)
+	istioGateway       = kindOf(istio, "v1", "Gateway", "gateways", true)
+	podAutoscaler      = kindOf("autoscaling.k8s.io", "v1", "VerticalPodAutoscaler", "verticalpodautoscalers", true)
 	virtualService     = kindOf(istio, "v1", "VirtualService", "virtualservices", true)
 	destinationRule    = kindOf(istio, "v1", "DestinationRule", "destinationrules", true)
 	rollout            = kindOf(argo, "v1alpha1", "Rollout", "rollouts", true)
@@ -56,7 +58,7 @@ var (
 	}
 	customKinds = slices.Concat(gatewayRoutes, []object.Kind{
 		gateway, gatewayClass, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
-		clusterTriggerAuth, virtualService, destinationRule, rollout, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
+		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
 		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
 	})
 )
@@ -68,7 +70,8 @@ var (
 // Source: external-secrets.io/latest/api/externalsecret: secretStoreRef (kind is SecretStore by default).
 // Source: keda.sh/docs/latest/reference/scaledobject-spec: scaleTargetRef (kind is Deployment by default).
 // Source: istio.io/latest/docs/reference/config/networking: Destination.host: a short name is one of the
-// namespace of the rule.
+// namespace of the rule; VirtualService.gateways: NAME or NAMESPACE/NAME.
+// Source: kubernetes.io/docs/concepts/workloads/autoscaling/vertical-pod-autoscale: targetRef.
 // Source: argo-rollouts.readthedocs.io/en/stable/features/specification.
 // Source: prometheus-operator.dev/docs/api-reference/api.
 // Source: knative.dev/docs/serving/reference/serving-api.
@@ -77,10 +80,15 @@ func customRules() []Rule {
 	list := []Rule{
 		{User: gateway, Path: "spec.gatewayClassName", To: gatewayClass, Label: "gatewayClassName", Effect: "no controller serves it"},
 		{User: gateway, Path: "spec.listeners[].tls.certificateRefs[]", Name: "name", To: secret, Or: []object.Kind{}, Label: "certificateRefs", Effect: "no TLS certificate"},
+		{User: gateway, Path: "spec.infrastructure.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Label: "parametersRef", Effect: "its parameters are missing"},
+		{User: gatewayClass, Path: "spec.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Label: "parametersRef", Effect: "its parameters are missing"},
 		{User: certificate, Path: "spec.issuerRef", Name: "name", To: issuer, Or: []object.Kind{clusterIssuer}, Label: "issuerRef", Effect: "it is not renewed"},
 		{User: issuer, Path: "spec.ca.secretName", To: secret, Label: "ca", Effect: "it issues no certificates"},
-		{User: issuer, Path: "spec.acme.privateKeySecretRef", Name: "name", To: secret, Label: "privateKeySecretRef", Effect: "it registers a new account"},
+		{User: issuer, Path: "spec.acme.privateKeySecretRef", Name: "name", To: secret, Created: true, Label: "privateKeySecretRef", Effect: "it registers a new account"},
 		{User: externalSecret, Path: "spec.secretStoreRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "secretStoreRef", Effect: "its Secret is not refreshed"},
+		{User: externalSecret, Path: "spec.dataFrom[].sourceRef.storeRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "storeRef", Effect: "its Secret is not refreshed"},
+		{User: externalSecret, Path: "spec.data[].sourceRef.storeRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "storeRef", Effect: "its Secret is not refreshed"},
+		{User: podAutoscaler, Path: "spec.targetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.DaemonSet, object.ReplicaSet}, Label: "targetRef", Effect: "it has nothing to scale"},
 		{User: scaledObject, Path: "spec.scaleTargetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.ReplicaSet, rollout}, Label: "scaleTargetRef", Effect: "it has nothing to scale"},
 		{User: scaledObject, Path: "spec.triggers[].authenticationRef", Name: "name", To: triggerAuth, Or: []object.Kind{clusterTriggerAuth}, Label: "authenticationRef", Effect: "its trigger fails"},
 		{User: triggerAuth, Path: "spec.secretTargetRef[]", Name: "name", To: secret, Label: "secretTargetRef", Effect: "triggers that use it fail"},
@@ -129,6 +137,14 @@ func customRules() []Rule {
 			Rule{User: route, Path: "spec.rules[].backendRefs[]", Name: "name", To: service, Or: []object.Kind{}, Label: "backendRefs", Backend: true, Effect: "no backend"},
 		)
 	}
+	for _, route := range gatewayRoutes[:2] {
+		list = append(list, Rule{User: route, Path: "spec.rules[].filters[].requestMirror.backendRef", Name: "name", To: service, Or: []object.Kind{}, Label: "requestMirror", Effect: "requests are not mirrored"})
+	}
+	list = append(
+		list,
+		Rule{User: virtualService, Path: "spec.gateways[]", To: istioGateway, Reserved: "mesh", Label: "gateways", Effect: "it is attached to nothing"},
+		Rule{User: virtualService, Path: "spec.http[].mirror.host", To: service, Host: true, Label: "mirror", Effect: "requests are not mirrored"},
+	)
 	for _, protocol := range []string{"http", "tcp", "tls"} {
 		list = append(list, Rule{User: virtualService, Path: "spec." + protocol + "[].route[].destination.host", To: service, Host: true, Label: "destination", Backend: true, Effect: "no backend"})
 	}
