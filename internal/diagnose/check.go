@@ -211,17 +211,13 @@ func (c *checker) cycles() {
 		if blocking {
 			code = reason.OwnerCycleBlocks
 		}
+		const most = 8
+		if len(names) > most {
+			names = append(names[:most], "…")
+		}
 		first, second := g.Object(members[0]), g.Identity(members[1])
-		c.add(code, first, second, "these objects own one another: "+abridge(names), "")
+		c.add(code, first, second, "these objects own one another: "+strings.Join(names, ", "), "")
 	}
-}
-
-func abridge(names []string) string {
-	const most = 8
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
 }
 
 // asked has the uids and names that the owner references of a snapshot look for. An object with none
@@ -232,67 +228,49 @@ type asked struct {
 }
 
 // askedIn collects the uids and names in all owner references. It adds the names of objects that are
-// not plain (plainKinds.has), because a lookup of these may fail or find another object.
+// not plain (plainResource), because a lookup of these may fail or find another object.
 func askedIn(snap *snapshot.Snapshot) asked {
 	a := asked{uids: map[types.UID]struct{}{}, names: map[string]struct{}{}}
-	var plain plainKinds
 	var before []object.OwnerReference
-	for _, o := range snap.Objects {
-		if !plain.has(snap, o) {
-			a.names[o.Name] = struct{}{}
-		}
-		if object.SameOwners(before, o.Owners) {
-			continue
-		}
-		before = o.Owners
-		for _, ref := range o.Owners {
-			a.uids[ref.UID], a.names[ref.Name] = struct{}{}, struct{}{}
+	for kind := range snap.ByKind() {
+		r, plain := plainResource(snap, kind[0])
+		for _, o := range kind {
+			if !plain || r.Namespaced != (o.Namespace != "") {
+				a.names[o.Name] = struct{}{}
+			}
+			if object.SameOwners(before, o.Owners) {
+				continue
+			}
+			before = o.Owners
+			for _, ref := range o.Owners {
+				a.uids[ref.UID], a.names[ref.Name] = struct{}{}, struct{}{}
+			}
 		}
 	}
 	return a
-}
-
-// has reports whether a lookup may find the object.
-func (a asked) has(o *object.Object) bool {
-	if _, ok := a.names[o.Name]; ok {
-		return true
-	}
-	_, ok := a.uids[o.UID]
-	return ok
 }
 
 // part returns the snapshot reduced to the objects that may be found.
 func (a asked) part(snap *snapshot.Snapshot) *snapshot.Snapshot {
 	var found []*object.Object
 	for _, o := range snap.Objects {
-		if a.has(o) {
+		_, named := a.names[o.Name]
+		if _, ok := a.uids[o.UID]; ok || named {
 			found = append(found, o)
 		}
 	}
 	return snap.With(found)
 }
 
-// plainKinds caches the result of has for the kind of the last object.
-type plainKinds struct {
-	apiVersion, kind string
-	namespaced       bool
-	plain            bool
-}
-
-// has reports whether an object is plain: its kind can be read with GET, and is served and stored
-// in the version and scope of the object. A lookup of a plain object finds the object itself, unless
-// one that is not plain has the same name. Two plain objects of a snapshot never have the same
-// coordinates.
-func (p *plainKinds) has(snap *snapshot.Snapshot, o *object.Object) bool {
-	if p.kind == o.Kind && p.apiVersion == o.APIVersion && p.namespaced == (o.Namespace != "") {
-		return p.plain
-	}
-	*p = plainKinds{apiVersion: o.APIVersion, kind: o.Kind, namespaced: o.Namespace != ""}
+// plainResource returns the resource of an object, and whether objects of its kind are plain if their
+// scope is that of the resource: the kind can be read with GET, and is served and stored in the version
+// of the object. A lookup of a plain object finds the object itself, unless one that is not plain has the
+// same name. Two plain objects of a snapshot never have the same coordinates.
+func plainResource(snap *snapshot.Snapshot, o *object.Object) (object.Resource, bool) {
 	r, err := snap.Resources.For(o.APIVersion, o.Kind)
-	if err != nil || !r.Verbs.Has(object.Get) || r.Namespaced != p.namespaced {
-		return false
+	if err != nil || !r.Verbs.Has(object.Get) {
+		return r, false
 	}
 	stored, ok := snap.Resources.Stored(r.GroupResource())
-	p.plain = ok && stored.GroupResource() == r.GroupResource() && stored.APIVersion() == o.APIVersion && stored.Kind == o.Kind
-	return p.plain
+	return r, ok && stored.GroupResource() == r.GroupResource() && stored.APIVersion() == o.APIVersion && stored.Kind == o.Kind
 }

@@ -41,9 +41,9 @@ func TestPartIsEnough(t *testing.T) {
 		if len(askedIn(snap).part(snap).Objects) < len(snap.Objects) {
 			smaller++
 		}
-		var plain plainKinds
 		for _, o := range snap.Objects {
-			if len(o.Owners) > 0 && !plain.has(snap, o) {
+			r, plain := plainResource(snap, o)
+			if len(o.Owners) > 0 && (!plain || r.Namespaced != (o.Namespace != "")) {
 				odd++
 			}
 		}

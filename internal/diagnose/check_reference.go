@@ -1,13 +1,13 @@
 package diagnose
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // reference adds a finding for what the engine found out about one owner reference.
@@ -27,7 +27,7 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 		c.unresolved(o, f)
 	default:
 		c.unknown(o)
-		c.add(reason.OwnerNotCovered, o, f.Ref, "unknown whether the owner exists", why(f.Err))
+		c.add(reason.OwnerNotCovered, o, f.Ref, "unknown whether the owner exists", object.WhyUncovered(f.Err))
 	}
 }
 
@@ -53,8 +53,8 @@ func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 		c.add(reason.OwnerKindNotServed, o, f.Ref, fmt.Sprintf("nothing serves the kind %q", ref.Kind), "")
 		return
 	}
-	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
-		c.elsewhere(o, f, c.collector.Graph().Identity(id))
+	if actual, ok := c.observed(ref.UID); ok {
+		c.elsewhere(o, f, actual)
 		return
 	}
 	if f.Evidence == engine.OtherUID {
@@ -87,8 +87,7 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 		c.kindNotCovered(o, f)
 		return
 	}
-	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
-		actual := c.collector.Graph().Identity(id)
+	if actual, ok := c.observed(ref.UID); ok {
 		evidence := "the uid belongs to " + actual.FullName()
 		if ref.Kind == actual.Kind {
 			c.add(reason.OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served, the owner is %s", ref.APIVersion, actual.APIVersion), "")
@@ -110,28 +109,26 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 // serve it.
 func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	evidence := ""
-	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
-		evidence = "the uid belongs to " + c.collector.Graph().Identity(id).FullName()
+	if actual, ok := c.observed(f.Reference.UID); ok {
+		evidence = "the uid belongs to " + actual.FullName()
 	}
 	c.unknown(o)
 	c.add(reason.OwnerNotCovered, o, f.Ref,
 		fmt.Sprintf("unknown whether %s %s is served", f.Reference.APIVersion, f.Reference.Kind), evidence)
 }
 
+// observed returns the object with a uid; false if there is none.
+func (c *checker) observed(uid types.UID) (object.Ref, bool) {
+	g := c.collector.Graph()
+	id, ok := g.Find(uid)
+	if !ok || g.Virtual(id) {
+		return object.Ref{}, false
+	}
+	return g.Identity(id), true
+}
+
 // unknown records that an owner of an object was not seen and may exist.
 func (c *checker) unknown(o *object.Object) {
 	c.Unseen.Owners(c.Snapshot, o)
 	c.Unseen.Doubt()
-}
-
-// why returns the text of an error about a place that the snapshot does not cover.
-func why(err error) string {
-	var uncovered *object.UncoveredError
-	if !errors.As(err, &uncovered) {
-		return err.Error()
-	}
-	if _, text, ok := strings.Cut(uncovered.Why, ": "); ok {
-		return text
-	}
-	return uncovered.Why
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -28,16 +27,7 @@ type Answer struct {
 // Document returns the answer with its findings sorted and counted.
 func (a *Answer) Document() *report.Diagnosis {
 	slices.SortStableFunc(a.Findings, compareFindings)
-	for _, f := range a.Findings {
-		switch f.Severity {
-		case reason.Error:
-			a.Summary.Errors++
-		case reason.Warning:
-			a.Summary.Warnings++
-		case reason.Info:
-			a.Summary.Infos++
-		}
-	}
+	a.Summary.Count(a.Findings)
 	d := &report.Diagnosis{
 		Header: report.HeaderOf("Diagnosis"), Source: plan.SourceOf(a.Snapshot),
 		Summary: a.Summary, Findings: a.Findings, Gaps: []report.Gap{},

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,6 +34,23 @@ func (e *UncoveredError) Error() string {
 		return fmt.Sprintf("%s: not covered by the snapshot", e.Ref)
 	}
 	return fmt.Sprintf("%s: not covered by the snapshot: %s", e.Ref, e.Why)
+}
+
+// WithoutCode returns the reason of a gap without its code: "you may not list it" for "Forbidden: you may
+// not list it".
+func WithoutCode(why string) string {
+	if _, text, ok := strings.Cut(why, ": "); ok {
+		return text
+	}
+	return why
+}
+
+// WhyUncovered returns why a snapshot does not cover an object. For another error it returns the message.
+func WhyUncovered(err error) string {
+	if uncovered, ok := errors.AsType[*UncoveredError](err); ok {
+		return WithoutCode(uncovered.Why)
+	}
+	return err.Error()
 }
 
 // NamespaceRequiredError says that an object of a namespaced kind was requested without a

@@ -29,6 +29,20 @@ type FindingSummary struct {
 	Infos           int `json:"infos"`
 }
 
+// Count adds findings to the summary.
+func (s *FindingSummary) Count(findings []Finding) {
+	for i := range findings {
+		switch findings[i].Severity {
+		case reason.Error:
+			s.Errors++
+		case reason.Warning:
+			s.Warnings++
+		case reason.Info:
+			s.Infos++
+		}
+	}
+}
+
 // Finding is one problem, or possible problem, of an object.
 type Finding struct {
 	// Code is a stable CamelCase code of docs/reasons.md.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -208,12 +209,7 @@ func (c *comparer) sameOwners(o *object.Object) bool {
 // unseen adds findings for objects that the collector does not know. If it knows no object of a
 // kind, there is one finding for the kind.
 func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[schema.GroupKind]bool) {
-	kinds := make([]schema.GroupKind, 0, len(unseen))
-	for kind := range unseen {
-		kinds = append(kinds, kind)
-	}
-	slices.SortFunc(kinds, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	for _, kind := range kinds {
+	for _, kind := range slices.SortedFunc(maps.Keys(unseen), func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }) {
 		refs := unseen[kind]
 		if !seen[kind] {
 			about := object.Ref{APIVersion: refs[0].APIVersion, Kind: refs[0].Kind}

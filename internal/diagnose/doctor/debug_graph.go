@@ -79,7 +79,7 @@ const (
 // including text after the graph, the error is a *SyntaxError.
 func ReadGraph(in io.Reader) (*DebugGraph, error) {
 	r := &reader{
-		lines: bufio.NewScanner(in), at: map[types.UID]int{}, words: map[string]string{}, versions: map[[2]string]string{},
+		lines: bufio.NewScanner(in), at: map[types.UID]int{},
 		graph: &DebugGraph{Nodes: []GraphNode{}, Edges: []GraphEdge{}},
 	}
 	r.lines.Buffer(make([]byte, 0, 1<<16), longestLine)
@@ -102,10 +102,6 @@ type reader struct {
 	graph *DebugGraph
 	// at has the indexes of nodes by UID.
 	at map[types.UID]int
-	// words interns values that many nodes share, by their quoted form. versions interns apiVersions
-	// by group and version.
-	words    map[string]string
-	versions map[[2]string]string
 }
 
 func (r *reader) read() error {
@@ -205,13 +201,13 @@ func (r *reader) node() error {
 		case "label": // the other attributes have all of it
 			_, err = r.value(attributes[i])
 		case "group":
-			group, err = r.word(attributes[i])
+			group, err = r.value(attributes[i])
 		case "version":
-			version, err = r.word(attributes[i])
+			version, err = r.value(attributes[i])
 		case "kind":
-			n.Ref.Kind, err = r.word(attributes[i])
+			n.Ref.Kind, err = r.value(attributes[i])
 		case "namespace":
-			n.Ref.Namespace, err = r.word(attributes[i])
+			n.Ref.Namespace, err = r.value(attributes[i])
 		case "name":
 			n.Ref.Name, err = r.value(attributes[i])
 		case "uid":
@@ -250,16 +246,9 @@ func (r *reader) apiVersion(group, version string) (string, error) {
 	if group == "" {
 		return version, nil
 	}
-	key := [2]string{group, version}
-	if have, ok := r.versions[key]; ok {
-		return have, nil
-	}
 	text := group + "/" + version
 	if g, v := object.SplitAPIVersion(text); g != group || v != version {
 		return "", r.wrong("group %s and version %s are no apiVersion", shorten([]byte(group)), shorten([]byte(version)))
-	}
-	if len(r.versions) < mostWords {
-		r.versions[key] = text
 	}
 	return text, nil
 }
@@ -319,22 +308,6 @@ func (r *reader) value(key string) (string, error) {
 	return r.unquote(text)
 }
 
-// word is value for texts that repeat. It interns them.
-func (r *reader) word(key string) (string, error) {
-	text, err := r.quoted(key)
-	if err != nil {
-		return "", err
-	}
-	if have, ok := r.words[string(text)]; ok {
-		return have, nil
-	}
-	value, err := r.unquote(text)
-	if err == nil && len(r.words) < mostWords {
-		r.words[string(text)] = value
-	}
-	return value, err
-}
-
 func (r *reader) flag(key string) (bool, error) {
 	text, err := r.quoted(key)
 	if err != nil {
@@ -373,10 +346,6 @@ func (r *reader) unquote(text []byte) (string, error) {
 	}
 	return "", r.wrong("%s is not a quoted string", shorten(text))
 }
-
-// mostWords limits the interned texts. Kinds and namespaces repeat, but in a hostile graph all of
-// them may differ.
-const mostWords = 1 << 16
 
 // shorten returns foreign text for a message: short and without control characters.
 func shorten(text []byte) string {

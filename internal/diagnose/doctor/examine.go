@@ -154,16 +154,7 @@ func (e *examiner) checkup() *report.Checkup {
 	slices.SortStableFunc(e.findings, func(a, b report.Finding) int {
 		return cmp.Or(object.Compare(a.Object, b.Object), strings.Compare(a.Code, b.Code))
 	})
-	for _, f := range e.findings {
-		switch f.Severity {
-		case reason.Error:
-			e.summary.Errors++
-		case reason.Warning:
-			e.summary.Warnings++
-		case reason.Info:
-			e.summary.Infos++
-		}
-	}
+	e.summary.Count(e.findings)
 	c := &report.Checkup{
 		Header: report.HeaderOf("Checkup"), Source: plan.SourceOf(e.now.snap),
 		PatienceSeconds: e.options.Patience, Graph: e.comparison,

@@ -18,30 +18,17 @@ func (e *examiner) kinds() {
 	for _, g := range e.now.snap.Gaps {
 		switch {
 		case g.Resource == snapshot.EveryResource:
-			e.add(reason.GroupUndiscovered, apiService(g.APIVersion), "what it serves is unknown", text(g.Why))
+			group, version := object.SplitAPIVersion(g.APIVersion)
+			e.add(reason.GroupUndiscovered, object.APIService.Ref("", version+"."+group), "what it serves is unknown", object.WithoutCode(g.Why))
 		case g.Reason() == reason.ListFailed:
 			kind := e.kindOf(g)
 			if !told[kind] {
 				told[kind] = true
-				e.add(reason.KindUnlisted, kind, "it cannot be listed: "+e.atRestart(), text(g.Why))
+				e.add(reason.KindUnlisted, kind, "it cannot be listed: "+e.atRestart(), object.WithoutCode(g.Why))
 			}
 		}
 	}
 	e.unwatched()
-}
-
-// text returns the part of a gap's reason after the code.
-func text(why string) string {
-	if _, after, ok := strings.Cut(why, ": "); ok {
-		return after
-	}
-	return why
-}
-
-// apiService returns the APIService that registers a group version.
-func apiService(groupVersion string) object.Ref {
-	group, version := object.SplitAPIVersion(groupVersion)
-	return object.APIService.Ref("", version+"."+group)
 }
 
 // kindOf returns the CRD of the resource of a gap; its kind if there is no CRD.

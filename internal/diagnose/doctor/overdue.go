@@ -43,20 +43,26 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	if e.before != nil {
 		if then := e.before.same(o); then != nil {
 			if d, ok := e.before.next(ctx, then); ok && d.Reason == reason.NoExistingOwner {
-				since, why = earliest(since, why, e.options.EarlierAt, "the earlier dump shows it as garbage")
+				if since == 0 || since > e.options.EarlierAt {
+					since, why = e.options.EarlierAt, "the earlier dump shows it as garbage"
+				}
 			}
 		}
 	}
 	code := reason.GarbageLeft
 	message := ownerless(o)
 	if least, known := e.age(since); known && least >= e.options.Patience {
-		e.add(reason.GarbageOld, o.Ref, message+", for at least "+span(least), why)
+		e.add(reason.GarbageOld, o.Ref, message+", for at least "+durationText(least), why)
 		return
 	}
-	if most, known := e.age(o.Created); known && most < e.options.Patience {
-		code = reason.GarbageYoung
+	evidence := "" // its age is the longest that it can be garbage
+	if most, known := e.age(o.Created); known {
+		evidence = "created " + durationText(most) + " ago"
+		if most < e.options.Patience {
+			code = reason.GarbageYoung
+		}
 	}
-	e.add(code, o.Ref, message, e.created(o))
+	e.add(code, o.Ref, message, evidence)
 }
 
 // ownerlessSince returns a time since which no owner of o exists: the last creation of an object
@@ -78,14 +84,6 @@ func (e *examiner) ownerlessSince(o *object.Object, d engine.Decision) (since in
 	return since, why
 }
 
-// earliest returns the earlier of two times. a may be 0, which means unknown.
-func earliest(a int64, whyA string, b int64, whyB string) (since int64, why string) {
-	if a != 0 && a <= b {
-		return a, whyA
-	}
-	return b, whyB
-}
-
 // orphan examines an object that waits for the release of its dependents. The collector starts that
 // when the object is deleted.
 func (e *examiner) orphan(o *object.Object) {
@@ -96,7 +94,7 @@ func (e *examiner) orphan(o *object.Object) {
 		return
 	}
 	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
-		e.add(reason.OrphanStuck, o.Ref, "its dependents were to be released when it was deleted, "+span(least)+" ago", "the finalizer orphan is still there")
+		e.add(reason.OrphanStuck, o.Ref, "its dependents were to be released when it was deleted, "+durationText(least)+" ago", "the finalizer orphan is still there")
 	}
 }
 
@@ -106,7 +104,7 @@ func (e *examiner) both(o *object.Object) {
 		return
 	}
 	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
-		e.add(reason.CollectorMissedDeletion, o.Ref, "it has the finalizers orphan and foregroundDeletion, and was deleted "+span(least)+" ago", "")
+		e.add(reason.CollectorMissedDeletion, o.Ref, "it has the finalizers orphan and foregroundDeletion, and was deleted "+durationText(least)+" ago", "")
 	}
 }
 
@@ -129,13 +127,13 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 	}
 	if oldest != nil {
 		if least, known := e.age(since); known && least >= e.options.Patience {
-			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+oldest.Ref.ShortName()+", which the garbage collector has not even begun to delete for at least "+span(least),
-				"deleted "+span(waits)+" ago")
+			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+oldest.Ref.ShortName()+", which the garbage collector has not even begun to delete for at least "+durationText(least),
+				"deleted "+durationText(waits)+" ago")
 		}
 		return
 	}
 	if patched != nil {
-		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+patched.Ref.ShortName()+", after the garbage collector has removed its reference", "deleted "+span(waits)+" ago")
+		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+patched.Ref.ShortName()+", after the garbage collector has removed its reference", "deleted "+durationText(waits)+" ago")
 	}
 }
 
@@ -176,13 +174,13 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 		if then != nil && then.UID == o.UID && then.WaitingForDependents() {
 			if d, ok := e.before.next(ctx, then); ok && d.Reason == reason.NoBlockingDependents {
 				if least, known := e.age(e.options.EarlierAt); known && least >= e.options.Patience {
-					e.add(reason.ForegroundStuck, o.Ref, message+", for at least "+span(least), "the earlier dump shows it like that")
+					e.add(reason.ForegroundStuck, o.Ref, message+", for at least "+durationText(least), "the earlier dump shows it like that")
 					return
 				}
 			}
 		}
 	}
-	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
+	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+durationText(waits)+" ago")
 }
 
 // refused reports whether a policy or an unreachable webhook refuses a write to an object, or may.
@@ -241,17 +239,8 @@ func ownerless(o *object.Object) string {
 	return "its owners " + strings.Join(names, " and ") + " are absent"
 }
 
-// created returns a text with the age of an object, which is the longest that it can be garbage.
-func (e *examiner) created(o *object.Object) string {
-	most, known := e.age(o.Created)
-	if !known {
-		return ""
-	}
-	return "created " + span(most) + " ago"
-}
-
-// span formats seconds in their largest unit.
-func span(seconds int64) string {
+// durationText formats seconds in their largest unit.
+func durationText(seconds int64) string {
 	for _, u := range []struct {
 		seconds int64
 		name    string

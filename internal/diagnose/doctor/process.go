@@ -80,7 +80,7 @@ func (e *examiner) lease() {
 		e.add(reason.LeaseUnread, object.ManagerLease, "it could not be read", l.Why)
 	case LeaseRead:
 		if l.holderState() == object.HolderGone && !answers {
-			e.add(reason.LeaseExpired, object.ManagerLease, "it has not been renewed for "+span(l.Read-l.Renewed), "the last holder was "+l.Holder)
+			e.add(reason.LeaseExpired, object.ManagerLease, "it has not been renewed for "+durationText(l.Read-l.Renewed), "the last holder was "+l.Holder)
 		}
 	}
 }

@@ -35,7 +35,11 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 		note(reason.NotAllSeen)
 	}
 	if heaviest < doubt && complete && !e.timeless {
-		note(e.nothing())
+		code := reason.NothingFound
+		if e.summary.References == 0 {
+			code = reason.NothingToSee
+		}
+		note(code)
 	}
 	if e.agrees() {
 		note(reason.GraphAgrees)
@@ -53,14 +57,6 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 	default:
 		return report.CollectorNoProblemFound, reasons
 	}
-}
-
-// nothing returns the reason if no finding has an effect.
-func (e *examiner) nothing() reason.Code {
-	if e.summary.References == 0 {
-		return reason.NothingToSee
-	}
-	return reason.NothingFound
 }
 
 // agrees reports whether the collector's graph was compared and does not differ.

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -70,7 +68,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 		e.Message = fmt.Sprintf("the garbage collector does not watch the kind %s: it never touches this object", target.Kind)
 		return e, nil
 	}
-	if shared(snap, target.UID) {
+	if slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID && p.Object.UID == target.UID }) {
 		e.Verdict, e.Reason = report.Undecidable, string(reason.SharedUID)
 		e.Message = "another object has the same uid: the garbage collector cannot tell them apart"
 		return e, nil
@@ -78,7 +76,9 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	q.reach = reach.New(snap, q.collector.Graph())
 	q.near = q.reach.Part(target)
 	q.world = plan.World(q.near)
-	q.ask(ctx, attempt)
+	q.attempt = attempt
+	q.facts = engine.Examine(ctx, q.world, engine.Upstream, attempt)
+	q.decision = q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, attempt))
 	if err := q.answer(ctx, o, e); err != nil {
 		return nil, err
 	}
@@ -97,22 +97,8 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	return e, nil
 }
 
-// shared reports whether several objects of the snapshot have the uid.
-func shared(snap *snapshot.Snapshot, uid types.UID) bool {
-	return slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool {
-		return p.Kind == snapshot.DuplicateUID && p.Object.UID == uid
-	})
-}
-
-// ask runs the engine's next lookup and decision about the object.
-func (q *question) ask(ctx context.Context, a engine.Attempt) {
-	q.attempt = a
-	q.facts = engine.Examine(ctx, q.world, engine.Upstream, a)
-	q.decision = q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, a))
-}
-
 func (q *question) answer(ctx context.Context, o Options, e *report.Explanation) error {
-	effect, err := q.effect(ctx)
+	effect, err := plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.around) // without any request
 	if err != nil {
 		return err
 	}
@@ -140,11 +126,6 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	gaps, open := q.unseen(ctx, e).Gaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })
 	e.Gaps, e.Complete = append(e.Gaps, gaps...), !open
 	return nil
-}
-
-// effect returns what the collector does to the object without any request.
-func (q *question) effect(ctx context.Context) (report.Effect, error) {
-	return plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.around)
 }
 
 // deletes is the prefix of the next request if the collector deletes the object.
@@ -235,13 +216,14 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 			u.In(owner.Live.Namespace) // its end depends on its other dependents
 		}
 	}
+	leader := plan.LeaderOf(q.snap, o)
 	switch {
 	case q.goes:
 		return
 	case plan.Deploys(o), len(o.Owners)+len(q.reach.ImplicitOwners(o)) > 0 && container(o.Ref):
 		u.Everywhere()
-	case plan.Follows(o) && !goesAtOnce(plan.LeaderOf(q.snap, o)):
-		u.In(o.Namespace)
+	case plan.Follows(o) && (leader == nil || leader.BeingDeleted() || len(leader.Finalizers()) > 0):
+		u.In(o.Namespace) // its leader was not seen, or waits for something
 	}
 	u.Around(q.snap, o)
 	u.Deployers(q.snap, o)
@@ -249,11 +231,6 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 
 // container reports whether an object is deleted only after its content.
 func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(object.CRD) }
-
-// goesAtOnce reports whether an object was seen and its delete waits for nothing.
-func goesAtOnce(o *object.Object) bool {
-	return o != nil && !o.BeingDeleted() && len(o.Finalizers()) == 0
-}
 
 // surround adds the content of a namespace, the users of a claim, and the storage behind it.
 func (q *question) surround(e *report.Explanation) {

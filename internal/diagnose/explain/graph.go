@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
@@ -89,12 +88,23 @@ type graphBuilder struct {
 // choose returns the selected nodes in object.Compare order.
 func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	g := b.collector.Graph()
-	var ids []graph.ID
+	var ids, roots []graph.ID
+	directions, depth := []graph.Direction{graph.ToOwners}, o.Depth
 	switch {
 	case o.Among != nil:
-		ids = b.among(o.Among)
+		depth = 1
+		for _, ref := range o.Among { // the collector does not watch all of them
+			if id, ok := g.Find(ref.UID); ok && ref.UID != "" {
+				roots = append(roots, id)
+			}
+		}
 	case o.Namespace != "":
-		ids = b.inNamespace(o.Namespace)
+		depth = 0
+		for id := range g.All {
+			if g.Identity(id).Namespace == o.Namespace {
+				roots = append(roots, id)
+			}
+		}
 	case len(o.Roots) == 0:
 		for id := range g.All {
 			if g.DependentCount(id) > 0 || len(g.Owners(id)) > 0 {
@@ -102,7 +112,7 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 			}
 		}
 	default:
-		var roots []graph.ID
+		directions = o.Directions
 		for _, ref := range o.Roots {
 			id, ok := g.Find(ref.UID)
 			if !ok {
@@ -110,10 +120,10 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 			}
 			roots = append(roots, id)
 		}
-		for _, direction := range o.Directions {
-			for _, v := range g.Walk(roots, direction, o.Depth) {
-				ids = append(ids, v.ID)
-			}
+	}
+	for _, direction := range directions {
+		for _, v := range g.Walk(roots, direction, depth) {
+			ids = append(ids, v.ID)
 		}
 	}
 	g.Sort(ids)
@@ -162,47 +172,6 @@ func (b *graphBuilder) addUses(ids []graph.ID, o GraphOptions) ([]graph.ID, []re
 	return slices.Compact(ids), edges
 }
 
-// inNamespace returns the nodes of a namespace, and their owners in any namespace.
-func (b *graphBuilder) inNamespace(namespace string) []graph.ID {
-	g := b.collector.Graph()
-	var ids []graph.ID
-	for id := range g.All {
-		if g.Identity(id).Namespace == namespace {
-			ids = append(ids, id)
-		}
-	}
-	owners := g.Walk(ids, graph.ToOwners, 0)
-	ids = ids[:0]
-	for _, v := range owners {
-		ids = append(ids, v.ID)
-	}
-	return ids
-}
-
-// among returns the nodes of objects and of their owners. Objects that the collector does not watch
-// have none.
-func (b *graphBuilder) among(refs []object.Ref) []graph.ID {
-	g, have := b.collector.Graph(), map[graph.ID]bool{}
-	var ids []graph.ID
-	add := func(id graph.ID) {
-		if !have[id] {
-			have[id] = true
-			ids = append(ids, id)
-		}
-	}
-	for _, ref := range refs {
-		id, ok := g.Find(ref.UID)
-		if !ok || ref.UID == "" {
-			continue
-		}
-		add(id)
-		for _, owner := range g.OwnersOf(id) {
-			add(owner)
-		}
-	}
-	return ids
-}
-
 func (b *graphBuilder) node(id graph.ID) report.Node {
 	g := b.collector.Graph()
 	ref := g.Identity(id)
@@ -222,33 +191,19 @@ func (b *graphBuilder) node(id graph.ID) report.Node {
 	return n
 }
 
-// allEdges returns the references among the nodes, sorted by the uids of the dependents. It builds
-// them in the order of the nodes, because neighbours in that order are close in memory.
+// allEdges returns the references among the nodes, sorted by the uids of the dependents.
 func (b *graphBuilder) allEdges(ids []graph.ID) ([]report.Edge, error) {
 	g := b.collector.Graph()
-	made := make([]report.Edge, 0, len(ids))
-	type run struct {
-		dependent   types.UID
-		first, next int
-	}
-	var runs []run
-	for _, id := range ids {
+	sorted := slices.Clone(ids)
+	slices.SortFunc(sorted, func(x, y graph.ID) int { return strings.Compare(string(g.Identity(x).UID), string(g.Identity(y).UID)) })
+	edges := []report.Edge{}
+	for _, id := range sorted {
 		if err := b.ctx.Err(); err != nil {
 			return nil, err
 		}
-		if len(g.Owners(id)) == 0 {
-			continue
-		}
-		first := len(made)
-		made = b.edges(made, id)
-		runs = append(runs, run{g.Identity(id).UID, first, len(made)})
+		edges = b.edges(edges, id)
 	}
-	slices.SortFunc(runs, func(x, y run) int { return strings.Compare(string(x.dependent), string(y.dependent)) })
-	sorted := make([]report.Edge, 0, len(made))
-	for _, r := range runs {
-		sorted = append(sorted, made[r.first:r.next]...)
-	}
-	return sorted, nil
+	return edges, nil
 }
 
 // edges appends the references of a node to owners that are in the document, sorted by the uids of
@@ -256,6 +211,9 @@ func (b *graphBuilder) allEdges(ids []graph.ID) ([]report.Edge, error) {
 func (b *graphBuilder) edges(edges []report.Edge, id graph.ID) []report.Edge {
 	g := b.collector.Graph()
 	owners := g.Owners(id)
+	if len(owners) == 0 {
+		return edges
+	}
 	facts := engine.Examine(b.ctx, b.world, engine.Upstream, b.collector.InspectNode(id))
 	first := len(edges)
 	for i, ref := range owners {

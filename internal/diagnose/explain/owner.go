@@ -2,9 +2,7 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -86,24 +84,12 @@ func (q *question) evidenceText(o engine.OwnerFact) string {
 	case engine.NeedsNamespace:
 		return "a cluster-scoped object cannot have a namespaced owner"
 	case engine.NotCovered:
-		return "unknown whether it exists: " + q.whyNotCovered(o)
+		return "unknown whether it exists: " + object.WhyUncovered(o.Err)
 	case engine.Failed:
 		return o.Err.Error()
 	default:
 		return "not looked up"
 	}
-}
-
-// whyNotCovered returns why the snapshot does not show whether an owner exists.
-func (q *question) whyNotCovered(o engine.OwnerFact) string {
-	var uncovered *object.UncoveredError
-	if !errors.As(o.Err, &uncovered) {
-		return o.Err.Error()
-	}
-	if _, text, ok := strings.Cut(uncovered.Why, ": "); ok {
-		return text
-	}
-	return uncovered.Why
 }
 
 // dependents lists the objects that refer to the target.

@@ -167,7 +167,8 @@ func (q *question) costOf(p *report.Plan, target object.Ref) cost {
 		e := &p.Effects[i]
 		switch {
 		case e.Object == target:
-			c.ends = e.Outcome == report.Deleted && !anyway(p, target)
+			anyway := slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == target && c.Anyway })
+			c.ends = e.Outcome == report.Deleted && !anyway
 		case e.AlreadyHappening:
 		case e.Outcome == report.Deleted:
 			c.taken = append(c.taken, e.Object)
@@ -180,11 +181,6 @@ func (q *question) costOf(p *report.Plan, target object.Ref) cost {
 		}
 	}
 	return c
-}
-
-// anyway reports whether an object is deleted without the request, too.
-func anyway(p *report.Plan, r object.Ref) bool {
-	return slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == r && c.Anyway })
 }
 
 // beingDeleted reports whether the snapshot shows an object as being deleted.

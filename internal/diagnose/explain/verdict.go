@@ -153,7 +153,7 @@ func (q *question) garbageMessage(effect report.Effect) string {
 			return "its owner " + actual.ShortName() + " is in namespace " + actual.Namespace + ", and an owner in another namespace does not count: the garbage collector treats it as absent"
 		}
 		return "the uid of its owner " + absent[0] + " belongs to " + actual.FullName() + ": the garbage collector treats the owner as absent"
-	case len(absent) == 1 && q.otherUID():
+	case len(absent) == 1 && slices.ContainsFunc(q.facts.Owners, func(o engine.OwnerFact) bool { return o.Evidence == engine.OtherUID }):
 		return "the " + absent[0] + " that owned it does not exist; the one of that name has another uid"
 	case len(absent) == 1:
 		return "its only owner " + absent[0] + " does not exist"
@@ -173,11 +173,6 @@ func (q *question) ownerElsewhere() *object.Object {
 		}
 	}
 	return nil
-}
-
-// otherUID reports whether the name of an owner belongs to another object.
-func (q *question) otherUID() bool {
-	return slices.ContainsFunc(q.facts.Owners, func(o engine.OwnerFact) bool { return o.Evidence == engine.OtherUID })
 }
 
 func (q *question) undecidableMessage() string {
@@ -216,7 +211,7 @@ func (q *question) deletedVerdict(e *report.Explanation, effect report.Effect) {
 	foreign := q.foreignFinalizers()
 	switch {
 	case len(foreign) == 0, effect.Outcome == report.Deleted, slices.Contains(notHeld, reason.Code(effect.Reason)), reason.Code(effect.Reason).Late():
-	case protected(effect):
+	case slices.Contains(protects, reason.Code(effect.Reason)):
 		e.Verdict = report.HeldByFinalizer
 		if effect.BlockedBy != nil {
 			q.users = effect.BlockedBy.Dependents
@@ -237,16 +232,9 @@ var notHeld = []reason.Code{
 	reason.PolicyDenies, reason.PolicyUnknown,
 }
 
-// protected reports whether only a protection finalizer of Kubernetes holds the object. Its
+// protects are the reasons of objects that only a protection finalizer of Kubernetes holds. Its
 // controller removes it after the last use.
-func protected(effect report.Effect) bool {
-	switch reason.Code(effect.Reason) {
-	case reason.InUse, reason.ProtectionUnknown, reason.LeftAlone:
-		return true
-	default:
-		return false
-	}
-}
+var protects = []reason.Code{reason.InUse, reason.ProtectionUnknown, reason.LeftAlone}
 
 // foreignFinalizers returns the finalizers that the collector does not remove.
 func (q *question) foreignFinalizers() []string {
@@ -298,7 +286,7 @@ func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.
 			d.Path = pathTo(from, at)
 			return d, nil
 		}
-		if e := effects[at]; e != nil && e.BlockedBy != nil && waitsForDependents(e) {
+		if e := effects[at]; e != nil && e.BlockedBy != nil && slices.Contains(waitsForDependents, reason.Code(e.Reason)) {
 			for _, next := range e.BlockedBy.Dependents {
 				if _, met := from[next]; !met {
 					from[next] = at
@@ -310,15 +298,8 @@ func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.
 	return nil, nil
 }
 
-// waitsForDependents reports whether an object waits for dependents, and not for content or users.
-func waitsForDependents(e *report.Effect) bool {
-	switch reason.Code(e.Reason) {
-	case reason.BlockingDependents, reason.CycleOfWaiting, reason.WaitsForItself, reason.DependentUnknown:
-		return true
-	default:
-		return false
-	}
-}
+// waitsForDependents are the reasons of objects that wait for dependents, and not for content or users.
+var waitsForDependents = []reason.Code{reason.BlockingDependents, reason.CycleOfWaiting, reason.WaitsForItself, reason.DependentUnknown}
 
 // end returns the deadlock at an object; nil if there is none.
 func (q *question) end(ctx context.Context, at object.Ref, e *report.Effect) *report.Deadlock {

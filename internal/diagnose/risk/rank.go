@@ -51,7 +51,11 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 		if r.enough(c) {
 			break
 		}
-		if r.exhausted() {
+		bound := patience*len(snap.Objects) + more
+		if len(r.items) < o.Top {
+			bound *= stretch
+		}
+		if r.cost > bound {
 			doc.Untried = r.above(candidates[i:])
 			break
 		}
@@ -64,15 +68,6 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 	doc.Complete = doc.Untried == 0 && len(doc.Gaps) == 0 &&
 		!slices.ContainsFunc(doc.Items, func(i report.RiskItem) bool { return i.Unknown > 0 })
 	return doc, nil
-}
-
-// exhausted reports whether the limit of simulated objects is reached.
-func (r *ranking) exhausted() bool {
-	bound := patience*len(r.snap.Objects) + more
-	if len(r.items) < r.options.Top {
-		bound *= stretch
-	}
-	return r.cost > bound
 }
 
 // ranking is a ranking under construction.
@@ -96,8 +91,9 @@ type candidate struct {
 func (r *ranking) candidates() []candidate {
 	ceilings := newCeilings(r.reach, r.snap, r.scale)
 	var list []candidate
+	ns := r.options.Namespace
 	for i, o := range r.snap.Objects {
-		if !r.wanted(o) {
+		if ns != "" && o.Namespace != ns && (!o.Is(object.Namespace) || o.Name != ns) {
 			continue
 		}
 		r.compared++
@@ -109,11 +105,6 @@ func (r *ranking) candidates() []candidate {
 		return cmp.Or(-compare(a.ceiling, b.ceiling), object.Compare(a.object.Ref, b.object.Ref))
 	})
 	return list
-}
-
-func (r *ranking) wanted(o *object.Object) bool {
-	ns := r.options.Namespace
-	return ns == "" || o.Namespace == ns || o.Is(object.Namespace) && o.Name == ns
 }
 
 // enough reports whether a candidate, and thus all after it, rank below the last of the Top results

@@ -74,7 +74,7 @@ func (c *ceilings) gather() {
 			if j := c.snap.Place(x); c.settled[j] {
 				touches = append(touches, touch{j, i})
 			} else {
-				c.join(i, j)
+				c.group[c.find(i)] = int32(c.find(j))
 			}
 		}
 	}
@@ -103,8 +103,6 @@ func (c *ceilings) find(i int) int {
 	return i
 }
 
-func (c *ceilings) join(i, j int) { c.group[c.find(i)] = int32(c.find(j)) }
-
 // of returns an upper bound of what a delete of the object takes.
 func (c *ceilings) of(i int) report.Toll {
 	switch {
@@ -114,10 +112,10 @@ func (c *ceilings) of(i int) report.Toll {
 		t := c.own(i)
 		c.addTouched(&t, i)
 		return t
-	case c.dominators.follows(i):
+	case c.dominators.contains[c.dominators.circle[i]]: // a container may be deleted with the object
 		return c.follow(i)
 	default:
-		return c.dominators.toll(i)
+		return c.dominators.tolls[c.dominators.circle[i]]
 	}
 }
 
@@ -186,11 +184,6 @@ type dominance struct {
 	// contains reports whether a cycle or its subtree has a container.
 	contains []bool
 }
-
-// follows reports whether a container may be deleted with the object, so that follow must be used.
-func (d *dominance) follows(i int) bool { return d.contains[d.circle[i]] }
-
-func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }
 
 // dominate builds the tree with owners first, so that each parent is complete before its children,
 // and then adds up the totals with dependents first.

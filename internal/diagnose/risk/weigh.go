@@ -104,15 +104,8 @@ func (s *scale) class(r object.Ref) class {
 // classes returns the classes of the objects of a snapshot, by position.
 func (s *scale) classes(objects []*object.Object) []class {
 	list := make([]class, len(objects))
-	var of object.Ref
-	var usual class
 	for i, o := range objects {
-		if i == 0 || o.Kind != of.Kind || o.APIVersion != of.APIVersion { // objects are sorted by kind
-			of, usual = o.Ref, builtIn(o.Ref)
-		}
-		if list[i] = usual; usual != data && s.precious[o.Ref] {
-			list[i] = data
-		}
+		list[i] = s.class(o.Ref)
 	}
 	return list
 }

@@ -33,7 +33,7 @@ func (i *inquiry) liveDependent(o *object.Object, d object.Ref) end {
 			return i.notSeen(dependent, x)
 		}
 	}
-	if dependent := i.at(d); dependent != nil && !dependent.BeingDeleted() && i.hindered(dependent) {
+	if dependent := i.at(d); dependent != nil && !dependent.BeingDeleted() && slices.Contains(refusals, i.reasonFor(d)) {
 		if refused, ok := i.refusal(dependent, health.Remove); ok {
 			return refused
 		}
@@ -54,16 +54,13 @@ func (i *inquiry) liveDependent(o *object.Object, d object.Ref) end {
 // refusals are the reasons of the API server for refusing writes that would release an object.
 var refusals = []reason.Code{reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies, reason.PolicyUnknown}
 
-// hindered reports whether the server refuses the collector's delete of an object.
-func (i *inquiry) hindered(o *object.Object) bool {
-	e := i.effects[o.Ref]
-	return e != nil && slices.Contains(refusals, reason.Code(e.Reason))
-}
-
-// mayBeRefused reports whether it is unknown if a policy denies the delete of an object.
-func (i *inquiry) mayBeRefused(ref object.Ref) bool {
-	e := i.effects[ref]
-	return e != nil && e.Reason == string(reason.PolicyUnknown)
+// reasonFor returns the reason of the simulated outcome of an object; empty if the simulation does not
+// change the object.
+func (i *inquiry) reasonFor(ref object.Ref) reason.Code {
+	if e := i.effects[ref]; e != nil {
+		return reason.Code(e.Reason)
+	}
+	return ""
 }
 
 func (i *inquiry) orphaning(o *object.Object, dependents []object.Ref) end {

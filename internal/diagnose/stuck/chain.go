@@ -6,8 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -21,7 +23,7 @@ func (i *inquiry) find(o *object.Object) []end {
 	} else {
 		ends = i.simulated(o)
 	}
-	if len(ends) == 0 && !i.inCircle() {
+	if waitsForEarlier := i.closes < len(i.open)-1; len(ends) == 0 && !waitsForEarlier {
 		ends = append(ends, i.underWay(o)...)
 	}
 	return ends
@@ -92,10 +94,11 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	var names []string
 	var ends []end
+	mayBeRefused := func(ref object.Ref) bool { return i.reasonFor(ref) == reason.PolicyUnknown }
 	switch b := e.BlockedBy; {
 	case reason.Code(e.Reason) == reason.HolderNotShown:
 		return []end{i.notSeen(o, e)}
-	case b != nil && (reason.Code(e.Reason) == reason.PolicyUnknown || slices.ContainsFunc(b.Dependents, i.mayBeRefused)):
+	case b != nil && (reason.Code(e.Reason) == reason.PolicyUnknown || slices.ContainsFunc(b.Dependents, mayBeRefused)):
 		if ends := i.refusedWrites(o, e, b.Finalizers, b.Dependents); len(ends) > 0 {
 			return ends
 		}
@@ -119,7 +122,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if o.Is(object.Namespace) {
 		ends = append(ends, i.namespace(o)...)
 		if !followed {
-			ends = i.moving(ends, o, string(reason.ContentRemains), i.contentOf(o))
+			ends = i.moving(ends, o, string(reason.ContentRemains), i.content[o.Name])
 		}
 	}
 	if o.Is(object.CRD) {
@@ -164,8 +167,7 @@ func waitingFor(o *object.Object, e *report.Effect) string {
 // neverJudged reports whether a dependent has an owner of a kind that is known not to be served: the
 // collector never decides about it. (Q4)
 func (i *inquiry) neverJudged(d object.Ref) bool {
-	x := i.effects[d]
-	return x != nil && x.Reason == reason.UnknownOwnerKind.String() && i.snap.KnowsAllKinds()
+	return i.reasonFor(d) == reason.UnknownOwnerKind && i.snap.KnowsAllKinds()
 }
 
 // notSeen handles an object if the snapshot does not show what it waits for. The conditions of a
@@ -260,7 +262,7 @@ func (i *inquiry) pending(o *object.Object) []end {
 		return i.pod(o)
 	case o.Is(object.Namespace):
 		ends = i.namespace(o)
-		ends = i.moving(ends, o, string(reason.ContentRemains), i.contentOf(o))
+		ends = i.moving(ends, o, string(reason.ContentRemains), i.content[o.Name])
 	case o.Is(object.CRD):
 		ends = i.definition(o)
 		ends = i.moving(ends, o, string(reason.ContentRemains), i.instancesOf(o))
@@ -285,15 +287,19 @@ func (i *inquiry) going(refs []object.Ref) []object.Ref {
 	})
 }
 
-// users returns the users of a protected object that are not being deleted.
+// users returns the users of a protected object that are not being deleted. A pod without a node uses
+// nothing. (spec §7.1)
 func (i *inquiry) users(o *object.Object) []object.Ref {
 	var list []object.Ref
 	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists {
-			list = append(list, i.holding(r.Because)...)
+			list = append(list, r.Because...)
 		}
 	}
-	return list
+	return slices.DeleteFunc(list, func(ref object.Ref) bool {
+		user := i.at(ref)
+		return user == nil || user.BeingDeleted() || user.Pod() != nil && user.Pod().NodeName == ""
+	})
 }
 
 // waitsForKubelet reports whether anything but finalizers holds a pod.
@@ -313,47 +319,27 @@ func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []ob
 	return ends
 }
 
-// holding returns the users of an object that are not being deleted. A pod without a node holds
-// nothing. (spec §7.1)
-func (i *inquiry) holding(users []object.Ref) []object.Ref {
-	return slices.DeleteFunc(slices.Clone(users), func(ref object.Ref) bool {
-		o := i.at(ref)
-		return o == nil || o.BeingDeleted() || o.Pod() != nil && o.Pod().NodeName == ""
-	})
-}
-
-// contentOf returns the objects of a namespace that are being deleted.
-func (i *inquiry) contentOf(ns *object.Object) []object.Ref {
-	var refs []object.Ref
-	for _, o := range i.content[ns.Name] {
-		refs = append(refs, o.Ref)
-	}
-	return refs
-}
-
 // instancesOf returns the objects of a definition that are being deleted.
 func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 	d := definition.Definition()
 	if d == nil {
 		return nil
 	}
-	var refs []object.Ref
-	for _, o := range i.instances[schema.GroupKind{Group: d.Group, Kind: d.Kind}] {
-		refs = append(refs, o.Ref)
-	}
-	return refs
+	return i.instances[schema.GroupKind{Group: d.Group, Kind: d.Kind}]
 }
 
 // blockers returns the dependents that block a foreground deletion now.
 func (i *inquiry) blockers(o *object.Object) []object.Ref {
-	g := i.seenByCollector()
-	id, ok := g.Find(o.UID)
+	if i.graph == nil {
+		i.graph = plan.Start(i.snap, engine.Upstream).Graph()
+	}
+	id, ok := i.graph.Find(o.UID)
 	if !ok {
 		return nil
 	}
 	var refs []object.Ref
-	for _, d := range g.BlockingDependents(id) {
-		refs = append(refs, g.Identity(d))
+	for _, d := range i.graph.BlockingDependents(id) {
+		refs = append(refs, i.graph.Identity(d))
 	}
 	slices.SortFunc(refs, object.Compare)
 	return refs

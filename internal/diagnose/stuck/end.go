@@ -94,9 +94,6 @@ func (i *inquiry) endsOf(o *object.Object) []end {
 	return found
 }
 
-// inCircle reports whether the last open object waits, perhaps through others, for an earlier one.
-func (i *inquiry) inCircle() bool { return i.closes < len(i.open)-1 }
-
 // compareEnds sorts first the ends that do not resolve themselves.
 func compareEnds(a, b end) int {
 	return cmp.Or(
@@ -121,7 +118,7 @@ func (i *inquiry) follow(o *object.Object, waits string, others []object.Ref, al
 			continue
 		}
 		ends := i.ends[next.Ref]
-		if next.BeingDeleted() || i.hangs(next.Ref) {
+		if x := i.effects[next.Ref]; next.BeingDeleted() || x != nil && x.Outcome == report.Blocked {
 			ends = slices.DeleteFunc(slices.Clone(i.endsOf(next)), func(e end) bool { return e.passes(o.Ref) })
 		} else if e, ok := alive(ref); ok {
 			ends = []end{e}
@@ -176,23 +173,14 @@ func (i *inquiry) at(ref object.Ref) *object.Object {
 	return o
 }
 
-// hangs reports whether the simulation deletes an object and leaves it blocked, even if its deletion
-// has not begun yet.
-func (i *inquiry) hangs(ref object.Ref) bool {
-	e := i.effects[ref]
-	return e != nil && e.Outcome == report.Blocked
-}
-
 // message returns the sentence about an end.
 func (e *end) message() string {
-	text := e.sentence()
+	text := sentences[e.code](e)
 	if len(e.chain) > 1 && e.chain[0].Ref != e.at && e.code != reason.StillInUse {
 		text = "waits for " + e.at.FullName() + ": " + text
 	}
 	return text
 }
-
-func (e *end) sentence() string { return sentences[e.code](e) }
 
 // sentences has the sentence for each code, as a function of the end.
 var sentences = map[reason.Code]func(*end) string{
@@ -239,15 +227,15 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.PolicyDenies:           func(e *end) string { return e.detail },
 	reason.PolicyUnknown:          func(e *end) string { return e.detail },
 	reason.NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
-	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
+	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + afterColon(e.detail) },
 	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },
 	reason.DrainBlocked:           func(e *end) string { return "it is cordoned, and " + e.detail },
 	reason.NodeGone:               func(e *end) string { return "its node " + e.detail + " does not exist" },
 	reason.NodeNotReady:           func(e *end) string { return "the kubelet of its node " + e.detail + " does not report" },
 	reason.PodNotFinished:         func(e *end) string { return "the kubelet of node " + e.detail + " has not ended it" },
 	reason.GracePeriod:            func(e *end) string { return "its grace period runs on node " + e.detail },
-	reason.EndNotSeen:             func(e *end) string { return "what it waits for was not seen" + behind(e.detail) },
-	reason.UnderWay:               func(e *end) string { return "under way" + behind(e.detail) },
+	reason.EndNotSeen:             func(e *end) string { return "what it waits for was not seen" + afterColon(e.detail) },
+	reason.UnderWay:               func(e *end) string { return "under way" + afterColon(e.detail) },
 }
 
 // standsStill returns why a controller of Kubernetes does not continue a deletion.
@@ -258,7 +246,7 @@ func standsStill(e *end) string {
 	return "has not acted for minutes"
 }
 
-func behind(detail string) string {
+func afterColon(detail string) string {
 	if detail == "" {
 		return ""
 	}

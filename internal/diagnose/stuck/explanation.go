@@ -1,9 +1,9 @@
 package stuck
 
 import (
-	"cmp"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -15,7 +15,11 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 	for i := range d.Findings {
 		if f := &d.Findings[i]; f.Object == e.Object {
 			e.WaitsFor = append(e.WaitsFor, *f)
-			e.Complete = e.Complete && !undecided(f)
+			switch reason.Code(f.Code) {
+			case reason.EndNotSeen, reason.FinalizerControllerUnknown, reason.PolicyUnknown:
+				e.Complete = false // it depends on something that could not be read
+			default:
+			}
 		}
 	}
 	if len(e.WaitsFor) == 0 {
@@ -25,16 +29,6 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 		judged(&e.Finalizers[i], e.WaitsFor)
 	}
 	e.Remedies = remediesOf(e)
-}
-
-// undecided reports whether a finding depends on something that could not be read.
-func undecided(f *report.Finding) bool {
-	switch reason.Code(f.Code) {
-	case reason.EndNotSeen, reason.FinalizerControllerUnknown, reason.PolicyUnknown:
-		return true
-	default:
-		return false
-	}
 }
 
 // judged sets the verdict of a finalizer of the explained object.
@@ -93,29 +87,19 @@ func remediesOf(e *report.Explanation) []report.Remedy {
 	}
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
+		resolvesItself := reason.Code(f.Code) == reason.UnderWay || reason.Code(f.Code) == reason.GracePeriod
 		for _, r := range f.Remedies {
-			if !said[r.Act] && !goes(f) {
+			if !said[r.Act] && !resolvesItself {
 				said[r.Act] = true
 				all = append(all, r)
 			}
 		}
 	}
 	all = append(all, own...)
-	slices.SortStableFunc(all, func(a, b report.Remedy) int { return cmp.Compare(harshness(a), harshness(b)) })
+	slices.SortStableFunc(all, func(a, b report.Remedy) int {
+		return object.TrueFirst(a.Action != report.TakeOff, b.Action != report.TakeOff)
+	})
 	return all
-}
-
-// harshness sorts last the acts that remove a finalizer in place of its controller.
-func harshness(r report.Remedy) int {
-	if r.Action == report.TakeOff {
-		return 1
-	}
-	return 0
-}
-
-// goes reports whether an end resolves itself, so that waiting for it needs no command.
-func goes(f *report.Finding) bool {
-	return reason.Code(f.Code) == reason.UnderWay || reason.Code(f.Code) == reason.GracePeriod
 }
 
 // writersShown reports whether the proofs name the writers of all finalizers that have a verdict.

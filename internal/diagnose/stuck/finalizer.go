@@ -2,6 +2,7 @@ package stuck
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +31,11 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	e.verdict, e.proof = found.State, found.Proof
 	surely, perhaps := i.around.Webhooks(health.Write{Operation: health.Update, Object: o})
 	if len(surely) > 0 {
-		return i.refusedBy(o, e, surely[0])
+		u, _ := i.around.Broken(&surely[0].Client)
+		return i.behindFinalizer(i.admissionEnd(o, surely[0], u), e)
 	}
 	if d, why, _ := i.around.Conversion(o); d != nil {
-		return i.unconverted(o, e, d, why)
+		return i.behindFinalizer(i.conversionEnd(o, d, why), e)
 	}
 	denies, mayDeny := i.around.Denies(health.Write{Operation: health.Update, Object: o})
 	if denies != nil {
@@ -48,7 +50,7 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	}
 	for _, h := range perhaps {
 		if u, broken := i.around.Broken(&h.Client); broken {
-			e.prove(u.Reason, &u.Service, unansweredText(h, u))
+			e.prove(u.Reason, &u.Service, fmt.Sprintf("webhook %s may have to admit the removal: %s", h.Name, u.Text()))
 		}
 	}
 	e.code = codeOf(e.verdict)
@@ -98,12 +100,6 @@ func codeOf(v report.ControllerVerdict) reason.Code {
 	}
 }
 
-// refusedBy handles a finalizer that cannot be removed before a webhook answers.
-func (i *inquiry) refusedBy(o *object.Object, held end, h *health.Webhook) end {
-	u, _ := i.around.Broken(&h.Client)
-	return i.behindFinalizer(i.admissionEnd(o, h, u), held)
-}
-
 // behindFinalizer returns an end that blocks the removal of a finalizer, whatever its controller
 // does.
 func (i *inquiry) behindFinalizer(e, held end) end {
@@ -111,10 +107,6 @@ func (i *inquiry) behindFinalizer(e, held end) end {
 	e.chain[0].Waits = string(codeOf(held.verdict))
 	e.proof = append(e.proof, held.proof...)
 	return e
-}
-
-func (i *inquiry) unconverted(o *object.Object, held end, d *health.Definition, why health.Unreachable) end {
-	return i.behindFinalizer(i.conversionEnd(o, d, why), held)
 }
 
 // deletionWords appear in the types of conditions about a deletion, such as DeletionIsBlocked of

@@ -103,21 +103,16 @@ func (i *inquiry) proveAttachments(e *end) {
 			}
 			said[a.Ref.Name] = true
 			ref := i.around.Known(a.Ref)
-			e.prove(reason.AttachmentSays, &ref, ref.ShortName()+" "+i.attachmentText(a))
+			text := a.Text()
+			if state, _ := i.around.Node(a.Node); state == health.NodeAbsent {
+				text += " (node " + a.Node + " does not exist)"
+			}
+			e.prove(reason.AttachmentSays, &ref, ref.ShortName()+" "+text)
 			if failed {
 				e.remedy(report.Act{Action: report.Describe, Target: ref}, "shows what the CSI driver says about it", "")
 			}
 		}
 	}
-}
-
-// attachmentText describes an attachment, and whether its node is missing.
-func (i *inquiry) attachmentText(a *health.Attachment) string {
-	text := a.Text()
-	if state, _ := i.around.Node(a.Node); state == health.NodeAbsent {
-		text += " (node " + a.Node + " does not exist)"
-	}
-	return text
 }
 
 const budgetEffect = "shows which pods it counts, and which of them are not ready"
@@ -132,9 +127,8 @@ func (i *inquiry) proveEvictions(e *end) {
 		node := i.around.DrainedNode(o)
 		for _, x := range i.around.Evictions(node) {
 			known := i.around.Known(x.Budget.Ref)
-			ref := known
-			e.prove(reason.BudgetSays, &ref, x.Text(known))
-			e.remedy(report.Act{Action: report.Describe, Target: ref}, budgetEffect, "")
+			e.prove(reason.BudgetSays, &known, x.Text(known))
+			e.remedy(report.Act{Action: report.Describe, Target: known}, budgetEffect, "")
 		}
 	}
 }

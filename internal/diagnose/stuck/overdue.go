@@ -47,7 +47,9 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []object.R
 func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	if o.Is(object.CRD) {
 		e.code = reason.CRDCleanupFails
-		i.cleanup(o, &e)
+		if c, _ := health.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
+			e.prove(reason.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
+		}
 		e.remedy(act(report.ShowConditions, o), "shows what the API server says of its instances", "")
 	} else {
 		e.code = reason.ControllerNotWorking
@@ -57,13 +59,6 @@ func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	}
 	e.chain[0].Waits = string(e.code)
 	return e
-}
-
-// cleanup adds the condition of a definition about the deletion of its instances.
-func (i *inquiry) cleanup(o *object.Object, e *end) {
-	if c, _ := health.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
-		e.prove(reason.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
-	}
 }
 
 // controllerOf returns the controller of Kubernetes that an object waits for.

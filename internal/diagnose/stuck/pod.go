@@ -1,6 +1,7 @@
 package stuck
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -42,7 +43,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		if there != nil {
 			about = there.Ref
 		}
-		e.prove(reason.NodeSays, &about, strings.TrimSuffix(fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message), ": "))
+		e.prove(reason.NodeSays, &about, strings.TrimSuffix(fmt.Sprintf("node %s: Ready is %s: %s", node, cmp.Or(ready.Status, "Unknown"), ready.Message), ": "))
 		e.remedy(report.Act{Action: report.Describe, Target: object.Node.Ref("", node)}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
@@ -74,13 +75,6 @@ func (i *inquiry) sealed(e end) []end {
 
 func (i *inquiry) forceDelete(o *object.Object, e *end, cost string) {
 	e.remedy(act(report.ForceDelete, o), "removes the object without asking the node", cost)
-}
-
-func orUnknown(status string) string {
-	if status == "" {
-		return "Unknown"
-	}
-	return status
 }
 
 // proveEvents adds the last warnings about an object.

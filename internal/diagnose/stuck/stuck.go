@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -147,11 +146,12 @@ type inquiry struct {
 	stuck   map[object.Ref]report.Stuck
 	// isLate returns why the deletion of an object is overdue.
 	isLate func(object.Ref) (reason.Code, bool)
-	// graph is computed on first use, see seenByCollector.
+	// graph is that of a collector that has observed everything and done nothing. blockers computes it on
+	// first use: it costs as much as the simulation, and only foreground deletions need it.
 	graph *graph.Graph
 	// content has the objects that are being deleted by namespace, instances by kind.
-	content   map[string][]*object.Object
-	instances map[schema.GroupKind][]*object.Object
+	content   map[string][]object.Ref
+	instances map[schema.GroupKind][]object.Ref
 	// events has the events by the objects that they are about.
 	events map[about][]*health.Event
 
@@ -208,22 +208,13 @@ func (i *inquiry) simulate() error {
 	return nil
 }
 
-// seenByCollector returns the graph of a collector that has observed everything and done nothing. It
-// costs as much as the simulation, and only foreground deletions need it.
-func (i *inquiry) seenByCollector() *graph.Graph {
-	if i.graph == nil {
-		i.graph = plan.Start(i.snap, engine.Upstream).Graph()
-	}
-	return i.graph
-}
-
 func (i *inquiry) index() {
-	i.content, i.instances = map[string][]*object.Object{}, map[schema.GroupKind][]*object.Object{}
+	i.content, i.instances = map[string][]object.Ref{}, map[schema.GroupKind][]object.Ref{}
 	for _, o := range i.snap.Objects {
 		if o.BeingDeleted() {
-			i.content[o.Namespace] = append(i.content[o.Namespace], o)
+			i.content[o.Namespace] = append(i.content[o.Namespace], o.Ref)
 			kind := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
-			i.instances[kind] = append(i.instances[kind], o)
+			i.instances[kind] = append(i.instances[kind], o.Ref)
 		}
 	}
 	i.events = map[about][]*health.Event{}

@@ -1,7 +1,6 @@
 package stuck
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -108,7 +107,9 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 // refusal returns the end of an object if an unreachable webhook certainly refuses a write to it, or
 // a policy does or may.
 func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
-	r, refused := i.around.Refuses(health.Write{Operation: operation, Object: o, Unnamed: i.goesWithNamespace(o), First: true})
+	// The namespace controller deletes with collection requests, which have no name.
+	ns := i.snap.FindKind(object.Namespace, "", o.Namespace)
+	r, refused := i.around.Refuses(health.Write{Operation: operation, Object: o, Unnamed: ns != nil && ns.BeingDeleted(), First: true})
 	switch {
 	case refused && r.Denial != nil:
 		return i.policyEnd(o, r.Denial), true
@@ -120,13 +121,6 @@ func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 	e := i.admissionEnd(o, r.Webhook, r.Why)
 	e.chain[0].Waits = string(reason.WebhookUnreachable)
 	return e, true
-}
-
-// goesWithNamespace reports whether the namespace controller deletes an object, which it does with
-// collection requests.
-func (i *inquiry) goesWithNamespace(o *object.Object) bool {
-	ns := i.snap.FindKind(object.Namespace, "", o.Namespace)
-	return ns != nil && ns.BeingDeleted()
 }
 
 // policyEnd returns the end for an admission policy that denies a request, or may.
@@ -182,9 +176,4 @@ func (i *inquiry) admissionEnd(o *object.Object, h *health.Webhook, why health.U
 	i.repairService(&e, h.Client.Service)
 	e.remedy(report.Act{Action: report.Unregister, Target: e.at}, "takes the webhooks of this configuration away", "nothing that they check or change is checked or changed until they are registered again")
 	return e
-}
-
-// unansweredText describes a webhook that may block the removal.
-func unansweredText(h *health.Webhook, u health.Unreachable) string {
-	return fmt.Sprintf("webhook %s may have to admit the removal: %s", h.Name, u.Text())
 }
