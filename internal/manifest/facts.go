@@ -170,12 +170,6 @@ func (l *lexer) fieldOf(it *item, s *section, flat bool) error {
 	return f.read(l, it, f.path, flat)
 }
 
-// beside reads the kept text of a kind's fields outside of spec and status.
-func (l *lexer) beside(it *item, k *factKind) error {
-	_, err := l.section(it, &k.beside, false)
-	return err
-}
-
 // spec reads the kept fields of a kind's spec.
 func (l *lexer) spec(it *item, k *factKind, flat bool) (err error) {
 	it.facts.specified, err = l.section(it, &k.spec, flat)
@@ -241,11 +235,4 @@ func (l *lexer) strings(name string) ([]string, error) {
 		return err
 	})
 	return list, err
-}
-
-// lowerFirst turns the name of a Go field into its JSON name.
-func lowerFirst(key []byte) {
-	if len(key) > 0 && key[0] >= 'A' && key[0] <= 'Z' {
-		key[0] += 'a' - 'A'
-	}
 }

@@ -137,13 +137,6 @@ type policyRule struct {
 	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
 }
 
-// fingerprint returns a hash of the rule.
-func (r policyRule) fingerprint() string {
-	text, _ := json.Marshal(r)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
-}
-
 // aggregationRule selects the ClusterRoles with the rules that this one aggregates.
 //
 // Upstream: api/rbac/v1/types.go AggregationRule.
@@ -158,7 +151,9 @@ func (l *lexer) rules(it *item, path string, _ bool) error {
 		return err
 	}
 	for _, r := range list {
-		it.facts.role.Rules = append(it.facts.role.Rules, r.fingerprint())
+		text, _ := json.Marshal(r)
+		sum := sha256.Sum256(text)
+		it.facts.role.Rules = append(it.facts.role.Rules, hex.EncodeToString(sum[:8]))
 	}
 	return nil
 }

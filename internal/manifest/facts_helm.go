@@ -75,7 +75,11 @@ func (r *helmRecord) facts(o *object.Object, written io.Reader) object.Facts {
 		err = errors.New("it is about a release in another namespace")
 	}
 	if err != nil {
-		return &object.HelmReleaseFacts{Name: name, Namespace: o.Namespace, Revision: revision, Unread: "its record cannot be read: " + problemText(err)}
+		why := err.Error()
+		if p, ok := errors.AsType[*Problem](err); ok {
+			why = p.Message // without the position in the record, which is no text that people see
+		}
+		return &object.HelmReleaseFacts{Name: name, Namespace: o.Namespace, Revision: revision, Unread: "its record cannot be read: " + why}
 	}
 	return f
 }
@@ -84,14 +88,6 @@ func (r *helmRecord) facts(o *object.Object, written io.Reader) object.Facts {
 func decodeHelm(written io.Reader, limits Limits) (*object.HelmReleaseFacts, error) {
 	d := helmDecoder{limits: limits, to: &object.HelmReleaseFacts{}}
 	return d.to, d.decode(written)
-}
-
-// problemText returns an error without the position in a record, which is no text that people see.
-func problemText(err error) string {
-	if p, ok := errors.AsType[*Problem](err); ok {
-		return p.Message
-	}
-	return err.Error()
 }
 
 // helmDecoder decodes a record.
@@ -131,7 +127,12 @@ func (d *helmDecoder) decode(encoded io.Reader) error {
 	if err := d.readManifest(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(d.to.Hooks, compareHooks)
+	// Hooks are in the order in which they run.
+	//
+	// Source: helm, pkg/action/hooks.go hookByWeight.
+	slices.SortStableFunc(d.to.Hooks, func(a, b object.HelmHook) int {
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), strings.Compare(a.Name, b.Name))
+	})
 	return nil
 }
 
@@ -227,13 +228,6 @@ func (d *helmDecoder) hook(l *lexer) error {
 	return err
 }
 
-// compareHooks orders hooks as they run.
-//
-// Source: helm, pkg/action/hooks.go hookByWeight.
-func compareHooks(a, b object.HelmHook) int {
-	return cmp.Or(cmp.Compare(a.Weight, b.Weight), strings.Compare(a.Name, b.Name))
-}
-
 // helmSeparator separates the documents of a manifest. YAML would not separate those of
 // `---apiVersion: v1`.
 //
@@ -320,15 +314,11 @@ var uninstallOrder = strings.Fields(`
 	ServiceAccount PodDisruptionBudget PodSecurityPolicy LimitRange ResourceQuota NetworkPolicy Namespace PriorityClass`)
 
 func compareUninstalled(a, b string) int {
-	i, j := slices.Index(uninstallOrder, a), slices.Index(uninstallOrder, b)
-	switch {
-	case i < 0 && j < 0:
-		return strings.Compare(a, b)
-	case i < 0:
-		return 1
-	case j < 0:
-		return -1
-	default:
-		return cmp.Compare(i, j)
+	rank := func(kind string) int {
+		if i := slices.Index(uninstallOrder, kind); i >= 0 {
+			return i
+		}
+		return len(uninstallOrder)
 	}
+	return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
 }

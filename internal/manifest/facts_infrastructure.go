@@ -26,11 +26,11 @@ var namespaceFacts = &factKind{
 // version of the API server.
 var nodeFacts = &factKind{kind: object.Node, fields: []factField{conditions, {
 	path: "status.nodeInfo", keep: keepFields(nil, "kubeletVersion", "KubeletVersion"),
-	read: func(l *lexer, it *item, _ string, flat bool) error { return l.nodeInfo(it, flat) },
+	read: (*lexer).nodeInfo,
 }}}
 
 // nodeInfo reads the version of a kubelet and ignores a value that is no string.
-func (l *lexer) nodeInfo(it *item, flat bool) error {
+func (l *lexer) nodeInfo(it *item, _ string, flat bool) error {
 	if l.token() != '{' {
 		return l.skip()
 	}
@@ -75,16 +75,13 @@ func (l *lexer) moment(it *item) error {
 // aside reports to the handler what an object tells about its cluster: when it was written, if its
 // kind tells that, and the version of a kubelet.
 func (rd *reading) aside(o *object.Object, it *item) {
-	if it.facts.moment > 0 && rd.h.Moment != nil && (o.IsEvent() || o.Is(object.Node) || renewedByCluster(o)) {
+	renewed := o.Is(object.Lease) && (o.Namespace == "kube-node-lease" || o.Namespace == "kube-system")
+	if it.facts.moment > 0 && rd.h.Moment != nil && (o.IsEvent() || o.Is(object.Node) || renewed) {
 		rd.h.Moment(it.facts.moment)
 	}
 	if it.facts.kubelet != "" && rd.h.Kubelet != nil && o.Is(object.Node) {
 		rd.h.Kubelet(it.facts.kubelet)
 	}
-}
-
-func renewedByCluster(o *object.Object) bool {
-	return o.Is(object.Lease) && (o.Namespace == "kube-node-lease" || o.Namespace == "kube-system")
 }
 
 var serviceCIDRFacts = &factKind{

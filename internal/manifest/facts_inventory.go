@@ -37,14 +37,6 @@ func (r release) record(namespace string) object.Coordinates {
 	return object.Coordinates{Kind: object.Secret.Kind, Namespace: namespace, Name: object.HelmRecordPrefix + r.name + ".v" + strconv.FormatInt(r.version, 10)}
 }
 
-// record returns the record of the newest revision.
-func (d *delivery) record() object.Coordinates {
-	if len(d.releases) == 0 {
-		return object.Coordinates{}
-	}
-	return slices.MaxFunc(d.releases, func(a, b release) int { return cmp.Compare(a.version, b.version) }).record(d.storage)
-}
-
 // applicationFacts covers Argo CD. The controller deletes the live objects that it tracks, which are
 // those of status.resources.
 //
@@ -149,7 +141,10 @@ var helmReleaseFacts = &factKind{
 			inventory.unread("its status is that of Flux before 2.2, which does not say what it has applied")
 		case !d.listed:
 			inventory.unread("it has no status.inventory, and the record of its Helm release in namespace " + d.storage + " is not read")
-			inventory.Record = d.record()
+			if len(d.releases) > 0 {
+				newest := slices.MaxFunc(d.releases, func(a, b release) int { return cmp.Compare(a.version, b.version) })
+				inventory.Record = newest.record(d.storage)
+			}
 		}
 		if slices.ContainsFunc(inventory.Entries, func(e object.InventoryEntry) bool { return e.Kind == object.CRD.Kind }) {
 			inventory.unread(object.UnclearCRDs)

@@ -204,7 +204,9 @@ var statefulSetFacts = &factKind{
 	kind: object.StatefulSet,
 	fields: []factField{
 		{path: "spec.volumeClaimTemplates", keep: &keep{each: keepFields(map[string]*keep{"metadata": keepFields(nil, "name")})},
-			read: (*lexer).claimTemplates},
+			read: func(l *lexer, it *item, path string, flat bool) error {
+				return l.entries(path, func() error { return l.claimTemplate(it, flat) })
+			}},
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified {
@@ -212,10 +214,6 @@ var statefulSetFacts = &factKind{
 		}
 		return new(f.set)
 	},
-}
-
-func (l *lexer) claimTemplates(it *item, path string, flat bool) error {
-	return l.entries(path, func() error { return l.claimTemplate(it, flat) })
 }
 
 // claimTemplate reads the name of one template.

@@ -58,8 +58,8 @@ func (l *lexer) members(path string, flat bool, read func() error) error {
 		if in, err = l.member(first); !in || err != nil {
 			break
 		}
-		if flat {
-			lowerFirst(l.key)
+		if flat && len(l.key) > 0 && l.key[0] >= 'A' && l.key[0] <= 'Z' {
+			l.key[0] += 'a' - 'A' // the JSON name of the field
 		}
 		err = read()
 	}

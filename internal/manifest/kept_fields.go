@@ -77,23 +77,15 @@ var (
 )
 
 // keepObject is what is kept of an object or list.
-var keepObject = withItems(keepFields(withBeside(map[string]*keep{
-	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
-}), "apiVersion", "kind", "type", "lastTimestamp", "eventTime"))
-
-// withBeside adds the fields outside of spec and status.
-func withBeside(fields map[string]*keep) map[string]*keep {
-	maps.Copy(fields, keepBeside.fields)
-	return fields
-}
+var keepObject = func() *keep {
+	k := keepFields(maps.Clone(keepBeside.fields), "apiVersion", "kind", "type", "lastTimestamp", "eventTime")
+	k.fields["metadata"], k.fields["spec"], k.fields["status"] = keepMetadata, keepSpec, keepStatus
+	k.fields["items"] = &keep{each: k}
+	return k
+}()
 
 // keepItems is what is kept of the items of a list.
 var keepItems = keepObject.fields["items"]
-
-func withItems(k *keep) *keep {
-	k.fields["items"] = &keep{each: k}
-	return k
-}
 
 // Fields are the requested parts of the text of an object. They are immutable and may be shared.
 type Fields struct{ keep *keep }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -34,14 +35,9 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, f := range []struct {
-		value *int
-		usual int
-	}{{&l.ValueBytes, usualValue}, {&l.ObjectBytes, usualObject}, {&l.ParsedBytes, usualParsed}} {
-		if *f.value == 0 {
-			*f.value = f.usual
-		}
-	}
+	l.ValueBytes = cmp.Or(l.ValueBytes, usualValue)
+	l.ObjectBytes = cmp.Or(l.ObjectBytes, usualObject)
+	l.ParsedBytes = cmp.Or(l.ParsedBytes, usualParsed)
 	return l
 }
 

@@ -73,13 +73,18 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 		case "items", "Items":
 			list, err = rd.itemsField(l, it, outer, list)
 		case "spec":
-			err = rd.specField(l, it, outer)
+			err = rd.sectionField(l, it, outer, hasSpec)
 		case "status":
-			err = rd.statusField(l, it, outer)
-		case "Spec":
-			err = flatField(l, it, outer, rd.specField)
-		case "Status":
-			err = flatField(l, it, outer, rd.statusField)
+			err = rd.sectionField(l, it, outer, hasStatus)
+		case "Spec", "Status": // of an item with Go field names
+			switch {
+			case !flat:
+				err = l.skip()
+			case l.key[1] == 'p':
+				err = rd.sectionField(l, it, outer, hasSpec)
+			default:
+				err = rd.sectionField(l, it, outer, hasStatus)
+			}
 		case "selfLink":
 			if outer == nil && l.token() == '"' {
 				err = l.string(it, &it.link, "selfLink")
@@ -126,14 +131,6 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 	}
 	err := list.items(l)
 	return list, err
-}
-
-// flatField reads the Spec or Status of an item with Go field names.
-func flatField(l *lexer, it *item, outer *listing, read func(*lexer, *item, *listing) error) error {
-	if outer == nil || !outer.flat {
-		return l.skip()
-	}
-	return read(l, it, outer)
 }
 
 // finish passes on an object that was read, or ends a list.
@@ -193,34 +190,25 @@ func (rd *reading) kindOf(it *item, outer *listing) (apiVersion, kind string, se
 	return apiVersion, kind, true
 }
 
-// specField reads the spec, or keeps it if the kind is still unknown.
-func (rd *reading) specField(l *lexer, it *item, outer *listing) error {
-	if err := l.once(it, hasSpec, "spec"); err != nil {
+// sectionField reads the spec or the status, or keeps it if the kind is still unknown.
+func (rd *reading) sectionField(l *lexer, it *item, outer *listing, f field) error {
+	name, text, keeps, read := "spec", &it.spec, keepSpec, l.spec
+	if f == hasStatus {
+		name, text, keeps, read = "status", &it.status, keepStatus, l.status
+	}
+	if err := l.once(it, f, name); err != nil {
 		return err
 	}
+	flat := outer != nil && outer.flat
 	kind, known := rd.factsNow(it, outer)
-	if !known {
-		return it.spec.value(l, keepSpec, outer != nil && outer.flat)
-	}
-	if kind == nil {
+	switch {
+	case !known:
+		return text.value(l, keeps, flat)
+	case kind == nil:
 		return l.skip()
+	default:
+		return read(it, kind, flat)
 	}
-	return l.spec(it, kind, outer != nil && outer.flat)
-}
-
-// statusField reads the status, or keeps it if the kind is still unknown.
-func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
-	if err := l.once(it, hasStatus, "status"); err != nil {
-		return err
-	}
-	kind, known := rd.factsNow(it, outer)
-	if !known {
-		return it.status.value(l, keepStatus, outer != nil && outer.flat)
-	}
-	if kind == nil {
-		return l.skip()
-	}
-	return l.status(it, kind, outer != nil && outer.flat)
 }
 
 // besideField reads a field outside of spec and status, or keeps it if the kind is still unknown.
@@ -317,7 +305,7 @@ func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Objec
 	}
 	if !it.beside.empty() {
 		rd.kept.over(append(it.beside.json, '}'), 0, it.beside.marks)
-		if err := rd.kept.beside(&it, kind); err != nil {
+		if _, err := rd.kept.section(&it, &kind.beside, false); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ type pair struct{ key, value []byte }
 func (m *Metadata) reset() {
 	*m = Metadata{labels: m.labels[:0], owners: m.owners[:0], pod: m.pod, typed: m.typed, records: m.records, Lifecycle: Lifecycle{Finalizers: m.Finalizers[:0]}}
 	if m.pod != nil {
-		m.pod.reset()
+		m.pod.facts = object.PodFacts{}
 	}
 }
 
@@ -253,8 +253,6 @@ type podParts struct {
 	facts   object.PodFacts
 	key     []byte
 }
-
-func (p *podParts) reset() { p.facts = object.PodFacts{} }
 
 // spec reads a PodSpec. The numbers are those of core/v1 generated.proto.
 func (p *podParts) spec(message []byte) error {

@@ -86,7 +86,8 @@ func (rd *reading) captured(l *lexer, ls *listing, before int) error {
 	}
 	text := l.buf[from:l.pos]
 	if rd.shown == nil {
-		return ls.leave(text, before)
+		ls.leave(text, before)
+		return nil
 	}
 	return rd.giveText(rd.only(text))
 }
@@ -102,11 +103,10 @@ func (rd *reading) giveText(text []byte) error {
 }
 
 // leave stores a text with the last waiting item, if more than before items are waiting.
-func (ls *listing) leave(text []byte, before int) error {
+func (ls *listing) leave(text []byte, before int) {
 	if ls.waitingItems() > before {
 		ls.waiting[len(ls.waiting)-1].text = bytes.Clone(text)
 	}
-	return nil
 }
 
 // only returns the requested parts of a JSON text.
@@ -139,7 +139,8 @@ func (d *yamlDocument) scannedText(before int) error {
 		out = d.parsedText(text, k)
 	}
 	if rd.shown == nil {
-		return d.list.leave(out, before)
+		d.list.leave(out, before)
+		return nil
 	}
 	return rd.giveText(out)
 }

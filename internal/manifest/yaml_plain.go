@@ -23,18 +23,10 @@ func plainKind(b []byte) kindOfPlain {
 		return plainWord(b)
 	case c >= '0' && c <= '9':
 		return plainDigits(b)
-	case c == '-':
-		return plainOption(b)
-	}
-	return plainUnsure
-}
-
-// plainOption judges a scalar that starts with a dash: with a letter after it, it is an option of a
-// command, because no number has a letter there.
-func plainOption(b []byte) kindOfPlain {
-	b = bytes.TrimLeft(b, "-")
-	if len(b) > 0 && (b[0]|0x20 >= 'a' && b[0]|0x20 <= 'z') {
-		return plainText
+	case c == '-': // with a letter after the dashes an option of a command: no number has one there
+		if b = bytes.TrimLeft(b, "-"); len(b) > 0 && (b[0]|0x20 >= 'a' && b[0]|0x20 <= 'z') {
+			return plainText
+		}
 	}
 	return plainUnsure
 }
@@ -58,7 +50,7 @@ func plainWord(b []byte) kindOfPlain {
 // that no number has. The only letter in a decimal number is e; other bases start with 0. Hashes
 // such as 5d47c484f4 are frequent.
 func plainDigits(b []byte) kindOfPlain {
-	if len(b) <= 18 && (b[0] != '0' || len(b) == 1) && allDigits(b) {
+	if len(b) <= 18 && (b[0] != '0' || len(b) == 1) && len(bytes.Trim(b, "0123456789")) == 0 {
 		return plainJSON
 	}
 	if isUUID(b) || isTime(b) {
@@ -78,15 +70,6 @@ func plainDigits(b []byte) kindOfPlain {
 		return plainText // an IP address
 	}
 	return plainUnsure
-}
-
-func allDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // isUUID reports whether b has the form of a UID. With its four dashes it can't be a number or a

@@ -174,15 +174,6 @@ func (s *scan) breakLine() bool {
 	return true
 }
 
-// more appends another line of a plain scalar to the last string in the output.
-func (s *scan) more(b []byte) bool {
-	if !s.breakLine() {
-		return false
-	}
-	s.add(b)
-	return true
-}
-
 // add appends text to the last string in the output.
 func (s *scan) add(b []byte) {
 	last := len(s.c.out) - 1

@@ -140,7 +140,11 @@ func (s *scan) next(b []byte) bool {
 	}
 	if s.plain {
 		if n > s.top().indent {
-			return continuesPlain(b[n:]) && (!s.plainKept || s.more(bytes.TrimRight(b[n:], " ")))
+			ok := continuesPlain(b[n:]) && (!s.plainKept || s.breakLine())
+			if ok && s.plainKept {
+				s.add(bytes.TrimRight(b[n:], " "))
+			}
+			return ok
 		}
 		s.plain = false
 	}
