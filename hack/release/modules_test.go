@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +28,21 @@ func TestModuleVersions(t *testing.T) {
 	}
 	if found[0] != found[1] || found[1] != found[2] {
 		t.Errorf("different versions: %v", found)
+	}
+}
+
+// TestRootStaysOld checks that weekly updates leave out the root module. Operators share its
+// versions with gctest, also those of modules that gctest does not import.
+func TestRootStaysOld(t *testing.T) {
+	text, err := os.ReadFile("../../.github/dependabot.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := regexp.MustCompile(`package-ecosystem: gomod\n(?:\s*#.*\n)*\s*directories: (.*)`).FindSubmatch(text)
+	if match == nil {
+		t.Fatal("no directories of Go modules")
+	}
+	if strings.Contains(string(match[1]), `"/"`) || !strings.Contains(string(match[1]), `"/cmd/kubectl-gc"`) {
+		t.Errorf("updated are %s", match[1])
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz/lzma"
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
@@ -86,7 +85,7 @@ type database struct{ db *bbolt.DB }
 
 func openDatabase(path string, lock time.Duration) (codec.Database, error) {
 	db, err := bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true, Timeout: lock})
-	if errors.Is(err, bolterrors.ErrTimeout) {
+	if errors.Is(err, bbolt.ErrTimeout) { //nolint:staticcheck // bbolt v1.3 has no package errors
 		err = fmt.Errorf("%w: %w", codec.ErrLocked, err)
 	}
 	if err != nil {
