@@ -90,6 +90,12 @@ func (s *Assessment) Obstructed() bool {
 	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.boundPolicies) > 0 || s.anyProtectionLabel
 }
 
+// UnreachableWebhooks returns the webhooks without a working backend and with the failure policy Fail.
+func (s *Assessment) UnreachableWebhooks() []*Webhook { return s.unreachableWebhooks }
+
+// UnreachableConversions returns the CRDs with a conversion webhook without a working backend.
+func (s *Assessment) UnreachableConversions() []*Definition { return s.unreachableConversions }
+
 // Refuses returns why a write fails or may fail; false if nothing known refuses it. Certain reasons
 // take precedence.
 func (s *Assessment) Refuses(w Write) (Refusal, bool) {
@@ -359,6 +365,13 @@ func matchSelector(s *metav1.LabelSelector, o *object.Object) (takes, sure bool)
 		return true, false
 	}
 	return match.Matches(o.Labels), true
+}
+
+// Asks reports whether a webhook is called for one of the operations.
+func (h *Webhook) Asks(operations ...string) bool {
+	return slices.ContainsFunc(h.Rules, func(r WebhookRule) bool {
+		return slices.ContainsFunc(r.Operations, func(op string) bool { return op == "*" || slices.Contains(operations, op) })
+	})
 }
 
 // WebhookRule says which requests a webhook is called for.

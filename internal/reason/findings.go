@@ -116,6 +116,7 @@ const (
 	CollectorMissedDeletion Code = "CollectorMissedDeletion"
 	WriteRefused            Code = "WriteRefused"
 	WriteDoubtful           Code = "WriteDoubtful"
+	WebhookDown             Code = "WebhookDown"
 	KindUnlisted            Code = "KindUnlisted"
 	GroupUndiscovered       Code = "GroupUndiscovered"
 	KindUnwatched           Code = "KindUnwatched"
@@ -143,6 +144,7 @@ var Doctor = &Family{
 		{Code: CollectorMissedDeletion, Severity: Warning, Long: "The object has both finalizers of the garbage collector, which then does only half of the work until it restarts."},
 		{Code: WriteRefused, Severity: Warning, Long: "An admission policy denies a request of the garbage collector, or a required webhook does not answer: what remains is not its fault."},
 		{Code: WriteDoubtful, Severity: Warning, Long: "An admission policy or a webhook may refuse a request of the garbage collector: what remains proves nothing about it."},
+		{Code: WebhookDown, Severity: Warning, Long: "A webhook that must admit deletes or updates, or converts custom resources, does not answer: the API server refuses the requests that need it, also those of the garbage collector."},
 		{Code: KindUnlisted, Severity: Error, Long: "The kind is served and cannot be listed. Before Kubernetes 1.32 a collector that starts now collects nothing at all; since then it ignores this kind."},
 		{Code: GroupUndiscovered, Severity: Warning, Long: "The API is registered and does not say what it serves. A collector that starts now ignores its kinds, and no namespace can be deleted."},
 		{Code: KindUnwatched, Severity: Info, Long: "The kind lacks delete, list or watch: its objects are never collected, and no foreground deletion waits for them."},

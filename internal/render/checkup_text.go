@@ -160,6 +160,7 @@ var checkupTitles = map[reason.Code]string{
 	reason.ForegroundWaits:         "Foreground deletion that waits only for the garbage collector",
 	reason.OrphanStuck:             "Orphaning that makes no progress",
 	reason.CollectorMissedDeletion: "Both garbage collector finalizers are set: it does only half of the work until it restarts",
+	reason.WebhookDown:             "The API server refuses requests, because a webhook does not answer",
 	reason.WriteRefused:            "A policy or an unresponsive webhook blocks the garbage collector",
 	reason.WriteDoubtful:           "A policy or webhook may block the garbage collector",
 	reason.KindUnlisted:            "A served kind cannot be listed",

@@ -63,6 +63,7 @@ func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.C
 		e.object(ctx, obj)
 	}
 	e.kinds()
+	e.callees()
 	e.lease()
 	e.processes()
 	if o.Graph != nil {

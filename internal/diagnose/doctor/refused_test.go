@@ -110,9 +110,49 @@ func TestRefusedWrites(t *testing.T) {
 	o.Health = health.New(snap, seen, o.At)
 	const want = "WriteRefused configmap/left: its owner cm/owner is absent, and the API server refuses: " +
 		"webhook guard.example.com must admit it and does not answer: there is no service guard in namespace ops"
+	const webhook = "WebhookDown validatingwebhookconfiguration.admissionregistration.k8s.io/guard: " +
+		"webhook guard.example.com must admit requests and does not answer: there is no service guard in namespace ops"
 	c := examined(t, snap, o)
 	got := told(c)
-	if c.Verdict == report.CollectorNotWorking || !slices.Equal(got, []string{want}) {
+	if c.Verdict == report.CollectorNotWorking || !slices.Equal(got, []string{webhook, want}) {
 		t.Errorf("with it: %s, %q", c.Verdict, got)
+	}
+}
+
+// TestUnanswered: what the API server calls and does not answer is named, whether or not anything waits for
+// it. A webhook that is asked for creates alone, or may fail, refuses nothing of the collector.
+func TestUnanswered(t *testing.T) {
+	const rest = `
+- {name: lax.example.com, failurePolicy: Ignore, clientConfig: {service: {namespace: ops, name: guard}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}
+- {name: create.example.com, failurePolicy: Fail, clientConfig: {service: {namespace: ops, name: guard}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com, uid: u-crd}
+spec:
+  group: example.com
+  names: {plural: widgets, kind: Widget}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]
+  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: ops, name: convert}}}}
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.metrics.example.com, uid: u-api}
+spec: {group: metrics.example.com, version: v1, service: {namespace: ops, name: metrics}}
+status: {conditions: [{type: Available, status: "False", message: no endpoints}]}
+`
+	_, hook, _ := strings.Cut(refusing, "---\napiVersion: admission")
+	snap, seen := worldOf(t, "apiVersion: admission"+strings.TrimSuffix(hook, "\n")+rest)
+	seen.Mark(health.Services, "", "")
+	o := doctor.Options{At: 1777636800, Patience: 300}
+	o.Health = health.New(snap, seen, o.At)
+	want := []string{
+		"WebhookDown validatingwebhookconfiguration.admissionregistration.k8s.io/guard: webhook guard.example.com must admit requests and does not answer: there is no service guard in namespace ops",
+		"WebhookDown customresourcedefinition.apiextensions.k8s.io/widgets.example.com: its conversion webhook does not answer: there is no service convert in namespace ops",
+		"GroupUndiscovered apiservice.apiregistration.k8s.io/v1.metrics.example.com: what it serves is unknown",
+	}
+	if got := told(examined(t, snap, o)); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }

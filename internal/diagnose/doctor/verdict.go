@@ -97,6 +97,7 @@ var signs = map[reason.Code]struct {
 	reason.CollectorMissedDeletion: {restart, doubt},
 	reason.WriteRefused:            {"`kubectl gc stuck` and the configuration of the policy or webhook say what is behind it", remark},
 	reason.WriteDoubtful:           {"see whether the policy or webhook is about such requests; `kubectl get events -A` shows deletes that were refused", doubt},
+	reason.WebhookDown:             {"bring back what is behind the Service, or delete the configuration of a program that is no longer installed", remark},
 	reason.KindUnlisted:            {repairAPI, doubt},
 	reason.GroupUndiscovered:       {repairAPI, doubt},
 	reason.KindUnwatched:           {"", remark},
