@@ -227,13 +227,10 @@ func (c *Client) listIn(in *snapshot.Snapshot, at Place) (snapshotList, bool) {
 		return snapshotList{}, false
 	}
 	l := snapshotList{Place: at, revision: last.revisions[at.about()]}
-	kind := object.Ref{APIVersion: at.Resource.APIVersion(), Kind: at.Resource.Kind, Namespace: at.Namespace}
-	first, _ := slices.BinarySearchFunc(in.Objects, kind, func(o *object.Object, r object.Ref) int { return object.Compare(o.Ref, r) })
-	for _, o := range in.Objects[first:] {
-		if o.APIVersion != kind.APIVersion || o.Kind != kind.Kind || at.Namespace != "" && o.Namespace != at.Namespace {
-			break
+	for _, o := range in.OfType(at.Resource) {
+		if at.Namespace == "" || o.Namespace == at.Namespace {
+			l.objects = append(l.objects, o)
 		}
-		l.objects = append(l.objects, o)
 	}
 	slices.SortFunc(l.objects, compareKeys)
 	return l, true

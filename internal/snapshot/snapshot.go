@@ -328,31 +328,30 @@ func (s *Snapshot) ByKind() iter.Seq[[]*object.Object] {
 	}
 }
 
-// In returns the objects of a resource in a namespace, by name. The namespace is empty for a
-// cluster-scoped resource.
-func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Object {
-	return s.from(gr, namespace, func(o *object.Object) bool { return o.Namespace == namespace })
+// OfType returns the objects of one version of a resource, by namespace and name.
+func (s *Snapshot) OfType(r object.Resource) []*object.Object {
+	first, _ := slices.BinarySearchFunc(s.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}, func(o *object.Object, at object.Ref) int {
+		return object.Compare(o.Ref, at)
+	})
+	rest := s.Objects[first:]
+	return rest[:sort.Search(len(rest), func(i int) bool { return rest[i].Kind != r.Kind || rest[i].APIVersion != r.APIVersion() })]
 }
 
 // All returns the objects of a resource in all namespaces, by namespace and name.
 func (s *Snapshot) All(gr schema.GroupResource) []*object.Object {
-	return s.from(gr, "", func(*object.Object) bool { return true })
-}
-
-// from returns the objects of a resource from a namespace on, while a condition holds.
-func (s *Snapshot) from(gr schema.GroupResource, namespace string, holds func(*object.Object) bool) []*object.Object {
 	r, ok := s.Resources.Stored(gr)
 	if !ok {
 		return nil
 	}
-	first, _ := slices.BinarySearchFunc(s.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace}, func(o *object.Object, at object.Ref) int {
-		return object.Compare(o.Ref, at)
-	})
-	rest := s.Objects[first:]
-	return rest[:sort.Search(len(rest), func(i int) bool {
-		o := rest[i]
-		return o.Kind != r.Kind || o.APIVersion != r.APIVersion() || !holds(o)
-	})]
+	return s.OfType(r)
+}
+
+// In returns the objects of a resource in a namespace, by name. The namespace is empty for a
+// cluster-scoped resource.
+func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Object {
+	all := s.All(gr)
+	rest := all[sort.Search(len(all), func(i int) bool { return all[i].Namespace >= namespace }):]
+	return rest[:sort.Search(len(rest), func(i int) bool { return rest[i].Namespace != namespace })]
 }
 
 // KnowsAllKinds reports whether the snapshot has all discovery documents of its server, so that an

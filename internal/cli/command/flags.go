@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,13 +68,6 @@ func (q *Size) Set(text string) error {
 // Type returns the type of the value in the help.
 func (*Size) Type() string { return "size" }
 
-func sameLetters(a, b string) bool {
-	x, y := []rune(a), []rune(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
-}
-
 // DidYouMean returns the end of a message with suggestions.
 func DidYouMean(near []string) string {
 	if len(near) == 0 {
@@ -89,10 +83,11 @@ func Nearest(word string, candidates []string) []string {
 		text     string
 		distance int
 	}
+	letters := func(text string) []rune { return slices.Sorted(slices.Values([]rune(text))) }
 	var near []scored
 	for _, c := range candidates {
 		d := levenshtein.ComputeDistance(word, c)
-		if d > 0 && sameLetters(word, c) {
+		if slices.Equal(letters(word), letters(c)) {
 			d = 0
 		}
 		if d <= max(1, len(word)/4) || len(word) >= 3 && strings.HasPrefix(c, word) {
@@ -100,10 +95,7 @@ func Nearest(word string, candidates []string) []string {
 		}
 	}
 	slices.SortFunc(near, func(a, b scored) int {
-		if a.distance != b.distance {
-			return a.distance - b.distance
-		}
-		return strings.Compare(a.text, b.text)
+		return cmp.Or(a.distance-b.distance, strings.Compare(a.text, b.text))
 	})
 	var texts []string
 	for _, n := range near {

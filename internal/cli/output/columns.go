@@ -246,7 +246,15 @@ func sortRows[T any](rows []T, field string) error {
 	if !found {
 		return errors.New("no row has such a field")
 	}
-	slices.SortStableFunc(list, func(a, b keyed) int { return a.key.compare(b.key) })
+	slices.SortStableFunc(list, func(a, b keyed) int {
+		switch {
+		case a.key.has && !b.key.has:
+			return 1
+		case b.key.has && !a.key.has:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(a.key.number, b.key.number), strings.Compare(a.key.text, b.key.text))
+	})
 	for i := range list {
 		rows[i] = list[i].row
 	}
@@ -282,14 +290,4 @@ func keyOf(path *jsonpath.JSONPath, row any) (key, error) {
 		return key{has: true, text: fmt.Sprint(v.Bool())}, nil
 	}
 	return key{}, errors.New("it is a list or an object, and not a text or a number")
-}
-
-func (k key) compare(other key) int {
-	switch {
-	case k.has != other.has && !k.has, k.number < other.number:
-		return -1
-	case k.has != other.has, k.number > other.number:
-		return 1
-	}
-	return strings.Compare(k.text, other.text)
 }

@@ -27,7 +27,8 @@ type Output struct {
 	ascii           bool
 	colour          string
 	sortBy          string
-	templates       templateFlags
+	template        string
+	allowMissing    bool // template fields that are not there are no error
 	requireComplete bool
 	// Own are the formats of the command in addition to the machine formats.
 	Own []string
@@ -45,7 +46,8 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("output", FormatsOf, o.formats()) // the flag was just added
 	f.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the line of column names.")
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
-	o.templates.addFlags(f)
+	f.StringVar(&o.template, "template", "", "The template, or the path of its file, of -o go-template, jsonpath and their kin; without -o it is a go-template.")
+	f.BoolVar(&o.allowMissing, "allow-missing-template-keys", true, "In templates, pass over fields that are not there.")
 	command.AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
 	command.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
 }
@@ -76,7 +78,10 @@ func (o *Output) Verdict(findings, complete bool) error {
 // style returns the style for a reader of out.
 func (o *Output) style(out io.Writer) render.Style {
 	s := render.Style{Wide: o.Format == "wide", NoHeaders: o.noHeaders, ASCII: o.ascii || !UTF8Locale()}
-	s.Colour = o.colour == "always" || o.colour == "auto" && (printers.AllowsColorOutput(out) || colourForced())
+	force := os.Getenv("CLICOLOR_FORCE") // NO_COLOR takes precedence
+	_, no := os.LookupEnv("NO_COLOR")
+	forced := force != "" && force != "0" && !no
+	s.Colour = o.colour == "always" || o.colour == "auto" && (printers.AllowsColorOutput(out) || forced)
 	s.Width = Columns(out)
 	return s
 }
@@ -93,7 +98,12 @@ func UTF8Locale() bool {
 }
 
 // Full returns the format with its template.
-func (o *Output) Full() string { return o.templates.complete(o.Format) }
+func (o *Output) Full() string {
+	if o.template == "" || strings.Contains(o.Format, "=") {
+		return o.Format
+	}
+	return cmp.Or(o.Format, "go-template") + "=" + o.template
+}
 
 // ForPeople reports whether the format is text, wide or name. These omit much of the document.
 func (o *Output) ForPeople() bool {
@@ -126,7 +136,7 @@ func (o *Output) Print(c *cobra.Command, out io.Writer, document runtime.Object)
 		}
 		return true, k.PrintObj(document, out)
 	}
-	printer, ok, err := render.MachinePrinter(o.Format, o.templates.allowMissing)
+	printer, ok, err := render.MachinePrinter(o.Format, o.allowMissing)
 	if err != nil {
 		return true, command.Errorf(c, "%w", err)
 	}
@@ -171,25 +181,6 @@ var familiar = []string{
 // formats returns all formats of a command.
 func (o *Output) formats() []string { return append(slices.Clone(familiar), o.Own...) }
 
-// templateFlags are the template flags of kubectl.
-type templateFlags struct {
-	template     string
-	allowMissing bool
-}
-
-func (t *templateFlags) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&t.template, "template", "", "The template, or the path of its file, of -o go-template, jsonpath and their kin; without -o it is a go-template.")
-	f.BoolVar(&t.allowMissing, "allow-missing-template-keys", true, "In templates, pass over fields that are not there.")
-}
-
-// complete returns the format with its template.
-func (t *templateFlags) complete(format string) string {
-	if t.template == "" || strings.Contains(format, "=") {
-		return format
-	}
-	return cmp.Or(format, "go-template") + "=" + t.template
-}
-
 // templateError returns the error of a failed template without the document that the printers
 // append.
 func templateError(err error) error {
@@ -212,12 +203,4 @@ func (o *Output) unknownFormat(c *cobra.Command) error {
 	}
 	return command.Errorf(c, "--output=%s: unknown format; there are %s%s", o.Format, strings.Join(names, ", "),
 		command.DidYouMean(command.Nearest(strings.ToLower(name), names)))
-}
-
-// colourForced reports whether the environment forces colour without a terminal. NO_COLOR takes
-// precedence.
-func colourForced() bool {
-	force := os.Getenv("CLICOLOR_FORCE")
-	_, no := os.LookupEnv("NO_COLOR")
-	return force != "" && force != "0" && !no
 }

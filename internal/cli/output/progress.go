@@ -26,27 +26,27 @@ func AddProgressFlag(f *pflag.FlagSet) {
 }
 
 const (
-	// silence is how long a stage shows nothing.
-	silence = time.Second
-	// blink is the interval between updates of a line.
-	blink = 100 * time.Millisecond
+	// showAfter is how long a stage shows nothing.
+	showAfter = time.Second
+	// updateEvery is the interval between updates of a line.
+	updateEvery = 100 * time.Millisecond
 
 	clearLine = "\r\x1b[K"
 )
 
-// manner is how progress is shown: by one line that is updated and finally erased, by permanent
+// display is how progress is shown: by one line that is updated and finally erased, by permanent
 // lines, or not at all.
-type manner uint8
+type display uint8
 
 const (
-	silent manner = iota
+	silent display = iota
 	lines
 	animated
 )
 
-// mannerOf returns how a command shows its progress. By default that is on a terminal only, and not
+// displayOf returns how a command shows its progress. By default that is on a terminal only, and not
 // in CI.
-func mannerOf(c *cobra.Command, errOut io.Writer) manner {
+func displayOf(c *cobra.Command, errOut io.Writer) display {
 	mode := "auto"
 	if f := c.Flag("progress"); f != nil {
 		mode = f.Value.String()
@@ -63,11 +63,11 @@ func mannerOf(c *cobra.Command, errOut io.Writer) manner {
 
 // Stage is a part of a command that may be slow. After a second it is shown on stderr.
 type Stage struct {
-	ctx    context.Context
-	errOut io.Writer
-	manner manner
-	width  int
-	record *CurrentStage
+	ctx     context.Context
+	errOut  io.Writer
+	display display
+	width   int
+	record  *CurrentStage
 
 	mu    sync.Mutex
 	text  string
@@ -78,12 +78,12 @@ type Stage struct {
 
 // BeginStage starts a stage with a text such as "reading shop.yaml".
 func BeginStage(c *cobra.Command, errOut io.Writer, text string) *Stage {
-	s := &Stage{ctx: c.Context(), errOut: errOut, manner: mannerOf(c, errOut), text: text, done: make(chan struct{})}
+	s := &Stage{ctx: c.Context(), errOut: errOut, display: displayOf(c, errOut), text: text, done: make(chan struct{})}
 	if s.record, _ = s.ctx.Value(currentStageKey{}).(*CurrentStage); s.record != nil {
 		s.record.set(text)
 	}
 	s.width = Columns(errOut)
-	if s.manner != silent {
+	if s.display != silent {
 		s.over.Go(s.show)
 	}
 	return s
@@ -99,7 +99,7 @@ func Columns(out io.Writer) int {
 
 // Line returns the width for the text of the stage, and whether the line is updated.
 func (s *Stage) Line() (width int, changes bool) {
-	return max(0, s.width-1), s.manner == animated
+	return max(0, s.width-1), s.display == animated
 }
 
 // Tell changes the text of the stage.
@@ -113,7 +113,7 @@ func (s *Stage) Tell(text string) {
 func (s *Stage) End() {
 	close(s.done)
 	s.over.Wait()
-	if s.shown && s.manner == animated {
+	if s.shown && s.display == animated {
 		fmt.Fprint(s.errOut, clearLine)
 	}
 	if s.record != nil && s.ctx.Err() == nil {
@@ -121,11 +121,11 @@ func (s *Stage) End() {
 	}
 }
 
-// show waits for silence, then writes the line: once, or every blink if it is animated. It returns
-// when the stage or the context ends.
+// show writes the line when the stage has lasted for showAfter: once, or repeatedly if it is animated.
+// It returns when the stage or the context ends.
 func (s *Stage) show() {
 	start := time.Now()
-	next := time.NewTimer(silence)
+	next := time.NewTimer(showAfter)
 	defer next.Stop()
 	for {
 		select {
@@ -139,13 +139,13 @@ func (s *Stage) show() {
 		text := s.text
 		s.mu.Unlock()
 		s.shown = true
-		if s.manner == lines {
+		if s.display == lines {
 			fmt.Fprintln(s.errOut, render.Escape(text)+" …")
 			return
 		}
 		text = fmt.Sprintf("%s … %d s", render.Escape(text), int(time.Since(start).Seconds()))
 		fmt.Fprint(s.errOut, clearLine+fitted(text, s.width))
-		next.Reset(blink)
+		next.Reset(updateEvery)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestManner(t *testing.T) {
 	for name, x := range map[string]struct {
 		mode, ci, term string
 		elsewhere      bool
-		want           manner
+		want           display
 	}{
 		"terminal":               {mode: "auto", term: "xterm", want: animated},
 		"no terminal":            {mode: "auto", term: "xterm", elsewhere: true, want: silent},
@@ -39,9 +39,9 @@ func TestManner(t *testing.T) {
 			if err := c.Flags().Set("progress", x.mode); err != nil {
 				t.Fatal(err)
 			}
-			got := mannerOf(c, terminal)
+			got := displayOf(c, terminal)
 			if x.elsewhere {
-				got = mannerOf(c, &bytes.Buffer{})
+				got = displayOf(c, &bytes.Buffer{})
 			}
 			if got != x.want {
 				t.Errorf("%d, want %d", got, x.want)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +22,7 @@ import (
 type bodies struct {
 	world health.Evidence
 	// had are the objects that were read with their bodies, by part.
-	had map[health.Part]map[place]bool
+	had map[health.Part]map[types.NamespacedName]bool
 	// records are the added records in order, kept if the snapshot will be written.
 	records []*health.Record
 	keep    bool
@@ -39,16 +38,9 @@ type identity struct{ kind, namespace, name string }
 
 func identityOf(ref object.Ref) identity { return identity{ref.Kind, ref.Namespace, ref.Name} }
 
-// place is a namespace and a name.
-type place struct{ namespace, name string }
-
-func newBodies() *bodies {
-	return &bodies{had: map[health.Part]map[place]bool{}, told: map[health.Part]bool{}}
-}
-
 // wants returns the fields to read from the body of an object; nil for a second copy.
 func (b *bodies) wants(o *object.Object) *manifest.Fields {
-	if part, ok := health.PartOf(o.APIVersion, o.Kind); ok && b.had[part][place{o.Namespace, o.Name}] {
+	if part, ok := health.PartOf(o.APIVersion, o.Kind); ok && b.had[part][nameOf(o.Ref)] {
 		return nil
 	}
 	return health.FieldsOf(o)
@@ -64,7 +56,7 @@ func (b *bodies) add(o *object.Object, text []byte) error {
 	r, err := health.ReadOf(o, text)
 	b.take(r)
 	if err == nil {
-		b.see(o.APIVersion, o.Kind, place{o.Namespace, o.Name})
+		b.markRead(o.Ref)
 	}
 	return nil
 }
@@ -79,7 +71,7 @@ func (b *bodies) line(text []byte) error {
 	if part, ok := r.Part(); ok {
 		b.told[part], b.world.Live = true, true
 	} else if r.Unread == "" {
-		b.see(r.APIVersion, r.Kind, place{r.Namespace, r.Name})
+		b.markRead(r.Ref())
 	}
 	return nil
 }
@@ -91,93 +83,69 @@ func (b *bodies) take(r *health.Record) {
 	}
 }
 
-func (b *bodies) see(apiVersion, kind string, at place) {
-	part, ok := health.PartOf(apiVersion, kind)
+// markRead records that the body of an object was read.
+func (b *bodies) markRead(ref object.Ref) {
+	part, ok := health.PartOf(ref.APIVersion, ref.Kind)
 	if !ok {
 		return
 	}
 	if b.had[part] == nil {
-		b.had[part] = map[place]bool{}
+		b.had[part] = map[types.NamespacedName]bool{}
 	}
-	b.had[part][at] = true
+	b.had[part][nameOf(ref)] = true
 }
 
-// seen returns the evidence of a dump; nil if none was collected.
-func (b *bodies) seen(snap *snapshot.Snapshot) *health.Evidence {
-	if b == nil {
-		return nil
-	}
-	return b.evidence(snap)
+func nameOf(ref object.Ref) types.NamespacedName {
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
 const bodiesMissing = "the dump lists objects without their spec and status"
 
 // evidence marks how far each part was read. It is as far as a server has listed it, otherwise as
-// far as the snapshot covers it and has the bodies of all its objects.
+// far as the snapshot covers it and has the bodies of all its objects. It is nil if none was
+// collected.
 func (b *bodies) evidence(snap *snapshot.Snapshot) *health.Evidence {
-	lacking := b.lacking(snap)
-	namespaces := sync.OnceValue(func() map[string]bool { return namespacesOf(snap) })
+	if b == nil {
+		return nil
+	}
+	namespaces := map[string]bool{}
+	for _, o := range snap.Objects {
+		namespaces[o.Namespace] = true
+	}
+	for same := range snap.ByKind() {
+		part, ok := health.PartOf(same[0].APIVersion, same[0].Kind)
+		if !ok || b.told[part] || part == health.Events { // no judgement depends on all Events
+			continue
+		}
+		for _, o := range same {
+			if !b.had[part][nameOf(o.Ref)] && health.FieldsOf(o) != nil {
+				b.world.Mark(part, o.Namespace, bodiesMissing)
+			}
+		}
+	}
 	for _, part := range health.Parts() {
 		if b.told[part] {
 			continue
 		}
 		r := health.ResourceOf(part)
-		for ns := range lacking[part] {
-			b.world.Mark(part, ns, bodiesMissing)
-		}
 		if snap.Covers(r, "") {
 			b.world.Mark(part, "", "")
 			continue
 		}
 		if r.Namespaced {
-			for ns := range namespaces() {
+			for ns := range namespaces {
 				if ns != "" && snap.Covers(r, ns) {
 					b.world.Mark(part, ns, "")
 				}
 			}
 		}
-		b.world.Mark(part, "", plain(snap.Why(r, "")))
+		why := snap.Why(r, "")
+		if _, text, ok := strings.Cut(why, ": "); ok { // without its code
+			why = text
+		}
+		b.world.Mark(part, "", cmp.Or(why, health.NotRead))
 	}
 	return &b.world
-}
-
-func namespacesOf(snap *snapshot.Snapshot) map[string]bool {
-	namespaces := map[string]bool{}
-	for _, o := range snap.Objects {
-		namespaces[o.Namespace] = true
-	}
-	return namespaces
-}
-
-// lacking returns the namespaces of objects without a body.
-func (b *bodies) lacking(snap *snapshot.Snapshot) map[health.Part]map[string]bool {
-	lacking := map[health.Part]map[string]bool{}
-	for same := range snap.ByKind() {
-		part, ok := health.PartOf(same[0].APIVersion, same[0].Kind)
-		if !ok || part == health.Events { // no judgement depends on all Events
-			continue
-		}
-		in := lacking[part]
-		if in == nil {
-			in = map[string]bool{}
-			lacking[part] = in
-		}
-		had, last, marked := b.had[part], "", false // objects of a namespace are adjacent
-		for _, o := range same {
-			if !(marked && o.Namespace == last) && !had[place{o.Namespace, o.Name}] && health.FieldsOf(o) != nil {
-				in[o.Namespace], last, marked = true, o.Namespace, true
-			}
-		}
-	}
-	return lacking
-}
-
-// plain returns the reason of a gap without its code.
-func plain(why string) string {
-	if _, text, ok := strings.Cut(why, ": "); ok {
-		why = text
-	}
-	return cmp.Or(why, health.NotRead)
 }
 
 // Evidence returns the evidence about what blocks the objects that are being deleted, and with
@@ -289,7 +257,7 @@ func (w World) found(refs []object.Ref) []*object.Object {
 // within a reach.
 func (w World) Assess(ctx context.Context, reach kube.Reach) (*health.Assessment, error) {
 	if w.Client == nil {
-		return health.New(w.Snapshot, w.bodies.seen(w.Snapshot), w.TakenAt()), nil
+		return health.New(w.Snapshot, w.bodies.evidence(w.Snapshot), w.TakenAt()), nil
 	}
 	seen, err := w.Client.Neighbours(ctx, reach)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -183,16 +182,6 @@ func isHistory(path string) (bool, error) {
 		return false, err
 	}
 	return past.IsFile(path)
-}
-
-// checkMoment is an error if a history is given to a command that needs the current state.
-func (s *Source) checkMoment() error {
-	for _, path := range s.From {
-		if history, err := isHistory(path); err == nil && history {
-			return fmt.Errorf("%s is a history: it has what was deleted, and not what is there; lost and undo read it, and explain of what is gone", render.Escape(path))
-		}
-	}
-	return nil
 }
 
 // openHistory opens a saved history.

@@ -12,12 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all" // dumps may be compressed, or databases
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -149,8 +151,10 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	if s.missingAbsent && (s.completeness.Partial || len(s.completeness.Complete) > 0) {
 		return World{}, command.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
 	}
-	if err := s.checkMoment(); err != nil {
-		return World{}, err
+	for _, path := range s.From {
+		if history, err := isHistory(path); err == nil && history {
+			return World{}, fmt.Errorf("%s is a history: it has what was deleted, and not what is there; lost and undo read it, and explain of what is gone", render.Escape(path))
+		}
 	}
 	memory := NewMemory()
 	defer memory.End()
@@ -160,35 +164,31 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	}
 	var b *bodies
 	if s.Evidence || s.Written {
-		b = newBodies()
-		b.keep = s.Written
+		b = &bodies{had: map[health.Part]map[types.NamespacedName]bool{}, told: map[health.Part]bool{}, keep: s.Written}
 		o.Wants, o.Raw, o.Evidence = b.wants, b.add, b.line
 	}
 	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
 	return output.UnlessInterrupted(c.Context(), func() (World, error) {
 		snap, err := snapshot.ReadFiles(s.From, o)
-		if err == nil && s.At != "" {
-			err = s.notBefore(snap)
+		if unknown, ok := errors.AsType[*snapshot.UnknownTypeError](err); ok {
+			near := command.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
+			err = fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, command.DidYouMean(near))
 		}
-		if err == nil && s.Written && len(b.told) > 0 {
+		if err != nil {
+			return World{}, LiftLimit(err)
+		}
+		if s.Written && len(b.told) > 0 {
 			b.noteLater(snap)
 		}
-		return World{Snapshot: snap, bodies: b}, LiftLimit(s.unknownType(err))
+		return World{Snapshot: snap, bodies: b}, s.checkTakenAt(snap)
 	})
 }
 
-// unknownType adds suggestions to the error of an unknown type in --complete.
-func (s *Source) unknownType(err error) error {
-	unknown, ok := errors.AsType[*snapshot.UnknownTypeError](err)
-	if !ok {
-		return err
+// checkTakenAt refuses a time of the dump before one of its deletions.
+func (s *Source) checkTakenAt(snap *snapshot.Snapshot) error {
+	if s.At == "" {
+		return nil
 	}
-	near := command.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
-	return fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, command.DidYouMean(near))
-}
-
-// notBefore refuses a time of the dump before one of its deletions.
-func (s *Source) notBefore(snap *snapshot.Snapshot) error {
 	at, err := SecondsOf(s.At)
 	for _, o := range snap.Objects {
 		if o.BeingDeleted() && at < o.Deleted() {

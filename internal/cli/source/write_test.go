@@ -55,7 +55,7 @@ func TestWrittenWorldIsTheSame(t *testing.T) {
 		if diff := cmp.Diff(w.Snapshot, got.Snapshot, everything, cmpopts.EquateEmpty(), found); diff != "" {
 			t.Fatalf("(-dump +snapshot):\n%s", diff)
 		}
-		want, have := w.bodies.seen(w.Snapshot).Sorted(), got.bodies.seen(got.Snapshot).Sorted()
+		want, have := w.bodies.evidence(w.Snapshot).Sorted(), got.bodies.evidence(got.Snapshot).Sorted()
 		if diff := cmp.Diff(want, have, everything, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(health.Evidence{}, "added"), cmpopts.IgnoreFields(health.Shown{}, "Events")); diff != "" {
 			t.Fatalf("evidence (-dump +snapshot):\n%s", diff)
 		}

@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -84,7 +83,7 @@ func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
 func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	switch f.Name {
 	case "from", "before", "to", "graph", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "graph-token-file":
-		return files
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	case "filename":
 		return cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)
 	case "kustomize", "dir", "backup-dir", "cache-dir":
@@ -94,13 +93,23 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "context", "cluster", "user":
 		return w.named(inKubeconfig[f.Name])
 	case "include", "exclude", "complete":
-		return w.patterns
+		return func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return w.objects(c, nil, typed)
+		}
 	case "output":
 		return fixed(f.Annotations[output.FormatsOf]...)
 	case "for":
-		return fixed(texts(policy.Commands())...)
+		var commands []string
+		for _, c := range policy.Commands() {
+			commands = append(commands, string(c))
+		}
+		return fixed(commands...)
 	case "fail-on":
-		return fixed(failKeys()...)
+		keys := []string{"depends-on-timing", "count=", "kind="}
+		for _, o := range report.Outcomes() {
+			keys = append(keys, strings.ToLower(string(o)))
+		}
+		return fixed(keys...)
 	case "unlock":
 		return fixed(f.Annotations[writing.UnlocksOf]...)
 	}
@@ -119,27 +128,6 @@ func fixed(values ...string) cobra.CompletionFunc {
 		}
 		return found, noFiles
 	}
-}
-
-func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-func texts[T ~string](values []T) []string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		list[i] = string(v)
-	}
-	return list
-}
-
-// failKeys are the fixed values and prefixes of --fail-on.
-func failKeys() []string {
-	keys := []string{"depends-on-timing", "count=", "kind="}
-	for _, o := range report.Outcomes() {
-		keys = append(keys, strings.ToLower(string(o)))
-	}
-	return keys
 }
 
 // bundles completes a backup for undo: those in the default directory, newest first, else any
@@ -180,26 +168,6 @@ func offered(candidates []string, typed string) []string {
 
 // noFiles tells the shell that file names are no candidates.
 const noFiles = cobra.ShellCompDirectiveNoFileComp
-
-// query is the context of a completion: its source and namespace.
-type query struct {
-	naming
-	namespace string
-}
-
-// from completes a word from the dump or the cluster.
-func (w *words) from(c *cobra.Command, find func(query) ([]string, cobra.ShellCompDirective)) ([]string, cobra.ShellCompDirective) {
-	names := w.naming(c)
-	if names == nil {
-		return nil, noFiles
-	}
-	defer names.close()
-	namespace := ""
-	if f := c.Flag("namespace"); f != nil {
-		namespace = f.Value.String()
-	}
-	return find(query{names, cmp.Or(namespace, names.fallback())})
-}
 
 // objects completes TYPE NAME… and TYPE/NAME….
 func (w *words) objects(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -257,7 +225,7 @@ func startingWith(list []string, start string) []string {
 // typesOf returns the types that start with typed: plurals of types with objects; if there are
 // none, their short names; else plurals of all types. An ambiguous plural includes its group.
 func (q query) typesOf(typed string) []string {
-	known := q.types()
+	known := q.types
 	var held, short, all []string
 	for _, r := range known.Sorted() {
 		if p, ok := known.Preferred(r.GroupResource()); !ok || !r.Served() || p.APIVersion() != r.APIVersion() {
@@ -288,29 +256,21 @@ func (q query) typesOf(typed string) []string {
 
 // namesOf returns the names of a type's objects in the namespace.
 func (q query) namesOf(kind, typed string) []string {
-	r, ok := q.types().Find(kind)
-	if !ok {
-		if kind == helmType {
-			return q.releases(typed)
-		}
-		return nil
+	r, ok := q.types.Find(kind)
+	switch {
+	case ok:
+		return q.names(r, q.namespace, typed)
+	case kind == helmType:
+		return q.releases(typed)
 	}
-	names, err := q.names(r, q.namespace, typed)
-	if err != nil {
-		return nil
-	}
-	return names
+	return nil
 }
 
 // releases returns the names of the releases of Helm in the namespace, by those of their records.
 func (q query) releases(typed string) []string {
 	var list []string
 	for _, kind := range []object.Kind{object.Secret, object.ConfigMap} {
-		names, err := q.names(kind.Resource(), q.namespace, object.HelmRecordPrefix+typed)
-		if err != nil {
-			continue
-		}
-		for _, name := range names {
+		for _, name := range q.names(kind.Resource(), q.namespace, object.HelmRecordPrefix+typed) {
 			name = strings.TrimPrefix(name, object.HelmRecordPrefix)
 			if i := strings.LastIndex(name, ".v"); i > 0 {
 				list = append(list, name[:i])
@@ -323,15 +283,15 @@ func (q query) releases(typed string) []string {
 
 // object returns one object; nil if it can't be read.
 func (q query) object(kind, name string) *object.Object {
-	r, ok := q.types().Find(kind)
+	r, ok := q.types.Find(kind)
 	if !ok {
 		return nil
 	}
-	o, err := q.find(r, q.namespace, name)
-	if err != nil {
-		return nil
+	ref := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: name}
+	if r.Namespaced {
+		ref.Namespace = q.namespace
 	}
-	return o
+	return q.find(ref)
 }
 
 // finalizers completes the arguments of remove-finalizer: an object, then its finalizers.
@@ -359,20 +319,16 @@ func (w *words) namespaces(c *cobra.Command, _ []string, typed string) ([]string
 		before := listBefore(typed)
 		last := strings.TrimPrefix(typed, before)
 		names := q.namesOf("namespaces", last)
-		if len(names) == 0 {
-			inhabited, err := q.inhabited()
-			if err != nil {
-				return nil, noFiles
+		if len(names) == 0 && q.dump != nil { // without permission to list them, those of a cluster must be typed
+			found := map[string]bool{}
+			for _, o := range q.dump.Objects {
+				found[o.Namespace] = true
 			}
-			names = startingWith(inhabited, last)
+			delete(found, "")
+			names = startingWith(slices.Sorted(maps.Keys(found)), last)
 		}
 		return offered(prefixed(before, names), typed), noFiles
 	})
-}
-
-// patterns completes the types of --include and --exclude.
-func (w *words) patterns(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) { return q.objects(nil, typed) })
 }
 
 // named completes a name from the kubeconfig: a context, cluster or user.

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,37 +14,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// naming is the source of completions: a dump or a cluster. Errors lead to no completions.
-type naming interface {
-	types() Types
-	// names returns the names of a type's objects that start with prefix. The namespace counts for
-	// namespaced types only.
-	names(r object.Resource, namespace, prefix string) ([]string, error)
-	find(r object.Resource, namespace, name string) (*object.Object, error)
-	// inhabited returns the namespaces of the objects, for dumps without Namespace objects.
-	inhabited() ([]string, error)
-	// fallback returns the namespace to use if none is given.
-	fallback() string
-	close()
+// query is the context of a completion: a dump or a cluster, and a namespace. Errors lead to no
+// completions.
+type query struct {
+	types Types
+	// namespace is that of -n, else that of the context. It counts for namespaced types only.
+	namespace string
+	// names returns the names of a type's objects that start with prefix.
+	names func(r object.Resource, namespace, prefix string) []string
+	// find returns one object; nil if it can't be read.
+	find func(ref object.Ref) *object.Object
+	// dump is nil for a cluster.
+	dump *snapshot.Snapshot
 }
 
-// naming returns the dump of --from, else the cluster; nil if neither can be read. It does not read
-// standard input, which belongs to the command that is being typed.
-func (w *words) naming(c *cobra.Command) naming {
+// from completes a word from the dump of --from, else from the cluster.
+func (w *words) from(c *cobra.Command, find func(query) ([]string, cobra.ShellCompDirective)) ([]string, cobra.ShellCompDirective) {
+	namespace := ""
+	if f := c.Flag("namespace"); f != nil {
+		namespace = f.Value.String()
+	}
 	if from, err := c.Flags().GetStringArray("from"); err == nil && len(from) > 0 {
-		slices.Sort(from) // cobra has parsed the flags twice
-		from = slices.Compact(from)
-		if slices.Contains(from, "-") {
-			return nil
-		}
-		partial, _ := c.Flags().GetBool("allow-partial") // false without such a flag
-		memory := source.NewMemory()
-		defer memory.End()
-		l, err := snapshot.ReadNames(from, snapshot.Options{AllowPartial: partial, Memory: memory.Room})
-		if err != nil {
-			return nil
-		}
-		return dumpNames{l}
+		return fromDump(c, from, namespace, find)
 	}
 	if !c.Flags().Changed("request-timeout") {
 		limit := answerWithin.String()
@@ -51,60 +43,71 @@ func (w *words) naming(c *cobra.Command) naming {
 	}
 	client, err := (&source.Cluster{Config: w.config}).Connect(c)
 	if err != nil {
-		return nil
+		return nil, noFiles
 	}
+	defer client.Close()
 	ctx, cancel := context.WithTimeout(c.Context(), answerWithin)
+	defer cancel()
 	d, err := client.Discover(ctx)
 	if err != nil {
-		cancel()
-		client.Close()
-		return nil
+		return nil, noFiles
 	}
-	namespace, _, _ := w.config.ToRawKubeConfigLoader().Namespace() // Connect has already read it
-	return &clusterNames{ctx, cancel, client, d.Resources, namespace}
+	usual, _, _ := w.config.ToRawKubeConfigLoader().Namespace() // Connect has already read it
+	return find(query{
+		types: Types{d.Resources, d.Resources.Monitored}, namespace: cmp.Or(namespace, usual),
+		names: func(r object.Resource, namespace, prefix string) []string {
+			return listNames(ctx, client, r, namespace, prefix)
+		},
+		find: func(ref object.Ref) *object.Object {
+			o, err := client.Get(ctx, ref)
+			if err != nil {
+				return nil
+			}
+			return o
+		},
+	})
 }
 
-// dumpNames completes from a dump.
-type dumpNames struct{ *snapshot.NameList }
-
-func (d dumpNames) types() Types {
-	return Types{Resources: d.Resources, Holds: d.Holds}
+// fromDump completes a word from a dump. It does not read standard input, which belongs to the
+// command that is being typed.
+func fromDump(c *cobra.Command, from []string, namespace string, find func(query) ([]string, cobra.ShellCompDirective)) ([]string, cobra.ShellCompDirective) {
+	slices.Sort(from) // cobra has parsed the flags twice
+	from = slices.Compact(from)
+	if slices.Contains(from, "-") {
+		return nil, noFiles
+	}
+	partial, _ := c.Flags().GetBool("allow-partial") // false without such a flag
+	memory := source.NewMemory()
+	defer memory.End()
+	snap, err := snapshot.ReadFiles(from, snapshot.Options{AllowPartial: partial, Memory: memory.Room})
+	if err != nil {
+		return nil, noFiles
+	}
+	return find(query{
+		types: typesIn(snap), namespace: cmp.Or(namespace, source.DefaultNamespace), dump: snap,
+		names: func(r object.Resource, namespace, prefix string) []string {
+			var names []string
+			for _, o := range snap.OfType(r) {
+				if (!r.Namespaced || o.Namespace == namespace) && strings.HasPrefix(o.Name, prefix) {
+					names = append(names, o.Name)
+				}
+			}
+			return slices.Compact(names)
+		},
+		find: func(ref object.Ref) *object.Object {
+			return snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		},
+	})
 }
 
-func (d dumpNames) names(r object.Resource, namespace, prefix string) ([]string, error) {
-	return d.Names(r, namespace, prefix), nil
-}
-
-func (d dumpNames) find(r object.Resource, namespace, name string) (*object.Object, error) {
-	return d.Find(r, namespace, name), nil
-}
-
-func (d dumpNames) inhabited() ([]string, error) { return d.Namespaces(), nil }
-
-func (d dumpNames) fallback() string { return source.DefaultNamespace }
-
-func (d dumpNames) close() {}
-
-// clusterNames completes from a cluster. It reads only metadata.
-type clusterNames struct {
-	ctx       context.Context
-	cancel    context.CancelFunc
-	client    *kube.Client
-	resources *object.Resources
-	namespace string
-}
-
-func (k *clusterNames) types() Types {
-	return Types{Resources: k.resources, Holds: func(r object.Resource) bool { return k.resources.Monitored(r) }}
-}
-
-func (k *clusterNames) names(r object.Resource, namespace, prefix string) ([]string, error) {
+// listNames returns the names of a type's objects in a cluster. It reads only metadata.
+func listNames(ctx context.Context, client *kube.Client, r object.Resource, namespace, prefix string) []string {
 	at := kube.Place{Resource: r}
 	if r.Namespaced {
 		at.Namespace = namespace
 	}
 	var names []string
-	_, err := k.client.List(k.ctx, at, kube.Selection{}, kube.Listing{
+	_, err := client.List(ctx, at, kube.Selection{}, kube.Listing{
 		Object: func(o *object.Object) error {
 			if strings.HasPrefix(o.Name, prefix) {
 				names = append(names, o.Name)
@@ -113,24 +116,9 @@ func (k *clusterNames) names(r object.Resource, namespace, prefix string) ([]str
 		},
 		Restart: func() { names = nil },
 	})
-	slices.Sort(names)
-	return names, err
-}
-
-func (k *clusterNames) find(r object.Resource, namespace, name string) (*object.Object, error) {
-	ref := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: name}
-	if r.Namespaced {
-		ref.Namespace = namespace
+	if err != nil {
+		return nil
 	}
-	return k.client.Get(k.ctx, ref)
-}
-
-// inhabited returns nothing: without permission to list namespaces, they must be typed.
-func (k *clusterNames) inhabited() ([]string, error) { return nil, nil }
-
-func (k *clusterNames) fallback() string { return k.namespace }
-
-func (k *clusterNames) close() {
-	k.cancel()
-	k.client.Close()
+	slices.Sort(names)
+	return names
 }

@@ -78,7 +78,7 @@ func (t *Targets) findRelease(c *cobra.Command, w source.World, args []string) (
 // recordsOf returns the records of a release of one kind, in the order of their revisions.
 func recordsOf(snap *snapshot.Snapshot, kind object.Kind, namespace, name string) []*object.Object {
 	var records []*object.Object
-	for _, o := range objectsOf(snap, kind.Resource()) {
+	for _, o := range snap.OfType(kind.Resource()) {
 		if of, _, ok := object.HelmRecordOf(o); ok && of == name && o.Namespace == namespace {
 			records = append(records, o)
 		}
@@ -134,7 +134,7 @@ func noRelease(snap *snapshot.Snapshot, namespace, name string) error {
 func ReleasesOf(snap *snapshot.Snapshot) []object.Coordinates {
 	var list []object.Coordinates
 	for _, kind := range []object.Kind{object.Secret, object.ConfigMap} {
-		for _, o := range objectsOf(snap, kind.Resource()) {
+		for _, o := range snap.OfType(kind.Resource()) {
 			name, _, ok := object.HelmRecordOf(o)
 			if at := (object.Coordinates{Kind: helmType, Namespace: o.Namespace, Name: name}); ok && !slices.Contains(list, at) {
 				list = append(list, at)

@@ -17,7 +17,7 @@ import (
 // complete, namespaces with an object of that name, and similar names.
 func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string) error {
 	var elsewhere, names []string
-	for _, o := range objectsOf(snap, r) {
+	for _, o := range snap.OfType(r) {
 		if o.Name == name {
 			elsewhere = append(elsewhere, o.Namespace)
 		}
@@ -92,7 +92,7 @@ func NoteUnseen(errOut io.Writer, w source.World, name string) {
 
 func namespaceNames(snap *snapshot.Snapshot) []string {
 	var names []string
-	for _, o := range objectsOf(snap, object.Namespace.Resource()) {
+	for _, o := range snap.OfType(object.Namespace.Resource()) {
 		names = append(names, o.Name)
 	}
 	return names

@@ -98,14 +98,18 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 	if err := t.checkTypes(c, w.Snapshot, args); err != nil {
 		return nil, err
 	}
-	find := t.lookUpIn
+	var refs []object.Ref
+	var err error
 	switch {
 	case t.isRelease(w.Snapshot, args):
-		find = t.findRelease
+		refs, err = t.findRelease(c, w, args)
 	case w.Client != nil:
-		find = t.resolve
+		refs, err = t.resolve(c, w, args)
+	case t.fields != "":
+		err = command.Errorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
+	default:
+		refs, err = t.lookUp(c, w.Snapshot, args)
 	}
-	refs, err := find(c, w, args)
 	if err != nil {
 		return nil, err
 	}
@@ -116,14 +120,6 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 		return distinct(refs), nil
 	}
 	return distinct(refs), t.checkFound(c, refs)
-}
-
-// lookUpIn finds the objects in a dump.
-func (t *Targets) lookUpIn(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
-	if t.fields != "" {
-		return nil, command.Errorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
-	}
-	return t.lookUp(c, w.Snapshot, args)
 }
 
 // lookUp finds the objects in the snapshot.
@@ -158,7 +154,11 @@ func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 //
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.DeleteResult: "No resources found".
 func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
-	err := fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.Namespaces.Where())
+	labelled := ""
+	if t.Selector != "" {
+		labelled = " with labels " + t.Selector
+	}
+	err := fmt.Errorf("no %s%s found%s", strings.Join(args, " "), labelled, t.Namespaces.Where())
 	if !t.Takes || !t.many() {
 		return err
 	}
@@ -270,23 +270,12 @@ func (t *Targets) Check(c *cobra.Command, args []string) error {
 		return command.Errorf(c, "names cannot be given together with -l or --all")
 	case !many && len(args) == 1 && !strings.Contains(args[0], "/"):
 		return command.Errorf(c, "which %s? Give %s/NAME, -l or --all", args[0], args[0])
-	case !many && mixed(args):
+	case !many && slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") != strings.Contains(args[0], "/") }):
 		return command.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
 	case t.Namespaces.All && !many:
 		return command.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
 	}
 	return nil
-}
-
-// mixed reports whether some arguments are TYPE/NAME and some are not.
-func mixed(args []string) bool {
-	slashed := 0
-	for _, arg := range args {
-		if strings.Contains(arg, "/") {
-			slashed++
-		}
-	}
-	return slashed > 0 && slashed < len(args)
 }
 
 func (t *Targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
@@ -331,7 +320,7 @@ func (t *Targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 	}
 	namespace := t.Namespaces.OneOrDefault()
 	var refs []object.Ref
-	for _, o := range objectsOf(snap, r) {
+	for _, o := range snap.OfType(r) {
 		if (t.Namespaces.All || !r.Namespaced || o.Namespace == namespace) && selector.Matches(o.Labels) {
 			refs = append(refs, o.Ref)
 		}
@@ -350,21 +339,9 @@ func (t *Targets) named(snap *snapshot.Snapshot, r object.Resource, name string)
 	return nil, notFound(snap, r, namespace, name)
 }
 
-func (t *Targets) labelled() string {
-	if t.Selector == "" {
-		return ""
-	}
-	return " with labels " + t.Selector
-}
-
-func objectsOf(snap *snapshot.Snapshot, r object.Resource) []*object.Object {
-	first, _ := slices.BinarySearchFunc(snap.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind},
-		func(o *object.Object, ref object.Ref) int { return object.Compare(o.Ref, ref) })
-	last := first
-	for last < len(snap.Objects) && snap.Objects[last].Kind == r.Kind && snap.Objects[last].APIVersion == r.APIVersion() {
-		last++
-	}
-	return snap.Objects[first:last]
+// typesIn returns the types of a snapshot.
+func typesIn(snap *snapshot.Snapshot) Types {
+	return Types{snap.Resources, func(r object.Resource) bool { return len(snap.OfType(r)) > 0 }}
 }
 
 // Types are the types for lookups by name. Holds reports whether objects of a type exist.
@@ -378,8 +355,7 @@ func (s Types) Find(arg string) (object.Resource, bool) { return s.Named(arg, s.
 
 // FindResource returns the type of an argument in a snapshot.
 func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
-	known := Types{snap.Resources, func(r object.Resource) bool { return len(objectsOf(snap, r)) > 0 }}
-	if r, ok := known.Find(arg); ok {
+	if r, ok := typesIn(snap).Find(arg); ok {
 		return r, nil
 	}
 	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, command.DidYouMean(command.Nearest(strings.ToLower(arg), snap.Resources.Names())))

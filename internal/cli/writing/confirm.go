@@ -52,15 +52,15 @@ func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 // question returns the question for a plan: the cluster, the user and the consequences.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
 	// Events that are deleted as a consequence do not count.
-	aside := func(r object.Ref) bool { return r.IsEvent() && !slices.Contains(p.Seed.Targets, r) }
-	deletes := slices.DeleteFunc(slices.Collect(policy.DeletedObjects(p.Consequences)), aside)
+	ignored := func(r object.Ref) bool { return r.IsEvent() && !slices.Contains(p.Seed.Targets, r) }
+	deletes := slices.DeleteFunc(slices.Collect(policy.DeletedObjects(p.Consequences)), ignored)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
 	}
 	for i := range p.Consequences {
 		c := &p.Consequences[i]
-		if aside(c.Object) && c.Change == report.ChangeDeleted {
+		if ignored(c.Object) && c.Change == report.ChangeDeleted {
 			continue
 		}
 		n := report.ConsequenceCount{
@@ -75,7 +75,7 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	if len(deletes) == 1 {
 		q.Only = &deletes[0]
 	}
-	places := map[object.Ref]int{}
+	ranks := map[object.Ref]int{}
 	outside := map[object.Ref]bool{}
 	for i := range p.Outside {
 		if p.Outside[i].LosesData() {
@@ -84,16 +84,16 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	}
 	for _, r := range deletes {
 		kind, err := kinds.For(r.APIVersion, r.Kind)
-		place, data := policy.DataRank(r, err == nil && kind.Custom)
+		rank, data := policy.DataRank(r, err == nil && kind.Custom)
 		if outside[r] {
-			place, data = policy.OutsideDataRank(), true
+			rank, data = policy.OutsideDataRank(), true
 		}
 		if data {
-			places[r] = place
+			ranks[r] = rank
 			q.Data = append(q.Data, r)
 		}
 	}
-	slices.SortStableFunc(q.Data, func(a, b object.Ref) int { return places[a] - places[b] })
+	slices.SortStableFunc(q.Data, func(a, b object.Ref) int { return ranks[a] - ranks[b] })
 	return q
 }
 
@@ -108,7 +108,7 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 		return nil
 	case k.Digest != "":
 		return command.Refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
-	case !atTerminal(streams.In):
+	case !isTerminal(streams.In):
 		return command.Refusedf("no terminal to ask on: read the plan, then run\n  %s", commandLine(c, args, "--confirm="+q.Digest))
 	}
 	return askPerson(c.Context(), streams, q)
@@ -135,7 +135,14 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	}
 	fmt.Fprint(streams.ErrOut, "\n"+render.ConfirmationPrompt(style, &q)+" ")
 	defer output.Asking(ctx)()
-	answer, err := readLine(ctx, streams.In)
+	answer, err := output.UnlessInterrupted(ctx, func() (string, error) {
+		line, err := bufio.NewReader(streams.In).ReadString('\n')
+		line = strings.TrimSpace(line)
+		if line != "" && errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return line, err
+	})
 	switch {
 	case errors.Is(err, io.EOF):
 		fmt.Fprintln(streams.ErrOut)
@@ -149,52 +156,35 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	return command.Refusedf("the answer was not %s", render.Escape(q.Name()))
 }
 
-// atTerminal reports whether a user can be asked. A reader that is no file may implement
+// isTerminal reports whether a user can be asked. A reader that is no file may implement
 // AtTerminal.
-func atTerminal(in io.Reader) bool {
+func isTerminal(in io.Reader) bool {
 	if person, ok := in.(interface{ AtTerminal() bool }); ok {
 		return person.AtTerminal()
 	}
 	return term.TTY{In: in}.IsTerminalIn()
 }
 
-// readLine reads one line, or returns when the context ends. Input that ends without an answer is
-// io.EOF.
-func readLine(ctx context.Context, in io.Reader) (string, error) {
-	type line struct {
-		text string
-		err  error
-	}
-	read := make(chan line, 1)
-	go func() {
-		text, err := bufio.NewReader(in).ReadString('\n')
-		read <- line{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case l := <-read:
-		text := strings.TrimSpace(l.text)
-		if l.err != nil && (text == "" || !errors.Is(l.err, io.EOF)) {
-			return "", l.err
-		}
-		return text, nil
-	}
-}
-
 // commandLine returns the command that executes a plan: the given one, with the flags in instead
 // replacing --dry-run, --confirm and their own values. For `dry-run delete` it is `delete`, without
 // flags that only `dry-run delete` has.
 func commandLine(c *cobra.Command, args []string, instead ...string) string {
-	does := executor(c)
+	does := c
+	if c.HasParent() && c.Parent().Name() == "dry-run" {
+		if found, _, err := c.Root().Find([]string{c.Name()}); err == nil {
+			does = found
+		}
+	}
 	words := strings.Fields(does.CommandPath())
 	for _, a := range args {
 		words = append(words, report.ShellWord(a))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
+		_, notOfBackup := f.Annotations[questionFlag]
+		replaced := slices.ContainsFunc(instead, func(flag string) bool { return strings.HasPrefix(flag, "--"+f.Name+"=") })
 		switch {
-		case f.Name == "dry-run", f.Name == "confirm", replaced(f.Name, instead), ofQuestion(f), does != c && does.Flag(f.Name) == nil:
+		case f.Name == "dry-run", f.Name == "confirm", replaced, notOfBackup, does != c && does.Flag(f.Name) == nil:
 			return
 		case f.Name == "token", f.Name == "password":
 			words = append(words, "--"+f.Name+"=…") // keeps secrets out of logs
@@ -212,21 +202,6 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 	return strings.Join(append(words, instead...), " ")
 }
 
-// executor returns the command that executes what c shows: c itself, or the real command for one of
-// `dry-run`.
-func executor(c *cobra.Command) *cobra.Command {
-	if c.HasParent() && c.Parent().Name() == "dry-run" {
-		if does, _, err := c.Root().Find([]string{c.Name()}); err == nil {
-			return does
-		}
-	}
-	return c
-}
-
-func replaced(name string, flags []string) bool {
-	return slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--"+name+"=") })
-}
-
 // questionFlag marks flags that select what to put into a backup, and do not apply to the undo of
 // that backup.
 const questionFlag = "kubectl-gc.io/question"
@@ -239,9 +214,4 @@ func NotOfBackup(f *pflag.FlagSet, names ...string) {
 			panic(err) // otherwise the printed command would be refused
 		}
 	}
-}
-
-func ofQuestion(f *pflag.Flag) bool {
-	_, ok := f.Annotations[questionFlag]
-	return ok
 }

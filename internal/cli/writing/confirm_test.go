@@ -104,7 +104,7 @@ func TestConfirmGivesUp(t *testing.T) {
 	silent, _ := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := readLine(ctx, silent); !errors.Is(err, context.Canceled) {
+	if err := askPerson(ctx, genericiooptions.IOStreams{In: silent, ErrOut: io.Discard}, report.Confirmation{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the end of the context", err)
 	}
 }

@@ -103,17 +103,10 @@ func (w *Writing) Guards() []string {
 			list = append(list, "unlock="+policy.UnlockName(kind))
 		}
 	}
-	if w.Policy.Helm {
-		list = append(list, "unlock="+policy.UnlockHelm)
-	}
-	if w.unseen {
-		list = append(list, "unlock="+policy.UnlockUnseen)
-	}
-	if w.breaks {
-		list = append(list, "unlock="+policy.UnlockBreaks)
-	}
-	if w.outside {
-		list = append(list, "unlock="+policy.UnlockOutside)
+	for _, name := range unlockSwitches {
+		if w.switches[name] {
+			list = append(list, "unlock="+name)
+		}
 	}
 	return append(list, w.unlocked...)
 }
@@ -129,17 +122,18 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 		}
 		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
 	}
-	if !w.outside {
-		list = append(list, outsideData(p)...)
-	}
-	if !w.unseen {
-		if world.Client != nil {
-			list = append(list, unseen(world, p)...)
+	for i := range p.Outside {
+		if x := &p.Outside[i]; !w.switches[policy.UnlockOutside] && x.LosesData() {
+			list = Gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: policy.UnlockOutside}, x.Object)
 		}
-		list = append(list, unlisted(p)...)
 	}
-	if !w.breaks {
-		list = append(list, breaks(p)...)
+	if !w.switches[policy.UnlockUnseen] {
+		list = append(list, unread(world, p)...)
+	}
+	for i := range p.Broken { // webhooks and APIs of the whole cluster that stop working at once
+		if b := &p.Broken[i]; !w.switches[policy.UnlockBreaks] && b.ClusterWide && b.When == report.BreaksNow {
+			list = Gather(list, report.Obstacle{Reason: string(policy.BreaksCluster), Unlock: policy.UnlockBreaks, Message: b.Message}, b.Object)
+		}
 	}
 	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
@@ -147,21 +141,15 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 	return list
 }
 
-// outsideData returns an obstacle if data outside of the cluster is deleted, or may be.
-func outsideData(p *report.Plan) []report.Obstacle {
-	var list []report.Obstacle
-	for i := range p.Outside {
-		if x := &p.Outside[i]; x.LosesData() {
-			list = Gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: policy.UnlockOutside}, x.Object)
-		}
-	}
-	return list
-}
-
-// unseen returns an obstacle for each deleted namespace and CRD with content that was not read.
-func unseen(world source.World, p *report.Plan) []report.Obstacle {
+// unread returns an obstacle for each deleted namespace and CRD of a cluster with content that was
+// not read, and for each object whose controller deletes more than the plan lists. A controller that
+// is not known to exist is none: the notes say that more may be deleted.
+func unread(world source.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for r := range policy.DeletedObjects(p.Consequences) {
+		if world.Client == nil {
+			break
+		}
 		var kinds []string
 		for _, g := range plan.UnseenContent(world.Snapshot, r) {
 			why, _, _ := strings.Cut(g.Why, ":")
@@ -179,31 +167,12 @@ func unseen(world source.World, p *report.Plan) []report.Obstacle {
 			}, r)
 		}
 	}
-	return list
-}
-
-// breaks returns an obstacle for each webhook and API of the whole cluster that stops working at once.
-func breaks(p *report.Plan) []report.Obstacle {
-	var list []report.Obstacle
-	for i := range p.Broken {
-		if b := &p.Broken[i]; b.ClusterWide && b.When == report.BreaksNow {
-			list = Gather(list, report.Obstacle{Reason: string(policy.BreaksCluster), Unlock: policy.UnlockBreaks, Message: b.Message}, b.Object)
-		}
-	}
-	return list
-}
-
-// unlisted returns an obstacle for each object whose controller deletes more than the plan lists. A
-// controller that is not known to exist is none: the notes say that more may be deleted.
-func unlisted(p *report.Plan) []report.Obstacle {
-	var list []report.Obstacle
 	for _, u := range p.Unlisted {
-		if u.Reason == string(reason.FinalizerUnknown) {
-			continue
+		if u.Reason != string(reason.FinalizerUnknown) {
+			list = Gather(list, report.Obstacle{
+				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + " deletes them; " + u.Message,
+			}, u.Object)
 		}
-		list = Gather(list, report.Obstacle{
-			Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + " deletes them; " + u.Message,
-		}, u.Object)
 	}
 	return list
 }
@@ -252,8 +221,8 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 	return nil
 }
 
-// leaveToHelm ends a command about a release, which only Helm uninstalls.
-func (w *Writing) leaveToHelm(u *report.Uninstall) error {
+// onlyHelm ends a command about a release, which only Helm uninstalls.
+func (w *Writing) onlyHelm(u *report.Uninstall) error {
 	if w.OnlyShows() {
 		return shown
 	}

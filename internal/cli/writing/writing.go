@@ -40,10 +40,8 @@ type Writing struct {
 
 	maxDeletes    int
 	unlock        []string
-	unlocked      []string // names of the command itself, for the digest
-	unseen        bool     // --unlock=unseen: content that was not read may be deleted
-	breaks        bool     // --unlock=breaks: requests of the whole cluster may fail afterwards
-	outside       bool     // --unlock=cloud: data outside of the cluster may be deleted
+	switches      map[string]bool // the given names of unlockSwitches
+	unlocked      []string        // names of the command itself, for the digest
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
@@ -72,15 +70,20 @@ func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 // UnlocksOf is the annotation of --unlock with the names that the command accepts.
 const UnlocksOf = "kubectl-gc.io/unlocks"
 
+// unlockSwitches are the names of --unlock that are no kinds, in the order of the digest: what Helm
+// manages may be deleted, content that was not read, what requests of the whole cluster need, and
+// data outside of the cluster.
+var unlockSwitches = []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside}
+
 // unlockNames returns all names that --unlock accepts.
 func (w *Writing) unlockNames() []string {
-	return slices.Concat(policy.ProtectedKindNames(), []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside}, w.Unlocks)
+	return slices.Concat(policy.ProtectedKindNames(), unlockSwitches, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
 func (w *Writing) unlocks() []string {
 	const usual = 5
-	return append(append(policy.ProtectedKindNames()[:usual], policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside, "…"), w.Unlocks...)
+	return slices.Concat(policy.ProtectedKindNames()[:usual], unlockSwitches, []string{"…"}, w.Unlocks)
 }
 
 // Check validates the flags.
@@ -88,17 +91,12 @@ func (w *Writing) Check(c *cobra.Command) error {
 	if w.maxDeletes < 0 {
 		return command.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
 	}
+	w.switches = map[string]bool{}
 	var kinds, unknown []string
 	for _, name := range w.unlock {
 		switch name = strings.ToLower(name); {
-		case name == policy.UnlockHelm:
-			w.Policy.Helm = true
-		case name == policy.UnlockUnseen:
-			w.unseen = true
-		case name == policy.UnlockBreaks:
-			w.breaks = true
-		case name == policy.UnlockOutside:
-			w.outside = true
+		case slices.Contains(unlockSwitches, name):
+			w.switches[name] = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
 		case !policy.IsProtectedKind(name):
@@ -112,6 +110,7 @@ func (w *Writing) Check(c *cobra.Command) error {
 	if len(unknown) > 0 {
 		return command.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(w.unlockNames(), ", "))
 	}
+	w.Policy.Helm = w.switches[policy.UnlockHelm]
 	var err error
 	w.Policy.Allow, err = policy.ParseProtectedKinds(kinds)
 	return err
@@ -173,7 +172,7 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 		tried = Rehearsed(streams.ErrOut, answers)
 	}
 	if uninstall != nil {
-		return cmp.Or(tried, w.leaveToHelm(uninstall))
+		return cmp.Or(tried, w.onlyHelm(uninstall))
 	}
 	if len(obstacles) > 0 {
 		return cmp.Or(w.refuse(c, args, streams, obstacles, live), tried, error(shown))
