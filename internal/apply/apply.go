@@ -38,8 +38,6 @@ type Options struct {
 	Policy policy.Policy
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
-	// Workers is the maximum number of concurrent requests; 0 for 20.
-	Workers int
 	// Patience is how long a run without progress waits before it ends; 0 for 15 seconds.
 	Patience time.Duration
 	// Wait follows a delete until its effects are complete, at most for Timeout; 0 for no limit.

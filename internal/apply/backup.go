@@ -90,11 +90,15 @@ func (b *runBackup) backUp(ctx context.Context, snap *snapshot.Snapshot, subject
 // save saves one subject, or notes in gone or changed that it differs from what the plan is based
 // on. version is the version in the snapshot. A protected consequence is a *RefusedError.
 func (b *runBackup) save(ctx context.Context, s subject, version string) error {
-	b.recordAction(s)
+	b.mu.Lock()
+	b.actions[s.ref] = s.action // even if the object can't be saved now
+	b.mu.Unlock()
 	if b.unsaved {
 		b.recordVersion(s.ref, version)
-		if s.written {
-			b.readUnsaved(ctx, s.ref, version)
+		if s.written { // to detect later changes; if the read fails, every change counts
+			if raw, o, err := b.client.Raw(ctx, s.ref); err == nil && o.UID == s.ref.UID && o.ResourceVersion == version {
+				b.recordContent(s.ref, raw)
+			}
 		}
 		_, err := b.writer.AddUnsaved(s.ref, version, s.action, backup.BackupRefused)
 		return err
@@ -124,28 +128,12 @@ func (b *runBackup) save(ctx context.Context, s subject, version string) error {
 	return err
 }
 
-// recordAction records the action on an object, even if the object can't be saved now.
-func (b *runBackup) recordAction(s subject) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.actions[s.ref] = s.action
-}
-
 // recordVersion records that the backup has a version of an object.
 func (b *runBackup) recordVersion(ref object.Ref, version string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.saved[ref] = version
 	delete(b.changed, ref)
-}
-
-// readUnsaved reads an object that is not saved, to detect later changes. If the read fails, every
-// change counts.
-func (b *runBackup) readUnsaved(ctx context.Context, ref object.Ref, version string) {
-	raw, o, err := b.client.Raw(ctx, ref)
-	if err == nil && o.UID == ref.UID && o.ResourceVersion == version {
-		b.recordContent(ref, raw)
-	}
 }
 
 // recordContent records the content of the version that the plan is based on.

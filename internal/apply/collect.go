@@ -87,7 +87,7 @@ func (c *collectorRun) collect(ctx context.Context) error {
 			}()
 		},
 		Run: engine.RunOptions{
-			Workers: c.o.Workers, Before: c.checkWrite, Record: c.record, UntilRest: true,
+			Before: c.checkWrite, Record: c.record, UntilRest: true,
 			Hold: func(*engine.RefusedError) time.Duration { return time.Hour },
 		},
 	})

@@ -257,6 +257,9 @@ func ResultOf(err error) Result {
 	var status apierrors.APIStatus
 	var unserved *kube.UnservedPathError
 	var dial *net.OpError
+	var kind *object.UnknownKindError
+	var namespace *object.NamespaceRequiredError
+	var uncovered *object.UncoveredError
 	switch {
 	case errors.As(err, &status):
 		r.Code = int(status.Status().Code)
@@ -265,8 +268,8 @@ func ResultOf(err error) Result {
 		}
 	case errors.As(err, &unserved):
 		r.Code, r.Outcome = http.StatusNotFound, Refused
-	case errors.As(err, &dial) && dial.Op == "dial", wasNeverSent(err):
-		r.Outcome = Refused
+	case errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &kind), errors.As(err, &namespace), errors.As(err, &uncovered):
+		r.Outcome = Refused // it was never sent
 	}
 	return r
 }
@@ -281,12 +284,4 @@ func mayFollowOurs(err error, code int) bool {
 	default:
 		return false
 	}
-}
-
-// wasNeverSent reports whether the request could not even be built.
-func wasNeverSent(err error) bool {
-	var kind *object.UnknownKindError
-	var namespace *object.NamespaceRequiredError
-	var uncovered *object.UncoveredError
-	return errors.As(err, &kind) || errors.As(err, &namespace) || errors.As(err, &uncovered)
 }

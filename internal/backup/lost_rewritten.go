@@ -58,7 +58,9 @@ func (k *lossKeeper) collectRewrites(ref object.Ref, raw []byte) {
 // says so. A collection that cannot be read is noted in unread.
 func (k *lossKeeper) keepRewritten() error {
 	deleted := k.rewritten.deleted
-	for _, of := range slices.SortedFunc(maps.Keys(deleted), compareCollections) {
+	for _, of := range slices.SortedFunc(maps.Keys(deleted), func(a, b past.Collection) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Revision, b.Revision))
+	}) {
 		err := k.record.Bodies(k.ctx, of, func(raw []byte) error {
 			var id identity
 			if err := json.Unmarshal(raw, &id); err != nil {
@@ -107,8 +109,4 @@ func isRewritten(o *object.Object, deleted []*object.Object) bool {
 	return !ok || slices.ContainsFunc(selectors, func(s labels.Selector) bool {
 		return slices.ContainsFunc(deleted, func(other *object.Object) bool { return s.Matches(other.Labels) })
 	})
-}
-
-func compareCollections(a, b past.Collection) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Revision, b.Revision))
 }

@@ -14,7 +14,7 @@ import (
 
 // manifest reads the head and the entries of the manifest, and returns the hash of its text.
 func (b *Backup) manifest(r io.Reader, held *memoryUse) (entries []Entry, sum string, err error) {
-	m := &manifestReader{r: r, hash: sha256.New(), held: held, shared: map[string]string{}}
+	m := &manifestReader{r: r, hash: sha256.New(), held: held}
 	m.json = json.NewDecoder(m)
 	entries, err = m.read(&b.Head)
 	if err != nil {
@@ -32,8 +32,6 @@ type manifestReader struct {
 	bytes int64
 	limit error
 	held  *memoryUse
-	// shared interns texts that many entries have in common.
-	shared map[string]string
 
 	schema  int
 	entries []Entry
@@ -188,21 +186,6 @@ func (m *manifestReader) entry() error {
 	if e.Restorable {
 		m.files++
 	}
-	m.internStrings(&e)
 	m.entries = append(m.entries, e)
 	return nil
-}
-
-// maxShared bounds the number of interned texts.
-const maxShared = 1000
-
-// internStrings interns the texts of an entry.
-func (m *manifestReader) internStrings(e *Entry) {
-	for _, text := range []*string{&e.Object.APIVersion, &e.Object.Kind, &e.Object.Namespace, (*string)(&e.Action), (*string)(&e.Why)} {
-		if known, ok := m.shared[*text]; ok {
-			*text = known
-		} else if len(m.shared) < maxShared {
-			m.shared[*text] = *text
-		}
-	}
 }

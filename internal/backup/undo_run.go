@@ -212,21 +212,14 @@ func (r *undoRun) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		out.State = report.StepTaken
 	}
 	if out.State == report.StepUnknown {
-		r.settleCreate(ctx, s, out)
+		if uid, err := findRestored(ctx, r.client, s.Object); err == nil && uid != "" {
+			out.State, out.UID, out.Message = report.StepMade, uid, "the request was not answered, but the object is there"
+			r.mapping.Made(s, uid)
+		}
 	}
 	if out.State != report.StepMade {
 		r.mapping.Failed(s)
 	}
-}
-
-// settleCreate checks whether an unanswered creation was carried out.
-func (r *undoRun) settleCreate(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	uid, err := findRestored(ctx, r.client, s.Object)
-	if err != nil || uid == "" {
-		return
-	}
-	out.State, out.UID, out.Message = report.StepMade, uid, "the request was not answered, but the object is there"
-	r.mapping.Made(s, uid)
 }
 
 // journalBody returns the body for the journal. It is nil for Secrets, because their content must

@@ -71,7 +71,10 @@ func (r *undoRun) restoreOwners(ctx context.Context, s *undo.Step, out *report.U
 		}
 		out.Message = err.Error()
 		if out.State == report.StepUnknown {
-			r.settlePatch(ctx, place, patch, out)
+			now, err := r.client.Get(ctx, place)
+			if err == nil && now.UID == patch.UID && patch.Owners != nil && slices.Equal(now.Owners, *patch.Owners) {
+				out.State, out.Message = report.StepRestored, "the request was not answered, but the references are there"
+			}
 			return
 		}
 		if result.Code != http.StatusConflict && result.Code != http.StatusUnprocessableEntity {
@@ -85,16 +88,6 @@ func (r *undoRun) restoreOwners(ctx context.Context, s *undo.Step, out *report.U
 // them itself.
 func sameOwners(s *undo.Step, a, b []object.OwnerReference) bool {
 	return slices.Equal(slices.DeleteFunc(slices.Clone(a), s.Replaces), slices.DeleteFunc(slices.Clone(b), s.Replaces))
-}
-
-// settlePatch checks whether an unanswered patch was carried out: the object then has exactly its
-// owners.
-func (r *undoRun) settlePatch(ctx context.Context, place object.Ref, patch object.Patch, out *report.UndoStep) {
-	now, err := r.client.Get(ctx, place)
-	if err != nil || now.UID != patch.UID || patch.Owners == nil || !slices.Equal(now.Owners, *patch.Owners) {
-		return
-	}
-	out.State, out.Message = report.StepRestored, "the request was not answered, but the references are there"
 }
 
 // readCurrent reads the object of a step: the one seen in planning, or the one that an earlier step
@@ -142,7 +135,7 @@ func (r *undoRun) status(ctx context.Context, s *undo.Step, out *report.UndoStep
 			return // the refusal had another cause than a newer version
 		}
 		last = live.ResourceVersion
-		if written, err := hasStatus(raw); err != nil || written {
+		if content, err := undo.ContentOf(raw); err != nil || !undo.CanWrite(content) {
 			out.State, out.Message = report.StepSuperseded, "a controller has written a status since; it stays"
 			return
 		}
@@ -177,11 +170,6 @@ func statusPatch(s *undo.Step, live *object.Object) ([]byte, error) {
 	return json.Marshal([]operation{
 		{"test", "/metadata/uid", live.UID}, {"test", "/metadata/resourceVersion", live.ResourceVersion}, {"add", "/status", s.Status()},
 	})
-}
-
-func hasStatus(raw []byte) (bool, error) {
-	content, err := undo.ContentOf(raw)
-	return !undo.CanWrite(content), err
 }
 
 // clusterOf returns what an undo reads from a cluster.

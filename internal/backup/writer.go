@@ -158,7 +158,12 @@ func (w *Writer) seal() error {
 	if err := w.dir.WriteFile(manifestName, indented.Bytes()); err != nil {
 		return err
 	}
-	if err := w.begin(sumOf(indented.Bytes())); err != nil {
+	f, err := w.dir.Create(journalName)
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(w.dir.Path, journalName), err)
+	}
+	w.journal = &journal{f: f, prev: sumOf(indented.Bytes())} // its first line has the hash of the manifest
+	if _, err := w.journal.append(&Record{Kind: Sealed, Time: w.head.Created}); err != nil {
 		return err
 	}
 	if err := errors.Join(w.dir.Sync(), w.above.Sync()); err != nil {
@@ -166,17 +171,6 @@ func (w *Writer) seal() error {
 	}
 	w.state = sealed
 	return nil
-}
-
-// begin creates the journal with its first line. manifest is the hash of the manifest.
-func (w *Writer) begin(manifest string) error {
-	f, err := w.dir.Create(journalName)
-	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(w.dir.Path, journalName), err)
-	}
-	w.journal = &journal{f: f, prev: manifest}
-	_, err = w.journal.append(&Record{Kind: Sealed, Time: w.head.Created})
-	return err
 }
 
 // Intent writes a request to the journal before it is sent, and returns its number. A DELETE is an

@@ -153,7 +153,8 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 	}
 	writes, _ := d.traffic.writes()
 	m := settledMark{writes: writes, kinds: d.store.kindChanges()}
-	if m.revision, err = d.revision(ctx); err != nil {
+	list, err := d.client.List(ctx, kube.Place{Resource: object.Namespace.Resource()}, kube.Selection{Metadata: true}, kube.Listing{})
+	if m.revision = list.ResourceVersion; err != nil { // the present one of the server, or a later one
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return nil, err
 		}
@@ -191,12 +192,6 @@ func mayBeExtension(o *object.Object) bool {
 	return o.Labels.Get("kube-aggregator.kubernetes.io/automanaged") == ""
 }
 
-// revision returns the present revision of the server, or a later one.
-func (d *Deleters) revision(ctx context.Context) (string, error) {
-	got, err := d.client.List(ctx, kube.Place{Resource: object.Namespace.Resource()}, kube.Selection{Metadata: true}, kube.Listing{})
-	return got.ResourceVersion, err
-}
-
 // busy returns the work in progress. compared is true if the state was just compared with the
 // server.
 func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) ([]string, error) {
@@ -226,7 +221,10 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 	}
 	generation, _ := d.store.now()
 	if s := d.lastWaits(); len(s.open) > 0 || !s.due.IsZero() || s.generation != generation {
-		return d.remainingWork(s), nil
+		if s.generation == 0 {
+			return []string{"the controllers have not begun"}, nil
+		}
+		return append([]string{"the controllers are examining what has changed"}, d.pendingWork(s)...), nil
 	}
 	c, err := d.collectorWork(ctx, retried)
 	switch {
@@ -246,14 +244,6 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 		c.Refresh() // it reads its own writes that no watch has shown
 		c.Refresh()
 	})
-}
-
-// remainingWork returns the remaining work of the controllers.
-func (d *Deleters) remainingWork(s waitState) []string {
-	if s.generation == 0 {
-		return []string{"the controllers have not begun"}
-	}
-	return append([]string{"the controllers are examining what has changed"}, d.pendingWork(s)...)
 }
 
 // pendingWork returns the work that the controllers continue without a change by others: pods in

@@ -195,7 +195,11 @@ func (w *world) send(ctx context.Context, i controllers.Intent) (*object.Object,
 	case controllers.DeleteStored:
 		return nil, errServer
 	case controllers.Patch:
-		return nil, w.patch(ctx, i.Ref, i.Patch)
+		known, err := w.known(i.Ref)
+		if err != nil {
+			return nil, err
+		}
+		return nil, w.sendOnce(known, "PATCH "+string(i.Patch.Body()), func() error { return w.client.Patch(ctx, i.Ref, i.Patch) })
 	case controllers.Finalize:
 		return i.Object, w.finalize(ctx, i.Object)
 	default:
@@ -269,15 +273,6 @@ func (w *world) noteDelete(o *object.Object) {
 		why = "namespace " + o.Namespace + " is being deleted"
 	}
 	w.deletes.add(deletion{ref: o.Ref, at: time.Now(), why: why})
-}
-
-// patch changes an object.
-func (w *world) patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	known, err := w.known(ref)
-	if err != nil {
-		return err
-	}
-	return w.sendOnce(known, "PATCH "+string(p.Body()), func() error { return w.client.Patch(ctx, ref, p) })
 }
 
 // update writes the differences from the cached object: removed finalizers, or the phase of a pod

@@ -34,22 +34,6 @@ func (t *traffic) unanswered() []string {
 	return truncate(list)
 }
 
-func (t *traffic) begin(r *http.Request) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.open == nil {
-		t.open = map[*http.Request]string{}
-	}
-	t.begun++
-	t.open[r] = r.Method + " " + r.URL.EscapedPath()
-}
-
-func (t *traffic) end(r *http.Request) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.open, r)
-}
-
 // watched is a transport whose writes are tracked.
 type watched struct {
 	next    http.RoundTripper
@@ -64,7 +48,18 @@ func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
 		return w.next.RoundTrip(r)
 	}
-	w.traffic.begin(r)
-	defer w.traffic.end(r)
+	t := w.traffic
+	t.mu.Lock()
+	if t.open == nil {
+		t.open = map[*http.Request]string{}
+	}
+	t.begun++
+	t.open[r] = r.Method + " " + r.URL.EscapedPath()
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.open, r)
+	}()
 	return w.next.RoundTrip(r)
 }

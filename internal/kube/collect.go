@@ -24,9 +24,6 @@ type CollectorOptions struct {
 	// AbsentGracePeriod is how long an owner that no watch has shown as deleted must stay absent
 	// before it counts as absent; 0 needs a single check. It applies under engine.Strict only.
 	AbsentGracePeriod time.Duration
-	// Wants selects among the kinds that a collector watches; nil selects all. References to a kind
-	// that is not watched are checked with the server.
-	Wants func(object.Resource) bool
 	// SyncPeriod is the interval of discovery; 0 means 30 seconds.
 	SyncPeriod time.Duration
 	// Through wraps the API between the collector and the server, for example with the limits of a
@@ -51,7 +48,7 @@ type CollectorOptions struct {
 // do. It returns the error of engine.Run. When it returns, its goroutines have ended.
 func Collect(ctx context.Context, client *Client, o CollectorOptions) error {
 	ctx, stop := context.WithCancel(ctx)
-	feed := client.Follow(ctx, FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
+	feed := client.Follow(ctx, FollowOptions{SyncPeriod: o.SyncPeriod, State: o.Kind, Listener: o.Listener})
 	events := feed.Events()
 	defer func() {
 		stop()

@@ -64,8 +64,7 @@ func (d *Discovery) MissingGroup(group string) (string, bool) {
 // Rule: spec §3.3.
 func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	d := &Discovery{Resources: &object.Resources{}, At: time.Now(), statuses: map[schema.GroupVersionResource]bool{}}
-	bound := &http.Client{Transport: contextTransport{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: refuseRedirect}
-	dc, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, bound)
+	dc, err := c.discoveryClient(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +193,13 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 	}
 }
 
+// discoveryClient returns a client of client-go whose requests end with the context.
+func (c *Client) discoveryClient(ctx context.Context) (*discovery.DiscoveryClient, error) {
+	return discovery.NewDiscoveryClientForConfigAndClient(c.config, &http.Client{
+		Transport: contextTransport{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: refuseRedirect,
+	})
+}
+
 // contextTransport binds requests to a context, because some methods of client-go take none.
 type contextTransport struct {
 	ctx  context.Context
@@ -258,8 +264,7 @@ func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
 	if known, ok := c.dryRuns.Load(kind); ok {
 		return known.(bool)
 	}
-	bound := &http.Client{Transport: contextTransport{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: refuseRedirect}
-	documents, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, bound)
+	documents, err := c.discoveryClient(ctx)
 	if err != nil {
 		return false
 	}

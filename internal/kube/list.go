@@ -45,7 +45,7 @@ func (p Place) about() string { return p.subject().String() }
 // Selection narrows a list; the zero value selects everything. A narrowed list does not prove
 // absence.
 type Selection struct {
-	Labels, Fields string
+	Fields string
 	// Revision requests the list at a revision of the past; 0 means now. Forgotten holds for the
 	// error if the server no longer remembers it.
 	Revision uint64
@@ -166,8 +166,6 @@ var errIdle = errors.New("nothing arrived for too long")
 
 // pageReader reads the pages of one list.
 type pageReader interface {
-	// live sets a function that is called whenever bytes arrive.
-	live(func())
 	page(*answer) (listMeta, error)
 	// wrap adds the list to an error.
 	wrap(error) error
@@ -180,11 +178,11 @@ func (c *Client) page(ctx context.Context, r request, rd pageReader) (listMeta, 
 	timer := time.AfterFunc(c.idle, func() { cancel(errIdle) })
 	defer timer.Stop()
 	r.alive = func() { timer.Reset(c.idle) }
-	rd.live(r.alive)
 	var page listMeta
 	a, err := c.send(bound, r)
 	if err == nil {
 		defer func() { _ = a.body.Close() }()
+		a.body = &countingReader{a.body, func(int) { r.alive() }}
 		if page, err = rd.page(a); err == nil {
 			return page, a.date, nil
 		}
@@ -201,7 +199,7 @@ func (c *Client) page(ctx context.Context, r request, rd pageReader) (listMeta, 
 
 func listRequest(at Place, by Selection, limit int64, token, accept string) request {
 	q := url.Values{}
-	for key, value := range map[string]string{"labelSelector": by.Labels, "fieldSelector": by.Fields, "continue": token} {
+	for key, value := range map[string]string{"fieldSelector": by.Fields, "continue": token} {
 		if value != "" {
 			q.Set(key, value)
 		}
@@ -232,42 +230,43 @@ func builderFor(r object.Resource, whole bool) *manifest.Builder {
 	return manifest.NewBuilder(r)
 }
 
+// readList is what was read of a list.
+type readList struct {
+	at      Place
+	objects int
+}
+
+// wrap adds the list and the number of objects before the error.
+func (l *readList) wrap(err error) error {
+	if _, ok := errors.AsType[receiverError](err); ok {
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
+		return fmt.Errorf("%s: the answer broke off after %d objects: %w", l.at.subject(), l.objects, err)
+	}
+	return fmt.Errorf("%s: not the requested list: %w", l.at.subject(), err)
+}
+
 // listReader reads the pages of one list.
 type listReader struct {
-	at Place
+	readList
 	to Listing
 	// whole is true if spec and status are needed too.
 	whole   bool
 	builder *manifest.Builder
 	intern  *manifest.Interner
-	objects int
-	// alive is called whenever bytes arrive. It may be nil.
-	alive func()
 }
 
 func newListReader(at Place, to Listing) *listReader {
-	return &listReader{at: at, to: to, whole: manifest.HasFacts(at.Resource.APIVersion(), at.Resource.Kind)}
-}
-
-func (rd *listReader) live(alive func()) { rd.alive = alive }
-
-// wrap adds the list to an error.
-func (rd *listReader) wrap(err error) error { return listError(err, rd.at, rd.objects) }
-
-// listError adds the list and the number of objects before the error.
-func listError(err error, at Place, objects int) error {
-	if _, ok := errors.AsType[receiverError](err); ok {
-		return err
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
-		return fmt.Errorf("%s: the answer broke off after %d objects: %w", at.subject(), objects, err)
-	}
-	return fmt.Errorf("%s: not the requested list: %w", at.subject(), err)
+	return &listReader{readList: readList{at: at}, to: to, whole: manifest.HasFacts(at.Resource.APIVersion(), at.Resource.Kind)}
 }
 
 // page reads one page.
 func (rd *listReader) page(a *answer) (listMeta, error) {
-	body := &countingReader{a.body, rd.arrived}
+	body := a.body
+	if rd.to.Bytes != nil {
+		body = &countingReader{body, rd.to.Bytes}
+	}
 	switch a.media {
 	case protobufType:
 		if rd.whole && !rd.at.Resource.Is(object.Pod) {
@@ -281,15 +280,6 @@ func (rd *listReader) page(a *answer) (listMeta, error) {
 		return rd.json(body)
 	default:
 		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
-	}
-}
-
-func (rd *listReader) arrived(n int) {
-	if rd.alive != nil {
-		rd.alive()
-	}
-	if rd.to.Bytes != nil {
-		rd.to.Bytes(n)
 	}
 }
 
@@ -347,12 +337,12 @@ func (rd *listReader) json(body io.Reader) (listMeta, error) {
 
 // countingReader counts the bytes that are read.
 type countingReader struct {
-	r     io.Reader
+	io.ReadCloser
 	count func(int)
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
+	n, err := c.ReadCloser.Read(p)
 	if n > 0 {
 		c.count(n)
 	}

@@ -32,20 +32,14 @@ func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take fu
 	if limit == 0 {
 		limit = pageSize
 	}
-	return c.pages(ctx, at, by, limit, jsonType, &bodyReader{at: at, take: take})
+	return c.pages(ctx, at, by, limit, jsonType, &bodyReader{readList{at: at}, take})
 }
 
 // bodyReader reads the pages of a list of whole objects.
 type bodyReader struct {
-	at      Place
-	take    func([]byte) error
-	objects int
-	alive   func()
+	readList
+	take func([]byte) error
 }
-
-func (rd *bodyReader) live(alive func()) { rd.alive = alive }
-
-func (rd *bodyReader) wrap(err error) error { return listError(err, rd.at, rd.objects) }
 
 // page reads one page. The kind of the list, which may come after the items, must be the requested
 // one.
@@ -53,7 +47,7 @@ func (rd *bodyReader) page(a *answer) (listMeta, error) {
 	if a.media != jsonType {
 		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
 	}
-	d := json.NewDecoder(&countingReader{a.body, func(int) { rd.alive() }})
+	d := json.NewDecoder(a.body)
 	if err := expectDelimiter(d, '{'); err != nil {
 		return listMeta{}, err
 	}

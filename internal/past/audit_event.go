@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -286,8 +287,12 @@ func (r *auditReader) recordEvent(e *event) error {
 	if e.stage != stageComplete || verb == "" || e.code < 200 || e.code > 299 {
 		return nil
 	}
-	query, ok := parseQuery(e.uri)
-	if !ok || e.isDryRun(query) {
+	uri, err := url.ParseRequestURI(e.uri)
+	if err != nil {
+		return nil
+	}
+	query := uri.Query()
+	if query.Get("dryRun") != "" || e.body != nil && e.body.dryRun {
 		return nil
 	}
 	answered := received
@@ -299,9 +304,12 @@ func (r *auditReader) recordEvent(e *event) error {
 	if !r.window.overlaps(received, answered) {
 		return nil
 	}
-	q := r.newRequest(e, verb, query)
-	if q.Received, q.Answered = received, answered; verb == DeleteCollection {
-		if q.Labels, q.Fields, ok = query.selectors(); !ok {
+	q := newRequest(e, verb, query)
+	q.Received, q.Answered = received, answered
+	if verb == DeleteCollection { // a query without selectors selects everything
+		var wrong error
+		q.Labels, err = labels.Parse(query.Get("labelSelector"))
+		if q.Fields, wrong = fields.ParseSelector(query.Get("fieldSelector")); err != nil || wrong != nil {
 			return nil // unknown what it deleted
 		}
 	}
@@ -324,8 +332,10 @@ func (e *event) deleteVerb() Verb {
 	}
 }
 
-func (r *auditReader) newRequest(e *event, verb Verb, q query) AuditedRequest {
-	once := r.log.intern
+// once returns the copy of a string that many requests share.
+func once(text string) string { return unique.Make(text).Value() }
+
+func newRequest(e *event, verb Verb, q url.Values) AuditedRequest {
 	out := AuditedRequest{
 		ID: e.id, Verb: verb, Namespace: once(e.namespace), Name: e.name, Options: e.deleteOptions(q),
 		Sender:  Sender{User: once(e.sender.User), Impersonated: once(e.sender.Impersonated), Agent: once(e.sender.Agent)},
@@ -354,35 +364,9 @@ func (r *auditReader) newRequest(e *event, verb Verb, q query) AuditedRequest {
 	return out
 }
 
-// query is the query of a request's URI.
-type query struct{ url.Values }
-
-func parseQuery(uri string) (query, bool) {
-	u, err := url.ParseRequestURI(uri)
-	if err != nil {
-		return query{}, false
-	}
-	return query{u.Query()}, true
-}
-
-// selectors returns the selectors of a collection. They select everything if the query has none.
-func (q query) selectors() (labels.Selector, fields.Selector, bool) {
-	l, err := labels.Parse(q.Get("labelSelector"))
-	if err != nil {
-		return nil, nil, false
-	}
-	f, err := fields.ParseSelector(q.Get("fieldSelector"))
-	return l, f, err == nil
-}
-
-// isDryRun reports whether the request was a dry run.
-func (e *event) isDryRun(q query) bool {
-	return q.Get("dryRun") != "" || e.body != nil && e.body.dryRun
-}
-
 // deleteOptions returns the options from the body of a request, or from the URI if there is no
 // body. If the log omits bodies, only the options in the URI are known.
-func (e *event) deleteOptions(q query) *DeleteOptions {
+func (e *event) deleteOptions(q url.Values) *DeleteOptions {
 	if e.body != nil {
 		o := e.body.DeleteOptions
 		o.Policy = propagationPolicy(o.Policy, e.body.orphanDependents)

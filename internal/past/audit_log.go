@@ -32,8 +32,7 @@ type AuditLog struct {
 	// written.
 	Truncated []string
 
-	interned map[string]string
-	seen     map[requestKey]bool
+	seen map[requestKey]bool
 }
 
 // requestKey identifies a request across several logs.
@@ -161,12 +160,14 @@ func (l *AuditLog) Read(name string, in io.Reader, w LogWindow) error {
 		}
 		text = bufio.NewReaderSize(z, 1<<16)
 	}
-	if l.interned == nil {
-		l.interned, l.seen = map[string]string{}, map[requestKey]bool{}
+	if l.seen == nil {
+		l.seen = map[requestKey]bool{}
 	}
-	r := newAuditReader(text, l, w)
+	r := &auditReader{input: &input{in: text}, log: l, window: w}
+	r.dec = jsontext.NewDecoder(r.input, jsontext.AllowDuplicateNames(true))
+	r.input.parsed = r.dec.InputOffset
 	switch err := r.readDocuments(); {
-	case r.isTruncated(err):
+	case errors.Is(err, io.ErrUnexpectedEOF) && r.input.err == nil && r.events > 0 && r.dec.StackDepth() > 0: // within its last event
 		l.Truncated = append(l.Truncated, name)
 	case err != nil:
 		return fmt.Errorf("%s, line %d: %w", name, r.lineOf(err), withoutOffset(err))
@@ -187,13 +188,6 @@ type auditReader struct {
 	events int
 }
 
-func newAuditReader(in io.Reader, l *AuditLog, w LogWindow) *auditReader {
-	r := &auditReader{input: &input{in: in}, log: l, window: w}
-	r.dec = jsontext.NewDecoder(r.input, jsontext.AllowDuplicateNames(true))
-	r.input.parsed = r.dec.InputOffset
-	return r
-}
-
 func (r *auditReader) readDocuments() error {
 	for {
 		switch kind := r.dec.PeekKind(); kind {
@@ -211,12 +205,6 @@ func (r *auditReader) readDocuments() error {
 			return err
 		}
 	}
-}
-
-// isTruncated reports whether an error means that the log ends within its last event, after
-// complete ones.
-func (r *auditReader) isTruncated(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) && r.input.err == nil && r.events > 0 && r.dec.StackDepth() > 0
 }
 
 // lineOf returns the number of the line that an error is about.
@@ -248,15 +236,6 @@ func (r *auditReader) addRequest(q AuditedRequest, uri string) error {
 	r.log.seen[k] = true
 	r.log.Requests = append(r.log.Requests, q)
 	return nil
-}
-
-// intern returns the shared copy of a string that many requests have.
-func (l *AuditLog) intern(text string) string {
-	if s, ok := l.interned[text]; ok {
-		return s
-	}
-	l.interned[text] = text
-	return text
 }
 
 // input counts the lines that are read, and limits the bytes that are buffered.

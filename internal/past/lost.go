@@ -46,7 +46,9 @@ func LostDocument(a *Account, q LostQuestion) *report.Lost {
 	d.addRecreated()
 	d.addRequests()
 	d.addLimits()
-	d.addLog()
+	if log := d.a.Past.Log; log != nil {
+		d.out.AuditLog = &report.AuditLog{From: formatMicros(log.First), To: formatMicros(log.Last), Requests: len(log.Requests), CutOff: log.Truncated}
+	}
 	d.out.Complete = !d.out.Short && d.out.SinceIgnored == "" && len(d.out.Gaps)+len(d.out.Limits) == 0
 	if q.Undo {
 		d.addUndo()
@@ -225,13 +227,6 @@ func momentOf(m Moment) report.Moment {
 		out.Time = time.Unix(m.Time, 0).UTC().Format(time.RFC3339)
 	}
 	return out
-}
-
-// addLog adds what was read from audit logs.
-func (d *document) addLog() {
-	if log := d.a.Past.Log; log != nil {
-		d.out.AuditLog = &report.AuditLog{From: formatMicros(log.First), To: formatMicros(log.Last), Requests: len(log.Requests), CutOff: log.Truncated}
-	}
 }
 
 // sentOf converts a request of the audit log; nil for nil.

@@ -120,8 +120,10 @@ func (d *document) addUndoFor(named object.Ref) {
 			l = x
 		}
 	}
-	if l == nil {
-		l = d.lastGoneCRD()
+	for i := range slices.Backward(d.out.Losses) { // else of the last CRD that does not exist again
+		if l == nil && d.isGoneCRD(d.out.Losses[i].Object) {
+			l = &d.out.Losses[i]
+		}
 	}
 	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 || l.Again != "" {
 		return
@@ -134,8 +136,10 @@ func (d *document) addUndoFor(named object.Ref) {
 		l = at[*l.By]
 	}
 	target, began := l.Object, l.Began
-	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGoneCRD(r.Objects[0]) {
-		target, began = r.Objects[0], r.At // the objects between them are unknown
+	for _, r := range d.out.Requests {
+		if r.N == l.Request && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGoneCRD(r.Objects[0]) {
+			target, began = r.Objects[0], r.At // the objects between them are unknown
+		}
 	}
 	act := d.undoAct(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
 	act.Target = target
@@ -143,27 +147,6 @@ func (d *document) addUndoFor(named object.Ref) {
 		act.Target = object.Ref{Namespace: target.Name}
 	}
 	d.addRemedy(act, later)
-}
-
-// lastGoneCRD returns the last loss in the document of a CRD that does not exist again; nil for
-// none.
-func (d *document) lastGoneCRD() *report.Loss {
-	for i := range slices.Backward(d.out.Losses) {
-		if l := &d.out.Losses[i]; d.isGoneCRD(l.Object) {
-			return l
-		}
-	}
-	return nil
-}
-
-// requestOf returns the request that caused a loss; nil for none.
-func (d *document) requestOf(l *report.Loss) *report.LostRequest {
-	for i := range d.out.Requests {
-		if r := &d.out.Requests[i]; r.N == l.Request {
-			return r
-		}
-	}
-	return nil
 }
 
 // isGoneCRD reports whether an object is a CRD that does not exist again.

@@ -384,19 +384,12 @@ func (t *tracer) recordRepeatedDelete(i int, before, now *object.Object, revisio
 		sent := t.findRepeatedDelete(now, revision, orphan)
 		certain := sent != nil || len(first.Owners) == 0 || seen && !first.HasFinalizer(object.Orphan)
 		t.orphanedBy[now.UID] = t.addRequest(i, revision, orphan, certain, sent)
-		t.markUncertain(now.Ref)
+		for i := range t.losses { // the collector may have meant to release them, and a client deleted them
+			if l := &t.losses[i]; l.Cause.Code == reason.OwnerWaits && l.Cause.By == now.Ref && len(l.Or) == 0 {
+				l.Or = []Cause{{Code: reason.Requested, Request: -1}}
+			}
+		}
 	case has.foreground && !had.foreground && len(first.Owners) == 0:
 		t.addRequest(i, revision, foreground, true, t.findRepeatedDelete(now, revision, foreground))
-	}
-}
-
-// markUncertain marks the cause of the deleted dependents of a waiting owner as uncertain after the
-// owner got the policy Orphan: the collector may have meant to release them, and a client deleted
-// them.
-func (t *tracer) markUncertain(owner object.Ref) {
-	for i := range t.losses {
-		if l := &t.losses[i]; l.Cause.Code == reason.OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {
-			l.Or = []Cause{{Code: reason.Requested, Request: -1}}
-		}
 	}
 }
