@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Deployer is a controller that deletes an inventory of other objects behind its finalizer: what it has
@@ -35,6 +36,8 @@ type Deployer struct {
 	// Assumption must hold for its deletes: a sentence without a full stop.
 	Assumption string
 
+	// assumes reports whether the Assumption is needed for an object; nil: always.
+	assumes func(snap *snapshot.Snapshot, from *object.Object) bool
 	// policy returns the propagation policy of its deletes for a finalizer; nil: always Background.
 	policy func(finalizer string) metav1.DeletionPropagation
 	// tracks reports whether an object counts as applied for the object from; nil: every one.
@@ -74,9 +77,10 @@ func DeployerOfObject(o *object.Object) *Deployer {
 	return nil
 }
 
-// DeployerAssumption returns the Assumption of the deployer of an object; empty if it has none.
-func DeployerAssumption(o *object.Object) string {
-	if d := DeployerOfObject(o); d != nil {
+// DeployerAssumption returns the Assumption of the deployer of an object; empty if it has none, or if the
+// snapshot shows that it holds.
+func DeployerAssumption(snap *snapshot.Snapshot, o *object.Object) string {
+	if d := DeployerOfObject(o); d != nil && (d.assumes == nil || d.assumes(snap, o)) {
 		return d.Assumption
 	}
 	return ""
@@ -161,33 +165,6 @@ func (d *Deployer) Policy(from *object.Object, finalizer string) metav1.Deletion
 
 // DeletingUnlisted returns the finalizers for which DeletesOthers is true.
 func DeletingUnlisted() []string { return slices.Clone(deleteOthers) }
-
-// PausedBy returns the annotation of an object that keeps the controller of a finalizer from removing it;
-// empty if there is none.
-func PausedBy(o *object.Object, finalizer string) string {
-	if p := pauseOf(finalizer); p != nil && o.Protection().Has(p.by) {
-		return p.annotation
-	}
-	return ""
-}
-
-// PausingAnnotation returns the annotation that makes the controller of a finalizer do nothing; empty if
-// there is none.
-func PausingAnnotation(finalizer string) string {
-	if p := pauseOf(finalizer); p != nil {
-		return p.annotation
-	}
-	return ""
-}
-
-func pauseOf(finalizer string) *pause {
-	for i := range pauses {
-		if fitsAny(pauses[i].finalizers, finalizer) {
-			return &pauses[i]
-		}
-	}
-	return nil
-}
 
 // DeletesOthers reports whether the controller of a finalizer is known to delete other objects before
 // it removes it, by rules that are not simulated.

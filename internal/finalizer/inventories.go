@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -95,8 +96,8 @@ func (v *Inventories) lacksAccount(from *object.Object, name string) bool {
 }
 
 // Deciding returns the existing objects that a deployer does not delete with the object from, but that
-// decide what it deletes and when: the account that it deletes as, and objects that it waits for while
-// they are being deleted.
+// decide what it deletes and when: the account that it deletes as, the Cluster that may pause it, and
+// objects that it waits for while they are being deleted.
 func (v *Inventories) Deciding(from *object.Object) (list []*object.Object) {
 	d := DeployerOfObject(from)
 	if d == nil {
@@ -110,6 +111,9 @@ func (v *Inventories) Deciding(from *object.Object) (list []*object.Object) {
 		if account := v.snap.FindKind(object.ServiceAccount, from.Namespace, inventory.Account); account != nil {
 			list = append(list, account)
 		}
+	}
+	if cluster := clusterOf(v.snap, from); cluster != nil && cluster != from {
+		list = append(list, cluster)
 	}
 	if !d.Waves {
 		return list
@@ -301,20 +305,21 @@ func (v *Inventories) cleanedUpWith(csv *object.Object) object.InventoryFacts {
 // Source: lib-bucket-provisioner, pkg/provisioner/helpers.go objectBucketNameFromClaimKey.
 func (v *Inventories) bucketOf(claim *object.Object) object.InventoryFacts {
 	return object.InventoryFacts{Entries: []object.InventoryEntry{{Coordinates: object.Coordinates{
-		Group: object.ObjectBucketClaim.Group, Kind: "ObjectBucket", Name: "obc-" + claim.Namespace + "-" + claim.Name,
+		Group: objectBucket.Group, Kind: objectBucket.Kind, Name: bucketName(claim),
 	}}}}
 }
+
+var objectBucket = schema.GroupKind{Group: object.ObjectBucketClaim.Group, Kind: "ObjectBucket"}
+
+func bucketName(claim *object.Object) string { return "obc-" + claim.Namespace + "-" + claim.Name }
 
 // BoundTo returns the kind of the objects that may have an object in their inventories because it is bound
 // to one of them. It returns false for other kinds.
 func BoundTo(o *object.Object) (object.Kind, bool) {
-	switch {
-	case o.Is(object.VolumeSnapshotContent):
-		return object.VolumeSnapshot, true
-	case o.Is(object.VolumeGroupSnapshotContent):
-		return object.VolumeGroupSnapshot, true
-	case o.Kind == "ObjectBucket" && o.Group() == object.ObjectBucketClaim.Group:
-		return object.ObjectBucketClaim, true
+	for i := range bindings {
+		if b := &bindings[i]; b.strands && b.kind == o.GroupKind() {
+			return b.with, true
+		}
 	}
 	return object.Kind{}, false
 }

@@ -118,6 +118,7 @@ var deployers = []Deployer{
 		Inventory:  "objects of Cluster API, except templates, with owner references to it",
 		Source:     "cluster-api, core/reconcilers/cluster/cluster_controller.go reconcileDelete, and those of machines",
 		Assumption: "the cluster is not paused by its spec.paused",
+		assumes:    clusterUnread,
 		members:    (*Inventories).machinesOf,
 	},
 	{
@@ -189,23 +190,6 @@ var deleteOthers = []string{
 	// Whatever the operator or hook does that uses the framework.
 	"kopf.zalando.org/KopfFinalizerMarker", "metacontroller.io/compositecontroller-*", "metacontroller.io/decoratorcontroller-*",
 	"operatorkit.giantswarm.io/*", "controller.cattle.io/*", "controller.cattle.io/namespace-auth", "clusterscoped.controller.cattle.io/*", "wrangler.cattle.io/*",
-}
-
-// pause is an annotation with which the controller of some finalizers does nothing, whatever it manages.
-type pause struct {
-	finalizers []string
-	annotation string
-	by         object.Protection
-}
-
-// Source: argo-cd, controller/appcontroller.go canProcessApp; crossplane, the Reconcile functions of
-// claims and composites; crossplane-runtime, pkg/reconciler/managed/reconciler.go Reconcile; cluster-api,
-// util/paused/paused.go EnsurePausedCondition.
-var pauses = []pause{
-	{[]string{argoFinalizer + "*", "pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}, object.ArgoPausedKey, object.ArgoPaused},
-	{[]string{"finalizer.apiextensions.crossplane.io", "composite.apiextensions.crossplane.io", "finalizer.managedresource.crossplane.io"},
-		object.CrossplanePausedKey, object.CrossplanePaused},
-	{[]string{"*.cluster.x-k8s.io", "cluster.x-k8s.io/*"}, object.ClusterAPIPausedKey, object.ClusterAPIPaused},
 }
 
 // releasers are finalizers behind which a controller may remove the references of dependents, so that these

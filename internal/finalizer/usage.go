@@ -43,13 +43,14 @@ const (
 // reason. kinds are the served ones.
 func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, bool) {
 	k, known := Of(name)
+	if b := bindingOf(o, name); b != nil {
+		return b.usageOf(o)
+	}
 	switch {
 	case !known:
 		return Usage{}, false
 	case name == "cephcluster."+cephGroup:
 		return Usage{Kinds: kindsOf(kinds, cephGroup, o.Kind), By: func(o, user *object.Object) bool { return user.Namespace == o.Namespace }}, true
-	case name == contentBound || name == groupSnapshotContent:
-		return usageOfContent(o), true
 	// Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion. Applications of other namespaces
 	// count, because they have to be permitted to use the project.
 	case name == argoFinalizer && o.Kind == "AppProject":
@@ -61,7 +62,12 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	// Source: external-snapshotter, pkg/common-controller/snapshot_controller.go
 	// isVolumeBeingCreatedFromSnapshot: nothing is done with the snapshot until then.
 	case snapshotBound, snapshotAsSource:
+		if o.HasFinalizer(snapshotInGroup) {
+			return UsageOf(o, snapshotInGroup, kinds)
+		}
 		return Usage{Kinds: []schema.GroupKind{object.PVC.GroupKind}}, true
+	// Source: external-snapshotter, pkg/common-controller/snapshot_controller.go
+	// checkandRemoveSnapshotFinalizersAndCheckandDeleteContent: nothing is done before the group is gone.
 	case snapshotInGroup:
 		return Usage{Kinds: []schema.GroupKind{object.VolumeGroupSnapshot.GroupKind}, By: func(o, user *object.Object) bool { return o.RefersTo(user.UID) }}, true
 	// Source: kubernetes-sigs/gateway-api apis/v1/gatewayclass_types.go GatewayClassFinalizerGatewaysExist.
@@ -85,31 +91,26 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	return Usage{}, true
 }
 
-// usageOfContent returns the usage of the content of a snapshot: it is in use while the snapshot exists
-// that it is bound to, and is not being deleted.
-//
-// Source: external-snapshotter, pkg/sidecar-controller/snapshot_controller.go shouldDelete.
-func usageOfContent(o *object.Object) Usage {
-	bound := o.Inventory()
-	if bound == nil {
-		return Usage{}
+// usageOf returns the usage of an object that is bound to another one: as long as that exists and is not being
+// deleted. False if that does not matter.
+func (b *binding) usageOf(o *object.Object) (Usage, bool) {
+	switch {
+	case b.free != nil && b.free(o):
+		return Usage{}, false
+	case b.isUnread(o):
+		return Usage{}, true
 	}
-	kind := object.VolumeSnapshot
-	if o.Is(object.VolumeGroupSnapshotContent) {
-		kind = object.VolumeGroupSnapshot
-	}
-	return Usage{Kinds: []schema.GroupKind{kind.GroupKind}, UntilDeletion: true, By: func(_, user *object.Object) bool {
-		return refersTo(bound, user)
-	}}
+	return Usage{Kinds: []schema.GroupKind{b.with.GroupKind}, UntilDeletion: true, By: b.bound}, true
 }
 
 // refersTo reports whether the content of a snapshot refers to the object. Another snapshot of the same name,
-// such as one that was restored from a backup, is not bound to it. One whose uid a dump lacks may be.
+// such as one that was restored from a backup, is not bound to it, and neither is one to which the content is
+// reserved and not yet bound. One whose uid a dump lacks may be.
 //
 // Source: external-snapshotter, pkg/utils/util.go IsVolumeSnapshotRefSet.
 func refersTo(content *object.InventoryFacts, o *object.Object) bool {
 	return slices.ContainsFunc(content.Entries, func(e object.InventoryEntry) bool {
-		return e.Coordinates == o.Coordinates() && (e.UID == "" || e.UID == o.UID || strings.HasPrefix(string(o.UID), snapshot.MissingUID))
+		return e.Coordinates == o.Coordinates() && (e.UID == o.UID || strings.HasPrefix(string(o.UID), snapshot.MissingUID))
 	})
 }
 

@@ -52,6 +52,12 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 	return u, true
 }
 
+// PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. See
+// finalizer.PauseOf.
+func (s *Assessment) PauseOf(o *object.Object, facts *object.OutsideFacts, name string) finalizer.Pause {
+	return finalizer.PauseOf(s.snap, o, facts, name)
+}
+
 // objectsOf returns the objects of a kind.
 func (s *Assessment) objectsOf(kind schema.GroupKind) []*object.Object {
 	if s.objectsByKind == nil {

@@ -14,13 +14,18 @@ import (
 // sources.
 var outsideFacts = &factKind{
 	fields: outsideFields("deletionPolicy", "managementPolicies", "reclaimPolicy", "cleanPolicy", "destroyResourcesOnDeletion",
-		"destroyOnFinalize", "preview", "destroyOnDeletion", "deleteResource", "preserveOnDelete", "preserveResourcesOnDeletion"),
-	facts: func(f *facts, _ *object.Object) object.Facts {
-		if !f.specified {
-			return nil
-		}
-		return &object.OutsideFacts{Fields: sortedFields(f.outside)}
-	},
+		"destroyOnFinalize", "preview", "destroyOnDeletion", "deleteResource", "preserveOnDelete", "preserveResourcesOnDeletion", "suspend"),
+	facts: readOutside,
+}
+
+// clusterFacts covers Cluster API: the field of a Cluster that pauses the controllers of all its parts.
+var clusterFacts = &factKind{kind: object.CAPICluster, lenient: true, fields: outsideFields("paused"), facts: readOutside}
+
+func readOutside(f *facts, _ *object.Object) object.Facts {
+	if !f.specified {
+		return nil
+	}
+	return &object.OutsideFacts{Fields: sortedFields(f.outside)}
 }
 
 // sortedFields returns a copy of the fields, sorted by name.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -52,10 +53,10 @@ func keepFields(fields map[string]*keep, names ...string) *keep {
 var keepMetadata = keepFields(map[string]*keep{
 	"labels":     {any: keepValue},
 	"finalizers": keepStrings,
-	"annotations": withOutside(keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
+	"annotations": withOutside(keepFields(nil, slices.Concat(object.FinalizerAnnotations(), []string{mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
 		object.SyncOptionsAnnotation, object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey,
-		object.ArgoPausedKey, object.CrossplanePausedKey, object.ClusterAPIPausedKey, object.TrackerAnnotation, object.ApprovalAnnotation, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
-		object.AccountNameAnnotation, object.AccountUIDAnnotation)),
+		object.TrackerAnnotation, object.ApprovalAnnotation, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
+		object.AccountNameAnnotation, object.AccountUIDAnnotation})...)),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",

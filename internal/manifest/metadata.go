@@ -177,10 +177,17 @@ func (l *lexer) annotations(it *item) error {
 }
 
 // protectionKeys are the annotations that may protect an object.
-var protectionKeys = map[string]field{
-	object.ProtectAnnotation: hasProtect, object.ResourcePolicyAnnotation: hasResourcePolicy, object.SyncOptionsAnnotation: hasSyncOptions,
-	object.FluxPruneKey: hasFluxPrune, object.FluxReconcileKey: hasFluxReconcile, object.FluxApplyKey: hasFluxApply,
-	object.ArgoPausedKey: hasArgoPaused, object.CrossplanePausedKey: hasCrossplanePaused, object.ClusterAPIPausedKey: hasClusterAPIPaused,
+var protectionKeys = allProtectionKeys()
+
+func allProtectionKeys() map[string]field {
+	keys := map[string]field{
+		object.ProtectAnnotation: hasProtect, object.ResourcePolicyAnnotation: hasResourcePolicy, object.SyncOptionsAnnotation: hasSyncOptions,
+		object.FluxPruneKey: hasFluxPrune, object.FluxReconcileKey: hasFluxReconcile, object.FluxApplyKey: hasFluxApply,
+	}
+	for i, key := range object.FinalizerAnnotations() {
+		keys[key] = hasFinalizerAnnotation << i
+	}
+	return keys
 }
 
 // protection reads an annotation that may protect the object.

@@ -153,7 +153,7 @@ func (m *Metadata) annotation(message []byte) error {
 		m.Protection = m.Protection&^(object.HelmKeep|object.ArgoHelmKeep) | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.SyncOptionsAnnotation:
 		m.Protection = m.Protection&^(object.ArgoKeep|object.ArgoConfirm) | object.ProtectionBy(object.SyncOptionsAnnotation, string(p.value))
-	case object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey, object.ArgoPausedKey, object.CrossplanePausedKey, object.ClusterAPIPausedKey:
+	case object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey:
 		m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 	case object.RevisionAnnotation:
 		m.Revision = object.RevisionBy(string(p.value))
@@ -168,6 +168,10 @@ func (m *Metadata) annotation(message []byte) error {
 	case corev1.MirrorPodAnnotationKey:
 		if m.pod != nil {
 			m.pod.facts.Mirror = true
+		}
+	default:
+		if _, ok := protectionKeys[string(p.key)]; ok {
+			m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 		}
 	}
 	return nil

@@ -219,9 +219,6 @@ const (
 	hasFluxPrune
 	hasFluxReconcile
 	hasFluxApply
-	hasArgoPaused
-	hasCrossplanePaused
-	hasClusterAPIPaused
 	hasTracker
 	hasApproval
 	hasRevision
@@ -231,8 +228,9 @@ const (
 	hasAccountUID
 	hasType
 
-	hasGraceValue // deletionGracePeriodSeconds is present and not null
-	hasFlatItems  // the fields of metadata are at the top level
+	hasGraceValue          // deletionGracePeriodSeconds is present and not null
+	hasFlatItems           // the fields of metadata are at the top level
+	hasFinalizerAnnotation // the first of object.FinalizerAnnotations; the others follow
 )
 
 func (it *item) reset(line int) {

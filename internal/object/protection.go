@@ -1,6 +1,8 @@
 package object
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +39,14 @@ const (
 	// ArgoApproved is Argo CD's confirmation of a deletion that has begun. One from before the deletion does
 	// not count.
 	ArgoApproved
+	// HivePaused and KamajiPaused are such annotations, too. HiveProtected keeps Hive from finishing a deletion.
+	HivePaused
+	HiveProtected
+	KamajiPaused
+	// SnapshotGoes is on the content of a snapshot once that is being deleted. SnapshotBegun is on one that
+	// the driver has not created yet.
+	SnapshotGoes
+	SnapshotBegun
 )
 
 // The keys of the annotations that protect.
@@ -47,10 +57,50 @@ const (
 	FluxPruneKey             = "kustomize.toolkit.fluxcd.io/prune"
 	FluxReconcileKey         = "kustomize.toolkit.fluxcd.io/reconcile"
 	FluxApplyKey             = "kustomize.toolkit.fluxcd.io/ssa"
-	ArgoPausedKey            = "argocd.argoproj.io/skip-reconcile"
-	CrossplanePausedKey      = "crossplane.io/paused"
-	ClusterAPIPausedKey      = "cluster.x-k8s.io/paused"
 )
+
+// The keys of the annotations that decide whether a controller removes its finalizer from the object.
+const (
+	ArgoPausedKey         = "argocd.argoproj.io/skip-reconcile"
+	CrossplanePausedKey   = "crossplane.io/paused"
+	ClusterAPIPausedKey   = "cluster.x-k8s.io/paused"
+	HivePausedKey         = "hive.openshift.io/reconcile-pause"
+	HiveProtectedKey      = "hive.openshift.io/protected-delete"
+	KamajiPausedKey       = "kamaji.clastix.io/paused"
+	snapshotGoesKey       = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted"
+	SnapshotBegunKey      = "snapshot.storage.kubernetes.io/volumesnapshot-being-created"
+	groupSnapshotGoesKey  = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-being-deleted"
+	GroupSnapshotBegunKey = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-being-created"
+)
+
+// finalizerAnnotations has these annotations, and the values with which they decide. Package finalizer has
+// the sources.
+var finalizerAnnotations = map[string]struct {
+	is    Protection
+	holds func(value string) bool
+}{
+	ArgoPausedKey:         {ArgoPaused, isTrue},
+	CrossplanePausedKey:   {CrossplanePaused, func(value string) bool { return value == "true" }},
+	ClusterAPIPausedKey:   {ClusterAPIPaused, exists},
+	HivePausedKey:         {HivePaused, isTrue},
+	HiveProtectedKey:      {HiveProtected, isTrue},
+	KamajiPausedKey:       {KamajiPaused, exists},
+	snapshotGoesKey:       {SnapshotGoes, exists},
+	groupSnapshotGoesKey:  {SnapshotGoes, exists},
+	SnapshotBegunKey:      {SnapshotBegun, exists},
+	GroupSnapshotBegunKey: {SnapshotBegun, exists},
+}
+
+func isTrue(value string) bool {
+	yes, err := strconv.ParseBool(value)
+	return err == nil && yes
+}
+
+func exists(string) bool { return true }
+
+// FinalizerAnnotations returns the keys of the annotations that decide whether a controller removes its
+// finalizer, sorted.
+func FinalizerAnnotations() []string { return slices.Sorted(maps.Keys(finalizerAnnotations)) }
 
 // ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an
 // unprotected object. oldObject is the object of a DELETE.
@@ -115,18 +165,11 @@ func ProtectionBy(key, value string) Protection {
 	case (key == FluxPruneKey || key == FluxReconcileKey) && strings.EqualFold(value, "disabled"),
 		key == FluxApplyKey && strings.EqualFold(value, "ignore"):
 		return FluxKeep
-	case key == ArgoPausedKey:
-		if paused, err := strconv.ParseBool(value); err == nil && paused {
-			return ArgoPaused
-		}
-		return 0
-	case key == CrossplanePausedKey && value == "true":
-		return CrossplanePaused
-	case key == ClusterAPIPausedKey:
-		return ClusterAPIPaused
-	default:
-		return 0
 	}
+	if a, ok := finalizerAnnotations[key]; ok && a.holds(value) {
+		return a.is
+	}
+	return 0
 }
 
 // helmProtection returns the protection by Helm's annotation. Helm ignores case and surrounding space,
@@ -165,12 +208,12 @@ func ProtectionOf(annotations map[string]string) Protection {
 		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation]) |
 		ProtectionBy(SyncOptionsAnnotation, annotations[SyncOptionsAnnotation]) |
 		ProtectionBy(FluxPruneKey, annotations[FluxPruneKey]) | ProtectionBy(FluxReconcileKey, annotations[FluxReconcileKey]) |
-		ProtectionBy(FluxApplyKey, annotations[FluxApplyKey]) | pausedBy(annotations)
+		ProtectionBy(FluxApplyKey, annotations[FluxApplyKey]) | byFinalizerAnnotations(annotations)
 }
 
-// pausedBy returns the annotations of a set that pause a controller.
-func pausedBy(annotations map[string]string) (p Protection) {
-	for _, key := range []string{ArgoPausedKey, CrossplanePausedKey, ClusterAPIPausedKey} {
+// byFinalizerAnnotations returns the annotations of a set that decide whether a controller removes its finalizer.
+func byFinalizerAnnotations(annotations map[string]string) (p Protection) {
+	for key := range finalizerAnnotations {
 		if value, ok := annotations[key]; ok {
 			p |= ProtectionBy(key, value)
 		}

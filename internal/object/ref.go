@@ -193,6 +193,9 @@ var (
 // ObjectBucketClaim is a claim of a bucket: the name of its ObjectBucket is made from its own.
 var ObjectBucketClaim = deployer("objectbucket.io", "v1alpha1", "ObjectBucketClaim", "objectbucketclaims")
 
+// CAPICluster is a cluster of Cluster API: its spec may pause the controllers of all its parts.
+var CAPICluster = deployer("cluster.x-k8s.io", "v1beta1", "Cluster", "clusters")
+
 // The kinds of snapshots of volumes: a snapshot and its content name each other in their InventoryFacts.
 var (
 	VolumeSnapshot             = namespaced("snapshot.storage.k8s.io", "VolumeSnapshot", "volumesnapshots")
@@ -200,6 +203,9 @@ var (
 	VolumeGroupSnapshot        = namespaced("groupsnapshot.storage.k8s.io", "VolumeGroupSnapshot", "volumegroupsnapshots")
 	VolumeGroupSnapshotContent = clusterScoped("groupsnapshot.storage.k8s.io", "VolumeGroupSnapshotContent", "volumegroupsnapshotcontents")
 )
+
+// VMSnapshot is a snapshot of a virtual machine of KubeVirt.
+var VMSnapshot = deployer("snapshot.kubevirt.io", "v1beta1", "VirtualMachineSnapshot", "virtualmachinesnapshots")
 
 // DeployerKinds returns the kinds whose objects list what a deployer has applied, of any kind in any
 // namespace.

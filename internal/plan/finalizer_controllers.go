@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -16,6 +18,8 @@ import (
 type finalizerControllers struct {
 	// lookup is nil if nothing is known about controllers.
 	lookup ControllerOf
+	// pauseOf returns why a controller leaves a finalizer. nil if nothing is known about controllers.
+	pauseOf func(o *object.Object, name string) finalizer.Pause
 	// simulated contains the controllers that remove their finalizers in the simulation.
 	simulated *controllerSet
 	// cache contains earlier results of lookup.
@@ -46,6 +50,9 @@ func (f *finalizerControllers) withController(o *object.Object, r report.Release
 	}
 	answer := r
 	answer.Controller, answer.State = f.lookup(o, r.Finalizer)
+	if answer.State == report.ControllerPaused && f.pauseOf != nil {
+		answer.Why = f.pauseOf(o, r.Finalizer).Why
+	}
 	if answer.State != report.ControllerGuards { // changes once nothing uses the object
 		f.cache[r] = answer
 	}
@@ -65,6 +72,12 @@ type controllerLookup struct {
 	around *health.Assessment
 	snap   *snapshot.Snapshot
 	judge  *outcome.Judge
+	// outside has facts of objects that the snapshot lacks, by uid.
+	outside map[types.UID]*object.OutsideFacts
+}
+
+func (l controllerLookup) pauseOf(o *object.Object, name string) finalizer.Pause {
+	return l.around.PauseOf(o, l.outside[o.UID], name)
 }
 
 // controllerOf returns the controller's name and state. A controller that exists but makes no
@@ -79,7 +92,7 @@ func (l controllerLookup) controllerOf(o *object.Object, name string) (string, r
 		by = j.Controller.ShortName()
 	}
 	switch {
-	case j.State != report.FinalizerControllerGone && finalizer.PausedBy(o, name) != "":
+	case j.State != report.FinalizerControllerGone && l.pauseOf(o, name).Why != "":
 		return by, report.ControllerPaused
 	case j.State == report.FinalizerControllerAlive && l.mayBeUsed(o, name):
 		return by, report.ControllerGuards

@@ -57,9 +57,8 @@ func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, c *report
 	switch {
 	case byHand && result.Outcome != report.Kept:
 		result.Outcome, result.Why = report.Kept, finalizer.LeftBehind
-	case result.Outcome == report.Deleted && of.Finalizer != "" && s.doubtedController(o, of.Finalizer) != "":
-		result.Outcome = report.Unknown
-		result.Why = s.doubtedController(o, of.Finalizer) + ": " + finalizer.LeftBehindIf(of.Finalizer)
+	case result.Outcome == report.Deleted && of.Finalizer != "" && s.doubts(o, of.Finalizer) != "":
+		result.Outcome, result.Why = report.Unknown, s.doubts(o, of.Finalizer)
 	case result.Outcome == report.Deleted && c.Certainty != report.Sure:
 		result.Outcome, result.Why = report.Unknown, "the object may stay"
 	}
@@ -76,19 +75,21 @@ func (s *simulation) targets(ref object.Ref) bool {
 	return slices.ContainsFunc(s.seed.Targets, func(t object.Ref) bool { return t.WithoutUID() == ref.WithoutUID() })
 }
 
-// doubtedController returns why the controller of a finalizer may not delete an outside resource;
-// empty if it was seen running, or if it is simulated.
-func (s *simulation) doubtedController(o *object.Object, name string) string {
+// doubts returns why the controller of a finalizer may not delete an outside resource, and what becomes of
+// that then; empty if it was seen running, or if it is simulated.
+func (s *simulation) doubts(o *object.Object, name string) string {
 	if s.controllers.removesFinalizer(name) {
 		return ""
 	}
-	switch s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown}).State {
+	switch r := s.finalizerControllers.withController(o, report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown}); r.State {
 	case report.ControllerGone:
-		return "its controller is not running"
+		return "its controller is not running: " + finalizer.LeftBehindIf(name)
 	case report.ControllerPaused:
-		return "its annotation " + finalizer.PausingAnnotation(name) + " pauses its controller"
+		return r.Why
 	case report.ControllerUnknown:
-		return "its controller may not be running"
+		return "its controller may not be running: " + finalizer.LeftBehindIf(name)
+	case report.ControllerGuards:
+		return "its controller waits as long as something uses it"
 	default:
 		return ""
 	}

@@ -119,8 +119,8 @@ type releaseSet struct {
 	// firstRunning and firstOther are the indexes of the first of each.
 	withRunning, withoutRunning int
 	firstRunning, firstOther    int
-	// othersGone is true if the controllers of all of withoutRunning are gone, othersPaused if annotations
-	// pause all of them.
+	// othersGone is true if the controllers of all of withoutRunning are gone, othersPaused if something
+	// pauses all of them.
 	othersGone, othersPaused bool
 	// deployer is the object with which a deployer deletes what waits. Empty if there is none.
 	deployer string
@@ -212,8 +212,8 @@ func (o *releaseSet) messageSuffix(e *report.Effect, recovery string) string {
 		return text
 	case o.othersGone:
 		return text + "; its controller is not running"
-	case o.othersPaused:
-		return text + "; its annotation " + finalizer.PausingAnnotation(o.list[o.firstOther].Finalizer) + " pauses its controller"
+	case o.othersPaused && o.list[o.firstOther].Why != "":
+		return text + "; " + o.list[o.firstOther].Why
 	default:
 		return text
 	}

@@ -100,12 +100,12 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		Inventory: s.inventoryFacts, Attempted: func(uid types.UID) []string { return s.futures.attempted[uid] },
 		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
 	}
-	lookup := o.Controller
-	if lookup == nil && o.Health != nil {
-		lookup = controllerLookup{o.Health, snap, s.judge}.controllerOf
+	s.finalizerControllers = finalizerControllers{lookup: o.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
+	if o.Controller == nil && o.Health != nil {
+		lookup := controllerLookup{o.Health, snap, s.judge, o.Outside}
+		s.finalizerControllers.lookup, s.finalizerControllers.pauseOf = lookup.controllerOf, lookup.pauseOf
 	}
 	s.attribution = attribution{snap: snap, seed: seed, tracks: s.tracks, writes: s.writes}
-	s.finalizerControllers = finalizerControllers{lookup: lookup, simulated: s.controllers, cache: map[report.Release]report.Release{}}
 	if o.reachCache != nil && o.reachCache.part != nil {
 		s.attribution.cachedMap = o.reachCache.paths
 	}
@@ -120,7 +120,7 @@ func (s *simulation) another(part *snapshot.Snapshot, a assumptions) *simulation
 	a.withheld = s.assumed.withheld
 	o := s.options
 	other := newSimulation(part, s.seed, Options{
-		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, Collector: o.Collector, Record: RecordNothing,
+		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, Collector: o.Collector, Outside: o.Outside, Record: RecordNothing,
 	}, a)
 	other.reference = s
 	other.reuseAttribution(s)

@@ -72,7 +72,7 @@ var Proof = &Family{
 		{Code: PolicySays, Long: "What an admission policy decides about the request, with its binding, or what could not be evaluated."},
 		{Code: SimulationSays, Long: "What the simulated collector does with the object."},
 		{Code: InventorySays, Long: "What a deployer deletes first exists."},
-		{Code: ControllerPaused, Long: "An annotation of the object tells its controller to do nothing with it."},
+		{Code: ControllerPaused, Long: "Something that the object says, or that it belongs to, keeps its controller from removing the finalizer."},
 		{Code: NodeSays, Long: "What is known about the node."},
 		{Code: StaticPod, Long: "The pod mirrors a static pod: its kubelet creates it again."},
 	},

@@ -66,6 +66,7 @@ const (
 	FinalizerControllerGone    Code = "FinalizerControllerGone"
 	FinalizerControllerSlow    Code = "FinalizerControllerSlow"
 	FinalizerControllerUnknown Code = "FinalizerControllerUnknown"
+	FinalizerControllerPaused  Code = "FinalizerControllerPaused"
 	FinalizerControllerAlive   Code = "FinalizerControllerAlive"
 	StillInUse                 Code = "StillInUse"
 	SelfBlock                  Code = "SelfBlock"
@@ -89,6 +90,7 @@ var Stuck = &Family{
 		{Code: FinalizerControllerGone, Severity: Error, Long: "A finalizer holds the object, and no controller that could remove it runs: everything that could show one was read."},
 		{Code: FinalizerControllerSlow, Severity: Warning, Long: "A finalizer holds the object. Its controller exists but does not remove it."},
 		{Code: FinalizerControllerUnknown, Severity: Warning, Long: "A finalizer holds the object. Whether anything removes it is unknown."},
+		{Code: FinalizerControllerPaused, Severity: Error, Long: "A finalizer holds the object. An annotation, a label or a field pauses its controller, or what it waits for can no longer happen."},
 		{Code: FinalizerControllerAlive, Severity: Info, Long: "A finalizer holds the object. Its controller is running."},
 		{Code: StillInUse, Severity: Error, Long: "A finalizer protects the object while it is used, such as a PVC by a pod, or while its status says so, and the use does not end by itself."},
 		{Code: SelfBlock, Severity: Error, Long: "An owner reference of the object to itself blocks its foreground deletion: this never ends by itself."},

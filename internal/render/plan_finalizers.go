@@ -51,7 +51,10 @@ func stateText(held []report.Release) string {
 		return "in use"
 	}
 	if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerPaused }) {
-		return "an annotation pauses its controller"
+		if slices.ContainsFunc(held, func(r report.Release) bool { return r.Why != held[0].Why }) {
+			return "their controllers leave them"
+		}
+		return held[0].Why
 	}
 	if slices.ContainsFunc(held, func(r report.Release) bool {
 		return r.State != report.ControllerGone && r.State != report.ControllerPaused

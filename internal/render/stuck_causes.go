@@ -197,6 +197,9 @@ func whyHeld(f *report.Finding) string {
 		return waits + "; its controller " + report.WhyNotRemoved(f.Proof)
 	case reason.FinalizerControllerUnknown:
 		return waits + "; unknown whether its controller is running"
+	case reason.FinalizerControllerPaused:
+		_, why, _ := strings.Cut(f.Message, " holds it; ")
+		return waits + "; " + why
 	case reason.FinalizerControllerAlive:
 		return waits + "; its controller is running"
 	default:

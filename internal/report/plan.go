@@ -311,6 +311,8 @@ type Release struct {
 	// Controller is the name of the controller that removes it; empty if none is known.
 	Controller string          `json:"controller,omitempty"`
 	State      ControllerState `json:"state"`
+	// Why is why a controller in the state ControllerPaused leaves it; empty in other states.
+	Why string `json:"why,omitempty"`
 }
 
 // ControllerState is what the evidence says about the controller of a finalizer.
@@ -325,7 +327,8 @@ const (
 	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. Whether
 	// something uses it is unknown.
 	ControllerGuards ControllerState = "Guards"
-	// ControllerPaused: an annotation of the object tells it to do nothing with that.
+	// ControllerPaused: an annotation, a label or a field tells it to do nothing with the object, or
+	// something that it waits for can no longer happen.
 	ControllerPaused ControllerState = "Paused"
 	// ControllerUnknown: the evidence does not decide.
 	ControllerUnknown ControllerState = "Unknown"

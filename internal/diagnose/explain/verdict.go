@@ -89,8 +89,8 @@ func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 	switch {
 	case state == report.FinalizerControllerGone:
 		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and does not run"
-	case finalizer.PausedBy(from, name) != "":
-		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and annotation "+finalizer.PausedBy(from, name)+" pauses that"
+	case finalizer.PauseOf(q.snap, from, nil, name).By != "":
+		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and "+finalizer.PauseOf(q.snap, from, nil, name).By+" pauses that"
 	case slices.ContainsFunc(from.Inventory().Entries, func(at object.InventoryEntry) bool {
 		o := q.snap.ObjectAt(at.Coordinates)
 		return o != nil && finalizer.DeployerOf(from.Ref, name).AwaitsConfirmation(from, o, at)

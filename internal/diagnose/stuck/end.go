@@ -193,6 +193,9 @@ var sentences = map[reason.Code]func(*end) string{
 	reason.FinalizerControllerUnknown: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it; unknown whether anything removes it"
 	},
+	reason.FinalizerControllerPaused: func(e *end) string {
+		return "finalizer " + e.finalizer + " holds it; " + e.detail
+	},
 	reason.FinalizerControllerAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it; its controller is running" },
 	reason.StillInUse: func(e *end) string {
 		text := "in use by " + places(e.others)

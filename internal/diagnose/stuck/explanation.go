@@ -48,7 +48,8 @@ func ownFinalizer(f *report.Finding) bool {
 		return true
 	}
 	switch reason.Code(f.Chain[0].Waits) {
-	case reason.FinalizerControllerAlive, reason.FinalizerControllerSlow, reason.FinalizerControllerGone, reason.FinalizerControllerUnknown:
+	case reason.FinalizerControllerAlive, reason.FinalizerControllerSlow, reason.FinalizerControllerGone, reason.FinalizerControllerUnknown,
+		reason.FinalizerControllerPaused:
 		return true
 	default:
 		return false

@@ -54,14 +54,20 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 		}
 	}
 	e.code = codeOf(e.verdict)
-	e.chain[0].Waits = string(e.code)
-	if key := finalizer.PausedBy(o, name); key != "" {
-		e.prove(reason.ControllerPaused, &o.Ref, "its annotation "+key+" pauses the controller")
+	paused := i.around.PauseOf(o, nil, name)
+	if paused.Why != "" && e.verdict != report.FinalizerControllerGone {
+		e.code, e.detail = reason.FinalizerControllerPaused, paused.Why
+		e.prove(reason.ControllerPaused, &o.Ref, paused.Why)
 	}
+	e.chain[0].Waits = string(e.code)
 	i.proveInventory(o, &e)
 	i.proveConditions(o, &e)
 	i.proveEvents(o.Ref, &e)
-	i.wake(o, found, &e)
+	if e.code == reason.FinalizerControllerPaused {
+		i.resume(o, paused, &e)
+	} else {
+		i.wake(o, found, &e)
+	}
 	return e
 }
 

@@ -2,6 +2,7 @@ package stuck
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -32,6 +33,14 @@ func (i *inquiry) wake(o *object.Object, found health.Judgement, e *end) {
 		wait.Minutes = 10
 		e.remedy(wait, "waits for it", "")
 		return
+	}
+	i.takeOff(o, e.finalizer, e)
+}
+
+// resume adds the commands that end the wait for a finalizer whose controller is paused.
+func (i *inquiry) resume(o *object.Object, paused finalizer.Pause, e *end) {
+	if paused.By != "" {
+		e.remedy(report.Act{Action: report.Edit, Target: paused.On}, "remove "+strings.TrimSuffix(paused.By, " of "+paused.On.ShortName())+" there: its controller goes on", "what the controller then deletes")
 	}
 	i.takeOff(o, e.finalizer, e)
 }

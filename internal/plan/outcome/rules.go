@@ -101,7 +101,7 @@ var deletedRules = []rule{
 		func(j *Judge, out *Outcome) {
 			from := j.Tracks.Deployer(out.Track.First)
 			out.Reason, out.Because = string(reason.Undeployed), []object.Ref{from.Ref}
-			if assumed := finalizer.DeployerAssumption(from); assumed != "" {
+			if assumed := finalizer.DeployerAssumption(j.Snap, from); assumed != "" {
 				out.Assumptions = append(out.Assumptions, assumed)
 			}
 		},

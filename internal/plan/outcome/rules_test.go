@@ -58,7 +58,7 @@ var lists = []struct {
 		{"undeployed", bound, "gone", func(j *Judge, tr *Track) {
 			tr.reclaimed = true
 			j.Tracks.Undeploying(application(), tr.First)
-		}, " Undeployed web assumes: " + finalizer.DeployerAssumption(application())},
+		}, " Undeployed web assumes: " + finalizer.DeployerAssumption(nil, application())},
 		{"volume reclaimed", bound, "gone", func(_ *Judge, tr *Track) { tr.reclaimed = true }, " VolumeReclaimed data"},
 		{"deleted by a controller", "v1 ConfigMap shop/a", "gone", removedBy(controllers.NamespaceName), " DeletedByController shop"},
 	}},

@@ -1,0 +1,239 @@
+package finalizer
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Pause is why the controller of a finalizer leaves it, although it runs. The zero value is none.
+type Pause struct {
+	// By names what pauses the controller: an annotation, a label or a field of the object On. Both are empty
+	// if something else keeps it from removing the finalizer.
+	By string
+	On object.Ref
+	// Why is a clause.
+	Why string
+}
+
+// PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. facts
+// are fields of the object, if these were read apart from the snapshot. Otherwise they are nil.
+func PauseOf(snap *snapshot.Snapshot, o *object.Object, facts *object.OutsideFacts, finalizer string) Pause {
+	if facts == nil {
+		facts = o.Outside()
+	}
+	for i := range pauses {
+		if !fitsAny(pauses[i].finalizers, finalizer) {
+			continue
+		}
+		if p := pauses[i].of(snap, o, facts); p.Why != "" {
+			return p
+		}
+	}
+	if why := stranded(snap, o, finalizer); why != "" {
+		return Pause{Why: why}
+	}
+	return Pause{}
+}
+
+// pause is a reason for which the controller of some finalizers does nothing with an object that has one.
+type pause struct {
+	finalizers []string
+	of         func(snap *snapshot.Snapshot, o *object.Object, facts *object.OutsideFacts) Pause
+}
+
+// pauses are those that also keep a controller from finishing a deletion. These do not: the suspend of Flux
+// (other than for Terraform), of Grafana and of MariaDB, the pause of Strimzi, of VictoriaMetrics and of
+// Crunchy Postgres, the skip-reconcile of the Redis operator, eck.k8s.elastic.co/managed (ECK has no
+// finalizers), and suspended Works of Karmada. Their controllers handle a deletion first.
+//
+// Source: argo-cd, controller/appcontroller.go canProcessApp; crossplane, the Reconcile functions of
+// claims, composites and package revisions; crossplane-runtime, pkg/reconciler/managed/reconciler.go
+// Reconcile and policies.go IsPaused; cluster-api, util/paused/paused.go EnsurePausedCondition;
+// tofu-controller, controllers/tf_controller.go Reconcile; hive, pkg/controller/clusterdeployment
+// /clusterdeployment_controller.go Reconcile and syncDeletedClusterDeployment; kamaji, controllers
+// /utils/is_paused.go IsPaused; rook, pkg/operator/ceph/controller/predicate.go WatchControllerPredicate
+// and cluster/predicate.go watchControllerPredicate: until the operator restarts.
+// Source: strimzi, topic-operator BatchingTopicController.java updateInternal; mariadb-operator,
+// internal/controller/maxscale_controller.go and pkg/controller/sql/controller.go Reconcile; grafana-operator,
+// controllers/dashboard_controller.go Reconcile; VictoriaMetrics operator, internal/controller/operator
+// /vmsingle_controller.go Reconcile; CrunchyData postgres-operator, internal/controller/postgrescluster
+// /controller.go Reconcile; redis-operator, internal/controller/rediscluster/rediscluster_controller.go
+// Reconcile; karmada, pkg/controllers/execution/execution_controller.go Reconcile.
+var pauses = []pause{
+	{[]string{argoFinalizer + "*", "pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}, annotation(object.ArgoPausedKey)},
+	{[]string{"finalizer.apiextensions.crossplane.io", "composite.apiextensions.crossplane.io", managedFinalizer, "revision.pkg.crossplane.io"},
+		annotation(object.CrossplanePausedKey)},
+	{[]string{managedFinalizer}, field("spec.managementPolicies", "")},
+	{ofClusterAPI, annotation(object.ClusterAPIPausedKey)},
+	{ofClusterAPI, pausedCluster},
+	{[]string{"finalizers.tf.contrib.fluxcd.io"}, field("spec.suspend", "true")},
+	{[]string{"hive.openshift.io/deprovision"}, annotation(object.HivePausedKey)},
+	{[]string{"hive.openshift.io/deprovision"}, annotation(object.HiveProtectedKey)},
+	{[]string{"finalizer.kamaji.clastix.io*"}, annotation(object.KamajiPausedKey)},
+	{[]string{"cephcluster.ceph.rook.io", "ceph*.ceph.rook.io"}, label("do_not_reconcile", "true")},
+	{[]string{"cephcluster.ceph.rook.io"}, label("ceph.rook.io/do-not-reconcile", "")},
+	{[]string{contentBound}, annotation(object.SnapshotBegunKey)},
+	{[]string{groupSnapshotContent}, annotation(object.GroupSnapshotBegunKey)},
+}
+
+const managedFinalizer = "finalizer.managedresource.crossplane.io"
+
+var ofClusterAPI = []string{"*.cluster.x-k8s.io", "cluster.x-k8s.io/*"}
+
+func pausedBy(on *object.Object, what string) Pause {
+	return Pause{By: what, On: on.Ref, Why: "its " + what + " pauses its controller"}
+}
+
+// annotation returns a pause by one of object.FinalizerAnnotations.
+func annotation(key string) func(*snapshot.Snapshot, *object.Object, *object.OutsideFacts) Pause {
+	by := object.ProtectionBy(key, "true")
+	return func(_ *snapshot.Snapshot, o *object.Object, _ *object.OutsideFacts) Pause {
+		if !o.Protection().Has(by) {
+			return Pause{}
+		}
+		return pausedBy(o, "annotation "+key)
+	}
+}
+
+// label returns a pause by a label with a value; with any, if that is empty.
+func label(key, value string) func(*snapshot.Snapshot, *object.Object, *object.OutsideFacts) Pause {
+	return func(_ *snapshot.Snapshot, o *object.Object, _ *object.OutsideFacts) Pause {
+		if v, ok := o.Labels.Lookup(key); !ok || value != "" && v != value {
+			return Pause{}
+		}
+		return pausedBy(o, "label "+key)
+	}
+}
+
+// field returns a pause by a field of object.OutsideFacts.
+func field(name, value string) func(*snapshot.Snapshot, *object.Object, *object.OutsideFacts) Pause {
+	return func(_ *snapshot.Snapshot, o *object.Object, facts *object.OutsideFacts) Pause {
+		if facts == nil {
+			return Pause{}
+		}
+		if v, ok := facts.Value(name); !ok || v != value {
+			return Pause{}
+		}
+		return pausedBy(o, name)
+	}
+}
+
+// clusterLabel is on all parts of a Cluster.
+//
+// Source: cluster-api, api/core/v1beta2/common_types.go ClusterNameLabel.
+const clusterLabel = "cluster.x-k8s.io/cluster-name"
+
+// clusterOf returns the Cluster of Cluster API that an object is or is a part of; nil if the snapshot lacks it.
+//
+// Source: cluster-api, util/util.go GetClusterFromMetadata, GetOwnerCluster.
+func clusterOf(snap *snapshot.Snapshot, o *object.Object) *object.Object {
+	if o.Is(object.CAPICluster) {
+		return o
+	}
+	name := o.Labels.Get(clusterLabel)
+	for _, ref := range o.Owners {
+		if name == "" && ref.Kind == object.CAPICluster.Kind && object.GroupOf(ref.APIVersion) == object.CAPICluster.Group {
+			name = ref.Name
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	return snap.FindKind(object.CAPICluster, o.Namespace, name)
+}
+
+// pausedCluster returns the pause by spec.paused of a Cluster.
+func pausedCluster(snap *snapshot.Snapshot, o *object.Object, _ *object.OutsideFacts) Pause {
+	cluster := clusterOf(snap, o)
+	if cluster == nil || cluster.Outside() == nil {
+		return Pause{}
+	}
+	if v, _ := cluster.Outside().Value("spec.paused"); v != "true" {
+		return Pause{}
+	}
+	by := "spec.paused of " + cluster.Ref.ShortName()
+	return Pause{By: by, On: cluster.Ref, Why: by + " pauses its controller"}
+}
+
+// clusterUnread reports whether the snapshot lacks the field that may pause the Cluster of an object.
+func clusterUnread(snap *snapshot.Snapshot, o *object.Object) bool {
+	cluster := clusterOf(snap, o)
+	return cluster == nil || cluster.Outside() == nil
+}
+
+// binding is a pair of objects: the controller of a finalizer of the one deletes it with the other one. Alone
+// it stays as long as the other one exists and is not being deleted.
+type binding struct {
+	finalizer string
+	kind      schema.GroupKind
+	with      object.Kind
+	// bound reports whether an object is bound to one of the kind with.
+	bound func(o, with *object.Object) bool
+	// free reports whether the controller removes the finalizer whatever else exists; nil: never.
+	free func(o *object.Object) bool
+	// strands is true if the controller leaves the finalizer forever once the other object is gone.
+	strands bool
+}
+
+// bindings are the pairs.
+//
+// Source: external-snapshotter, pkg/sidecar-controller/snapshot_controller.go shouldDelete, and
+// groupsnapshot_helper.go shouldDeleteGroupSnapshotContent: a content without a bound snapshot stays, so that
+// nobody loses data whose objects were copied; lib-bucket-provisioner, pkg/provisioner/resourcehandlers.go
+// deleteObjectBucket; kubevirt, pkg/storage/snapshot/snapshot.go updateVMSnapshotContent.
+var bindings = []binding{
+	{contentBound, object.VolumeSnapshotContent.GroupKind, object.VolumeSnapshot, boundContent, freeContent, true},
+	{groupSnapshotContent, object.VolumeGroupSnapshotContent.GroupKind, object.VolumeGroupSnapshot, boundContent, freeContent, true},
+	{"objectbucket.io/finalizer", objectBucket, object.ObjectBucketClaim, func(o, claim *object.Object) bool {
+		return o.Name == bucketName(claim)
+	}, nil, true},
+	{"snapshot.kubevirt.io/vmsnapshotcontent-protection", schema.GroupKind{Group: object.VMSnapshot.Group, Kind: "VirtualMachineSnapshotContent"}, object.VMSnapshot, func(o, with *object.Object) bool {
+		return o.Namespace == with.Namespace && o.Name == "vmsnapshot-content-"+string(with.UID)
+	}, nil, false},
+}
+
+// bindingOf returns the binding of an object; nil if its finalizer is that of none.
+func bindingOf(o *object.Object, finalizer string) *binding {
+	for i := range bindings {
+		if b := &bindings[i]; b.finalizer == finalizer && b.kind == o.GroupKind() {
+			return b
+		}
+	}
+	return nil
+}
+
+// boundContent reports whether the content of a snapshot refers to it.
+func boundContent(o, with *object.Object) bool { return refersTo(o.Inventory(), with) }
+
+// freeContent reports whether the content of a snapshot was never bound to one, or is marked: its snapshot was
+// being deleted.
+func freeContent(o *object.Object) bool {
+	bound := o.Inventory()
+	return o.Protection().Has(object.SnapshotGoes) || bound != nil && len(bound.Entries) > 0 && bound.Entries[0].UID == ""
+}
+
+// isUnread reports whether the snapshot lacks to what an object is bound.
+func (b *binding) isUnread(o *object.Object) bool {
+	return b.free != nil && (o.Inventory() == nil || len(o.Inventory().Entries) == 0)
+}
+
+// stranded returns why a finalizer stays forever: what the object is bound to is gone. Empty if it does not.
+func stranded(snap *snapshot.Snapshot, o *object.Object, finalizer string) string {
+	b := bindingOf(o, finalizer)
+	if b == nil || !b.strands || b.free != nil && b.free(o) || b.isUnread(o) || !snap.Covers(b.with.Resource(), "") {
+		return ""
+	}
+	for same := range snap.ByKind() {
+		if !same[0].Is(b.with) {
+			continue
+		}
+		for _, with := range same {
+			if b.bound(o, with) {
+				return ""
+			}
+		}
+	}
+	return "its controller removes it only with its " + b.with.Kind + ", which does not exist"
+}
