@@ -52,7 +52,7 @@ const (
 // Start starts a garbage collector and returns once it has listed and watches every object. It
 // collects until the test ends, and leaves no goroutine behind. The API server must outlive it:
 // stop the server in a Cleanup that is registered before Start, or call Stop before. It writes a
-// line for each delete into the log of the test.
+// line for each delete and each removed finalizer into the log of the test.
 //
 // Start fails the test in a cluster that is in use, that is, where kube-controller-manager or a
 // kubelet renews its lease (see WithClusterInUse). With USE_EXISTING_CLUSTER=true, envtest connects
@@ -285,8 +285,8 @@ func WithPodsAfter(d time.Duration) Option {
 	})
 }
 
-// WithLog sends a line for each delete, and the remarks that Start writes into the log of its test,
-// to a function such as log.Printf. Several goroutines call it.
+// WithLog sends the lines and remarks that Start writes into the log of its test to a function such
+// as log.Printf. Several goroutines call it.
 func WithLog(logf func(format string, args ...any)) Option {
 	return option(func(o *deleters.Options) {
 		o.Log = func(line string) { logf("gctest: %s", line) }

@@ -91,6 +91,32 @@ func TestDeletesAreLogged(t *testing.T) {
 	mentions(t, said, "gctest: v1 ConfigMap shop/goes deleted by gctest at ", "owner v1 ConfigMap shop/owner (uid uid-owner) doesn't exist")
 }
 
+// The end of an object that the test deleted is in the log, too, if the collector let it go.
+func TestReleasesAreLogged(t *testing.T) {
+	goes := configMap("goes", "foreground")
+	goes.Owners[0].BlockOwnerDeletion = object.True
+	s := serve(configMap("foreground", ""), goes, configMap("orphaning", ""), configMap("stays", "orphaning"))
+	t.Cleanup(s.close)
+	var a attempt
+	said := a.run(func(a *attempt) {
+		gc := gctest.Start(a, s.config())
+		for name, policy := range map[string]metav1.DeletionPropagation{"foreground": metav1.DeletePropagationForeground, "orphaning": metav1.DeletePropagationOrphan} {
+			if err := s.Change(func() error {
+				return s.Sim.Delete(t.Context(), configMap(name, "").Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+			}); err != nil {
+				t.Error(err)
+			}
+			if err := gc.WaitGone(t.Context(), asked(name)); err != nil {
+				t.Error(err)
+			}
+		}
+		mentions(t, gc.Explain(asked("foreground")), "v1 ConfigMap shop/foreground is not there: finalizer foregroundDeletion removed by gctest at ", ": no dependent blocks its deletion.")
+		mentions(t, gc.Explain(asked("goes")), "v1 ConfigMap shop/goes is not there: deleted by gctest at ", "is being deleted and waits for its dependents")
+	})
+	mentions(t, said, "gctest: v1 ConfigMap shop/foreground: finalizer foregroundDeletion removed by gctest at ",
+		"gctest: v1 ConfigMap shop/orphaning: finalizer orphan removed by gctest at ", ": no dependent refers to it")
+}
+
 // At the end there is a remark for an object that was created again after each delete.
 func TestRecreated(t *testing.T) {
 	s := serve(configMap("owner", ""))

@@ -34,8 +34,14 @@ const maxDeferred = 1 << 14
 // record records a finished attempt.
 func (d *Deleters) record(r engine.Record) {
 	for _, x := range r.Exchanges {
-		if x.Verb == object.Delete && x.Err == nil {
+		switch {
+		case x.Err != nil:
+		case x.Verb == object.Delete:
 			d.deletes.add(deletion{ref: x.Ref, at: time.Now(), why: d.ownersOf(r.Decision), garbage: true})
+		case x.Request != nil && x.Request.Finalizer == object.Foreground:
+			d.deletes.removed(object.Foreground, x.Ref, "no dependent blocks its deletion")
+		case x.Request != nil && x.Request.Finalizer == object.Orphan:
+			d.deletes.removed(object.Orphan, x.Ref, "no dependent refers to it")
 		}
 	}
 	if d.options.Record != nil {

@@ -44,8 +44,9 @@ type Options struct {
 	Command string
 	// PodsAfter is how long deleted pods last if Pods is AfterDuration.
 	PodsAfter time.Duration
-	// Log is called with a line for each delete that the server accepted, and Record with each
-	// finished attempt of the collector. Several goroutines call Log. Both may be nil.
+	// Log is called with a line for each delete and each removal of a finalizer that the server
+	// accepted, and Record with each finished attempt of the collector. Several goroutines call Log.
+	// Both may be nil.
 	Log    func(line string)
 	Record func(engine.Record)
 }

@@ -17,7 +17,7 @@ import (
 // maxDeletes is the number of the latest deletes that are remembered.
 const maxDeletes = 1 << 12
 
-// deletion is an accepted delete.
+// deletion is an accepted delete, or the removal of a finalizer from an object that others deleted.
 type deletion struct {
 	ref object.Ref
 	at  time.Time
@@ -28,16 +28,22 @@ type deletion struct {
 	// garbage is true if the garbage collector deleted the object, and false if a namespace or a pod
 	// ended.
 	garbage bool
+	// finalizer is the removed finalizer; "" for a delete.
+	finalizer string
 }
 
-// String returns when and why the object was deleted.
+// String returns what was done, when and why.
 func (d deletion) String() string {
-	return fmt.Sprintf("deleted by %s at %s: %s", d.by, d.at.UTC().Format("15:04:05.000"), d.why)
+	did := "deleted"
+	if d.finalizer != "" {
+		did = "finalizer " + d.finalizer + " removed"
+	}
+	return fmt.Sprintf("%s by %s at %s: %s", did, d.by, d.at.UTC().Format("15:04:05.000"), d.why)
 }
 
-// deletes has the latest accepted deletes. It is safe for concurrent use.
+// deletes has the latest deletions. It is safe for concurrent use.
 type deletes struct {
-	// by is the command of this program. log is called for every delete; nil for nothing.
+	// by is the command of this program. log is called for every deletion; nil for nothing.
 	by  string
 	log func(line string)
 
@@ -47,7 +53,14 @@ type deletes struct {
 	last []deletion
 }
 
-// add records a delete.
+// removed records the removal of a finalizer, unless the object was deleted here: then that says more.
+func (d *deletes) removed(finalizer string, from object.Ref, why string) {
+	if _, deleted := d.find(from); !deleted {
+		d.add(deletion{ref: from, at: time.Now(), why: why, finalizer: finalizer})
+	}
+}
+
+// add records a deletion.
 func (d *deletes) add(of deletion) {
 	of.by = d.by
 	d.mu.Lock()
@@ -59,7 +72,11 @@ func (d *deletes) add(of deletion) {
 	d.n++
 	d.mu.Unlock()
 	if d.log != nil {
-		d.log(terminalSafe(of.ref.String() + " " + of.String()))
+		gap := " "
+		if of.finalizer != "" {
+			gap = ": "
+		}
+		d.log(terminalSafe(of.ref.String() + gap + of.String()))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -288,7 +289,11 @@ func (w *world) update(ctx context.Context, o *object.Object) error {
 			if err := w.confirmUnused(o); err != nil {
 				return err
 			}
-			return w.client.Patch(ctx, o.Ref, p)
+			err := w.client.Patch(ctx, o.Ref, p)
+			if err == nil {
+				w.deletes.removed(strings.Join(removed, ", "), o.Ref, "nothing uses it")
+			}
+			return err
 		})
 	}
 	phase := ""
@@ -341,7 +346,10 @@ func (w *world) finalize(ctx context.Context, o *object.Object) error {
 		if raw, err = json.Marshal(whole); err != nil {
 			return err
 		}
-		return w.client.Finalize(ctx, o.Ref, raw)
+		if err = w.client.Finalize(ctx, o.Ref, raw); err == nil {
+			w.deletes.removed(object.NamespaceToken, o.Ref, "it is empty")
+		}
+		return err
 	})
 }
 
