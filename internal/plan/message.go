@@ -157,11 +157,11 @@ func keptSentence(e *report.Effect) string {
 		return "garbage, but stays: it is protected"
 	case e.Reason == string(reason.NotAskedFor):
 		return "garbage, but stays: it is not in the requested namespaces"
-	case e.Reason == "UnknownOwnerKind":
+	case e.Reason == string(reason.UnknownOwnerKind):
 		return notServed(e)
-	case e.Reason == "AbsenceNotProven":
+	case e.Reason == string(reason.AbsenceNotProven):
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
-	case e.Reason == "OwnerRefInvalidNamespace":
+	case e.Reason == string(reason.OwnerRefInvalidNamespace):
 		return "stays: it is cluster-scoped, and the garbage collector gives up on its namespaced owner " + names(e.Because)
 	case len(e.Because) > 0:
 		return "kept by " + names(e.Because)
@@ -245,9 +245,9 @@ func notServed(e *report.Effect) string {
 
 func (m messenger) unknownSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == "UnknownOwnerKind" && m.allKinds:
+	case e.Reason == string(reason.UnknownOwnerKind) && m.allKinds:
 		return notServed(e)
-	case e.Reason == "UnknownOwnerKind":
+	case e.Reason == string(reason.UnknownOwnerKind):
 		return "unknown whether the kind of its owner " + names(e.Because) + " is served"
 	case e.Reason == string(reason.LookupFailed):
 		return "the garbage collector cannot look up its owner " + names(e.Because)

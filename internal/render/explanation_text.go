@@ -287,7 +287,7 @@ func explainWarnings(w *writer, e *report.Explanation) {
 // For another object, it writes what would change the verdict.
 func explainRemedies(w *writer, e *report.Explanation, room int) {
 	causes := slices.DeleteFunc(stuckCausesOf(e.WaitsFor), func(c *stuckCause) bool {
-		return c.main.Code == underWay && len(c.main.Chain) < 2 // the verdict says so
+		return c.main.Code == string(reason.UnderWay) && len(c.main.Chain) < 2 // the verdict says so
 	})
 	commands := 0
 	for _, c := range causes {

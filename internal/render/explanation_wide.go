@@ -234,13 +234,6 @@ func takersByObject(takers []report.Taker) (objects []object.Ref, policies map[o
 	return objects, policies
 }
 
-const (
-	// notRead is the reason of a proof about missing input.
-	notRead = "NotRead"
-	// underWay is the code of a wait that ends by itself.
-	underWay = "UnderWay"
-)
-
 // explainSince writes since when an object is being deleted.
 func explainSince(w *writer, findings []report.Finding) {
 	if len(findings) == 0 || findings[0].Since == "" {
@@ -258,7 +251,7 @@ func explainSince(w *writer, findings []report.Finding) {
 // what the explanation has elsewhere.
 func explainWaits(w *writer, e *report.Explanation) {
 	findings := slices.DeleteFunc(bySeverity(e.WaitsFor), func(f *report.Finding) bool {
-		return f.Code == underWay && len(f.Chain) == 1 // the verdict says it
+		return f.Code == string(reason.UnderWay) && len(f.Chain) == 1 // the verdict says it
 	})
 	if len(findings) == 0 {
 		return
@@ -291,11 +284,11 @@ func proofTexts(s Style, e *report.Explanation, f *report.Finding, unread map[st
 		switch {
 		case isShownElsewhere(e, f, p):
 			continue
-		case p.Reason == notRead && !unread[text]:
+		case p.Reason == string(reason.NotRead) && !unread[text]:
 			unread[text] = true
-		case p.Reason == notRead && slices.Contains(texts, again):
+		case p.Reason == string(reason.NotRead) && slices.Contains(texts, again):
 			continue
-		case p.Reason == notRead:
+		case p.Reason == string(reason.NotRead):
 			text = again
 		}
 		texts = append(texts, text)

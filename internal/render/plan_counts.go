@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -149,7 +150,7 @@ func dataCounts(s Style, p *report.Plan, caused []report.Effect) []string {
 	volumes, others := map[volumeOutcome]int{}, kindCounts{}
 	for i := range caused {
 		e := &caused[i]
-		if !e.MayBeDeleted() && e.Reason != pvcLeft {
+		if !e.MayBeDeleted() && e.Reason != string(reason.PVCLeft) {
 			continue
 		}
 		switch kinds[kindName{e.Object.APIVersion, e.Object.Kind}] {

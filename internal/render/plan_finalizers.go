@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -75,7 +76,7 @@ const stateProtects report.ControllerState = "Protects"
 func objectsInUse(caused []report.Effect) map[object.Ref]bool {
 	used := map[object.Ref]bool{}
 	for i := range caused {
-		if e := &caused[i]; e.Outcome == report.Blocked && e.Reason == "InUse" {
+		if e := &caused[i]; e.Outcome == report.Blocked && e.Reason == string(reason.InUse) {
 			used[e.Object] = true
 		}
 	}

@@ -29,7 +29,7 @@ func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
 
 // verdict summarizes the effects.
 func verdict(s Style, p *report.Plan, caused []report.Effect) string {
-	refused := func(e report.Effect) bool { return e.Reason == "RequestRefused" }
+	refused := func(e report.Effect) bool { return e.Reason == string(reason.RequestRefused) }
 	switch {
 	case len(caused) > 0 && !slices.ContainsFunc(caused, func(e report.Effect) bool { return !refused(e) }):
 		return s.paint(outcomeColour(report.Kept), "refused by the API server; nothing would be deleted")

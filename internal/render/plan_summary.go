@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -109,12 +110,9 @@ func outcomesOf(effects []report.Effect) []report.Outcome {
 	return outcomes
 }
 
-// pvcLeft is the reason of claims that a StatefulSet leaves behind.
-const pvcLeft = "PVCLeft"
-
 // dataTitle returns the text after "Data" above its rows.
 func dataTitle(effects []report.Effect) string {
-	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == pvcLeft }) {
+	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == string(reason.PVCLeft) }) {
 		return " that is deleted, may be deleted, or stays:"
 	}
 	return " that is or may be deleted:"
@@ -146,7 +144,7 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	var secrets, custom dataGroups
 	for i := range effects {
 		e := &effects[i]
-		if !e.MayBeDeleted() && e.Reason != pvcLeft {
+		if !e.MayBeDeleted() && e.Reason != string(reason.PVCLeft) {
 			continue
 		}
 		switch data[kindName{e.Object.APIVersion, e.Object.Kind}] {

@@ -161,7 +161,7 @@ func (c *stuckCause) durationText() string {
 func (c *stuckCause) whyText(s Style) string {
 	why := whyHeld(c.main)
 	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
-	if same && c.main.Code != underWay {
+	if same && c.main.Code != string(reason.UnderWay) {
 		return s.text(why)
 	}
 	var ends []object.Ref

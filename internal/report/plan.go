@@ -1,6 +1,9 @@
 package report
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
 
 // Outcome is the predicted outcome of an object.
 type Outcome string
@@ -452,7 +455,7 @@ func (e *Effect) MayBeDeleted() bool {
 // MayHang returns the finalizers that may or may not be removed, if a blocked object is, or may be,
 // deleted once they are. It returns nil if the object is known to stay.
 func (e *Effect) MayHang() []Release {
-	if e.Outcome != Blocked || e.Later != Deleted && e.Later != Unknown || e.Reason == "InUse" {
+	if e.Outcome != Blocked || e.Later != Deleted && e.Later != Unknown || e.Reason == string(reason.InUse) {
 		return nil
 	}
 	var open []Release
